@@ -1,0 +1,7 @@
+"""Hypothesis draws the same examples every run; `--hypothesis-profile=explore` draws others."""
+
+from hypothesis import settings
+
+settings.register_profile("ci", derandomize=True, deadline=None)
+settings.register_profile("explore", max_examples=2000, deadline=None)
+settings.load_profile("ci")

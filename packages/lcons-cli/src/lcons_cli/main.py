@@ -1,0 +1,48 @@
+"""The `lcons` command and its subcommands.
+
+Each subcommand imports what it runs only when it runs, so that `lcons --help` needs click alone.
+Results go to stdout, progress to stderr; an `LconsError` is one line on stderr and exit code 2.
+"""
+
+import sys
+from typing import IO, Any
+
+import click
+
+
+class ErrorLine(click.ClickException):
+    """An expected failure, shown as one line."""
+
+    exit_code = 2
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        click.echo(f"lcons: error: {' '.join(self.message.split())}", file=file, err=True)
+
+
+class LconsGroup(click.Group):
+    """A group whose commands may raise `LconsError`."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except Exception as error:
+            # Where lcons_core was never imported, the error cannot be one of its own.
+            core = sys.modules.get("lcons_core")
+            if core is not None and isinstance(error, core.LconsError):
+                raise ErrorLine(str(error)) from error
+            raise
+
+
+@click.group(cls=LconsGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="lcons-cli", prog_name="lcons", message="%(prog)s %(version)s")
+def main() -> None:
+    """Learn linear constraints from examples, read them, and decode under them."""
+
+
+@main.command()
+@click.option("--seed", default=0, show_default=True, help="Start of the random numbers.")
+def demo(seed: int) -> None:
+    """Learn which entity can be the source of which relation, and print the constraints."""
+    from lcons_cli.demo import run
+
+    run(seed)

@@ -1,0 +1,46 @@
+"""Cuts: the most violated row of Theorem 1 in closed form, one row a round.
+
+    argmin_S  1 - sum_{k in S} a_k  =  S* = {k : a_k > 0},   attained value = margin(psi)
+
+A solver that starts without rows and adds the row of S* at each rejected solution ends at the constrained
+optimum, having seen only the rows that matter.
+
+Not in the paper.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lcons_core.errors import InvalidInput
+from lcons_core.rectifier import Network
+from lcons_core.theorem1 import LinearInequalities, row_of_subset
+
+
+def most_violated(network: Network, psi: Any) -> LinearInequalities:
+    """The row with the least value at `psi` (d,), that of S* = {k : a_k > 0}: it holds iff psi is accepted.
+
+    Where no unit is active every row holds, and the row of the largest activation is given.
+
+    >>> from lcons_core.rectifier import RectifierNetwork
+    >>> cut = most_violated(RectifierNetwork([[2.0, 2.0], [0.0, -1.0]], [-2.0, 0.0]), [1, 1])
+    >>> cut.coefficients, cut.bias, cut.subsets
+    (array([[-2., -2.]]), array([3.]), array([[ True, False]]))
+    """
+    if np.ndim(psi) != 1:
+        raise InvalidInput(
+            f"a cut is made for one psi of shape ({network.d},), found {np.ndim(psi)} dimensions;"
+            " call most_violated once a point."
+        )
+    activations = [part.activations(psi) for part in network.parts]
+    sums = [np.maximum(a, 0.0).sum() for a in activations]
+    worst = int(np.argmax(sums))
+    active = activations[worst] > 0
+    if not active.any():
+        active[int(np.argmax(activations[worst]))] = True
+    row = row_of_subset(network.parts[worst], active)
+    subset = [np.zeros(part.K, dtype=np.bool_) for part in network.parts]
+    subset[worst] = active
+    return LinearInequalities(row.coefficients, row.bias, np.concatenate(subset)[None])

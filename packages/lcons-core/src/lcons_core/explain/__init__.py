@@ -1,0 +1,19 @@
+"""explain: a constraint as rules in words, each proved.
+
+A rule is a partial assignment all of whose completions are rejected. On small domains (at most
+`enumeration` cells, 10^7 unless told, of the product of n_axis + 1) the rules are minimal, merged into
+boxes and complete: their union is the rejected set. On larger domains they are the strongest found, each
+proved by a row of Theorem 1.
+
+Paper: Sec. 4 interprets one learned inequality by hand ("Location cannot Kill", since
+-1.90 - 2.84 + 0.32 < 0), which `why` does for any assignment.
+
+Not in the paper: `explain`. "A general method for interpreting learned constraints is a direction of
+future research."
+"""
+
+from lcons_core.explain.explaining import explain
+from lcons_core.explain.result import Coverage, Explanation, Proof, Rule
+from lcons_core.explain.why import Why, why
+
+__all__ = ["Coverage", "Explanation", "Proof", "Rule", "Why", "explain", "why"]

@@ -1,0 +1,197 @@
+"""What `explain` returns: rules with their proofs, figures on the examples, and ways to show them.
+
+Support of a rule = weight of the positives that its antecedent applies to; exceptions = weight of the
+positives that it rejects; covered = weight of the negatives in its box (of rejected points, where there
+are no examples).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from lcons_core.rules import Box
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Why every completion of a rule is rejected.
+
+    `method` is "enumeration" or "row". A row is named by its hidden units (of `part`, in a conjunction;
+    by its position where rows were given), and `bound` is its maximum over the box, which is below zero.
+    """
+
+    method: str
+    units: tuple[int, ...] = ()
+    part: int = 0
+    bound: float | None = None
+    row: int | None = None
+
+    def __str__(self) -> str:
+        if self.method == "enumeration":
+            return "every completion enumerated"
+        name = f"row {self.row}" if self.row is not None else f"the row of units {_joined(self.units)}"
+        part = f" of part {self.part}" if self.part else ""
+        return f"{name}{part} is at most {self.bound:.3g} there"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        if self.method == "enumeration":
+            return {"method": self.method}
+        data: dict[str, Any] = {"method": self.method, "bound": self.bound}
+        return data | (
+            {"part": self.part, "units": list(self.units)} if self.row is None else {"row": self.row}
+        )
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A forbidden box: every point inside is rejected.
+
+    `antecedent` is the part of the box that comes before "needs", "cannot" or "must"; `size` counts the
+    points of the box. Figures on examples are None where there were none.
+    """
+
+    words: str
+    box: Box
+    antecedent: Box
+    size: int
+    covered: float
+    proof: Proof
+    support: float | None = None
+    exceptions: float | None = None
+
+    def __str__(self) -> str:
+        return self.words
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, with all values of every condition."""
+        return {
+            "words": self.words,
+            "forbidden": self.box.to_dict(),
+            "antecedent": self.antecedent.to_dict(),
+            "size": self.size,
+            "covered": self.covered,
+            "support": self.support,
+            "exceptions": self.exceptions,
+            "proof": self.proof.to_dict(),
+        }
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How much of `basis` (such as "negatives") there is, is rejected, and lies in the rules, by weight."""
+
+    basis: str
+    total: float
+    rejected: float
+    found: float
+    shown: float
+
+    def __str__(self) -> str:
+        if not self.total:
+            return f"no {self.basis}"
+        text = f"{_share(self.shown, self.total)} of the {self.basis}"
+        if self.found > self.shown:
+            text += f", all that were found {_share(self.found, self.total)}"
+        if self.rejected < self.total:
+            text += f" (the constraint rejects {_share(self.rejected, self.total)})"
+        return text
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "basis": self.basis,
+            "total": self.total,
+            "rejected": self.rejected,
+            "found": self.found,
+            "shown": self.shown,
+        }
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Rules, strongest first; `complete` where together they are exactly the rejected set.
+
+    `limit` is how many rules are shown unless a call says otherwise; `rules` has all of them.
+    """
+
+    rules: tuple[Rule, ...]
+    complete: bool
+    coverage: Coverage
+    limit: int
+
+    def __len__(self) -> int:
+        return len(self.rules)
+
+    def text(self, limit: int | None = None) -> str:
+        """A line a rule, and one on what they cover."""
+        shown = self.rules[: self.limit if limit is None else limit]
+        lines = [f"- {rule.words}{_figures(rule)}" for rule in shown]
+        return "\n".join([*lines, self.summary(len(shown))])
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def summary(self, shown: int | None = None) -> str:
+        """One sentence on how many rules there are and what they cover."""
+        if not self.rules:
+            everything = "nothing is forbidden" if self.complete else "no rule was found"
+            return f"{everything}."
+        shown = min(self.limit, len(self.rules)) if shown is None else shown
+        rules = f"{len(self.rules):,} rule{'s'[: len(self.rules) > 1]}"
+        counted = rules if shown == len(self.rules) else f"{shown:,} of {rules}"
+        kind = "complete" if self.complete else "strongest first, each proved, not complete"
+        they = "it covers" if shown == 1 else "these cover"
+        covers = f"; {they} {self.coverage}" if shown == min(self.limit, len(self.rules)) else ""
+        return f"{counted} ({kind}){covers}."
+
+    def table(self, limit: int | None = None) -> list[dict[str, Any]]:
+        """A dict a rule: `rule`, `support`, `exceptions`, `covered`, `proof`."""
+        return [
+            {
+                "rule": rule.words,
+                "support": rule.support,
+                "exceptions": rule.exceptions,
+                "covered": rule.covered,
+                "proof": str(rule.proof),
+            }
+            for rule in self.rules[: len(self.rules) if limit is None else limit]
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON: every rule with all its values."""
+        return {
+            "complete": self.complete,
+            "coverage": self.coverage.to_dict(),
+            "rules": [rule.to_dict() for rule in self.rules],
+        }
+
+    def _repr_html_(self) -> str:
+        from lcons_core.explain.html import page
+
+        return page(self)
+
+
+def number(value: float) -> str:
+    """A weight: whole numbers without a point."""
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"
+
+
+def _figures(rule: Rule) -> str:
+    if rule.support is None or rule.exceptions is None:
+        return ""
+    figures = f"support {number(rule.support)}"
+    if rule.exceptions:
+        plural = "" if rule.exceptions == 1 else "s"
+        figures += f", {number(rule.exceptions)} exception{plural}"
+    return f"  [{figures}]"
+
+
+def _share(part: float, total: float) -> str:
+    share = f"{100 * part / total:.1f}%"
+    return "100%" if part == total else min(share, "99.9%") if share == "100.0%" else share
+
+
+def _joined(units: tuple[int, ...]) -> str:
+    return ", ".join(str(unit) for unit in units)

@@ -1,0 +1,167 @@
+"""Why one assignment is rejected: the most violated inequality, term by term.
+
+Paper: Sec. 4 reads a learned inequality by hand: (Location, Kill) is disallowed, since
+-1.90 - 2.84 + 0.32 < 0.
+
+Not in the paper: partial assignments. The row is then the one whose maximum over the completions is
+least, blocks that are not named count with their best value, and the sum is a bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lcons_core.constraint import LearnedConstraint
+from lcons_core.cuts import most_violated
+from lcons_core.domain import PointSet
+from lcons_core.explain.bounds import candidate_rows
+from lcons_core.explain.explaining import read_constraint
+from lcons_core.explain.regions import Region, points_of
+from lcons_core.psi import Ints
+from lcons_core.rules import Box
+from lcons_core.space import Axis, FeatureSpace, Kind
+from lcons_core.theorem1 import LinearInequalities
+
+COMPLETIONS = 200
+MOST_TERMS = 12
+
+
+@dataclass(frozen=True)
+class Why:
+    """`terms` by name add up, with `bias`, to `value`; `forbidden` iff some row is below zero there.
+
+    Where blocks were left open, `value` is the most that the row can be, and `forbidden` says that this
+    is below zero.
+    """
+
+    terms: tuple[tuple[str, float], ...]
+    bias: float
+    value: float
+    forbidden: bool
+    partial: bool
+
+    def __str__(self) -> str:
+        # Terms of zero say nothing, and of very many only the largest are worth reading.
+        shown = [term for term in self.terms if term[1]] or list(self.terms)
+        left = sum(value for _, value in sorted(shown, key=_size)[MOST_TERMS:])
+        terms = sorted(shown, key=_size)[:MOST_TERMS] if len(shown) > MOST_TERMS else shown
+        rest = [(f"{len(shown) - MOST_TERMS} more", left)] if len(shown) > MOST_TERMS else []
+        named = ", ".join(name for name, _ in [*terms, *rest])
+        values = [*(value for _, value in [*terms, *rest]), self.bias]
+        numbers = " ".join(_signed(value, first=i == 0) for i, value in enumerate(values))
+        if self.forbidden:
+            verdict = "< 0, so it is forbidden"
+        elif self.partial:
+            verdict = ">= 0, so no row tried forbids every completion"
+        else:
+            verdict = ">= 0, so it is allowed"
+        return f"{named}: {numbers} = {self.value:.2f} {verdict}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "terms": [{"name": name, "value": value} for name, value in self.terms],
+            "bias": self.bias,
+            "value": self.value,
+            "forbidden": self.forbidden,
+            "partial": self.partial,
+        }
+
+
+def why(
+    constraint: LearnedConstraint | PointSet,
+    assignment: Mapping[str, Any] | None = None,
+    /,
+    *,
+    space: FeatureSpace | None = None,
+    **named: Any,
+) -> Why:
+    """The inequality that is most violated at an assignment by name, and its terms.
+
+    A value for a one-hot block, the names that hold (or a mapping of names to truth values) for a binary
+    block, a mapping of counts for a count block; what is not named stays open.
+
+    >>> from lcons_core.rectifier import RectifierNetwork
+    >>> from lcons_core.space import one_hot
+    >>> blocks = [one_hot("source", ["Person", "Location"]), one_hot("relation", ["NoRel", "Kill"])]
+    >>> network = RectifierNetwork([[0.0, 2.0, 0.0, 2.0]], [-2.0])
+    >>> print(why(network, space=FeatureSpace(blocks), source="Location", relation="Kill"))
+    source Location, relation Kill: -2.00 - 2.00 + 3.00 = -1.00 < 0, so it is forbidden
+    """
+    points, space = read_constraint(constraint, space)
+    region = _region(space, {**(assignment or {}), **named})
+    is_open = [i not in region for i in range(len(space.axes))]
+    if any(is_open):
+        coefficients, bias, forbidden = _open_row(points, space, region)
+    else:
+        values = np.array([[int(np.flatnonzero(region[i])[0]) for i in range(len(space.axes))]])
+        coefficients, bias, forbidden = _point_row(points, space, values)
+    terms = []
+    for i, axis in enumerate(space.axes):
+        table = axis.table(coefficients[None])[:, 0]
+        allowed = np.flatnonzero(region[i]) if i in region else np.arange(len(axis))
+        best = int(allowed[table[allowed].argmax()])
+        terms.append((_term_name(space, axis, best, i not in region), float(table[best])))
+    value = bias + sum(value for _, value in terms)
+    return Why(tuple(terms), bias, float(value), forbidden, any(is_open))
+
+
+def _region(space: FeatureSpace, assignment: Mapping[str, Any]) -> Region:
+    spelt: dict[str, Any] = {}
+    for name, given in assignment.items():
+        block = space.block(name)
+        if block.kind is Kind.BINARY and not isinstance(given, Mapping):
+            names = {given} if isinstance(given, str) else set(given)
+            for value in names:
+                space.column(name, value)
+            given = {value: value in names for value in block.values}
+        spelt[name] = given
+    region = {}
+    for axis_name, values in Box.of(space, spelt).conditions if spelt else ():
+        i = space.axis_index(axis_name)
+        region[i] = np.isin(space.axes[i].values, values)
+    return region
+
+
+def _point_row(points: PointSet, space: FeatureSpace, values: Ints) -> tuple[Any, float, bool]:
+    """The least row at a point, and whether the set leaves the point out."""
+    psi = space.vectors(values)[0]
+    if isinstance(points, LinearInequalities):
+        worst = int(points.values(psi).argmin())
+        return points.coefficients[worst], float(points.bias[worst]), not points.holds(psi)
+    row = most_violated(points, psi)
+    return row.coefficients[0], float(row.bias[0]), not points.accepts(psi)
+
+
+def _open_row(points: PointSet, space: FeatureSpace, region: Region) -> tuple[Any, float, bool]:
+    """The row whose maximum over the completions is least, of those tried; whether that is below zero."""
+    rng = np.random.default_rng(0)
+    drawn = np.stack([rng.integers(0, len(axis), COMPLETIONS) for axis in space.axes], axis=1)
+    for i, mask in region.items():
+        drawn[:, i] = rng.choice(np.flatnonzero(mask), COMPLETIONS)
+    rows = candidate_rows(points, space, points_of(space, drawn))
+    bounds = np.array([rows.bound(m, region) for m in range(len(rows))])
+    best = int(bounds.argmin())
+    forbidden = bool((bounds < -rows.slack).any())
+    return rows.coefficients[best], float(rows.bias[best]), forbidden
+
+
+def _term_name(space: FeatureSpace, axis: Axis, value: int, is_open: bool) -> str:
+    if is_open:
+        return f"{axis.name} open ({axis.values[value]} at best)"
+    kind = space.block(axis.block).kind
+    return f"{axis.name}{' ' if kind is Kind.ONE_HOT else ' = '}{axis.values[value]}"
+
+
+def _size(term: tuple[str, float]) -> float:
+    return -abs(term[1])
+
+
+def _signed(value: float, first: bool) -> str:
+    if first:
+        return f"{value:.2f}"
+    return f"{'-' if value < 0 else '+'} {abs(value):.2f}"

@@ -1,0 +1,164 @@
+"""The sides of Theorem 1 in exact integers, each from its own data: network, rows, lifted rows.
+
+psi comes as integers `whole` = psi 2^shift. All values are scaled integers (`scaled.py`), so every sign
+is exact.
+
+Rows: all 2^K - 1 of them where points times rows stay within a budget, else drawn subsets S, of which each
+must have at least the value of the margin, the closed form of the minimum.
+
+Not in the paper.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from lcons_core.domain import Bools
+from lcons_core.errors import LconsError
+from lcons_core.exact import Floats, exponent, rounding_bound
+from lcons_core.lifted import LiftedInequalities
+from lcons_core.psi import Ints
+from lcons_core.rectifier import Network
+from lcons_core.theorem1 import (
+    LinearInequalities,
+    Subsets,
+    estimate_rows,
+    row_of_subset,
+    to_inequalities,
+)
+from lcons_core.verify.scaled import Objects, ScaledForms, scaled
+
+ROW_POINTS = 2 * 10**8
+ALL_ROWS = 2**13
+DRAWN_ROWS = 2**6
+
+
+def network_margins(network: Network, whole: Floats, shift: int) -> Objects:
+    """(N, parts) margins times 2^(q + shift), q the exponent of all weights."""
+    margins, q = [], _exponent(network)
+    for part in network.parts:
+        forms = ScaledForms.of(part.W, part.b, q).times(shift)
+        positive = np.maximum(forms.values(whole), 0)
+        margins.append((1 << forms.q) - positive.sum(1))
+    return np.stack(margins, axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class CheckedRows:
+    """The rows to check: as returned (`stored`) and, where those are rounded, as rationals (`rational`)."""
+
+    stored: ScaledForms
+    rational: ScaledForms
+    owner: Ints
+    q: int
+    complete: bool
+    exact: bool
+
+    @classmethod
+    def of(cls, network: Network, points: int, seed: int) -> CheckedRows:
+        """All rows, or drawn ones where that would be too many for so many points."""
+        size = estimate_rows(network).rows
+        complete = size <= ALL_ROWS and size * points <= ROW_POINTS
+        if complete:
+            rows = to_inequalities(network)
+            subsets = rows.subsets
+        else:
+            subsets = _drawn_subsets(network, np.random.default_rng(seed))
+            pieces = [_stored_row(network, subset) for subset in subsets]
+            rows = LinearInequalities(
+                np.concatenate([piece.coefficients for piece in pieces]),
+                np.concatenate([piece.bias for piece in pieces]),
+            )
+        if subsets is None:
+            raise LconsError("to_inequalities returned rows without their subsets.")
+        exact = not any(rounding_bound(part.magnitude(1.0), 0, part.exponent) for part in network.parts)
+        q = max(_exponent(network), exponent(rows.coefficients, rows.bias))
+        stored = ScaledForms.of(rows.coefficients, rows.bias, q)
+        rational = stored if exact else _rational_rows(network, subsets, q)
+        units = np.repeat(np.arange(len(network.parts)), [part.K for part in network.parts])
+        owner = units[np.argmax(subsets, axis=1)]
+        return cls(stored, rational, owner, _exponent(network), complete, exact)
+
+    def __len__(self) -> int:
+        return len(self.stored)
+
+    def hold(self, whole: Floats, shift: int, margins: Objects) -> Bools:
+        """(N,) what the rows say; drawn rows say what the margin says unless one is below it."""
+        forms = self.rational.times(shift)
+        if self.complete:
+            return np.all(forms.signs(whole) >= 0, axis=1)
+        least = margins[:, self.owner] * (1 << self.rational.q - self.q)
+        truth: Bools = np.all(margins >= 0, axis=1)
+        above: Bools = np.all(forms.values(whole) >= least, axis=1)
+        return truth ^ ~above
+
+    def floats_hold(self, whole: Floats, shift: int, truth: Bools) -> Bools:
+        """(N,) what the rows as stored say; rows that are not all there can only reject."""
+        if self.exact:
+            return truth
+        holds: Bools = np.all(self.stored.times(shift).signs(whole) >= 0, axis=1)
+        return holds if self.complete else holds & truth
+
+
+def lifted_feasible(lifted: LiftedInequalities, whole: Floats, shift: int) -> Bools:
+    """(N,) whether some s >= 0 satisfies the lifted rows, read off their matrices.
+
+    A row with one s_k, positive, is a lower bound on it; the other rows must not grow with s, so that the
+    least s satisfies them if any does.
+    """
+    q = exponent(lifted.A_psi, lifted.A_s, lifted.rhs)
+    forms = ScaledForms.of(lifted.A_psi, -lifted.rhs, q).times(shift)
+    slack, A_s = forms.values(whole), scaled(lifted.A_s, q)
+    least = np.zeros((len(whole), lifted.K), dtype=object)
+    bounds: list[int] = []
+    others: list[int] = []
+    for row, entries in enumerate(A_s):
+        positive = np.flatnonzero(entries > 0)
+        if positive.size and (positive.size > 1 or (entries < 0).any()):
+            raise LconsError(f"row {row} of the lifted form is neither a bound on one s nor a budget.")
+        (bounds if positive.size else others).append(row)
+    for row in bounds:
+        k = int(np.flatnonzero(A_s[row])[0])
+        bound = -slack[:, row]
+        if A_s[row, k] != 1 << q:
+            bound = bound * Fraction(1 << q, int(A_s[row, k]))
+        least[:, k] = np.maximum(least[:, k], bound)
+    values = slack[:, np.array(others, np.int64)] * (1 << q) + least.dot(A_s[np.array(others, np.int64)].T)
+    return np.all(values >= 0, axis=1)
+
+
+def _exponent(network: Network) -> int:
+    return max(part.exponent for part in network.parts)
+
+
+def _rational_rows(network: Network, subsets: Subsets, q: int) -> ScaledForms:
+    """The rows of the subsets, their sums formed without rounding."""
+    W = np.concatenate([scaled(part.W, q) for part in network.parts])
+    b = np.concatenate([scaled(part.b, q) for part in network.parts])
+    members = subsets.astype(np.int64).astype(object)
+    return ScaledForms(-members.dot(W), (1 << q) - members.dot(b), q)
+
+
+def _drawn_subsets(network: Network, rng: np.random.Generator) -> Subsets:
+    """(DRAWN_ROWS, K) non-empty subsets, each of the units of one part, of all sizes."""
+    subsets = np.zeros((DRAWN_ROWS, network.K), dtype=np.bool_)
+    starts = np.cumsum([0, *(part.K for part in network.parts)])
+    for subset in subsets:
+        part = int(rng.integers(len(network.parts)))
+        size = int(rng.integers(1, network.parts[part].K + 1))
+        subset[starts[part] + rng.permutation(network.parts[part].K)[:size]] = True
+    return subsets
+
+
+def _stored_row(network: Network, subset: Subsets) -> LinearInequalities:
+    """The row that the library gives for one subset of the units of one part."""
+    first = 0
+    for part in network.parts:
+        mine = subset[first : first + part.K]
+        if mine.any():
+            return row_of_subset(part, mine)
+        first += part.K
+    raise LconsError("the empty subset has no row.")

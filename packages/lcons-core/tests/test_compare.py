@@ -1,0 +1,199 @@
+"""Compare is exact on small domains, proves or refutes where it can on large ones, and never guesses."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from paper_tables import RELATION_RELATION, designed
+
+from lcons_core.compare.comparing import Outcome, compare
+from lcons_core.constraint import LearnedConstraint
+from lcons_core.domain import verdicts
+from lcons_core.errors import InvalidInput, LconsError, TooLarge
+from lcons_core.rectifier import RectifierNetwork
+from lcons_core.rules import Rules
+from lcons_core.simplify.simplifying import simplify
+from lcons_core.space import FeatureSpace, binary, count, one_hot
+from lcons_core.testing import conjunctions, networks, spaces
+from lcons_core.theorem1 import to_inequalities
+
+LARGE = FeatureSpace([one_hot(f"label {i}", [f"L{v}" for v in range(30)]) for i in range(6)])
+
+
+@st.composite
+def pairs_on_spaces(draw):
+    """(a, b, space): b unrelated to a, or a with one weight moved by a sixteenth, or in tenths."""
+    space = draw(spaces())
+    a = draw(st.one_of(networks(max_K=3, d=space.d), conjunctions(max_K=2, d=space.d)))
+    if draw(st.booleans()):
+        return a, draw(networks(max_K=3, d=space.d)), space
+    part = a.parts[0]
+    W = part.W.copy()
+    W[draw(st.integers(0, part.K - 1)), draw(st.integers(0, part.d - 1))] += draw(
+        st.sampled_from([0.0, 0.0625, -0.1])
+    )
+    return part, RectifierNetwork(W, part.b), space
+
+
+def drawn_network(K, space, seed=0):
+    rng = np.random.default_rng(seed)
+    W, b = rng.normal(size=(K, space.d)), rng.normal(size=K) - 2
+    return RectifierNetwork(np.rint(W * 16) / 16, np.rint(b * 16) / 16)
+
+
+@given(pairs_on_spaces())
+def test_counts_and_witnesses_are_exact(case):
+    a, b, space = case
+    points = np.concatenate(list(space.points()))
+    in_a, in_b = verdicts(a, space, points), verdicts(b, space, points)
+    comparison = compare(a, b, space, witnesses=1000)
+    assert comparison.complete
+    assert comparison.points == len(points)
+    assert comparison.both == (in_a & in_b).sum()
+    assert comparison.only_a == (in_a & ~in_b).sum()
+    assert comparison.only_b == (~in_a & in_b).sum()
+    assert comparison.equal == np.array_equal(in_a, in_b)
+    for witnesses, expected in (
+        (comparison.witnesses_a, points[in_a & ~in_b]),
+        (comparison.witnesses_b, points[~in_a & in_b]),
+    ):
+        assert list(witnesses) == [space.describe(psi) for psi in space.vectors(expected)]
+
+
+@settings(max_examples=60)
+@given(pairs_on_spaces())
+def test_beyond_the_limit_an_answer_is_a_true_one(case):
+    a, b, space = case
+    exact, beyond = compare(a, b, space), compare(a, b, space, limit=0)
+    if beyond.outcome is not Outcome.UNDECIDED:
+        assert beyond.equal == exact.equal
+    if beyond.outcome is Outcome.DIFFERENT:
+        for witness in beyond.witnesses_a:
+            psi = space.vector(witness)
+            assert a.accepts(psi)
+            assert not b.accepts(psi)
+        assert beyond.only_a <= exact.only_a
+        assert beyond.only_b <= exact.only_b
+
+
+def test_sampling_never_proves_equality():
+    # They differ at one of 729 million points, which no drawing finds.
+    point = {f"label {i}": "L7" for i in range(6)}
+    a = drawn_network(3, LARGE)
+    everywhere = LearnedConstraint(a, LARGE)
+    psi = LARGE.vector(point)
+    edited = everywhere.allow(point) if not a.accepts(psi) else everywhere.forbid(point)
+    comparison = compare(everywhere, edited)
+    assert comparison.outcome is not Outcome.EQUAL
+    assert not comparison.complete
+    if comparison.outcome is Outcome.UNDECIDED:
+        assert comparison.equal is None
+        assert "729,000,000 points" in str(comparison)
+        assert "seed 0" in str(comparison)
+
+
+def test_a_witness_is_found_near_the_boundary_of_a_large_domain():
+    a = drawn_network(4, LARGE, seed=1)
+    b = RectifierNetwork(a.W * 1.0625, a.b * 1.0625)
+    comparison = compare(a, b, LARGE)
+    assert comparison.outcome is Outcome.DIFFERENT
+    witness = LARGE.vector((comparison.witnesses_a + comparison.witnesses_b)[0])
+    assert a.accepts(witness) != b.accepts(witness)
+    assert "looked at" in str(comparison)
+
+
+def test_one_forbidden_pair_on_a_large_domain_is_found():
+    strict = Rules(LARGE).needs({"label 1": "L3"}, {"label 2": ["L4", "L5"]})
+    loose = Rules(LARGE).needs({"label 1": "L3"}, {"label 2": ["L4", "L5", "L6"]})
+    comparison = compare(strict, loose)
+    assert comparison.outcome is Outcome.DIFFERENT
+    assert comparison.only_a == 0
+    assert comparison.witnesses_b[0]["label 2"] == "L6"
+
+
+def test_the_same_units_in_another_order_are_equal_on_any_domain():
+    a = drawn_network(5, LARGE)
+    W, b = a.W.copy(), a.b.copy()
+    W[:, LARGE.column("label 2", "L0") : LARGE.column("label 3", "L0")] += 0.5
+    never_active = np.full((1, LARGE.d), -1.0)
+    moved = RectifierNetwork(np.vstack([W[::-1], never_active]), np.append(b[::-1] - 0.5, 0.0))
+    comparison = compare(a, moved, LARGE)
+    assert comparison.equal is True
+    assert not comparison.complete
+    assert "same units" in str(comparison)
+
+
+def test_rows_that_imply_each_other_are_equal_on_any_domain():
+    network = drawn_network(6, LARGE)
+    simplified = simplify(network, LARGE)
+    assert not simplified.minimal
+    assert compare(network, simplified).equal is True
+    rules = designed("relation-relation")
+    assert compare(rules, rules.network(), limit=0).equal is True
+    assert compare(rules, simplify(rules), limit=0).equal is True
+
+
+def test_outcomes_read_well():
+    rules = designed("relation-relation")
+    assert str(compare(rules, rules.rows())) == "equal: all 36 points agree"
+    both = {"relation 1": "LocatedAt", "relation 2": "LocatedAt"}
+    forbidden = [box for box in rules.forbidden if box.to_dict()["relation 1"] != ["LocatedAt"]]
+    others = ["Kill", "LiveIn", "WorkFor", "OrgBasedIn"]
+    noisy = Rules(RELATION_RELATION, [*forbidden, {**both, "relation 2": others}])
+    comparison = compare(noisy, rules)
+    assert str(comparison) == (
+        "different: 1 of 36 points; only A accepts relation 1 LocatedAt, relation 2 LocatedAt"
+    )
+    assert comparison.witnesses_a == (both,)
+    assert json.loads(json.dumps(comparison.to_dict()))["only_a"] == 1
+    space = FeatureSpace([binary("has", ["x", "y"]), count("n", ["x"], 2)])
+    assert str(compare(Rules(space, [{"has": ["x", "y"], "n": {"x": 2}}]), Rules(space))) == (
+        "different: 1 of 12 points; only B accepts has {x y}, n x=2"
+    )
+
+
+def test_a_comparison_is_neither_true_nor_false():
+    comparison = compare(designed("source-relation"), designed("source-relation"))
+    with pytest.raises(LconsError, match=r"comparison\.equal"):
+        bool(comparison)
+
+
+def test_two_spaces_are_refused_by_name():
+    with pytest.raises(InvalidInput, match="block 'source' against block 'relation'"):
+        compare(designed("source-relation"), designed("relation-target"))
+    network = RectifierNetwork(np.zeros((1, 12)), [0.0])
+    with pytest.raises(InvalidInput, match="pass the space"):
+        compare(network, network)
+    with pytest.raises(InvalidInput, match="10 columns but the constraint has 12"):
+        compare(network, designed("source-relation"))
+    with pytest.raises(InvalidInput, match="found dict"):
+        compare(designed("source-relation"), {})
+
+
+def test_progress_is_told_to_the_end():
+    space = FeatureSpace([binary("x", [str(j) for j in range(16)])])
+    network, steps = drawn_network(2, space), []
+    compare(network, to_inequalities(network), space, progress=lambda *step: steps.append(step))
+    assert steps[-1] == (2**16, 2**16)
+    assert len(steps) > 1
+
+
+def test_allowed_combinations_are_rules_too():
+    space = FeatureSpace([one_hot("a", "xyz"), one_hot("b", "xyz", other=True)])
+    allowed = Rules(space, allowed=[{"a": "x"}, {"a": "y", "b": ["x", "y"]}])
+    forbidden = Rules(space, [{"a": "z"}, {"a": "y", "b": ["z", "(other)"]}])
+    assert compare(allowed, forbidden).equal is True
+    assert compare(allowed, allowed.network()).equal is True
+    assert compare(Rules(space, allowed=[]), allowed).only_b == 6
+    assert not Rules(space, allowed=[]).network().accepts(space.vector(a="x", b="x"))
+    with pytest.raises(TooLarge, match="forbidden combinations"):
+        Rules(LARGE, allowed=[{"label 1": "L1"}]).network()
+
+
+def test_needs_forbids_the_other_values():
+    rules = Rules(RELATION_RELATION).needs({"relation 1": ["Kill", "LiveIn"]}, {"relation 2": "NoRel"})
+    assert rules.accepts(RELATION_RELATION.vector({"relation 1": "Kill", "relation 2": "NoRel"}))
+    assert not rules.accepts(RELATION_RELATION.vector({"relation 1": "Kill", "relation 2": "Kill"}))
+    assert compare(rules, Rules(RELATION_RELATION)).only_b == 10

@@ -1,0 +1,177 @@
+"""Composition and editing are exact set operations, recorded and checked."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lcons_core import constraint as module
+from lcons_core.constraint import LearnedConstraint
+from lcons_core.domain import verdicts
+from lcons_core.errors import InvalidInput, LconsError, Unsupported
+from lcons_core.features import NgramLabels, Scope
+from lcons_core.rectifier import Conjunction, RectifierNetwork
+from lcons_core.space import FeatureSpace, binary, count, one_hot
+from lcons_core.testing import check_theorem1, constraints, networks, structures
+
+LABELS = NgramLabels(("A", "B"), n=2)
+NO_AB = RectifierNetwork([[2.0, 0.0, 0.0, 2.0]], [-2.0])
+BIGRAMS = LearnedConstraint(NO_AB, LABELS.space, LABELS, {"seed": 1})
+
+
+def small_constraints(**options):
+    """Constraints whose domain can be enumerated."""
+    return constraints(**options).filter(lambda constraint: constraint.space.size <= 5000)
+
+
+@st.composite
+def boxes(draw, space):
+    """Partial assignments by name and, beside them, which points of the domain they hold."""
+    points = np.concatenate(list(space.points()))
+    held = np.ones(len(points), dtype=bool)
+    chosen = {}
+    for i, axis in enumerate(space.axes):
+        if draw(st.booleans()) and chosen:
+            continue
+        some = draw(st.lists(st.sampled_from(axis.values), min_size=1, unique=True))
+        if space.block(axis.block).kind == "one-hot":
+            chosen[axis.block] = some
+        else:
+            name = axis.name.removeprefix(f"{axis.block} ")
+            chosen.setdefault(axis.block, {})[name] = [int(v) for v in some]
+        held &= np.isin(np.array(axis.values)[points[:, i]], some)
+    return chosen, points, held
+
+
+@given(st.data())
+def test_forbid_removes_exactly_the_box(data):
+    old = data.draw(small_constraints(counts=False))
+    chosen, points, held = data.draw(boxes(old.space))
+    new = old.forbid(chosen)
+    before = verdicts(old.network, old.space, points)
+    assert np.array_equal(new.accepts(old.space.vectors(points)), before & ~held)
+
+
+@given(st.data())
+def test_allow_adds_exactly_the_box(data):
+    old = data.draw(small_constraints(counts=False))
+    chosen, points, held = data.draw(boxes(old.space))
+    new = old.allow(chosen)
+    before = verdicts(old.network, old.space, points)
+    assert np.array_equal(new.accepts(old.space.vectors(points)), before | held)
+
+
+@given(st.data())
+def test_and_is_the_intersection(data):
+    a = data.draw(small_constraints())
+    b = LearnedConstraint(data.draw(networks(max_K=2, d=a.space.d)), a.space, a.feature, {"seed": 2})
+    points = a.space.vectors(np.concatenate(list(a.space.points())))
+    both = a & b
+    assert np.array_equal(both.accepts(points), a.accepts(points) & b.accepts(points))
+    assert np.array_equal(both.margin(points), np.minimum(a.margin(points), b.margin(points)))
+    assert both.provenance == {"all_of": [a.provenance, b.provenance]}
+
+
+def test_edited_constraints_keep_every_form_exact():
+    edited = BIGRAMS.forbid({"label 1": "B"}).allow({"label 1": "B", "label 2": "B"})
+    assert len(edited.network.parts) > 1
+    check_theorem1(edited.network)
+    accepted = [y for y in ("AA", "AB", "BA", "BB") if edited.satisfied(list(y))]
+    assert accepted == ["AA", "BB"]
+
+
+def test_edits_are_recorded_in_order_and_say_that_they_were_checked():
+    edited = BIGRAMS.forbid({"label 1": "B"}).allow({"label 1": ["A", "B"], "label 2": "B"})
+    assert edited.provenance == {
+        "seed": 1,
+        "edits": [
+            {"forbid": {"label 1": ["B"]}, "checked": 4, "complete": True},
+            {"allow": {"label 1": ["A", "B"], "label 2": ["B"]}, "checked": 4, "complete": True},
+        ],
+    }
+    assert BIGRAMS.provenance == {"seed": 1}
+
+
+def test_a_large_domain_is_checked_on_drawn_points(monkeypatch):
+    monkeypatch.setattr(module, "EDIT_CHECK_POINTS", 3)
+    [edit] = BIGRAMS.forbid({"label 1": "B"}).provenance["edits"]
+    assert edit == {"forbid": {"label 1": ["B"]}, "checked": 3, "complete": False}
+
+
+def test_an_edit_that_would_change_more_is_refused(monkeypatch):
+    monkeypatch.setattr(
+        module, "forbid_boxes", lambda space, _boxes: RectifierNetwork(np.ones((1, 4)), [9.0])
+    )
+    with pytest.raises(LconsError, match="changed other points"):
+        BIGRAMS.forbid({"label 1": "B"})
+
+
+def test_constraints_of_different_spaces_do_not_mix():
+    other = NgramLabels(("A", "C"), n=2)
+    for stranger in (
+        LearnedConstraint(NO_AB, other.space, other),
+        LearnedConstraint(NO_AB, LABELS.space, None),
+    ):
+        with pytest.raises(InvalidInput, match="one space and one feature"):
+            BIGRAMS & stranger
+    with pytest.raises(TypeError):
+        BIGRAMS & NO_AB
+
+
+def test_counts_are_refused_by_name_in_edits():
+    space = FeatureSpace([one_hot("label", "AB"), count("count", ["A"], high=3)])
+    everything = LearnedConstraint(RectifierNetwork(np.zeros((1, 3)), [0.0]), space)
+    for edit in (everything.forbid, everything.allow):
+        with pytest.raises(Unsupported, match="'count A' is a count"):
+            edit(label="A", count={"A": [1, 2]})
+    assert not everything.forbid(label="A").accepts(space.vector(label="A", count={"A": 1}))
+
+
+def test_unknown_names_in_edits_are_refused():
+    with pytest.raises(InvalidInput, match="unknown block 'label'; the blocks are 'label 1', 'label 2'"):
+        BIGRAMS.forbid(label="A")
+    with pytest.raises(InvalidInput, match="unknown value 'C' for 'label 1'; it is one of A, B"):
+        BIGRAMS.allow({"label 1": "C"})
+    with pytest.raises(InvalidInput, match="at least one condition"):
+        BIGRAMS.forbid()
+
+
+@given(st.data())
+def test_violations_are_the_rejected_rows(data):
+    constraint = data.draw(constraints(feature=True))
+    structure = data.draw(structures(constraint.feature))
+    accepted = constraint.accepts(constraint.feature.psi(structure))
+    assert constraint.violations(structure).tolist() == np.flatnonzero(~accepted).tolist()
+    assert constraint.satisfied(structure) == accepted.all()
+
+
+def test_a_bigram_constraint_says_where_it_is_violated():
+    assert BIGRAMS.scope is Scope.LOCAL
+    assert BIGRAMS.violations(list("AABAB")).tolist() == [1, 3]
+    assert BIGRAMS.satisfied(["A"])
+    assert BIGRAMS.inequalities().coefficients.tolist() == [[-2.0, 0.0, 0.0, -2.0]]
+
+
+def test_without_a_feature_only_psi_can_be_asked_about():
+    bare = LearnedConstraint(NO_AB, LABELS.space)
+    assert not bare.accepts(LABELS.space.vector({"label 1": "A", "label 2": "B"}))
+    for ask in (lambda: bare.scope, lambda: bare.satisfied(["A", "B"])):
+        with pytest.raises(InvalidInput, match="has no feature"):
+            ask()
+
+
+def test_parts_that_do_not_fit_together_are_refused():
+    with pytest.raises(InvalidInput, match="6 columns but the constraint has 4"):
+        LearnedConstraint(NO_AB, NgramLabels(("A", "B", "C")).space)
+    with pytest.raises(InvalidInput, match="another space"):
+        LearnedConstraint(NO_AB, FeatureSpace([binary("b", "wxyz")]), LABELS)
+
+
+def test_a_conjunction_of_one_is_that_one():
+    assert LearnedConstraint(Conjunction((NO_AB,)), LABELS.space, LABELS, {"seed": 1}) == BIGRAMS
+
+
+def test_equal_networks_have_equal_hashes_whatever_the_sign_of_their_zeros():
+    plus, minus = RectifierNetwork([[0.0]], [1.0]), RectifierNetwork([[-0.0]], [1.0])
+    assert plus == minus
+    assert len({plus, minus}) == 1

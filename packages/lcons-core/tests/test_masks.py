@@ -1,0 +1,109 @@
+"""The table form allows exactly the windows that the network accepts."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lcons_core.constraint import LearnedConstraint
+from lcons_core.errors import InvalidInput, TooLarge, Unsupported
+from lcons_core.features import START, STOP, Existence, NgramContext, NgramLabels
+from lcons_core.masks import MAX_CELLS, compile_masks
+from lcons_core.rectifier import Conjunction, RectifierNetwork
+from lcons_core.theorem1 import to_inequalities
+
+LABELS = ("A", "B", "C")
+
+
+@st.composite
+def constraints(draw):
+    n, pad = draw(st.integers(1, 3)), draw(st.booleans())
+    feature = (
+        NgramContext(LABELS, ("x", "y"), n=n, pad=pad and n > 1)
+        if draw(st.booleans())
+        else NgramLabels(LABELS, n=n, pad=pad and n > 1)
+    )
+    divisor = draw(st.sampled_from([16.0, 10.0]))
+    parts = []
+    for _ in range(draw(st.integers(1, 2))):
+        size = draw(st.integers(1, 3)) * (feature.space.d + 1)
+        weights = draw(st.lists(st.integers(-32, 32), min_size=size, max_size=size))
+        unit = np.array(weights).reshape(-1, feature.space.d + 1) / divisor
+        parts.append(RectifierNetwork(unit[:, :-1], unit[:, -1]))
+    network = parts[0] if len(parts) == 1 else Conjunction(tuple(parts))
+    return LearnedConstraint(network, feature.space, feature)
+
+
+@given(constraints())
+def test_a_mask_holds_exactly_where_the_network_accepts(constraint):
+    table = compile_masks(constraint)
+    space = constraint.space
+    sizes = [len(axis) for axis in space.axes]
+    split = table.context_axes
+    contexts = np.array(list(product(*map(range, sizes[:split]))), dtype=np.int64)
+    masks = table.masks(contexts)
+    assert masks.shape == (len(contexts), *sizes[split:])
+    for context, mask in zip(contexts, masks, strict=True):
+        for labels in product(*map(range, sizes[split:])):
+            point = np.array([[*context, *labels]])
+            possible = bool(space.possible(point)[0])
+            accepted = constraint.accepts(space.vectors(point)[0])
+            assert mask[labels] == (possible and accepted)
+
+
+@given(constraints())
+def test_masks_from_rows_equal_masks_from_the_network(constraint):
+    if any(part.exponent > 20 for part in constraint.network.parts):
+        return
+    rows = to_inequalities(constraint.network)
+    contexts = np.zeros((1, compile_masks(constraint).context_axes), dtype=np.int64)
+    by_rows = compile_masks(constraint, rows).masks(contexts)
+    assert np.array_equal(by_rows, compile_masks(constraint).masks(contexts))
+
+
+@given(constraints(), st.lists(st.sampled_from(LABELS), max_size=5), st.data())
+def test_masks_look_up_what_satisfied_computes(constraint, labels, data):
+    feature = constraint.feature
+    size = len(labels)
+    tags = data.draw(st.lists(st.sampled_from("xyz"), min_size=size, max_size=size))
+    windows = feature.values(feature_instance(feature, tags, labels))
+    table = compile_masks(constraint)
+    masks = table.masks(windows[:, : table.context_axes]) if len(windows) else []
+    looked_up = all(
+        mask[tuple(window[table.context_axes :])] for mask, window in zip(masks, windows, strict=True)
+    )
+    assert looked_up == constraint.satisfied(({"pos": tags}, labels))
+
+
+def feature_instance(feature, tags, labels):
+    from lcons_core.instance import Instance
+
+    return Instance({"pos": tags}, labels)
+
+
+def test_padding_has_its_own_rows_and_columns():
+    feature = NgramLabels(("A",), n=2, pad=True)
+    everything = RectifierNetwork(np.zeros((1, feature.space.d)), [0.0])
+    mask = compile_masks(LearnedConstraint(everything, feature.space, feature)).masks()[0]
+    assert feature.label_values(0) == ("A", START)
+    assert feature.label_values(1) == ("A", STOP)
+    assert mask.tolist() == [[True, True], [True, False]]
+
+
+def test_masks_refuse_what_they_cannot_hold():
+    feature = Existence(LABELS)
+    network = RectifierNetwork(np.zeros((1, 3)), [0.0])
+    with pytest.raises(Unsupported, match="existence"):
+        compile_masks(LearnedConstraint(network, feature.space, feature))
+    windows = NgramContext(LABELS, ("x",), n=3)
+    table = compile_masks(
+        LearnedConstraint(RectifierNetwork(np.zeros((1, 12)), [0.0]), windows.space, windows)
+    )
+    with pytest.raises(InvalidInput, match=r"\(C, 3\)"):
+        table.masks()
+    with pytest.raises(TooLarge, match="fewer contexts"):
+        table.masks(np.zeros((MAX_CELLS // 27 + 1, 3), dtype=np.int64))

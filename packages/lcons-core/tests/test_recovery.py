@@ -1,0 +1,80 @@
+"""The entity-relation pairs of the paper (Appendix C) are recovered exactly, for every seed, by default."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lcons_core.learning.learner import ConstraintLearner
+
+ENTITIES = ("Person", "Location", "Organization", "Other")
+RELATIONS = ("NoRel", "Kill", "LiveIn", "WorkFor", "LocatedAt", "OrgBasedIn")
+SOURCE = {
+    "Kill": "Person",
+    "LiveIn": "Person",
+    "WorkFor": "Person",
+    "LocatedAt": "Location",
+    "OrgBasedIn": "Organization",
+}
+TARGET = {
+    "Kill": "Person",
+    "LiveIn": "Location",
+    "WorkFor": "Organization",
+    "LocatedAt": "Location",
+    "OrgBasedIn": "Location",
+}
+
+
+def pairs(left, right, is_valid):
+    """All pairs as two one-hot blocks, and which of them are valid."""
+    psi = [
+        np.concatenate((np.eye(len(left))[i], np.eye(len(right))[j]))
+        for i in range(len(left))
+        for j in range(len(right))
+    ]
+    return np.array(psi), np.array([is_valid(a, b) for a in left for b in right])
+
+
+PAIRS = {
+    "source-relation": (2, pairs(ENTITIES, RELATIONS, lambda s, r: SOURCE.get(r, s) == s)),
+    "relation-target": (2, pairs(RELATIONS, ENTITIES, lambda r, t: TARGET.get(r, t) == t)),
+    "relation-relation": (1, pairs(RELATIONS, RELATIONS, lambda r, q: "NoRel" in (r, q))),
+}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_designed_constraints_are_recovered_for_50_of_50_seeds(name):
+    K, (psi, valid) = PAIRS[name]
+    missed = [
+        seed
+        for seed in range(50)
+        if not np.array_equal(ConstraintLearner(K, seed=seed).fit(psi, valid).network_.accepts(psi), valid)
+    ]
+    assert missed == []
+
+
+def test_the_numbers_of_pairs_are_those_of_the_paper():
+    counts = {name: (len(valid), int(valid.sum())) for name, (_, (_, valid)) in PAIRS.items()}
+    assert counts == {
+        "source-relation": (24, 9),
+        "relation-target": (24, 9),
+        "relation-relation": (36, 11),
+    }
+
+
+def test_restarts_make_two_hidden_units_as_sure_as_ten():
+    _, (psi, valid) = PAIRS["source-relation"]
+
+    def recovered(hidden, restarts):
+        learners = (ConstraintLearner(hidden, seed=seed, restarts=restarts) for seed in range(20))
+        return sum(learner.fit(psi, valid).score(psi, valid) == 1.0 for learner in learners)
+
+    assert recovered(2, 1) < 20
+    assert recovered(2, "auto") == recovered(10, "auto") == 20
+
+
+def test_recovered_networks_are_clear_of_the_boundary():
+    for K, (psi, valid) in PAIRS.values():
+        margin = ConstraintLearner(K).fit(psi, valid).decision_function(psi)
+        assert margin[valid].min() > 0.2
+        assert margin[~valid].max() < -0.2

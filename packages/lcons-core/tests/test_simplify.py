@@ -1,0 +1,200 @@
+"""Simplified rows are the same set on their space, none of them is superfluous, and elsewhere they refuse."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from paper_tables import SOURCE_RELATION, designed, printed_network
+
+from lcons_core.compare.comparing import compare
+from lcons_core.constraint import LearnedConstraint
+from lcons_core.domain import row_verdicts, verdicts
+from lcons_core.enumeration import enumerate_verdicts
+from lcons_core.errors import InvalidInput
+from lcons_core.rectifier import RectifierNetwork
+from lcons_core.simplify.equations import domain_equations
+from lcons_core.simplify.simplifying import Reason, simplify
+from lcons_core.space import FeatureSpace, Requirement, binary, count, one_hot
+from lcons_core.testing import conjunctions, networks, spaces
+from lcons_core.theorem1 import LinearInequalities, to_inequalities
+
+
+def all_points(space):
+    return np.concatenate(list(space.points()))
+
+
+@st.composite
+def sets_on_spaces(draw):
+    """(network, space): sixteenths, and tenths that float64 does not hold exactly."""
+    space = draw(spaces())
+    network = draw(st.one_of(networks(max_K=4, d=space.d), conjunctions(max_K=3, d=space.d)))
+    if draw(st.booleans()) and isinstance(network, RectifierNetwork):
+        network = RectifierNetwork(network.W * 1.6, network.b * 1.6)
+    return network, space
+
+
+@given(sets_on_spaces())
+def test_simplified_rows_are_the_same_set_and_minimal(case):
+    network, space = case
+    points = all_points(space)
+    rows = to_inequalities(network)
+    simplified = simplify(network, space)
+    expected = verdicts(rows, space, points)
+    assert simplified.minimal
+    assert np.array_equal(verdicts(simplified.rows, space, points), expected)
+    for m in range(len(simplified)):
+        fewer = simplified.rows.take(np.delete(np.arange(len(simplified)), m))
+        assert not np.array_equal(verdicts(fewer, space, points), expected)
+
+
+@given(sets_on_spaces())
+def test_closed_forms_alone_keep_the_set_and_say_they_are_not_minimal(case):
+    network, space = case
+    points, rows = all_points(space), to_inequalities(network)
+    simplified = simplify(network, space, enumeration_limit=0)
+    assert not simplified.minimal
+    assert "sound, not minimal" in str(simplified)
+    assert np.array_equal(verdicts(simplified.rows, space, points), verdicts(rows, space, points))
+
+
+@given(sets_on_spaces())
+def test_every_dropped_row_has_a_reason_that_is_true(case):
+    network, space = case
+    rows, simplified = to_inequalities(network), simplify(network, space)
+    holds = row_verdicts(rows, space, all_points(space))
+    dropped = [drop.row for drop in simplified.dropped]
+    assert sorted([*dropped, *simplified.kept.tolist()]) == list(range(len(rows)))
+    kept_hold = holds[:, simplified.kept].all(1)
+    for drop in simplified.dropped:
+        if drop.reason is Reason.NEVER_VIOLATED:
+            assert holds[:, drop.row].all()
+        elif drop.reason is Reason.DOMINATED:
+            assert drop.by is not None
+            assert holds[holds[:, drop.by], drop.row].all()
+        assert holds[kept_hold, drop.row].all()
+    for m, row in enumerate(simplified.kept):
+        assert np.array_equal(simplified.rows.coefficients[m], rows.coefficients[row])
+        assert np.array_equal(simplified.rows.subsets[m], rows.subsets[row])
+
+
+@settings(max_examples=50)
+@given(sets_on_spaces(), st.integers(1, 9))
+def test_fast_enumeration_gives_the_verdicts_of_each_point(case, chunk):
+    network, space = case
+    rows = to_inequalities(network)
+    pieces = list(enumerate_verdicts([network, rows], space, chunk))
+    points = np.concatenate([points for points, _ in pieces])
+    assert np.array_equal(points, all_points(space))
+    for i, points_set in enumerate((network, rows)):
+        found = np.concatenate([accepted[i] for _, accepted in pieces])
+        assert np.array_equal(found, verdicts(points_set, space, points))
+
+
+def test_of_rows_that_are_equal_on_the_domain_the_first_is_kept():
+    space = FeatureSpace([one_hot("a", "xy"), one_hot("b", "xy")])
+    # The second adds 1 to every column of a and takes it from the bias; the third is weaker.
+    rows = LinearInequalities([[-2, 0, -2, 0], [-1, 1, -2, 0], [-2, 0, -1, 1]], [3, 2, 3.5])
+    simplified = simplify(rows, space)
+    assert simplified.kept.tolist() == [0]
+    reasons = {drop.row: (drop.reason, drop.by) for drop in simplified.dropped}
+    assert reasons[1] == (Reason.DOMINATED, 0)
+    assert simplified.counts()[Reason.DOMINATED] + simplified.counts()[Reason.NEVER_VIOLATED] == 2
+
+
+def test_a_row_is_not_dropped_on_a_rounding_error():
+    space = FeatureSpace([binary("x", "abc")])
+    # As rationals 1.1 - (0.1 + 0.2 + 0.8) is about -1e-17, which float sums may round to 0.
+    row = LinearInequalities([[-0.1, -0.2, -0.8]], [1.1])
+    least = row.satisfied(np.ones(3))[0]
+    assert len(simplify(row, space)) == int(not least)
+    twice = LinearInequalities([[-0.1, -0.2, -0.8], [-0.3, 0.0, -0.8]], [1.1, 1.1])
+    simplified = simplify(twice, space)
+    points = all_points(space)
+    assert np.array_equal(verdicts(simplified.rows, space, points), verdicts(twice, space, points))
+
+
+def test_simplify_of_a_domain_of_many_chunks_is_minimal():
+    rng = np.random.default_rng(3)
+    space = FeatureSpace([one_hot(f"block {i}", [str(v) for v in range(18)]) for i in range(4)])
+    network = RectifierNetwork(rng.integers(-32, 32, (5, space.d)) / 16, rng.integers(-80, -48, 5) / 16)
+    steps = []
+    simplified = simplify(network, space, progress=lambda done, total: steps.append((done, total)))
+    assert steps[-1] == (space.size, space.size)
+    assert compare(network, simplified, space).equal is True
+    for m in range(len(simplified)):
+        fewer = simplified.rows.take(np.delete(np.arange(len(simplified)), m))
+        assert compare(network, fewer, space).equal is False
+
+
+def test_simplified_rows_are_refused_outside_their_space():
+    simplified = simplify(printed_network("source-relation"), SOURCE_RELATION)
+    kill = SOURCE_RELATION.vector(source="Location", relation="Kill")
+    assert simplified.holds(kill) is False
+    for psi in (np.zeros(10), np.ones(10), kill / 2):
+        with pytest.raises(InvalidInput, match=r"outside their space.*equations"):
+            simplified.holds(psi)
+
+
+@given(spaces())
+def test_equations_hold_exactly_on_the_domain(space):
+    equations = domain_equations(space)
+    axes = [np.arange(-1, 4)] * space.d if space.d <= 5 else [np.arange(0, 2)] * space.d
+    psi = np.stack([grid.ravel() for grid in np.meshgrid(*axes)], axis=1).astype(float)
+    assert np.array_equal(equations.holds(psi), space.contains(psi))
+    assert not equations.holds(np.full((1, space.d), 0.5)).any()
+
+
+def test_equations_read_well():
+    space = FeatureSpace(
+        [one_hot("a", "xy"), one_hot("b", "pq", other=True), count("n", ["k"], 3)],
+        [Requirement("b", "q", "a", ("x",))],
+    )
+    equations = simplify(RectifierNetwork(np.zeros((1, 5)), [0.0]), space).equations()
+    assert [str(row) for row in equations.rows] == [
+        "+1 psi[0] +1 psi[1] == 1  (a has one value)",
+        "+1 psi[2] +1 psi[3] <= 1  (b has at most one value)",
+        "+1 psi[0] -1 psi[3] >= 0  (b q needs a x)",
+    ]
+    assert equations.upper.tolist() == [1, 1, 1, 1, 3]
+
+
+def test_simplified_rows_read_well_and_are_plain_data():
+    constraint = LearnedConstraint(printed_network("source-relation"), SOURCE_RELATION)
+    simplified = simplify(constraint)
+    first = str(simplified).splitlines()[0]
+    assert first.startswith(f"{len(simplified)} of 3 rows (minimal; dropped: ")
+    assert "the 24 points of source, relation" in first
+    assert simplified.rounded
+    assert "verify" in str(simplified)
+    data = json.loads(json.dumps(simplified.to_dict()))
+    assert data["kept"] == simplified.kept.tolist()
+    assert FeatureSpace.from_dict(data["space"]) == SOURCE_RELATION
+
+
+def test_rules_and_simplified_rows_can_be_simplified():
+    rules = designed("source-relation")
+    once = simplify(rules)
+    twice = simplify(once)
+    assert compare(once, rules).equal
+    assert len(twice) == len(once)
+    assert not twice.dropped
+
+
+def test_a_network_that_accepts_everything_leaves_no_rows():
+    space = FeatureSpace([binary("x", "ab")])
+    simplified = simplify(RectifierNetwork(np.zeros((3, 2)), np.zeros(3)), space)
+    assert len(simplified) == 0
+    assert simplified.counts()[Reason.NEVER_VIOLATED] == 7
+    assert simplified.holds(np.ones((2, 2))).all()
+
+
+def test_simplify_needs_a_space_that_fits():
+    network = RectifierNetwork([[1.0, 2.0]], [0.0])
+    with pytest.raises(InvalidInput, match="pass the space"):
+        simplify(network)
+    with pytest.raises(InvalidInput, match="3 columns"):
+        simplify(network, FeatureSpace([binary("x", "abc")]))
+    with pytest.raises(InvalidInput, match="found str"):
+        simplify("rows", FeatureSpace([binary("x", "ab")]))

@@ -1,0 +1,178 @@
+"""Spaces name every column; points, vectors and names are one domain, seen three ways."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lcons_core.errors import InvalidInput
+from lcons_core.psi import SparsePsi
+from lcons_core.space import OTHER, Block, FeatureSpace, Kind, Requirement, binary, count, one_hot
+from lcons_core.testing import points, spaces
+
+SPACE = FeatureSpace(
+    [
+        one_hot("tag", ["DT", "NN"], other=True),
+        one_hot("label", ["B", "I", "O"]),
+        binary("exists", ["B", "I"]),
+        count("count", ["B"], high=3, low=1),
+    ],
+    [Requirement("label", "I", "tag", ("NN", OTHER))],
+)
+
+
+def every_point(space):
+    return np.concatenate(list(space.points(chunk=7)))
+
+
+@given(st.data())
+def test_describe_is_the_inverse_of_vector(data):
+    space = data.draw(spaces())
+    psi = data.draw(points(space))
+    named = space.describe(psi)
+    assert list(named) == [block.name for block in space.blocks]
+    assert np.array_equal(space.vector(named), psi)
+
+
+@given(spaces())
+def test_vectors_are_the_inverse_of_assignments(space):
+    assignments = every_point(space)
+    psi = space.vectors(assignments)
+    assert np.array_equal(space.assignments(psi), assignments)
+    assert np.array_equal(space.assignments(SparsePsi.from_dense(psi)), assignments)
+
+
+@given(spaces(max_blocks=3, max_values=2))
+def test_points_enumerates_exactly_the_valid_vectors(space):
+    # Brute force over all integer vectors; validity is read off the blocks anew.
+    found = {tuple(row) for row in space.vectors(every_point(space))}
+    candidates = np.array(list(product([0.0, 1.0, 2.0, 3.0], repeat=space.d)))
+    valid = {tuple(row) for row in candidates if is_point(space, row)}
+    assert found == valid
+    contained = space.contains(candidates)
+    assert {tuple(row) for row in candidates[contained]} == valid
+    assert np.array_equal(space.contains(SparsePsi.from_dense(candidates)), contained)
+    assert len(found) == space.size or space.requires
+
+
+def is_point(space, row):
+    value = dict(zip(space.columns, row, strict=True))
+    chosen = {}
+    for block in space.blocks:
+        entries = [value[block.name, name] for name in block.values]
+        if block.kind is Kind.COUNT:
+            if not all(block.low <= x <= block.high for x in entries):
+                return False
+            continue
+        if not set(entries) <= {0, 1}:
+            return False
+        if block.kind is Kind.ONE_HOT:
+            if sum(entries) != 1 and not (block.other and sum(entries) == 0):
+                return False
+            chosen[block.name] = block.values[entries.index(1)] if 1 in entries else OTHER
+    return all(
+        chosen[rule.block] != rule.value or chosen[rule.needs_block] in rule.needs_values
+        for rule in space.requires
+    )
+
+
+@given(spaces())
+def test_columns_are_named_in_order_and_found_by_name(space):
+    assert len(space.columns) == space.d
+    assert [space.column(*name) for name in space.columns] == list(range(space.d))
+
+
+@given(st.data())
+def test_axes_tables_add_up_to_the_product(data):
+    space = data.draw(spaces())
+    psi = data.draw(points(space))
+    W = np.arange(2 * space.d, dtype=float).reshape(2, space.d) / 4 - 1
+    [choice] = space.assignments([psi])
+    total = sum(axis.table(W)[v] for axis, v in zip(space.axes, choice, strict=True))
+    assert np.array_equal(total, W @ psi)
+
+
+@given(spaces())
+def test_a_space_comes_back_from_plain_data(space):
+    assert FeatureSpace.from_dict(space.to_dict()) == space
+
+
+def test_requires_leaves_out_what_cannot_be():
+    assert len(every_point(SPACE)) == (3 * 3 - 1) * 4 * 3
+    psi = SPACE.vector(tag="NN", label="I", exists=["I"], count={"B": 1})
+    impossible = psi - SPACE.vector(tag="NN", label="I", count={"B": 1}) + [1, 0, 0, 1, 0, 0, 0, 1]
+    assert SPACE.contains([psi, impossible]).tolist() == [True, False]
+    with pytest.raises(InvalidInput, match="row 1 of psi"):
+        SPACE.check([psi, impossible])
+
+
+def test_names_may_be_given_in_every_convenient_way():
+    by_name = SPACE.vector({"tag": OTHER, "label": "B"}, exists="I", count={"B": 3})
+    assert by_name.tolist() == [0, 0, 1, 0, 0, 0, 1, 3]
+    assert SPACE.vector(SPACE.describe(by_name)).tolist() == by_name.tolist()
+    assert SPACE.describe(by_name) == {
+        "tag": OTHER,
+        "label": "B",
+        "exists": ["I"],
+        "count": {"B": 3},
+    }
+
+
+def test_scipy_matrices_are_checked_too():
+    psi = SPACE.vector(tag="NN", label="I", count={"B": 1})
+    SPACE.check(scipy.sparse.csr_array(psi[None]))
+    with pytest.raises(InvalidInput, match="row 0 of psi"):
+        SPACE.check(scipy.sparse.coo_matrix(np.ones((1, SPACE.d))))
+
+
+@pytest.mark.parametrize(
+    ("ask", "sentence"),
+    [
+        (lambda: SPACE.block("lable"), "unknown block 'lable'; the blocks are 'tag', 'label'"),
+        (lambda: SPACE.column("label", "X"), "unknown value 'X'.*'B', 'I', 'O'"),
+        (lambda: SPACE.column("label", ["B"]), "unknown value"),
+        (lambda: SPACE.vector(tag="DT"), "block 'label' has no value; name one of 'B', 'I', 'O'"),
+        (lambda: SPACE.vector(tag="XX", label="B"), "unknown value 'XX'.*'DT', 'NN'"),
+        (lambda: SPACE.vector(tag="DT", label="B", exists=["O"]), "unknown value 'O'"),
+        (lambda: SPACE.vector(tag="DT", label="B"), "not a vector of this space"),
+        (lambda: SPACE.vector(tag="DT", label="B", count={"B": 4}), "counts integers within"),
+        (lambda: SPACE.vector(tag="DT", label=OTHER), r"unknown value '\(other\)'"),
+        (lambda: SPACE.axis_index("exists"), "unknown axis 'exists'.*'exists B', 'exists I'"),
+        (lambda: SPACE.contains([[1.0]]), "psi must have 8 columns, found 1"),
+        (lambda: SPACE.describe(np.zeros(8)), "row 0 of psi is not a vector"),
+    ],
+)
+def test_errors_name_what_is_known(ask, sentence):
+    with pytest.raises(InvalidInput, match=sentence):
+        ask()
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: FeatureSpace([]), "at least one block"),
+        (lambda: FeatureSpace([one_hot("a", "x"), binary("a", "x")]), "distinct block names"),
+        (lambda: FeatureSpace([one_hot("a b", "x"), binary("a", "b")]), "two axes"),
+        (lambda: FeatureSpace([binary("a", ["b c"]), binary("a b", ["c"])]), "two axes"),
+        (lambda: one_hot("a", []), "has no values"),
+        (lambda: one_hot("", ["x"]), "non-empty strings"),
+        (lambda: one_hot("a", ["x", 1]), "non-empty strings"),
+        (lambda: one_hot("a", ["x", "x"]), "must be distinct"),
+        (lambda: one_hot("a", ["x", OTHER], other=True), "and not"),
+        (lambda: Block("a", Kind.BINARY, ("x",), other=True), "only one-hot blocks have OTHER"),
+        (lambda: Block("a", "many", ("x",)), "a block is one-hot, binary, count, found kind 'many'"),
+        (lambda: count("a", ["x"], high=0), "0 <= low < high"),
+        (lambda: count("a", ["x"], high=2, low=2), "0 <= low < high"),
+        (lambda: count("a", ["x"], high=2.5), "must be integers"),
+        (lambda: count("a", ["x"], high=True), "must be integers"),
+        (lambda: FeatureSpace(SPACE.blocks, [Requirement("x", "a", "tag", ("NN",))]), "one-hot block"),
+        (lambda: FeatureSpace(SPACE.blocks, [Requirement("tag", "a", "tag", ("NN",))]), "unknown value"),
+        (lambda: FeatureSpace(SPACE.blocks, [Requirement("tag", "NN", "exists", ())]), "one-hot block"),
+    ],
+)
+def test_spaces_that_do_not_make_sense_are_refused(make, sentence):
+    with pytest.raises(InvalidInput, match=sentence):
+        make()

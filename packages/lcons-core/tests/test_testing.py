@@ -1,0 +1,190 @@
+"""The public testing module draws valid objects and finds what is broken."""
+
+import builtins
+import importlib
+import sys
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import Phase, find, given, settings
+from hypothesis import strategies as st
+
+import lcons_core.testing
+from lcons_core import cuts, lifted, theorem1
+from lcons_core.constraint import LearnedConstraint
+from lcons_core.errors import InvalidInput, MissingExtra, TooLarge
+from lcons_core.exact import is_dyadic
+from lcons_core.lifted import LiftedInequalities
+from lcons_core.rectifier import Conjunction, RectifierNetwork
+from lcons_core.testing import (
+    check_theorem1,
+    conjunctions,
+    constraints,
+    features,
+    label_sequences,
+    networks,
+    points,
+    spaces,
+    structures,
+    weights,
+)
+from lcons_core.theorem1 import LinearInequalities, to_inequalities
+
+# Finding is enough here: no smallest example is wanted.
+GENERATE = settings(phases=[Phase.generate], max_examples=5000)
+NETWORK = RectifierNetwork([[2.0, 2.0], [1.0, -1.0]], [-2.0, 0.0])
+
+
+@given(weights())
+def test_weights_are_sixteenths(weight):
+    assert Fraction(weight).denominator in (1, 2, 4, 8, 16)
+    assert abs(weight) <= 4
+
+
+@given(networks(max_K=3, max_d=4))
+def test_networks_are_small_dyadic_and_obey_the_theorem(network):
+    assert network.K <= 3
+    assert network.d <= 4
+    assert is_dyadic(network.W)
+    assert is_dyadic(network.b)
+    check_theorem1(network)
+
+
+@given(conjunctions(max_parts=2, max_K=2, max_d=4))
+def test_conjunctions_obey_the_theorem(network):
+    assert isinstance(network, Conjunction)
+    check_theorem1(network)
+
+
+@given(st.lists(st.floats(-3, 3), min_size=8, max_size=8), st.lists(st.floats(-2, 2), min_size=3, max_size=3))
+def test_weights_that_round_obey_the_theorem_in_rationals(numbers, point):
+    network = RectifierNetwork(np.reshape(numbers[:6], (2, 3)), numbers[6:])
+    check_theorem1(network)
+    check_theorem1(network, [point])
+
+
+@pytest.mark.parametrize(
+    "degenerate",
+    [
+        lambda network: not network.W.any(1).all(),
+        lambda network: (network.margin(_corners(network.d)) == 0).any(),
+        lambda network: (network.activations(_corners(network.d)) == 0).any() and network.W.all(),
+        lambda network: network.K > 1 and (network.W[0] == network.W[1]).all() and network.W.all(),
+        lambda network: not network.accepts(_corners(network.d)).any(),
+    ],
+)
+def test_degenerate_networks_are_drawn(degenerate):
+    find(networks(), degenerate, settings=GENERATE)
+
+
+@given(st.data())
+def test_points_are_points_of_their_space(data):
+    space = data.draw(spaces())
+    psi = data.draw(points(space))
+    space.check(psi)
+    assert psi.shape == (space.d,)
+
+
+@pytest.mark.parametrize("kind", ["one-hot", "binary", "count"])
+def test_spaces_of_every_kind_are_drawn(kind):
+    find(spaces(), lambda space: any(block.kind == kind for block in space.blocks), settings=GENERATE)
+    find(
+        spaces(), lambda space: bool(space.requires) and any(b.other for b in space.blocks), settings=GENERATE
+    )
+
+
+@pytest.mark.parametrize("kind", ["ngram", "context", "existence", "counts", "tuples"])
+def test_features_of_every_kind_are_drawn(kind):
+    find(features(), lambda feature: feature.kind == kind, settings=GENERATE)
+
+
+@given(st.data())
+def test_structures_fit_their_feature(data):
+    feature = data.draw(features())
+    feature.psi(data.draw(structures(feature)))
+
+
+@given(label_sequences("AB", min_size=1, max_size=3))
+def test_label_sequences_keep_to_their_labels(sequence):
+    assert 1 <= len(sequence) <= 3
+    assert set(sequence) <= {"A", "B"}
+
+
+@given(constraints())
+def test_constraints_are_constraints(constraint):
+    assert isinstance(constraint, LearnedConstraint)
+    assert constraint.network.d == constraint.space.d
+
+
+def test_a_wrong_coefficient_is_found(monkeypatch):
+    rows = to_inequalities(NETWORK)
+    wrong = LinearInequalities(rows.coefficients + np.eye(3, 2, -1), rows.bias, rows.subsets.copy())
+    monkeypatch.setattr(theorem1, "to_inequalities", lambda _network: wrong)
+    with pytest.raises(AssertionError, match=r"the row of S = \[1\] is"):
+        check_theorem1(NETWORK)
+
+
+def test_a_missing_row_is_found(monkeypatch):
+    rows = to_inequalities(NETWORK).take(np.array([0, 1]))
+    monkeypatch.setattr(theorem1, "to_inequalities", lambda _network: rows)
+    with pytest.raises(AssertionError, match="2 of 3 subsets have a row"):
+        check_theorem1(NETWORK)
+
+
+def test_a_wrong_bias_in_the_lifted_form_is_found(monkeypatch):
+    right = lifted.lift(NETWORK)
+    wrong = LiftedInequalities(right.A_psi, right.A_s, right.rhs + np.array([0.0, 0.0, -1.0]))
+    monkeypatch.setattr(lifted, "lift", lambda _network: wrong)
+    with pytest.raises(AssertionError, match=r"lift\(network\) says True.*psi = \[1.0, 1.0\].*W ="):
+        check_theorem1(NETWORK)
+
+
+def test_a_cut_that_is_not_the_least_row_is_found(monkeypatch):
+    rows = to_inequalities(NETWORK)
+    monkeypatch.setattr(cuts, "most_violated", lambda _network, _psi: rows.take(np.array([1])))
+    with pytest.raises(AssertionError, match="the cut has slack"):
+        check_theorem1(NETWORK)
+
+
+def test_a_network_that_rounds_its_verdict_is_found(monkeypatch):
+    monkeypatch.setattr(RectifierNetwork, "accepts", lambda self, psi: self.margin(psi) > 0)
+    with pytest.raises(AssertionError, match=r"network.accepts says False"):
+        check_theorem1(RectifierNetwork([[1.0]], [0.0]))
+
+
+def test_given_points_need_not_be_corners():
+    check_theorem1(NETWORK, [[3, 0], [0, 7]])
+    check_theorem1(NETWORK, np.array([0.3, 0.1]))
+    with pytest.raises(InvalidInput, match="2 columns"):
+        check_theorem1(NETWORK, [[1, 2, 3]])
+
+
+def test_what_is_too_large_is_said():
+    with pytest.raises(InvalidInput, match="pass the points"):
+        check_theorem1(RectifierNetwork(np.zeros((1, 11)), [0.0]))
+    with pytest.raises(TooLarge, match="K = 13"):
+        check_theorem1(RectifierNetwork(np.zeros((13, 1)), np.zeros(13)))
+
+
+def test_without_hypothesis_the_extra_is_named(monkeypatch):
+    real = builtins.__import__
+
+    def without(name, *args, **options):
+        if name.startswith("hypothesis"):
+            raise ImportError(name)
+        return real(name, *args, **options)
+
+    monkeypatch.delitem(sys.modules, "lcons_core.testing")
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(MissingExtra, match=r'pip install "lcons-core\[test\]"'):
+        importlib.import_module("lcons_core.testing")
+
+
+def test_the_public_names_are_those_listed():
+    for name in lcons_core.testing.__all__:
+        assert getattr(lcons_core.testing, name).__doc__
+
+
+def _corners(d: int) -> np.ndarray:
+    return np.array(np.meshgrid(*[[0.0, 1.0]] * d)).reshape(d, -1).T

@@ -1,0 +1,227 @@
+"""Theorem 1: the network is its 2^K - 1 rows. Weights are sixteenths, so nothing here has a tolerance."""
+
+import math
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from paper_tables import PRINTED, SOURCE_RELATION, SPACES, designed, printed_network
+
+from lcons_core.compare.comparing import compare
+from lcons_core.cuts import most_violated
+from lcons_core.errors import InvalidInput, TooLarge
+from lcons_core.rectifier import Conjunction, RectifierNetwork
+from lcons_core.testing import conjunctions, networks
+from lcons_core.theorem1 import (
+    LinearInequalities,
+    estimate_rows,
+    iterate_inequalities,
+    row_of_subset,
+    to_inequalities,
+)
+
+
+def cube(d):
+    """All 0/1 vectors."""
+    return np.array(list(product([0.0, 1.0], repeat=d)))
+
+
+@st.composite
+def networks_on_the_boundary(draw):
+    """(network, psi) whose margin at psi is exactly 0, by the choice of one bias."""
+    network = draw(networks(max_K=4, max_d=5))
+    psi = np.array(draw(st.tuples(*[st.sampled_from([0.0, 1.0])] * network.d)))
+    k = draw(st.integers(0, network.K - 1))
+    b = network.b.copy()
+    others = np.maximum(np.delete(network.activations(psi), k), 0).sum()
+    if others > 1:
+        # Silence the other units: unit k alone then brings the margin to 0.
+        b -= 64.0
+        others = 0.0
+    b[k] = 1.0 - others - network.W[k] @ psi
+    return RectifierNetwork(network.W, b), psi
+
+
+@st.composite
+def decimal_networks(draw, max_K=4, max_d=4):
+    """Weights in tenths, which float64 does not hold exactly."""
+    K, d = draw(st.integers(1, max_K)), draw(st.integers(1, max_d))
+    tenths = st.integers(-30, 30).map(lambda n: n / 10)
+    W = [draw(st.lists(tenths, min_size=d, max_size=d)) for _ in range(K)]
+    return RectifierNetwork(W, draw(st.lists(tenths, min_size=K, max_size=K)))
+
+
+def rational_row(network, subset):
+    """The row of one subset, formed without rounding."""
+    members = np.flatnonzero(subset)
+    coefficients = [-sum(Fraction(w) for w in network.W[members, j]) for j in range(network.d)]
+    return coefficients, 1 - sum((Fraction(x) for x in network.b[members]), Fraction(0))
+
+
+@given(networks(max_K=5, max_d=5))
+def test_network_accepts_iff_every_row_holds(network):
+    rows, psi = to_inequalities(network), cube(network.d)
+    assert len(rows) == 2**network.K - 1
+    assert np.array_equal(network.accepts(psi), rows.holds(psi))
+
+
+@given(networks_on_the_boundary())
+def test_a_margin_of_exactly_zero_is_accepted_by_every_form(case):
+    network, psi = case
+    rows = to_inequalities(network)
+    assert network.margin(psi) == 0
+    assert network.accepts(psi)
+    assert rows.holds(psi)
+    assert rows.values(psi).min() == 0
+    assert rows.to_threshold_network().accepts(psi)
+    assert most_violated(network, psi).values(psi)[0] == 0
+
+
+@given(networks_on_the_boundary())
+def test_a_sixteenth_beyond_the_boundary_is_rejected_by_every_form(case):
+    network, psi = case
+    active = int(np.argmax(network.activations(psi)))
+    b = network.b.copy()
+    b[active] += 1 / 16
+    beyond = RectifierNetwork(network.W, b)
+    assert not beyond.accepts(psi)
+    assert not to_inequalities(beyond).holds(psi)
+    assert not most_violated(beyond, psi).holds(psi)
+
+
+@given(networks(max_K=5, max_d=4))
+def test_active_set_attains_the_minimum_slack(network):
+    rows = to_inequalities(network)
+    for psi in cube(network.d):
+        least = min(1.0, rows.values(psi).min())
+        assert least == network.margin(psi)
+        assert most_violated(network, psi).values(psi)[0] == rows.values(psi).min()
+
+
+@given(networks(max_K=6, max_d=3))
+def test_each_row_is_the_row_of_its_subset(network):
+    rows = to_inequalities(network)
+    assert len({subset.tobytes() for subset in rows.subsets}) == len(rows)
+    for m, subset in enumerate(rows.subsets):
+        one = row_of_subset(network, subset)
+        assert np.array_equal(rows.coefficients[m], one.coefficients[0])
+        assert rows.bias[m] == one.bias[0]
+
+
+@pytest.mark.parametrize("K", [1, 3, 12, 14])
+@pytest.mark.parametrize("unit", [2.0**-20, 0.1])
+def test_iterated_rows_are_the_rows(K, unit):
+    if K > 12 and unit == 0.1:
+        K = 13
+    rng = np.random.default_rng(K)
+    W, b = rng.integers(-9, 9, (K, 2)) * unit, rng.integers(-9, 9, K) * unit
+    network = RectifierNetwork(W, b)
+    rows, chunks = to_inequalities(network), list(iterate_inequalities(network))
+    assert max(map(len, chunks)) <= 2**12
+    for name in ("coefficients", "bias", "subsets"):
+        together = np.concatenate([getattr(chunk, name) for chunk in chunks])
+        assert np.array_equal(together, getattr(rows, name))
+
+
+@given(networks(max_K=4, max_d=4))
+def test_threshold_network_accepts_what_the_rows_accept(network):
+    rows, psi = to_inequalities(network), cube(network.d)
+    assert np.array_equal(rows.to_threshold_network().accepts(psi), rows.holds(psi))
+
+
+@given(conjunctions(max_d=4))
+def test_rows_of_a_conjunction_are_the_rows_of_its_parts(conjunction):
+    rows, psi = to_inequalities(conjunction), cube(conjunction.d)
+    assert len(rows) == sum(2**part.K - 1 for part in conjunction.parts)
+    assert np.array_equal(rows.holds(psi), conjunction.accepts(psi))
+    assert rows.subsets.shape == (len(rows), conjunction.K)
+
+
+@given(decimal_networks())
+def test_rows_of_other_weights_are_correctly_rounded(network):
+    rows = to_inequalities(network)
+    for m, subset in enumerate(rows.subsets):
+        coefficients, bias = rational_row(network, subset)
+        assert rows.coefficients[m].tolist() == [float(c) for c in coefficients]
+        assert rows.bias[m] == float(bias)
+
+
+@given(decimal_networks())
+def test_accepts_is_the_rational_verdict_for_any_weights(network):
+    for psi in cube(network.d):
+        exact = [
+            Fraction(b) + sum(Fraction(w) for w in row[psi > 0])
+            for row, b in zip(network.W, network.b, strict=True)
+        ]
+        assert network.accepts(psi) == (1 - sum(max(a, Fraction(0)) for a in exact) >= 0)
+
+
+@given(decimal_networks())
+def test_rational_subset_sums_obey_the_theorem(network):
+    subsets = to_inequalities(network).subsets
+    for psi in cube(network.d):
+        rows = (rational_row(network, subset) for subset in subsets)
+        holds = all(bias + sum(np.array(c)[psi > 0]) >= 0 for c, bias in rows)
+        assert holds == network.accepts(psi)
+
+
+def test_rows_with_biases_span_at_most_K_plus_1_dimensions():
+    rng = np.random.default_rng(0)
+    rows = to_inequalities(RectifierNetwork(rng.integers(-9, 9, (4, 30)), rng.integers(-9, 9, 4)))
+    matrix = np.column_stack([rows.coefficients, rows.bias])
+    assert len(rows) == 15
+    assert np.linalg.matrix_rank(matrix) == 5
+
+
+def test_rows_of_a_large_network_are_estimated_and_refused():
+    network = RectifierNetwork(np.ones((40, 50)), np.zeros(40))
+    size = estimate_rows(network)
+    assert size.rows == 2**40 - 1
+    assert size.bytes > 2**40
+    with pytest.raises(TooLarge, match=r"1,099,511,627,775 rows.*lift"):
+        to_inequalities(network)
+    small = RectifierNetwork(np.ones((3, 2)), np.zeros(3))
+    with pytest.raises(TooLarge, match="max_bytes"):
+        to_inequalities(small, max_bytes=10)
+    assert str(estimate_rows(small)) == "7 rows, 0.0 MiB"
+    huge = Conjunction((network, RectifierNetwork(np.ones((3, 50)), np.zeros(3))))
+    assert estimate_rows(huge).rows == 2**40 - 1 + 7
+
+
+def test_rows_refuse_what_does_not_fit():
+    with pytest.raises(InvalidInput, match="one bias a row"):
+        LinearInequalities([[1.0]], [1.0, 2.0])
+    with pytest.raises(InvalidInput, match="finite"):
+        LinearInequalities([[math.nan]], [1.0])
+    with pytest.raises(InvalidInput, match="2 columns"):
+        LinearInequalities([[1.0, 2.0]], [1.0]).holds([1.0])
+
+
+@pytest.mark.parametrize("table", ["source-relation", "relation-target"])
+def test_first_two_printed_rows_give_the_third(table):
+    rows = to_inequalities(printed_network(table))
+    found = np.column_stack([rows.coefficients, rows.bias])
+    assert np.allclose(found[:2], np.array(PRINTED[table])[:2], rtol=0, atol=1e-12)
+    assert np.abs(found[2] - np.array(PRINTED[table][2])).max() < 0.015
+
+
+@pytest.mark.parametrize("table", list(PRINTED))
+def test_printed_tables_are_the_designed_constraints(table):
+    space, rules = SPACES[table], designed(table)
+    printed = np.array(PRINTED[table])
+    rows = LinearInequalities(printed[:, :-1], printed[:, -1])
+    for learned in (rows, printed_network(table)):
+        comparison = compare(learned, rules, space)
+        assert comparison.equal is True
+        assert comparison.points == {"relation-relation": 36}.get(table, 24)
+
+
+def test_location_kill_sums_to_minus_4_42():
+    printed = np.array(PRINTED["source-relation"])
+    rows = LinearInequalities(printed[:, :-1], printed[:, -1])
+    psi = SOURCE_RELATION.vector(source="Location", relation="Kill")
+    assert round(float(rows.values(psi)[0]), 2) == -4.42
+    assert not rows.holds(psi)

@@ -1,0 +1,48 @@
+"""What holds for every file and every package of the workspace."""
+
+import importlib
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ["lcons_core", "lcons_decode", "lcons_tasks", "lcons_cli"]
+
+
+def project_texts() -> dict[str, str]:
+    """The text of each file of the project, by its path."""
+    command = ["git", "-c", "safe.directory=*", "ls-files", "-co", "--exclude-standard", "-z"]
+    listing = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    paths = [ROOT / name for name in listing.stdout.split("\0") if name]
+    return {str(path.relative_to(ROOT)): path.read_text(errors="replace") for path in paths if path.is_file()}
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_the_public_names_exist_once_each(name):
+    package = importlib.import_module(name)
+    assert len(set(package.__all__)) == len(package.__all__)
+    assert [public for public in package.__all__ if not hasattr(package, public)] == []
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_the_package_states_its_version(name):
+    package = importlib.import_module(name)
+    changelog = (ROOT / "packages" / name.replace("_", "-") / "CHANGELOG.md").read_text()
+    assert f"## [{package.__version__}]" in changelog
+
+
+def test_no_file_names_a_path_of_one_machine():
+    machine = re.compile(r"(?<![\w.])/(tmp|root|work|home)/")
+    assert [name for name, text in project_texts().items() if machine.search(text)] == []
+
+
+def test_the_only_package_index_named_is_torchs():
+    texts = project_texts()
+    registry = re.compile(r"pypi\.org|pythonhosted\.org")
+    assert [name for name, text in texts.items() if registry.search(text)] == []
+    assert "://" not in texts["poetry.lock"]
+    torch_index = re.compile(r"download\.pytorch\.org")
+    found = {name: len(torch_index.findall(text)) for name, text in texts.items()}
+    assert {name: n for name, n in found.items() if n} == {"tools/bootstrap.py": 1}

@@ -1,0 +1,79 @@
+"""The READMEs are true: their Python runs and prints what they say, their commands exist.
+
+A Python block is a doctest where it has `>>>`. Elsewhere comments `# -> output`, beside a statement
+or below it, state what it prints or, where it is an expression, its value.
+"""
+
+import ast
+import contextlib
+import doctest
+import io
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from lcons_cli.main import main
+
+ROOT = Path(__file__).resolve().parent.parent
+READMES = [ROOT / "README.md", *sorted(ROOT.glob("packages/*/README.md"))]
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+OUTPUT = re.compile(r"# -> ?(.*)")
+
+
+def blocks(language: str) -> list:
+    """The fenced blocks of a language in every README, each named by its file and line."""
+    fence = re.compile(rf"^```{language}\n(.*?)^```", re.MULTILINE | re.DOTALL)
+    return [
+        pytest.param(
+            match[1],
+            id=f"{path.relative_to(ROOT)}:{text.count(chr(10), 0, match.start()) + 1}",
+        )
+        for path in READMES
+        for text in [path.read_text()]
+        for match in fence.finditer(text)
+    ]
+
+
+def check_doctest(source: str) -> None:
+    test = doctest.DocTestParser().get_doctest(source, {"__name__": "readme"}, "readme", None, 0)
+    said = io.StringIO()
+    result = doctest.DocTestRunner(optionflags=FLAGS).run(test, out=said.write)
+    assert result.failed == 0, said.getvalue()
+
+
+def check_script(source: str) -> None:
+    lines = source.splitlines()
+    statements = ast.parse(source).body
+    ends = [statement.lineno - 1 for statement in statements[1:]] + [len(lines)]
+    namespace = {"__name__": "readme"}
+    for statement, end in zip(statements, ends, strict=True):
+        wanted = [m[1] for line in lines[statement.lineno - 1 : end] if (m := OUTPUT.search(line))]
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(ast.Interactive([statement]), "readme", "single"), namespace)
+        if wanted:
+            want, got = "\n".join(wanted) + "\n", printed.getvalue()
+            assert doctest.OutputChecker().check_output(want, got, FLAGS), f"{want!r} != {got!r}"
+
+
+@pytest.mark.parametrize("source", blocks("python"))
+def test_python_in_the_readmes_runs_as_stated(source):
+    (check_doctest if ">>>" in source else check_script)(source)
+
+
+@pytest.mark.parametrize("source", blocks("sh"))
+def test_commands_in_the_readmes_exist(source):
+    for tool, argument in re.findall(r"^(?:\$ )?\./(tools/\S+) *(\S*)", source, re.MULTILINE):
+        assert os.access(ROOT / tool, os.X_OK), tool
+        if tool == "tools/lcons" and not argument.startswith("-"):
+            assert argument in main.commands
+
+
+def test_a_wrong_output_in_a_readme_is_noticed():
+    check_script("x = 2\nx + 1  # -> 3\nprint('a')\n# -> a\n")
+    with pytest.raises(AssertionError, match="4"):
+        check_script("2 + 1  # -> 4\n")
+    with pytest.raises(AssertionError, match="Expected"):
+        check_doctest(">>> 2 + 1\n4\n")
