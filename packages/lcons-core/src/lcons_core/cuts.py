@@ -22,7 +22,8 @@ from lcons_core.theorem1 import LinearInequalities, row_of_subset
 def most_violated(network: Network, psi: Any) -> LinearInequalities:
     """The row with the least value at `psi` (d,), that of S* = {k : a_k > 0}: it holds iff psi is accepted.
 
-    Where no unit is active every row holds, and the row of the largest activation is given.
+    For weights that float64 cannot add up exactly that is so up to the rounding of the row, which `verify`
+    counts. Where no unit is active every row holds, and the row of the largest activation is given.
 
     >>> from lcons_core.rectifier import RectifierNetwork
     >>> cut = most_violated(RectifierNetwork([[2.0, 2.0], [0.0, -1.0]], [-2.0, 0.0]), [1, 1])

@@ -60,7 +60,7 @@ def row_verdicts(rows: LinearInequalities, space: FeatureSpace, assignments: Int
     values = affine(space, rows.coefficients, rows.bias, assignments)
     holds = values >= 0
     bound = row_bound(rows, space) or -1.0
-    for i in np.flatnonzero((np.abs(values) <= bound).any(1)):
+    for i in np.flatnonzero((~(np.abs(values) > bound)).any(1)):
         holds[i] = rows.satisfied(space.vectors(assignments[i : i + 1])[0])
     return holds
 
@@ -115,6 +115,6 @@ def network_verdicts(part: RectifierNetwork, space: FeatureSpace, assignments: I
     margin = 1.0 - np.maximum(affine(space, part.W, part.b, assignments), 0.0).sum(1)
     accepted: Bools = margin >= 0
     bound = margin_bound(part, space) or -1.0
-    for i in np.flatnonzero(np.abs(margin) <= bound):
+    for i in np.flatnonzero(~(np.abs(margin) > bound)):
         accepted[i] = part.rational_margin(space.vectors(assignments[i : i + 1])[0]) >= 0
     return accepted

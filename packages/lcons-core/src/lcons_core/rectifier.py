@@ -73,9 +73,12 @@ class RectifierNetwork:
     def accepts(self, psi: Any) -> Any:
         """Whether margin >= 0, decided exactly: a bool for one psi, (N,) for many."""
         checked = as_psi(psi, self.d)
-        margin = np.atleast_1d(self.margin(checked))
+        with np.errstate(over="ignore", invalid="ignore"):
+            margin = np.atleast_1d(self.margin(checked))
+            # An overflow (NaN) is as uncertain as a margin near zero: rationals decide both.
+            uncertain = ~(np.abs(margin) > self._uncertainty(checked))
         verdict = margin >= 0
-        for i in np.flatnonzero(np.abs(margin) <= self._uncertainty(checked)):
+        for i in np.flatnonzero(uncertain):
             verdict[i] = self.rational_margin(_row(checked, int(i))) >= 0
         single = not isinstance(checked, SparsePsi) and checked.ndim == 1
         return bool(verdict[0]) if single else verdict

@@ -97,11 +97,12 @@ class LinearInequalities:
         dense = checked.dense() if isinstance(checked, SparsePsi) else checked
         values = np.atleast_2d(self.values(checked))
         verdict = values >= 0
+        # An overflow (NaN) is as uncertain as a value near zero: rationals decide both.
         largest = float(np.abs(dense).max(initial=0.0))
         total = float((largest * self._row_mass + np.abs(self.bias)).max(initial=0.0))
         q = self._exponent if bool((dense == np.rint(dense)).all()) else None
         bound = rounding_bound(total, self.d + 1, q) or -1.0
-        for i, m in zip(*np.nonzero(np.abs(values) <= bound), strict=True):
+        for i, m in zip(*np.nonzero(~(np.abs(values) > bound)), strict=True):
             point = np.atleast_2d(dense)[i]
             verdict[i, m] = rational_dot(self.coefficients[m], point, float(self.bias[m])) >= 0
         return verdict[0] if dense.ndim == 1 else verdict

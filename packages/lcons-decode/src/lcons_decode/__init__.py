@@ -1,8 +1,58 @@
-"""Decoding under learned constraints: the best output that satisfies them, exactly or by search."""
+"""Decoding under learned constraints: the best output that satisfies them, exactly or by search.
+
+    scores + constraints -> viterbi, beam, constrained viterbi, n-best, Lagrangian, ILP -> Decoding
+
+Importing this needs numpy alone: numba is imported at the first decoding, mip when `lcons_decode.ilp` solves.
+"""
 
 from typing import Any
 
-__all__ = ["__version__"]
+from lcons_decode.adapters import CrfsuiteScores, from_pytorch_crf
+from lcons_decode.batch import decode_batch
+from lcons_decode.beam import beam_search, beam_search_batch
+from lcons_decode.brute import brute
+from lcons_decode.chain import ChainConstraints
+from lcons_decode.constrained import constrained_viterbi, constrained_viterbi_batch
+from lcons_decode.constraints import Hard, Soft, allowed_ngrams, forbidden_ngrams, rows_constraint
+from lcons_decode.decoding import Decoding, Status, Violation
+from lcons_decode.global_search import decode_global
+from lcons_decode.lagrangian import decode_lagrangian
+from lcons_decode.marginals import Marginals, marginals
+from lcons_decode.nbest import nbest
+from lcons_decode.scores import ChainBatch, ChainScores
+from lcons_decode.search import search
+from lcons_decode.viterbi import viterbi, viterbi_batch
+
+__all__ = [
+    "ChainBatch",
+    "ChainConstraints",
+    "ChainScores",
+    "CrfsuiteScores",
+    "Decoding",
+    "Hard",
+    "Marginals",
+    "Soft",
+    "Status",
+    "Violation",
+    "__version__",
+    "allowed_ngrams",
+    "beam_search",
+    "beam_search_batch",
+    "brute",
+    "constrained_viterbi",
+    "constrained_viterbi_batch",
+    "decode_batch",
+    "decode_global",
+    "decode_lagrangian",
+    "forbidden_ngrams",
+    "from_pytorch_crf",
+    "marginals",
+    "nbest",
+    "rows_constraint",
+    "search",
+    "viterbi",
+    "viterbi_batch",
+]
 
 
 def __getattr__(name: str) -> Any:

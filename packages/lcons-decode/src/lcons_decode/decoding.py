@@ -1,0 +1,41 @@
+"""What a decoder answers: a labelling, its score, and how far both can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class Status(StrEnum):
+    """OPTIMAL: no labelling that satisfies the constraints is better. HEURISTIC: satisfies, may not be best.
+    RELAXED: the constraints could not all be satisfied; `violations` says which. TIME_LIMIT: stopped by a
+    budget.
+    INFEASIBLE: there is no labelling of finite score."""
+
+    OPTIMAL = "optimal"
+    HEURISTIC = "heuristic"
+    RELAXED = "relaxed"
+    TIME_LIMIT = "time limit"
+    INFEASIBLE = "infeasible"
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A constraint that the answer breaks: its name, and where: the position whose label completes the
+    part (the length of the sequence where that is STOP), or None for a global constraint."""
+
+    constraint: str
+    position: int | None
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """y by name, the model's score (with soft penalties), status, stats, and the violations that remain."""
+
+    y: tuple[str, ...]
+    score: float
+    status: Status
+    stats: Mapping[str, Any] = field(default_factory=dict)
+    violations: tuple[Violation, ...] = ()

@@ -1,0 +1,47 @@
+"""Integer programs over named parts, with learned constraints grounded in them, solved by python-mip.
+
+| module | holds |
+|---|---|
+| `program` | variables, decisions, rows; chains and graphs as programs |
+| `ground` | psi rows as expressions over a program's variables; exact OR indicators for existence |
+| `forms` | a grounded constraint as Theorem-1 rows, lifted or as cuts; the hinge |
+| `backend` | CBC and HiGHS through python-mip |
+| `check` | solutions checked exactly outside the solver; no-good rows |
+| `solve` | the loop of solving and checking |
+| `clash` | which constraints make a program infeasible |
+| `chain` | sequences: `decode_ilp` |
+| `formats` | LP and MPS files that keep the names |
+"""
+
+from lcons_decode.ilp.backend import Solver
+from lcons_decode.ilp.chain import decode_ilp
+from lcons_decode.ilp.formats import read_program, write_program
+from lcons_decode.ilp.forms import Form, with_constraints
+from lcons_decode.ilp.ground import Grounded, Hinge, ground_chain, ground_columns, ground_tuples
+from lcons_decode.ilp.indicators import PsiRow
+from lcons_decode.ilp.program import Program, Row, Sense, Type, Variable, chain_program, graph_program
+from lcons_decode.ilp.solve import Assignment, solve
+
+__all__ = [
+    "Assignment",
+    "Form",
+    "Grounded",
+    "Hinge",
+    "Program",
+    "PsiRow",
+    "Row",
+    "Sense",
+    "Solver",
+    "Type",
+    "Variable",
+    "chain_program",
+    "decode_ilp",
+    "graph_program",
+    "ground_chain",
+    "ground_columns",
+    "ground_tuples",
+    "read_program",
+    "solve",
+    "with_constraints",
+    "write_program",
+]

@@ -1,0 +1,68 @@
+"""What the kernels read, as named tuples that numba and numpy both understand.
+
+Conventions: L labels, V = L + 1 with L for padding. A state is the code, base V, of the last m labels, m >=
+1; an n-gram is state * V + label. Sequence i has T_i tokens and T_i + 1 steps, the last being STOP; tokens
+are packed at `offsets[i]`, steps at `offsets[i] + i`. Programs run from the right and labels are read off
+from the left, so that ties go to the first labelling in declared label order.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Small = NDArray[np.int32]
+
+
+class Chain(NamedTuple):
+    """A packed batch: emission (N, L), offsets (B + 1,), transition (L, L) as [to, from], start (L,),
+    stop (L,)."""
+
+    emission: Floats
+    offsets: Ints
+    transition: Floats
+    start: Floats
+    stop: Floats
+
+
+class Lists(NamedTuple):
+    """Hard constraints. rows[c, step] is the row of (indptr, codes) that constraint c allows there, -1
+    for no window; sizes[c] is its n and moduli[c] = V^n; driver[step] is a row of (m + 1)-grams that
+    contains all that may stand there.
+
+    Of each code, read as an (m + 1)-gram: its state, the last label of that, its label, and its tail, the
+    next state.
+    """
+
+    m: int
+    V: int
+    sizes: Ints
+    moduli: Ints
+    rows: Ints
+    driver: Ints
+    indptr: Ints
+    codes: Ints
+    states: Small
+    lasts: Small
+    labels: Small
+    tails: Small
+
+
+class Units(NamedTuple):
+    """Soft constraints. given (steps, U): what contexts give each unit; table (m + 1, V, U): what labels
+    give; ends (P,): where each part's units end; owners (P,): its constraint; weights (C,); present
+    (steps, C): whether it has a window there; bound_rows (C, steps) and bounds (R, V, V): an upper bound
+    on its penalty given the last two labels."""
+
+    given: Floats
+    present: NDArray[np.bool_]
+    table: Floats
+    ends: Ints
+    owners: Ints
+    weights: Floats
+    bound_rows: Ints
+    bounds: Floats

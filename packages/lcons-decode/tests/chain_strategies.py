@@ -1,0 +1,271 @@
+"""Small chains and constraints on them, an enumeration that shares no code with the decoders, and the
+paper's beam.
+
+Scores and weights are sixteenths, so float sums of them are exact; only soft penalties need a tolerance.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise, product
+from math import inf
+
+import numpy as np
+from hypothesis import strategies as st
+
+from lcons_core.constraint import LearnedConstraint
+from lcons_core.features import START, STOP, Counts, Existence, NgramContext, NgramLabels
+from lcons_core.rectifier import Conjunction, RectifierNetwork
+from lcons_core.space import OTHER
+from lcons_core.testing import networks
+from lcons_decode.constraints import Hard, Soft
+from lcons_decode.decoding import Violation
+from lcons_decode.scores import ChainScores
+
+TOLERANCE = 1e-9
+LABELS = ("a", "b", "c", "d")
+CONTEXTS = ("x", "y")
+
+sixteenths = st.integers(-16, 16).map(lambda number: number / 16)
+
+
+# Shapes are drawn by hypothesis and shrink; numbers come from a drawn seed, which is quick and varied.
+generators = st.integers(0, 2**32 - 1).map(np.random.default_rng)
+
+
+@st.composite
+def chains(draw, max_T=5, max_L=4, min_T=0, forbids=True):
+    """Scores of one sequence, at most 300 labellings; some of them with -inf."""
+    L = draw(st.sampled_from([*range(2, max_L + 1), 1]))
+    longest = max(t for t in range(max_T + 1) if L**t <= 300)
+    T = draw(st.sampled_from(range(longest, min_T - 1, -1)))
+    rng, scale = draw(generators), draw(st.sampled_from([16, 1, 0]))
+    forbidden = draw(st.sampled_from([0.0, 0.0, 0.0, 0.1, 0.4])) if forbids else 0.0
+
+    def array(*shape):
+        return np.where(rng.random(shape) < forbidden, -inf, rng.integers(-scale, scale + 1, shape) / 16)
+
+    return ChainScores(array(T, L), array(L, L), array(L), array(L), labels=LABELS[:L])
+
+
+def columns(T):
+    """x with contexts that the features know, and one that they do not."""
+    return st.lists(st.sampled_from("xyz"), min_size=T, max_size=T).map(lambda column: {"pos": column})
+
+
+@st.composite
+def sequence_features(draw, labels, max_n=4):
+    """n-grams with and without contexts and padding, over the labels in any order, perhaps with one more."""
+    known = tuple(draw(st.permutations([*labels, *(["e"] if draw(st.booleans()) else [])])))
+    n, pad = draw(st.integers(1, max_n)), draw(st.booleans())
+    n = max(n, 2) if pad else n
+    if draw(st.booleans()):
+        return NgramContext(known, CONTEXTS, n, pad=pad)
+    return NgramLabels(known, n, pad)
+
+
+@st.composite
+def learned(draw, feature):
+    """A constraint of one network or two, small ones or `networks` of lcons_core.testing; from strict to
+    lenient."""
+    d, parts = feature.space.d, []
+    for _ in range(draw(st.integers(1, 2))):
+        if draw(st.integers(0, 4)) == 4 and d <= 12:
+            parts.append(draw(networks(max_K=2, d=d)))
+        else:
+            rng, K = draw(generators), draw(st.integers(1, 3))
+            W, b = rng.integers(-32, 33, (K, d)) / 16, rng.integers(-32, 33, K) / 16
+            parts.append(RectifierNetwork(W, b - draw(st.sampled_from([1.0, 0.0, 2.0]))))
+    return LearnedConstraint(Conjunction(tuple(parts)), feature.space, feature)
+
+
+soft_weights = st.integers(0, 20).map(lambda quarters: quarters / 4)
+
+
+@st.composite
+def local_uses(draw, labels, min_size=1, max_size=3, max_n=4, kinds=("hard", "soft")):
+    """Local constraints, hard and soft, of different n."""
+    uses = []
+    for i in range(draw(st.integers(min_size, max_size))):
+        constraint = draw(learned(draw(sequence_features(labels, max_n))))
+        if draw(st.sampled_from(kinds)) == "hard":
+            uses.append(Hard(constraint, f"c{i}"))
+        else:
+            uses.append(Soft(constraint, draw(soft_weights), f"c{i}"))
+    return uses
+
+
+@st.composite
+def global_uses(draw, labels, kinds=("hard", "soft")):
+    """One constraint on what occurs, or on how often."""
+    feature = draw(st.sampled_from([Existence(labels, 1), Existence(labels, 2), Counts(labels, high=8)]))
+    constraint = draw(learned(feature))
+    if draw(st.sampled_from(kinds)) == "hard":
+        return Hard(constraint, "whole")
+    return Soft(constraint, draw(soft_weights), "whole")
+
+
+@st.composite
+def problems(draw, kinds=("hard", "soft"), max_T=5, max_L=4, max_n=4, min_uses=1, max_uses=3, min_T=0):
+    """(scores, constraints, x)."""
+    scores = draw(chains(max_T, max_L, min_T))
+    uses = draw(local_uses(scores.labels, min_uses, max_uses, max_n, kinds))
+    return scores, uses, draw(columns(len(scores)))
+
+
+hard_problems = problems(kinds=("hard",))
+
+
+def is_soft(uses):
+    """Whether scores hold penalties, and so are rounded."""
+    return any(isinstance(use, Soft) and use.weight for use in uses)
+
+
+def agree(a, b, uses):
+    """Equal scores: exactly, or up to rounding where penalties are in them."""
+    return a == b or (is_soft(uses) and abs(a - b) <= TOLERANCE)
+
+
+def window_psi(feature, y, x, t, T):
+    """psi of the window that position t completes (T for STOP), by names; None where there is none."""
+    if not T or (not feature.pad and (t < feature.n - 1 or t == T)):
+        return None
+    choice = {}
+    for i in range(feature.n):
+        at, suffix = t - feature.n + 1 + i, "" if feature.n == 1 else f" {i + 1}"
+        choice[f"label{suffix}"] = START if at < 0 else STOP if at == T else y[at]
+        if isinstance(feature, NgramContext):
+            inside = 0 <= at < T and x["pos"][at] in feature.contexts
+            choice[f"pos{suffix}"] = x["pos"][at] if inside else OTHER
+    return feature.space.vector(choice)
+
+
+class Windows:
+    """What each constraint says of each window, asked of its network one psi at a time and remembered."""
+
+    def __init__(self, uses, x, T):
+        self.x, self.T, self.known = x, T, {}
+        self.local = [u for u in uses if isinstance(u.constraint.feature, NgramLabels | NgramContext)]
+        self.whole = [u for u in uses if u not in self.local]
+
+    def broken(self, y, t):
+        """The hard violations of the windows that position t completes."""
+        hard = (use for use in self.local if isinstance(use, Hard))
+        return [Violation(use.name, t) for use in hard if not self._ask(use, y, t)[0]]
+
+    def penalty(self, y, t):
+        """The soft penalties of the windows that position t completes."""
+        return sum(use.weight * self._ask(use, y, t)[1] for use in self.local if isinstance(use, Soft))
+
+    def _ask(self, use, y, t):
+        key = use.name, t, tuple(y[max(0, t - use.constraint.feature.n + 1) : t + 1])
+        if key not in self.known:
+            self.known[key] = _verdict(use, window_psi(use.constraint.feature, y, self.x, t, self.T))
+        return self.known[key]
+
+
+def _verdict(use, psi):
+    """(accepted, log sigmoid(margin)); no psi is accepted and costs nothing."""
+    if psi is None:
+        return True, 0.0
+    return use.constraint.accepts(psi), -float(np.logaddexp(0.0, -use.constraint.margin(psi)))
+
+
+@dataclass(frozen=True)
+class Enumerated:
+    """A labelling with its exact score, its penalties, and what it breaks."""
+
+    y: tuple
+    base: Fraction | float
+    penalty: float
+    violations: tuple
+
+    @property
+    def score(self):
+        return float(self.base) + self.penalty
+
+
+def exact_score(scores, ids):
+    """The score as a rational; -inf where an entry is."""
+    if not len(ids):
+        return Fraction(0)
+    entries = [
+        scores.start[ids[0]],
+        *(scores.emission[t, c] for t, c in enumerate(ids)),
+        scores.stop[ids[-1]],
+    ]
+    entries += [scores.transition[a, b] for a, b in pairwise(ids)]
+    return -inf if -inf in entries else sum((Fraction(float(e)) for e in entries), Fraction(0))
+
+
+def enumerated(scores, uses=(), x=None):
+    """Every labelling of finite score in declared label order."""
+    T, windows = len(scores), Windows(uses, x, len(scores))
+    found = []
+    for ids in product(range(scores.L), repeat=T):
+        base, y = exact_score(scores, ids), tuple(scores.labels[c] for c in ids)
+        if base == -inf:
+            continue
+        violations, penalty = [], 0.0
+        for t in range(T + 1):
+            violations += windows.broken(y, t)
+            penalty += windows.penalty(y, t)
+        for use in windows.whole:
+            accepted, cost = _verdict(use, use.constraint.feature.psi(list(y)).dense()[0])
+            if isinstance(use, Soft):
+                penalty += use.weight * cost
+            elif not accepted:
+                violations.append(Violation(use.name, None))
+        found.append(Enumerated(y, base, penalty, tuple(violations)))
+    return found
+
+
+def best_of(found):
+    """(best, whether no other comes close): the fewest violations, then the score; ties go to the first."""
+    least = min(len(each.violations) for each in found)
+    rest = [each for each in found if len(each.violations) == least]
+    best = max(rest, key=lambda each: each.score)
+    return best, all(each is best or each.score < best.score - TOLERANCE for each in rest)
+
+
+@dataclass(frozen=True)
+class ReferenceBeam:
+    """The last beam, best first; `close`: whether rounding might order some candidates otherwise."""
+
+    beam: tuple
+    fallbacks: int
+    close: bool
+
+
+def reference_beam(scores, uses, x, width, rerank=False):
+    """The beam of Sec. 5 and 6, candidate by candidate: filter before truncation, no filling up, else
+    unfiltered."""
+    T, windows = len(scores), Windows(uses, x, len(scores))
+    index = {label: c for c, label in enumerate(scores.labels)}
+    beam, fallbacks, close = [((), 0.0)], 0, False
+    for t in range(T + 1 if T else 0):
+        candidates = []
+        for y, so_far in beam:
+            for label in scores.labels if t < T else ("",):
+                longer, total = y, so_far
+                if t == T:
+                    total += scores.stop[index[y[-1]]]
+                else:
+                    longer, c = (*y, label), index[label]
+                    total += scores.emission[t, c]
+                    total += scores.start[c] if t == 0 else scores.transition[index[y[-1]], c]
+                candidates.append((longer, float(total + windows.penalty(longer, t))))
+        candidates = sorted((c for c in candidates if c[1] > -inf), key=lambda c: -c[1])
+        close |= any(a[1] - b[1] <= TOLERANCE for a, b in pairwise(candidates))
+        satisfying = [c for c in candidates if not windows.broken(c[0], t)]
+        others = [c for c in candidates if c not in satisfying]
+        fallbacks += not satisfying
+        if t == T and rerank:
+            # STOP adds its score, but what broke at the last token stays behind.
+            satisfying = [c for c in satisfying if not windows.broken(c[0], T - 1)]
+            others = [c for c in candidates if c not in satisfying]
+        if not satisfying:
+            satisfying, others = others, []
+        beam = (satisfying + (others if rerank else []))[:width]
+        if not beam:
+            break
+    return ReferenceBeam(tuple(beam), fallbacks, close)

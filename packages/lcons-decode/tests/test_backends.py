@@ -1,0 +1,125 @@
+"""The compiled kernels and numpy's give the same answers."""
+
+import numpy as np
+import pytest
+from chain_strategies import agree, best_of, chains, enumerated, is_soft, problems, reference_beam
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from lcons_core.errors import InvalidInput
+from lcons_decode.beam import beam_search
+from lcons_decode.chain import ChainConstraints, lay_out
+from lcons_decode.constrained import constrained_viterbi
+from lcons_decode.constraints import Soft
+from lcons_decode.kernels import backend, compiled, plain
+from lcons_decode.scores import ChainBatch
+from lcons_decode.viterbi import viterbi
+
+quick = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@pytest.fixture
+def both(monkeypatch):
+    """Runs a function with each of the two and gives both answers."""
+
+    def run(function):
+        answers = []
+        for name in ("numba", "numpy"):
+            monkeypatch.setenv("LCONS_DECODE_BACKEND", name)
+            answers.append(function())
+        return answers
+
+    return run
+
+
+@quick
+@given(scores=chains())
+def test_viterbi_agrees(both, scores):
+    numba, numpy = both(lambda: viterbi(scores))
+    assert numba == numpy
+
+
+@quick
+@given(problem=problems(kinds=("hard",)))
+def test_hard_decoding_agrees(both, problem):
+    numba, numpy = both(lambda: constrained_viterbi(*problem))
+    assert numba == numpy
+
+
+@quick
+@given(problem=problems())
+def test_mixed_decoding_agrees(both, problem):
+    scores, uses, x = problem
+    numba, numpy = both(lambda: constrained_viterbi(scores, uses, x))
+    assert (numba.status, numba.stats) == (numpy.status, numpy.stats)
+    assert len(numba.violations) == len(numpy.violations)
+    assert agree(numba.score, numpy.score, uses)
+    found = enumerated(scores, uses, x)
+    if found and best_of(found)[1]:
+        assert numba.y == numpy.y
+
+
+@quick
+@given(problem=problems(), width=st.integers(1, 5), rerank=st.booleans())
+def test_beams_agree(both, problem, width, rerank):
+    scores, uses, x = problem
+    assume(not (is_soft(uses) and reference_beam(scores, uses, x, width, rerank).close))
+    numba, numpy = both(lambda: beam_search(scores, uses, x, width=width, rerank=rerank))
+    assert (numba.y, numba.status, numba.stats) == (numpy.y, numpy.status, numpy.stats)
+    assert numba.violations == numpy.violations
+    assert agree(numba.score, numpy.score, uses)
+
+
+@quick
+@given(problem=problems(kinds=("hard",), min_T=1))
+def test_hard_levels_agree(problem):
+    scores, uses, x = problem
+    layout = lay_out(ChainBatch.of([scores]), ChainConstraints.of(uses, scores.labels), [x])
+    T, V, m = len(scores), scores.L + 1, layout.m
+    numba, numpy = (
+        _levels(*kernels.hard_levels(scores.emission, layout.chain, 0, layout.lists), T)
+        for kernels in (compiled, plain)
+    )
+    for t in range(T + 1):
+        reachable = {state for state in range(V**m) if _reachable(state, t - 1, T, V, m - 1)}
+        kept = [{s: v for s, v in levels[t].items() if s in reachable} for levels in (numba, numpy)]
+        assert kept[0] == kept[1]
+
+
+def _levels(heads, states, values, T):
+    """The values of the states of each step."""
+    spans = [slice(heads[T - t + 1], heads[T - t + 2]) for t in range(T + 1)]
+    return [dict(zip(states[own].tolist(), values[own].tolist(), strict=True)) for own in spans]
+
+
+@quick
+@given(problem=problems(kinds=("soft",), min_T=1))
+def test_bounds_are_never_below_a_penalty(problem):
+    scores, uses, x = problem
+    layout = lay_out(ChainBatch.of([scores]), ChainConstraints.of(uses, scores.labels), [x])
+    V, m = scores.L + 1, layout.m
+    grams = np.arange(V ** (m + 1))
+    for c, use in enumerate(uses):
+        assert isinstance(use, Soft)
+        own = layout.units._replace(present=layout.units.present & (np.arange(len(uses)) == c))
+        for step in np.flatnonzero(own.present[:, c]):
+            bounds = own.bounds[own.bound_rows[c, step]]
+            last_two = bounds[grams // V % V, grams % V]
+            reachable = np.array([_reachable(gram, step, len(scores), V, m) for gram in grams])
+            assert (plain.penalties(grams, step, own, V) <= last_two + 1e-9)[reachable].all()
+
+
+def _reachable(gram, step, T, V, m):
+    """Whether a gram can stand at a step: padding before the first label and at STOP, nowhere else."""
+    labels = [int(gram) // V**i % V for i in range(m, -1, -1)]
+    return all((label == V - 1) == (at < 0 or at == T) for at, label in enumerate(labels, step - m))
+
+
+def test_the_backend_is_numba_unless_told_otherwise(monkeypatch):
+    monkeypatch.delenv("LCONS_DECODE_BACKEND", raising=False)
+    assert backend() is compiled
+    monkeypatch.setenv("LCONS_DECODE_BACKEND", "numpy")
+    assert backend() is plain
+    monkeypatch.setenv("LCONS_DECODE_BACKEND", "cuda")
+    with pytest.raises(InvalidInput, match="must be one of numba, numpy, found 'cuda'"):
+        backend()

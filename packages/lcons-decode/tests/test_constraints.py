@@ -1,0 +1,200 @@
+"""Constraints: lists and rows mean what they list, weights are taken exactly, mistakes explained."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from chain_strategies import LABELS, TOLERANCE, Windows, enumerated, generators, problems
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lcons_core.constraint import LearnedConstraint
+from lcons_core.errors import InvalidInput, TooLarge
+from lcons_core.features import START, STOP, NgramContext, NgramLabels, Tuples
+from lcons_core.rectifier import RectifierNetwork
+from lcons_core.testing import networks
+from lcons_core.theorem1 import LinearInequalities
+from lcons_decode.brute import brute, labellings
+from lcons_decode.chain import ChainConstraints
+from lcons_decode.constrained import constrained_viterbi
+from lcons_decode.constraints import (
+    ConstraintSet,
+    Hard,
+    Soft,
+    allowed_ngrams,
+    forbidden_ngrams,
+    read_x,
+    rows_constraint,
+)
+from lcons_decode.decoding import Status
+from lcons_decode.scores import ChainScores
+
+quick = settings(max_examples=50, deadline=None)
+
+
+@st.composite
+def lists_of_ngrams(draw):
+    """(labels, n-grams, pad)."""
+    labels, pad = LABELS[: draw(st.integers(1, 3))], draw(st.booleans())
+    n = draw(st.integers(2 if pad else 1, 3))
+    feature = NgramLabels(labels, n, pad)
+    listed = st.tuples(*(st.sampled_from(feature.label_values(i)) for i in range(n)))
+    return labels, draw(st.lists(listed, min_size=1, max_size=8)), pad
+
+
+def ngrams(y, n, pad):
+    padded = [START] * (n - 1) + list(y) + [STOP] if pad and y else list(y)
+    return [tuple(padded[i : i + n]) for i in range(len(padded) - n + 1)]
+
+
+def sequences(labels):
+    return [y for T in range(5) for y in product(labels, repeat=T)]
+
+
+@quick
+@given(lists_of_ngrams())
+def test_a_forbidden_list_rejects_exactly_what_it_lists(listed):
+    labels, grams, pad = listed
+    constraint = forbidden_ngrams(labels, grams, pad=pad)
+    for y in sequences(labels):
+        assert constraint.satisfied(list(y)) == (not set(ngrams(y, len(grams[0]), pad)) & set(grams))
+
+
+@quick
+@given(lists_of_ngrams())
+def test_an_allowed_list_accepts_exactly_what_it_lists(listed):
+    labels, grams, pad = listed
+    constraint = allowed_ngrams(labels, grams, pad=pad)
+    for y in sequences(labels):
+        assert constraint.satisfied(list(y)) == (set(ngrams(y, len(grams[0]), pad)) <= set(grams))
+
+
+@quick
+@given(st.data())
+def test_rows_accept_exactly_what_the_rows_and_their_network_accept(data):
+    feature = data.draw(
+        st.sampled_from([NgramLabels(("a", "b"), 2), NgramContext(("a", "b"), ("x",), 2, pad=True)])
+    )
+    network = data.draw(networks(max_K=3, d=feature.space.d))
+    learned = LearnedConstraint(network, feature.space, feature)
+    rows = learned.inequalities()
+    points = feature.space.vectors(np.concatenate(list(feature.space.points())))
+    verdicts = rows_constraint(rows, feature).accepts(points)
+    assert verdicts.tolist() == rows.holds(points).tolist() == network.accepts(points).tolist()
+
+
+def test_rows_that_are_no_binary_fractions_are_kept_exactly():
+    rows = LinearInequalities([[0.1, 0.0]], [-0.1])
+    constraint = rows_constraint(rows, NgramLabels(("a", "b"), 1))
+    assert rows.holds([1.0, 0.0])
+    assert constraint.accepts([1.0, 0.0])
+
+
+@quick
+@given(st.data())
+def test_weights_in_tenths_are_taken_as_exact_rationals(data):
+    rng, n, pad = data.draw(generators), data.draw(st.integers(2, 3)), data.draw(st.booleans())
+    feature = NgramContext(("b", "a"), ("x", "y"), n, pad=pad)
+    K = data.draw(st.integers(1, 3))
+    W, b = rng.integers(-5, 6, (K, feature.space.d)) / 10, rng.integers(-5, 11, K) / 10
+    use = Hard(LearnedConstraint(RectifierNetwork(W, b), feature.space, feature), "tenths")
+    scores = ChainScores(rng.integers(-16, 17, (4, 2)) / 16, labels="ab")
+    x = {"pos": list("xyzx")}
+    compiled = ChainConstraints.of([use], scores.labels)
+    constrained_viterbi(scores, compiled, x)
+    windows, (local,) = Windows([use], x, 4), compiled.hard
+    V = 3
+    layout = local.windows([read_x(x, 4)], np.array([0, 4]))
+    for step, which in zip(layout.steps, layout.which, strict=True):
+        row = local.rows(layout.codes)[which]
+        listed = set(local.store.codes[local.store.indptr[row] : local.store.indptr[row + 1]].tolist())
+        for y in product("ab", repeat=4):
+            inside = [
+                V - 1 if at < 0 or at == 4 else "ab".index(y[at]) for at in range(step - n + 1, step + 1)
+            ]
+            code = int(np.ravel_multi_index(inside, (V,) * n))
+            assert (code in listed) == (not windows.broken(y, step))
+    answer, oracle = constrained_viterbi(scores, [use], x), brute(scores, [use], x)
+    assert (answer.y, answer.score, answer.violations) == (oracle.y, oracle.score, oracle.violations)
+
+
+@quick
+@given(problems())
+def test_the_oracle_is_the_enumeration(problem):
+    scores, uses, x = problem
+    oracle = [found for found in labellings(scores, uses, x) if found.score > -np.inf]
+    expected = enumerated(scores, uses, x)
+    assert [found.y for found in oracle] == [each.y for each in expected]
+    for found, each in zip(oracle, expected, strict=True):
+        assert abs(found.score - each.score) <= TOLERANCE
+        assert len(found.violations) == len(each.violations)
+        assert set(found.violations) == set(each.violations)
+        assert found.status is (Status.RELAXED if each.violations else Status.OPTIMAL)
+
+
+def test_lists_of_mixed_length_none_or_unannounced_padding_are_refused():
+    for make in (forbidden_ngrams, allowed_ngrams):
+        with pytest.raises(InvalidInput, match=r"must have one length, found \[1, 2\]"):
+            make("ab", ["a", "ab"])
+        with pytest.raises(InvalidInput, match="must have one length, found no n-gram"):
+            make("ab", [])
+        with pytest.raises(InvalidInput, match="only there with padding; pass pad=True"):
+            make("ab", [(START, "a")])
+
+
+@pytest.mark.parametrize("weight", [-1.0, np.nan, np.inf])
+def test_soft_weights_must_be_finite_and_not_negative(weight):
+    with pytest.raises(InvalidInput, match="a soft weight must be finite and at least 0"):
+        Soft(forbidden_ngrams("ab", ["a"]), weight)
+
+
+def test_names_are_given_where_missing_and_refused_where_used_twice():
+    constraint = forbidden_ngrams("ab", ["a"])
+    named = ConstraintSet.of([constraint, Soft(constraint, 1.0)])
+    assert [use.name for use in named.hard + named.soft] == ["constraint 1", "constraint 2"]
+    with pytest.raises(InvalidInput, match=r"names must be distinct, found \['twice', 'twice'\]; rename one"):
+        ConstraintSet.of([Hard(constraint, "twice"), Soft(constraint, 1.0, "twice")])
+
+
+def test_what_is_no_constraint_on_chains_is_refused():
+    with pytest.raises(InvalidInput, match="constraints are LearnedConstraint, Hard or Soft, found str"):
+        ConstraintSet.of(["ab"])
+    pairs = Tuples(("one", "two"), (("a",), ("b",)))
+    on_pairs = LearnedConstraint(RectifierNetwork(np.zeros((1, 2)), [0.0]), pairs.space, pairs)
+    with pytest.raises(InvalidInput, match="is on tuples features, which no chain has"):
+        ConstraintSet.of([on_pairs])
+
+
+def test_labels_unknown_to_a_constraint_are_refused_but_unused_ones_are_not():
+    scores = ChainScores([[1.0, 0.0]], labels="aq")
+    with pytest.raises(InvalidInput, match=r"'no a' was learned without label 'q' \(1 of 2 labels"):
+        constrained_viterbi(scores, [Hard(forbidden_ngrams("ab", ["a"]), "no a")])
+    assert constrained_viterbi(scores, [forbidden_ngrams("zqa", ["a"])]).y == ("q",)
+
+
+def test_constraints_compiled_for_other_labels_are_refused():
+    compiled = ChainConstraints.of([forbidden_ngrams("ab", ["a"])], "ab")
+    with pytest.raises(InvalidInput, match="compiled for other labels"):
+        constrained_viterbi(ChainScores([[1.0, 0.0]], labels="ba"), compiled)
+
+
+def test_too_many_states_are_refused():
+    labels = [str(i) for i in range(50)]
+    with pytest.raises(TooLarge, match="50 labels and n = 5 make 6,250,000 states"):
+        ChainConstraints.of([forbidden_ngrams(labels, [("0",) * 5])], labels)
+
+
+def on_contexts():
+    feature = NgramContext(("a", "b"), ("x",), 1)
+    return LearnedConstraint(RectifierNetwork(np.ones((1, 3)), [0.0]), feature.space, feature)
+
+
+def test_a_missing_column_and_one_of_another_length_are_refused():
+    scores = ChainScores(np.zeros((2, 2)), labels="ab")
+    for use in (Hard(on_contexts()), Soft(on_contexts(), 1.0)):
+        with pytest.raises(InvalidInput, match=r"no column 'pos' \(it has none\)"):
+            constrained_viterbi(scores, [use])
+        with pytest.raises(InvalidInput, match=r"no column 'pos' \(it has \['word'\]\)"):
+            constrained_viterbi(scores, [use], {"word": ["u", "v"]})
+        with pytest.raises(InvalidInput, match="column 'pos' has 3 values but there are 2 labels"):
+            constrained_viterbi(scores, [use], {"pos": ["x", "x", "x"]})

@@ -1,0 +1,139 @@
+"""decode_global is exact under local and global constraints, within its budget."""
+
+import numpy as np
+import pytest
+from chain_strategies import agree, best_of, enumerated, global_uses, is_soft, problems
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lcons_core.constraint import LearnedConstraint
+from lcons_core.errors import InvalidInput
+from lcons_core.features import Counts
+from lcons_core.rectifier import RectifierNetwork
+from lcons_decode.chain import ChainConstraints
+from lcons_decode.constraints import Hard, Soft, allowed_ngrams, forbidden_ngrams
+from lcons_decode.decoding import Status, Violation
+from lcons_decode.global_search import decode_global
+from lcons_decode.scores import ChainScores
+
+small = {"max_T": 4, "max_L": 3, "max_n": 3, "min_uses": 0, "max_uses": 2}
+
+
+@st.composite
+def global_problems(draw, kinds=("hard", "soft")):
+    scores, uses, x = draw(problems(kinds=kinds, **small))
+    return scores, [*uses, draw(global_uses(scores.labels, kinds))], x
+
+
+def assert_exact(scores, uses, x, exact_labels):
+    answer, found = decode_global(scores, uses, x), enumerated(scores, uses, x)
+    assert answer.stats["tried"] <= answer.stats["budget"]
+    if not found:
+        assert (answer.status, answer.y, answer.score) == (Status.INFEASIBLE, (), -np.inf)
+        return
+    own = next(each for each in found if each.y == answer.y)
+    assert set(answer.violations) == set(own.violations)
+    assert agree(answer.score, own.score, uses)
+    satisfying = [each for each in found if not each.violations]
+    if not satisfying:
+        assert answer.status is Status.RELAXED
+        return
+    best, unique = best_of(satisfying)
+    assert answer.status is Status.OPTIMAL
+    assert agree(answer.score, best.score, uses)
+    if unique or exact_labels:
+        assert answer.y == best.y
+
+
+@settings(max_examples=80, deadline=None)
+@given(global_problems(kinds=("hard",)))
+def test_hard_global_decoding_is_the_first_best_of_the_enumeration(problem):
+    assert_exact(*problem, exact_labels=True)
+
+
+@settings(max_examples=60, deadline=None)
+@given(global_problems())
+def test_mixed_global_decoding_is_the_best_of_the_enumeration(problem):
+    assert_exact(*problem, exact_labels=not is_soft(problem[1]))
+
+
+@settings(max_examples=60, deadline=None)
+@given(global_problems(kinds=("hard",)), st.integers(1, 8))
+def test_a_budget_bounds_what_is_tried_and_is_owned_up_to(problem, budget):
+    scores, uses, x = problem
+    answer = decode_global(scores, uses, x, budget=budget)
+    local = [use for use in uses if use.name != "whole"]
+    order = sorted(
+        (each for each in enumerated(scores, local, x) if not each.violations), key=lambda each: -each.base
+    )
+    assert answer.stats["tried"] <= budget
+    if not order:
+        assert answer.status in (Status.RELAXED, Status.INFEASIBLE)
+        return
+    (whole,) = (use.constraint for use in uses if use.name == "whole")
+    accepted = [i for i, each in enumerate(order) if whole.satisfied(list(each.y))]
+    if accepted and accepted[0] < budget:
+        assert (answer.status, answer.score) == (Status.OPTIMAL, order[accepted[0]].base)
+    elif len(order) <= budget:
+        assert (answer.status, answer.y) == (Status.RELAXED, order[0].y)
+    else:
+        assert (answer.status, answer.y) == (Status.TIME_LIMIT, order[0].y)
+        assert answer.violations == (Violation("whole", None),)
+
+
+def at_most_one(label, labels):
+    """The constraint that a label occurs at most once."""
+    feature = Counts(tuple(labels), high=8)
+    W = np.zeros((1, feature.space.d))
+    W[0, labels.index(label)] = 1.0
+    return LearnedConstraint(RectifierNetwork(W, [0.0]), feature.space, feature)
+
+
+def test_a_count_is_kept_to():
+    scores = ChainScores([[2.0, 1.0], [3.0, 0.0], [1.0, 0.0]], labels="ab")
+    answer = decode_global(scores, [at_most_one("a", "ab")])
+    assert (answer.y, answer.score, answer.status) == (("b", "a", "b"), 4.0, Status.OPTIMAL)
+
+
+def test_a_budget_of_one_tries_one_labelling():
+    scores = ChainScores([[2.0, 1.0], [3.0, 0.0]], labels="ab")
+    answer = decode_global(scores, [Hard(at_most_one("a", "ab"), "once")], budget=1)
+    assert (answer.y, answer.status, answer.stats) == (
+        ("a", "a"),
+        Status.TIME_LIMIT,
+        {"tried": 1, "budget": 1},
+    )
+    assert answer.violations == (Violation("once", None),)
+
+
+def test_a_soft_global_constraint_is_weighed_against_the_score():
+    scores = ChainScores([[2.0, 1.0], [3.0, 0.0]], labels="ab")
+    light, heavy = Soft(at_most_one("a", "ab"), 0.25), Soft(at_most_one("a", "ab"), 20.0)
+    assert decode_global(scores, [light]).y == ("a", "a")
+    assert decode_global(scores, [heavy]).y == ("b", "b")
+
+
+def test_local_constraints_that_cannot_hold_are_relaxed_and_everything_broken_is_named():
+    scores = ChainScores([[1.0, 0.0], [1.0, 0.0]], labels="ab")
+    uses = [
+        Hard(forbidden_ngrams("ab", ["a"]), "no a"),
+        Hard(allowed_ngrams("ab", ["a"]), "only a"),
+        Hard(at_most_one("a", "ab"), "once"),
+    ]
+    answer = decode_global(scores, uses)
+    assert answer.status is Status.RELAXED
+    assert answer.violations == ChainConstraints.of(uses, "ab").violations(answer.y)
+    assert Violation("once", None) in answer.violations
+
+
+def test_the_empty_sequence_and_forbidden_scores_are_defined():
+    uses = [Hard(at_most_one("a", "ab"), "once")]
+    empty = decode_global(ChainScores(np.zeros((0, 2)), labels="ab"), uses)
+    assert (empty.y, empty.score, empty.status) == ((), 0.0, Status.OPTIMAL)
+    nothing = decode_global(ChainScores(np.full((2, 2), -np.inf), labels="ab"), uses)
+    assert (nothing.y, nothing.score, nothing.status) == ((), -np.inf, Status.INFEASIBLE)
+
+
+def test_a_budget_below_one_is_refused():
+    with pytest.raises(InvalidInput, match="the budget must be at least 1 labelling, found 0"):
+        decode_global(ChainScores([[0.0]]), [], budget=0)

@@ -1,0 +1,89 @@
+"""nbest is the sorted enumeration."""
+
+from itertools import pairwise
+
+import numpy as np
+from chain_strategies import TOLERANCE, columns, enumerated, global_uses, hard_problems, is_soft, problems
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lcons_decode.chain import ChainConstraints
+from lcons_decode.constraints import Hard, allowed_ngrams, forbidden_ngrams
+from lcons_decode.decoding import Status, Violation
+from lcons_decode.nbest import nbest
+from lcons_decode.scores import ChainScores
+
+quick = settings(max_examples=60, deadline=None)
+small = {"max_T": 4, "max_L": 3, "max_n": 3, "min_uses": 0, "max_uses": 2}
+
+
+def satisfying(scores, uses, x):
+    return [each for each in enumerated(scores, uses, x) if not each.violations]
+
+
+@quick
+@given(problems(kinds=("hard",), **small))
+def test_nbest_is_the_sorted_enumeration_with_ties_in_declared_order(problem):
+    scores, uses, x = problem
+    expected = sorted(satisfying(scores, uses, x), key=lambda each: -each.base)
+    found = nbest(scores, 1000, uses, x)
+    assert [(f.y, f.score) for f in found] == [(each.y, each.base) for each in expected]
+    assert [f.stats["rank"] for f in found] == list(range(1, len(found) + 1))
+    assert all(f.status is Status.OPTIMAL and not f.violations for f in found)
+
+
+@quick
+@given(problems(**small))
+def test_nbest_with_penalties_is_the_sorted_enumeration(problem):
+    scores, uses, x = problem
+    expected = satisfying(scores, uses, x)
+    found = nbest(scores, 1000, uses, x)
+    own = {each.y: each.score for each in expected}
+    assert {f.y for f in found} == set(own)
+    assert len(found) == len(own)
+    assert all(abs(own[f.y] - f.score) <= TOLERANCE for f in found)
+    order = [f.score for f in found]
+    slack = TOLERANCE if is_soft(uses) else 0.0
+    assert all(a >= b - slack for a, b in pairwise(order))
+
+
+@quick
+@given(problems(kinds=("hard",), **small), st.integers(1, 6))
+def test_fewer_are_the_first_of_more(problem, count):
+    scores, uses, x = problem
+    assert nbest(scores, count, uses, x) == nbest(scores, 1000, uses, x)[:count]
+
+
+@settings(max_examples=30, deadline=None)
+@given(hard_problems)
+def test_the_first_is_the_constrained_best(problem):
+    scores, uses, x = problem
+    expected = [each.base for each in satisfying(scores, uses, x)]
+    assert [f.score for f in nbest(scores, 1, uses, x)] == ([max(expected)] if expected else [])
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.data())
+def test_global_constraints_do_not_change_the_order_but_are_named(data):
+    scores, uses, x = data.draw(problems(kinds=("hard",), **small))
+    whole = data.draw(global_uses(scores.labels, kinds=("hard",)))
+    plain, named = nbest(scores, 20, uses, x), nbest(scores, 20, [*uses, whole], x)
+    assert [f.y for f in plain] == [f.y for f in named]
+    compiled = ChainConstraints.of([whole], scores.labels)
+    assert [f.violations for f in named] == [compiled.violations(f.y, x) for f in named]
+    assert all(v == Violation("whole", None) for f in named for v in f.violations)
+
+
+def test_where_nothing_satisfies_there_is_nothing_to_list():
+    scores = ChainScores(np.zeros((2, 2)), labels="ab")
+    uses = [Hard(forbidden_ngrams("ab", ["b"]), "h"), Hard(allowed_ngrams("ab", ["b"]), "i")]
+    assert nbest(scores, 3, uses) == []
+    assert nbest(ChainScores(np.full((1, 2), -np.inf)), 3) == []
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 3).flatmap(columns))
+def test_one_label_has_one_labelling(x):
+    T = len(x["pos"])
+    (only,) = nbest(ChainScores(np.ones((T, 1))), 10, (), x)
+    assert (only.y, only.score) == (("0",) * T, float(T))

@@ -1,0 +1,152 @@
+"""Chain scores: what they add up to, what they refuse, and what degenerate sequences mean."""
+
+import numpy as np
+import pytest
+import torch
+from chain_strategies import LABELS, chains, exact_score
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lcons_core.errors import InvalidInput
+from lcons_core.testing import label_sequences
+from lcons_decode.constraints import forbidden_ngrams
+from lcons_decode.marginals import marginals
+from lcons_decode.nbest import nbest
+from lcons_decode.scores import ChainBatch, ChainScores
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_score_is_the_sum_of_the_parts_in_exact_arithmetic(data):
+    scores = data.draw(chains())
+    y = data.draw(label_sequences(scores.labels, len(scores), len(scores)))
+    assert scores.score(y) == exact_score(scores, scores.ids(y))
+    assert scores.names(scores.ids(y)) == tuple(y)
+
+
+def test_transitions_are_from_to():
+    scores = ChainScores(np.zeros((2, 2)), [[0, 5], [0, 0]], labels="ab")
+    assert (scores.score("ab"), scores.score("ba")) == (5.0, 0.0)
+
+
+def test_start_belongs_to_the_first_label_and_stop_to_the_last():
+    scores = ChainScores(np.zeros((2, 2)), start=[1, 2], stop=[4, 8], labels="ab")
+    assert [scores.score(y) for y in ("aa", "ab", "ba", "bb")] == [5.0, 9.0, 6.0, 10.0]
+
+
+def test_lists_numpy_and_torch_read_alike():
+    rows = [[1.0, 0.5], [0.0, -2.0]]
+    given_as = [rows, np.array(rows), torch.tensor(rows, requires_grad=True)]
+    assert [ChainScores(r, r, r[0], r[1]).score("01") for r in given_as] == [
+        -2.0 + 0.5 + 1.0 + 1.0 - 2.0 + 0.5 - 0.5
+    ] * 3
+
+
+def test_scores_are_copied_and_cannot_be_written():
+    emission = np.zeros((1, 2))
+    scores = ChainScores(emission)
+    emission[0, 0] = 7.0
+    assert scores.emission[0, 0] == 0.0
+    for array in (scores.emission, scores.transition, scores.start, scores.stop):
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 1.0
+
+
+def test_unnamed_labels_are_numbers():
+    assert ChainScores(np.zeros((1, 3))).labels == ("0", "1", "2")
+
+
+def test_the_empty_sequence_has_one_labelling_of_score_zero():
+    scores = ChainScores(np.zeros((0, 2)), start=[3, 3], stop=[5, 5], labels="ab")
+    assert scores.score("") == 0.0
+    assert [(found.y, found.score) for found in nbest(scores, 5)] == [((), 0.0)]
+    assert marginals(scores).probability.shape == (0, 2)
+    assert marginals(scores).log_partition == 0.0
+
+
+@pytest.mark.parametrize("name", ["emission", "transition", "start", "stop"])
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_nan_and_plus_infinity_are_refused_wherever_they_stand(name, bad):
+    arrays = {
+        "emission": np.zeros((2, 2)),
+        "transition": np.zeros((2, 2)),
+        "start": np.zeros(2),
+        "stop": np.zeros(2),
+    }
+    arrays[name].flat[1] = bad
+    with pytest.raises(InvalidInput, match=rf"{name} must not hold NaN or \+inf \(-inf forbids\)"):
+        ChainScores(**arrays)
+
+
+def test_minus_infinity_forbids():
+    scores = ChainScores([[-np.inf, 0.0]], labels="ab")
+    assert (scores.score("a"), scores.score("b")) == (-np.inf, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([1.0, 2.0],), r"emission must have 2 dimension\(s\), found shape \(2,\)"),
+        (([],), r"emission of no tokens must still be \(0, L\)"),
+        ((np.zeros((2, 0)),), "at least one label, found L = 0"),
+        (("words",), "emission must be an array of numbers, found str"),
+        (
+            (np.zeros((2, 2)), np.zeros((3, 3))),
+            r"transition must have shape \(2, 2\) for 2 labels, found \(3, 3\)",
+        ),
+        ((np.zeros((2, 2)), None, np.zeros(3)), r"start must have shape \(2,\)"),
+        ((np.zeros((2, 2)), None, None, np.zeros(1)), r"stop must have shape \(2,\)"),
+    ],
+)
+def test_arrays_of_another_shape_are_refused(arguments, message):
+    with pytest.raises(InvalidInput, match=message):
+        ChainScores(*arguments)
+
+
+@pytest.mark.parametrize("labels", ["a", "abc", "aa"])
+def test_labels_must_be_distinct_and_one_a_column(labels):
+    with pytest.raises(InvalidInput, match="labels must be 2 distinct names, one a column of emission"):
+        ChainScores(np.zeros((1, 2)), labels=labels)
+
+
+def test_an_unknown_label_and_a_wrong_length_are_refused():
+    scores = ChainScores(np.zeros((1, 2)), labels="ab")
+    with pytest.raises(InvalidInput, match="unknown label 'q'; the scores know a, b"):
+        scores.score("q")
+    with pytest.raises(InvalidInput, match="a labelling of 1 tokens is needed, found 2 labels"):
+        scores.score("ab")
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.data())
+def test_a_batch_holds_its_sequences(data):
+    first = data.draw(chains())
+    L = first.L
+    lengths = data.draw(st.lists(st.integers(0, 3), max_size=4))
+    rest = [
+        ChainScores(np.full((T, L), T / 16), first.transition, first.start, first.stop, labels=first.labels)
+        for T in lengths
+    ]
+    batch = ChainBatch.of([first, *rest])
+    assert len(batch) == 1 + len(rest)
+    for one, other in zip([first, *rest], batch, strict=True):
+        assert one.labels == other.labels
+        for name in ("emission", "transition", "start", "stop"):
+            assert np.array_equal(getattr(one, name), getattr(other, name))
+
+
+def test_a_batch_of_none_or_of_different_models_is_refused():
+    with pytest.raises(InvalidInput, match="a batch needs at least one sequence"):
+        ChainBatch.of([])
+    a, b = ChainScores(np.zeros((1, 2))), ChainScores(np.zeros((1, 2)), start=[0, 1])
+    with pytest.raises(InvalidInput, match="must share labels, transition, start and stop"):
+        ChainBatch.of([a, b])
+    with pytest.raises(InvalidInput, match="must share labels"):
+        ChainBatch.of([a, ChainScores(np.zeros((1, 2)), labels="ab")])
+
+
+@pytest.mark.parametrize("count", [0, -1])
+def test_nbest_of_none_is_refused(count):
+    scores = ChainScores(np.zeros((1, 4)), labels=LABELS)
+    with pytest.raises(InvalidInput, match="at least one labelling must be asked for"):
+        nbest(scores, count, [forbidden_ngrams(LABELS, ["ab"])])
