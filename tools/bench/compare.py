@@ -13,7 +13,7 @@ import sys
 import numpy as np
 from timing import median_seconds, report
 
-from lcons_core.compare.comparing import compare
+from lcons_core.comparison.comparing import compare
 from lcons_core.enumeration import points_at
 from lcons_core.rectifier import RectifierNetwork
 from lcons_core.space import FeatureSpace, one_hot

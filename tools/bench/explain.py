@@ -24,8 +24,8 @@ import numpy as np
 from lcons_core.constraint import LearnedConstraint
 from lcons_core.domain import verdicts
 from lcons_core.exact import Floats
-from lcons_core.explain import explain
-from lcons_core.explain.regions import points_of
+from lcons_core.explanation import explain
+from lcons_core.explanation.regions import points_of
 from lcons_core.features.ngrams import NgramContext
 from lcons_core.psi import SparsePsi
 from lcons_core.rectifier import RectifierNetwork

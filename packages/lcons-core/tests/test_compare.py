@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from paper_tables import RELATION_RELATION, designed
 
-from lcons_core.compare.comparing import Outcome, compare
+from lcons_core.comparison.comparing import Outcome, compare
 from lcons_core.constraint import LearnedConstraint
 from lcons_core.domain import verdicts
 from lcons_core.errors import InvalidInput, LconsError, TooLarge
 from lcons_core.rectifier import RectifierNetwork
 from lcons_core.rules import Rules
-from lcons_core.simplify.simplifying import simplify
+from lcons_core.simplification.simplifying import simplify
 from lcons_core.space import FeatureSpace, binary, count, one_hot
 from lcons_core.testing import conjunctions, networks, spaces
 from lcons_core.theorem1 import to_inequalities

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from lcons_core.constraint import LearnedConstraint
 from lcons_core.domain import verdicts
 from lcons_core.errors import InvalidInput
-from lcons_core.explain import Explanation, explain, why
-from lcons_core.explain.merge import merge_cells
-from lcons_core.explain.regions import points_of
+from lcons_core.explanation import Explanation, explain, why
+from lcons_core.explanation.merge import merge_cells
+from lcons_core.explanation.regions import points_of
 from lcons_core.features.counts import Counts
 from lcons_core.features.existence import Existence
 from lcons_core.features.ngrams import NgramContext

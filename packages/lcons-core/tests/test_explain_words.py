@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lcons_core.constraint import LearnedConstraint
-from lcons_core.explain import explain, why
+from lcons_core.explanation import explain, why
 from lcons_core.rectifier import RectifierNetwork
 from lcons_core.rules import Box, forbid_boxes
 from lcons_core.space import FeatureSpace, Requirement, binary, count, one_hot

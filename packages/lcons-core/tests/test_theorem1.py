@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from paper_tables import PRINTED, SOURCE_RELATION, SPACES, designed, printed_network
 
-from lcons_core.compare.comparing import compare
+from lcons_core.comparison.comparing import compare
 from lcons_core.cuts import most_violated
 from lcons_core.errors import InvalidInput, TooLarge
 from lcons_core.rectifier import Conjunction, RectifierNetwork

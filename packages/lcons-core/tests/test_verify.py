@@ -17,12 +17,12 @@ from lcons_core.rectifier import RectifierNetwork
 from lcons_core.space import FeatureSpace, one_hot
 from lcons_core.testing import conjunctions, networks, spaces
 from lcons_core.theorem1 import LinearInequalities, row_of_subset, to_inequalities
-from lcons_core.verify import sides
-from lcons_core.verify.scaled import ScaledForms
-from lcons_core.verify.verifying import verify
+from lcons_core.verification import sides
+from lcons_core.verification.scaled import ScaledForms
+from lcons_core.verification.verifying import verify
 
 # The module, also where the package exports the function of that name.
-VERIFY = sys.modules["lcons_core.verify.verifying"]
+VERIFY = sys.modules["lcons_core.verification.verifying"]
 NETWORK = RectifierNetwork([[2.0, 2.0, -1.0], [1.0, -0.5, 0.25]], [-2.0, 0.25])
 
 

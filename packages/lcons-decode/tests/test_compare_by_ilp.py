@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_core.compare.comparing import Outcome
+from lcons_core.comparison.comparing import Outcome
 from lcons_core.constraint import LearnedConstraint
 from lcons_core.rectifier import RectifierNetwork
 from lcons_core.rules import Rules

@@ -23,7 +23,6 @@ from lcons_decode.constraints import (
     Soft,
     allowed_ngrams,
     forbidden_ngrams,
-    read_x,
     rows_constraint,
 )
 from lcons_decode.decoding import Status
@@ -104,7 +103,7 @@ def test_weights_in_tenths_are_taken_as_exact_rationals(data):
     constrained_viterbi(scores, compiled, x)
     windows, (local,) = Windows([use], x, 4), compiled.hard
     V = 3
-    layout = local.windows([read_x(x, 4)], np.array([0, 4]))
+    layout = local.windows([x], np.array([0, 4]))
     for step, which in zip(layout.steps, layout.which, strict=True):
         row = local.rows(layout.codes)[which]
         listed = set(local.store.codes[local.store.indptr[row] : local.store.indptr[row + 1]].tolist())
@@ -196,5 +195,5 @@ def test_a_missing_column_and_one_of_another_length_are_refused():
             constrained_viterbi(scores, [use])
         with pytest.raises(InvalidInput, match=r"no column 'pos' \(it has \['word'\]\)"):
             constrained_viterbi(scores, [use], {"word": ["u", "v"]})
-        with pytest.raises(InvalidInput, match="column 'pos' has 3 values but there are 2 labels"):
+        with pytest.raises(InvalidInput, match="column 'pos' has 3 values for 2 tokens"):
             constrained_viterbi(scores, [use], {"pos": ["x", "x", "x"]})

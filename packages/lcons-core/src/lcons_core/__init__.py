@@ -2,32 +2,76 @@
 
     structures -> features -> examples -> learner -> network -> constraint -> rows, lifted, cuts, masks, words
 
-Everything here needs numpy alone; learning needs torch (the extra `torch`).
+Everything here needs numpy alone; learning needs torch (the extra `torch`). A name is imported when it is
+first used, so that `import lcons_core` costs next to nothing.
 """
 
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from lcons_core.compare import Comparison, compare
-from lcons_core.constraint import LearnedConstraint
-from lcons_core.cuts import most_violated
-from lcons_core.errors import LconsError
-from lcons_core.examples import LabelledExamples
-from lcons_core.explain import Explanation, explain, why
-from lcons_core.files import load, save
-from lcons_core.instance import Instance
-from lcons_core.learn import learn_constraints, learn_from_examples, make_examples
-from lcons_core.learning import ConstraintLearner
-from lcons_core.lifted import LiftedInequalities, lift
-from lcons_core.masks import MaskTable, compile_masks
-from lcons_core.psi import SparsePsi
-from lcons_core.rectifier import Conjunction, RectifierNetwork
-from lcons_core.rules import Rules
-from lcons_core.schemes import bilou, iob2
-from lcons_core.simplify import SimplifiedRows, simplify
-from lcons_core.space import FeatureSpace, binary, count, one_hot
-from lcons_core.theorem1 import LinearInequalities, estimate_rows, to_inequalities
-from lcons_core.threshold import ThresholdNetwork
-from lcons_core.verify import Verification, verify
+if TYPE_CHECKING:
+    from lcons_core.comparison import Comparison, compare
+    from lcons_core.constraint import LearnedConstraint
+    from lcons_core.cuts import most_violated
+    from lcons_core.errors import LconsError
+    from lcons_core.examples import LabelledExamples
+    from lcons_core.explanation import Explanation, explain, why
+    from lcons_core.files import load, save
+    from lcons_core.instance import Instance
+    from lcons_core.learn import learn_constraints, learn_from_examples, make_examples
+    from lcons_core.learning import ConstraintLearner
+    from lcons_core.lifted import LiftedInequalities, lift
+    from lcons_core.masks import MaskTable, compile_masks
+    from lcons_core.psi import SparsePsi
+    from lcons_core.rectifier import Conjunction, RectifierNetwork
+    from lcons_core.rules import Rules
+    from lcons_core.schemes import bilou, iob2
+    from lcons_core.simplification import SimplifiedRows, simplify
+    from lcons_core.space import FeatureSpace, binary, count, one_hot
+    from lcons_core.theorem1 import LinearInequalities, estimate_rows, to_inequalities
+    from lcons_core.threshold import ThresholdNetwork
+    from lcons_core.verification import Verification, verify
+
+_HOMES = {
+    "Comparison": "comparison",
+    "Conjunction": "rectifier",
+    "ConstraintLearner": "learning",
+    "Explanation": "explanation",
+    "FeatureSpace": "space",
+    "Instance": "instance",
+    "LabelledExamples": "examples",
+    "LconsError": "errors",
+    "LearnedConstraint": "constraint",
+    "LiftedInequalities": "lifted",
+    "LinearInequalities": "theorem1",
+    "MaskTable": "masks",
+    "RectifierNetwork": "rectifier",
+    "Rules": "rules",
+    "SimplifiedRows": "simplification",
+    "SparsePsi": "psi",
+    "ThresholdNetwork": "threshold",
+    "Verification": "verification",
+    "bilou": "schemes",
+    "binary": "space",
+    "compare": "comparison",
+    "compile_masks": "masks",
+    "count": "space",
+    "estimate_rows": "theorem1",
+    "explain": "explanation",
+    "iob2": "schemes",
+    "learn_constraints": "learn",
+    "learn_from_examples": "learn",
+    "lift": "lifted",
+    "load": "files",
+    "make_examples": "learn",
+    "most_violated": "cuts",
+    "one_hot": "space",
+    "save": "files",
+    "simplify": "simplification",
+    "to_inequalities": "theorem1",
+    "verify": "verification",
+    "why": "explanation",
+}
 
 __all__ = [
     "Comparison",
@@ -73,9 +117,16 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name != "__version__":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    # Read only when asked for: importing importlib.metadata takes half as long as numpy.
-    from importlib.metadata import version
+    if name == "__version__":
+        from importlib.metadata import version
 
-    return version("lcons-core")
+        return version("lcons-core")
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -33,7 +33,7 @@ from lcons_core.rules import Box, forbid_boxes, indicator
 from lcons_core.space import FeatureSpace
 
 if TYPE_CHECKING:
-    from lcons_core.explain import Explanation
+    from lcons_core.explanation import Explanation
     from lcons_core.theorem1 import LinearInequalities
 
 EDIT_CHECK_POINTS = 10**5
@@ -86,7 +86,7 @@ class LearnedConstraint:
 
     def explain(self, **options: Any) -> Explanation:
         """The constraint in words."""
-        from lcons_core.explain import explain
+        from lcons_core.explanation import explain
 
         return explain(self, **options)
 

@@ -34,7 +34,7 @@ from lcons_core.features import (
 from lcons_core.instance import Instance
 from lcons_core.rectifier import Conjunction, Network, RectifierNetwork
 from lcons_core.space import Block, FeatureSpace, Requirement, binary, count, one_hot
-from lcons_core.verify.theorem1_check import check_theorem1
+from lcons_core.verification.theorem1_check import check_theorem1
 
 try:
     from hypothesis import strategies as st

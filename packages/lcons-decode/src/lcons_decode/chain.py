@@ -16,14 +16,15 @@ from numpy.typing import NDArray
 from lcons_core.errors import InvalidInput, TooLarge
 from lcons_core.instance import Instance
 from lcons_decode.compiled import CompiledLocal, compile_local, gram_members
-from lcons_decode.constraints import Constraint, ConstraintSet, Soft, read_x
+from lcons_decode.constraints import Constraint, ConstraintSet, Soft
 from lcons_decode.decoding import Violation
 from lcons_decode.kernels.arrays import Chain, Ints, Lists, Small, Units
 from lcons_decode.scores import ChainBatch
 
 MAX_STATES = 2**22
 
-X = Mapping[str, Sequence[str]] | None
+Columns = Mapping[str, Sequence[str]]
+X = Columns | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,20 +121,25 @@ class Layout:
 def lay_out(batch: ChainBatch, constraints: ChainConstraints, xs: Sequence[X] | None) -> Layout:
     """The windows of every sequence of a batch, with what hard constraints allow and soft ones give there."""
     lengths = np.diff(batch.offsets)
-    columns = [None] * len(lengths) if xs is None else list(xs)
+    columns = [{}] * len(lengths) if xs is None else [x or {} for x in xs]
     if len(columns) != len(lengths):
         raise InvalidInput(f"x must be given for each of {len(lengths)} sequences, found {len(columns)}.")
-    instances = [read_x(x, int(n)) for x, n in zip(columns, lengths, strict=True)]
+    for x, length in zip(columns, lengths.tolist(), strict=True):
+        for name, column in x.items():
+            if len(column) != length:
+                raise InvalidInput(
+                    f"column {name!r} has {len(column)} values for {length} tokens; give one value a token."
+                )
     transition = np.ascontiguousarray(batch.transition.T)
     chain = Chain(batch.emission, batch.offsets, transition, batch.start, batch.stop)
     return Layout(
         chain,
-        _lists(constraints, instances, batch.offsets),
-        _units(constraints, instances, batch.offsets),
+        _lists(constraints, columns, batch.offsets),
+        _units(constraints, columns, batch.offsets),
     )
 
 
-def _lists(constraints: ChainConstraints, instances: Sequence[Instance], offsets: Ints) -> Lists:
+def _lists(constraints: ChainConstraints, columns: Sequence[Columns], offsets: Ints) -> Lists:
     steps = int(offsets[-1]) + len(offsets) - 1
     m, V = constraints.m, len(constraints.labels) + 1
     rows = np.full((len(constraints.hard), steps), -1, dtype=np.int64)
@@ -142,7 +148,7 @@ def _lists(constraints: ChainConstraints, instances: Sequence[Instance], offsets
     members: list[list[Small]] = [[], [], [], []]
     first = 0
     for c, local in enumerate(constraints.hard):
-        windows = local.windows(instances, offsets)
+        windows = local.windows(columns, offsets)
         rows[c, windows.steps] = first + local.rows(windows.codes)[windows.which]
         lengths.append(np.diff(local.store.indptr))
         codes.append(local.store.codes)
@@ -197,7 +203,7 @@ def _free_steps(driver: Ints, offsets: Ints, m: int, V: int) -> Iterator[tuple[N
         yield empty & (starts == count) & (stops == stop), codes
 
 
-def _units(constraints: ChainConstraints, instances: Sequence[Instance], offsets: Ints) -> Units:
+def _units(constraints: ChainConstraints, columns: Sequence[Columns], offsets: Ints) -> Units:
     steps = int(offsets[-1]) + len(offsets) - 1
     m, V = constraints.m, len(constraints.labels) + 1
     size = sum(local.table.shape[2] for local in constraints.soft)
@@ -209,7 +215,7 @@ def _units(constraints: ChainConstraints, instances: Sequence[Instance], offsets
     first = first_row = 0
     for c, use in enumerate(constraints.named.soft):
         local = constraints.soft[c]
-        windows = local.windows(instances, offsets)
+        windows = local.windows(columns, offsets)
         span = slice(first, first + local.table.shape[2])
         given[windows.steps, span] = local.context_activations(local.kinds(windows.codes))[windows.which]
         present[windows.steps, c] = True

@@ -27,14 +27,14 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core.compare.comparing import Comparable, Comparison, Outcome, compare
+from lcons_core.comparison.comparing import Comparable, Comparison, Outcome, compare
 from lcons_core.constraint import LearnedConstraint
 from lcons_core.domain import ENUMERATION_LIMIT, least_values, margin_bound, row_reach
 from lcons_core.errors import TooLarge, Unsupported
 from lcons_core.exact import Floats
 from lcons_core.rectifier import Conjunction, Network, RectifierNetwork
 from lcons_core.rules import Rules
-from lcons_core.simplify.simplifying import SimplifiedRows, common_space
+from lcons_core.simplification.simplifying import SimplifiedRows, common_space
 from lcons_core.space import FeatureSpace
 from lcons_core.theorem1 import LinearInequalities
 from lcons_decode.ilp.backend import Found, MipModel, Solver, read_solver
@@ -58,7 +58,7 @@ def compare_by_ilp(
     time_limit: float | None = None,
     limit: int = ENUMERATION_LIMIT,
 ) -> Comparison:
-    """As `lcons_core.compare`; where that is UNDECIDED, integer programs look for a difference.
+    """As `lcons_core.comparison`; where that is UNDECIDED, integer programs look for a difference.
 
     >>> from lcons_core.space import binary
     >>> space = FeatureSpace([binary("bit", map(str, range(40)))])

@@ -15,8 +15,9 @@ weights that float64 cannot add up exactly go through rationals (`lcons_core.mas
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 
@@ -108,7 +109,7 @@ class CompiledLocal:
         first = 0 if self.feature.pad else self.n - 1
         return first + np.arange(self.feature.window_count(length))
 
-    def windows(self, instances: Sequence[Instance], offsets: Ints) -> Windows:
+    def windows(self, columns: Sequence[Mapping[str, Sequence[str]]], offsets: Ints) -> Windows:
         """The windows of a packed batch, all at once."""
         lengths = np.diff(offsets)
         counts = (
@@ -122,11 +123,11 @@ class CompiledLocal:
         if self.context_tables:
             feature = self.feature
             assert isinstance(feature, NgramContext)
-            for instance in instances:
-                if len(instance.y) and feature.column not in instance.x:
-                    feature.context_ids(instance)  # says which column is missing
+            for x, length in zip(columns, lengths.tolist(), strict=True):
+                if length and feature.column not in x:
+                    feature.context_ids(Instance(x, [""] * length))  # says which column is missing
             # All sequences at once: one look-up a token, no array a sequence.
-            together = [value for i in instances for value in i.x.get(feature.column, ())]
+            together = list(chain.from_iterable(x.get(feature.column, ()) for x in columns))
             ids = feature.context_ids(Instance({feature.column: together}, together))
             tokens = np.append(ids, len(feature.contexts))
             at = position[:, None] + np.arange(1 - self.n, 1)

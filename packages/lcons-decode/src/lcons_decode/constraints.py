@@ -12,7 +12,7 @@ so there is one representation below, and one meaning of the margin.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -23,7 +23,6 @@ from lcons_core.constraint import LearnedConstraint
 from lcons_core.errors import InvalidInput
 from lcons_core.exact import Floats
 from lcons_core.features import START, STOP, NgramLabels, Scope, SequenceFeature
-from lcons_core.instance import Instance
 from lcons_core.rectifier import Conjunction, RectifierNetwork
 from lcons_core.rules import Box, forbid_boxes
 from lcons_core.theorem1 import LinearInequalities
@@ -149,11 +148,6 @@ def _row_network(coefficients: Floats, bias: float) -> RectifierNetwork:
     if Fraction(1.0 - bias) == 1 - Fraction(bias):
         return RectifierNetwork(-coefficients[None], [1.0 - bias])
     return RectifierNetwork([np.zeros_like(coefficients), -coefficients], [1.0, -bias])
-
-
-def read_x(x: Mapping[str, Sequence[str]] | None, length: int) -> Instance:
-    """The input columns of a sequence of that length, as an `Instance` with no labels yet."""
-    return Instance(x or {}, [""] * length)
 
 
 def _grams(

@@ -20,7 +20,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -236,7 +236,7 @@ class NgramContext(SequenceFeature):
         if self.word_class is not None:
             values = map(WORD_CLASSES[self.word_class], values)
         other = len(self.contexts)
-        return np.array([self._context_ids.get(value, other) for value in values], dtype=np.int64)
+        return np.fromiter(map(self._context_ids.get, values, repeat(other)), dtype=np.int64)
 
     def context_windows(self, instance: Instance) -> Ints:
         """(windows, n) indices into `contexts`, OTHER where a window reaches into the padding."""

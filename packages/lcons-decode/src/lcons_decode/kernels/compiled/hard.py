@@ -33,7 +33,7 @@ def hard_levels(emission, chain, step, lists):
     heads = np.zeros(T + 3, dtype=np.int64)
     states = np.empty(256, dtype=np.int64)
     values = np.empty(256)
-    # The best suffix of each state of the next step; reset where it was set.
+    # Of each state of the next step: its last label's emission and the best suffix; reset where it was set.
     after = np.full(S, -np.inf)
     size = 0
     for t in range(T, -1, -1):
@@ -43,12 +43,10 @@ def hard_levels(emission, chain, step, lists):
             if t == T:
                 value = stop[befores[k]]
             else:
-                suffix = after[tails[k]]
-                if suffix == -np.inf:
+                onward = after[tails[k]]
+                if onward == -np.inf:
                     continue
-                label = labels[k]
-                arc = start[label] if t == 0 else transition[label, befores[k]]
-                value = arc + (emission[t, label] + suffix)
+                value = (start[labels[k]] if t == 0 else transition[labels[k], befores[k]]) + onward
             if value == -np.inf or (not driven and broken(codes[k], step + t, lists) > 0):
                 continue
             state = ahead[k]
@@ -64,8 +62,9 @@ def hard_levels(emission, chain, step, lists):
             size += 1
         for j in range(previous, end):
             after[states[j]] = -np.inf
-        for j in range(end, size):
-            after[states[j]] = values[j]
+        if t > 0:
+            for j in range(end, size):
+                after[states[j]] = emission[t - 1, states[j] % V] + values[j]
         heads[T - t + 1] = end
         heads[T - t + 2] = size
         if size == end:

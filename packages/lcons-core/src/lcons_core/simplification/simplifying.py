@@ -31,9 +31,9 @@ from lcons_core.exact import frozen, rounding_bound
 from lcons_core.psi import Ints
 from lcons_core.rectifier import Conjunction, Network, RectifierNetwork
 from lcons_core.rules import Rules
-from lcons_core.simplify.cover import irredundant_rows
-from lcons_core.simplify.dominance import RowTables, undominated
-from lcons_core.simplify.equations import DomainEquations, domain_equations
+from lcons_core.simplification.cover import irredundant_rows
+from lcons_core.simplification.dominance import RowTables, undominated
+from lcons_core.simplification.equations import DomainEquations, domain_equations
 from lcons_core.space import FeatureSpace
 from lcons_core.theorem1 import LinearInequalities, to_inequalities
 

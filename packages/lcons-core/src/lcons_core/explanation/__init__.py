@@ -12,8 +12,8 @@ Not in the paper: `explain`. "A general method for interpreting learned constrai
 future research."
 """
 
-from lcons_core.explain.explaining import explain
-from lcons_core.explain.result import Coverage, Explanation, Proof, Rule
-from lcons_core.explain.why import Why, why
+from lcons_core.explanation.explaining import explain
+from lcons_core.explanation.result import Coverage, Explanation, Proof, Rule
+from lcons_core.explanation.why import Why, why
 
 __all__ = ["Coverage", "Explanation", "Proof", "Rule", "Why", "explain", "why"]

@@ -13,12 +13,12 @@ from lcons_core.constraint import LearnedConstraint
 from lcons_core.domain import ENUMERATION_LIMIT, Bools, PointSet, check_width
 from lcons_core.errors import InvalidInput
 from lcons_core.exact import Floats
-from lcons_core.explain.bounded import draw_rejected, strongest_rules
-from lcons_core.explain.cover import Candidate, greedy_cover
-from lcons_core.explain.enumerated import Lattice, lattice_size
-from lcons_core.explain.regions import Region, WeightedPoints, box_of, size_of, within
-from lcons_core.explain.result import Coverage, Explanation, Proof, Rule
-from lcons_core.explain.words import Sentence, sentence
+from lcons_core.explanation.bounded import draw_rejected, strongest_rules
+from lcons_core.explanation.cover import Candidate, greedy_cover
+from lcons_core.explanation.enumerated import Lattice, lattice_size
+from lcons_core.explanation.regions import Region, WeightedPoints, box_of, size_of, within
+from lcons_core.explanation.result import Coverage, Explanation, Proof, Rule
+from lcons_core.explanation.words import Sentence, sentence
 from lcons_core.psi import SparsePsi
 from lcons_core.space import FeatureSpace, Kind
 from lcons_core.theorem1 import LinearInequalities

@@ -5,10 +5,10 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from lcons_core.explain.result import number
+from lcons_core.explanation.result import number
 
 if TYPE_CHECKING:
-    from lcons_core.explain.result import Explanation, Rule
+    from lcons_core.explanation.result import Explanation, Rule
 
 _CELL = ' style="text-align:right"'
 

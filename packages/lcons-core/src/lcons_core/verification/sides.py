@@ -29,7 +29,7 @@ from lcons_core.theorem1 import (
     row_of_subset,
     to_inequalities,
 )
-from lcons_core.verify.scaled import Objects, ScaledForms, scaled
+from lcons_core.verification.scaled import Objects, ScaledForms, scaled
 
 ROW_POINTS = 2 * 10**8
 ALL_ROWS = 2**13

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcons_core.domain import Bools
-from lcons_core.explain.descent import price_of
-from lcons_core.explain.regions import Region, WeightedPoints
+from lcons_core.explanation.descent import price_of
+from lcons_core.explanation.regions import Region, WeightedPoints
 
 READING = 0.6
 

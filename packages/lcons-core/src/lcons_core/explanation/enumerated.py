@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 
 from lcons_core.domain import Bools, PointSet, verdicts
 from lcons_core.exact import Floats
-from lcons_core.explain.merge import merge_cells
-from lcons_core.explain.regions import Region, WeightedPoints, points_of
+from lcons_core.explanation.merge import merge_cells
+from lcons_core.explanation.regions import Region, WeightedPoints, points_of
 from lcons_core.space import FeatureSpace, Kind
 from lcons_core.theorem1 import LinearInequalities
 

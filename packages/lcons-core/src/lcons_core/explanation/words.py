@@ -19,7 +19,7 @@ from itertools import groupby
 import numpy as np
 
 from lcons_core.domain import Bools
-from lcons_core.explain.regions import Region
+from lcons_core.explanation.regions import Region
 from lcons_core.space import Axis, FeatureSpace, Kind
 
 LONGEST_LIST = 6

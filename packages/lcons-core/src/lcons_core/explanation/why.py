@@ -18,9 +18,9 @@ import numpy as np
 from lcons_core.constraint import LearnedConstraint
 from lcons_core.cuts import most_violated
 from lcons_core.domain import PointSet
-from lcons_core.explain.bounds import candidate_rows
-from lcons_core.explain.explaining import read_constraint
-from lcons_core.explain.regions import Region, points_of
+from lcons_core.explanation.bounds import candidate_rows
+from lcons_core.explanation.explaining import read_constraint
+from lcons_core.explanation.regions import Region, points_of
 from lcons_core.psi import Ints
 from lcons_core.rules import Box
 from lcons_core.space import Axis, FeatureSpace, Kind

@@ -22,8 +22,8 @@ import numpy as np
 
 from lcons_core.domain import Bools
 from lcons_core.exact import Floats
-from lcons_core.explain.bounds import RowBounds
-from lcons_core.explain.regions import Region, WeightedPoints
+from lcons_core.explanation.bounds import RowBounds
+from lcons_core.explanation.regions import Region, WeightedPoints
 from lcons_core.psi import Ints
 from lcons_core.space import FeatureSpace, Kind
 

@@ -168,7 +168,7 @@ class Explanation:
         }
 
     def _repr_html_(self) -> str:
-        from lcons_core.explain.html import page
+        from lcons_core.explanation.html import page
 
         return page(self)
 

@@ -1,5 +1,5 @@
 """Whether two constraints are the same set, with a proof or a witness."""
 
-from lcons_core.compare.comparing import Comparison, Outcome, compare
+from lcons_core.comparison.comparing import Comparison, Outcome, compare
 
 __all__ = ["Comparison", "Outcome", "compare"]

@@ -18,10 +18,10 @@ import numpy as np
 
 from lcons_core.domain import Bools, PointSet, verdicts
 from lcons_core.exact import Floats
-from lcons_core.explain.bounds import RowBounds, rejecting_rows
-from lcons_core.explain.cover import Candidate, greedy_cover
-from lcons_core.explain.descent import Thresholds
-from lcons_core.explain.regions import Region, WeightedPoints, points_of
+from lcons_core.explanation.bounds import RowBounds, rejecting_rows
+from lcons_core.explanation.cover import Candidate, greedy_cover
+from lcons_core.explanation.descent import Thresholds
+from lcons_core.explanation.regions import Region, WeightedPoints, points_of
 from lcons_core.psi import Ints
 from lcons_core.space import FeatureSpace
 from lcons_core.theorem1 import LinearInequalities

@@ -23,7 +23,7 @@ from lcons_core.exact import Floats, rounding_bound
 from lcons_core.psi import Ints
 from lcons_core.rectifier import Conjunction, RectifierNetwork
 from lcons_core.rules import Box, Rules
-from lcons_core.simplify.dominance import singly_implied
+from lcons_core.simplification.dominance import singly_implied
 from lcons_core.space import FeatureSpace
 from lcons_core.theorem1 import LinearInequalities, estimate_rows, to_inequalities
 

@@ -21,8 +21,8 @@ import numpy as np
 
 from lcons_core.domain import Bools, PointSet, row_reach
 from lcons_core.exact import Floats, exponent, rounding_bound
-from lcons_core.explain.regions import Region, WeightedPoints
-from lcons_core.explain.result import Proof
+from lcons_core.explanation.regions import Region, WeightedPoints
+from lcons_core.explanation.result import Proof
 from lcons_core.psi import Ints
 from lcons_core.rectifier import RectifierNetwork
 from lcons_core.space import FeatureSpace

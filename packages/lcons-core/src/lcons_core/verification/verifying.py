@@ -32,8 +32,8 @@ from lcons_core.psi import Ints, SparsePsi, as_psi
 from lcons_core.rectifier import Network
 from lcons_core.space import FeatureSpace, binary
 from lcons_core.theorem1 import LinearInequalities
-from lcons_core.verify.scaled import ScaledForms
-from lcons_core.verify.sides import CheckedRows, lifted_feasible, network_margins
+from lcons_core.verification.scaled import ScaledForms
+from lcons_core.verification.sides import CheckedRows, lifted_feasible, network_margins
 
 EXHAUSTED_POINTS = 10**5
 CHECKED_CUTS = 4_000

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core.compare.witnesses import candidates, proof_of_equality
+from lcons_core.comparison.witnesses import candidates, proof_of_equality
 from lcons_core.constraint import LearnedConstraint
 from lcons_core.domain import (
     ENUMERATION_LIMIT,
@@ -35,7 +35,7 @@ from lcons_core.errors import InvalidInput, LconsError
 from lcons_core.psi import Ints
 from lcons_core.rectifier import Conjunction, Network, RectifierNetwork
 from lcons_core.rules import Rules
-from lcons_core.simplify.simplifying import SimplifiedRows, common_space
+from lcons_core.simplification.simplifying import SimplifiedRows, common_space
 from lcons_core.space import FeatureSpace
 from lcons_core.theorem1 import LinearInequalities
 
