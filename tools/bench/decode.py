@@ -11,8 +11,10 @@ from __future__ import annotations
 import os
 import sys
 import time
+import tracemalloc
 from collections import Counter
 from functools import partial
+from itertools import chain, cycle, repeat
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +25,7 @@ from torchcrf import CRF
 from lcons_core import ConstraintLearner, LearnedConstraint, learn_from_examples, make_examples
 from lcons_core.features import NgramContext
 from lcons_decode import ChainBatch, ChainConstraints, ChainScores, Hard, Soft, beam_search, beam_search_batch
+from lcons_decode.batch import decode_batch
 from lcons_decode.chain import lay_out
 from lcons_decode.constrained import RELAXED, constrained_ids
 from lcons_decode.viterbi import viterbi_ids
@@ -155,7 +158,7 @@ def main() -> int:
             met.append(report(f"{name}, n = {n}, {len(own.emission):,} tokens", speed, at_least=target))
         if n == 3 and size == 80:
             met += beam_ratio(scores, use, hard, xs, tokens)
-            met.append(growth(batch, hard, xs))
+            met += [growth(batch, hard, xs), flat_memory(batch, hard, xs)]
     return 0 if all(met) else 1
 
 
@@ -188,6 +191,22 @@ def growth(batch: ChainBatch, hard: ChainConstraints, xs: list[dict[str, list[st
         repeats=9,
     )
     return report("ten times the tokens", ten / once, at_most=11)
+
+
+def flat_memory(batch: ChainBatch, hard: ChainConstraints, xs: list[dict[str, list[str]]]) -> bool:
+    """A stream ten times as long peaks at the same memory, once its lists are known."""
+    some = list(batch)[:200]
+
+    def peak(times: int) -> int:
+        tracemalloc.start()
+        for _ in decode_batch(chain.from_iterable(repeat(some, times)), hard, cycle(xs[:200]), chunk=100):
+            pass
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return peak
+
+    peak(1)
+    return report("memory of a stream ten times as long", peak(10) / peak(1), at_most=1.1)
 
 
 if __name__ == "__main__":

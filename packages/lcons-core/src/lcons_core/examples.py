@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from lcons_core.errors import InvalidInput
 from lcons_core.exact import Floats, finite_array
 from lcons_core.features.kind import ConstraintFeature
-from lcons_core.features.ngrams import SequenceFeature
+from lcons_core.features.sequence import SequenceFeature
 from lcons_core.instance import read_instances
 from lcons_core.psi import SparsePsi, as_psi
 from lcons_core.space import FeatureSpace

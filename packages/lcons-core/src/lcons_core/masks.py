@@ -22,7 +22,7 @@ from lcons_core.constraint import LearnedConstraint
 from lcons_core.domain import Bools, PointSet, margin_bound, verdicts
 from lcons_core.errors import InvalidInput, TooLarge, Unsupported
 from lcons_core.exact import Floats
-from lcons_core.features.ngrams import SequenceFeature
+from lcons_core.features.sequence import SequenceFeature
 from lcons_core.psi import Ints
 from lcons_core.rectifier import RectifierNetwork
 from lcons_core.space import Axis, FeatureSpace

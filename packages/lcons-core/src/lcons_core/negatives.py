@@ -32,7 +32,7 @@ from lcons_core.errors import InvalidInput, TooLarge, Unsupported
 from lcons_core.exact import Floats, checked_array
 from lcons_core.examples import Folded, fold
 from lcons_core.features.kind import ConstraintFeature
-from lcons_core.features.ngrams import SequenceFeature
+from lcons_core.features.sequence import SequenceFeature
 from lcons_core.instance import Instance, read_instances
 from lcons_core.psi import Ints, SparsePsi
 from lcons_core.space import FeatureSpace, Kind

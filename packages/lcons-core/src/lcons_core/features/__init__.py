@@ -23,7 +23,8 @@ from lcons_core.features.kind import (
     feature_from_dict,
     feature_kinds,
 )
-from lcons_core.features.ngrams import START, STOP, NgramContext, NgramLabels, SequenceFeature
+from lcons_core.features.ngrams import NgramContext, NgramLabels
+from lcons_core.features.sequence import START, STOP, SequenceFeature
 from lcons_core.features.tuples import Tuples
 
 __all__ = [

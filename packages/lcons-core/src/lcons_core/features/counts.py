@@ -16,7 +16,8 @@ import numpy as np
 
 from lcons_core.errors import InvalidInput, Unsupported
 from lcons_core.features.kind import GroundedRow, Scope, checked_flag, checked_names, vocabulary
-from lcons_core.features.ngrams import WORD, NgramLabels
+from lcons_core.features.ngrams import NgramLabels
+from lcons_core.features.sequence import WORD
 from lcons_core.instance import read_instance, read_instances
 from lcons_core.psi import SparsePsi
 from lcons_core.space import FeatureSpace, count

@@ -18,7 +18,8 @@ import numpy as np
 
 from lcons_core.errors import TooLarge
 from lcons_core.features.kind import GroundedRow, Scope, checked_n, checked_names, vocabulary
-from lcons_core.features.ngrams import WORD, NgramLabels, windows
+from lcons_core.features.ngrams import NgramLabels
+from lcons_core.features.sequence import WORD, windows
 from lcons_core.instance import read_instance, read_instances
 from lcons_core.psi import SparsePsi
 from lcons_core.space import MAX_COLUMNS, FeatureSpace, binary
