@@ -124,7 +124,7 @@ def test_what_cannot_be_done_is_said(arguments, error, message):
         learn_constraints(data, **arguments)
 
 
-@pytest.mark.parametrize("structures", [[], ["a sentence"], [3]])
+@pytest.mark.parametrize("structures", [[], ["a sentence"], [3], [["A", 3]], [[1, 2]]])
 def test_structures_that_are_none_are_refused(structures):
     with pytest.raises(InvalidInput):
         learn_constraints(structures)

@@ -127,8 +127,7 @@ class CompiledLocal:
                 if length and feature.column not in x:
                     feature.context_ids(Instance(x, [""] * length))  # says which column is missing
             # All sequences at once: one look-up a token, no array a sequence.
-            together = list(chain.from_iterable(x.get(feature.column, ()) for x in columns))
-            ids = feature.context_ids(Instance({feature.column: together}, together))
+            ids = feature.ids_of(chain.from_iterable(x.get(feature.column, ()) for x in columns))
             tokens = np.append(ids, len(feature.contexts))
             at = position[:, None] + np.arange(1 - self.n, 1)
             inside = (at >= 0) & (at < lengths[owner][:, None])

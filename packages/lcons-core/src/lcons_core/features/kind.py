@@ -151,7 +151,13 @@ def checked_flag(value: bool, name: str) -> bool:
 
 def vocabulary(values: Iterable[str], what: str) -> tuple[str, ...]:
     """The distinct values, sorted; at least one."""
-    found = tuple(sorted(set(values)))
+    distinct = set(values)
+    strange = [value for value in distinct if not isinstance(value, str)]
+    if strange:
+        raise InvalidInput(
+            f"every {what} must be a string, found {strange[0]!r} ({type(strange[0]).__name__}); name it."
+        )
+    found = tuple(sorted(distinct))
     if not found:
         raise InvalidInput(f"no {what} found in the structures; at least one is needed.")
     return found

@@ -150,11 +150,13 @@ class NgramContext(SequenceFeature):
                 f"the structure has no column {self.column!r} (it has {list(instance.x) or 'none'});"
                 " pass (x, y) with that column in x."
             )
-        values: Iterable[str] = instance.x[self.column]
+        return self.ids_of(instance.x[self.column])
+
+    def ids_of(self, values: Iterable[str]) -> Ints:
+        """Indices into `contexts` of the values of `column`, one after another."""
         if self.word_class is not None:
             values = map(WORD_CLASSES[self.word_class], values)
-        other = len(self.contexts)
-        return np.fromiter(map(self._context_ids.get, values, repeat(other)), dtype=np.int64)
+        return np.fromiter(map(self._context_ids.get, values, repeat(len(self.contexts))), dtype=np.int64)
 
     def context_windows(self, instance: Instance) -> Ints:
         """(windows, n) indices into `contexts`, OTHER where a window reaches into the padding."""
