@@ -1,4 +1,4 @@
-"""Beyond what can be enumerated: pruned and dense programs agree, and no beam is better than exact decoding."""
+"""Beyond what can be enumerated: pruned and dense programs agree, and no beam beats exact decoding."""
 
 import numpy as np
 import pytest
