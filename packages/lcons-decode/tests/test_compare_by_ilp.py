@@ -1,7 +1,5 @@
 """Differences found, or excluded, by integer programs are those that enumeration finds."""
 
-from importlib.util import find_spec
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -19,7 +17,7 @@ from lcons_decode.ilp.backend import MipModel
 from lcons_decode.ilp.check import no_good, rounded
 from lcons_decode.ilp.space_program import space_program
 
-SOLVERS = ["cbc", pytest.param("highs", marks=pytest.mark.skipif(not find_spec("highspy"), reason="highspy"))]
+SOLVERS = ["cbc", "highs"]
 
 
 @st.composite

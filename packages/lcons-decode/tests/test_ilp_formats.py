@@ -2,8 +2,8 @@
 
 import math
 from dataclasses import replace
-from importlib.util import find_spec
 
+import highspy
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -83,14 +83,11 @@ def test_other_readers_find_the_same_optimum(tmp_path, ending):
     model.optimize()
     assert sign * model.objective_value == pytest.approx(answer.score, abs=1e-6)
     assert model.num_int == sum(v.type is Type.BINARY for v in program.variables.values())
-    if find_spec("highspy"):
-        import highspy
-
-        highs = highspy.Highs()
-        highs.setOptionValue("output_flag", False)
-        highs.readModel(path)
-        highs.run()
-        assert sign * highs.getObjectiveValue() == pytest.approx(answer.score, abs=1e-6)
+    highs = highspy.Highs()
+    highs.setOptionValue("output_flag", False)
+    highs.readModel(path)
+    highs.run()
+    assert sign * highs.getObjectiveValue() == pytest.approx(answer.score, abs=1e-6)
 
 
 @st.composite

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import replace
-from importlib.util import find_spec
 from itertools import product
 
 import numpy as np
@@ -37,7 +36,7 @@ from lcons_decode.ilp import solve as solve_program
 from lcons_decode.scores import ChainScores
 
 FORMS = ("rows", "lifted", "cuts")
-SOLVERS = ["cbc", pytest.param("highs", marks=pytest.mark.skipif(not find_spec("highspy"), reason="highspy"))]
+SOLVERS = ["cbc", "highs"]
 
 sixteenths = st.integers(-32, 32).map(lambda n: n / 16)
 scores_or_forbidden = st.one_of(sixteenths, sixteenths, sixteenths, st.just(-math.inf))
@@ -117,7 +116,6 @@ def test_every_form_finds_the_best_labelling_that_the_networks_accept(form, case
     assert not found.violations
 
 
-@pytest.mark.skipif(not find_spec("highspy"), reason="highspy is not installed")
 @settings(max_examples=30)
 @given(case=chain_cases())
 def test_the_two_solvers_agree(case):
@@ -365,7 +363,7 @@ def test_the_solver_is_checked_before_it_is_used(monkeypatch):
 
 def test_solvers_are_quiet(capfd):
     scores = ChainScores(np.eye(3))
-    for solver in ("cbc", "highs") if find_spec("highspy") else ("cbc",):
+    for solver in SOLVERS:
         decode_ilp(scores, [forbidden_ngrams(["0", "1", "2"], [("0", "1")])], solver=solver)
     assert capfd.readouterr() == ("", "")
 
