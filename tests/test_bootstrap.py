@@ -94,10 +94,12 @@ def test_pins_are_the_locked_versions_and_the_cpu_torch():
         "package": [
             {"name": "a", "version": "1"},
             {"name": "b", "version": "2", "markers": "sys_platform == 'win32'"},
+            {"name": "c", "version": "3", "markers": {"main": "os_name == 'nt'", "dev": "extra == 'x'"}},
             {"name": "sibling", "version": "0", "source": {"type": "directory"}},
         ]
     }
-    assert bootstrap.pins(lock) == [bootstrap.TORCH, "a==1", "b==2 ; sys_platform == 'win32'"]
+    pins = [bootstrap.TORCH, "a==1", "b==2 ; sys_platform == 'win32'"]
+    assert bootstrap.pins(lock) == [*pins, "c==3 ; (os_name == 'nt') or (extra == 'x')"]
 
 
 def test_torch_is_not_locked():

@@ -112,9 +112,14 @@ def pins(lock: dict[str, Any]) -> list[str]:
     published = [package for package in lock["package"] if "source" not in package]
     return [TORCH] + [
         f"{package['name']}=={package['version']}"
-        + (f" ; {package['markers']}" if "markers" in package else "")
+        + (f" ; {either(package['markers'])}" if "markers" in package else "")
         for package in published
     ]
+
+
+def either(markers: str | dict[str, str]) -> str:
+    """The marker of a locked package; Poetry states one a group where the groups differ."""
+    return markers if isinstance(markers, str) else " or ".join(f"({m})" for m in markers.values())
 
 
 def say(message: str) -> None:
