@@ -5,6 +5,7 @@ Results go to stdout, progress to stderr; an `LconsError` is one line on stderr 
 """
 
 import sys
+from importlib import import_module
 from typing import IO, Any
 
 import click
@@ -33,6 +34,23 @@ class LconsGroup(click.Group):
             raise
 
 
+class LazyGroup(click.Group):
+    """A group whose commands are the `commands` of a module, imported when one is asked for."""
+
+    def __init__(self, name: str, module: str, help: str) -> None:
+        super().__init__(name, help=help)
+        self.module = module
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return self._group().list_commands(ctx)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        return self._group().get_command(ctx, cmd_name)
+
+    def _group(self) -> click.Group:
+        return import_module(self.module).commands
+
+
 @click.group(cls=LconsGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="lcons-cli", prog_name="lcons", message="%(prog)s %(version)s")
 def main() -> None:
@@ -46,3 +64,18 @@ def demo(seed: int) -> None:
     from lcons_cli.demo import run
 
     run(seed)
+
+
+main.add_command(
+    LazyGroup(
+        "data",
+        "lcons_cli.data",
+        """List, fetch and import corpora.
+
+        \b
+        Example:
+          lcons data list
+          lcons data fetch conll2000
+        """,
+    )
+)

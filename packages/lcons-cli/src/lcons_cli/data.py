@@ -1,0 +1,140 @@
+"""`lcons data`: which corpora there are, where they are, and how to get them.
+
+Nothing is downloaded but by `lcons data fetch`. Heavy modules are imported when a command runs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from lcons_tasks.corpus import Corpus
+    from lcons_tasks.corpus.fetching import FileProgress, Kept
+
+
+commands = click.Group()
+
+
+@commands.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def list_corpora(as_json: bool) -> None:
+    """Show each known corpus and where it was found.
+
+    \b
+    Example:
+      lcons data list --json
+    """
+    described = [_described(corpus) for corpus in _catalog().values()]
+    if as_json:
+        click.echo(json.dumps(described, indent=2))
+        return
+    for corpus in described:
+        click.secho(corpus["name"], bold=True)
+        click.echo(f"  what     {corpus['what']}")
+        click.echo(f"  licence  {corpus['licence']}")
+        click.echo(f"  where    {corpus['found'] or 'not here: lcons data fetch ' + corpus['name']}")
+        for file in corpus["files"]:
+            click.echo(f"  file     {file['path']}")
+
+
+@commands.command()
+@click.argument("name")
+@click.option("--again", is_flag=True, help="Download files that are already here, too.")
+def fetch(name: str, again: bool) -> None:
+    """Download the corpus NAME from its public address into the cache.
+
+    A download that was cut is resumed by the next fetch. Checksums are compared with the published ones,
+    or with the first download where none are published.
+
+    \b
+    Example:
+      lcons data fetch conll2000
+    """
+    from lcons_tasks.corpus import fetch as fetch_corpus
+
+    with _progress() as progress:
+        kept = fetch_corpus(name, progress, again=again, catalog=_catalog())
+    _say(kept)
+
+
+@commands.command()
+@click.argument("name")
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path())
+def add(name: str, paths: tuple[str, ...]) -> None:
+    """Import the files PATH... of corpus NAME into the cache, after reading them.
+
+    \b
+    Example:
+      lcons data add conll2000 downloads/train.txt downloads/test.txt
+    """
+    from lcons_tasks.corpus import add as add_corpus
+
+    _say(add_corpus(name, paths, catalog=_catalog()))
+
+
+@commands.command()
+@click.argument("name")
+def path(name: str) -> None:
+    """Print the path of each file of corpus NAME, one a line.
+
+    \b
+    Example:
+      head $(lcons data path conll04)
+    """
+    from lcons_tasks.corpus import require
+
+    for found in require(name, _catalog()):
+        click.echo(str(found))
+
+
+def _catalog() -> Mapping[str, Corpus]:
+    from lcons_tasks.corpus import CATALOG
+
+    return CATALOG
+
+
+def _described(corpus: Corpus) -> dict[str, Any]:
+    from lcons_tasks.corpus import find
+
+    paths = find(corpus.name, {corpus.name: corpus})
+    files = [{"path": file.path, "address": file.download.address} for file in corpus.files]
+    for file, found in zip(files, paths or (), strict=False):
+        file["found"] = str(found)
+    # The folder that holds all files is above the part of a path that the catalog states.
+    folder = str(paths[0].parents[corpus.files[0].path.count("/")]) if paths else None
+    return {
+        "name": corpus.name,
+        "what": corpus.what,
+        "licence": corpus.licence,
+        "found": folder,
+        "files": files,
+    }
+
+
+def _say(kept: tuple[Kept, ...]) -> None:
+    for file in kept:
+        click.echo(f"{file.path}: {file.remark}")
+
+
+@contextmanager
+def _progress() -> Iterator[FileProgress]:
+    """A progress bar a file, on stderr if that is a terminal, gone when the block ends."""
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+        tasks: dict[str, Any] = {}
+
+        def report(path: str, done: int, total: int | None) -> None:
+            if path not in tasks:
+                tasks[path] = bars.add_task(path, total=total)
+            bars.update(tasks[path], completed=done, total=total)
+
+        yield report

@@ -1,0 +1,129 @@
+"""`lcons data`: listing, fetching, adding and finding corpora."""
+
+import gzip
+import json
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from click.testing import CliRunner
+
+from lcons_cli import data
+from lcons_cli.main import main
+from lcons_tasks.corpus import CATALOG, Corpus, CorpusFile, Download
+
+TEXT = "the DT B-NP\ndog NN I-NP\n\nbarks VBZ B-VP\n\n"
+SUBCOMMANDS = ("list", "fetch", "add", "path")
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("LCONS_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    monkeypatch.delenv("LCONS_DATA_DIR", raising=False)
+    return tmp_path / "cache" / "data"
+
+
+@pytest.fixture
+def toy(tmp_path, monkeypatch):
+    """A catalog of one corpus whose address is on a server of this test."""
+    served = tmp_path / "served"
+    served.mkdir()
+    (served / "toy.txt.gz").write_bytes(gzip.compress(TEXT.encode()))
+    handler = partial(SimpleHTTPRequestHandler, directory=served)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    address = f"http://127.0.0.1:{server.server_port}/toy.txt.gz"
+    count = CATALOG["conll2000"].files[0].count
+    file = CorpusFile("toy/toy.txt", Download(address, "gz"), count)
+    monkeypatch.setattr(data, "_catalog", lambda: {"toy": Corpus("toy", "a toy", "CC0", (file,))})
+    yield
+    server.shutdown()
+    server.server_close()
+    thread.join(5)
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, ["data", *map(str, arguments)])
+
+
+def test_fetch_puts_the_corpus_where_path_finds_it(toy, cache):
+    fetched = run("fetch", "toy")
+    assert fetched.exit_code == 0
+    assert fetched.stdout.startswith(f"{cache / 'toy' / 'toy.txt'}: pinned sha256 ")
+    assert run("path", "toy").stdout == f"{cache / 'toy' / 'toy.txt'}\n"
+    assert (cache / "toy" / "toy.txt").read_text() == TEXT
+
+
+def test_fetching_what_is_here_says_so(toy):
+    run("fetch", "toy")
+    assert "already here" in run("fetch", "toy").stdout
+    assert "as pinned" in run("fetch", "toy", "--again").stdout
+
+
+def test_list_says_where_a_corpus_is_or_how_to_get_it(toy, cache):
+    assert "not here: lcons data fetch toy" in run("list").stdout
+    run("fetch", "toy")
+    assert f"where    {cache}\n" in run("list").stdout
+
+
+def test_list_as_json_has_every_corpus_of_the_catalog():
+    listed = json.loads(run("list", "--json").stdout)
+    assert [corpus["name"] for corpus in listed] == list(CATALOG)
+    assert all(corpus["found"] is None for corpus in listed)
+
+
+def test_add_imports_a_file_the_user_has(toy, cache, tmp_path):
+    mine = tmp_path / "mine.txt"
+    mine.write_text(TEXT)
+    assert run("add", "toy", mine).stdout == f"{cache / 'toy' / 'toy.txt'}: read without errors\n"
+    assert json.loads(run("list", "--json").stdout)[0]["found"] == str(cache)
+
+
+def test_a_malformed_file_is_not_added(toy, cache, tmp_path):
+    mine = tmp_path / "mine.txt"
+    mine.write_text("the DT\n")
+    result = run("add", "toy", mine)
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"lcons: error: {mine}:1: expected 3 columns (word, pos, chunk), found 2")
+    assert not cache.exists()
+
+
+def test_a_corpus_that_is_not_here_is_one_line_that_says_how_to_get_it(toy):
+    result = run("path", "toy")
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    for advice in ("lcons data fetch toy", "lcons data add toy PATH", "LCONS_DATA_DIR"):
+        assert advice in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_failed_fetch_is_one_line(toy, tmp_path):
+    (tmp_path / "served" / "toy.txt.gz").unlink()
+    result = run("fetch", "toy")
+    assert (result.exit_code, result.stdout) == (2, "")
+    (line,) = [line for line in result.stderr.splitlines() if not line.startswith("127.0.0.1 - - [")]
+    assert line.startswith("lcons: error: expected a file at http://127.0.0.1:")
+    assert "found HTTP 404" in line
+
+
+def test_an_unknown_corpus_is_an_error_that_names_the_known_ones():
+    result = run("fetch", "nothing")
+    assert result.exit_code == 2
+    assert "conll2000, conll04, cora, anystyle, glove" in result.stderr
+
+
+@pytest.mark.parametrize("command", SUBCOMMANDS)
+def test_every_subcommand_shows_an_example(command):
+    result = run(command, "--help")
+    assert result.exit_code == 0
+    assert "Example:\n  " in result.stdout
+    assert f"lcons data {command}" in result.stdout
+
+
+def test_the_group_lists_its_subcommands():
+    help_text = run("--help").stdout
+    assert all(f"\n  {command} " in help_text for command in SUBCOMMANDS)
+    assert "lcons data fetch conll2000" in help_text

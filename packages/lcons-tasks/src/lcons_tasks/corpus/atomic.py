@@ -1,0 +1,28 @@
+"""Files that appear whole or not at all, for content too large to hold in memory."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+
+@contextlib.contextmanager
+def replacing(target: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A file beside `target` that takes its place when the block ends well, and vanishes when it does not."""
+    path = Path(os.path.realpath(target))
+    # A rename would turn a device such as /dev/null into a file.
+    if path.exists() and not path.is_file():
+        raise OSError(None, "a directory or device is there", str(target))
+    temporary = path.parent / f".lcons-{os.urandom(8).hex()}-{path.name}"
+    try:
+        with temporary.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)

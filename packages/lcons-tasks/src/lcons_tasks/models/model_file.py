@@ -1,0 +1,78 @@
+"""A model as one file: a JSON header and named arrays in an npz archive; never pickle.
+
+Written atomically, with fixed time stamps: the same model gives the same bytes. Whatever is wrong with a
+file, `read_model` raises `DamagedFile`, one sentence, and gives nothing.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lcons_core.errors import DamagedFile, LconsError
+from lcons_tasks.corpus.atomic import replacing
+
+FORMAT = 1
+_HEADER = "header.json"
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+
+Arrays = dict[str, NDArray[Any]]
+
+
+def write_model(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
+    """Writes a model; on any failure an existing file stays as it was."""
+    try:
+        with (
+            replacing(path) as file,
+            zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
+        ):
+            text = json.dumps({"format": FORMAT, **header}, ensure_ascii=False)
+            archive.writestr(zipfile.ZipInfo(_HEADER, _EPOCH), text)
+            for name, array in arrays.items():
+                content = io.BytesIO()
+                np.lib.format.write_array(content, np.ascontiguousarray(array), allow_pickle=False)
+                archive.writestr(zipfile.ZipInfo(f"{name}.npy", _EPOCH), content.getvalue())
+    except OSError as error:
+        raise LconsError(
+            f"cannot write {os.fspath(path)!r}: {error.strerror}; name a file in a folder that exists and can"
+            " be written to."
+        ) from None
+
+
+def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
+    """The header and the arrays of a model file."""
+    try:
+        with zipfile.ZipFile(Path(path)) as archive:
+            header = json.loads(archive.read(_HEADER))
+            if not isinstance(header, dict) or header.get("format") != FORMAT:
+                raise ValueError(f"its format is not {FORMAT}")
+            arrays = {
+                name.removesuffix(".npy"): _array(archive.read(name))
+                for name in archive.namelist()
+                if name != _HEADER
+            }
+    except OSError as error:
+        raise DamagedFile(
+            f"cannot read {os.fspath(path)!r}: {error.strerror or error}; pass the path of a model file."
+        ) from None
+    except (zipfile.BadZipFile, ValueError, KeyError, EOFError, RuntimeError, NotImplementedError) as error:
+        raise damaged(path, str(error)) from None
+    return header, arrays
+
+
+def damaged(path: str | os.PathLike[str], why: str) -> DamagedFile:
+    """The error that a file is no model."""
+    reason = " ".join(str(why).split()).rstrip(".")
+    return DamagedFile(f"{os.fspath(path)!r} is no model file that lcons can read: {reason}; train it again.")
+
+
+def _array(content: bytes) -> NDArray[Any]:
+    return np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)

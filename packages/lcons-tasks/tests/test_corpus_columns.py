@@ -1,0 +1,195 @@
+"""CoNLL columns are read strictly and read back as they were written."""
+
+import io
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lcons_core.errors import InvalidInput, LconsError
+from lcons_core.features import NgramContext
+from lcons_tasks.corpus import (
+    CONLL2000,
+    CONLL2003,
+    Columns,
+    MalformedCorpus,
+    Sentence,
+    read_columns,
+    write_columns,
+)
+
+DATA = os.environ.get("LCONS_DATA_DIR")
+TAGS = st.text(st.characters(codec="utf-8", exclude_characters=" \t\r\n\ufeff"), min_size=1, max_size=4)
+LOOSE = st.text(st.characters(codec="utf-8", exclude_characters="\t\r\n\ufeff"), min_size=1, max_size=4)
+TABBED = Columns(("word", "pos", "chunk"), "word", "chunk", ("pos",), separator="\t")
+
+
+def sentences(cells):
+    row = st.tuples(cells, cells, cells)
+    rows = st.lists(row, min_size=1, max_size=5).map(lambda rows: tuple(zip(*rows, strict=True)))
+    return st.lists(rows.map(lambda c: Sentence(c[0], c[1], {"pos": c[2]})), max_size=4)
+
+
+def read(tmp_path, content, columns=CONLL2000):
+    path = tmp_path / "corpus.txt"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return list(read_columns(path, columns))
+
+
+@pytest.fixture(scope="module")
+def shared_file(tmp_path_factory):
+    return tmp_path_factory.mktemp("columns") / "corpus.txt"
+
+
+@given(sentences(TAGS))
+def test_what_is_written_reads_back(shared_file, corpus):
+    write_columns(shared_file, corpus)
+    assert list(read_columns(shared_file)) == corpus
+
+
+@given(sentences(LOOSE.map(lambda cell: cell.strip(" ") or "x")))
+def test_tab_separated_cells_may_hold_spaces(shared_file, corpus):
+    write_columns(shared_file, corpus, TABBED)
+    assert list(read_columns(shared_file, TABBED)) == corpus
+
+
+DOG = Sentence(("the", "dog"), ("B-NP", "I-NP"), {"pos": ("DT", "NN")})
+BARKS = Sentence(("barks",), ("B-VP",), {"pos": ("VBZ",)})
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "the DT B-NP\ndog NN I-NP\n\nbarks VBZ B-VP\n\n",
+        "\ufeffthe DT B-NP\ndog NN I-NP\n\nbarks VBZ B-VP\n",
+        "the DT B-NP\r\ndog NN I-NP\r\n\r\nbarks VBZ B-VP\r\n",
+        "the DT B-NP  \ndog\tNN\tI-NP\t\n \t\n\n\n  barks   VBZ B-VP",
+        "\n\nthe DT B-NP\ndog NN I-NP\n\nbarks VBZ B-VP",
+    ],
+)
+def test_line_ends_blanks_and_a_byte_order_mark_do_not_matter(tmp_path, content):
+    assert read(tmp_path, content) == [DOG, BARKS]
+
+
+def test_only_spaces_and_tabs_separate(tmp_path):
+    (sentence,) = read(tmp_path, "10\u00a0000 CD B-NP\nx\u2028y\x85 NN I-NP\n")
+    assert sentence.words == ("10\u00a0000", "x\u2028y\x85")
+
+
+def test_columns_are_found_by_number_from_either_end(tmp_path):
+    columns = Columns(words=2, labels=-1, context={"pos": -2})
+    (sentence,) = read(tmp_path, "1 the DT B-NP\n2 dog NN I-NP\n", columns)
+    assert sentence == DOG
+
+
+def test_docstart_lines_of_conll_2003_are_skipped_when_asked(tmp_path):
+    content = "-DOCSTART- -X- O O\n\nEU NNP I-NP I-ORG\n\n-DOCSTART- -X- O O\n\n"
+    assert [s.words for s in read(tmp_path, content, CONLL2003)] == [("EU",)]
+    assert len(read(tmp_path, content, Columns())) == 3
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "problem"),
+    [
+        ("the DT B-NP\ndog NN\n", 2, "expected 3 columns (word, pos, chunk), found 2 in 'dog NN'"),
+        ("the DT B-NP\n\ndog NN B-NP x\n", 3, "found 4"),
+        (b"the DT B-NP\nd\xff NN B-NP\n", 2, "expected UTF-8 text, found the byte 0xff"),
+    ],
+)
+def test_a_malformed_line_is_named_with_file_and_line(tmp_path, content, line, problem):
+    with pytest.raises(MalformedCorpus) as error:
+        read(tmp_path, content)
+    assert str(error.value).startswith(f"{tmp_path / 'corpus.txt'}:{line}: ")
+    assert problem in str(error.value)
+
+
+def test_without_names_every_line_has_the_columns_of_the_first(tmp_path):
+    with pytest.raises(MalformedCorpus, match=r":2: expected 2 columns, found 3"):
+        read(tmp_path, "a B\nb B c\n", Columns())
+
+
+def test_a_column_beyond_the_first_line_is_an_error_there(tmp_path):
+    with pytest.raises(MalformedCorpus, match=r":1: expected at least 5 columns, found 2"):
+        read(tmp_path, "a B\n", Columns(words=5))
+
+
+def test_an_empty_cell_between_tabs_is_an_error(tmp_path):
+    with pytest.raises(MalformedCorpus, match=r":1: .* found an empty one"):
+        read(tmp_path, "a\t\tB\n", TABBED)
+
+
+def test_a_missing_file_is_an_lcons_error(tmp_path):
+    with pytest.raises(LconsError, match="No such file"):
+        list(read_columns(tmp_path / "none.txt"))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"words": 0},
+        {"words": "word"},
+        {"names": ("a", "a")},
+        {"names": ("a", "b"), "labels": "c"},
+        {"names": ("a", "b"), "labels": 3},
+        {"separator": ","},
+        {"context": {"word": 1}},
+    ],
+)
+def test_columns_that_cannot_be_are_refused_when_made(settings):
+    with pytest.raises(InvalidInput):
+        Columns(**settings)
+
+
+@pytest.mark.parametrize("cell", ["", "a b", "a\tb", "a\nb", "a\r", "\ufeff", "\ud800"])
+def test_a_cell_that_would_not_read_back_is_refused_and_the_file_stays(tmp_path, cell):
+    path = tmp_path / "corpus.txt"
+    write_columns(path, [DOG])
+    before = path.read_bytes()
+    with pytest.raises(InvalidInput):
+        write_columns(path, [DOG, Sentence((cell,), ("O",), {"pos": ("X",)})])
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_sentences_are_written_to_an_open_file_too():
+    out = io.StringIO()
+    write_columns(out, [DOG, BARKS])
+    assert out.getvalue() == "the DT B-NP\ndog NN I-NP\n\nbarks VBZ B-VP\n\n"
+
+
+def test_a_column_nobody_fills_cannot_be_written():
+    with pytest.raises(InvalidInput, match="leave none out"):
+        write_columns(io.StringIO(), [DOG], Columns(("word", "pos", "chunk"), "word", "chunk"))
+
+
+def test_a_folder_that_is_not_there_is_an_lcons_error(tmp_path):
+    with pytest.raises(LconsError, match="cannot write"):
+        write_columns(tmp_path / "none" / "corpus.txt", [DOG])
+
+
+def test_columns_of_a_sentence_have_one_length():
+    with pytest.raises(InvalidInput, match="2 for 1 words"):
+        Sentence(("a",), ("O", "O"))
+    with pytest.raises(InvalidInput, match="'pos' a word"):
+        Sentence(("a",), ("O",), {"pos": ()})
+
+
+def test_a_sentence_is_read_by_constraint_features():
+    end = Sentence((".",), ("O",), {"pos": (".",)})
+    instances = [DOG.instance, BARKS.instance, end.instance]
+    feature = NgramContext.from_instances(instances, n=2)
+    assert feature.psi((DOG.x, DOG.y)).dense().shape[0] == 1
+    words = NgramContext.from_instances(instances, n=1, column="word", word_class="punctuation")
+    assert words.psi(DOG.instance).dense().shape[0] == 2
+
+
+@pytest.mark.skipif(not DATA, reason="LCONS_DATA_DIR is not set")
+@pytest.mark.parametrize(
+    ("name", "counts"), [("train.txt", (8936, 211727, 22)), ("test.txt", (2012, 47377, 19))]
+)
+def test_conll_2000_has_its_published_size(name, counts):
+    corpus = list(read_columns(Path(DATA) / "conll2000" / name))
+    labels = {label for sentence in corpus for label in sentence.labels}
+    assert (len(corpus), sum(map(len, corpus)), len(labels)) == counts

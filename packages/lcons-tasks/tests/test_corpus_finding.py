@@ -1,0 +1,138 @@
+"""Corpora are found in LCONS_DATA_DIR, then in the cache, and added only when they can be read."""
+
+import os
+from pathlib import Path
+
+import platformdirs
+import pytest
+
+from lcons_core.errors import InvalidInput, LconsError
+from lcons_tasks import corpus
+from lcons_tasks.corpus import CATALOG, CorpusNotFound, MalformedCorpus, add, cache_folder, find, require
+from lcons_tasks.corpus.unpacking import UNPACK
+
+DATA = os.environ.get("LCONS_DATA_DIR")
+TRAIN, TEST = "a NN B-NP\n", "b NN B-NP\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("LCONS_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.delenv("LCONS_DATA_DIR", raising=False)
+    return tmp_path / "cache" / "data"
+
+
+@pytest.fixture
+def mine(tmp_path):
+    (tmp_path / "train.txt").write_text(TRAIN)
+    (tmp_path / "test.txt").write_text(TEST)
+    return tmp_path
+
+
+def test_the_data_folder_comes_before_the_cache(mine, folder, monkeypatch):
+    add("conll2000", [mine / "train.txt", mine / "test.txt"])
+    cached = (folder / "conll2000" / "train.txt", folder / "conll2000" / "test.txt")
+    assert find("conll2000") == cached
+    monkeypatch.setenv("LCONS_DATA_DIR", str(mine / "data"))
+    assert find("conll2000") == cached
+    for name in ("train.txt", "test.txt"):
+        assert find("conll2000") == cached
+        (mine / "data" / "conll2000").mkdir(parents=True, exist_ok=True)
+        (mine / "data" / "conll2000" / name).write_text(TRAIN)
+    assert find("conll2000") == tuple(
+        mine / "data" / "conll2000" / name for name in ("train.txt", "test.txt")
+    )
+
+
+def test_a_corpus_that_is_nowhere_says_where_it_was_looked_for(tmp_path, folder, monkeypatch):
+    monkeypatch.setenv("LCONS_DATA_DIR", str(tmp_path))
+    assert find("cora") is None
+    with pytest.raises(CorpusNotFound) as error:
+        require("cora")
+    told = (
+        f"{tmp_path} and",
+        f"{folder} (no such folder)",
+        "lcons data fetch cora",
+        "lcons data add cora PATH",
+    )
+    assert [part for part in told if part not in str(error.value)] == []
+    assert isinstance(error.value, LconsError)
+
+
+def test_an_unknown_corpus_is_an_error():
+    with pytest.raises(InvalidInput, match="unknown corpus 'x'; it is one of conll2000, "):
+        find("x")
+
+
+def test_the_cache_is_the_platforms_unless_it_is_named(monkeypatch):
+    monkeypatch.delenv("LCONS_CACHE_DIR")
+    assert cache_folder() == Path(platformdirs.user_cache_dir("lcons", appauthor=False)) / "data"
+
+
+def test_files_with_known_names_are_added_in_any_order(mine, folder):
+    train, test = add("conll2000", [mine / "test.txt", mine / "train.txt"])
+    assert (train.path.read_text(), test.path.read_text()) == (TRAIN, TEST)
+    assert train.remark == "read without errors; not the published file"
+
+
+def test_files_with_other_names_are_added_in_the_catalogs_order(mine):
+    (mine / "train.txt").rename(mine / "one")
+    (mine / "test.txt").rename(mine / "two")
+    train, test = add("conll2000", [mine / "one", mine / "two"])
+    assert (train.path.read_text(), test.path.read_text()) == (TRAIN, TEST)
+
+
+@pytest.mark.parametrize("bad", ["only two\n", "", "\n\n"])
+def test_nothing_is_added_when_one_file_is_malformed(mine, folder, bad):
+    (mine / "test.txt").write_text(bad)
+    with pytest.raises(MalformedCorpus, match=f"{mine / 'test.txt'}:1: "):
+        add("conll2000", [mine / "train.txt", mine / "test.txt"])
+    assert not folder.exists()
+
+
+def test_missing_files_are_not_added(mine, folder):
+    with pytest.raises(InvalidInput, match=r"expected 2 files \(train.txt, test.txt\) .* found 1"):
+        add("conll2000", [mine / "train.txt"])
+    with pytest.raises(LconsError, match="No such file"):
+        add("conll04", [mine / "none.corp"])
+    with pytest.raises(LconsError, match="Is a directory"):
+        add("anystyle", [mine])
+    assert not folder.exists()
+
+
+def test_a_malformed_file_does_not_replace_the_one_that_was_added(mine, folder):
+    reference = mine / "refs.txt"
+    reference.write_text("<title> A </title>\n")
+    (kept,) = add("cora", [reference])
+    reference.write_text("<title> A\n")
+    with pytest.raises(MalformedCorpus):
+        add("cora", [reference])
+    assert kept.path.read_text() == "<title> A </title>\n"
+    assert [path.name for path in kept.path.parent.iterdir()] == ["cora.txt"]
+
+
+def test_the_catalog_is_well_formed():
+    for name, entry in CATALOG.items():
+        assert entry.name == name
+        assert entry.what
+        assert entry.licence
+        for file in entry.files:
+            assert file.download.address.startswith("https://")
+            assert file.download.unpack in UNPACK
+            assert bool(file.download.member) == (file.download.unpack in ("tar.gz", "zip"))
+            assert not Path(file.path).is_absolute()
+            assert ".." not in Path(file.path).parts
+
+
+def test_the_public_names_exist_once_each():
+    assert sorted(set(corpus.__all__)) == sorted(corpus.__all__)
+    assert [name for name in corpus.__all__ if not hasattr(corpus, name)] == []
+
+
+@pytest.mark.skipif(not DATA, reason="LCONS_DATA_DIR is not set")
+@pytest.mark.parametrize("name", ["conll2000", "conll04", "cora", "anystyle"])
+def test_the_corpora_of_the_data_folder_can_be_added(name, monkeypatch):
+    monkeypatch.setenv("LCONS_DATA_DIR", DATA)
+    kept = add(name, require(name))
+    published = {"conll2000": {"checksum as published"}}
+    assert {file.remark for file in kept} == published.get(name, {"read without errors"})

@@ -1,0 +1,188 @@
+"""Readers of entities and relations, references and vectors: what they give and what they refuse."""
+
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from lcons_core.errors import InvalidInput
+from lcons_tasks.corpus import (
+    CORA_FIELDS,
+    MalformedCorpus,
+    Relation,
+    RelationSentence,
+    read_anystyle,
+    read_references,
+    read_roth_yih,
+    read_vectors,
+)
+
+DATA = os.environ.get("LCONS_DATA_DIR")
+needs_data = pytest.mark.skipif(not DATA, reason="LCONS_DATA_DIR is not set")
+
+
+def row(sentence, entity, number, pos, word):
+    return "\t".join([str(sentence), entity, str(number), "O", pos, word, "O", "O", "O"]) + "\n"
+
+
+LIVES = (
+    row(7, "Peop", 0, "NNP/NNP", "Ada/Byron")
+    + row(7, "O", 1, "VBD", "lived/in")
+    + row(7, "Loc", 2, "NN", "/")
+)
+SHORT = row(8, "O", 0, "UH", "Yes")
+
+READERS = {
+    "corp": lambda path: list(read_roth_yih(path)),
+    "references": lambda path: list(read_references(path)),
+    "cora": lambda path: list(read_references(path, CORA_FIELDS)),
+    "anystyle": lambda path: list(read_anystyle(path)),
+    "vectors": lambda path: list(read_vectors(path)),
+}
+
+
+def read(tmp_path, reader, content):
+    path = tmp_path / "corpus"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return READERS[reader](path)
+
+
+def xml(body):
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n<dataset>\n{body}\n</dataset>\n'
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        f"{LIVES}\n0\t2\tLive_In\n\n{SHORT}\n\n",
+        f"\ufeff{LIVES}\n0\t2\tLive_In\n\n{SHORT}",
+        f"\n{LIVES}\n0\t2\tLive_In \n\n\n\n{SHORT}\n".replace("\n", "\r\n"),
+    ],
+)
+def test_a_corp_file_gives_rows_entities_and_relations(tmp_path, content):
+    first, second = read(tmp_path, "corp", content)
+    assert first == RelationSentence(
+        "7",
+        ("Ada/Byron", "lived/in", "/"),
+        ("NNP/NNP", "VBD", "NN"),
+        ("Peop", "O", "Loc"),
+        (Relation(0, 2, "Live_In"),),
+    )
+    assert first.phrases == (("Ada", "Byron"), ("lived", "in"), ("/",))
+    assert (second.words, second.relations) == (("Yes",), ())
+
+
+@pytest.mark.parametrize(
+    ("reader", "content", "line", "problem"),
+    [
+        ("corp", "7\tO\t0\n", 1, "expected 9 tab-separated columns of a token, found 3"),
+        ("corp", LIVES + row(7, "O", 9, "X", "x"), 4, "expected row number 3, found '9'"),
+        ("corp", row(1, "O", 0, "X", "x") + row(2, "O", 1, "X", "x"), 2, "expected sentence id '1'"),
+        ("corp", f"{LIVES}\n0\t3\tKill\n", 5, "expected a relation between rows 0 to 2, found '3'"),
+        ("corp", f"{LIVES}\n-1\t2\tKill\n", 5, "found '-1'"),
+        ("corp", f"{LIVES}\n0 2 Kill\n", 5, "expected a relation (arg1 TAB arg2 TAB type)"),
+        ("corp", f"{SHORT}\n{SHORT}", 3, "expected a relation (arg1 TAB arg2 TAB type) or a blank line"),
+        ("references", "<author> A </author>\n<title> B\n", 2, "expected </title>, found the end"),
+        ("references", "<title> B </author>\n", 1, "expected </title>, found </author>"),
+        ("references", "\n</title>\n", 2, "expected an opening tag, found </title>"),
+        ("references", "<title> B <note> c </note> </title>\n", 1, "expected </title>, found <note>"),
+        ("references", "<title> </title>\n", 1, "expected text in <title>, found none"),
+        ("references", b"<title>\xff</title>\n", 1, "expected UTF-8"),
+        ("cora", "<html> x </html>\n", 1, "expected a field of author, booktitle"),
+        ("anystyle", xml("<sequence><title>B</author></sequence>"), 3, "well-formed XML"),
+        (
+            "anystyle",
+            xml("<sequence><title>B<b>c</b></title></sequence>"),
+            3,
+            "the text of <title>, found <b>",
+        ),
+        ("anystyle", xml("\n<reference/>"), 4, "expected a <sequence>, found <reference>"),
+        ("anystyle", xml("<sequence>\n</sequence>"), 4, "expected fields in <sequence>"),
+        ("anystyle", xml("<sequence><title/></sequence>"), 3, "expected text in <title>"),
+        ("anystyle", xml("lost"), 4, "expected a <sequence>, found the text 'lost'"),
+        ("anystyle", "<html></html>", 1, "expected a <dataset>, found <html>"),
+        ("anystyle", "", 1, "no element found"),
+        ("anystyle", b"<dataset>\n\xff</dataset>", 2, "well-formed XML"),
+        ("vectors", "the 1 2\ndog 1\n", 2, "expected a word and 2 numbers, found 1"),
+        ("vectors", "the 1 x\n", 1, "expected a word and 2 numbers"),
+        ("vectors", "the 1 nan\n", 1, "expected a word and 2 numbers"),
+        ("vectors", "the\n", 1, "expected a word and some numbers, found 0"),
+    ],
+)
+def test_a_malformed_line_is_named_with_file_and_line(tmp_path, reader, content, line, problem):
+    with pytest.raises(MalformedCorpus) as error:
+        read(tmp_path, reader, content)
+    assert str(error.value).startswith(f"{tmp_path / 'corpus'}:{line}: ")
+    assert problem in str(error.value)
+
+
+def test_a_relation_out_of_range_cannot_be_made():
+    with pytest.raises(InvalidInput, match="rows 0 to 0, found Kill with row 1"):
+        RelationSentence("1", ("a",), ("X",), ("O",), (Relation(0, 1, "Kill"),))
+
+
+def test_a_tagged_line_gives_fields_and_the_text_outside(tmp_path):
+    content = "[1]  <author> A. B, </author> and\t<title> if a < b  then c </title> 1990.\n\n<date> x </date>"
+    first, second = read(tmp_path, "references", content)
+    assert first.segments == (
+        (None, "[1]"),
+        ("author", "A. B,"),
+        (None, "and"),
+        ("title", "if a < b then c"),
+        (None, "1990."),
+    )
+    assert first.text == "[1] A. B, and if a < b then c 1990."
+    assert second.segments == (("date", "x"),)
+
+
+def test_the_mark_of_a_new_reference_is_dropped(tmp_path):
+    (reference,) = read(tmp_path, "references", "<NEWREFERENCE>12 <title> B </title>\n")
+    assert reference.segments == (("title", "B"),)
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_anystyle_gives_the_same_segments(tmp_path, mark):
+    body = "<sequence>\n[1] <author>A &amp; B,</author> and\n <title>C\n  d</title></sequence>"
+    (reference,) = read(tmp_path, "anystyle", mark + xml(body))
+    assert reference.segments == ((None, "[1]"), ("author", "A & B,"), (None, "and"), ("title", "C d"))
+
+
+def test_a_document_type_is_refused_before_entities_expand(tmp_path):
+    laughs = "".join(f'<!ENTITY l{i} "{f"&l{i - 1};" * 10}">' for i in range(1, 12))
+    bomb = f'<!DOCTYPE dataset [<!ENTITY l0 "ha">{laughs}]>\n<dataset>&l11;</dataset>'
+    with pytest.raises(MalformedCorpus, match=":1: expected no document type"):
+        read(tmp_path, "anystyle", bomb)
+
+
+def test_vectors_come_with_their_words(tmp_path):
+    ((first, vector), (second, _)) = read(tmp_path, "vectors", "the 0.5 -1\n\u00a0x\x85 1 2\n")
+    assert (first, second) == ("the", "\u00a0x\x85")
+    assert vector.tolist() == [0.5, -1.0]
+
+
+@needs_data
+def test_the_entity_relation_corpus_has_its_published_size():
+    corpus = list(read_roth_yih(Path(DATA) / "conll04" / "conll04.corp"))
+    related = [sentence for sentence in corpus if sentence.relations]
+    assert (len(corpus), len(related)) == (5516, 1441)
+    entities = Counter(label for sentence in related for label in sentence.entities if label != "O")
+    assert entities == {"Loc": 1968, "Peop": 1691, "Org": 984, "Other": 706}
+    relations = Counter(relation.type for sentence in related for relation in sentence.relations)
+    assert relations == {"Live_In": 521, "OrgBased_In": 452, "Located_In": 406, "Work_For": 401, "Kill": 268}
+
+
+@needs_data
+def test_cora_has_500_references_five_with_text_outside_any_field():
+    corpus = list(read_references(Path(DATA) / "citations" / "cora.txt", CORA_FIELDS))
+    assert len(corpus) == 500
+    assert sum(any(field is None for field, _ in reference.segments) for reference in corpus) == 5
+    fields = {field for reference in corpus for field, _ in reference.segments} - {None}
+    assert fields == set(CORA_FIELDS)
+
+
+@needs_data
+def test_anystyle_has_1514_references():
+    corpus = list(read_anystyle(Path(DATA) / "citations" / "anystyle-core.xml"))
+    assert len(corpus) == 1514
+    assert all(field for reference in corpus for field, _ in reference.segments)
