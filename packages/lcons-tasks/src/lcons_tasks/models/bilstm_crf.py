@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from lcons_core.features.sequence import WORD
 from lcons_decode import ChainBatch
-from lcons_tasks.models.model_file import Arrays, write_model
+from lcons_tasks.models.model_file import Arrays, read_names, write_model
 from lcons_tasks.models.token_ids import SUFFIXES, Columns, Ints, TokenIds
 from lcons_tasks.models.word_vectors import WordVectors
 
@@ -38,6 +38,20 @@ class Sizes:
     hidden: int = 100
 
 
+class Dropout(nn.Module):
+    """`nn.Dropout`, with its mask drawn from uniform numbers: on a CPU a third of the time."""
+
+    def __init__(self, rate: float) -> None:
+        super().__init__()
+        self.rate = rate
+
+    def forward(self, values: Tensor) -> Tensor:
+        """Values, each zero with probability `rate` and scaled up otherwise, in training only."""
+        if not self.training or not self.rate:
+            return values
+        return values * torch.rand_like(values).ge_(self.rate).div_(1.0 - self.rate)
+
+
 class Network(nn.Module):
     """Embeddings, BiLSTM, emissions, and the scores of the chain."""
 
@@ -50,7 +64,7 @@ class Network(nn.Module):
         widths += [sizes.context] * (len(fields) - len(widths))
         self.fields = nn.ModuleList(map(nn.Embedding, fields, widths))
         width = sum(widths) + (0 if vectors is None else vectors.shape[1])
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.lstm = nn.LSTM(width, sizes.hidden, bidirectional=True, batch_first=True)
         self.emission = nn.Linear(2 * sizes.hidden, L)
         self.transition = nn.Parameter(torch.zeros(L, L))
@@ -161,11 +175,17 @@ class BilstmCrf:
         """The model that `save` wrote."""
         vectors, named = None, header["vectors"]
         if named is not None:
-            vectors = WordVectors(named["name"], tuple(named["words"]), arrays["vectors.weight"][1:])
-        ids = TokenIds.from_dict(header["token_ids"])
-        model = cls.untrained(tuple(header["labels"]), ids, vectors, Sizes(**header["sizes"]))
+            vectors = WordVectors(named["name"], read_names(named["words"]), arrays["vectors.weight"][1:])
+        ids, labels = TokenIds.from_dict(header["token_ids"]), read_names(header["labels"], distinct=True)
+        if len(ids.suffixes) != len(SUFFIXES):
+            raise ValueError(f"suffixes of {len(ids.suffixes)} lengths")
+        if any(array.dtype != np.float32 for array in arrays.values()):
+            raise ValueError("an array is not of type float32")
+        # Weights are the file's: none are drawn, and none take memory that the file does not back.
+        with torch.device("meta"):
+            model = cls.untrained(labels, ids, vectors, Sizes(**header["sizes"]))
         state = {name: torch.from_numpy(array.copy()) for name, array in arrays.items()}
-        model.network.load_state_dict(state)
+        model.network.load_state_dict(state, assign=True)
         return model
 
 

@@ -26,12 +26,14 @@ LARGEST_GRADIENT = 5.0
 
 @dataclass(frozen=True)
 class BilstmSettings:
-    """How to train; `patience` is in epochs without a better dev accuracy."""
+    """How to train. Training ends after `patience` epochs without a better dev accuracy, and not before
+    `patience_steps` batches: where data are few, epochs are short and dev accuracy is noisy."""
 
     learning_rate: float = 0.005
     decay: float = 1e-5
     epochs: int = 300
-    patience: int = 8
+    patience: int = 5
+    patience_steps: int = 2000
     batch: int = 16
     dropout: float = 0.5
     columns: tuple[str, ...] = ()
@@ -58,11 +60,14 @@ def train_bilstm(
     progress: Callable[[Epoch], None] | None = None,
 ) -> BilstmCrf:
     """The model of the epoch that is best on `dev`, which must not be empty."""
-    if not train or not dev:
+    if not any(map(len, train)) or not any(map(len, dev)):
         raise InvalidInput(
-            f"training needs train and dev sentences, found {len(train)} and {len(dev)}; give some of each."
+            f"training needs train and dev sentences with words, found {len(train)} and {len(dev)} sentences"
+            f" of {sum(map(len, train))} and {sum(map(len, dev))} words; give some of each."
         )
     settings = settings or BilstmSettings()
+    if settings.epochs < 1:
+        raise InvalidInput(f"training needs at least one epoch, found {settings.epochs}; allow more.")
     labels = tuple(sorted({label for sentence in train for label in sentence.labels}))
     index = {label: i for i, label in enumerate(labels)}
     token_ids = TokenIds.of((sentence.x for sentence in train), settings.columns)
@@ -83,7 +88,7 @@ def train_bilstm(
                 kept = {name: value.clone() for name, value in model.network.state_dict().items()}
             if progress is not None:
                 progress(Epoch(epoch, settings.epochs, loss, accuracy, best))
-            if stale >= settings.patience:
+            if stale >= settings.patience and stale * course.batches >= settings.patience_steps:
                 break
         model.network.load_state_dict(kept)
     model.network.eval()
@@ -111,16 +116,19 @@ class _Course:
     def __init__(self, model: BilstmCrf, settings: BilstmSettings, seed: int) -> None:
         self.network, self.settings = model.network, settings
         self._learned = [p for p in self.network.parameters() if p.requires_grad]
-        self._adam = torch.optim.Adam(self._learned, lr=settings.learning_rate)
+        self._adam = torch.optim.Adam(self._learned, lr=settings.learning_rate, fused=True)
         rate = lambda step: 1.0 / (1.0 + settings.decay * step)  # noqa: E731
         self._schedule = torch.optim.lr_scheduler.LambdaLR(self._adam, rate)
         self._rng = np.random.default_rng(seed)
+        self.batches = 0
 
     def epoch(self, x: Sequence[Ints], y: Sequence[Ints]) -> float:
         """One pass over the sentences; the mean loss a sentence."""
         self.network.train()
         total = 0.0
-        for batch in equally_long([len(ids) for ids in x], self.settings.batch, self._rng):
+        batches = equally_long([len(ids) for ids in x], self.settings.batch, self._rng)
+        self.batches = len(batches)
+        for batch in batches:
             emission = self.network(torch.from_numpy(np.stack([x[i] for i in batch])))
             gold = torch.from_numpy(np.stack([y[i] for i in batch]))
             chain = (self.network.transition, self.network.start, self.network.stop)

@@ -17,6 +17,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+HEADROOM = 350.0
+
 
 def crf_loss(emission: Tensor, transition: Tensor, start: Tensor, stop: Tensor, y: Tensor) -> Tensor:
     """The loss summed over a batch of equally long sequences: emission (B, T, L), y (B, T)."""
@@ -50,26 +52,30 @@ class _CrfLoss(torch.autograd.Function):
 def _sums(scores: Tensor, arcs: Tensor, start: Tensor, stop: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """log Z (B,), label marginals (T, B, L) and summed pair marginals (L, L); scores are (T, B, L)."""
     T = len(scores)
-    # Everything is exponentiated relative to the largest score of its step, so nothing overflows.
-    tops = scores.amax(2, keepdim=True)
+    # Everything is exponentiated relative to the largest score of its step, so nothing overflows; and less a
+    # headroom, so that what is small before it is divided by its scale does not vanish. Emissions may be of
+    # any size; transitions, starts and stops may each span 500.
+    tops = scores.amax(2, keepdim=True) - HEADROOM
     top, first_top, last_top = arcs.max(), start.max(), stop.max()
     gains, A = (scores - tops).exp(), (arcs - top).exp()
     first, last = (start - first_top).exp(), (stop - last_top).exp()
     forward, scale = torch.empty_like(gains), torch.empty_like(tops)
-    current = first * gains[0]
+    # Tensors are indexed once, by unbind: indexing them at every step would cost as much as the sums.
+    f, g, z = forward.unbind(), gains.unbind(), scale.unbind()
+    current = first * g[0]
     for t in range(T):
         if t:
-            current = (forward[t - 1] @ A) * gains[t]
-        torch.sum(current, 1, keepdim=True, out=scale[t])
-        torch.div(current, scale[t], out=forward[t])
+            current = torch.mm(f[t - 1], A).mul_(g[t])
+        torch.sum(current, 1, keepdim=True, out=z[t])
+        torch.div(current, z[t], out=f[t])
     ending = (forward[-1] * last).sum(1, keepdim=True)
     backward, arriving = torch.empty_like(gains), torch.empty_like(gains)
     backward[-1] = last / ending
-    gains = gains / scale
+    a, b, g, onward = arriving.unbind(), backward.unbind(), (gains / scale).unbind(), A.t().contiguous()
     for t in range(T - 1, 0, -1):
-        torch.mul(gains[t], backward[t], out=arriving[t])
-        torch.mm(arriving[t], A.t(), out=backward[t - 1])
+        torch.mul(g[t], b[t], out=a[t])
+        torch.mm(a[t], onward, out=b[t - 1])
     L = scores.shape[2]
     pairwise = A * (forward[:-1].reshape(-1, L).t() @ arriving[1:].reshape(-1, L))
-    log_partition = tops.sum((0, 2)) + scale.log().sum((0, 2)) + ending.squeeze(1).log()
+    log_partition = (tops + scale.log()).sum((0, 2)) + ending.squeeze(1).log()
     return log_partition + (T - 1) * top + first_top + last_top, forward * backward, pairwise

@@ -22,7 +22,7 @@ from lcons_core.errors import InvalidInput
 from lcons_decode import ChainBatch
 from lcons_decode.scores import Floats
 from lcons_tasks.corpus.sentence import Sentence
-from lcons_tasks.models.model_file import Arrays, write_model
+from lcons_tasks.models.model_file import Arrays, read_names, write_model
 from lcons_tasks.models.text_features import text_features
 from lcons_tasks.models.token_ids import Columns
 
@@ -79,12 +79,14 @@ class LinearCrf:
     @classmethod
     def from_file(cls, header: Mapping[str, Any], arrays: Arrays) -> Self:
         """The model that `save` wrote."""
-        labels, attributes = tuple(header["labels"]), tuple(header["attributes"])
+        labels, attributes = read_names(header["labels"], distinct=True), read_names(header["attributes"])
         weights, transition = arrays["weights"], arrays["transition"]
         L = len(labels)
         if weights.shape != (len(attributes), L) or transition.shape != (L, L):
             raise ValueError(f"weights of shape {weights.shape} for {len(attributes)} attributes, {L} labels")
-        return cls(labels, tuple(header["columns"]), attributes, weights, transition)
+        if {weights.dtype, transition.dtype} != {np.dtype(np.float64)}:
+            raise ValueError(f"weights of type {weights.dtype}, transitions of type {transition.dtype}")
+        return cls(labels, read_names(header["columns"]), attributes, weights, transition)
 
     @cached_property
     def _index(self) -> dict[str, int]:
@@ -95,12 +97,18 @@ def train_linear(train: Sequence[Sentence], settings: LinearSettings | None = No
     """The linear CRF of the training sentences."""
     import pycrfsuite
 
-    if not train:
-        raise InvalidInput("training needs sentences, found none; give at least one.")
+    if not any(map(len, train)):
+        raise InvalidInput(f"training needs words, found none in {len(train)} sentences; give at least one.")
     settings = settings or LinearSettings()
+    labels = tuple(sorted({label for sentence in train for label in sentence.labels}))
+    index = {label: i for i, label in enumerate(labels)}
+    # CRFsuite is given numbers for names: its dump is read line by line, and a name may hold anything.
+    number: dict[str, int] = {}
     trainer = pycrfsuite.Trainer(verbose=False)
     for sentence in train:
-        trainer.append(text_features(sentence.x, settings.columns), list(sentence.labels))
+        rows = text_features(sentence.x, settings.columns)
+        xseq = [[str(number.setdefault(attribute, len(number))) for attribute in row] for row in rows]
+        trainer.append(xseq, [str(index[label]) for label in sentence.labels])
     trainer.set_params(
         {
             "c1": settings.c1,
@@ -116,14 +124,13 @@ def train_linear(train: Sequence[Sentence], settings: LinearSettings | None = No
         tagger.open(path)
         info = tagger.info()
         tagger.close()
-    labels = tuple(sorted({label for sentence in train for label in sentence.labels}))
-    index = {label: i for i, label in enumerate(labels)}
-    attributes = tuple(sorted({attribute for attribute, _ in info.state_features}))
+    names = tuple(number)
+    attributes = tuple(sorted({names[int(attribute)] for attribute, _ in info.state_features}))
     row = {attribute: i for i, attribute in enumerate(attributes)}
     weights = np.zeros((len(attributes), len(labels)))
     for (attribute, label), weight in info.state_features.items():
-        weights[row[attribute], index[label]] = weight
+        weights[row[names[int(attribute)]], int(label)] = weight
     transition = np.zeros((len(labels), len(labels)))
     for (before, after), weight in info.transitions.items():
-        transition[index[before], index[after]] = weight
+        transition[int(before), int(after)] = weight
     return LinearCrf(labels, settings.columns, attributes, weights, transition)

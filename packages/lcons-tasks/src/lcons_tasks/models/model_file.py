@@ -30,10 +30,8 @@ Arrays = dict[str, NDArray[Any]]
 def write_model(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
     """Writes a model; on any failure an existing file stays as it was."""
     try:
-        with (
-            replacing(path) as file,
-            zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
-        ):
+        # Stored: numbers hardly shrink, and deflated bytes differ from one zlib to another.
+        with replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
             text = json.dumps({"format": FORMAT, **header}, ensure_ascii=False)
             archive.writestr(zipfile.ZipInfo(_HEADER, _EPOCH), text)
             for name, array in arrays.items():
@@ -63,9 +61,18 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
         raise DamagedFile(
             f"cannot read {os.fspath(path)!r}: {error.strerror or error}; pass the path of a model file."
         ) from None
-    except (zipfile.BadZipFile, ValueError, KeyError, EOFError, RuntimeError, NotImplementedError) as error:
-        raise damaged(path, str(error)) from None
+    except Exception as error:  # zip, deflate, JSON and npy each have errors of their own
+        raise damaged(path, str(error) or type(error).__name__) from None
     return header, arrays
+
+
+def read_names(value: Any, *, distinct: bool = False) -> tuple[str, ...]:
+    """The names in a header's list; a ValueError where it is no such list."""
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise ValueError("its header has no list of names where one should be")
+    if distinct and len(set(value)) != len(value):
+        raise ValueError("its header has a name twice")
+    return tuple(value)
 
 
 def damaged(path: str | os.PathLike[str], why: str) -> DamagedFile:

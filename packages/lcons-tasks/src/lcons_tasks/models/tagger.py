@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from lcons_core.errors import DamagedFile
 from lcons_decode import ChainBatch
 from lcons_tasks.models.model_file import damaged, read_model
 
@@ -57,8 +56,8 @@ def load_tagger(path: str | os.PathLike[str]) -> Tagger:
             from lcons_tasks.models.bilstm_crf import BilstmCrf
 
             return BilstmCrf.from_file(header, arrays)
-    except (KeyError, TypeError, ValueError, RuntimeError, AttributeError) as error:
-        if isinstance(error, DamagedFile):
-            raise
+    except ImportError:
+        raise
+    except Exception as error:  # a header may hold anything, and so may fail anywhere
         raise damaged(path, f"{type(error).__name__} {error}") from None
     raise damaged(path, f"its kind is {header.get('kind')!r}")

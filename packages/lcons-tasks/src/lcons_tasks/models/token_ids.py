@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from lcons_core.errors import InvalidInput
 from lcons_core.features.sequence import WORD
+from lcons_tasks.models.model_file import read_names
 
 Ints = NDArray[np.int64]
 Columns = Mapping[str, Sequence[str]]
@@ -76,9 +77,9 @@ class TokenIds:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """The vocabularies that `to_dict` described."""
-        contexts = {name: tuple(values) for name, values in data["contexts"].items()}
-        suffixes = tuple(map(tuple, data["suffixes"]))
-        return cls(tuple(data["words"]), suffixes, tuple(data["shapes"]), contexts)
+        contexts = {name: read_names(values) for name, values in data["contexts"].items()}
+        suffixes = tuple(map(read_names, data["suffixes"]))
+        return cls(read_names(data["words"]), suffixes, read_names(data["shapes"]), contexts)
 
     @cached_property
     def _indices(self) -> list[dict[str, int]]:

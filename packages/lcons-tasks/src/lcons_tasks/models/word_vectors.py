@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,10 +32,16 @@ class WordVectors:
     vectors: NDArray[np.float32]
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "vectors", np.asarray(self.vectors, dtype=np.float32))
         if self.vectors.ndim != 2 or len(self.words) != len(self.vectors):
             raise InvalidInput(
-                f"expected a vector a word, found {len(self.words)} words and vectors of shape"
-                f" {self.vectors.shape}; pass word vectors as `words` and `vectors`."
+                f"expected a vector a word in {self.name!r}, found {len(self.words)} words and vectors of"
+                f" shape {self.vectors.shape}; pass word vectors as `words` and `vectors`."
+            )
+        if not self.vectors.size or not np.isfinite(self.vectors).all():
+            raise InvalidInput(
+                f"expected vectors of finite numbers, found {'others' if self.vectors.size else 'none'} in"
+                f" {self.name!r}; pass other word vectors."
             )
 
     @property
@@ -84,15 +89,17 @@ def load_vectors(path: Path) -> WordVectors:
     """The word vectors of an npz file or of a text file."""
     if path.suffix != ".npz":
         pairs = list(read_vectors(path))
-        return WordVectors(path.name, tuple(word for word, _ in pairs), np.stack([v for _, v in pairs]))
+        return WordVectors(path.name, tuple(word for word, _ in pairs), np.array([v for _, v in pairs]))
     try:
         with np.load(path, allow_pickle=False) as arrays:
-            return WordVectors(path.name, tuple(arrays["words"].tolist()), arrays["vectors"])
-    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
+            words, vectors = tuple(map(str, arrays["words"])), arrays["vectors"].astype(np.float32)
+    except Exception as error:  # zip, deflate and npy each have errors of their own
+        reason = " ".join(str(error).split()) or type(error).__name__
         raise InvalidInput(
-            f"expected an npz file of `words` and `vectors`, found {str(path)!r} ({error}); set {VARIABLE} to"
-            " such a file, to GloVe's text, or to `none`."
+            f"expected an npz file of `words` and `vectors`, found {str(path)!r} ({reason}); set {VARIABLE}"
+            " to such a file, to GloVe's text, or to `none`."
         ) from None
+    return WordVectors(path.name, words, vectors)
 
 
 def _installed() -> WordVectors | None:

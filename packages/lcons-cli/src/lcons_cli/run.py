@@ -1,0 +1,140 @@
+"""`lcons run TASK`: the experiments. Each task is a command of its own; progress goes to stderr."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from lcons_tasks.experiment.jobs import Event
+
+commands = click.Group()
+
+
+@commands.command()
+@click.option("--corpus", default="auto", show_default=True, help="bundled, conll2000, a folder, or auto.")
+@click.option("--ratio", "ratios", multiple=True, type=float, help="Share of the training data, as in 0.01.")
+@click.option("--subset", "subsets", multiple=True, help="first (the paper's) or nested (samples by seed).")
+@click.option("--seed", "seeds", multiple=True, type=int, help="Start of the random numbers; several.")
+@click.option("--base", "bases", multiple=True, help="bilstm, bilstm+pos, linear or linear+pos.")
+@click.option(
+    "--constraint", "constraints", multiple=True, help="Hard constraints, as in pos:3, existence:2."
+)
+@click.option("--n", "ns", multiple=True, type=int, help="Short for --constraint pos:N.")
+@click.option("--hidden", "-K", type=int, default=10, show_default=True, help="K of the hard constraints.")
+@click.option("--beam", type=int, default=10, show_default=True, help="Width of the search.")
+@click.option("--decoder", "decoders", multiple=True, help="exact, search, constrained-search, ...")
+@click.option("--full", is_flag=True, help="The whole table of the paper and what goes beyond it.")
+@click.option("--tune", is_flag=True, help="Search the chunker's settings on dev instead.")
+@click.option("--jobs", type=int, help="Processes; all cores by default.")
+@click.option("--out", type=click.Path(path_type=Path), default=Path("runs/chunking"), show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Print results.json instead of the report.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+def chunking(
+    corpus: str, full: bool, tune: bool, jobs: int | None, out: Path, quiet: bool, **given: Any
+) -> None:
+    """Label chunks with few labelled sentences, and see what learned constraints add.
+
+    Uses CoNLL-2000 where it is found (`lcons data list`), else a small corpus that comes with lcons. Stages
+    are kept: a run that is stopped goes on where it was, and gives the same result.
+
+    \b
+    Example:
+      lcons run chunking --corpus bundled --ratio 0.5 --seed 1 --base linear
+    """
+    from lcons_tasks.chunking.corpus import load_corpus
+    from lcons_tasks.experiment.stages import Stages
+
+    stages = Stages.of_user()
+    name = load_corpus(corpus).name if corpus == "auto" else corpus
+    if tune:
+        _tune(name, given["ratios"], stages, jobs, out, quiet)
+        return
+    from lcons_tasks.chunking.report import write_run
+    from lcons_tasks.chunking.task import run
+
+    options = _options(name, full, given)
+    with phases(quiet) as progress:
+        filled = run(options, stages, jobs, progress)
+    report = write_run(out, options, filled, stages)
+    click.echo((out / "results.json").read_text(encoding="utf-8") if given["as_json"] else report, nl=False)
+    click.echo(
+        f"lcons: written to {out}: report.md, results.json, constraints, predictions, tagger", err=True
+    )
+
+
+def _options(corpus: str, full: bool, given: dict[str, Any]) -> Any:
+    """The defaults of the corpus, with what was given in their place."""
+    from dataclasses import replace
+
+    from lcons_tasks.chunking.task import Options
+
+    options = Options.full(corpus) if full else Options.default(corpus)
+    named = {name: given[name] for name in ("ratios", "subsets", "seeds", "bases", "decoders") if given[name]}
+    constraints = (*given["constraints"], *(f"pos:{n}" for n in given["ns"]))
+    if constraints:
+        named["constraints"] = constraints
+    return replace(options, hidden=given["hidden"], beam=given["beam"], **named)
+
+
+def _tune(
+    corpus: str, ratios: Sequence[float], stages: Any, jobs: int | None, out: Path, quiet: bool
+) -> None:
+    import json
+
+    from lcons_tasks.chunking.task import Options
+    from lcons_tasks.chunking.tuning import trials, tune
+    from lcons_tasks.corpus.atomic import replacing
+
+    chosen = tuple(ratios) or Options.full(corpus).ratios
+    names = [
+        f"{100 * t.ratio:g}%, rate {t.learning_rate:g}, decay {t.decay:g}" for t in trials(corpus, chosen)
+    ]
+    with phases(quiet) as progress:
+        told = lambda event: progress("tuning", names, event)  # noqa: E731
+        found = tune(corpus, chosen, stages, jobs, told)
+    text = json.dumps(found, indent=1) + "\n"
+    out.mkdir(parents=True, exist_ok=True)
+    with replacing(out / "settings.json") as file:
+        file.write(text.encode("utf-8"))
+    click.echo(text, nl=False)
+    click.echo(f"lcons: written to {out / 'settings.json'}", err=True)
+
+
+@contextmanager
+def phases(quiet: bool) -> Iterator[Callable[[str, Sequence[str], Event], None]]:
+    """Progress bars on stderr: one a phase, and one for each piece at work; lines where it is no terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:3.0f}%"))
+    bars = Progress(*columns, TimeElapsedColumn(), console=console, disable=quiet or not console.is_terminal)
+    shown: dict[str, Any] = {}
+    done: dict[str, dict[int, float]] = {}
+
+    def progress(phase: str, names: Sequence[str], event: Event) -> None:
+        shares = done.setdefault(phase, {})
+        finished = event.share >= 1 and event.what == "done"
+        shares[event.index] = max(event.share, shares.get(event.index, 0.0))
+        if phase not in shown:
+            shown[phase] = bars.add_task(phase, total=len(names))
+        bars.update(shown[phase], completed=sum(shares.values()))
+        key = f"{phase} {event.index}"
+        if finished:
+            if key in shown:
+                bars.remove_task(shown.pop(key))
+            if not quiet and not console.is_terminal:
+                count = sum(share >= 1 for share in shares.values())
+                click.echo(f"lcons: {phase}: {count} of {len(names)}: {names[event.index]}", err=True)
+            return
+        if key not in shown:
+            shown[key] = bars.add_task(f"  {names[event.index]}", total=1.0)
+        bars.update(shown[key], completed=event.share, description=f"  {names[event.index]}: {event.what}")
+
+    with bars:
+        yield progress

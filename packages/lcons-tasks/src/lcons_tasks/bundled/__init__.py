@@ -1,0 +1,12 @@
+"""The mini corpora that come with the package, one folder a task, each with a data card; CC0."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+
+
+def bundled(task: str, name: str) -> Path:
+    """The path of a file of a task's mini corpus."""
+    return FOLDER / task / name

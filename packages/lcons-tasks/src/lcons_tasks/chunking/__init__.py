@@ -1,0 +1,6 @@
+"""The chunking experiment: few labelled sentences, a chunker, and what learned constraints add.
+
+    corpus -> features -> model -> decoders -> cell -> task -> report
+
+Paper: Sec. 6 and Appendix E.
+"""

@@ -1,0 +1,299 @@
+"""One cell of the experiment: a subset and a seed; train, learn, choose on dev, decode the test set.
+
+Each stage is kept by content (`experiment.stages`): the base model, each constraint, and the answers. The
+base model and the constraints learn from the same sentences and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lcons_core import LearnedConstraint, load, save
+from lcons_decode import ChainBatch
+from lcons_decode.scores import Ints
+from lcons_tasks.chunking.choice import choose
+from lcons_tasks.chunking.corpus import ChunkCorpus, hash_sentences, load_corpus, part_of, subset
+from lcons_tasks.chunking.decoders import Row, predict
+from lcons_tasks.chunking.features import Recipe, learn
+from lcons_tasks.chunking.model import BaseModel
+from lcons_tasks.corpus import Sentence
+from lcons_tasks.experiment.stages import Stages
+from lcons_tasks.metrics import chunk_f1
+from lcons_tasks.models.tagger import Tagger, load_tagger
+from lcons_tasks.models.word_vectors import WordVectors, find_vectors
+
+Tell = Callable[[float, str], None]
+
+# The soft row and weight that stand unless dev speaks against them.
+DEFAULT_ROW, DEFAULT_WEIGHT = "soft pos-1+2", 8.0
+CHOSEN = "chosen on dev"
+
+_MODEL_CODE = ("lcons_tasks.models",)
+_CONSTRAINT_CODE = ("lcons_core", "lcons_tasks.chunking.features")
+_ANSWER_CODE = (
+    *_MODEL_CODE,
+    *_CONSTRAINT_CODE,
+    "lcons_decode",
+    "lcons_tasks.metrics",
+    "lcons_tasks.chunking.corpus",
+    "lcons_tasks.chunking.choice",
+    "lcons_tasks.chunking.decoders",
+    "lcons_tasks.chunking.cell",
+)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A subset of a corpus, a seed, a base model, and the rows to fill."""
+
+    corpus: str
+    subset: str
+    ratio: float
+    seed: int
+    base: BaseModel
+    rows: tuple[Row, ...]
+    beam: int = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Filled:
+    """A cell's figures (plain data) and the predicted test labels of each row, as indices of `labels`."""
+
+    cell: Cell
+    figures: Mapping[str, Any]
+    labels: tuple[str, ...]
+    predictions: Mapping[str, Ints]
+    gold: Ints
+
+    def right(self, row: str, offsets: Ints) -> Ints:
+        """Right labels a test sentence."""
+        return right_counts(self.predictions[row], self.gold, offsets)
+
+
+def fill(cell: Cell, stages: Stages, tell: Tell) -> Filled:
+    """The cell's figures, from the stages that are kept or computed now."""
+    corpus, vectors = shared(cell.corpus)
+    inputs = {
+        "corpus": corpus.sha256,
+        "subset": cell.subset,
+        "ratio": cell.ratio,
+        "seed": cell.seed,
+        "base": cell.base.to_dict(),
+        "vectors": None if vectors is None else vectors.sha256,
+        "rows": [[row.name, row.how, [recipe.to_dict() for recipe in row.recipes]] for row in cell.rows],
+        "beam": cell.beam,
+    }
+    read = lambda folder: _read(cell, folder)  # noqa: E731
+    return stages.keep(
+        "answers",
+        inputs,
+        _ANSWER_CODE,
+        lambda folder: _answer(cell, corpus, vectors, stages, folder, tell),
+        read,
+    )
+
+
+def base_model(cell: Cell, stages: Stages, tell: Tell) -> Tagger:
+    """The cell's chunker, trained or read."""
+    corpus, vectors = shared(cell.corpus)
+    train, dev = subset(corpus, cell.ratio, cell.subset, cell.seed)
+    inputs = {
+        "train": hash_sentences(train),
+        "dev": hash_sentences(dev),
+        "seed": cell.seed,
+        "base": cell.base.to_dict(),
+        "vectors": None if vectors is None else vectors.sha256,
+    }
+
+    def make(folder: Path) -> None:
+        cell.base.train(train, dev, vectors, cell.seed, tell).save(folder / "model.npz")
+
+    return stages.keep("base", inputs, _MODEL_CODE, make, lambda folder: load_tagger(folder / "model.npz"))
+
+
+def constraint(cell: Cell, recipe: Recipe, stages: Stages) -> LearnedConstraint:
+    """A constraint of the cell, learned or read."""
+    corpus, _ = shared(cell.corpus)
+    train, _ = subset(corpus, cell.ratio, cell.subset, cell.seed)
+    inputs = {"train": hash_sentences(train), "seed": cell.seed, "recipe": recipe.to_dict()}
+
+    def make(folder: Path) -> None:
+        save(learn(recipe, train, cell.seed), folder / "constraint.json")
+
+    return stages.keep("constraint", inputs, _CONSTRAINT_CODE, make, lambda f: load(f / "constraint.json"))
+
+
+@lru_cache(maxsize=2)
+def shared(name: str) -> tuple[ChunkCorpus, WordVectors | None]:
+    """The corpus and the word vectors, read once a process."""
+    return load_corpus(name), find_vectors()
+
+
+def recipes_of(rows: Sequence[Row]) -> list[Recipe]:
+    """The distinct recipes of rows, in order."""
+    return list(dict.fromkeys(recipe for row in rows for recipe in row.recipes))
+
+
+def right_counts(found: Ints, gold: Ints, offsets: Ints) -> Ints:
+    """Right labels a sentence."""
+    right = np.concatenate([[0], np.cumsum(found == gold)])
+    return right[offsets[1:]] - right[offsets[:-1]]
+
+
+def rejected_gold(constraint: LearnedConstraint, sentences: Sequence[Sentence]) -> dict[str, float]:
+    """How much of the gold labelling of held-out sentences a constraint rejects, in percent of its parts
+    and of sentences; `unknown` are sentences with a label that it has never seen, which are left out."""
+    known = set(getattr(constraint.feature, "labels", ()))
+    parts = broken = sentences_broken = kept = 0
+    feature = constraint.feature
+    assert feature is not None
+    for sentence in sentences:
+        if not known.issuperset(sentence.labels):
+            continue
+        verdicts = constraint.network.accepts(feature.psi(sentence.instance))
+        kept += 1
+        parts += len(verdicts)
+        broken += int((~verdicts).sum())
+        sentences_broken += bool((~verdicts).any())
+    return {
+        "parts": 100 * broken / max(parts, 1),
+        "sentences": 100 * sentences_broken / max(kept, 1),
+        "unknown": len(sentences) - kept,
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Sentences of dev or test, with the model's scores and the gold labels as its indices (-1: unknown)."""
+
+    batch: ChainBatch
+    xs: list[dict[str, tuple[str, ...]]]
+    gold: Ints
+
+    @classmethod
+    def of(cls, model: Tagger, sentences: Sequence[Sentence]) -> _Part:
+        xs = [sentence.x for sentence in sentences]
+        index = {label: i for i, label in enumerate(model.labels)}
+        gold = [index.get(label, -1) for sentence in sentences for label in sentence.labels]
+        return cls(model.scores(xs), xs, np.array(gold, dtype=np.int64))
+
+    def right(self, found: Ints) -> Ints:
+        return right_counts(found, self.gold, self.batch.offsets)
+
+
+def _answer(
+    cell: Cell,
+    corpus: ChunkCorpus,
+    vectors: WordVectors | None,
+    stages: Stages,
+    folder: Path,
+    tell: Tell,
+) -> None:
+    """Fills the stage's folder."""
+    model = base_model(cell, stages, lambda share, what: tell(0.6 * share, what))
+    recipes = recipes_of(cell.rows)
+    constraints = {}
+    for i, recipe in enumerate(recipes):
+        tell(0.6 + 0.2 * i / len(recipes), f"learning {recipe.name}")
+        constraints[recipe.name] = constraint(cell, recipe, stages)
+    dev, test = _Part.of(model, corpus.dev), _Part.of(model, corpus.test)
+    cut = part_of(len(corpus.dev), cell.ratio)
+    settings: list[tuple[Row, float]] = [(row, weight) for row in cell.rows for weight in row.weights]
+    on_dev = []
+    for i, (row, weight) in enumerate(settings):
+        tell(0.8 + 0.15 * i / len(settings), f"dev: {row.name}")
+        on_dev.append(dev.right(predict(row, weight, constraints, dev.batch, dev.xs, cell.beam)))
+    found: dict[tuple[str, float], Ints] = {}
+
+    def on_test(row: Row, weight: float) -> Ints:
+        if (row.name, weight) not in found:
+            tell(0.95, f"test: {row.name}")
+            found[row.name, weight] = predict(row, weight, constraints, test.batch, test.xs, cell.beam)
+        return found[row.name, weight]
+
+    gold = [sentence.labels for sentence in corpus.test]
+    figures: dict[str, Any] = {}
+    predictions: dict[str, NDArray[np.int16]] = {}
+    sizes, lengths = np.diff(dev.batch.offsets), np.diff(test.batch.offsets)
+    for name, group in _groups(settings):
+        default = _default(group, settings)
+        picks = {
+            size: group[choose([on_dev[i][:size] for i in group], default)] for size in (cut, len(on_dev[0]))
+        }
+        pick, whole = picks[cut], picks[len(on_dev[0])]
+        answer = on_test(*settings[pick])
+        labels = _split([model.labels[i] for i in answer], lengths)
+        row, weight = settings[pick]
+        figures[name] = {
+            "row": row.name,
+            "weight": weight,
+            "dev": _percent(on_dev[pick][:cut], sizes[:cut]),
+            "whole dev": _percent(on_dev[pick], sizes),
+            "test": _percent(test.right(answer), lengths),
+            "chunk f1": 100 * chunk_f1(gold, labels).f1,
+            "chosen on whole dev": {
+                "row": settings[whole][0].name,
+                "weight": settings[whole][1],
+                "test": _percent(test.right(on_test(*settings[whole])), lengths),
+            },
+        }
+        predictions[name] = answer.astype(np.int16)
+    result = {
+        "labels": list(model.labels),
+        "sentences": len(subset(corpus, cell.ratio, cell.subset, cell.seed)[0]),
+        "dev sentences": cut,
+        "parameters": model.parameters,
+        "constraints": {
+            name: {"parameters": _size(learned), "rejected gold": rejected_gold(learned, corpus.dev)}
+            for name, learned in constraints.items()
+        },
+        "rows": figures,
+    }
+    np.savez_compressed(folder / "predictions.npz", gold=test.gold.astype(np.int16), **predictions)  # type: ignore[arg-type]
+    (folder / "figures.json").write_text(json.dumps(result), encoding="utf-8")
+
+
+def _groups(settings: Sequence[tuple[Row, float]]) -> list[tuple[str, list[int]]]:
+    """Rows by name with the indices of their settings, and last the choice among all."""
+    groups: dict[str, list[int]] = {}
+    for i, (row, _) in enumerate(settings):
+        groups.setdefault(row.name, []).append(i)
+    return [*groups.items(), (CHOSEN, list(range(len(settings))))]
+
+
+def _default(group: Sequence[int], settings: Sequence[tuple[Row, float]]) -> int:
+    """Where the default is among a group's settings: the default row's where that is there."""
+    weights = [place for place, i in enumerate(group) if settings[i][1] == DEFAULT_WEIGHT]
+    own = [place for place in weights if settings[group[place]][0].name == DEFAULT_ROW]
+    return (own or weights or [0])[0]
+
+
+def _split(labels: Sequence[str], lengths: Ints) -> list[Sequence[str]]:
+    edges = np.cumsum([0, *lengths.tolist()])
+    return [labels[a:b] for a, b in pairwise(edges)]
+
+
+def _percent(right: Ints, total: Ints) -> float:
+    return float(100 * right.sum() / total.sum())
+
+
+def _size(learned: LearnedConstraint) -> int:
+    """How many numbers a constraint's networks have."""
+    return sum(part.W.size + part.b.size for part in learned.network.parts)
+
+
+def _read(cell: Cell, folder: Path) -> Filled:
+    figures = json.loads((folder / "figures.json").read_text(encoding="utf-8"))
+    with np.load(folder / "predictions.npz", allow_pickle=False) as arrays:
+        predictions = {name: arrays[name].astype(np.int64) for name in arrays.files}
+    gold = predictions.pop("gold")
+    return Filled(cell, figures, tuple(figures["labels"]), predictions, gold)

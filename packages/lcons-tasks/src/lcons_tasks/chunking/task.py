@@ -1,0 +1,163 @@
+"""`lcons run chunking`: which cells there are, and filling them on several cores.
+
+First every base model and every constraint is made, each a piece of work of its own and the largest first,
+then the answers. What is kept from an earlier run is not made again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from lcons_core.errors import InvalidInput
+from lcons_tasks.chunking.cell import Cell, Filled, base_model, constraint, fill, recipes_of, shared
+from lcons_tasks.chunking.corpus import SUBSETS
+from lcons_tasks.chunking.decoders import DECODERS, rows_of
+from lcons_tasks.chunking.features import Recipe, recipe
+from lcons_tasks.chunking.model import BASES, tuned
+from lcons_tasks.experiment.jobs import Event, Tell, run_jobs
+from lcons_tasks.experiment.stages import Stages
+
+WORDS, WITH_POS = "bilstm", "bilstm+pos"
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to run; the defaults are those of a quick look."""
+
+    corpus: str = "bundled"
+    ratios: tuple[float, ...] = (1.0,)
+    subsets: tuple[str, ...] = ("first",)
+    seeds: tuple[int, ...] = (1, 2, 3, 4, 5)
+    bases: tuple[str, ...] = (WORDS,)
+    constraints: tuple[str, ...] = ("pos:3",)
+    hidden: int = 10
+    beam: int = 10
+    decoders: tuple[str, ...] = DECODERS
+
+    def __post_init__(self) -> None:
+        for name in ("ratios", "subsets", "seeds", "bases", "constraints", "decoders"):
+            if not getattr(self, name):
+                raise InvalidInput(f"at least one of {name} is needed, found none; name one.")
+        for base in self.bases:
+            if base not in BASES:
+                raise InvalidInput(f"unknown base model {base!r}; it is one of {', '.join(BASES)}.")
+        for kind in self.subsets:
+            if kind not in SUBSETS:
+                raise InvalidInput(f"unknown subset {kind!r}; it is one of {', '.join(SUBSETS)}.")
+        if self.beam < 1 or self.hidden < 1:
+            raise InvalidInput(f"beam and K are at least 1, found {self.beam} and {self.hidden}.")
+
+    @classmethod
+    def default(cls, corpus: str) -> Options:
+        """A look of about a minute: the whole mini corpus, or little of a large one."""
+        if corpus == "bundled":
+            return cls()
+        return cls(corpus, (0.01, 0.05), seeds=(1, 2))
+
+    @classmethod
+    def full(cls, corpus: str) -> Options:
+        """The whole table of the paper, and what goes beyond it."""
+        ratios = (0.25, 0.5, 1.0) if corpus == "bundled" else (0.01, 0.05, 0.1, 0.25, 0.5, 1.0)
+        seeds = (1, 2, 3, 4, 5) if corpus == "bundled" else (1, 2)
+        constraints = ("existence:2", "existence:3", "pos:3", "pos:4")
+        return cls(corpus, ratios, SUBSETS, seeds, (WORDS, WITH_POS), constraints)
+
+
+def cells_of(options: Options) -> list[Cell]:
+    """The cells to fill. All of the training data is the same sample under every kind of subset."""
+    rows = tuple(rows_of([recipe(text, options.hidden) for text in options.constraints], options.decoders))
+    return [
+        Cell(options.corpus, kind, ratio, seed, tuned(base, options.corpus, ratio), rows, options.beam)
+        for kind in options.subsets
+        for base in options.bases
+        for ratio in options.ratios
+        for seed in options.seeds
+        # The second table, with POS tags in the base model, is on the first kind of subset only.
+        if kind == options.subsets[0] or (ratio < 1 and base == options.bases[0])
+    ]
+
+
+@dataclass(frozen=True)
+class Work:
+    """A base model or a constraint of a cell to make; neither: the decoders' kernels, which compile once."""
+
+    cell: Cell | None = None
+    recipe: Recipe | None = None
+
+    @property
+    def name(self) -> str:
+        """What it is, for people."""
+        if self.cell is None:
+            return "compiling decoders"
+        part = f"{100 * self.cell.ratio:g}%, seed {self.cell.seed}"
+        if self.cell.subset != "first":
+            part += f", {self.cell.subset}"
+        return f"{self.recipe.name if self.recipe else self.cell.base.name} ({part})"
+
+    @property
+    def cost(self) -> float:
+        """Roughly how long it takes, to start the longest first."""
+        if self.cell is None:
+            return 1e9
+        return self.cell.ratio * (10.0 if self.recipe is None else (self.recipe.n or 1))
+
+
+def plan(cells: Sequence[Cell]) -> list[Work]:
+    """Everything that the cells' answers need, once each."""
+    models = {(cell.subset, cell.ratio, cell.seed, cell.base): Work(cell) for cell in cells}
+    constraints = {
+        (cell.subset, cell.ratio, cell.seed, one): Work(cell, one)
+        for cell in cells
+        for one in recipes_of(cell.rows)
+    }
+    return sorted([Work(), *models.values(), *constraints.values()], key=lambda work: -work.cost)
+
+
+def run(
+    options: Options,
+    stages: Stages,
+    jobs: int | None = None,
+    progress: Callable[[str, Sequence[str], Event], None] | None = None,
+) -> list[Filled]:
+    """The filled cells, in the order of `cells_of`; `progress` hears the phase, its pieces and an event."""
+    cells = cells_of(options)
+    shared(options.corpus)
+
+    def tell(phase: str, names: list[str]) -> Callable[[Event], None] | None:
+        return None if progress is None else lambda event: progress(phase, names, event)
+
+    work = plan(cells)
+    names = [piece.name for piece in work]
+    run_jobs(partial(_make, stages=stages), work, jobs, tell("training and learning", names))
+    names = [Work(cell).name for cell in cells]
+    return run_jobs(partial(_fill, stages=stages), cells, jobs, tell("decoding", names))
+
+
+def _make(work: Work, tell: Tell, stages: Stages) -> None:
+    tell(0.0, work.name)
+    if work.cell is None:
+        compile_kernels()
+    elif work.recipe is None:
+        base_model(work.cell, stages, tell)
+    else:
+        constraint(work.cell, work.recipe, stages)
+
+
+def _fill(cell: Cell, tell: Tell, stages: Stages) -> Filled:
+    return fill(cell, stages, tell)
+
+
+def compile_kernels() -> None:
+    """Runs each decoder once on a tiny chain, so that its kernels are compiled and kept on disk."""
+    from lcons_core import iob2
+    from lcons_decode import ChainScores, Soft, beam_search, constrained_viterbi, viterbi
+
+    scores: Any = ChainScores([[0.0, 0.0, 1.0], [0.0, 2.0, 1.0]], labels=["B-X", "I-X", "O"])
+    rule = iob2(scores.labels)
+    viterbi(scores)
+    constrained_viterbi(scores, [rule])
+    constrained_viterbi(scores, [Soft(rule, 1.0)])
+    beam_search(scores, [rule])

@@ -1,0 +1,68 @@
+"""Independent pieces of work on several cores, with progress that comes from all of them.
+
+Each piece is called with a `tell` function: `tell(share, what)` says how far it is. With one job everything
+runs in this process. Results come in the order of the pieces.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+Piece = TypeVar("Piece")
+Result = TypeVar("Result")
+Tell = Callable[[float, str], None]
+
+
+@dataclass(frozen=True)
+class Event:
+    """The piece at `index` is done to `share` (1.0: finished) and doing `what`."""
+
+    index: int
+    share: float
+    what: str
+
+
+def run_jobs(
+    work: Callable[[Piece, Tell], Result],
+    pieces: Sequence[Piece],
+    jobs: int | None = None,
+    progress: Callable[[Event], None] | None = None,
+) -> list[Result]:
+    """work(piece, tell) of every piece; `jobs` processes at most (all cores)."""
+    report = progress or (lambda event: None)
+    workers = min(jobs or os.cpu_count() or 1, len(pieces))
+    if workers <= 1:
+        results = []
+        for i, piece in enumerate(pieces):
+            results.append(work(piece, lambda share, what, i=i: report(Event(i, share, what))))  # type: ignore[misc]
+            report(Event(i, 1.0, "done"))
+        return results
+    from multiprocessing import Manager
+
+    from joblib import Parallel, delayed
+
+    with Manager() as manager:
+        events: Any = manager.Queue()
+        listener = threading.Thread(target=_listen, args=(events, report), daemon=True)
+        listener.start()
+        try:
+            calls = (delayed(_call)(work, i, piece, events) for i, piece in enumerate(pieces))
+            return list(Parallel(n_jobs=workers, batch_size=1, pre_dispatch=workers)(calls))
+        finally:
+            events.put(None)
+            listener.join(timeout=5)
+
+
+def _call(work: Callable[[Any, Tell], Any], index: int, piece: Any, events: Any) -> Any:
+    result = work(piece, lambda share, what: events.put(Event(index, share, what)))
+    events.put(Event(index, 1.0, "done"))
+    return result
+
+
+def _listen(events: Any, report: Callable[[Event], None]) -> None:
+    while (event := events.get()) is not None:
+        report(event)

@@ -1,0 +1,308 @@
+"""The BiLSTM-CRF learns, is the same run after run, leaves torch as it was, and knows training data only."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lcons_core.errors import InvalidInput, LconsError
+from lcons_decode import viterbi_batch
+from lcons_tasks.corpus import Sentence
+from lcons_tasks.models.bilstm_crf import BilstmCrf, Dropout, Sizes, equally_long
+from lcons_tasks.models.bilstm_training import BilstmSettings, train_bilstm
+from lcons_tasks.models.token_ids import TokenIds
+from lcons_tasks.models.word_vectors import WordVectors
+
+SIZES = Sizes(word=6, suffix=4, shape=3, context=3, hidden=8)
+QUICK = BilstmSettings(epochs=2, sizes=SIZES)
+# oneDNN sums in another order for another batch, so float32 scores may differ in their last digits.
+BATCHING = {"rtol": 1e-5, "atol": 1e-5}
+
+
+def sentence(words, labels, **columns):
+    return Sentence(words.split(), labels.split(), {name: tags.split() for name, tags in columns.items()})
+
+
+# The label of "saw" is that of the word before it: neither emissions nor transitions alone can tell.
+TRAIN = [
+    sentence("the saw cuts", "N N V", pos="DT NN VB"),
+    sentence("I saw the saw", "V V N N", pos="PR VB DT NN"),
+    sentence("The dog saw", "N N N", pos="DT NN NN"),
+    sentence("we saw", "V V", pos="PR VB"),
+    sentence("Dog", "N", pos="NN"),
+    sentence("we saw the dog", "V V N N", pos="PR VB DT NN"),
+    sentence("I saw", "V V", pos="PR VB"),
+]
+DEV = [sentence("the dog saw", "N N N", pos="DT NN NN"), sentence("we saw", "V V", pos="PR VB")]
+VECTORS = WordVectors("toy", ("the", "dog", "cat"), np.random.default_rng(3).normal(size=(3, 5)))
+
+
+def accuracy(model, sentences):
+    found = viterbi_batch(model.scores([own.x for own in sentences]))
+    pairs = [
+        pair for y, own in zip(found, sentences, strict=True) for pair in zip(y.y, own.labels, strict=True)
+    ]
+    return np.mean([a == b for a, b in pairs])
+
+
+def same_bits(a, b):
+    arrays = ("emission", "offsets", "transition", "start", "stop")
+    return a.labels == b.labels and all(np.array_equal(getattr(a, n), getattr(b, n)) for n in arrays)
+
+
+@pytest.fixture(scope="module")
+def model():
+    settings = dataclasses.replace(QUICK, columns=("pos",))
+    return train_bilstm(TRAIN, DEV, settings, VECTORS)
+
+
+# Batches
+
+
+LENGTHS = st.lists(st.integers(0, 6), max_size=40)
+
+
+@given(LENGTHS, st.integers(1, 7), st.none() | st.integers(0, 99))
+def test_batches_are_equally_long_and_hold_each_sentence_once(lengths, most, seed):
+    batches = equally_long(lengths, most, None if seed is None else np.random.default_rng(seed))
+    assert sorted(i for batch in batches for i in batch) == [i for i, length in enumerate(lengths) if length]
+    assert all(len({lengths[i] for i in batch}) == 1 for batch in batches)
+    assert all(1 <= len(batch) <= most for batch in batches)
+
+
+@given(LENGTHS, st.integers(1, 7))
+def test_batches_are_as_few_as_lengths_allow(lengths, most):
+    counts = np.bincount(lengths, minlength=1)[1:] if lengths else np.zeros(0)
+    assert len(equally_long(lengths, most)) == sum(-(-count // most) for count in counts)
+
+
+@given(LENGTHS, st.integers(1, 7), st.integers(0, 99))
+def test_batches_are_the_same_for_the_same_seed(lengths, most, seed):
+    first, second = (equally_long(lengths, most, np.random.default_rng(seed)) for _ in range(2))
+    assert first == second
+
+
+def test_batches_are_dealt_anew_by_each_draw():
+    rng = np.random.default_rng(0)
+    lengths = [2] * 20 + [3] * 20
+    first, second = equally_long(lengths, 4, rng), equally_long(lengths, 4, rng)
+    assert first != second
+    assert {frozenset(batch) for batch in first} != {frozenset(batch) for batch in second}
+
+
+# Training
+
+
+def test_a_tiny_task_is_learned_by_heart():
+    settings = BilstmSettings(learning_rate=0.02, epochs=60, patience=60, dropout=0.2, sizes=SIZES)
+    heard = []
+    model = train_bilstm(TRAIN, TRAIN, settings, progress=heard.append)
+    assert accuracy(model, TRAIN) == 1.0
+    assert heard[-1].best == 1.0
+    assert heard[-1].loss < heard[0].loss
+
+
+def test_the_same_seed_gives_the_same_bits_and_another_seed_others():
+    xs = [own.x for own in TRAIN]
+    first, again, other = (train_bilstm(TRAIN, DEV, QUICK, seed=seed).scores(xs) for seed in (1, 1, 2))
+    assert same_bits(first, again)
+    assert not same_bits(first, other)
+
+
+def test_training_leaves_torchs_generator_and_threads_as_they_were(monkeypatch):
+    torch.manual_seed(5)
+    before, threads = torch.get_rng_state(), torch.get_num_threads()
+    inside = []
+    try:
+        torch.set_num_threads(2)
+        train_bilstm(TRAIN, DEV, QUICK, progress=lambda _: inside.append(torch.get_num_threads()))
+        assert torch.get_num_threads() == 2
+        monkeypatch.setattr("lcons_tasks.models.bilstm_training.crf_loss", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            train_bilstm(TRAIN, DEV, QUICK)
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(threads)
+    assert inside == [1, 1]
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_torchs_generator_does_not_change_training():
+    xs = [own.x for own in DEV]
+    torch.manual_seed(1)
+    first = train_bilstm(TRAIN, DEV, QUICK).scores(xs)
+    torch.manual_seed(2)
+    assert same_bits(first, train_bilstm(TRAIN, DEV, QUICK).scores(xs))
+
+
+def test_labels_and_vocabularies_are_those_of_training():
+    dev = [sentence("the zebra cuts", "N Z V", pos="DT ZZ VB")]
+    heard = []
+    settings = dataclasses.replace(QUICK, columns=("pos",))
+    model = train_bilstm(TRAIN, dev, settings, progress=heard.append)
+    assert model.labels == ("N", "V")
+    assert "zebra" not in model.token_ids.words
+    assert "ZZ" not in model.token_ids.contexts["pos"]
+    # The label that training does not know is wrong, whatever is found.
+    assert all(epoch.dev in (0, 1 / 3, 2 / 3) for epoch in heard)
+
+
+def test_what_training_did_not_see_is_number_0():
+    ids = TokenIds.of((own.x for own in TRAIN), ("pos",))
+    seen, unseen = ids({"word": ["saw"], "pos": ["NN"]})[0], ids({"word": ["ZE-1"], "pos": ["ZZ"]})[0]
+    assert (seen > 0).all()
+    assert (unseen == 0).all()
+    # Seen once: number 0 is trained by it.
+    assert ids({"word": ["cuts"], "pos": ["NN"]})[0, 0] == 0
+    assert ids({"word": ["SAW"], "pos": ["NN"]})[0, 0] == seen[0]
+
+
+@given(
+    st.lists(st.lists(st.text(max_size=5), max_size=4), max_size=5), st.lists(st.text(max_size=5), max_size=4)
+)
+def test_numbers_fit_their_vocabularies(corpus, words):
+    ids = TokenIds.of({"word": own} for own in corpus)
+    found = ids({"word": words})
+    assert found.shape == (len(words), len(ids.sizes))
+    assert (found >= 0).all()
+    assert (found < np.array(ids.sizes)).all()
+    assert TokenIds.from_dict(ids.to_dict()) == ids
+
+
+# Labelled the other way round: what is learned from TRAIN is soon worse than what was drawn at first.
+CONTRARY = [Sentence(own.words, [{"N": "V", "V": "N"}[label] for label in own.labels]) for own in TRAIN]
+IMPATIENT = BilstmSettings(
+    learning_rate=0.02, epochs=30, patience=6, patience_steps=0, dropout=0.2, sizes=SIZES
+)
+
+
+def test_the_model_is_that_of_the_best_epoch():
+    heard = []
+    model = train_bilstm(TRAIN, CONTRARY, IMPATIENT, progress=heard.append)
+    course = [epoch.dev for epoch in heard]
+    best = int(np.argmax(course))
+    assert course[-1] < max(course)
+    assert heard[-1].best == max(course) == accuracy(model, CONTRARY)
+    assert [epoch.epoch for epoch in heard] == list(range(1, len(heard) + 1))
+    # A run that ends with that epoch has the same weights.
+    short = train_bilstm(TRAIN, CONTRARY, dataclasses.replace(IMPATIENT, epochs=best + 1))
+    xs = [own.x for own in TRAIN]
+    assert same_bits(model.scores(xs), short.scores(xs))
+
+
+@pytest.mark.parametrize(("patience", "steps", "wait"), [(6, 0, 6), (2, 20, 5), (6, 20, 6), (1, 1, 1)])
+def test_training_ends_when_epochs_and_batches_without_a_better_one_are_enough(patience, steps, wait):
+    """TRAIN is four batches an epoch: sentences of one, two, three and four words."""
+    heard = []
+    settings = dataclasses.replace(IMPATIENT, patience=patience, patience_steps=steps)
+    train_bilstm(TRAIN, CONTRARY, settings, progress=heard.append)
+    best = max(epoch.dev for epoch in heard)
+    last = 1 + next(i for i, epoch in enumerate(heard) if epoch.dev == best)
+    assert len(heard) == last + wait
+
+
+def test_word_vectors_are_read_and_stay_as_they_are():
+    model = train_bilstm(TRAIN, DEV, QUICK, VECTORS)
+    assert np.array_equal(model.network.vectors.weight.numpy(), VECTORS.table)
+    trained, every = model.parameters["trained"], model.parameters["in all"]
+    assert every - trained == VECTORS.table.size
+    # "cat" is in no training sentence, but has a vector.
+    cat, zebra = (model.scores([{"word": [word]}]).emission for word in ("cat", "dat"))
+    assert not np.array_equal(cat, zebra)
+
+
+def test_word_vectors_of_double_precision_will_do():
+    vectors = WordVectors("double", ("the",), np.ones((1, 4), np.float64))
+    assert np.isfinite(train_bilstm(TRAIN, DEV, QUICK, vectors).scores([DEV[0].x]).emission).all()
+
+
+@pytest.mark.parametrize(
+    ("train", "dev"),
+    [([], DEV), (TRAIN, []), ([], []), ([Sentence((), ())], DEV), (TRAIN, [Sentence((), ())])],
+)
+def test_training_without_words_is_refused_in_a_sentence(train, dev):
+    with pytest.raises(LconsError, match=r"^training needs train and dev sentences .*; give some of each\.$"):
+        train_bilstm(train, dev, QUICK)
+
+
+def test_training_for_no_epochs_is_refused():
+    with pytest.raises(InvalidInput, match="at least one epoch, found 0"):
+        train_bilstm(TRAIN, DEV, dataclasses.replace(QUICK, epochs=0))
+
+
+def test_empty_sentences_among_others_do_no_harm():
+    xs, empty = [own.x for own in TRAIN], Sentence((), ())
+    with_empty = train_bilstm([*TRAIN, empty], [empty, *DEV], QUICK)
+    assert accuracy(with_empty, DEV) >= 0
+    assert np.isfinite(with_empty.scores(xs).emission).all()
+
+
+def test_a_context_column_that_is_missing_is_named(model):
+    with pytest.raises(InvalidInput, match="reads column 'pos', found word;"):
+        model.scores([{"word": ["the"]}])
+    with pytest.raises(InvalidInput, match="reads column 'tag'"):
+        train_bilstm(TRAIN, DEV, dataclasses.replace(QUICK, columns=("tag",)))
+
+
+def test_dropout_keeps_the_mean_in_training_and_does_nothing_after():
+    values = torch.ones(200, 500)
+    layer = Dropout(0.3)
+    found = layer(values)
+    assert torch.equal(torch.unique(found), torch.tensor([0.0, 1.0 / 0.7]))
+    assert (found == 0).double().mean().item() == pytest.approx(0.3, abs=0.01)
+    assert layer.eval()(values) is values
+    assert Dropout(0.0)(values) is values
+
+
+# Scores
+
+
+WORDS = st.sampled_from(["the", "The", "dog", "saw", "zebra", "1,000"])
+TAGS = st.sampled_from(["DT", "NN", "VB", "ZZ"])
+INPUTS = st.lists(
+    st.lists(st.tuples(WORDS, TAGS), max_size=7).map(
+        lambda rows: {"word": [word for word, _ in rows], "pos": [tag for _, tag in rows]}
+    ),
+    max_size=8,
+)
+
+
+@given(INPUTS)
+def test_scores_of_a_batch_are_those_of_one_at_a_time_in_order(model, xs):
+    batch = model.scores(xs)
+    assert np.array_equal(np.diff(batch.offsets), [len(x["word"]) for x in xs])
+    assert batch.emission.dtype == np.float64
+    for x, own in zip(xs, batch, strict=True):
+        alone = next(iter(model.scores([x])))
+        np.testing.assert_allclose(own.emission, alone.emission, **BATCHING)
+        assert np.array_equal(own.transition, alone.transition)
+
+
+def test_scores_of_more_than_a_batch_at_once(model):
+    xs = [own.x for own in TRAIN] * 200
+    batch = list(model.scores(xs))
+    for i, own in enumerate(batch):
+        np.testing.assert_allclose(own.emission, batch[i % len(TRAIN)].emission, **BATCHING)
+
+
+def test_scores_of_nothing_are_an_empty_batch(model):
+    empty = model.scores([])
+    assert len(empty) == 0
+    assert empty.emission.shape == (0, len(model.labels))
+    assert viterbi_batch(empty) == []
+
+
+def test_scores_do_not_depend_on_what_was_scored_before(model):
+    xs = [own.x for own in TRAIN]
+    first = model.scores(xs)
+    model.scores(xs[:2])
+    assert same_bits(first, model.scores(xs))
+
+
+def test_an_untrained_model_scores_too():
+    ids = TokenIds.of(own.x for own in TRAIN)
+    model = BilstmCrf.untrained(("N", "V"), ids, None, SIZES)
+    assert model.scores([TRAIN[0].x]).emission.shape == (3, 2)

@@ -1,0 +1,153 @@
+"""The CRF's loss and its gradients are those of enumeration, and it trains the scores that decoders add."""
+
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lcons_decode import ChainScores
+from lcons_decode.brute import labellings
+from lcons_decode.marginals import marginals
+from lcons_tasks.models.crf_loss import crf_loss
+
+
+@st.composite
+def chains(draw, largest=3.0, B=3, T=4, L=3):
+    """(emission (B, T, L), transition, start, stop), y (B, T), in float64."""
+    B, T, L = draw(st.integers(1, B)), draw(st.integers(1, T)), draw(st.integers(1, L))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    shapes = ((B, T, L), (L, L), (L,), (L,))
+    parts = [torch.from_numpy(rng.uniform(-largest, largest, shape)) for shape in shapes]
+    return parts, torch.from_numpy(rng.integers(0, L, (B, T)))
+
+
+def enumerated_loss(emission, transition, start, stop, y):
+    """log Z - score(y), summed over the batch, by all labellings; autograd sees every one."""
+    T, L = emission.shape[1:]
+
+    def score(own, labels):
+        total = start[labels[0]] + stop[labels[-1]]
+        for t, label in enumerate(labels):
+            total = total + own[t, label]
+        for before, after in pairwise(labels):
+            total = total + transition[before, after]
+        return total
+
+    every = list(product(range(L), repeat=T))
+    partitions = [
+        torch.logsumexp(torch.stack([score(own, labels) for labels in every]), 0) for own in emission
+    ]
+    return sum(
+        log_z - score(own, gold) for log_z, own, gold in zip(partitions, emission, y.tolist(), strict=True)
+    )
+
+
+def assert_as_enumerated(parts, y, upstream, within):
+    for part in parts:
+        part.requires_grad_()
+    ours, right = crf_loss(*parts, y), enumerated_loss(*parts, y)
+    assert ours.dtype == torch.float64
+    torch.testing.assert_close(ours, right, rtol=1e-10, atol=within)
+    slopes = torch.autograd.grad(ours * upstream, parts)
+    # Enumeration of T = 1 does not use transitions: materialised, their gradients are zero.
+    expected = torch.autograd.grad(right * upstream, parts, materialize_grads=True)
+    for slope, one in zip(slopes, expected, strict=True):
+        torch.testing.assert_close(slope, one, rtol=1e-8, atol=within)
+
+
+@given(chains(), st.floats(-2, 2))
+@settings(max_examples=40)
+def test_loss_and_gradients_are_those_of_enumeration(chain, upstream):
+    assert_as_enumerated(*chain, upstream, within=1e-10)
+
+
+@pytest.mark.parametrize("T", [1, 2, 5])
+def test_gradients_are_those_of_finite_differences(T):
+    generator = torch.Generator().manual_seed(T)
+    parts = [
+        torch.randn(shape, dtype=torch.float64, generator=generator) for shape in ((2, T, 4), (4, 4), 4, 4)
+    ]
+    y = torch.randint(0, 4, (2, T), generator=generator)
+    inputs = tuple(part.requires_grad_() for part in parts)
+    assert torch.autograd.gradcheck(lambda *given: crf_loss(*given, y), inputs)
+
+
+@given(chains(largest=200.0))
+@settings(max_examples=60)
+def test_large_scores_do_not_overflow(chain):
+    assert_as_enumerated(*chain, upstream=1.0, within=1e-8)
+
+
+@given(st.lists(st.sampled_from([-200.0, -1.0, 200.0]), min_size=27, max_size=27), st.integers(0, 2**20))
+@settings(max_examples=100)
+def test_extremes_against_each_other_lose_nothing(values, seed):
+    """Each step may rule out what the one before prefers, so that all that is left are the smallest terms."""
+    scores = torch.tensor(values, dtype=torch.float64)
+    parts = [scores[:12].reshape(1, 4, 3), scores[12:21].reshape(3, 3), scores[21:24], scores[24:]]
+    y = torch.from_numpy(np.random.default_rng(seed).integers(0, 3, (1, 4)))
+    assert_as_enumerated(parts, y, upstream=1.0, within=1e-8)
+
+
+def test_paths_by_way_of_labels_that_a_step_all_but_rules_out_count():
+    """Two bad turns in one step, e^-800 together, are as good as one in each of two steps."""
+    signs = [
+        [[[1, -1, 1], [-1, 1, -1], [1, -1, -1]]],
+        [[-1, 1, 1], [-1, -1, 1], [-1, -1, -1]],
+        [1, 1, 1],
+        [-1, 1, -1],
+    ]
+    parts = [200.0 * torch.tensor(part, dtype=torch.float64) for part in signs]
+    assert_as_enumerated(parts, torch.zeros(1, 3, dtype=torch.int64), upstream=1.0, within=1e-8)
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=50)
+def test_long_sequences_of_extremes_are_those_of_the_decoders_sums(seed):
+    rng = np.random.default_rng(seed)
+    parts = [torch.from_numpy(rng.choice([-200.0, 200.0], shape)) for shape in ((1, 40, 4), (4, 4), 4, 4)]
+    y = torch.from_numpy(rng.integers(0, 4, (1, 40)))
+    emission = parts[0].requires_grad_()
+    loss = crf_loss(*parts, y)
+    (slope,) = torch.autograd.grad(loss, emission)
+    scores = ChainScores(emission[0], *parts[1:])
+    right = marginals(scores)
+    assert loss.item() == pytest.approx(right.log_partition - scores.score_ids(y[0].numpy()), abs=1e-7)
+    np.testing.assert_allclose(slope[0], right.probability - np.eye(4)[y[0]], atol=1e-7)
+
+
+@given(chains())
+@settings(max_examples=40)
+def test_what_is_trained_is_what_is_decoded(chain):
+    """The loss of y is log Z - ChainScores.score(y), and its slope the decoders' marginals less y."""
+    parts, y = chain
+    emission = parts[0].requires_grad_()
+    ours, right = crf_loss(*parts, y), 0.0
+    (slope,) = torch.autograd.grad(ours, emission)
+    for own, gold, found in zip(emission, y, slope, strict=True):
+        scores = ChainScores(own, *parts[1:])
+        log_partition = np.logaddexp.reduce([found.score for found in labellings(scores)])
+        right += log_partition - scores.score(scores.names(gold.tolist()))
+        expected = marginals(scores).probability - np.eye(scores.L)[gold.numpy()]
+        np.testing.assert_allclose(found.numpy(), expected, atol=1e-10)
+    assert ours.item() == pytest.approx(right, rel=1e-10, abs=1e-10)
+
+
+@given(chains(B=4))
+@settings(max_examples=30)
+def test_a_batch_costs_what_its_sequences_cost(chain):
+    (emission, *arcs), y = chain
+    alone = sum(crf_loss(own[None], *arcs, gold[None]) for own, gold in zip(emission, y, strict=True))
+    torch.testing.assert_close(crf_loss(emission, *arcs, y), alone, rtol=1e-12, atol=1e-12)
+
+
+def test_single_precision_is_summed_in_double():
+    """Thousands of steps in float32: the loss is right to the last digits that float32 has."""
+    generator = torch.Generator().manual_seed(0)
+    parts = [torch.randn(shape, generator=generator) for shape in ((1, 3000, 5), (5, 5), 5, 5)]
+    y = torch.randint(0, 5, (1, 3000), generator=generator)
+    found = crf_loss(*parts, y)
+    assert found.dtype == torch.float32
+    assert found.item() == pytest.approx(crf_loss(*(part.double() for part in parts), y).item(), rel=1e-7)

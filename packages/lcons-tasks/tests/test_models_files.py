@@ -1,0 +1,351 @@
+"""A model file gives back the same bits, and a file that is anything else is `DamagedFile`."""
+
+import io
+import json
+import random
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lcons_core.errors import DamagedFile, LconsError
+from lcons_tasks.corpus import Sentence
+from lcons_tasks.models.bilstm_crf import BilstmCrf, Sizes
+from lcons_tasks.models.linear_crf import LinearSettings, train_linear
+from lcons_tasks.models.tagger import load_tagger
+from lcons_tasks.models.token_ids import TokenIds
+from lcons_tasks.models.word_vectors import WordVectors
+
+TRAIN = [
+    Sentence(("the", "saw", "é"), ("N", "N", "V"), {"pos": ("DT", "NN", "VB")}),
+    Sentence(("we", "saw", "the", "Dog"), ("V", "V", "N", "N"), {"pos": ("PR", "VB", "DT", "NN")}),
+    Sentence(("Dog",), ("N",), {"pos": ("NN",)}),
+]
+XS = [*(own.x for own in TRAIN), {"word": ["zebra"], "pos": ["ZZ"]}]
+VECTORS = WordVectors("toy", ("the", "dog"), np.random.default_rng(3).normal(size=(2, 5)))
+
+
+def linear(columns=()):
+    return train_linear(TRAIN, LinearSettings(columns=columns, iterations=20))
+
+
+def bilstm(columns=(), vectors=None):
+    ids = TokenIds.of((own.x for own in TRAIN), columns)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        return BilstmCrf.untrained(("N", "V"), ids, vectors, Sizes(4, 3, 2, 3, 5))
+
+
+MODELS = {
+    "linear": linear,
+    "linear, context": lambda: linear(("pos",)),
+    "bilstm": bilstm,
+    "bilstm, context": lambda: bilstm(("pos",)),
+    "bilstm, vectors": lambda: bilstm((), VECTORS),
+    "bilstm, context, vectors": lambda: bilstm(("pos",), VECTORS),
+}
+EVERY = pytest.mark.parametrize("name", MODELS)
+BOTH = pytest.mark.parametrize("name", ["linear", "bilstm, context, vectors"])
+
+
+@pytest.fixture(scope="module")
+def content(tmp_path_factory):
+    """The bytes of each model's file."""
+    path = tmp_path_factory.mktemp("models") / "model"
+    found = {}
+    for name, make in MODELS.items():
+        make().save(path)
+        found[name] = path.read_bytes()
+    return found
+
+
+@pytest.fixture
+def load(tmp_path):
+    """Loads a model from bytes."""
+
+    def load(given):
+        path = tmp_path / "damaged"
+        path.write_bytes(given)
+        return load_tagger(path)
+
+    return load
+
+
+def repacked(content, change=lambda members: None, method=zipfile.ZIP_STORED):
+    """The archive with its members as `change` leaves them: {name: bytes}, checksums in order."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    change(members)
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", method) as archive:
+        for name, member in members.items():
+            archive.writestr(name, member)
+    return out.getvalue()
+
+
+def with_header(content, change):
+    """The archive with its header as `change` leaves it."""
+
+    def edit(members):
+        header = json.loads(members["header.json"])
+        members["header.json"] = json.dumps(change(header)).encode()
+
+    return repacked(content, edit)
+
+
+def npy(array, **options):
+    out = io.BytesIO()
+    np.save(out, array, **options)
+    return out.getvalue()
+
+
+# What was saved is loaded
+
+
+@EVERY
+def test_a_loaded_model_gives_the_same_bits(name, tmp_path):
+    model, path = MODELS[name](), tmp_path / "model"
+    model.save(path)
+    loaded = load_tagger(path)
+    a, b = model.scores(XS), loaded.scores(XS)
+    for part in ("emission", "offsets", "transition", "start", "stop"):
+        assert np.array_equal(getattr(a, part), getattr(b, part))
+    assert (a.labels, model.columns, model.parameters) == (b.labels, loaded.columns, loaded.parameters)
+    assert (model.kind, model.labels) == (loaded.kind, loaded.labels)
+
+
+@EVERY
+def test_the_same_model_gives_the_same_bytes(name, tmp_path, content):
+    path = tmp_path / "again"
+    MODELS[name]().save(path)
+    assert path.read_bytes() == content[name]
+    load_tagger(path).save(path)
+    assert path.read_bytes() == content[name]
+
+
+def test_loading_leaves_torchs_generator_as_it_was(load, content):
+    before = torch.get_rng_state()
+    load(content["bilstm, vectors"])
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_a_loaded_model_keeps_its_word_vectors_frozen(load, content):
+    network = load(content["bilstm, vectors"]).network
+    assert [name for name, part in network.named_parameters() if not part.requires_grad] == ["vectors.weight"]
+
+
+def test_word_vectors_may_name_a_word_twice(tmp_path):
+    model, path = bilstm((), WordVectors("twice", ("a", "a"), np.eye(2))), tmp_path / "model"
+    model.save(path)
+    assert np.array_equal(load_tagger(path).scores(XS).emission, model.scores(XS).emission)
+
+
+def test_a_linear_model_loads_and_scores_without_torch(tmp_path, content):
+    path = tmp_path / "model"
+    path.write_bytes(content["linear"])
+    code = (
+        "import sys; from lcons_tasks.models.tagger import load_tagger\n"
+        f"model = load_tagger({str(path)!r}); model.scores([{{'word': ['the', 'dog']}}])\n"
+        "sys.exit(bool({'torch', 'pycrfsuite'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+# Whatever else is a DamagedFile
+
+
+def assert_damaged(load, given, match=None):
+    with pytest.raises(DamagedFile, match=match) as raised:
+        load(given)
+    text = str(raised.value)
+    assert "damaged" in text  # the file's name
+    assert "\n" not in text
+    assert text.endswith("; train it again.")
+
+
+@BOTH
+def test_a_truncated_file_is_damaged(name, load, content):
+    own = content[name]
+    for length in [*range(0, len(own), len(own) // 60), *range(len(own) - 40, len(own))]:
+        assert_damaged(load, own[:length])
+
+
+@BOTH
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_flipped_bytes_are_noticed_or_do_not_matter(name, method, load, content):
+    """Time stamps and the like may change; nothing else may, and nothing else is raised."""
+    own, rng = repacked(content[name], method=method), random.Random(0)
+    scores = load(own).scores(XS).emission
+    damaged = 0
+    for _ in range(250):
+        flipped = bytearray(own)
+        for _ in range(rng.choice((1, 1, 3, 20))):
+            flipped[rng.randrange(len(own))] ^= 1 << rng.randrange(8)
+        try:
+            found = load(bytes(flipped))
+        except DamagedFile:
+            damaged += 1
+        else:
+            assert np.array_equal(found.scores(XS).emission, scores)
+    assert damaged > 200
+
+
+@BOTH
+def test_arrays_with_flipped_headers_are_damaged_or_numbers_of_the_same_shape(name, load, content):
+    """With the checksum of the flipped bytes, so that the archive itself is in order."""
+    rng = random.Random(1)
+
+    def flip(members):
+        member = rng.choice([own for own in members if own != "header.json"])
+        flipped = bytearray(members[member])
+        for _ in range(rng.choice((1, 2, 5))):
+            flipped[rng.randrange(min(len(flipped), 128))] ^= 1 << rng.randrange(8)
+        members[member] = bytes(flipped)
+
+    shape = load(content[name]).scores(XS).emission.shape
+    for _ in range(250):
+        try:
+            found = load(repacked(content[name], flip))
+        except DamagedFile as error:
+            assert "\n" not in str(error)  # noqa: PT017
+        else:
+            assert found.scores(XS).emission.shape == shape
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-2, 10**12) | st.floats() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@pytest.mark.filterwarnings("ignore:Initializing zero-element tensors")
+@pytest.mark.parametrize("name", ["linear, context", "bilstm, context, vectors"])
+@given(data=st.data())
+@settings(max_examples=150)
+def test_a_header_of_other_things_is_damaged_or_scores(name, tmp_path_factory, content, data):
+    def change(header):
+        held = header
+        while True:
+            keys = list(held) if isinstance(held, dict) else range(len(held))
+            key = data.draw(st.sampled_from(list(keys)))
+            if not (isinstance(held[key], dict | list) and held[key] and data.draw(st.booleans())):
+                held[key] = data.draw(JSON)
+                return header
+            held = held[key]
+
+    path = tmp_path_factory.getbasetemp() / "header"
+    path.write_bytes(with_header(content[name], change))
+    try:
+        found = load_tagger(path)
+    except DamagedFile as error:
+        assert "\n" not in str(error)  # noqa: PT017
+        return
+    xs = [{**x, **dict.fromkeys(found.columns, x["word"])} for x in XS]
+    assert found.scores(xs).emission.shape == (9, 2)
+
+
+@given(given=st.binary(max_size=200) | st.binary(max_size=200).map(lambda rest: b"PK\x03\x04" + rest))
+def test_any_other_bytes_are_damaged(tmp_path_factory, given):
+    path = tmp_path_factory.getbasetemp() / "damaged"
+    path.write_bytes(given)
+    with pytest.raises(DamagedFile):
+        load_tagger(path)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        (lambda header: {**header, "kind": "other"}, "its kind is 'other'"),
+        (lambda header: {**header, "kind": ["list"]}, "its kind is"),
+        (lambda header: {k: v for k, v in header.items() if k != "kind"}, "its kind is None"),
+        (lambda header: {**header, "format": 2}, "its format is not 1"),
+        (lambda header: {k: v for k, v in header.items() if k != "format"}, "its format is not 1"),
+        (lambda header: {k: v for k, v in header.items() if k != "labels"}, "labels"),
+        (lambda header: {**header, "labels": ["N"]}, None),
+        (lambda header: {**header, "labels": ["N", "N"]}, "a name twice"),
+        (lambda header: {**header, "labels": [1, 2]}, "no list of names"),
+        (lambda header: {**header, "labels": "NV"}, "no list of names"),
+        (lambda header: [header], "its format is not 1"),
+        (lambda header: None, "its format is not 1"),
+    ],
+)
+def test_a_wrong_header_is_damaged(name, change, match, load, content):
+    assert_damaged(load, with_header(content[name], change), match)
+
+
+@pytest.mark.parametrize("sizes", [{}, {"hidden": 7}, {"hidden": 10**9}, {"hidden": -1}, {"other": 1}, None])
+def test_sizes_that_are_not_those_of_the_arrays_are_damaged(sizes, load, content):
+    """And take no memory on the way."""
+
+    def change(header):
+        return {**header, "sizes": {**header["sizes"], **sizes} if sizes else sizes}
+
+    assert_damaged(load, with_header(content["bilstm"], change))
+
+
+def test_a_header_of_the_other_kind_is_damaged(load, content):
+    for name, kind in (("linear", "bilstm-crf"), ("bilstm", "linear-crf")):
+        assert_damaged(load, with_header(content[name], lambda header, kind=kind: {**header, "kind": kind}))
+
+
+@BOTH
+def test_arrays_that_are_missing_or_of_another_make_are_damaged(name, load, content):
+    with zipfile.ZipFile(io.BytesIO(content[name])) as archive:
+        arrays = [member for member in archive.namelist() if member != "header.json"]
+    others = {
+        "nothing": b"",
+        "text": b"not an array",
+        "objects": npy(np.array([{}, []], dtype=object), allow_pickle=True),
+        "strings": npy(np.array([["a", "b"], ["c", "d"]])),
+        "another shape": npy(np.zeros((1, 2, 3), np.float32)),
+        "integers": npy(np.zeros((2, 2), np.int64)),
+        "more than there is": npy(np.zeros(3))[:-8].replace(b"(3,)", b"(9999999999999,)"),
+        "complex": npy(np.zeros((2, 2), complex)),
+    }
+    for member in arrays:
+        assert_damaged(load, repacked(content[name], lambda members, own=member: members.pop(own)))
+        for other in others.values():
+            change = lambda members, own=member, other=other: members.update({own: other})  # noqa: E731
+            assert_damaged(load, repacked(content[name], change))
+
+
+@BOTH
+def test_a_file_without_header_or_with_a_broken_one_is_damaged(name, load, content):
+    assert_damaged(load, repacked(content[name], lambda members: members.pop("header.json")))
+    for text in (b"", b"{", b"\xff\xfe", b"[" * 100_000, b'{"format": NaN}'):
+        change = lambda members, text=text: members.update({"header.json": text})  # noqa: E731
+        assert_damaged(load, repacked(content[name], change))
+
+
+def test_a_pickled_object_is_never_loaded(load, content, tmp_path):
+    """The file would make a folder if it were unpickled."""
+
+    class Hostile:
+        def __reduce__(self):
+            return (Path.mkdir, (tmp_path / "made",))
+
+    hostile = npy(np.array([Hostile()], dtype=object), allow_pickle=True)
+    assert_damaged(
+        load,
+        repacked(content["linear"], lambda members: members.update({"weights.npy": hostile})),
+        "Object arrays",
+    )
+    assert not (tmp_path / "made").exists()
+
+
+def test_a_path_that_cannot_be_read_or_written_is_one_sentence(tmp_path):
+    for path in (tmp_path / "missing", tmp_path):
+        with pytest.raises(DamagedFile, match=r"^cannot read .*; pass the path of a model file\.$"):
+            load_tagger(path)
+    for path in (tmp_path / "no folder" / "model", tmp_path):
+        with pytest.raises(LconsError, match=r"^cannot write .*\.$"):
+            linear().save(path)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,147 @@
+"""The linear CRF decodes what CRFsuite decodes, whatever the words are, and is the same run after run."""
+
+import random
+
+import numpy as np
+import pycrfsuite
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lcons_core.errors import InvalidInput, LconsError
+from lcons_decode import viterbi_batch
+from lcons_decode.marginals import marginals
+from lcons_tasks.corpus import Sentence
+from lcons_tasks.models.linear_crf import LinearSettings, train_linear
+from lcons_tasks.models.text_features import text_features
+
+WORDS = ["the", "a", "dog", "Saw", "saw", "cuts", "runs", "1,000", "Étoile", "-->", "{", "x:1"]
+TAGS = ["DT", "NN", "VB"]
+LABELS = ["B-NP", "I-NP", "B-VP", "O"]
+# CRFsuite prints six decimals of a weight, and ours are read from that.
+PRINTED = 1e-6
+TAGGED = LinearSettings(columns=("pos",), iterations=50)
+
+
+def corpus(count, seed):
+    """Sentences whose labels hang on words, tags and the label before, with some noise."""
+    rng = random.Random(seed)
+    found = []
+    for _ in range(count):
+        words = [rng.choice(WORDS) for _ in range(rng.randint(1, 7))]
+        tags = [TAGS[len(word) % 3] for word in words]
+        labels = []
+        for word, tag in zip(words, tags, strict=True):
+            inside = bool(labels) and labels[-1].endswith("NP") and tag != "VB"
+            own = "B-VP" if tag == "VB" else "I-NP" if inside else "O" if word == "1,000" else "B-NP"
+            labels.append(rng.choice(LABELS) if rng.random() < 0.15 else own)
+        found.append(Sentence(words, labels, {"pos": tags}))
+    return found
+
+
+TRAIN, TEST = corpus(60, 0), corpus(80, 1)
+
+
+def crfsuite(train, settings, path):
+    """CRFsuite's own tagger, trained on the same attributes by name."""
+    trainer = pycrfsuite.Trainer(verbose=False)
+    for own in train:
+        trainer.append(text_features(own.x, settings.columns), list(own.labels))
+    penalties = {"c1": settings.c1, "c2": settings.c2, "max_iterations": settings.iterations}
+    trainer.set_params({**penalties, "feature.possible_transitions": True})
+    trainer.train(str(path))
+    tagger = pycrfsuite.Tagger()
+    tagger.open(str(path))
+    return tagger
+
+
+@pytest.fixture(scope="module")
+def learned():
+    return train_linear(TRAIN, LinearSettings(iterations=20))
+
+
+@pytest.mark.parametrize("columns", [(), ("pos",)])
+@pytest.mark.parametrize(("c1", "c2"), [(0.02, 0.02), (0.0, 1.0), (0.5, 0.0)])
+def test_labels_are_those_of_crfsuites_own_tagger(columns, c1, c2, tmp_path):
+    settings = LinearSettings(c1=c1, c2=c2, iterations=50, columns=columns)
+    model, tagger = train_linear(TRAIN, settings), crfsuite(TRAIN, settings, tmp_path / "model")
+    batch = model.scores([own.x for own in TEST])
+    equal = 0
+    for own, scores, found in zip(TEST, batch, viterbi_batch(batch), strict=True):
+        theirs = tagger.tag(text_features(own.x, columns))
+        attributes = sum(map(len, text_features(own.x, columns)))
+        equal += list(found.y) == theirs
+        # Labels may differ only where their scores tie, as far as CRFsuite prints its weights.
+        assert found.score - scores.score(theirs) <= PRINTED * attributes
+    assert equal >= 0.95 * len(TEST)
+
+
+def test_probabilities_are_crfsuites(tmp_path):
+    """Not the best labelling alone: the whole distribution is CRFsuite's."""
+    model, tagger = train_linear(TRAIN, TAGGED), crfsuite(TRAIN, TAGGED, tmp_path / "model")
+    for own in TEST[:30]:
+        (scores,) = model.scores([own.x])
+        tagger.set(text_features(own.x, TAGGED.columns))
+        found = marginals(scores)
+        theirs = [[tagger.marginal(label, t) for label in scores.labels] for t in range(len(own))]
+        np.testing.assert_allclose(found.probability, theirs, atol=1e-4)
+        assert np.exp(scores.score(own.labels) - found.log_partition) == pytest.approx(
+            tagger.probability(own.labels), abs=1e-4
+        )
+
+
+def test_the_same_training_gives_the_same_bits():
+    first, second = train_linear(TRAIN, TAGGED), train_linear(TRAIN, TAGGED)
+    assert first.attributes == second.attributes
+    assert np.array_equal(first.weights, second.weights)
+    assert np.array_equal(first.transition, second.transition)
+
+
+def test_labels_are_those_of_training_sorted():
+    assert train_linear(TRAIN, TAGGED).labels == tuple(sorted(LABELS))
+
+
+def test_trained_numbers_are_those_that_are_not_zero():
+    model = train_linear(TRAIN, TAGGED)
+    nonzero = np.count_nonzero(model.weights) + np.count_nonzero(model.transition)
+    assert model.parameters == {"trained": nonzero, "in all": nonzero}
+
+
+NAMES = st.text(max_size=4) | st.sampled_from(
+    ["\n", "\r", "}", " --> x: 1.0", "LABELS = {", "\0", "\x85", "\\"]
+)
+
+
+@given(st.lists(st.tuples(NAMES, NAMES), min_size=1, max_size=6))
+@settings(max_examples=40)
+def test_words_and_labels_may_be_any_text(rows):
+    words, labels = zip(*rows, strict=True)
+    model = train_linear([Sentence(words, labels)], LinearSettings(iterations=10))
+    assert model.labels == tuple(sorted(set(labels)))
+    assert set(model.attributes) <= {name for row in text_features({"word": words}) for name in row}
+    assert np.isfinite(model.scores([{"word": words}]).emission).all()
+
+
+@given(st.lists(st.lists(st.sampled_from([*WORDS, "zebra"]), max_size=5), max_size=6))
+def test_scores_of_a_batch_are_those_of_one_at_a_time_in_order(learned, rows):
+    batch = learned.scores([{"word": row} for row in rows])
+    assert np.array_equal(np.diff(batch.offsets), list(map(len, rows)))
+    for row, own in zip(rows, batch, strict=True):
+        assert np.array_equal(own.emission, learned.scores([{"word": row}]).emission)
+
+
+def test_scores_of_nothing_are_an_empty_batch(learned):
+    empty = learned.scores([])
+    assert len(empty) == 0
+    assert empty.emission.shape == (0, len(LABELS))
+
+
+@pytest.mark.parametrize("train", [[], [Sentence((), ())]])
+def test_training_without_words_is_refused_in_a_sentence(train):
+    with pytest.raises(LconsError, match=r"^training needs words, found none .*; give at least one\.$"):
+        train_linear(train)
+
+
+def test_a_context_column_that_is_missing_is_named():
+    with pytest.raises(InvalidInput, match="reads column 'pos', found word;"):
+        train_linear(TRAIN, TAGGED).scores([{"word": ["the"]}])

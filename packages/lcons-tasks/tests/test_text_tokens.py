@@ -1,0 +1,116 @@
+"""Tokens have exact offsets and lose nothing; sentences are rules over them; garbage is only text."""
+
+import subprocess
+import sys
+import time
+from itertools import pairwise
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from lcons_tasks.text import Token, sentences, tokenise
+from lcons_tasks.text.tokens import LONGEST_RUN
+
+# Arbitrary text, lone surrogates too, and text rich in what the tokenizer's rules are about.
+TEXTS = st.one_of(
+    st.text(st.characters(exclude_categories=())),
+    st.text(st.sampled_from("aI'\u2019.,:;!?()[]\"-/@#$%&…0 \n\t\r\u00a0\u2028\u200b😀\u0301א")),
+    st.lists(st.sampled_from(["don't", "U.S.", "p.m.", "x@y.org", ":-)", "\n\n", " ", "(", "1,000"])).map(
+        "".join
+    ),
+)
+
+
+def words(text):
+    return [token.text for token in tokenise(text)]
+
+
+@given(TEXTS)
+@example("\ud800a b\udfff")
+@example("(" * (2 * LONGEST_RUN + 1))
+@settings(deadline=None)
+def test_tokens_are_exact_slices_that_lose_nothing_but_white_space(text):
+    tokens = tokenise(text)
+    assert all(text[token.start : token.end] == token.text for token in tokens)
+    assert all(before.end <= after.start for before, after in pairwise(tokens))
+    assert "".join(token.text for token in tokens) == "".join(text.split())
+    assert not any(character.isspace() for token in tokens for character in token.text)
+
+
+@given(TEXTS)
+@settings(deadline=None)
+def test_sentences_are_the_tokens_in_groups_none_of_them_empty(text):
+    grouped = sentences(text)
+    assert all(grouped)
+    assert [token for sentence in grouped for token in sentence] == tokenise(text)
+
+
+def test_punctuation_is_split_off_and_abbreviations_are_not():
+    assert words('Mr. Hill said: "No!"') == ["Mr.", "Hill", "said", ":", '"', "No", "!", '"']
+    assert words("A. Smith (1999), pp. 3-7.") == [
+        "A.",
+        "Smith",
+        "(",
+        "1999",
+        ")",
+        ",",
+        "pp",
+        ".",
+        "3",
+        "-",
+        "7",
+        ".",
+    ]
+
+
+def test_offsets_count_characters_of_the_given_text():
+    assert tokenise(" a\tbc.") == [Token("a", 1, 2), Token("bc", 3, 5), Token(".", 5, 6)]
+
+
+def test_sentences_end_at_stops_and_at_blank_lines_but_not_at_line_ends():
+    text = "A title\r\n\r\nMr. Hill left\r\nfor the U.S. today. Why? \n \n And so on"
+    assert [[token.text for token in sentence] for sentence in sentences(text)] == [
+        ["A", "title"],
+        ["Mr.", "Hill", "left", "for", "the", "U.S.", "today", "."],
+        ["Why", "?"],
+        ["And", "so", "on"],
+    ]
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\n", "\u00a0\u2028\t"])
+def test_blank_text_has_no_tokens_and_no_sentences(text):
+    assert tokenise(text) == []
+    assert sentences(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(" * 10_000,
+        "a" + ")" * 10_000,
+        "'" * 10_000,
+        "a" * 10_000,
+        "http://" + "a.b/" * 2_500,
+        "word " * 2_000,
+        "👩‍👩‍👧😀" * 2_000,
+        "\u202e\u05e9\u05dc\u05d5\u05dd\u200f " * 1_000,
+        "".join(map(chr, range(32))) * 300 + "\x7f\x00\ufffe\ufeff",
+    ],
+    ids=lambda text: ascii(text[:4]),
+)
+def test_garbage_of_ten_thousand_characters_is_read_in_seconds(text):
+    started = time.process_time()
+    assert "".join(token.text for sentence in sentences(text) for token in sentence) == "".join(text.split())
+    assert time.process_time() - started < 5
+
+
+def test_a_long_run_is_cut_only_where_it_is_too_long():
+    whole = "x" * LONGEST_RUN
+    assert words(f"{whole} {whole}") == [whole, whole]
+    assert words(f"{whole}y") == [whole, "y"]
+
+
+def test_importing_the_package_does_not_import_spacy():
+    code = "import lcons_tasks.text, sys; sys.exit(bool({'spacy', 'thinc', 'torch'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
