@@ -10,6 +10,9 @@ from typing import IO, Any
 
 import click
 
+from lcons_cli.diagnose import diagnose
+from lcons_cli.tag import tag
+
 
 class ErrorLine(click.ClickException):
     """An expected failure, shown as one line."""
@@ -66,6 +69,8 @@ def demo(seed: int) -> None:
     run(seed)
 
 
+main.add_command(tag)
+main.add_command(diagnose)
 main.add_command(
     LazyGroup(
         "data",
@@ -76,6 +81,19 @@ main.add_command(
         Example:
           lcons data list
           lcons data fetch conll2000
+        """,
+    )
+)
+
+main.add_command(
+    LazyGroup(
+        "run",
+        "lcons_cli.run",
+        """Run an experiment of the paper.
+
+        \b
+        Example:
+          lcons run chunking
         """,
     )
 )

@@ -86,9 +86,9 @@ def _tune(
 ) -> None:
     import json
 
+    from lcons_tasks.atomic import replacing
     from lcons_tasks.chunking.task import Options
     from lcons_tasks.chunking.tuning import trials, tune
-    from lcons_tasks.corpus.atomic import replacing
 
     chosen = tuple(ratios) or Options.full(corpus).ratios
     names = [

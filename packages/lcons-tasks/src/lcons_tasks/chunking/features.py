@@ -49,7 +49,7 @@ NEGATIVES = {"existence": "flip", "counts": "perturb"}
 SOFT = (
     Recipe("pos", 1, many="all", by_frequency=True),
     Recipe("pos", 2, many="all", by_frequency=True),
-    Recipe("pos", 3, hidden=30, many=8, epochs=40),
+    Recipe("pos", 3, hidden=30, many=8, by_frequency=True, epochs=40),
 )
 
 

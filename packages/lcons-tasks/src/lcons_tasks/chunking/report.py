@@ -16,6 +16,7 @@ from typing import Any
 from lcons_core import LearnedConstraint, save
 from lcons_core.errors import LconsError
 from lcons_core.files.provenance import versions
+from lcons_tasks.atomic import replacing
 from lcons_tasks.chunking import paper
 from lcons_tasks.chunking.cell import CHOSEN, Filled, base_model, constraint, recipes_of, shared
 from lcons_tasks.chunking.corpus import ChunkCorpus
@@ -23,12 +24,11 @@ from lcons_tasks.chunking.decoders import Row, uses
 from lcons_tasks.chunking.examples import Example, examples
 from lcons_tasks.chunking.summary import Claim, Gain, Group, claims, gains, groups, offsets_of, percent
 from lcons_tasks.chunking.task import Options
-from lcons_tasks.constrained_tagger import ConstrainedTagger
 from lcons_tasks.corpus import Columns, Sentence, write_columns
-from lcons_tasks.corpus.atomic import replacing
 from lcons_tasks.experiment.stages import Stages
 from lcons_tasks.experiment.tables import mean_spread, table
 from lcons_tasks.metrics import chunks
+from lcons_tasks.tagging.constrained_tagger import ConstrainedTagger
 
 PREDICTIONS = Columns(
     ("word", "pos", "gold", "exact", "constrained"),

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lcons_core.errors import InvalidInput
-from lcons_tasks.corpus.atomic import replacing
+from lcons_tasks.atomic import replacing
 from lcons_tasks.corpus.catalog import CATALOG, Corpus, CorpusFile, entry
 from lcons_tasks.corpus.errors import FetchFailed, MalformedCorpus
 from lcons_tasks.corpus.fetching import Kept

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import TextIO
 
 from lcons_core.errors import InvalidInput, LconsError
-from lcons_tasks.corpus.atomic import replacing
+from lcons_tasks.atomic import replacing
 from lcons_tasks.corpus.layout import CONLL2000, Columns
 from lcons_tasks.corpus.lines import malformed, numbered_lines, quoted
 from lcons_tasks.corpus.sentence import Sentence

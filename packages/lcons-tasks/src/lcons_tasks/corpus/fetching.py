@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from lcons_core.errors import LconsError
-from lcons_tasks.corpus.atomic import replacing
+from lcons_tasks.atomic import replacing
 from lcons_tasks.corpus.catalog import CATALOG, Corpus, CorpusFile, entry
 from lcons_tasks.corpus.downloading import download, forget
 from lcons_tasks.corpus.errors import FetchFailed, MalformedCorpus

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from lcons_tasks.corpus.atomic import replacing
+from lcons_tasks.atomic import replacing
 from lcons_tasks.corpus.errors import FetchFailed
 
 PINS = "pins.json"

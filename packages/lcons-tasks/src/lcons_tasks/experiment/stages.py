@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -20,6 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from lcons_core.errors import LconsError
+from lcons_tasks.atomic import replacing_folder
 from lcons_tasks.corpus.finding import cache_folder
 
 Result = TypeVar("Result")
@@ -55,23 +54,14 @@ class Stages:
         return (self.folder / f"{name}-{stage_key(name, inputs, modules)[:20]}").is_dir()
 
     def _fill(self, target: Path, make: Callable[[Path], None]) -> None:
-        temporary = target.with_name(f".{target.name}-{os.urandom(4).hex()}")
         try:
-            temporary.mkdir(parents=True)
-            make(temporary)
-            try:
-                temporary.rename(target)
-            except OSError:
-                # Another job has finished the same stage.
-                if not target.is_dir():
-                    raise
+            with replacing_folder(target) as folder:
+                make(folder)
         except OSError as error:
             raise LconsError(
                 f"cannot keep a stage in {str(self.folder)!r}: {error.strerror or error}; make room there or"
                 " name another folder in LCONS_CACHE_DIR."
             ) from error
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
 
 
 def stage_key(name: str, inputs: Mapping[str, Any], modules: tuple[str, ...]) -> str:

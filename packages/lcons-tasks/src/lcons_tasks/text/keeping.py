@@ -5,12 +5,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from lcons_tasks.atomic import replacing_folder
 from lcons_tasks.text.errors import UnusableCache
 from lcons_tasks.text.plan import Plan
 from lcons_tasks.text.tagged import TaggedSentence
@@ -28,25 +27,12 @@ def fingerprint(sentences: Sequence[TaggedSentence], plan: Plan, spacy_version: 
 
 
 @contextlib.contextmanager
-def replacing_folder(target: Path) -> Iterator[Path]:
-    """A folder beside `target` that takes its place when the block ends well, and vanishes when it does not.
-
-    It is made first, so that a cache that cannot be written to is known before the work and not after. Two
-    processes may do the same work at the same time: the last to end stays.
-    """
+def kept_folder(target: Path) -> Iterator[Path]:
+    """A folder that takes the place of `target` when the block ends well."""
     with explained(target.parent):
         target.parent.mkdir(parents=True, exist_ok=True)
-        beside = Path(tempfile.mkdtemp(prefix=".lcons-", dir=target.parent))
-    try:
-        made = beside / "made"
-        made.mkdir()
-        yield made
-        with explained(target.parent):
-            if target.exists():
-                target.rename(beside / "replaced")
-            made.rename(target)
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
+        with replacing_folder(target) as made:
+            yield made
 
 
 @contextlib.contextmanager

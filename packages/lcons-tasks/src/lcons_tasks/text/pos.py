@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from lcons_core.errors import InvalidInput
 from lcons_tasks.text.encodable import REPLACEMENT, encodable
 from lcons_tasks.text.errors import TaggerNotFound
-from lcons_tasks.text.keeping import explained, fingerprint, replacing_folder
+from lcons_tasks.text.keeping import explained, fingerprint, kept_folder
 from lcons_tasks.text.plan import SENTENCE_LIMIT, plan_for
 from lcons_tasks.text.tagged import TaggedSentence, checked
 from lcons_tasks.text.training import TAGGER, TaggerProgress, tags_of, train_tagger
@@ -32,6 +32,7 @@ PIPELINE = "en_core_web_sm"
 _NOT_NEEDED = ("parser", "senter", "ner", "attribute_ruler", "lemmatizer")
 
 # Sentences tagged in one matrix product.
+MOST_KNOWN = 2**14
 _BATCH = 64
 
 
@@ -50,6 +51,8 @@ class PosTagger:
     def tags_many(self, sentences: Iterable[Sequence[str]]) -> list[tuple[str, ...]]:
         """One tag a word, for each of the sentences; the same as `tags` of each, but faster."""
         asked = [_words(sentence) for sentence in sentences]
+        if len(self._known) > MOST_KNOWN:
+            self._known.clear()
         new = list(dict.fromkeys(words for words in asked if words not in self._known))
         docs = self.pipeline.pipe((self._doc(words) for words in new), batch_size=_BATCH)
         for words, doc in zip(new, docs, strict=True):
@@ -112,7 +115,7 @@ def _kept(
     target = cache / f"pos-{fingerprint(sentences, plan, spacy_version)}"
     nlp = _read(target, tags_of(sentences)) if target.is_dir() else None
     if nlp is None:
-        with replacing_folder(target) as folder:
+        with kept_folder(target) as folder:
             nlp = train_tagger(sentences, plan, progress)
             with explained(cache):
                 nlp.to_disk(folder)

@@ -1,0 +1,107 @@
+"""`lcons run chunking`: what it prints and writes, its errors, and a run that is stopped and goes on."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from click.testing import CliRunner
+
+from lcons_cli.main import main
+
+QUICK = ["run", "chunking", "--corpus", "bundled", "--ratio", "0.2", "--seed", "1", "--base", "linear"]
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("LCONS_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("LCONS_VECTORS", "none")
+    monkeypatch.delenv("LCONS_DATA_DIR", raising=False)
+    return tmp_path
+
+
+def lcons(*arguments: str):
+    return CliRunner().invoke(main, arguments)
+
+
+def test_a_run_prints_the_report_and_says_which_corpus_it_was(cache):
+    done = lcons(*QUICK, "--jobs", "1", "--out", str(cache / "run"))
+    assert done.exit_code == 0, done.output
+    assert "Corpus: **bundled**" in done.stdout
+    assert "soft pos-1+2" in done.stdout
+    assert "lcons: decoding: 1 of 1" in done.stderr
+    assert (cache / "run/report.md").read_text() == done.stdout
+
+
+def test_without_conll2000_the_bundled_corpus_is_used(cache):
+    auto = ["auto" if word == "bundled" else word for word in QUICK]
+    done = lcons(*auto, "--decoder", "search", "--jobs", "1", "-q", "--json", "--out", str(cache / "run"))
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["corpus"]["name"] == "bundled"
+    assert "decoding" not in done.stderr
+
+
+def test_options_choose_constraints_and_decoders(cache):
+    options = ["--n", "2", "--constraint", "existence:1", "-K", "4", "--decoder", "constrained-search"]
+    done = lcons(*QUICK, *options, "--jobs", "1", "--json", "--out", str(cache / "run"))
+    assert done.exit_code == 0, done.output
+    (cell,) = json.loads(done.stdout)["cells"]
+    assert list(cell["rows"]) == ["exact", "existence-1 search", "pos-2 search", "chosen on dev"]
+    assert (cache / "run/constraints/first-20%-seed1/pos-2.json").is_file()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--corpus", "nowhere"], "train.txt, dev.txt and test.txt"),
+        (["--base", "magic"], "bilstm+pos"),
+        (["--decoder", "magic"], "constrained-search"),
+        (["--constraint", "magic:3"], "existence"),
+        (["--ratio", "7"], "above 0 and at most 1"),
+        (["--subset", "odd"], "nested"),
+        (["--corpus", "conll2000"], "lcons data fetch conll2000"),
+    ],
+)
+def test_a_wrong_option_is_one_sentence_and_writes_nothing(cache, options, words):
+    done = lcons("run", "chunking", *options, "--out", str(cache / "run"))
+    assert done.exit_code == 2
+    assert words in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (cache / "run").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_one_sentence(cache):
+    (cache / "file").write_text("")
+    done = lcons(*QUICK, "--decoder", "search", "--jobs", "1", "-q", "--out", str(cache / "file" / "run"))
+    assert done.exit_code == 2
+    assert "--out" in done.stderr
+
+
+def test_a_run_that_is_stopped_goes_on_and_gives_the_same_result(cache):
+    """Two seeds; the first process gets Ctrl-C when its first stage is kept."""
+    options = [*QUICK, "--seed", "2", "--jobs", "1"]
+    command = [sys.executable, "-c", "from lcons_cli.main import main; main()", *options]
+    stages = cache / "cache/stages"
+    process = subprocess.Popen(
+        [*command, "--out", str(cache / "stopped")], stderr=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and not (stages.is_dir() and any(stages.glob("base-*"))):
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode not in (0, None)
+    assert not (cache / "stopped").exists()
+    kept = {path.name: path.stat().st_mtime_ns for path in stages.glob("base-*")}
+    assert kept
+
+    assert lcons(*options, "-q", "--out", str(cache / "stopped")).exit_code == 0
+    assert {name: (stages / name).stat().st_mtime_ns for name in kept} == kept
+
+    os.environ["LCONS_CACHE_DIR"] = str(cache / "other-cache")
+    assert lcons(*options, "-q", "--out", str(cache / "whole")).exit_code == 0
+    for name in ("results.json", "report.md"):
+        assert (cache / "stopped" / name).read_bytes() == (cache / "whole" / name).read_bytes()

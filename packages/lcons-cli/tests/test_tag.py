@@ -1,0 +1,297 @@
+"""`lcons tag`: text and columns in, labels out, whatever the text holds."""
+
+import itertools
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+import lcons_cli.tag as command
+from lcons_cli.main import main
+from lcons_core import iob2, learn_constraints
+from lcons_decode import Hard, Soft, forbidden_ngrams
+from lcons_tasks.corpus import Sentence
+from lcons_tasks.models.linear_crf import LinearSettings, train_linear
+from lcons_tasks.tagging.constrained_tagger import ConstrainedTagger
+
+COLUMNS = "the DT B-NP\ndog NN I-NP\nbarked VBD B-VP\n. . O\n\na DT B-NP\ncat NN I-NP\nsaw VBD B-VP\n"
+TEXT = "The dog barked. The small bird saw a cat."
+GARBAGE = (
+    b"\xef\xbb\xbfThe dog\r\n\r\n\r\n   \t\n",
+    "😀👨\u200d👩\u200d👧 שלום עולם \u202eabc مرحبا. 中文。\n".encode(),
+    b"\x00\x01\x07 bell\x1b[31m red\x1b[0m \x7f\x0b\x0c \xc2\x85 nul\x00nul\n",
+    b"caf\xe9 \xff\xfe \xed\xa0\x80 latin\n",
+    b"x" * 10_000 + b"\n" + b"(" * 2_000 + b"\n" + b"a " * 5_000,
+    b"no newline at the end",
+)
+
+
+def made_up():
+    for noun, verb, other in itertools.product(("dog", "cat", "bird"), ("saw", "barked"), ("cat", "birds")):
+        words = ("the", noun, verb, "a", "small", other, ".")
+        labels = ("B-NP", "I-NP", "B-VP", "B-NP", "I-NP", "I-NP", "O")
+        yield Sentence(words, labels, {"pos": ("DT", "NN", "VBD", "DT", "JJ", "NN", ".")})
+
+
+SENTENCES = list(made_up())
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """Taggers by what they read: `word`, `pos`, and `case`, which nothing can make of raw text."""
+    folder = tmp_path_factory.mktemp("taggers")
+    model = train_linear(SENTENCES, LinearSettings(iterations=5))
+    scheme = Hard(iob2(model.labels), "iob2")
+    pos = learn_constraints([s.instance for s in SENTENCES], "pos", n=2, hidden=3)
+    ConstrainedTagger(model, (scheme,)).save(folder / "word")
+    ConstrainedTagger(model, (scheme, Soft(pos, 8.0, "pos"))).save(folder / "pos")
+    nothing = forbidden_ngrams(model.labels, itertools.product(model.labels, repeat=2))
+    ConstrainedTagger(model, (Hard(nothing, "nothing"),)).save(folder / "nothing")
+    cased = [Sentence(s.words, s.labels, {"case": s.words}) for s in SENTENCES]
+    ConstrainedTagger(train_linear(cased, LinearSettings(iterations=2, columns=("case",)))).save(
+        folder / "case"
+    )
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path_factory, monkeypatch):
+    """One cache for all tests, in which a POS tagger is trained once, on the made-up sentences."""
+    folder = tmp_path_factory.getbasetemp() / "lcons-tag-cache"
+    monkeypatch.setenv("LCONS_CACHE_DIR", str(folder))
+    monkeypatch.delenv("LCONS_DATA_DIR", raising=False)
+    tagged = [(s.words, s.columns["pos"]) for s in SENTENCES]
+    monkeypatch.setattr(command, "_tagged_corpus", lambda: ("made-up sentences", tagged))
+    monkeypatch.setattr("lcons_tasks.text.pos.PIPELINE", "no_such_pipeline")
+    return folder
+
+
+@pytest.fixture
+def run(folders):
+    def tag(*arguments, given=TEXT, model="word"):
+        model = folders / model
+        return CliRunner().invoke(main, ["tag", "--model", str(model), *map(str, arguments)], input=given)
+
+    return tag
+
+
+def test_raw_text_comes_out_in_brackets(run):
+    result = run()
+    assert result.exit_code == 0
+    assert result.stdout == "[NP The dog] [VP barked] .\n[NP The small bird] [VP saw] [NP a cat] .\n"
+    assert result.stderr == "lcons: sentences: 2 (11 words), changed by the constraints: 0, relaxed: 0\n"
+
+
+def test_columns_come_out_as_columns_with_or_without_labels_in(run):
+    expected = "the DT B-NP\ndog NN I-NP\nbarked VBD B-VP\n. . O\n\na DT B-NP\ncat NN I-NP\nsaw VBD B-VP\n\n"
+    unlabelled = "".join(line.rpartition(" ")[0] + "\n" for line in COLUMNS.split("\n"))
+    for given, columns in (
+        (COLUMNS, "word,pos"),
+        (unlabelled, "word,pos"),
+        (COLUMNS, "1,2"),
+        (COLUMNS, "pos=2,word=-3"),
+    ):
+        result = run("--columns", columns, given=given, model="pos")
+        assert (result.exit_code, result.stdout) == (0, expected)
+
+
+def test_a_file_is_read_like_stdin(run, tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_bytes(b"\xef\xbb\xbf" + TEXT.encode())
+    assert run(path).stdout == run("-").stdout == run().stdout
+
+
+def test_json_has_an_object_a_sentence(run):
+    first, second = map(json.loads, run("--format", "json").stdout.splitlines())
+    assert first == {
+        "words": ["The", "dog", "barked", "."],
+        "pos": None,
+        "labels": ["B-NP", "I-NP", "B-VP", "O"],
+        "chunks": [
+            {"type": "NP", "start": 0, "end": 2, "text": "The dog"},
+            {"type": "VP", "start": 2, "end": 3, "text": "barked"},
+        ],
+        "status": "optimal",
+    }
+    assert len(second["words"]) == 7
+    (line, _) = run(
+        "--columns", "word,pos", "--format", "json", given=COLUMNS, model="pos"
+    ).stdout.splitlines()
+    assert json.loads(line)["pos"] == ["DT", "NN", "VBD", "."]
+
+
+def test_pos_tags_are_made_where_the_tagger_needs_them_and_only_there(run, cache):
+    assert "POS" not in run().stderr
+    result = run("--format", "conll", model="pos")
+    assert result.stdout.startswith("The DT B-NP\ndog NN I-NP\nbarked VBD B-VP\n")
+    assert (
+        "lcons: POS tags by the spaCy tagger trained on 12 sentences of made-up sentences\n" in result.stderr
+    )
+    assert [path.name[:4] for path in (cache / "pos").iterdir()] == ["pos-"]
+    words = run("--columns", "word", given=COLUMNS, model="pos")
+    assert words.stdout.startswith("the DT B-NP\ndog NN I-NP\n")
+    assert "training" not in words.stderr
+    assert "POS" not in run("--columns", "word,pos", given=COLUMNS, model="pos").stderr
+    assert "POS" not in run(given="", model="pos").stderr
+
+
+def test_without_constraints_the_model_decodes_alone(run):
+    given = "small small barked the"
+    constrained, alone = (
+        run("--format", "conll", *more, given=given) for more in ((), ("--no-constraints",))
+    )
+    assert constrained.stdout != alone.stdout
+    assert "changed by the constraints: 1, relaxed: 0" in constrained.stderr
+    assert alone.stderr == "lcons: sentences: 1 (4 words)\n"
+    # The constraints' columns are not needed then.
+    assert run("--format", "conll", "--no-constraints", given=given, model="pos").stdout == alone.stdout
+
+
+def test_sentences_that_cannot_satisfy_the_constraints_are_counted(run):
+    result = run("--format", "json", given="Dog\n\nThe dog\n\nthe small cat", model="nothing")
+    assert [json.loads(line)["status"] for line in result.stdout.splitlines()] == [
+        "optimal",
+        "relaxed",
+        "relaxed",
+    ]
+    assert "relaxed: 2\n" in result.stderr
+
+
+def test_quiet_says_nothing(run):
+    assert run("-q", model="pos").stderr == ""
+
+
+@pytest.mark.parametrize("form", ["conll", "json", "brackets"])
+@pytest.mark.parametrize("model", ["word", "pos"])
+def test_no_text_is_lost_whatever_it_holds(form, model, run):
+    given = b"".join(GARBAGE)
+    result = run("--format", form, given=given, model=model)
+    assert result.exit_code == 0, result.exception
+    text = given.decode("utf-8-sig", "surrogateescape")
+    kept = result.stdout_bytes.decode("utf-8", "surrogateescape")
+    if form == "json":
+        found = "".join("".join(json.loads(line)["words"]) for line in result.stdout_bytes.splitlines())
+        assert found == "".join(text.split())
+    elif form == "conll":
+        assert "".join(line.split(" ")[0] for line in kept.split("\n")) == "".join(text.split())
+    else:
+        bare = re.sub(r"\[(NP|VP) ", "", kept).replace("]", "")
+        assert "".join(bare.split()) == "".join(text.split())
+    assert "not UTF-8, kept as they are: 1" in result.stderr
+
+
+def test_columns_of_garbage_keep_every_word(run):
+    words = [
+        w
+        for w in b"".join(GARBAGE).removeprefix(b"\xef\xbb\xbf").replace(b"\r", b" ").split(b" ")
+        if w.strip()
+    ]
+    words = [word.replace(b"\n", b"").replace(b"\t", b"") for word in words]
+    result = run("--columns", "word", given=b"\xef\xbb\xbf" + b"\r\n".join(words))
+    assert result.exit_code == 0, result.exception
+    assert [line.rpartition(b" ")[0] for line in result.stdout_bytes.split(b"\n") if line] == words
+
+
+@pytest.mark.parametrize("given", ["", "\n\n \r\n", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("columns", [(), ("--columns", "word")])
+def test_nothing_in_gives_nothing_out(given, columns, run):
+    result = run(*columns, given=given)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "sentences: 0 (0 words)" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "given", "model", "message"),
+    [
+        ((), TEXT, "none", "found no such folder; `lcons run chunking` makes one"),
+        (("no-such-file",), TEXT, "word", "cannot read 'no-such-file': No such file or directory"),
+        (("a\0b",), TEXT, "word", "cannot read 'a\\x00b'"),
+        (("--columns", "pos"), COLUMNS, "word", "expected columns such as `word,pos`"),
+        (("--columns", "word=0"), COLUMNS, "word", "unknown column 0"),
+        (
+            ("--columns", "word,pos=7"),
+            COLUMNS,
+            "word",
+            "standard input:1: expected at least 7 columns, found 3",
+        ),
+        (("--columns", "word"), "a b\nc\n", "word", "standard input:2: expected 2 columns"),
+        ((), TEXT, "case", "the tagger reads column 'case', found raw text"),
+        (("--columns", "word,pos"), COLUMNS, "case", "reads column 'case', found word,pos"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(arguments, given, model, message, run):
+    result = run(*arguments, given=given, model=model)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("lcons: error: ")
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_other_context_columns_are_read_by_name(run):
+    result = run("--columns", "word,_,case=1", given=COLUMNS, model="case")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("the the B-NP\n")
+
+
+def test_the_best_tagged_corpus_at_hand_is_found(monkeypatch, tmp_path):
+    monkeypatch.undo()
+    monkeypatch.setenv("LCONS_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.delenv("LCONS_DATA_DIR", raising=False)
+    name, bundled = command._tagged_corpus()
+    assert name == "the bundled mini corpus"
+    assert len(bundled) > 300
+    (tmp_path / "conll2000").mkdir()
+    for part in ("train", "test"):
+        (tmp_path / "conll2000" / f"{part}.txt").write_text(COLUMNS.replace("dog", part))
+    monkeypatch.setenv("LCONS_DATA_DIR", str(tmp_path))
+    name, (first, _) = command._tagged_corpus()
+    assert (name, first) == ("CoNLL-2000", (("the", "train", "barked", "."), ("DT", "NN", "VBD", ".")))
+
+
+def test_help_has_an_example():
+    text = CliRunner().invoke(main, ["tag", "--help"]).stdout
+    assert '  Example:\n    echo "The dog barked at us." | lcons tag\n' in text
+
+
+# In a process of its own.
+
+LCONS = [sys.executable, "-c", "from lcons_cli.main import main; main()", "tag"]
+
+
+def test_the_command_streams_from_stdin_to_stdout(folders):
+    done = subprocess.run([*LCONS, "--model", folders / "word"], input=TEXT.encode(), capture_output=True)
+    assert (done.returncode, done.stdout.count(b"\n")) == (0, 2)
+    assert done.stdout.startswith(b"[NP The dog] [VP barked] .\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes break otherwise there")
+def test_a_reader_that_goes_away_is_no_error(folders, tmp_path):
+    (tmp_path / "long.txt").write_text(TEXT * 5_000)
+    command = [*LCONS, "--model", folders / "word", tmp_path / "long.txt"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout.readline() == b"[NP The dog] [VP barked] .\n"
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    assert process.wait(60) == 0
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/dev/full is Linux's")
+def test_a_full_disk_is_one_line(folders):
+    with open("/dev/full", "wb") as full:  # noqa: PTH123
+        done = subprocess.run(
+            [*LCONS, "--model", folders / "word"], input=TEXT.encode(), stdout=full, stderr=subprocess.PIPE
+        )
+    assert done.returncode == 2
+    assert done.stderr.count(b"\n") == 1
+    assert b"No space left on device" in done.stderr
+
+
+def test_importing_the_command_line_imports_click_and_nothing_heavy():
+    code = "import sys, lcons_cli.main; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.split()
+    assert not {"lcons_core", "lcons_decode", "lcons_tasks", "numpy", "spacy", "rich", "torch"} & set(loaded)
+    assert "lcons_cli.tag" in loaded

@@ -1,0 +1,87 @@
+"""From figures to verdicts: one small function, and the thresholds that it uses.
+
+With BA the balanced accuracy on held-out gold and corrupted parts, and shuffled the best BA that any
+reference reaches on any of several shufflings of the same labels:
+
+    skill = (BA of the best reference - BA shuffled) / (1 - BA shuffled)
+    found = (BA of the constraint - BA shuffled) / (BA of the best reference - BA shuffled)
+
+| verdict | iff |
+|---|---|
+| exists | the whole interval of skill is above `EXISTS` |
+| no such constraint | it does not exist in that sense |
+| not found by the learner | it exists, and the whole interval of found is below `FOUND` |
+| already obeyed | it exists, and predictions do not clearly violate it more often than gold |
+| should help | it exists, was found, is not obeyed already, and violations come with errors |
+
+Who judges whether it is obeyed: the constraint if it was found, else the best reference.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lcons_tasks.diagnosis.obedience import Obedience
+from lcons_tasks.diagnosis.references import HIDDEN
+from lcons_tasks.diagnosis.resampling import Estimate
+
+# A tenth of what label frequencies leave unexplained, in percent: independent labels stay below it by chance,
+# and on CoNLL-2000 label existence reaches two to four tenths and POS seven.
+EXISTS = 10.0
+# Half of the way from shuffled labels to the best reference, in percent. Seeds alone move a constraint by up
+# to a tenth of the way, and a constraint with K = 10 need not match K = 64 to be of use.
+FOUND = 50.0
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A verdict, and the figures behind it in words."""
+
+    name: str
+    because: str
+
+
+def conclude(
+    skill: Estimate | None,
+    found: Estimate | None,
+    by_constraint: Obedience | None,
+    by_reference: Obedience | None,
+) -> tuple[Verdict, ...]:
+    """The verdicts of the module's table.
+
+    `skill` is None where all that could be negative is gold, `found` where no reference does better than on
+    shuffled labels, the two `Obedience` without predictions.
+    """
+    if skill is None:
+        return (Verdict("no such constraint", "all that could be negative is gold: nothing is ruled out"),)
+    if found is None or skill.low <= EXISTS:
+        because = (
+            f"skill {skill}% over shuffled labels, not clearly above {EXISTS:g}, as far as a look-up and"
+            f" networks up to K = {max(HIDDEN)} see"
+        )
+        return (Verdict("no such constraint", because),)
+    verdicts = [Verdict("exists", f"skill {skill}% over shuffled labels, above {EXISTS:g}")]
+    missed = found.high < FOUND
+    if missed:
+        because = (
+            "the constraint tells less than references do on shuffled labels"
+            if found.high <= 0
+            else f"{found}% of the way from shuffled labels to the best reference, below {FOUND:g}"
+        )
+        verdicts.append(Verdict("not found by the learner", because))
+    judged = by_reference if missed else by_constraint
+    if judged is None:
+        return tuple(verdicts)
+    rejects = (
+        f"`{judged.judge}` rejects {judged.violations}% of the parts of predictions and"
+        f" {judged.gold_violations}% of gold's, excess {judged.excess}"
+    )
+    if judged.excess.low <= 0:
+        verdicts.append(Verdict("already obeyed", f"{rejects}, not clearly above 0"))
+    elif not missed and judged.lift is not None and judged.lift.low > 0:
+        because = (
+            f"{rejects}; labels wrong there {judged.error_if_violated:.1f}%, elsewhere"
+            f" {judged.error_otherwise:.1f}%; headroom {judged.headroom} points"
+        )
+        verdicts.append(Verdict("should help", because))
+    return tuple(verdicts)

@@ -1,0 +1,160 @@
+"""A trained sequence model with its constraints and a decoder: words in, labels out.
+
+    y = decode(model.scores(x), constraints, x)
+
+| decoder | what it is |
+|---|---|
+| viterbi | the model alone, exactly; it takes no constraints |
+| exact | hard and soft local constraints, exactly |
+| beam | the paper's beam, local and global constraints |
+| global | local and global constraints, exactly, under a budget |
+
+Paper: Sec. 6. Not in the paper: exact, global.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from operator import ne
+from typing import Any
+
+from lcons_core import LearnedConstraint
+from lcons_core.errors import InvalidInput
+from lcons_core.features.sequence import WORD
+from lcons_decode import ChainConstraints, Decoding, Hard, Soft, viterbi_batch
+from lcons_decode.batch import DECODERS
+from lcons_decode.constraints import Constraint, ConstraintSet
+from lcons_tasks.models.tagger import Tagger
+
+Columns = Mapping[str, Sequence[str]]
+
+# A chunk of a stream ends with the first of these that is reached.
+CHUNK_SENTENCES = 256
+CHUNK_WORDS = 2**14
+
+
+@dataclass(frozen=True, eq=False)
+class ConstrainedTagger:
+    """`model` with `constraints`, each under a name of its own, a `decoder`, and the width of its `beam`."""
+
+    model: Tagger
+    constraints: tuple[Hard | Soft, ...] = ()
+    decoder: str = "exact"
+    beam: int = 10
+
+    def __post_init__(self) -> None:
+        named = tuple(_named(use, f"constraint {i}") for i, use in enumerate(self.constraints, start=1))
+        object.__setattr__(self, "constraints", named)
+        if self.decoder not in DECODERS:
+            raise InvalidInput(f"unknown decoder {self.decoder!r}; it is one of {', '.join(DECODERS)}.")
+        if type(self.beam) is not int or self.beam < 1:
+            raise InvalidInput(f"the beam width is a whole number from 1, found {self.beam!r}.")
+        sets = ConstraintSet.of(named)
+        if self.decoder == "viterbi" and named:
+            raise InvalidInput(
+                f"the decoder 'viterbi' takes no constraints, found {len(named)}; leave them out or use"
+                " another."
+            )
+        if self.decoder == "exact" and (others := sets.global_hard + sets.global_soft):
+            raise InvalidInput(
+                f"the decoder 'exact' takes local constraints, found {others[0].name!r}, a global one; use"
+                " 'beam' or 'global'."
+            )
+        for use in named:
+            _check_labels(use, self.model.labels)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The context columns that the model or a constraint reads beside words."""
+        read = (getattr(use.constraint.feature, "column", None) for use in self.constraints)
+        names = dict.fromkeys([*self.model.columns, *read])
+        return tuple(name for name in names if name not in (None, WORD))
+
+    @property
+    def alone(self) -> ConstrainedTagger:
+        """The model without its constraints."""
+        return replace(self, constraints=(), decoder="viterbi")
+
+    def tag(self, xs: Sequence[Columns]) -> list[Decoding]:
+        """An answer a sentence; `changed` in its stats counts labels that are not the model's own best."""
+        if not xs:
+            return []
+        for x in xs:
+            self._check_columns(x)
+        batch = self.model.scores(xs)
+        options = {"width": self.beam} if self.decoder == "beam" else {}
+        found = DECODERS[self.decoder](batch, self._compiled, xs, **options)
+        alone = found if self.decoder == "viterbi" else viterbi_batch(batch)
+        return [
+            replace(answer, stats={**answer.stats, "changed": sum(map(ne, answer.y, free.y))})
+            for answer, free in zip(found, alone, strict=True)
+        ]
+
+    def tag_stream(self, xs: Iterable[Columns]) -> Iterator[Decoding]:
+        """The same for any number of sentences, a chunk at a time, so that memory stays flat."""
+        for chunk in chunked(xs):
+            yield from self.tag(chunk)
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Writes a folder; a tagger that is there is replaced whole or, on any failure, left as it was."""
+        from lcons_tasks.tagging.folder import write_tagger
+
+        write_tagger(self, folder)
+
+    @cached_property
+    def _compiled(self) -> ChainConstraints:
+        return ChainConstraints.of(self.constraints, self.model.labels)
+
+    def _check_columns(self, x: Columns) -> None:
+        missing = [name for name in (WORD, *self.columns) if name not in x]
+        if missing:
+            raise InvalidInput(
+                f"the tagger reads column {missing[0]!r}, found {', '.join(x) or 'none'}; give that column."
+            )
+        for name, values in x.items():
+            if len(values) != len(x[WORD]):
+                raise InvalidInput(
+                    f"expected one value of {name!r} a word, found {len(values)} for {len(x[WORD])} words;"
+                    " give columns of one length."
+                )
+
+
+def load_constrained_tagger(folder: str | os.PathLike[str]) -> ConstrainedTagger:
+    """The tagger that `ConstrainedTagger.save` wrote; an `LconsError` where it is missing or damaged."""
+    from lcons_tasks.tagging.folder import read_tagger
+
+    return read_tagger(folder)
+
+
+def chunked(xs: Iterable[Columns]) -> Iterator[list[Columns]]:
+    """The sentences in lists, none empty, that are cut by number of sentences and of words."""
+    chunk: list[Columns] = []
+    words = 0
+    for x in xs:
+        chunk.append(x)
+        words += len(x.get(WORD, ()))
+        if len(chunk) == CHUNK_SENTENCES or words >= CHUNK_WORDS:
+            yield chunk
+            chunk, words = [], 0
+    if chunk:
+        yield chunk
+
+
+def _named(use: Constraint, name: str) -> Hard | Soft:
+    """`use` with a name; what is neither hard nor soft is left for `ConstraintSet.of` to refuse."""
+    if isinstance(use, LearnedConstraint):
+        return Hard(use, name)
+    return use if getattr(use, "name", True) else replace(use, name=name)
+
+
+def _check_labels(use: Hard | Soft, labels: Sequence[str]) -> None:
+    known: Any = getattr(use.constraint.feature, "labels", labels)
+    unknown = [label for label in labels if label not in known]
+    if unknown:
+        raise InvalidInput(
+            f"the constraint {use.name!r} does not know the model's label {unknown[0]!r} ({len(unknown)} of"
+            f" {len(labels)} are unknown to it); learn it from data with the model's labels."
+        )

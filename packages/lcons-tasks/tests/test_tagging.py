@@ -1,0 +1,407 @@
+"""A constrained tagger answers what its decoder answers, and the same after it was written and read."""
+
+import itertools
+import json
+import shutil
+import sys
+
+import pytest
+
+import lcons_tasks.tagging.constrained_tagger as module
+import lcons_tasks.tagging.folder as folder_module
+from lcons_core import iob2, learn_constraints
+from lcons_core.errors import DamagedFile, InvalidInput, LconsError, MissingExtra
+from lcons_decode import Hard, Soft, Status, beam_search_batch, constrained_viterbi_batch, viterbi_batch
+from lcons_tasks.corpus import Sentence
+from lcons_tasks.models.linear_crf import LinearSettings, train_linear
+from lcons_tasks.tagging.constrained_tagger import ConstrainedTagger, chunked, load_constrained_tagger
+
+NOUNS, VERBS = ("dog", "cat", "bird"), ("saw", "barked", "ran")
+
+
+def made_up():
+    for noun, verb, other in itertools.product(NOUNS, VERBS, NOUNS):
+        words = ("the", noun, verb, "a", "small", other, ".")
+        pos = ("DT", "NN", "VBD", "DT", "JJ", "NN", ".")
+        labels = ("B-NP", "I-NP", "B-VP", "B-NP", "I-NP", "I-NP", "O")
+        yield Sentence(words, labels, {"pos": pos})
+
+
+SENTENCES = list(made_up())
+# The model alone breaks IOB2 in the second.
+XS = [
+    {"word": ("zebras", "zigzagged", "."), "pos": ("NN", "VBD", ".")},
+    {"word": ("small", "small", "barked", "the"), "pos": ("JJ", "NN", "VBD", "DT")},
+    {"word": (), "pos": ()},
+    {"word": ("a", "bird", "ran"), "pos": ("DT", "NN", "VBD")},
+    {"word": ("xyz",) * 9, "pos": ("DT", "JJ", "NN") * 3},
+]
+
+
+@pytest.fixture(scope="module")
+def model():
+    return train_linear(SENTENCES, LinearSettings(iterations=5))
+
+
+@pytest.fixture(scope="module")
+def uses(model):
+    pos = learn_constraints(
+        [s.instance for s in SENTENCES], "pos", n=2, hidden=3, negatives="relabel", many="all"
+    )
+    return (Hard(iob2(model.labels), "iob2"), Soft(pos, 2.5, "pos: 2"))
+
+
+@pytest.fixture(scope="module")
+def existence():
+    return Hard(learn_constraints([s.y for s in SENTENCES], "existence", n=1, hidden=2), "existence")
+
+
+def alike(found, expected):
+    """Whether answers are equal but for what was changed."""
+    keys = ("y", "score", "status", "violations")
+    return [[getattr(a, k) for k in keys] for a in found] == [[getattr(a, k) for k in keys] for a in expected]
+
+
+def test_each_decoder_answers_what_it_answers_by_itself(model, uses):
+    batch = model.scores(XS)
+    assert alike(ConstrainedTagger(model, (), "viterbi").tag(XS), viterbi_batch(batch))
+    assert alike(ConstrainedTagger(model, uses, "exact").tag(XS), constrained_viterbi_batch(batch, uses, XS))
+    beam = beam_search_batch(batch, uses, XS, width=3)
+    assert alike(ConstrainedTagger(model, uses, "beam", beam=3).tag(XS), beam)
+
+
+def test_the_global_decoder_satisfies_local_and_global_constraints(model, uses, existence):
+    for answer, x in zip(ConstrainedTagger(model, (uses[0], existence), "global").tag(XS), XS, strict=True):
+        if answer.status is Status.OPTIMAL:
+            assert uses[0].constraint.satisfied(answer.y)
+            assert existence.constraint.satisfied(answer.y)
+        assert len(answer.y) == len(x["word"])
+
+
+def test_changed_counts_the_labels_that_the_model_alone_would_not_give(model, uses):
+    alone, found = (
+        t.tag(XS) for t in (ConstrainedTagger(model, (), "viterbi"), ConstrainedTagger(model, uses))
+    )
+    expected = [sum(a != b for a, b in zip(x.y, y.y, strict=True)) for x, y in zip(alone, found, strict=True)]
+    assert [answer.stats["changed"] for answer in found] == expected
+    assert any(expected)
+    assert not any(answer.stats["changed"] for answer in alone)
+
+
+def test_it_reads_the_columns_that_the_model_or_a_constraint_reads(model, uses):
+    assert ConstrainedTagger(model, uses).columns == ("pos",)
+    assert ConstrainedTagger(model, uses[:1]).columns == ()
+    tagged = train_linear(SENTENCES, LinearSettings(iterations=2, columns=("pos",)))
+    assert ConstrainedTagger(tagged, uses[:1]).columns == ("pos",)
+    assert ConstrainedTagger(model, uses).alone.columns == ()
+
+
+def test_a_stream_gives_the_same_and_reads_no_further_than_a_chunk(model, uses, monkeypatch):
+    tagger = ConstrainedTagger(model, uses)
+    monkeypatch.setattr(module, "CHUNK_SENTENCES", 2)
+    assert list(tagger.tag_stream(iter(XS))) == tagger.tag(XS)
+    endless = tagger.tag_stream(itertools.cycle(XS))
+    assert list(itertools.islice(endless, 5)) == tagger.tag(XS)
+
+
+def test_chunks_are_cut_by_sentences_and_by_words(monkeypatch):
+    monkeypatch.setattr(module, "CHUNK_SENTENCES", 3)
+    monkeypatch.setattr(module, "CHUNK_WORDS", 10)
+    sizes = [1, 1, 1, 1, 12, 1, 0]
+    found = chunked({"word": ["w"] * size} for size in sizes)
+    assert [[len(x["word"]) for x in chunk] for chunk in found] == [[1, 1, 1], [1, 12], [1, 0]]
+
+
+def test_constraints_are_compiled_once(model, uses, monkeypatch):
+    tagger = ConstrainedTagger(model, uses)
+    first = tagger.tag(XS)
+    monkeypatch.setattr(module, "ChainConstraints", None)
+    assert tagger.tag(XS) == first
+    assert tagger.tag([]) == []
+
+
+def test_constraints_without_a_name_get_one(model):
+    tagger = ConstrainedTagger(model, (Hard(iob2(model.labels)), iob2(model.labels)))
+    assert [use.name for use in tagger.constraints] == ["constraint 1", "constraint 2"]
+
+
+@pytest.mark.parametrize(
+    ("decoder", "beam", "which", "message"),
+    [
+        ("greedy", 10, [], "unknown decoder 'greedy'; it is one of viterbi, exact, beam, global"),
+        ("beam", 0, [], "a whole number from 1, found 0"),
+        ("beam", 2.0, [], "a whole number from 1, found 2.0"),
+        ("viterbi", 10, [0], "'viterbi' takes no constraints, found 1"),
+        ("exact", 10, [2], "found 'existence', a global one; use 'beam' or 'global'"),
+        ("exact", 10, [0, 0], "names must be distinct"),
+    ],
+)
+def test_what_does_not_fit_together_is_refused(decoder, beam, which, message, model, uses, existence):
+    every = (*uses, existence)
+    with pytest.raises(InvalidInput, match=message):
+        ConstrainedTagger(model, tuple(every[i] for i in which), decoder, beam)
+
+
+def test_constraints_are_hard_or_soft(model):
+    with pytest.raises(InvalidInput, match="found str"):
+        ConstrainedTagger(model, ("iob2",))
+
+
+@pytest.mark.parametrize("decoder", ["exact", "beam", "global"])
+def test_a_constraint_that_does_not_know_the_labels_is_refused(decoder, model):
+    with pytest.raises(InvalidInput, match=r"'iob2' does not know the model's label 'B-VP' .1 of 4"):
+        ConstrainedTagger(model, (Hard(iob2(["B-NP", "I-NP", "O"]), "iob2"),), decoder)
+
+
+@pytest.mark.parametrize(
+    ("x", "message"),
+    [
+        ({"word": ["a"]}, "reads column 'pos', found word"),
+        ({"pos": ["DT"]}, "reads column 'word', found pos"),
+        ({}, "found none"),
+        ({"word": ["a", "b"], "pos": ["DT"]}, "one value of 'pos' a word, found 1 for 2 words"),
+    ],
+)
+def test_inputs_have_the_columns_with_a_value_a_word(x, message, model, uses):
+    with pytest.raises(InvalidInput, match=message):
+        ConstrainedTagger(model, uses).tag([x])
+
+
+# The folder.
+
+
+@pytest.fixture(scope="module")
+def saved(model, uses, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tagger") / "runs" / "tagger"
+    ConstrainedTagger(model, uses, "exact", 7).save(folder)
+    return folder
+
+
+@pytest.fixture
+def copied(saved, tmp_path):
+    return shutil.copytree(saved, tmp_path / "tagger")
+
+
+def files(folder):
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def described(folder, **changes):
+    path = folder / "tagger.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+
+
+def entry(folder, **changes):
+    first, *others = json.loads((folder / "tagger.json").read_text())["constraints"]
+    described(folder, constraints=[{**first, **changes}, *others])
+
+
+def test_a_folder_holds_the_model_the_constraints_and_how_they_are_used(saved):
+    assert set(files(saved)) == {
+        "model.npz",
+        "tagger.json",
+        "constraints/iob2.json",
+        "constraints/pos-2.json",
+    }
+    assert json.loads((saved / "tagger.json").read_text()) == {
+        "format": 1,
+        "decoder": "exact",
+        "beam": 7,
+        "constraints": [
+            {"name": "iob2", "file": "constraints/iob2.json", "weight": None},
+            {"name": "pos: 2", "file": "constraints/pos-2.json", "weight": 2.5},
+        ],
+    }
+    assert [path.name for path in saved.parent.iterdir()] == ["tagger"]
+
+
+@pytest.mark.parametrize("decoder", ["exact", "beam", "global"])
+def test_what_was_saved_decodes_alike_when_loaded(decoder, model, uses, existence, tmp_path):
+    given = uses if decoder == "exact" else (*uses, existence)
+    tagger = ConstrainedTagger(model, given, decoder, 4)
+    tagger.save(tmp_path / "tagger")
+    loaded = load_constrained_tagger(tmp_path / "tagger")
+    assert loaded.tag(XS) == tagger.tag(XS)
+    assert loaded.constraints == tagger.constraints
+    assert (loaded.decoder, loaded.beam, loaded.columns) == (decoder, 4, ("pos",))
+    loaded.save(tmp_path / "again")
+    assert files(tmp_path / "again") == files(tmp_path / "tagger")
+
+
+def test_names_that_are_no_file_names_come_back(model, tmp_path):
+    names = ["../../escape", "a/b", "A B", "a b", "..", "ü", "x" * 300, "con\x00", "constraint"]
+    tagger = ConstrainedTagger(model, tuple(Hard(iob2(model.labels), name) for name in names), "beam")
+    tagger.save(tmp_path / "tagger")
+    loaded = load_constrained_tagger(tmp_path / "tagger")
+    assert [use.name for use in loaded.constraints] == names
+    listed = [path.name for path in (tmp_path / "tagger" / "constraints").iterdir()]
+    assert len({name.lower() for name in listed}) == len(names)
+    assert [path.name for path in tmp_path.iterdir()] == ["tagger"]
+
+
+def test_a_tagger_is_replaced_whole(model, copied):
+    ConstrainedTagger(model, (), "viterbi").save(copied)
+    assert set(files(copied)) == {"model.npz", "tagger.json"}
+    assert load_constrained_tagger(copied).decoder == "viterbi"
+    assert [path.name for path in copied.parent.iterdir()] == ["tagger"]
+
+
+@pytest.mark.parametrize("call", ["constraint", "rename", "interrupt"])
+def test_a_failed_save_leaves_the_old_tagger_and_nothing_else(call, model, uses, copied, monkeypatch):
+    before = files(copied)
+    error = KeyboardInterrupt() if call == "interrupt" else OSError(28, "No space left on device")
+
+    def fail(*_):
+        raise error
+
+    if call == "rename":
+        rename = type(copied).rename
+        monkeypatch.setattr(type(copied), "rename", lambda p, t: fail() if p.name == "made" else rename(p, t))
+    else:
+        monkeypatch.setattr(folder_module, "save", fail)
+    with pytest.raises((LconsError, KeyboardInterrupt)) as raised:
+        ConstrainedTagger(model, uses).save(copied)
+    if call != "interrupt":
+        assert "No space left on device; name one that can be written to" in str(raised.value)
+    assert files(copied) == before
+    assert [path.name for path in copied.parent.iterdir()] == ["tagger"]
+
+
+def test_what_is_not_a_tagger_is_never_replaced(model, tmp_path):
+    tagger = ConstrainedTagger(model, (), "viterbi")
+    (tmp_path / "notes.txt").write_text("mine")
+    for target in (tmp_path, tmp_path / "notes.txt"):
+        with pytest.raises(LconsError, match=r"found 'notes.txt' there; name another folder"):
+            tagger.save(target)
+    with pytest.raises(LconsError, match="cannot write the folder"):
+        tagger.save(tmp_path / "notes.txt" / "below")
+    assert files(tmp_path) == {"notes.txt": b"mine"}
+    (tmp_path / "empty").mkdir()
+    tagger.save(tmp_path / "empty")
+    assert load_constrained_tagger(tmp_path / "empty").decoder == "viterbi"
+
+
+def one_sentence(folder):
+    with pytest.raises(LconsError) as raised:
+        load_constrained_tagger(folder)
+    message = str(raised.value)
+    assert "\n" not in message
+    assert message.endswith(".")
+    return message
+
+
+def test_a_missing_tagger_says_what_makes_one(tmp_path):
+    for folder in (tmp_path / "none", tmp_path, "a\x00b"):
+        message = one_sentence(folder)
+        assert message.startswith("expected a tagger in the folder ")
+        assert "`lcons run chunking` makes one" in message
+
+
+@pytest.mark.parametrize("missing", ["model.npz", "constraints/iob2.json"])
+def test_a_missing_piece_is_named(missing, copied):
+    (copied / missing).unlink()
+    assert f"{copied / missing}" in one_sentence(copied)
+
+
+@pytest.mark.parametrize("piece", ["model.npz", "constraints/iob2.json", "tagger.json"])
+@pytest.mark.parametrize("damage", [b"", b"\xff\x00", b"{", b"[]", b"null", b'{"format": 1}', b"[" * 10**5])
+def test_a_damaged_piece_is_one_sentence(piece, damage, copied):
+    (copied / piece).write_bytes(damage)
+    with pytest.raises(DamagedFile):
+        load_constrained_tagger(copied)
+    one_sentence(copied)
+
+
+def test_a_piece_cut_anywhere_is_one_sentence(copied):
+    content = (copied / "tagger.json").read_bytes()
+    for size in range(len(content) - 2):
+        (copied / "tagger.json").write_bytes(content[:size])
+        one_sentence(copied)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"format": 2}, "its format is 2 and this lcons reads 1"),
+        ({"format": True}, "its format is True and this lcons reads 1"),
+        ({"extra": 0}, "must have beam, constraints, decoder, format only"),
+        ({"decoder": 3}, "its decoder is not a name"),
+        ({"decoder": "greedy"}, "unknown decoder 'greedy'"),
+        ({"decoder": "viterbi"}, "'viterbi' takes no constraints"),
+        ({"beam": 0}, "a whole number from 1, found 0"),
+        ({"beam": None}, "a whole number from 1, found None"),
+        ({"constraints": {}}, "its constraints are not a list"),
+        ({"constraints": [0]}, "a constraint must have name, file and weight only"),
+    ],
+)
+def test_a_description_that_says_something_else_is_refused(changes, message, copied):
+    described(copied, **changes)
+    assert message in one_sentence(copied)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"name": ""}, "has no name"),
+        ({"name": 5}, "has no name"),
+        ({"name": "pos: 2"}, "names must be distinct"),
+        ({"weight": -1}, "the weight -1 of a constraint"),
+        ({"weight": True}, "the weight True of a constraint"),
+        ({"weight": "1"}, "the weight '1' of a constraint"),
+        ({"weight": float("nan")}, "NaN"),
+        ({"file": None}, "the file None of a constraint is not a plain name"),
+    ],
+)
+def test_an_entry_that_says_something_else_is_refused(changes, message, copied):
+    entry(copied, **changes)
+    assert message in one_sentence(copied)
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "../constraint.json",
+        "constraints/../../constraint.json",
+        "constraints/..json",
+        "constraints/../constraint.json",
+        "constraints/sub/iob2.json",
+        "constraints\\iob2.json",
+        "constraints/iob2.json\n",
+        "constraints/iob2.json\x00",
+        "/etc/passwd",
+        "iob2.json",
+        "C:iob2.json",
+        "constraints/iob2.npz",
+        "",
+    ],
+)
+def test_a_file_outside_the_folder_is_refused(file, copied):
+    # A constraint that could be read, were the name followed.
+    shutil.copy(copied / "constraints" / "iob2.json", copied.parent / "constraint.json")
+    entry(copied, file=file)
+    assert "is not a plain name below constraints/" in one_sentence(copied)
+
+
+def test_a_constraint_with_other_labels_than_the_models_is_refused(copied):
+    iob2(["B-X", "I-X", "O"]).save(copied / "constraints" / "iob2.json")
+    message = one_sentence(copied)
+    assert "the constraint 'iob2' does not know the model's label 'B-NP' (3 of 4" in message
+    assert message.startswith(f"{str(copied)!r} is no tagger that lcons can read: ")
+
+
+def test_a_model_that_needs_torch_says_so(copied, monkeypatch):
+    def without_torch(_):
+        raise ModuleNotFoundError("No module named 'torch'", name="torch")
+
+    monkeypatch.setattr(folder_module, "load_tagger", without_torch)
+    with pytest.raises(MissingExtra, match=r'needs torch, .* run `pip install "lcons-tasks\[torch\]"`'):
+        load_constrained_tagger(copied)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="symbolic links need rights there")
+def test_a_link_to_a_tagger_stays_a_link(model, copied, tmp_path):
+    link = tmp_path / "link"
+    link.symlink_to(copied)
+    ConstrainedTagger(model, (), "viterbi").save(link)
+    assert link.is_symlink()
+    assert load_constrained_tagger(copied).decoder == "viterbi"
