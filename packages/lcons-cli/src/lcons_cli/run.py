@@ -29,6 +29,7 @@ commands = click.Group()
 @click.option("--beam", type=int, default=10, show_default=True, help="Width of the search.")
 @click.option("--decoder", "decoders", multiple=True, help="exact, search, constrained-search, ...")
 @click.option("--full", is_flag=True, help="The whole table of the paper and what goes beyond it.")
+@click.option("--diagnose", is_flag=True, help="Also tell why each hard constraint helps or does not.")
 @click.option("--tune", is_flag=True, help="Search the chunker's settings on dev instead.")
 @click.option("--jobs", type=int, help="Processes; all cores by default.")
 @click.option("--out", type=click.Path(path_type=Path), default=Path("runs/chunking"), show_default=True)
@@ -55,12 +56,13 @@ def chunking(
         _tune(name, given["ratios"], stages, jobs, out, quiet)
         return
     from lcons_tasks.chunking.report import write_run
-    from lcons_tasks.chunking.task import run
+    from lcons_tasks.chunking.task import diagnoses, run
 
     options = _options(name, full, given)
     with phases(quiet) as progress:
         filled = run(options, stages, jobs, progress)
-    report = write_run(out, options, filled, stages)
+        diagnosed = diagnoses(options, stages, jobs, progress)
+    report = write_run(out, options, filled, stages, diagnosed)
     click.echo((out / "results.json").read_text(encoding="utf-8") if given["as_json"] else report, nl=False)
     click.echo(
         f"lcons: written to {out}: report.md, results.json, constraints, predictions, tagger", err=True
@@ -78,6 +80,7 @@ def _options(corpus: str, full: bool, given: dict[str, Any]) -> Any:
     constraints = (*given["constraints"], *(f"pos:{n}" for n in given["ns"]))
     if constraints:
         named["constraints"] = constraints
+    named["diagnose"] = options.diagnose or given["diagnose"]
     return replace(options, hidden=given["hidden"], beam=given["beam"], **named)
 
 

@@ -15,6 +15,7 @@ from lcons_core.errors import InvalidInput
 from lcons_tasks.chunking.cell import Cell, Filled, base_model, constraint, fill, recipes_of, shared
 from lcons_tasks.chunking.corpus import SUBSETS
 from lcons_tasks.chunking.decoders import DECODERS, rows_of
+from lcons_tasks.chunking.diagnoses import Diagnosed, diagnosis, hard_recipes
 from lcons_tasks.chunking.features import Recipe, recipe
 from lcons_tasks.chunking.model import BASES, tuned
 from lcons_tasks.experiment.jobs import Event, Tell, run_jobs
@@ -36,6 +37,7 @@ class Options:
     hidden: int = 10
     beam: int = 10
     decoders: tuple[str, ...] = DECODERS
+    diagnose: bool = False
 
     def __post_init__(self) -> None:
         for name in ("ratios", "subsets", "seeds", "bases", "constraints", "decoders"):
@@ -63,7 +65,7 @@ class Options:
         ratios = (0.25, 0.5, 1.0) if corpus == "bundled" else (0.01, 0.05, 0.1, 0.25, 0.5, 1.0)
         seeds = (1, 2, 3, 4, 5) if corpus == "bundled" else (1, 2)
         constraints = ("existence:2", "existence:3", "pos:3", "pos:4")
-        return cls(corpus, ratios, SUBSETS, seeds, (WORDS, WITH_POS), constraints)
+        return cls(corpus, ratios, SUBSETS, seeds, (WORDS, WITH_POS), constraints, diagnose=True)
 
 
 def cells_of(options: Options) -> list[Cell]:
@@ -134,6 +136,26 @@ def run(
     run_jobs(partial(_make, stages=stages), work, jobs, tell("training and learning", names))
     names = [Work(cell).name for cell in cells]
     return run_jobs(partial(_fill, stages=stages), cells, jobs, tell("decoding", names))
+
+
+def diagnoses(
+    options: Options,
+    stages: Stages,
+    jobs: int | None = None,
+    progress: Callable[[str, Sequence[str], Event], None] | None = None,
+) -> dict[str, Diagnosed]:
+    """Why each hard constraint helps or does not, with the least data and the first seed, if asked for."""
+    if not options.diagnose:
+        return {}
+    cell = min(cells_of(options), key=lambda one: one.ratio)
+    names = [one.name for one in hard_recipes(cell)]
+    told = None if progress is None else (lambda event: progress("diagnosing", names, event))
+    found = run_jobs(partial(_diagnose, cell=cell, stages=stages), hard_recipes(cell), jobs, told)
+    return dict(zip(names, found, strict=True))
+
+
+def _diagnose(one: Recipe, tell: Tell, cell: Cell, stages: Stages) -> Diagnosed:
+    return diagnosis(cell, one, stages, tell)
 
 
 def _make(work: Work, tell: Tell, stages: Stages) -> None:

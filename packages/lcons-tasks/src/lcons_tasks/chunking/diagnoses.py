@@ -1,0 +1,95 @@
+"""Why each hard constraint of a cell helps the chunker, or does not: a stage like the others.
+
+Paper: Sec. 6 leaves open why label existence does not help.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from lcons_tasks.chunking.cell import Cell, base_model, constraint, recipes_of, shared
+from lcons_tasks.chunking.corpus import hash_sentences, subset
+from lcons_tasks.chunking.features import Recipe
+from lcons_tasks.diagnosis import diagnose, predict
+from lcons_tasks.experiment.jobs import Tell
+from lcons_tasks.experiment.stages import Stages
+from lcons_tasks.experiment.tables import table
+
+_CODE = (
+    "lcons_core",
+    "lcons_decode",
+    "lcons_tasks.diagnosis",
+    "lcons_tasks.models",
+    "lcons_tasks.chunking.features",
+)
+
+Diagnosed = Mapping[str, Any]
+
+
+def hard_recipes(cell: Cell) -> list[Recipe]:
+    """The recipes that the cell uses as hard constraints."""
+    return recipes_of([row for row in cell.rows if row.how != "soft"])
+
+
+def diagnosis(cell: Cell, recipe: Recipe, stages: Stages, tell: Tell) -> Diagnosed:
+    """The diagnosis of one constraint on all dev sentences, as plain data with its `report`."""
+    corpus, vectors = shared(cell.corpus)
+    train, dev = subset(corpus, cell.ratio, cell.subset, cell.seed)
+    inputs = {
+        "train": hash_sentences(train),
+        "dev": hash_sentences(dev),
+        "held out": hash_sentences(corpus.dev),
+        "seed": cell.seed,
+        "base": cell.base.to_dict(),
+        "vectors": None if vectors is None else vectors.sha256,
+        "recipe": recipe.to_dict(),
+    }
+
+    def make(folder: Path) -> None:
+        model = base_model(cell, stages, tell)
+        learned = constraint(cell, recipe, stages)
+        tell(0.3, f"diagnosing {recipe.name}")
+        found = diagnose(learned, train, corpus.dev, predict(model, corpus.dev), seed=cell.seed)
+        text = json.dumps({**found.to_dict(), "report": str(found)})
+        (folder / "diagnosis.json").write_text(text, encoding="utf-8")
+
+    def read(folder: Path) -> Diagnosed:
+        found: Diagnosed = json.loads((folder / "diagnosis.json").read_text(encoding="utf-8"))
+        return found
+
+    return stages.keep("diagnosis", inputs, _CODE, make, read)
+
+
+def diagnosis_table(found: Mapping[str, Diagnosed]) -> str:
+    """A line a constraint: the verdicts, and the figures behind them."""
+    head = [
+        "constraint",
+        "verdict",
+        "learned / best possible",
+        "predictions violate",
+        "gold violates",
+        "headroom",
+    ]
+    rows: list[Sequence[str]] = []
+    for name, one in found.items():
+        own, best = one["constraint"], max(one["references"], key=_accuracy, default=None)
+        learned = f"{_accuracy(own):.1f} / {_accuracy(best):.1f}" if own and best else "-"
+        obeyed = one["obedience"]
+        shares = (
+            [_interval(obeyed[key]) for key in ("violations", "gold_violations", "headroom")]
+            if obeyed
+            else ["-"] * 3
+        )
+        rows.append([name, ", ".join(verdict["name"] for verdict in one["verdicts"]), learned, *shares])
+    return table(head, rows)
+
+
+def _accuracy(score: Mapping[str, Any]) -> float:
+    return float(score["balanced_accuracy"]["value"])
+
+
+def _interval(estimate: Mapping[str, float]) -> str:
+    return f"{estimate['value']:.1f} [{estimate['low']:.1f}, {estimate['high']:.1f}]"
