@@ -263,11 +263,18 @@ def _answer(
 
 
 def _groups(settings: Sequence[tuple[Row, float]]) -> list[tuple[str, list[int]]]:
-    """Rows by name with the indices of their settings, and last the choice among all."""
+    """Rows by name with the indices of their settings, and last the choice among the constrained ones.
+
+    The soft rows, where there are any. The chunker stopped training where dev was best without constraints,
+    so dev flatters the rows without them, and those are no candidates.
+    """
     groups: dict[str, list[int]] = {}
     for i, (row, _) in enumerate(settings):
         groups.setdefault(row.name, []).append(i)
-    return [*groups.items(), (CHOSEN, list(range(len(settings))))]
+    everything = range(len(settings))
+    soft = [i for i in everything if settings[i][0].how == "soft"]
+    constrained = [i for i in everything if settings[i][0].recipes]
+    return [*groups.items(), (CHOSEN, soft or constrained or list(everything))]
 
 
 def _default(group: Sequence[int], settings: Sequence[tuple[Row, float]]) -> int:

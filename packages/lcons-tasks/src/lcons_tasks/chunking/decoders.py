@@ -26,7 +26,7 @@ from lcons_decode.scores import Ints
 from lcons_decode.viterbi import viterbi_ids
 from lcons_tasks.chunking.features import SOFT, Recipe
 
-WEIGHTS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
+WEIGHTS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 DECODERS = ("exact", "search", "constrained-search", "constrained-exact", "soft")
 GLOBAL = ("existence", "counts")
 LONGEST_EXACT = 3

@@ -17,6 +17,9 @@ from lcons_core.features import SequenceFeature
 from lcons_core.instance import Instance
 from lcons_tasks.corpus import Sentence
 
+# Sentences of fewer words say little, and of more are long to read.
+SHORTEST, LONGEST = 8, 25
+
 
 @dataclass(frozen=True)
 class Example:
@@ -48,19 +51,33 @@ def examples(
     constraints: Mapping[str, LearnedConstraint],
     most: int = 5,
 ) -> list[Example]:
-    """The clearest corrections among short sentences, and last one that was made worse, if any was."""
+    """The clearest corrections, each by another rule, and last a sentence that was made worse, if any was."""
     changed = [i for i, (b, a) in enumerate(zip(before, after, strict=True)) if tuple(b) != tuple(a)]
-    gains = {i: _gain(sentences[i].labels, before[i], after[i]) for i in changed if len(before[i]) <= 30}
+    readable = [i for i in changed if SHORTEST <= len(before[i]) <= LONGEST]
+    gains = {i: _gain(sentences[i].labels, before[i], after[i]) for i in readable}
     # The fewest words a correction take the least reading; ties go to the earlier sentence.
     better = sorted((i for i in gains if gains[i] > 0), key=lambda i: (-gains[i] / len(before[i]), i))
     worse = sorted((i for i in gains if gains[i] < 0), key=lambda i: (gains[i], i))
-    found = []
-    for i in [*better[: most - bool(worse)], *worse[:1]]:
-        rule, sum_ = _rule(sentences[i], before[i], after[i], constraints)
-        found.append(
-            Example(i, sentences[i].words, sentences[i].labels, tuple(before[i]), tuple(after[i]), rule, sum_)
-        )
-    return found
+    found: dict[str, Example] = {}
+    for i in better:
+        if len(found) < most - bool(worse):
+            example = _example(i, sentences[i], before[i], after[i], constraints)
+            found.setdefault(example.rule, example)
+    return [
+        *found.values(),
+        *(_example(i, sentences[i], before[i], after[i], constraints) for i in worse[:1]),
+    ]
+
+
+def _example(
+    i: int,
+    sentence: Sentence,
+    before: Sequence[str],
+    after: Sequence[str],
+    constraints: Mapping[str, LearnedConstraint],
+) -> Example:
+    rule, reason = _rule(sentence, before, after, constraints)
+    return Example(i, sentence.words, sentence.labels, tuple(before), tuple(after), rule, reason)
 
 
 def _gain(gold: Sequence[str], before: Sequence[str], after: Sequence[str]) -> int:
