@@ -74,6 +74,15 @@ def test_a_wheel_carries_licence_types_and_sibling_ranges(wheels, package):
     assert sorted(needs) == sorted(f"{sibling} (>=0.1,<0.2)" for sibling in below)
 
 
+def test_the_wheel_of_tasks_carries_its_corpora_and_settings(wheels):
+    names, metadata = contents(wheels["lcons-tasks"])
+    corpus = {
+        f"lcons_tasks/bundled/chunking/{name}" for name in ("train.txt", "dev.txt", "test.txt", "CARD.md")
+    }
+    assert corpus | {"lcons_tasks/chunking/settings.json"} <= names
+    assert metadata.get_all("Provides-Extra") == ["torch"]
+
+
 def test_core_needs_only_numpy(wheels):
     _, metadata = contents(wheels["lcons-core"])
     needs = metadata.get_all("Requires-Dist")
