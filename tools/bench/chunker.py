@@ -23,8 +23,8 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_se
 from torchcrf import CRF
 
 from lcons_tasks.corpus import read_columns
-from lcons_tasks.models.bilstm_crf import BilstmCrf
-from lcons_tasks.models.bilstm_training import LARGEST_GRADIENT, BilstmSettings, Held, _Course, one_thread
+from lcons_tasks.models.bilstm_crf import BilstmCrf, one_thread
+from lcons_tasks.models.bilstm_training import LARGEST_GRADIENT, BilstmSettings, Held, _Course
 from lcons_tasks.models.token_ids import SUFFIXES, Ints, TokenIds
 from lcons_tasks.models.word_vectors import find_vectors
 

@@ -2,28 +2,30 @@
 
 import json
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from lcons_core import LearnedConstraint, load
 from lcons_core.errors import InvalidInput
-from lcons_tasks.chunking import paper
-from lcons_tasks.chunking.cell import CHOSEN, rejected_gold
+from lcons_core.learning.grids import Grid
+from lcons_tasks.chunking import paper, tuning
+from lcons_tasks.chunking.cell import CHOSEN, Cell, Filled, rejected_gold
 from lcons_tasks.chunking.choice import choose
-from lcons_tasks.chunking.corpus import load_corpus, subset
+from lcons_tasks.chunking.corpus import ChunkCorpus, load_corpus, subset
 from lcons_tasks.chunking.decoders import rows_of
 from lcons_tasks.chunking.examples import examples
 from lcons_tasks.chunking.features import SOFT, learn, recipe
-from lcons_tasks.chunking.model import BASES, BaseModel, tuned, tuned_settings
-from lcons_tasks.chunking.report import PREDICTIONS, bracketed, write_run
-from lcons_tasks.chunking.summary import groups
-from lcons_tasks.chunking.task import Options, cells_of, plan, run
-from lcons_tasks.corpus import read_columns
+from lcons_tasks.chunking.model import BaseModel, tuned, tuned_settings
+from lcons_tasks.chunking.report import PREDICTIONS, write_run
+from lcons_tasks.chunking.summary import claims, groups
+from lcons_tasks.chunking.task import Options, cells_of, diagnoses, plan, run
+from lcons_tasks.corpus import Sentence, find, read_columns
 from lcons_tasks.experiment.stages import Stages
 from lcons_tasks.tagging.constrained_tagger import load_constrained_tagger
 
-needs_conll2000 = pytest.mark.skipif("LCONS_DATA_DIR" not in os.environ, reason="needs LCONS_DATA_DIR")
+needs_conll2000 = pytest.mark.skipif(find("conll2000") is None, reason="needs CoNLL-2000")
 
 QUICK = Options(ratios=(0.25,), seeds=(1,), bases=("linear",))
 
@@ -92,7 +94,7 @@ def test_conll2000_is_divided_as_in_the_paper():
 @pytest.mark.parametrize(
     "text", ["pos:2", "pos:3", "existence:2", "ngram:2", "ngram:3", "punctuation:2", "counts"]
 )
-def test_every_feature_can_be_learned_for_any_labels(corpus, text):
+def test_every_feature_can_be_learned(corpus, text):
     sentences = corpus.train[:30]
     constraint = learn(recipe(text), sentences, seed=1)
     assert isinstance(constraint, LearnedConstraint)
@@ -101,7 +103,7 @@ def test_every_feature_can_be_learned_for_any_labels(corpus, text):
     assert constraint.provenance["recipe"] == recipe(text).to_dict()
 
 
-@pytest.mark.parametrize("text", ["shape:3", "pos:x", ""])
+@pytest.mark.parametrize("text", ["shape:3", "pos:x", "", "counts:3", "pos:3:some"])
 def test_an_unknown_constraint_is_refused_in_one_sentence(text):
     with pytest.raises(InvalidInput, match="existence"):
         recipe(text)
@@ -117,7 +119,7 @@ def test_held_out_gold_with_unknown_labels_is_left_out_and_counted(corpus):
 
 def test_the_default_stands_unless_dev_speaks_clearly_against_it():
     default, other = np.full(100, 18), np.full(100, 18)
-    other[0] = 20
+    other[:2] = 20, 17
     assert choose([default, other], default=0) == 0
     assert choose([default, default + 1], default=0) == 1
     assert choose([[5], [9]], default=0) == 0
@@ -146,8 +148,33 @@ def test_the_full_table_covers_the_paper():
     assert len(plan(cells)) == len(set(plan(cells)))
 
 
-def test_the_base_model_of_the_table_reads_words_only():
-    assert BASES["bilstm"][1] == BASES["linear"][1] == ()
+@pytest.mark.parametrize("name", ["bilstm", "linear"])
+def test_the_base_model_of_the_table_reads_words_only(name, corpus):
+    settings = (("epochs", 1),) if name == "bilstm" else ()
+    model = BaseModel(name, settings).train(corpus.train[:10], corpus.dev[:3], None, seed=1)
+    words, other_tags = corpus.test[0].words, ["XX"] * len(corpus.test[0])
+    assert model.columns == ()
+    for x in ({"word": words}, {"word": words, "pos": other_tags}):
+        assert (model.scores([x]).emission == model.scores([corpus.test[0].x]).emission).all()
+
+
+def test_a_cell_asked_for_twice_is_filled_once():
+    assert Options(seeds=(1, 1), ratios=(0.5, 0.5)).seeds == (1,)
+    assert len(cells_of(Options(seeds=(1, 1), subsets=("first", "nested")))) == 1
+    both = Options(ratios=(0.5,), subsets=("first", "nested"), seeds=(1,), bases=("linear", "linear+pos"))
+    assert len(cells_of(both)) == 4
+
+
+def test_a_decoder_without_a_constraint_to_use_is_refused():
+    with pytest.raises(InvalidInput, match="constrained-exact"):
+        rows_of([recipe("pos:4")], ["constrained-exact"])
+
+
+def test_only_rows_under_local_constraints_can_be_chosen():
+    rows = {row.name: row.is_local for row in rows_of([recipe("pos:3"), recipe("existence:2")])}
+    assert not {name for name in ("exact", "search", "existence-2 search") if rows[name]}
+    assert rows["pos-3 search"]
+    assert rows["soft pos-1+2"]
 
 
 def test_options_that_make_no_sense_are_refused():
@@ -214,6 +241,81 @@ def test_a_rerun_gives_the_same_bytes(quick_run, tmp_path):
         assert (tmp_path / "run" / name).read_bytes() == (folder / name).read_bytes(), name
 
 
+def test_the_chunker_of_a_first_run_gives_the_same_bytes_with_any_number_of_jobs(tmp_path):
+    options = Options(ratios=(0.1,), seeds=(1,), decoders=("search", "constrained-search"))
+    found = []
+    for jobs in (1, 2):
+        stages = Stages(tmp_path / f"stages{jobs}")
+        write_run(tmp_path / f"run{jobs}", options, run(options, stages, jobs), stages)
+        found.append((tmp_path / f"run{jobs}/results.json").read_bytes())
+        assert json.loads(found[-1])["cells"][0]["base"]["name"] == "bilstm"
+    assert found[0] == found[1]
+
+
+def test_a_second_run_into_a_folder_leaves_nothing_of_the_first(quick_run, stages, tmp_path):
+    filled, _, _ = quick_run
+    write_run(tmp_path, QUICK, filled, stages)
+    other = replace(QUICK, decoders=("search",), constraints=("pos:2",))
+    write_run(tmp_path, other, run(other, stages, jobs=1), stages)
+    assert list((tmp_path / "constraints").rglob("*.json")) == []
+    assert json.loads((tmp_path / "results.json").read_text())["options"]["decoders"] == ["search"]
+
+
+def test_a_diagnosis_tells_why_a_constraint_helps(stages, tmp_path):
+    options = replace(QUICK, constraints=("pos:2", "existence:1"), diagnose=True)
+    told = diagnoses(options, stages, jobs=1)
+    assert list(told) == ["existence-1", "pos-2"] or list(told) == ["pos-2", "existence-1"]
+    assert "should help" in [verdict["name"] for verdict in told["pos-2"]["verdicts"]]
+    report = write_run(tmp_path, options, run(options, stages, jobs=1), stages, told)
+    assert "## Why a constraint helps or does not" in report
+    assert "should help" in report
+
+
+def test_tuning_scores_the_papers_grid_on_dev(stages, monkeypatch):
+    grid = Grid((), (0.01, 0.05), (1e-5,), 300)
+    monkeypatch.setattr(tuning, "BASE_GRIDS", {"chunking": grid})
+    found = tuning.tune("bundled", (0.1,), stages, jobs=1)["bundled"]["bilstm"]["0.1"]
+    assert [trial["learning_rate"] for trial in found["grid"]] == [0.01, 0.05]
+    best = max(found["grid"], key=lambda trial: trial["dev"])
+    assert found["chosen"] == {"learning_rate": best["learning_rate"], "decay": 1e-5}
+
+
+def filled_cell(ratio, seed, right):
+    """A cell of the table with the given right labels a test sentence of four labels, by row."""
+    rows = {name: {"test": 25 * np.mean(counts), "chunk f1": 0.0} for name, counts in right.items()}
+    gold = np.zeros(4 * 40, dtype=np.int64)
+    predictions = {
+        name: np.concatenate([np.arange(4) >= count for count in counts]).astype(np.int64)
+        for name, counts in right.items()
+    }
+    cell = Cell("conll2000", "first", ratio, seed, BaseModel("bilstm"), ())
+    return Filled(cell, {"rows": rows}, ("O", "B-NP"), predictions, gold)
+
+
+def test_claims_of_the_paper_are_held_against_our_figures(corpus):
+    sentences = tuple(Sentence(("a",) * 4, ("O",) * 4) for _ in range(40))
+    toy = ChunkCorpus("conll2000", "", corpus.train, corpus.dev, sentences)
+    low = {"exact": [2] * 40, "search": [2] * 40, "pos-3 search": [3] * 40, "existence-2 search": [2] * 40}
+    high = {"exact": [3] * 40, "search": [3] * 40, "pos-3 search": [2] * 40, "existence-2 search": [4] * 40}
+    cells = [filled_cell(0.01, 1, {**low, CHOSEN: [4] * 40}), filled_cell(1.0, 1, {**high, CHOSEN: [4] * 40})]
+    (group,) = groups(cells)
+    found = {claim.text: claim for claim in claims(group, toy)}
+    assert not found["POS-constrained search (n = 3) beats search at every ratio"].held
+    assert found["at 1%, POS-constrained search (n = 3) gains +4.41 over exact"].held
+    assert not found["label existence (n = 2) does not help"].held
+    assert found["the gain of constraints (POS n = 3, over exact) shrinks as data grow"].held
+    assert (
+        "+25.00 [+25.00, +25.00]"
+        in found["POS-constrained search (n = 3) beats search at every ratio"].figures
+    )
+
+
+def test_the_paper_stands_beside_our_figures_on_its_own_corpus_only(quick_run):
+    _, _, report = quick_run
+    assert "paper's best row" not in report
+    assert "Claims of the paper" not in report
+
+
 def test_the_rule_behind_a_change_forbids_what_was_changed(corpus, stages):
     sentence = corpus.test[0]
     constraint = learn(SOFT[1], corpus.train, seed=1)
@@ -228,7 +330,3 @@ def test_the_rule_behind_a_change_forbids_what_was_changed(corpus, stages):
 def test_unchanged_sentences_are_no_examples(corpus):
     labels = [sentence.labels for sentence in corpus.test]
     assert examples(corpus.test, labels, labels, {}) == []
-
-
-def test_brackets_keep_every_word():
-    assert bracketed(["a", "b", "c"], ["O", "I-NP", "B-NP"]) == "a [NP b] [NP c]"

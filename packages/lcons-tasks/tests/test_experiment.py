@@ -31,8 +31,6 @@ def test_a_stage_is_made_once_for_the_same_inputs(tmp_path):
     stages, counting = Stages(tmp_path), Counting()
     assert [counting.keep(stages, seed=1), counting.keep(stages, seed=1)] == ["1", "1"]
     assert counting.keep(stages, seed=2) == "2"
-    assert stages.has("stage", {"seed": 1}, CODE)
-    assert not stages.has("stage", {"seed": 3}, CODE)
 
 
 def test_changed_code_makes_a_stage_again(tmp_path, monkeypatch):
@@ -57,9 +55,31 @@ def test_the_hash_of_code_is_that_of_every_module_of_a_package(tmp_path, monkeyp
         source_hash("codepack_that_is_not_there")
 
 
-def test_keys_depend_on_every_part():
-    keys = {stage_key(name, {"seed": seed}, CODE) for name in ("a", "b") for seed in (1, 2)}
-    assert len(keys) == 4
+def test_keys_depend_on_name_inputs_code_and_libraries(monkeypatch):
+    codes = [CODE, ("lcons_tasks.corpus",)]
+    keys = {stage_key(name, {"seed": s}, code) for name in ("a", "b") for s in (1, 2) for code in codes}
+    monkeypatch.setattr(stages_module, "library_versions", lambda: {"torch": "another"})
+    assert len(keys | {stage_key("a", {"seed": 1}, CODE)}) == 9
+
+
+def test_a_damaged_stage_is_made_again(tmp_path):
+    stages, counting = Stages(tmp_path), Counting()
+    counting.keep(stages, seed=1)
+    for file in tmp_path.glob("*/value"):
+        file.unlink()
+    assert counting.keep(stages, seed=1) == "2"
+
+
+def test_of_two_that_make_the_same_stage_the_first_stays(tmp_path):
+    stages, counting = Stages(tmp_path), Counting()
+
+    def slow(folder: Path) -> None:
+        counting.keep(stages, seed=1)
+        (folder / "value").write_text("late")
+
+    read = lambda folder: (folder / "value").read_text()  # noqa: E731
+    assert stages.keep("stage", {"seed": 1}, CODE, slow, read) == "1"
+    assert len(list(tmp_path.iterdir())) == 1
 
 
 def test_an_interrupted_stage_leaves_nothing_and_is_made_again(tmp_path):

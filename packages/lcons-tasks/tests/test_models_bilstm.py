@@ -236,7 +236,7 @@ def test_training_for_no_epochs_is_refused():
 def test_empty_sentences_among_others_do_no_harm():
     xs, empty = [own.x for own in TRAIN], Sentence((), ())
     with_empty = train_bilstm([*TRAIN, empty], [empty, *DEV], QUICK)
-    assert accuracy(with_empty, DEV) >= 0
+    assert accuracy(with_empty, TRAIN) > 0.5
     assert np.isfinite(with_empty.scores(xs).emission).all()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,7 +23,10 @@ commands = click.Group()
 @click.option("--seed", "seeds", multiple=True, type=int, help="Start of the random numbers; several.")
 @click.option("--base", "bases", multiple=True, help="bilstm, bilstm+pos, linear or linear+pos.")
 @click.option(
-    "--constraint", "constraints", multiple=True, help="Hard constraints, as in pos:3, existence:2."
+    "--constraint",
+    "constraints",
+    multiple=True,
+    help="Hard constraints, as in pos:3, existence:2, pos:2:all.",
 )
 @click.option("--n", "ns", multiple=True, type=int, help="Short for --constraint pos:N.")
 @click.option("--hidden", "-K", type=int, default=10, show_default=True, help="K of the hard constraints.")
@@ -31,7 +35,7 @@ commands = click.Group()
 @click.option("--full", is_flag=True, help="The whole table of the paper and what goes beyond it.")
 @click.option("--diagnose", is_flag=True, help="Also tell why each hard constraint helps or does not.")
 @click.option("--tune", is_flag=True, help="Search the chunker's settings on dev instead.")
-@click.option("--jobs", type=int, help="Processes; all cores by default.")
+@click.option("--jobs", type=click.IntRange(min=1), help="Processes; all cores by default.")
 @click.option("--out", type=click.Path(path_type=Path), default=Path("runs/chunking"), show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print results.json instead of the report.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
@@ -59,6 +63,7 @@ def chunking(
     from lcons_tasks.chunking.task import diagnoses, run
 
     options = _options(name, full, given)
+    check_writable(out)
     with phases(quiet) as progress:
         filled = run(options, stages, jobs, progress)
         diagnosed = diagnoses(options, stages, jobs, progress)
@@ -93,6 +98,7 @@ def _tune(
     from lcons_tasks.chunking.task import Options
     from lcons_tasks.chunking.tuning import trials, tune
 
+    check_writable(out)
     chosen = tuple(ratios) or Options.full(corpus).ratios
     names = [
         f"{100 * t.ratio:g}%, rate {t.learning_rate:g}, decay {t.decay:g}" for t in trials(corpus, chosen)
@@ -106,6 +112,18 @@ def _tune(
         file.write(text.encode("utf-8"))
     click.echo(text, nl=False)
     click.echo(f"lcons: written to {out / 'settings.json'}", err=True)
+
+
+def check_writable(out: Path) -> None:
+    """Refuses a folder that cannot be made or written into, before the work and not after."""
+    from lcons_core.errors import LconsError
+
+    there = next(path for path in (out.resolve(), *out.resolve().parents) if path.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK):
+        raise LconsError(
+            f"expected a folder to write to, found {str(there)!r}, which is none or cannot be written to;"
+            " name another with --out."
+        )
 
 
 @contextmanager

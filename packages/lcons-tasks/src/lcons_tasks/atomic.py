@@ -31,11 +31,11 @@ def replacing(target: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 @contextlib.contextmanager
-def replacing_folder(target: Path) -> Iterator[Path]:
+def replacing_folder(target: Path, first_stays: bool = False) -> Iterator[Path]:
     """A folder beside `target` that takes its place when the block ends well, and vanishes when it does not.
 
     It is made first, so that a place that cannot be written to is known before the work and not after. Two
-    processes may do the same work at the same time: the last to end stays.
+    processes may do the same work at the same time: the last to end stays, or, with `first_stays`, the first.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     beside = Path(tempfile.mkdtemp(prefix=".lcons-", dir=target.parent))
@@ -43,9 +43,13 @@ def replacing_folder(target: Path) -> Iterator[Path]:
     try:
         made.mkdir()
         yield made
-        if target.exists():
+        if target.exists() and not first_stays:
             target.rename(replaced)
-        made.rename(target)
+        try:
+            made.rename(target)
+        except OSError:
+            if not (first_stays and target.is_dir()):
+                raise
     except BaseException:
         if replaced.exists() and not target.exists():
             replaced.rename(target)

@@ -7,7 +7,7 @@ base model and the constraints learn from the same sentences and nothing else.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -26,18 +26,17 @@ from lcons_tasks.chunking.decoders import Row, predict
 from lcons_tasks.chunking.features import Recipe, learn
 from lcons_tasks.chunking.model import BaseModel
 from lcons_tasks.corpus import Sentence
+from lcons_tasks.experiment.jobs import Tell
 from lcons_tasks.experiment.stages import Stages
 from lcons_tasks.metrics import chunk_f1
 from lcons_tasks.models.tagger import Tagger, load_tagger
 from lcons_tasks.models.word_vectors import WordVectors, find_vectors
 
-Tell = Callable[[float, str], None]
-
-# The soft row and weight that stand unless dev speaks against them: the best on the bundled corpus's dev.
+# What stands unless dev speaks against it (`choice.py`): among the best on the bundled corpus's dev.
 DEFAULT_ROW, DEFAULT_WEIGHT = "soft pos-1+2", 16.0
 CHOSEN = "chosen on dev"
 
-_MODEL_CODE = ("lcons_tasks.models",)
+_MODEL_CODE = ("lcons_tasks.models", "lcons_tasks.chunking.model", "lcons_decode")
 _CONSTRAINT_CODE = ("lcons_core", "lcons_tasks.chunking.features")
 _ANSWER_CODE = (
     *_MODEL_CODE,
@@ -81,7 +80,7 @@ class Filled:
 
 def fill(cell: Cell, stages: Stages, tell: Tell) -> Filled:
     """The cell's figures, from the stages that are kept or computed now."""
-    corpus, vectors = shared(cell.corpus)
+    corpus, vectors = shared(cell.corpus, cell.base.reads_vectors)
     inputs = {
         "corpus": corpus.sha256,
         "subset": cell.subset,
@@ -104,7 +103,7 @@ def fill(cell: Cell, stages: Stages, tell: Tell) -> Filled:
 
 def base_model(cell: Cell, stages: Stages, tell: Tell) -> Tagger:
     """The cell's chunker, trained or read."""
-    corpus, vectors = shared(cell.corpus)
+    corpus, vectors = shared(cell.corpus, cell.base.reads_vectors)
     train, dev = subset(corpus, cell.ratio, cell.subset, cell.seed)
     inputs = {
         "train": hash_sentences(train),
@@ -132,10 +131,13 @@ def constraint(cell: Cell, recipe: Recipe, stages: Stages) -> LearnedConstraint:
     return stages.keep("constraint", inputs, _CONSTRAINT_CODE, make, lambda f: load(f / "constraint.json"))
 
 
-@lru_cache(maxsize=2)
-def shared(name: str) -> tuple[ChunkCorpus, WordVectors | None]:
-    """The corpus and the word vectors, read once a process."""
-    return load_corpus(name), find_vectors()
+def shared(name: str, with_vectors: bool = False) -> tuple[ChunkCorpus, WordVectors | None]:
+    """The corpus, and the word vectors where they are needed, read once a process."""
+    return _corpus(name), _vectors() if with_vectors else None
+
+
+_corpus = lru_cache(maxsize=2)(load_corpus)
+_vectors = lru_cache(maxsize=1)(find_vectors)
 
 
 def recipes_of(rows: Sequence[Row]) -> list[Recipe]:
@@ -263,18 +265,16 @@ def _answer(
 
 
 def _groups(settings: Sequence[tuple[Row, float]]) -> list[tuple[str, list[int]]]:
-    """Rows by name with the indices of their settings, and last the choice among the constrained ones.
+    """Rows by name with the indices of their settings, and last the choice among the locally constrained.
 
-    The soft rows, where there are any. The chunker stopped training where dev was best without constraints,
-    so dev flatters the rows without them, and those are no candidates.
+    The chunker stopped training where dev was best without constraints, so dev flatters what hardly differs
+    from that: rows without constraints, and with global ones, which only pick from the last beam.
     """
     groups: dict[str, list[int]] = {}
     for i, (row, _) in enumerate(settings):
         groups.setdefault(row.name, []).append(i)
-    everything = range(len(settings))
-    soft = [i for i in everything if settings[i][0].how == "soft"]
-    constrained = [i for i in everything if settings[i][0].recipes]
-    return [*groups.items(), (CHOSEN, soft or constrained or list(everything))]
+    local = [i for i, (row, _) in enumerate(settings) if row.is_local]
+    return [*groups.items(), (CHOSEN, local or list(range(len(settings))))]
 
 
 def _default(group: Sequence[int], settings: Sequence[tuple[Row, float]]) -> int:

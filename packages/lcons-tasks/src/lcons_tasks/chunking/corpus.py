@@ -76,7 +76,7 @@ def load_corpus(name: str = "auto") -> ChunkCorpus:
             f" {name!r}; name one of these."
         )
     parts = [tuple(read_columns(folder / f"{part}.txt", CONLL2000)) for part in PARTS]
-    return ChunkCorpus(folder.resolve().name, f"the files of {name}", *parts)
+    return ChunkCorpus(name, "a folder of one's own", *parts)
 
 
 def subset(

@@ -3,7 +3,7 @@
 | how | what |
 |---|---|
 | viterbi | no constraints, exactly: the paper's "exact" |
-| beam | the paper's search; with constraints, its constrained search |
+| beam | the paper's search; with constraints, its constrained search (violators are left out, not reranked) |
 | exact | hard constraints, exactly |
 | soft | soft constraints, exactly; one weight, shared among them, chosen on dev |
 
@@ -41,6 +41,11 @@ class Row:
     recipes: tuple[Recipe, ...] = ()
 
     @property
+    def is_local(self) -> bool:
+        """Whether it has constraints and all of them are local."""
+        return bool(self.recipes) and all(recipe.feature not in GLOBAL for recipe in self.recipes)
+
+    @property
     def weights(self) -> tuple[float, ...]:
         """The weights to choose from; (0.0,) where there is nothing to choose."""
         return WEIGHTS if self.how == "soft" else (0.0,)
@@ -66,6 +71,12 @@ def rows_of(hard: Sequence[Recipe], decoders: Sequence[str] = DECODERS) -> list[
             Row("soft pos-1+2+3", "soft", (one, two, three)),
         ],
     }
+    idle = [name for name in decoders if not rows[name]]
+    if idle and tuple(decoders) != DECODERS:
+        raise InvalidInput(
+            f"decoder {idle[0]!r} has no constraint to use among {', '.join(r.name for r in hard) or 'none'};"
+            f" give it local ones, for constrained-exact with n of at most {LONGEST_EXACT}."
+        )
     return [row for name in DECODERS if name in ("exact", *decoders) for row in rows[name]]
 
 

@@ -26,6 +26,8 @@ _CODE = (
     "lcons_tasks.chunking.features",
 )
 
+NOT_FOUND = "not found by the learner"
+
 Diagnosed = Mapping[str, Any]
 
 
@@ -36,7 +38,7 @@ def hard_recipes(cell: Cell) -> list[Recipe]:
 
 def diagnosis(cell: Cell, recipe: Recipe, stages: Stages, tell: Tell) -> Diagnosed:
     """The diagnosis of one constraint on all dev sentences, as plain data with its `report`."""
-    corpus, vectors = shared(cell.corpus)
+    corpus, vectors = shared(cell.corpus, cell.base.reads_vectors)
     train, dev = subset(corpus, cell.ratio, cell.subset, cell.seed)
     inputs = {
         "train": hash_sentences(train),
@@ -64,26 +66,28 @@ def diagnosis(cell: Cell, recipe: Recipe, stages: Stages, tell: Tell) -> Diagnos
 
 
 def diagnosis_table(found: Mapping[str, Diagnosed]) -> str:
-    """A line a constraint: the verdicts, and the figures behind them."""
+    """A line a constraint: the verdicts, and the figures behind them, by the judge that they go by."""
     head = [
         "constraint",
         "verdict",
-        "learned / best possible",
-        "predictions violate",
+        "learned / best",
+        "judge",
+        "answers violate",
         "gold violates",
         "headroom",
     ]
     rows: list[Sequence[str]] = []
     for name, one in found.items():
+        verdicts = [verdict["name"] for verdict in one["verdicts"]]
         own, best = one["constraint"], max(one["references"], key=_accuracy, default=None)
         learned = f"{_accuracy(own):.1f} / {_accuracy(best):.1f}" if own and best else "-"
-        obeyed = one["obedience"]
-        shares = (
-            [_interval(obeyed[key]) for key in ("violations", "gold_violations", "headroom")]
-            if obeyed
-            else ["-"] * 3
-        )
-        rows.append([name, ", ".join(verdict["name"] for verdict in one["verdicts"]), learned, *shares])
+        # Where the learner failed, the best reference judges the chunker's answers.
+        judged = one["reference_obedience" if NOT_FOUND in verdicts else "obedience"]
+        figures = ["-"] * 4
+        if judged:
+            shares = [_interval(judged[key]) for key in ("violations", "gold_violations", "headroom")]
+            figures = [judged["judge"], *shares]
+        rows.append([name, ", ".join(verdicts), learned, *figures])
     return table(head, rows)
 
 

@@ -1,7 +1,7 @@
 """Sentences in which constraints changed the answer, with the rule that did it.
 
-The rule is found in the unconstrained answer: the window that a constraint rejects most clearly, and of its
-labels and tags only those that the rejection needs (dropping any more would leave something allowed).
+The rule is found where the change mended most: the window whose margin rose most from the unconstrained
+answer to the constrained one; and of its labels and tags only those that its rejection needs.
 """
 
 from __future__ import annotations
@@ -36,8 +36,7 @@ class Example:
     @property
     def gain(self) -> int:
         """How many more labels are right after."""
-        after = sum(a == g for a, g in zip(self.after, self.gold, strict=True))
-        return after - sum(b == g for b, g in zip(self.before, self.gold, strict=True))
+        return sum((a == g) - (b == g) for g, b, a in zip(self.gold, self.before, self.after, strict=True))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -54,7 +53,7 @@ def examples(
     """The clearest corrections, each by another rule, and last a sentence that was made worse, if any was."""
     changed = [i for i, (b, a) in enumerate(zip(before, after, strict=True)) if tuple(b) != tuple(a)]
     readable = [i for i in changed if SHORTEST <= len(before[i]) <= LONGEST]
-    gains = {i: _gain(sentences[i].labels, before[i], after[i]) for i in readable}
+    gains = {i: _right(after[i], sentences[i]) - _right(before[i], sentences[i]) for i in readable}
     # The fewest words a correction take the least reading; ties go to the earlier sentence.
     better = sorted((i for i in gains if gains[i] > 0), key=lambda i: (-gains[i] / len(before[i]), i))
     worse = sorted((i for i in gains if gains[i] < 0), key=lambda i: (gains[i], i))
@@ -69,6 +68,10 @@ def examples(
     ]
 
 
+def _right(labels: Sequence[str], sentence: Sentence) -> int:
+    return sum(a == b for a, b in zip(labels, sentence.labels, strict=True))
+
+
 def _example(
     i: int,
     sentence: Sentence,
@@ -80,34 +83,31 @@ def _example(
     return Example(i, sentence.words, sentence.labels, tuple(before), tuple(after), rule, reason)
 
 
-def _gain(gold: Sequence[str], before: Sequence[str], after: Sequence[str]) -> int:
-    return sum((a == g) - (b == g) for g, b, a in zip(gold, before, after, strict=True))
-
-
 def _rule(
     sentence: Sentence,
     before: Sequence[str],
     after: Sequence[str],
     constraints: Mapping[str, LearnedConstraint],
 ) -> tuple[str, str]:
-    """The smallest forbidden part of the most clearly rejected window, and the sum that forbids it."""
-    least, chosen = np.inf, None
+    """The smallest forbidden part of the window that was mended most, and the sum that forbids it."""
+    most, chosen = 0.0, None
     for constraint in constraints.values():
         feature = constraint.feature
         if not isinstance(feature, SequenceFeature) or len(before) < feature.n:
             continue
-        psi = feature.psi(Instance(sentence.x, tuple(before)))
-        margins = np.atleast_1d(constraint.margin(psi))
-        touched = [
-            any(before[t] != after[t] for t, _ in feature.label_terms(len(before), w))
-            for w in range(len(margins))
-        ]
-        margins = np.where(touched, margins, np.inf)
-        if margins.min() < least:
-            least, chosen = margins.min(), (constraint, psi.dense()[int(margins.argmin())])
+        old = feature.psi(Instance(sentence.x, tuple(before)))
+        margin, mended = (
+            np.atleast_1d(constraint.margin(feature.psi(Instance(sentence.x, tuple(y)))))
+            for y in (before, after)
+        )
+        # What counts of a margin is how far it is below what is allowed.
+        rise = np.minimum(mended, 0.0) - np.minimum(margin, 0.0) + 0.01 * (mended - margin)
+        if rise.max(initial=0.0) > most:
+            worst = int(rise.argmax())
+            most, chosen = rise[worst], (constraint, old.dense()[worst], float(margin[worst]))
     if chosen is None:
-        return "a global constraint", ""
-    constraint, point = chosen
+        return "no single window: the change follows from others, or from a global constraint", ""
+    constraint, point, least = chosen
     named = constraint.space.describe(point)
     if least >= 0:
         words = ", ".join(f"{name} {value}" for name, value in named.items())

@@ -7,7 +7,7 @@ are those that `lcons run chunking --tune` found on dev (`settings.json`), by ra
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Any
 
 from lcons_core.errors import InvalidInput, MissingExtra
 from lcons_tasks.corpus import Sentence
+from lcons_tasks.experiment.jobs import Tell
 from lcons_tasks.models.linear_crf import LinearSettings, train_linear
 from lcons_tasks.models.tagger import Tagger
 from lcons_tasks.models.word_vectors import WordVectors
@@ -29,10 +30,10 @@ BASES: dict[str, tuple[str, tuple[str, ...]]] = {
     "linear+pos": ("linear", ("pos",)),
 }
 
+USUAL_EPOCHS = 30
+
 # On the bundled corpus a quick look matters more than the last tenth of a point.
 QUICK = (("patience_steps", 500),)
-
-Told = Callable[[float, str], None]
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,11 @@ class BaseModel:
         if self.name not in BASES:
             raise InvalidInput(f"unknown base model {self.name!r}; it is one of {', '.join(BASES)}.")
 
+    @property
+    def reads_vectors(self) -> bool:
+        """Whether word vectors matter to it."""
+        return BASES[self.name][0] == "bilstm"
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data: the name and every setting."""
         return {"name": self.name, "settings": asdict(self._full())}
@@ -56,9 +62,9 @@ class BaseModel:
         dev: Sequence[Sentence],
         vectors: WordVectors | None,
         seed: int,
-        tell: Told | None = None,
+        tell: Tell | None = None,
     ) -> Tagger:
-        """The trained chunker; `tell` hears the share of epochs done and the dev accuracy."""
+        """The trained chunker; `tell` hears of each epoch, and how far it is of the usual thirty."""
         settings = self._full()
         if isinstance(settings, LinearSettings):
             return train_linear(train, settings)
@@ -66,7 +72,7 @@ class BaseModel:
 
         def progress(epoch: Epoch) -> None:
             if tell is not None:
-                share = min(1.0, epoch.epoch / 30)
+                share = min(0.95, epoch.epoch / USUAL_EPOCHS)
                 tell(share, f"{self.name}: epoch {epoch.epoch}, dev {100 * epoch.best:.2f}")
 
         return train_bilstm(train, dev, settings, vectors, seed, progress)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,7 +20,7 @@ from lcons_tasks.diagnosis.figures import Diagnosis, Score
 from lcons_tasks.diagnosis.obedience import Predicted, obedience
 from lcons_tasks.diagnosis.references import Measured, Reference, best_of, measure, references
 from lcons_tasks.diagnosis.resampling import Estimate, Resampler
-from lcons_tasks.diagnosis.samples import Sample, draw_sample, shuffled
+from lcons_tasks.diagnosis.samples import Sample, draw_sample, parts_of, shuffled
 from lcons_tasks.diagnosis.verdicts import conclude
 from lcons_tasks.models.tagger import Tagger
 
@@ -46,16 +46,23 @@ def diagnose(
 ) -> Diagnosis:
     """Whether such a constraint exists, the learner found it, and the base model obeys it already.
 
-    `train` are the sentences that the constraint was learned from; `held_out` neither it nor the model has
-    seen. `predictions` are the model's labels of the held-out sentences, without constraints (`predict`).
+    `train` are the sentences that the constraint was learned from; `held_out` are others, of which neither it
+    nor the model learned. `predictions` are the model's labels of these, without constraints (`predict`).
     `negatives` is the source that the constraint learned from, as in `lcons_core.make_examples`: that of its
     recipe where its provenance has one, else the paper's for its feature.
     """
     feature = _sequence_feature(constraint)
-    source = negatives or constraint.provenance.get("recipe", {}).get("negatives") or usual_negatives(feature)
+    recipe = constraint.provenance.get("recipe")
+    stated = recipe.get("negatives") if isinstance(recipe, Mapping) else None
+    source = negatives or stated or usual_negatives(feature)
     if source not in NEGATIVES:
         raise InvalidInput(f"unknown negatives {source!r}; they are one of {', '.join(NEGATIVES)}.")
     given = _Given.of(feature, train, held_out, predictions)
+    if not len(parts_of(feature, given.held_out)):
+        raise InvalidInput(
+            "expected held-out sentences that the constraint says something about, found none long enough;"
+            " give longer ones."
+        )
     draws = Resampler(len(given.held_out), seed)
     own = Reference(CONSTRAINT, constraint.network.accepts)
     covered = coverage(feature, own, given.train, given.held_out, given.unknown)

@@ -1,1 +1,1 @@
-"""What every experiment shares: stages kept by content, jobs with progress, tables and run folders."""
+"""What every experiment shares: stages kept by content, jobs with progress, tables."""

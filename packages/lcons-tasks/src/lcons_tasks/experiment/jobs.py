@@ -6,7 +6,6 @@ runs in this process. Results come in the order of the pieces.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -33,8 +32,10 @@ def run_jobs(
     progress: Callable[[Event], None] | None = None,
 ) -> list[Result]:
     """work(piece, tell) of every piece; `jobs` processes at most (all cores)."""
+    from joblib import Parallel, cpu_count, delayed
+
     report = progress or (lambda event: None)
-    workers = min(jobs or os.cpu_count() or 1, len(pieces))
+    workers = min(jobs or cpu_count(), len(pieces))
     if workers <= 1:
         results = []
         for i, piece in enumerate(pieces):
@@ -42,8 +43,6 @@ def run_jobs(
             report(Event(i, 1.0, "done"))
         return results
     from multiprocessing import Manager
-
-    from joblib import Parallel, delayed
 
     with Manager() as manager:
         events: Any = manager.Queue()

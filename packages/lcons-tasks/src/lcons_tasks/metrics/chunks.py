@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+# The type of bare B and I.
+UNTYPED = "_"
+
 
 @dataclass(frozen=True)
 class ChunkF1:
@@ -43,12 +46,12 @@ def chunks(labels: Sequence[str]) -> Iterator[tuple[str, int, int]]:
     kind, first = "", 0
     for t, label in enumerate([*labels, "O"]):
         prefix, _, name = label.partition("-")
+        name = name or UNTYPED
         if kind and not (prefix == "I" and name == kind):
             yield kind, first, t
             kind = ""
         if prefix in ("B", "I") and not kind:
-            kind, first = name or "_", t
-    return
+            kind, first = name, t
 
 
 def chunk_f1(gold: Sequence[Sequence[str]], found: Sequence[Sequence[str]]) -> ChunkF1:

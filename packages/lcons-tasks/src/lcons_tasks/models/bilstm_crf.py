@@ -10,7 +10,8 @@ ones are alone. Differs from the paper: affixes and shapes of the words are read
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
@@ -146,7 +147,7 @@ class BilstmCrf:
         emission = np.zeros((offsets[-1], len(self.labels)))
         was_training = self.network.training
         self.network.eval()
-        with torch.no_grad():
+        with torch.no_grad(), one_thread():
             for batch in equally_long([len(i) for i in ids], WIDEST_BATCH):
                 found = self.network(torch.from_numpy(np.stack([ids[i] for i in batch]))).double().numpy()
                 for i, rows in zip(batch, found, strict=True):
@@ -187,6 +188,17 @@ class BilstmCrf:
         state = {name: torch.from_numpy(array.copy()) for name, array in arrays.items()}
         model.network.load_state_dict(state, assign=True)
         return model
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """torch on one thread, so that sums are taken in one order and jobs do not fight for cores."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def equally_long(

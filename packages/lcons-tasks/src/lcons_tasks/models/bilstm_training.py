@@ -6,8 +6,7 @@ The rate at step t is rate / (1 + decay * t). One thread and one seed: the same 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,7 +15,7 @@ import torch
 from lcons_core.errors import InvalidInput
 from lcons_decode.viterbi import viterbi_ids
 from lcons_tasks.corpus.sentence import Sentence
-from lcons_tasks.models.bilstm_crf import BilstmCrf, Sizes, equally_long
+from lcons_tasks.models.bilstm_crf import BilstmCrf, Sizes, equally_long, one_thread
 from lcons_tasks.models.crf_loss import crf_loss
 from lcons_tasks.models.token_ids import Ints, TokenIds
 from lcons_tasks.models.word_vectors import WordVectors
@@ -26,8 +25,8 @@ LARGEST_GRADIENT = 5.0
 
 @dataclass(frozen=True)
 class BilstmSettings:
-    """How to train. Training ends after `patience` epochs without a better dev accuracy, and not before
-    `patience_steps` batches: where data are few, epochs are short and dev accuracy is noisy."""
+    """How to train. Training ends after `patience` epochs and `patience_steps` batches without a better dev
+    accuracy: where data are few, epochs are short and dev accuracy is noisy."""
 
     learning_rate: float = 0.005
     decay: float = 1e-5
@@ -140,14 +139,3 @@ class _Course:
             self._schedule.step()
             total += loss.item()
         return total / len(x)
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """torch on one thread, so that sums are taken in one order and jobs do not fight for cores."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

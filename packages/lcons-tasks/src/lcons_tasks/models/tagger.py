@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from lcons_core.errors import MissingExtra
 from lcons_decode import ChainBatch
 from lcons_tasks.models.model_file import damaged, read_model
 
@@ -56,8 +57,11 @@ def load_tagger(path: str | os.PathLike[str]) -> Tagger:
             from lcons_tasks.models.bilstm_crf import BilstmCrf
 
             return BilstmCrf.from_file(header, arrays)
-    except ImportError:
-        raise
+    except ImportError as error:
+        raise MissingExtra(
+            f"the model {os.fspath(path)!r} needs {error.name or 'torch'}, which is not installed; run"
+            ' `pip install "lcons-tasks[torch]"`.'
+        ) from error
     except Exception as error:  # a header may hold anything, and so may fail anywhere
         raise damaged(path, f"{type(error).__name__} {error}") from None
     raise damaged(path, f"its kind is {header.get('kind')!r}")

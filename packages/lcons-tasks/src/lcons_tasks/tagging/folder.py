@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from lcons_core import load, save
-from lcons_core.errors import DamagedFile, InvalidInput, LconsError, MissingExtra
+from lcons_core.errors import DamagedFile, InvalidInput, LconsError
 from lcons_core.files.plain import parse
 from lcons_decode import Hard, Soft
 from lcons_tasks.atomic import replacing_folder
@@ -69,13 +69,7 @@ def read_tagger(folder: str | os.PathLike[str]) -> ConstrainedTagger:
     """The tagger that `write_tagger` wrote."""
     path = Path(folder)
     described = _description(path)
-    try:
-        model = load_tagger(path / MODEL)
-    except ImportError as error:
-        raise MissingExtra(
-            f"the model of {os.fspath(folder)!r} needs {error.name or 'torch'}, which is not installed; run"
-            ' `pip install "lcons-tasks[torch]"`.'
-        ) from error
+    model = load_tagger(path / MODEL)
     uses: list[Hard | Soft] = []
     for name, file, weight in described["constraints"]:
         constraint = load(path / file)

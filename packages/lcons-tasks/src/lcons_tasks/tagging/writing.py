@@ -70,11 +70,20 @@ def json_line(x: Columns, found: Decoding) -> str:
 
 def brackets(x: Columns, found: Decoding) -> str:
     """The words on a line, chunks in brackets."""
-    words = list(x[WORD])
-    for kind, first, after in spans(labels_of(x, found)):
-        words[first] = f"[{kind} {words[first]}"
-        words[after - 1] += "]"
-    return " ".join(words) + "\n"
+    return bracketed(x[WORD], labels_of(x, found)) + "\n"
+
+
+def bracketed(words: Sequence[str], labels: Sequence[str]) -> str:
+    """Words with their chunks in brackets.
+
+    >>> bracketed(["the", "dog", "barks", "."], ["B-NP", "I-NP", "B-VP", "O"])
+    '[NP the dog] [VP barks] .'
+    """
+    shown = list(words)
+    for kind, first, after in spans(labels):
+        shown[first] = f"[{kind} {shown[first]}"
+        shown[after - 1] += "]"
+    return " ".join(shown)
 
 
 FORMATS: dict[str, Format] = {"conll": conll, "json": json_line, "brackets": brackets}

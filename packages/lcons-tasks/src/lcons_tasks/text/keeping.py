@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from lcons_core.errors import LconsError
 from lcons_tasks.atomic import replacing_folder
 from lcons_tasks.text.errors import UnusableCache
 from lcons_tasks.text.plan import Plan
@@ -29,10 +30,8 @@ def fingerprint(sentences: Sequence[TaggedSentence], plan: Plan, spacy_version: 
 @contextlib.contextmanager
 def kept_folder(target: Path) -> Iterator[Path]:
     """A folder that takes the place of `target` when the block ends well."""
-    with explained(target.parent):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with replacing_folder(target) as made:
-            yield made
+    with explained(target.parent), replacing_folder(target) as made:
+        yield made
 
 
 @contextlib.contextmanager
@@ -41,6 +40,8 @@ def explained(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        if isinstance(error, LconsError):
+            raise
         raise UnusableCache(
             f"expected to keep the trained POS tagger in {folder}, found that it cannot be written"
             f" ({error.strerror or error}); name another cache folder or make room in this one."
