@@ -14,7 +14,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_core.errors import DamagedFile, LconsError
+from lcons_core.errors import DamagedFile, LconsError, MissingExtra
 from lcons_tasks.corpus import Sentence
 from lcons_tasks.models.bilstm_crf import BilstmCrf, Sizes
 from lcons_tasks.models.linear_crf import LinearSettings, train_linear
@@ -349,3 +349,13 @@ def test_a_path_that_cannot_be_read_or_written_is_one_sentence(tmp_path):
         with pytest.raises(LconsError, match=r"^cannot write .*\.$"):
             linear().save(path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_model_that_needs_torch_says_so_where_there_is_none(tmp_path, monkeypatch):
+    path = tmp_path / "model.npz"
+    vocabularies = TokenIds.of([{"word": ["a", "a"]}])
+    BilstmCrf.untrained(("A", "B"), vocabularies, None, Sizes(hidden=4)).save(path)
+    monkeypatch.delitem(sys.modules, "lcons_tasks.models.bilstm_crf")
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingExtra, match=r'needs torch, .* run `pip install "lcons-tasks\[torch\]"`'):
+        load_tagger(path)

@@ -10,7 +10,7 @@ import pytest
 import lcons_tasks.tagging.constrained_tagger as module
 import lcons_tasks.tagging.folder as folder_module
 from lcons_core import iob2, learn_constraints
-from lcons_core.errors import DamagedFile, InvalidInput, LconsError, MissingExtra
+from lcons_core.errors import DamagedFile, InvalidInput, LconsError
 from lcons_decode import Hard, Soft, Status, beam_search_batch, constrained_viterbi_batch, viterbi_batch
 from lcons_tasks.corpus import Sentence
 from lcons_tasks.models.linear_crf import LinearSettings, train_linear
@@ -387,15 +387,6 @@ def test_a_constraint_with_other_labels_than_the_models_is_refused(copied):
     message = one_sentence(copied)
     assert "the constraint 'iob2' does not know the model's label 'B-NP' (3 of 4" in message
     assert message.startswith(f"{str(copied)!r} is no tagger that lcons can read: ")
-
-
-def test_a_model_that_needs_torch_says_so(copied, monkeypatch):
-    def without_torch(_):
-        raise ModuleNotFoundError("No module named 'torch'", name="torch")
-
-    monkeypatch.setattr(folder_module, "load_tagger", without_torch)
-    with pytest.raises(MissingExtra, match=r'needs torch, .* run `pip install "lcons-tasks\[torch\]"`'):
-        load_constrained_tagger(copied)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="symbolic links need rights there")

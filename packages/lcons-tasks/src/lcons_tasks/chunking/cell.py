@@ -32,8 +32,9 @@ from lcons_tasks.metrics import chunk_f1
 from lcons_tasks.models.tagger import Tagger, load_tagger
 from lcons_tasks.models.word_vectors import WordVectors, find_vectors
 
-# What stands unless dev speaks against it (`choice.py`): among the best on the bundled corpus's dev.
-DEFAULT_ROW, DEFAULT_WEIGHT = "soft pos-1+2", 16.0
+# What stands unless dev speaks against it (`choice.py`): among the best on the bundled corpus's dev. A
+# chunker that reads POS tags itself needs less of what they say.
+DEFAULT_ROW, DEFAULT_WEIGHT, DEFAULT_WEIGHT_WITH_POS = "soft pos-1+2", 16.0, 4.0
 CHOSEN = "chosen on dev"
 
 _MODEL_CODE = ("lcons_tasks.models", "lcons_tasks.chunking.model", "lcons_decode")
@@ -227,7 +228,7 @@ def _answer(
     predictions: dict[str, NDArray[np.int16]] = {}
     sizes, lengths = np.diff(dev.batch.offsets), np.diff(test.batch.offsets)
     for name, group in _groups(settings):
-        default = _default(group, settings)
+        default = _default(group, settings, cell.base)
         picks = {
             size: group[choose([on_dev[i][:size] for i in group], default)] for size in (cut, len(on_dev[0]))
         }
@@ -277,9 +278,10 @@ def _groups(settings: Sequence[tuple[Row, float]]) -> list[tuple[str, list[int]]
     return [*groups.items(), (CHOSEN, local or list(range(len(settings))))]
 
 
-def _default(group: Sequence[int], settings: Sequence[tuple[Row, float]]) -> int:
+def _default(group: Sequence[int], settings: Sequence[tuple[Row, float]], base: BaseModel) -> int:
     """Where the default is among a group's settings: the default row's where that is there."""
-    weights = [place for place, i in enumerate(group) if settings[i][1] == DEFAULT_WEIGHT]
+    weight = DEFAULT_WEIGHT_WITH_POS if "pos" in base.columns else DEFAULT_WEIGHT
+    weights = [place for place, i in enumerate(group) if settings[i][1] == weight]
     own = [place for place in weights if settings[group[place]][0].name == DEFAULT_ROW]
     return (own or weights or [0])[0]
 

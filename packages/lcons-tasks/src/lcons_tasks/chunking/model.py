@@ -48,6 +48,11 @@ class BaseModel:
             raise InvalidInput(f"unknown base model {self.name!r}; it is one of {', '.join(BASES)}.")
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """The context columns that it reads beside words."""
+        return BASES[self.name][1]
+
+    @property
     def reads_vectors(self) -> bool:
         """Whether word vectors matter to it."""
         return BASES[self.name][0] == "bilstm"

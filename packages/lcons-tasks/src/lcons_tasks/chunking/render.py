@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from lcons_tasks.chunking import paper
-from lcons_tasks.chunking.cell import CHOSEN, DEFAULT_ROW, DEFAULT_WEIGHT
+from lcons_tasks.chunking.cell import CHOSEN, DEFAULT_ROW, DEFAULT_WEIGHT, DEFAULT_WEIGHT_WITH_POS
 from lcons_tasks.chunking.corpus import ChunkCorpus
 from lcons_tasks.chunking.diagnoses import Diagnosed, diagnosis_table
 from lcons_tasks.chunking.examples import Example
@@ -18,9 +18,9 @@ CHOICES = (
     "What was chosen how: the chunker's learning rate and decay by `--tune` on dev, cut by the ratio; its"
     " shape and patience and the recipes of constraints once, on dev sentences, for all ratios; the soft"
     f" weights, and the row `{CHOSEN}`, on dev, cut by the ratio, in each cell: `{DEFAULT_ROW}` with weight"
-    f" {DEFAULT_WEIGHT:g} stands unless another decoder under local constraints beats it by more than one"
-    " standard error. The row `chosen on whole dev` does the same with all of dev. Nothing was chosen on test"
-    " sentences."
+    f" {DEFAULT_WEIGHT:g} ({DEFAULT_WEIGHT_WITH_POS:g} where the chunker reads POS tags) stands unless"
+    " another decoder under local constraints beats it by more than one standard error. The row `chosen on"
+    " whole dev` does the same with all of dev. Nothing was chosen on test sentences."
 )
 
 
