@@ -7,7 +7,7 @@ Paper: Sec. 3. The two steps are also here by themselves: `make_examples` and `l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lcons_core import negatives as sources
@@ -30,12 +30,21 @@ from lcons_core.negatives import HowMany, NegativeSource
 if TYPE_CHECKING:
     from lcons_core.learning import ConstraintLearner
 
+# Words seen fewer times than this are one OTHER: rarer ones say little about the next text.
+OFTEN = 10
+
 FEATURES: dict[str, Callable[..., ConstraintFeature]] = {
     "ngram": NgramLabels.from_instances,
     "context": NgramContext.from_instances,
     "pos": NgramContext.from_instances,
     "punctuation": lambda structures, **options: NgramContext.from_instances(
         structures, **{"column": "word", "word_class": "punctuation", **options}
+    ),
+    "shape": lambda structures, **options: NgramContext.from_instances(
+        structures, **{"column": "word", "word_class": "shape", **options}
+    ),
+    "word": lambda structures, **options: NgramContext.from_instances(
+        structures, **{"column": "word", "least": OFTEN, **options}
     ),
     "existence": Existence.from_instances,
     "counts": Counts.from_instances,
@@ -110,6 +119,8 @@ def learn_from_examples(
     psi, y, weights = examples.matrix(by_frequency)
     learner.fit(psi, y, sample_weight=weights)
     settings = {name: value for name, value in learner.get_params().items() if name != "progress"}
+    if isinstance(learner.class_weight, Mapping):
+        settings["class_weight"] = {str(label): weight for label, weight in learner.class_weight.items()}
     provenance = record(
         seed=learner.seed,
         config=settings,

@@ -11,6 +11,7 @@ Not in the paper: padding (`sequence.py`), OTHER.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -202,8 +203,10 @@ class NgramContext(SequenceFeature):
         column: str = "pos",
         word_class: str | None = None,
         pad: bool = False,
+        least: int = 1,
     ) -> Self:
-        """The labels and context values of the training structures, sorted."""
+        """The labels and context values of the training structures, sorted; values seen fewer than `least`
+        times are OTHER."""
         found = read_instances(instances, column)
         labels = vocabulary((label for i in found for label in i.y), "label")
         probe = cls(labels, (), n, column, word_class, pad)
@@ -211,7 +214,8 @@ class NgramContext(SequenceFeature):
             probe.context_ids(instance)
         seen = (value for i in found for value in i.x[column])
         values = seen if word_class is None else map(WORD_CLASSES[word_class], seen)
-        contexts = vocabulary((v for v in values if v != NO_CLASS), f"value of {column}")
+        known = Counter(value for value in values if value != NO_CLASS)
+        contexts = vocabulary((v for v, count in known.items() if count >= least), f"value of {column}")
         return cls(labels, contexts, n, column, word_class, pad)
 
     @cached_property
