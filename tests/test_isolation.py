@@ -76,10 +76,13 @@ def test_a_wheel_carries_licence_types_and_sibling_ranges(wheels, package):
 
 def test_the_wheel_of_tasks_carries_its_corpora_and_settings(wheels):
     names, metadata = contents(wheels["lcons-tasks"])
-    corpus = {
+    chunking = {
         f"lcons_tasks/bundled/chunking/{name}" for name in ("train.txt", "dev.txt", "test.txt", "CARD.md")
     }
-    assert corpus | {"lcons_tasks/chunking/settings.json"} <= names
+    citation = {
+        f"lcons_tasks/bundled/citation/{name}" for name in ("references.txt", "references.pos", "CARD.md")
+    }
+    assert chunking | citation | {"lcons_tasks/chunking/settings.json"} <= names
     assert metadata.get_all("Provides-Extra") == ["torch"]
 
 
