@@ -6,6 +6,8 @@
 | `word_vectors.py` | pretrained word vectors, where there are some |
 | `crf_loss.py` | the conditional random field's loss and its gradient |
 | `bilstm_crf.py`, `bilstm_training.py` | the BiLSTM-CRF |
-| `text_features.py`, `linear_crf.py` | the linear CRF: no torch |
+| `templates.py`, `text_features.py`, `reference_features.py` | what linear models read of a token |
+| `linear_chain.py`, `linear_crf.py` | the linear chain, and training it as a CRF: no torch |
+| `structured_svm.py`, `chain_svm.py` | the structured SVM, and training the linear chain with it |
 | `tagger.py`, `model_file.py` | what every model offers, and its file |
 """

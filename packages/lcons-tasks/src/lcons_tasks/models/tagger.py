@@ -49,10 +49,10 @@ def load_tagger(path: str | os.PathLike[str]) -> Tagger:
     """The model in a file, of whatever kind; only a BiLSTM-CRF needs torch."""
     header, arrays = read_model(path)
     try:
-        if header.get("kind") == "linear-crf":
-            from lcons_tasks.models.linear_crf import LinearCrf
+        if header.get("kind") == "linear-chain":
+            from lcons_tasks.models.linear_chain import LinearChain
 
-            return LinearCrf.from_file(header, arrays)
+            return LinearChain.from_file(header, arrays)
         if header.get("kind") == "bilstm-crf":
             from lcons_tasks.models.bilstm_crf import BilstmCrf
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lcons_core.errors import InvalidInput
 from lcons_core.features.sequence import WORD
 from lcons_tasks.models.token_ids import Columns, shape
 
@@ -22,12 +21,6 @@ def text_features(x: Columns, columns: Sequence[str] = ()) -> list[list[str]]:
     ['bias', 'w=on', 'shape=x', 'suffix=n']
     """
     words = [word.lower() for word in x[WORD]]
-    missing = [name for name in columns if name not in x]
-    if missing:
-        raise InvalidInput(
-            f"the model reads column {missing[0]!r}, found {', '.join(x)}; give that column or train without"
-            " it."
-        )
     rows = []
     for t, word in enumerate(words):
         row = ["bias", f"w={word}", f"shape={shape(x[WORD][t])}"]

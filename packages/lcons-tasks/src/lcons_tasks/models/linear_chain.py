@@ -1,0 +1,137 @@
+"""A linear chain model: a weight per attribute and label, transitions, start and stop scores.
+
+    emission[t, c] = sum over attributes a of token t of weights[a, c]
+
+Trained by `linear_crf` (CRFsuite) or by `chain_svm` (structured SVM); decoding and the model file need numpy
+alone.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import Any, Self
+
+import numpy as np
+
+from lcons_decode import ChainBatch
+from lcons_decode.scores import Floats
+from lcons_tasks.models.model_file import Arrays, read_names, write_model
+from lcons_tasks.models.templates import Template, checked_columns, template
+from lcons_tasks.models.token_ids import Columns
+
+# Sums of weights that are remembered, a key each; at 13 labels a hundred bytes each.
+MOST_KEYS = 2**18
+
+
+@dataclass(frozen=True, eq=False)
+class LinearChain:
+    """`weights` (A, L) of `attributes`, `transition` (L, L) [from, to], `start` and `stop` (L,)."""
+
+    labels: tuple[str, ...]
+    columns: tuple[str, ...]
+    template: str
+    attributes: tuple[str, ...]
+    weights: Floats
+    transition: Floats
+    start: Floats
+    stop: Floats
+    kind = "linear-chain"
+
+    @property
+    def parameters(self) -> dict[str, int]:
+        """How many numbers were trained: those that are not zero."""
+        trained = sum(int(np.count_nonzero(array)) for array in self._arrays.values())
+        return {"trained": trained, "in all": trained}
+
+    def scores(self, xs: Sequence[Columns]) -> ChainBatch:
+        """The scores of the inputs, in order."""
+        rows = [row for x in xs for row in self._keys(x)]
+        offsets = np.cumsum([0, *(len(next(iter(x.values()))) for x in xs)])
+        emission = np.zeros((len(rows), len(self.labels)))
+        if rows:
+            lengths = np.array([len(row) for row in rows])
+            summed = self._sums.rows([key for row in rows for key in row])
+            emission = np.add.reduceat(summed, np.cumsum(lengths) - lengths, axis=0)
+        return ChainBatch(emission, offsets, self.transition, self.start, self.stop, self.labels)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model."""
+        header = {
+            "kind": self.kind,
+            "labels": list(self.labels),
+            "columns": list(self.columns),
+            "template": self.template,
+            "attributes": list(self.attributes),
+        }
+        write_model(path, header, self._arrays)
+
+    @classmethod
+    def from_file(cls, header: Mapping[str, Any], arrays: Arrays) -> Self:
+        """The model that `save` wrote."""
+        labels, attributes = read_names(header["labels"], distinct=True), read_names(header["attributes"])
+        name = str(header["template"])
+        template(name)
+        A, L = len(attributes), len(labels)
+        shapes = {"weights": (A, L), "transition": (L, L), "start": (L,), "stop": (L,)}
+        for part, shape in shapes.items():
+            if arrays[part].shape != shape or arrays[part].dtype != np.float64:
+                raise ValueError(f"its {part} are {arrays[part].dtype} of shape {arrays[part].shape}")
+        values = (arrays[part] for part in shapes)
+        return cls(labels, read_names(header["columns"]), name, attributes, *values)
+
+    @property
+    def _arrays(self) -> dict[str, Floats]:
+        return {
+            "weights": self.weights,
+            "transition": self.transition,
+            "start": self.start,
+            "stop": self.stop,
+        }
+
+    @cached_property
+    def _sums(self) -> _Sums:
+        return _Sums(template(self.template), self.attributes, self.weights)
+
+    def _keys(self, x: Columns) -> list[list[str]]:
+        checked_columns(x, self.columns)
+        return template(self.template).keys(x, self.columns)
+
+
+class _Sums:
+    """The summed weights of each key's attributes, found once a key."""
+
+    def __init__(self, template: Template, attributes: Sequence[str], weights: Floats) -> None:
+        self.attributes = template.attributes
+        self.index = {attribute: i for i, attribute in enumerate(attributes)}
+        self.weights = weights
+        self.forget()
+
+    def forget(self) -> None:
+        """Starts again with no keys."""
+        self.places: dict[str, int] = {}
+        self.sums = np.zeros((1024, self.weights.shape[1]))
+
+    def rows(self, keys: Sequence[str]) -> Floats:
+        """(len(keys), L)"""
+        if len(self.places) > MOST_KEYS:
+            self.forget()
+        places, known = self.places, len(self.places)
+        ids = [places.setdefault(key, len(places)) for key in keys]
+        if len(places) > known:
+            fresh = list(islice(places, known, None))
+            self._add(fresh, known)
+        return self.sums[ids]
+
+    def _add(self, keys: Sequence[str], first: int) -> None:
+        last = first + len(keys)
+        if last > len(self.sums):
+            grown = np.zeros((2 * last, self.sums.shape[1]))
+            grown[:first] = self.sums[:first]
+            self.sums = grown
+        for place, key in enumerate(keys, start=first):
+            ids = [self.index[a] for a in self.attributes(key) if a in self.index]
+            self.sums[place] = self.weights[ids].sum(axis=0) if ids else 0.0
