@@ -11,17 +11,19 @@ from lcons_core import LearnedConstraint, load
 from lcons_core.errors import InvalidInput
 from lcons_core.learning.grids import Grid
 from lcons_tasks.chunking import paper, tuning
-from lcons_tasks.chunking.cell import CHOSEN, Cell, Filled, rejected_gold
-from lcons_tasks.chunking.choice import choose
+from lcons_tasks.chunking.cell import CHOSEN, Cell, Filled
 from lcons_tasks.chunking.corpus import ChunkCorpus, load_corpus, subset
 from lcons_tasks.chunking.decoders import rows_of
-from lcons_tasks.chunking.examples import examples
-from lcons_tasks.chunking.features import SOFT, learn, recipe
+from lcons_tasks.chunking.features import SOFT
 from lcons_tasks.chunking.model import BaseModel, tuned, tuned_settings
 from lcons_tasks.chunking.report import PREDICTIONS, write_run
 from lcons_tasks.chunking.summary import claims, groups
 from lcons_tasks.chunking.task import Options, cells_of, diagnoses, plan, run
 from lcons_tasks.corpus import Sentence, find, read_columns
+from lcons_tasks.experiment.choice import choose
+from lcons_tasks.experiment.examples import examples
+from lcons_tasks.experiment.parts import rejected_gold
+from lcons_tasks.experiment.recipes import learn, recipe
 from lcons_tasks.experiment.stages import Stages
 from lcons_tasks.tagging.constrained_tagger import load_constrained_tagger
 
@@ -103,7 +105,7 @@ def test_every_feature_can_be_learned(corpus, text):
     assert constraint.provenance["recipe"] == recipe(text).to_dict()
 
 
-@pytest.mark.parametrize("text", ["shape:3", "pos:x", "", "counts:3", "pos:3:some"])
+@pytest.mark.parametrize("text", ["colour:3", "pos:x", "", "counts:3", "pos:3:some"])
 def test_an_unknown_constraint_is_refused_in_one_sentence(text):
     with pytest.raises(InvalidInput, match="existence"):
         recipe(text)

@@ -18,15 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcons_core import LearnedConstraint, load, save
-from lcons_decode import ChainBatch
 from lcons_decode.scores import Ints
-from lcons_tasks.chunking.choice import choose
 from lcons_tasks.chunking.corpus import ChunkCorpus, hash_sentences, load_corpus, part_of, subset
-from lcons_tasks.chunking.decoders import Row, predict
-from lcons_tasks.chunking.features import Recipe, learn
+from lcons_tasks.chunking.decoders import shared as shared_weight
+from lcons_tasks.chunking.decoders import weights_of
 from lcons_tasks.chunking.model import BaseModel
-from lcons_tasks.corpus import Sentence
+from lcons_tasks.experiment.choice import choose
 from lcons_tasks.experiment.jobs import Tell
+from lcons_tasks.experiment.parts import Part, percent, rejected_gold, right_counts, size_of
+from lcons_tasks.experiment.recipes import Recipe, learn
+from lcons_tasks.experiment.rows import Row, predict, recipes_of, uses
 from lcons_tasks.experiment.stages import Stages
 from lcons_tasks.metrics import chunk_f1
 from lcons_tasks.models.tagger import Tagger, load_tagger
@@ -38,14 +39,16 @@ DEFAULT_ROW, DEFAULT_WEIGHT, DEFAULT_WEIGHT_WITH_POS = "soft pos-1+2", 16.0, 4.0
 CHOSEN = "chosen on dev"
 
 _MODEL_CODE = ("lcons_tasks.models", "lcons_tasks.chunking.model", "lcons_decode")
-_CONSTRAINT_CODE = ("lcons_core", "lcons_tasks.chunking.features")
+_CONSTRAINT_CODE = ("lcons_core", "lcons_tasks.experiment.recipes")
 _ANSWER_CODE = (
     *_MODEL_CODE,
     *_CONSTRAINT_CODE,
     "lcons_decode",
     "lcons_tasks.metrics",
     "lcons_tasks.chunking.corpus",
-    "lcons_tasks.chunking.choice",
+    "lcons_tasks.experiment.choice",
+    "lcons_tasks.experiment.parts",
+    "lcons_tasks.experiment.rows",
     "lcons_tasks.chunking.decoders",
     "lcons_tasks.chunking.cell",
 )
@@ -141,58 +144,6 @@ _corpus = lru_cache(maxsize=2)(load_corpus)
 _vectors = lru_cache(maxsize=1)(find_vectors)
 
 
-def recipes_of(rows: Sequence[Row]) -> list[Recipe]:
-    """The distinct recipes of rows, in order."""
-    return list(dict.fromkeys(recipe for row in rows for recipe in row.recipes))
-
-
-def right_counts(found: Ints, gold: Ints, offsets: Ints) -> Ints:
-    """Right labels a sentence."""
-    right = np.concatenate([[0], np.cumsum(found == gold)])
-    return right[offsets[1:]] - right[offsets[:-1]]
-
-
-def rejected_gold(constraint: LearnedConstraint, sentences: Sequence[Sentence]) -> dict[str, float]:
-    """How much of the gold labelling of held-out sentences a constraint rejects, in percent of its parts
-    and of sentences; `unknown` are sentences with a label that it has never seen, which are left out."""
-    known = set(getattr(constraint.feature, "labels", ()))
-    parts = broken = sentences_broken = kept = 0
-    feature = constraint.feature
-    assert feature is not None
-    for sentence in sentences:
-        if not known.issuperset(sentence.labels):
-            continue
-        verdicts = constraint.network.accepts(feature.psi(sentence.instance))
-        kept += 1
-        parts += len(verdicts)
-        broken += int((~verdicts).sum())
-        sentences_broken += bool((~verdicts).any())
-    return {
-        "parts": 100 * broken / max(parts, 1),
-        "sentences": 100 * sentences_broken / max(kept, 1),
-        "unknown": len(sentences) - kept,
-    }
-
-
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """Sentences of dev or test, with the model's scores and the gold labels as its indices (-1: unknown)."""
-
-    batch: ChainBatch
-    xs: list[dict[str, tuple[str, ...]]]
-    gold: Ints
-
-    @classmethod
-    def of(cls, model: Tagger, sentences: Sequence[Sentence]) -> _Part:
-        xs = [sentence.x for sentence in sentences]
-        index = {label: i for i, label in enumerate(model.labels)}
-        gold = [index.get(label, -1) for sentence in sentences for label in sentence.labels]
-        return cls(model.scores(xs), xs, np.array(gold, dtype=np.int64))
-
-    def right(self, found: Ints) -> Ints:
-        return right_counts(found, self.gold, self.batch.offsets)
-
-
 def _answer(
     cell: Cell,
     corpus: ChunkCorpus,
@@ -208,19 +159,21 @@ def _answer(
     for i, recipe in enumerate(recipes):
         tell(0.6 + 0.2 * i / len(recipes), f"learning {recipe.name}")
         constraints[recipe.name] = constraint(cell, recipe, stages)
-    dev, test = _Part.of(model, corpus.dev), _Part.of(model, corpus.test)
+    dev, test = Part.of(model, corpus.dev), Part.of(model, corpus.test)
     cut = part_of(len(corpus.dev), cell.ratio)
-    settings: list[tuple[Row, float]] = [(row, weight) for row in cell.rows for weight in row.weights]
+    settings: list[tuple[Row, float]] = [(row, weight) for row in cell.rows for weight in weights_of(row)]
     on_dev = []
     for i, (row, weight) in enumerate(settings):
         tell(0.8 + 0.15 * i / len(settings), f"dev: {row.name}")
-        on_dev.append(dev.right(predict(row, weight, constraints, dev.batch, dev.xs, cell.beam)))
+        used = uses(row, shared_weight(weight, row), constraints)
+        on_dev.append(dev.right(predict(row, used, dev.batch, dev.xs, cell.beam)))
     found: dict[tuple[str, float], Ints] = {}
 
     def on_test(row: Row, weight: float) -> Ints:
         if (row.name, weight) not in found:
             tell(0.95, f"test: {row.name}")
-            found[row.name, weight] = predict(row, weight, constraints, test.batch, test.xs, cell.beam)
+            used = uses(row, shared_weight(weight, row), constraints)
+            found[row.name, weight] = predict(row, used, test.batch, test.xs, cell.beam)
         return found[row.name, weight]
 
     gold = [sentence.labels for sentence in corpus.test]
@@ -239,14 +192,14 @@ def _answer(
         figures[name] = {
             "row": row.name,
             "weight": weight,
-            "dev": _percent(on_dev[pick][:cut], sizes[:cut]),
-            "whole dev": _percent(on_dev[pick], sizes),
-            "test": _percent(test.right(answer), lengths),
+            "dev": percent(on_dev[pick][:cut], sizes[:cut]),
+            "whole dev": percent(on_dev[pick], sizes),
+            "test": percent(test.right(answer), lengths),
             "chunk f1": 100 * chunk_f1(gold, labels).f1,
             "chosen on whole dev": {
                 "row": settings[whole][0].name,
                 "weight": settings[whole][1],
-                "test": _percent(test.right(on_test(*settings[whole])), lengths),
+                "test": percent(test.right(on_test(*settings[whole])), lengths),
             },
         }
         predictions[name] = answer.astype(np.int16)
@@ -256,7 +209,7 @@ def _answer(
         "dev sentences": cut,
         "parameters": model.parameters,
         "constraints": {
-            name: {"parameters": _size(learned), "rejected gold": rejected_gold(learned, corpus.dev)}
+            name: {"parameters": size_of(learned), "rejected gold": rejected_gold(learned, corpus.dev)}
             for name, learned in constraints.items()
         },
         "rows": figures,
@@ -289,15 +242,6 @@ def _default(group: Sequence[int], settings: Sequence[tuple[Row, float]], base: 
 def _split(labels: Sequence[str], lengths: Ints) -> list[Sequence[str]]:
     edges = np.cumsum([0, *lengths.tolist()])
     return [labels[a:b] for a, b in pairwise(edges)]
-
-
-def _percent(right: Ints, total: Ints) -> float:
-    return float(100 * right.sum() / total.sum())
-
-
-def _size(learned: LearnedConstraint) -> int:
-    """How many numbers a constraint's networks have."""
-    return sum(part.W.size + part.b.size for part in learned.network.parts)
 
 
 def _read(cell: Cell, folder: Path) -> Filled:

@@ -10,11 +10,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lcons_tasks.chunking.cell import Cell, base_model, constraint, recipes_of, shared
+from lcons_tasks.chunking.cell import Cell, base_model, constraint, shared
 from lcons_tasks.chunking.corpus import hash_sentences, subset
-from lcons_tasks.chunking.features import Recipe
 from lcons_tasks.diagnosis import diagnose, predict
 from lcons_tasks.experiment.jobs import Tell
+from lcons_tasks.experiment.recipes import Recipe
+from lcons_tasks.experiment.rows import recipes_of
 from lcons_tasks.experiment.stages import Stages
 from lcons_tasks.experiment.tables import table
 
@@ -23,7 +24,7 @@ _CODE = (
     "lcons_decode",
     "lcons_tasks.diagnosis",
     "lcons_tasks.models",
-    "lcons_tasks.chunking.features",
+    "lcons_tasks.experiment.recipes",
 )
 
 NOT_FOUND = "not found by the learner"

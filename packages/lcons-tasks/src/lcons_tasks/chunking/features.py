@@ -1,50 +1,14 @@
-"""The constraints of the chunking experiment: which feature, how large a network, which negatives.
+"""The constraints of the chunking experiment.
 
 Paper: Appendix E: n-gram label existence with one flipped bit, n-gram POS with one label changed at random;
 K = 10. Differs from the paper: one learning rate and one start for all, at most 100 epochs.
 
-Not in the paper: many or all single-label changes instead of one, positives weighted by how often they were
-seen, and networks of their own for soft use, where a graded margin matters more than a sharp border.
+Not in the paper: networks of their own for soft use.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
-
-from lcons_core import ConstraintLearner, LearnedConstraint, learn_constraints
-from lcons_core.errors import InvalidInput
-from lcons_core.learn import FEATURES
-from lcons_core.negatives import HowMany
-from lcons_tasks.corpus import Sentence
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """How one constraint is learned; `negatives` and `many` are those of `lcons_core.make_examples`."""
-
-    feature: str
-    n: int | None
-    hidden: int = 10
-    learning_rate: float = 0.03
-    negatives: str = "relabel"
-    many: HowMany = 1
-    by_frequency: bool = False
-    epochs: int = 100
-
-    @property
-    def name(self) -> str:
-        """What tables and files call it, such as `pos-3`."""
-        n = "" if self.n is None else f"-{self.n}"
-        return f"{self.feature}{n}" + ("" if self.many == 1 else f"-{self.many}")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return asdict(self)
-
-
-NEGATIVES = {"existence": "flip", "counts": "perturb"}
+from lcons_tasks.experiment.recipes import Recipe
 
 # Soft constraints: small windows with every label change, larger ones with some.
 SOFT = (
@@ -52,47 +16,3 @@ SOFT = (
     Recipe("pos", 2, many="all", by_frequency=True),
     Recipe("pos", 3, hidden=30, many=8, by_frequency=True, epochs=40),
 )
-
-
-def recipe(text: str, hidden: int = 10) -> Recipe:
-    """The recipe for a constraint written as `pos:3`, `existence:2`, `ngram:3`, `punctuation:2` or `counts`,
-    with the paper's negatives, or with every change of one label where `:all` follows.
-
-    >>> recipe("pos:3").name, recipe("counts").negatives, recipe("pos:2:all").many
-    ('pos-3', 'perturb', 'all')
-    """
-    feature, *rest = text.split(":")
-    many: HowMany = "all" if rest[-1:] == ["all"] else 1
-    number = rest[: len(rest) - (many == "all")]
-    known = sorted(set(FEATURES) - {"tuples", "pairs", "context"})
-    longest = 0 if feature == "counts" else 1
-    if feature not in known or len(number) > longest or not all(one.isdecimal() for one in number):
-        raise InvalidInput(
-            f"a constraint is one of {', '.join(known)}, with its n as in `pos:3` (counts has none) and"
-            f" `:all` for all negatives, found {text!r}; name one."
-        )
-    n = None if feature == "counts" else int(*number or (3,))
-    return Recipe(feature, n, hidden, negatives=NEGATIVES.get(feature, "relabel"), many=many)
-
-
-def learn(recipe: Recipe, sentences: Sequence[Sentence], seed: int) -> LearnedConstraint:
-    """The constraint that the sentences obey, by a recipe."""
-    learner = ConstraintLearner(
-        recipe.hidden,
-        seed=seed,
-        restarts=1,
-        epochs=recipe.epochs,
-        learning_rate=recipe.learning_rate,
-    )
-    options = {} if recipe.n is None else {"n": recipe.n}
-    found = learn_constraints(
-        [sentence.instance for sentence in sentences],
-        recipe.feature,
-        seed=seed,
-        negatives=recipe.negatives,
-        many=recipe.many,
-        by_frequency=recipe.by_frequency,
-        learner=learner,
-        **options,
-    )
-    return replace(found, provenance={**found.provenance, "recipe": recipe.to_dict()})

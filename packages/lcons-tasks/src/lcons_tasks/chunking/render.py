@@ -8,9 +8,9 @@ from lcons_tasks.chunking import paper
 from lcons_tasks.chunking.cell import CHOSEN, DEFAULT_ROW, DEFAULT_WEIGHT, DEFAULT_WEIGHT_WITH_POS
 from lcons_tasks.chunking.corpus import ChunkCorpus
 from lcons_tasks.chunking.diagnoses import Diagnosed, diagnosis_table
-from lcons_tasks.chunking.examples import Example
 from lcons_tasks.chunking.summary import Claim, Group, claims, gains, percent
 from lcons_tasks.chunking.task import Options
+from lcons_tasks.experiment.examples import Example
 from lcons_tasks.experiment.tables import mean_spread, table
 from lcons_tasks.tagging.writing import bracketed
 

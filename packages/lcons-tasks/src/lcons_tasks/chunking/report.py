@@ -18,15 +18,16 @@ from lcons_core.errors import LconsError
 from lcons_core.files.provenance import versions
 from lcons_tasks.atomic import replacing, replacing_folder
 from lcons_tasks.chunking import paper
-from lcons_tasks.chunking.cell import CHOSEN, Filled, base_model, constraint, recipes_of, shared
+from lcons_tasks.chunking.cell import CHOSEN, Filled, base_model, constraint, shared
 from lcons_tasks.chunking.corpus import ChunkCorpus
-from lcons_tasks.chunking.decoders import Row, uses
+from lcons_tasks.chunking.decoders import shared as shared_weight
 from lcons_tasks.chunking.diagnoses import Diagnosed
-from lcons_tasks.chunking.examples import Example, examples
 from lcons_tasks.chunking.render import render
 from lcons_tasks.chunking.summary import Gain, Group, claims, gains, groups, offsets_of, percent
 from lcons_tasks.chunking.task import Options
 from lcons_tasks.corpus import Columns, Sentence, write_columns
+from lcons_tasks.experiment.examples import Example, examples
+from lcons_tasks.experiment.rows import Row, recipes_of, uses
 from lcons_tasks.experiment.stages import Stages, library_versions
 from lcons_tasks.tagging.constrained_tagger import ConstrainedTagger
 
@@ -97,7 +98,7 @@ def _tagger(group: Group, stages: Stages) -> ConstrainedTagger:
     """The chunker of the most data, first seed, with the constraints that dev chose."""
     one = group.by_ratio[max(group.by_ratio)][0]
     row, weight = _chosen(one)
-    chosen = uses(row, weight, _constraints(one, row, stages))
+    chosen = uses(row, shared_weight(weight, row), _constraints(one, row, stages))
     decoder = {"viterbi": "viterbi", "beam": "beam"}.get(row.how, "exact")
     model = base_model(one.cell, stages, lambda share, what: None)
     return ConstrainedTagger(model, tuple(chosen), decoder, one.cell.beam)

@@ -12,13 +12,14 @@ from functools import partial
 from typing import Any
 
 from lcons_core.errors import InvalidInput
-from lcons_tasks.chunking.cell import Cell, Filled, base_model, constraint, fill, recipes_of, shared
+from lcons_tasks.chunking.cell import Cell, Filled, base_model, constraint, fill, shared
 from lcons_tasks.chunking.corpus import SUBSETS
 from lcons_tasks.chunking.decoders import DECODERS, rows_of
 from lcons_tasks.chunking.diagnoses import Diagnosed, diagnosis, hard_recipes
-from lcons_tasks.chunking.features import Recipe, recipe
 from lcons_tasks.chunking.model import BASES, tuned
 from lcons_tasks.experiment.jobs import Event, Tell, run_jobs
+from lcons_tasks.experiment.recipes import Recipe, recipe
+from lcons_tasks.experiment.rows import recipes_of
 from lcons_tasks.experiment.stages import Stages
 
 WORDS, WITH_POS = "bilstm", "bilstm+pos"
