@@ -74,6 +74,56 @@ def chunking(
     )
 
 
+@commands.command()
+@click.option("--corpus", default="auto", show_default=True, help="bundled, cora, anystyle, a file, or auto.")
+@click.option("--seed", "seeds", multiple=True, type=int, help="Which split; several.")
+@click.option("--base", "bases", multiple=True, help="words, words-brief, words+pos or reference.")
+@click.option("--decoder", "decoders", multiple=True, help="exact, search, constrained-search, soft, ...")
+@click.option("--hidden", "-K", "hidden", multiple=True, type=int, help="K of the paper's features; several.")
+@click.option("--size", "sizes", multiple=True, type=int, help="Fewer training references, for a curve.")
+@click.option("--beam", type=int, default=50, show_default=True, help="Width of the search.")
+@click.option("--full", is_flag=True, help="The whole table of the paper and what goes beyond it.")
+@click.option("--jobs", type=click.IntRange(min=1), help="Processes; all cores by default.")
+@click.option("--out", type=click.Path(path_type=Path), default=Path("runs/citation"), show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Print results.json instead of the report.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+def citation(corpus: str, full: bool, jobs: int | None, out: Path, quiet: bool, **given: Any) -> None:
+    """Label the fields of bibliographic references, and see what learned constraints add.
+
+    Uses Cora where it is found (`lcons data list`), else a small corpus that comes with lcons. Stages are
+    kept: a run that is stopped goes on where it was, and gives the same result. Leaves a parser behind, for
+    `lcons parse`.
+
+    \b
+    Example:
+      lcons run citation --corpus bundled --seed 1 --base words --decoder soft
+    """
+    from dataclasses import replace
+
+    from lcons_tasks.citation.cell import shared
+    from lcons_tasks.citation.report import write_run
+    from lcons_tasks.citation.task import Options, run
+    from lcons_tasks.corpus import find
+    from lcons_tasks.experiment.stages import Stages
+
+    name = ("cora" if find("cora") else "bundled") if corpus == "auto" else corpus
+    options = Options.full(name) if full else Options.default(name)
+    named = ("seeds", "bases", "decoders", "hidden", "sizes")
+    options = replace(options, beam=given["beam"], **{key: given[key] for key in named if given[key]})
+    check_writable(out)
+    stages = Stages.of_user()
+    if not quiet:
+        click.echo(f"lcons: reading {name}", err=True)
+    shared(name, stages)
+    with phases(quiet) as progress:
+        filled = run(options, stages, jobs, progress)
+    report = write_run(out, options, filled, stages)
+    click.echo((out / "results.json").read_text(encoding="utf-8") if given["as_json"] else report, nl=False)
+    click.echo(
+        f"lcons: written to {out}: report.md, results.json, constraints, predictions, parser", err=True
+    )
+
+
 def _options(corpus: str, full: bool, given: dict[str, Any]) -> Any:
     """The defaults of the corpus, with what was given in their place."""
     from dataclasses import replace

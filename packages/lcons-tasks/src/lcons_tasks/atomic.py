@@ -58,3 +58,9 @@ def replacing_folder(target: Path, first_stays: bool = False) -> Iterator[Path]:
         # Never the only copy.
         if target.exists() or not replaced.exists():
             shutil.rmtree(beside, ignore_errors=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes a text as UTF-8, whole or not at all."""
+    with replacing(path) as file:
+        file.write(text.encode("utf-8"))

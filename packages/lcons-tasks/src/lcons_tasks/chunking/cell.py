@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 
 from lcons_core import LearnedConstraint, load, save
 from lcons_decode.scores import Ints
-from lcons_tasks.chunking.corpus import ChunkCorpus, hash_sentences, load_corpus, part_of, subset
+from lcons_tasks.chunking.corpus import ChunkCorpus, load_corpus, part_of, subset
 from lcons_tasks.chunking.decoders import shared as shared_weight
 from lcons_tasks.chunking.decoders import weights_of
 from lcons_tasks.chunking.model import BaseModel
+from lcons_tasks.corpus import hash_sentences
 from lcons_tasks.experiment.choice import choose
 from lcons_tasks.experiment.jobs import Tell
 from lcons_tasks.experiment.parts import Part, percent, rejected_gold, right_counts, size_of

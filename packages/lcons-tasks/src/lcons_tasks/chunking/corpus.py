@@ -8,7 +8,7 @@ contain less.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +17,7 @@ import numpy as np
 
 from lcons_core.errors import InvalidInput
 from lcons_tasks.bundled import bundled
-from lcons_tasks.corpus import CONLL2000, Sentence, find, read_columns, require
+from lcons_tasks.corpus import CONLL2000, Sentence, find, hash_sentences, read_columns, require
 
 CONLL2000_TRAIN = 8000
 PARTS = ("train", "dev", "test")
@@ -45,16 +45,6 @@ class ChunkCorpus:
         return hashlib.sha256(
             "".join(hash_sentences(getattr(self, part)) for part in PARTS).encode()
         ).hexdigest()
-
-
-def hash_sentences(sentences: Iterable[Sentence]) -> str:
-    """The sha256 of words, columns and labels."""
-    digest = hashlib.sha256()
-    for sentence in sentences:
-        for token in zip(sentence.words, *sentence.columns.values(), sentence.labels, strict=True):
-            digest.update(("\t".join(token) + "\n").encode())
-        digest.update(b"\n")
-    return digest.hexdigest()
 
 
 def load_corpus(name: str = "auto") -> ChunkCorpus:

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from lcons_tasks.chunking.cell import Cell, base_model, constraint, shared
-from lcons_tasks.chunking.corpus import hash_sentences, subset
+from lcons_tasks.chunking.corpus import subset
+from lcons_tasks.corpus import hash_sentences
 from lcons_tasks.diagnosis import diagnose, predict
 from lcons_tasks.experiment.jobs import Tell
 from lcons_tasks.experiment.recipes import Recipe

@@ -8,11 +8,11 @@ from lcons_tasks.chunking import paper
 from lcons_tasks.chunking.cell import CHOSEN, DEFAULT_ROW, DEFAULT_WEIGHT, DEFAULT_WEIGHT_WITH_POS
 from lcons_tasks.chunking.corpus import ChunkCorpus
 from lcons_tasks.chunking.diagnoses import Diagnosed, diagnosis_table
-from lcons_tasks.chunking.summary import Claim, Group, claims, gains, percent
+from lcons_tasks.chunking.summary import Group, claims, gains, percent
 from lcons_tasks.chunking.task import Options
-from lcons_tasks.experiment.examples import Example
+from lcons_tasks.experiment.claims import claims_table
+from lcons_tasks.experiment.examples import Example, shown_example
 from lcons_tasks.experiment.tables import mean_spread, table
-from lcons_tasks.tagging.writing import bracketed
 
 CHOICES = (
     "What was chosen how: the chunker's learning rate and decay by `--tune` on dev, cut by the ratio; its"
@@ -48,7 +48,7 @@ def render(
         parts += _group(group, corpus, compare_with_paper and is_papers)
     first = found[0]
     if compare_with_paper and first.base == "bilstm":
-        parts += ["## Claims of the paper", _claims(claims(first, corpus))]
+        parts += ["## Claims of the paper", claims_table(claims(first, corpus))]
     if diagnosed:
         smallest = percent(min(first.by_ratio))
         parts += [
@@ -62,7 +62,7 @@ def render(
     if shown:
         smallest = percent(min(first.by_ratio))
         parts += [f"## Sentences that changed ({smallest} of the data, seed {options.seeds[0]})"]
-        parts += [_example(example) for example in shown]
+        parts += [shown_example(example) for example in shown]
     return "\n\n".join(parts) + "\n"
 
 
@@ -142,11 +142,6 @@ def _choices(group: Group) -> str:
     return "Chosen on dev (cut by the ratio), a seed each: " + " · ".join(told) + "."
 
 
-def _claims(found: Sequence[Claim]) -> str:
-    rows = [[claim.text, "held" if claim.held else "not held", claim.figures] for claim in found]
-    return table(["claim", "here", "figures"], rows)
-
-
 def _parameters(group: Group) -> str:
     rows = []
     for ratio, cells in group.by_ratio.items():
@@ -165,17 +160,3 @@ def _parameters(group: Group) -> str:
         f" {paper.ELMO['trained']:,} ({paper.ELMO['in all']:,} in all); constraints add about 1,000."
     )
     return table(head, rows) + "\n\n" + said
-
-
-def _example(example: Example) -> str:
-    verdict = f"{example.gain:+d} right"
-    lines = [
-        f"- before: {bracketed(example.words, example.before)}",
-        f"  after:  {bracketed(example.words, example.after)}  ({verdict})",
-    ]
-    if example.after != example.gold:
-        lines.append(f"  gold:   {bracketed(example.words, example.gold)}")
-    lines.append(f"  {example.rule}")
-    if example.why:
-        lines.append(f"  {example.why}")
-    return "\n".join(lines)

@@ -16,7 +16,7 @@ from typing import Any
 from lcons_core import LearnedConstraint, save
 from lcons_core.errors import LconsError
 from lcons_core.files.provenance import versions
-from lcons_tasks.atomic import replacing, replacing_folder
+from lcons_tasks.atomic import replacing_folder, write_text
 from lcons_tasks.chunking import paper
 from lcons_tasks.chunking.cell import CHOSEN, Filled, base_model, constraint, shared
 from lcons_tasks.chunking.corpus import ChunkCorpus
@@ -59,10 +59,10 @@ def write_run(
         with replacing_folder(folder / "predictions") as made:
             _write_predictions(made, filled, corpus)
         _tagger(found[0], stages).save(folder / "tagger")
-        _write_text(folder / "report.md", report)
+        write_text(folder / "report.md", report)
         results = _results(options, found, corpus, None if vectors is None else vectors.name, shown)
         results["diagnoses"] = dict(diagnosed or {})
-        _write_text(folder / "results.json", json.dumps(results, indent=1, ensure_ascii=False) + "\n")
+        write_text(folder / "results.json", json.dumps(results, indent=1, ensure_ascii=False) + "\n")
     except OSError as error:
         raise LconsError(
             f"cannot write into {str(folder)!r}: {error.strerror or error}; name another folder with --out."
@@ -124,11 +124,6 @@ def _write_predictions(folder: Path, filled: Sequence[Filled], corpus: ChunkCorp
             for s, e, c in zip(corpus.test, exact, constrained, strict=True)
         )
         write_columns(folder / f"{one.cell.base.name}-{_cell_name(one)}.txt", sentences, PREDICTIONS)
-
-
-def _write_text(path: Path, text: str) -> None:
-    with replacing(path) as file:
-        file.write(text.encode("utf-8"))
 
 
 def _results(

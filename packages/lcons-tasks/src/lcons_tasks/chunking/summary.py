@@ -13,6 +13,7 @@ from lcons_decode.scores import Ints
 from lcons_tasks.chunking import paper
 from lcons_tasks.chunking.cell import CHOSEN, Filled
 from lcons_tasks.chunking.corpus import ChunkCorpus
+from lcons_tasks.experiment.claims import Claim
 from lcons_tasks.metrics import Interval, paired_bootstrap
 
 # Which row's gain over which other is reported.
@@ -63,15 +64,6 @@ class Gain:
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         return asdict(self)
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A claim of the paper, whether it held here, and the figures."""
-
-    text: str
-    held: bool
-    figures: str
 
 
 def groups(filled: Sequence[Filled]) -> list[Group]:

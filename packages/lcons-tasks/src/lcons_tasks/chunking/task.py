@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from lcons_core.errors import InvalidInput
 from lcons_tasks.chunking.cell import Cell, Filled, base_model, constraint, fill, shared
@@ -18,6 +17,7 @@ from lcons_tasks.chunking.decoders import DECODERS, rows_of
 from lcons_tasks.chunking.diagnoses import Diagnosed, diagnosis, hard_recipes
 from lcons_tasks.chunking.model import BASES, tuned
 from lcons_tasks.experiment.jobs import Event, Tell, run_jobs
+from lcons_tasks.experiment.kernels import compile_kernels
 from lcons_tasks.experiment.recipes import Recipe, recipe
 from lcons_tasks.experiment.rows import recipes_of
 from lcons_tasks.experiment.stages import Stages
@@ -175,16 +175,3 @@ def _make(work: Work, tell: Tell, stages: Stages) -> None:
 
 def _fill(cell: Cell, tell: Tell, stages: Stages) -> Filled:
     return fill(cell, stages, tell)
-
-
-def compile_kernels() -> None:
-    """Runs each decoder once on a tiny chain, so that its kernels are compiled and kept on disk."""
-    from lcons_core import iob2
-    from lcons_decode import ChainScores, Soft, beam_search, constrained_viterbi, viterbi
-
-    scores: Any = ChainScores([[0.0, 0.0, 1.0], [0.0, 2.0, 1.0]], labels=["B-X", "I-X", "O"])
-    rule = iob2(scores.labels)
-    viterbi(scores)
-    constrained_viterbi(scores, [rule])
-    constrained_viterbi(scores, [Soft(rule, 1.0)])
-    beam_search(scores, [rule])

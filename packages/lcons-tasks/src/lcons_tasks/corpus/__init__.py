@@ -14,7 +14,7 @@ from lcons_tasks.corpus.layout import CONLL2000, CONLL2003, Columns
 from lcons_tasks.corpus.reference import Reference, Segment
 from lcons_tasks.corpus.references import CORA_FIELDS, read_references
 from lcons_tasks.corpus.roth_yih import Relation, RelationSentence, read_roth_yih
-from lcons_tasks.corpus.sentence import Sentence
+from lcons_tasks.corpus.sentence import Sentence, hash_sentences
 from lcons_tasks.corpus.vectors import read_vectors
 
 __all__ = [
@@ -40,6 +40,7 @@ __all__ = [
     "data_folders",
     "fetch",
     "find",
+    "hash_sentences",
     "read_anystyle",
     "read_columns",
     "read_references",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from lcons_core.errors import InvalidInput
@@ -54,3 +55,13 @@ class Sentence:
     def instance(self) -> Instance:
         """The sentence as lcons-core learns from it."""
         return Instance(self.x, self.y)
+
+
+def hash_sentences(sentences: Iterable[Sentence]) -> str:
+    """The sha256 of words, columns and labels."""
+    digest = hashlib.sha256()
+    for sentence in sentences:
+        for token in zip(sentence.words, *sentence.columns.values(), sentence.labels, strict=True):
+            digest.update(("\t".join(token) + "\n").encode())
+        digest.update(b"\n")
+    return digest.hexdigest()

@@ -1,15 +1,20 @@
 """Choosing on dev: the default unless dev speaks clearly against it.
 
 With few dev sentences the best of many settings is mostly luck. So a default stands unless the best setting
-beats it by more than one standard error of the paired difference over dev sentences.
+beats it by more than one standard error of the paired difference over dev sentences. Weights of several
+constraints are chosen so too: first all of them together, then one after another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
+
+Weights = tuple[float, ...]
+
+FACTORS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
 
 
 def choose(right: Sequence[ArrayLike], default: int) -> int:
@@ -24,3 +29,28 @@ def choose(right: Sequence[ArrayLike], default: int) -> int:
     gain = counts[best] - counts[default]
     error = np.sqrt(len(gain)) * gain.std(ddof=1) if len(gain) > 1 else np.inf
     return best if gain.sum() > error else default
+
+
+def choose_weights(
+    right: Callable[[Weights], ArrayLike], default: Weights, factors: Sequence[float] = FACTORS
+) -> Weights:
+    """The default weights, times a factor for all, then each times a factor of its own; right labels a dev
+    sentence under weights tell which.
+
+    >>> choose_weights(lambda weights: [10 - abs(weights[0] - 2)] * 3, (1.0, 1.0))
+    (2.0, 2.0)
+    """
+    seen: dict[Weights, ArrayLike] = {}
+
+    def better(current: Weights, others: Sequence[Weights]) -> Weights:
+        settings = list(dict.fromkeys((current, *others)))
+        for weights in settings:
+            if weights not in seen:
+                seen[weights] = right(weights)
+        return settings[choose([seen[weights] for weights in settings], 0)]
+
+    chosen = better(default, [tuple(factor * w for w in default) for factor in factors])
+    for i in range(len(default) if len(default) > 1 else 0):
+        moves = [(*chosen[:i], factor * default[i], *chosen[i + 1 :]) for factor in factors]
+        chosen = better(chosen, moves)
+    return chosen

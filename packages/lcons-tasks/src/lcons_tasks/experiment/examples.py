@@ -16,6 +16,7 @@ from lcons_core import LearnedConstraint, why
 from lcons_core.features import SequenceFeature
 from lcons_core.instance import Instance
 from lcons_tasks.corpus import Sentence
+from lcons_tasks.tagging.writing import bracketed
 
 # Sentences of fewer words say little, and of more are long to read.
 SHORTEST, LONGEST = 8, 25
@@ -118,3 +119,18 @@ def _rule(
             named = rest
     words = ", ".join(f"{name} {value}" for name, value in named.items())
     return f"forbidden: {words}", str(why(constraint, named))
+
+
+def shown_example(example: Example) -> str:
+    """The example as lines of a Markdown list."""
+    verdict = f"{example.gain:+d} right"
+    lines = [
+        f"- before: {bracketed(example.words, example.before)}",
+        f"  after:  {bracketed(example.words, example.after)}  ({verdict})",
+    ]
+    if example.after != example.gold:
+        lines.append(f"  gold:   {bracketed(example.words, example.gold)}")
+    lines.append(f"  {example.rule}")
+    if example.why:
+        lines.append(f"  {example.why}")
+    return "\n".join(lines)

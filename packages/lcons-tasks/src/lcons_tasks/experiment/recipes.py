@@ -21,7 +21,8 @@ GLOBAL = ("existence", "counts")
 
 @dataclass(frozen=True)
 class Recipe:
-    """How one constraint is learned; `negatives` and `many` are those of `lcons_core.make_examples`."""
+    """How one constraint is learned; `negatives` and `many` are those of `lcons_core.make_examples`;
+    `mark` ends its name, where two recipes would have the same."""
 
     feature: str
     n: int | None
@@ -31,12 +32,13 @@ class Recipe:
     many: HowMany = 1
     by_frequency: bool = False
     epochs: int = 100
+    mark: str = ""
 
     @property
     def name(self) -> str:
         """What tables and files call it, such as `pos-3`."""
         n = "" if self.n is None else f"-{self.n}"
-        return f"{self.feature}{n}" + ("" if self.many == 1 else f"-{self.many}")
+        return f"{self.feature}{n}" + ("" if self.many == 1 else f"-{self.many}") + self.mark
 
     @property
     def is_global(self) -> bool:

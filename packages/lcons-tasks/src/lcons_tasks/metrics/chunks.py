@@ -61,3 +61,13 @@ def chunk_f1(gold: Sequence[Sequence[str]], found: Sequence[Sequence[str]]) -> C
         there, claimed = set(chunks(y)), set(chunks(z))
         right, predicted, wanted = right + len(there & claimed), predicted + len(claimed), wanted + len(there)
     return ChunkF1(right, predicted, wanted)
+
+
+def runs_as_iob2(labels: Sequence[str]) -> list[str]:
+    """Labels without prefixes, a chunk a run of one label, as IOB2.
+
+    >>> runs_as_iob2(["author", "author", "date"])
+    ['B-author', 'I-author', 'B-date']
+    """
+    before = [None, *labels[:-1]] if labels else []
+    return [f"{'I' if old == label else 'B'}-{label}" for old, label in zip(before, labels, strict=True)]

@@ -47,8 +47,8 @@ CLUES = {
 def reference_keys(x: Columns, columns: Sequence[str] = ()) -> list[list[str]]:
     """The keys of each token.
 
-    >>> reference_keys({"word": ["Mind", ",", "59"]})[2][:4]
-    ['w=59', 'w-2=Mind', 'w-1=,', 'pair-1=, 59']
+    >>> reference_keys({"word": ["Mind", ",", "59"]})[2][:6]
+    ['w=59', 'w-2=Mind', 'w-1=,', 'w+1', 'w+2', 'pair-1=, 59']
     """
     words = x[WORD]
     T = len(words)

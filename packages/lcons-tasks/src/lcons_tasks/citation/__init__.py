@@ -1,0 +1,1 @@
+"""The citation experiment: fields of bibliographic references under learned and designed constraints."""

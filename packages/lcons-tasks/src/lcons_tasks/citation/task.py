@@ -1,0 +1,143 @@
+"""`lcons run citation`: which cells there are, and filling them on several cores.
+
+First every base model and every constraint is made, each a piece of work of its own, then the answers. What
+is kept from an earlier run is not made again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from lcons_core.errors import InvalidInput
+from lcons_tasks.citation.cell import Cell, Filled, base_model, constraint, fill, shared
+from lcons_tasks.citation.model import base
+from lcons_tasks.citation.rows import DECODERS, POS_WINDOWS_ROW, WINDOWS_ROW, rows_of
+from lcons_tasks.experiment.jobs import Event, Tell, run_jobs
+from lcons_tasks.experiment.kernels import compile_kernels
+from lcons_tasks.experiment.recipes import Recipe
+from lcons_tasks.experiment.rows import recipes_of
+from lcons_tasks.experiment.stages import Stages
+
+CURVE = (5, 10, 20, 50, 100)
+CURVE_ROWS = ("exact", WINDOWS_ROW, POS_WINDOWS_ROW)
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to run; the defaults are those of a quick look. `sizes` are numbers of training references of a
+    learning curve, beside all of them; on it only the rows of `CURVE_ROWS` are filled."""
+
+    corpus: str = "bundled"
+    seeds: tuple[int, ...] = (1, 2, 3, 4, 5)
+    bases: tuple[str, ...] = ("words", "reference")
+    decoders: tuple[str, ...] = ("exact", "search", "constrained-search", "soft")
+    hidden: tuple[int, ...] = (10,)
+    sizes: tuple[int, ...] = ()
+    beam: int = 50
+
+    def __post_init__(self) -> None:
+        for name in ("seeds", "bases", "decoders", "hidden"):
+            if not getattr(self, name):
+                raise InvalidInput(f"at least one of {name} is needed, found none; name one.")
+        for name in ("seeds", "bases", "decoders", "hidden", "sizes"):
+            # The same cell twice would only make the spread look small.
+            object.__setattr__(self, name, tuple(dict.fromkeys(getattr(self, name))))
+        for name in self.bases:
+            base(name)
+        rows_of(self.decoders)
+        if self.beam < 1 or min(self.hidden) < 1:
+            raise InvalidInput(f"beam and K are at least 1, found {self.beam} and {min(self.hidden)}.")
+
+    @classmethod
+    def default(cls, corpus: str) -> Options:
+        """A look of a minute or two."""
+        if corpus == "cora":
+            return cls(corpus, bases=("words", "words-brief", "reference"))
+        return cls(corpus)
+
+    @classmethod
+    def full(cls, corpus: str) -> Options:
+        """The whole table of the paper, and what goes beyond it."""
+        bases = ("words", "words-brief", "words+pos", "reference")
+        return cls(corpus, bases=bases, decoders=DECODERS, hidden=(10, 5, 8), sizes=CURVE)
+
+
+def cells_of(options: Options) -> list[Cell]:
+    """The cells to fill: the tables first, then the learning curves. Other K are for the first base only."""
+    curve = tuple(row for row in rows_of(("exact", "soft")) if row.name in CURVE_ROWS)
+    cells = []
+    for i, name in enumerate(options.bases):
+        rows = tuple(rows_of(options.decoders, options.hidden if i == 0 else options.hidden[:1]))
+        cells += [Cell(options.corpus, seed, None, base(name), rows, options.beam) for seed in options.seeds]
+    return cells + [
+        Cell(options.corpus, seed, size, base(name), curve, options.beam)
+        for name in options.bases
+        for size in options.sizes
+        for seed in options.seeds
+    ]
+
+
+@dataclass(frozen=True)
+class Work:
+    """A base model or a constraint of a cell to make; neither: the decoders' kernels, which compile once."""
+
+    cell: Cell | None = None
+    recipe: Recipe | None = None
+
+    @property
+    def name(self) -> str:
+        """What it is, for people."""
+        if self.cell is None:
+            return "compiling decoders"
+        what = self.recipe.name if self.recipe else self.cell.base.name
+        size = "" if self.cell.size is None else f", {self.cell.size} references"
+        return f"{what} (split {self.cell.seed}{size})"
+
+
+def plan(cells: Sequence[Cell]) -> list[Work]:
+    """Everything that the cells' answers need, once each."""
+    models = {(cell.seed, cell.size, cell.base): Work(cell) for cell in cells}
+    constraints = {
+        (cell.seed, cell.size, recipe): Work(cell, recipe)
+        for cell in cells
+        for recipe in recipes_of(cell.rows)
+    }
+    return [Work(), *models.values(), *constraints.values()]
+
+
+def run(
+    options: Options,
+    stages: Stages,
+    jobs: int | None = None,
+    progress: Callable[[str, Sequence[str], Event], None] | None = None,
+) -> list[Filled]:
+    """The filled cells, in the order of `cells_of`; `progress` hears the phase, its pieces and an event."""
+    corpus = shared(options.corpus, stages)
+    whole = round(0.6 * len(corpus.references))
+    options = replace(options, sizes=tuple(size for size in options.sizes if size < whole))
+    cells = cells_of(options)
+
+    def tell(phase: str, names: list[str]) -> Callable[[Event], None] | None:
+        return None if progress is None else lambda event: progress(phase, names, event)
+
+    work = plan(cells)
+    names = [piece.name for piece in work]
+    run_jobs(partial(_make, stages=stages), work, jobs, tell("training and learning", names))
+    names = [Work(cell).name for cell in cells]
+    return run_jobs(partial(_fill, stages=stages), cells, jobs, tell("decoding", names))
+
+
+def _make(work: Work, tell: Tell, stages: Stages) -> None:
+    tell(0.0, work.name)
+    if work.cell is None:
+        compile_kernels()
+    elif work.recipe is None:
+        base_model(work.cell, stages, tell)
+    else:
+        constraint(work.cell, work.recipe, stages)
+
+
+def _fill(cell: Cell, tell: Tell, stages: Stages) -> Filled:
+    return fill(cell, stages, tell)

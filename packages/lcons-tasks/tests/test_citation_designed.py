@@ -1,0 +1,209 @@
+"""Each hand-written rule on citation fields accepts and rejects what it says, and decoders take them all."""
+
+import re
+import string
+from itertools import groupby, pairwise, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lcons_core.features import Scope
+from lcons_decode import ChainScores, Hard, beam_search, constrained_viterbi, decode_global
+from lcons_decode.brute import brute
+from lcons_decode.decoding import Status
+from lcons_tasks.citation.designed import designed
+from lcons_tasks.corpus import CORA_FIELDS
+from lcons_tasks.text.references import reference_tokens
+
+RULES = dict(designed(CORA_FIELDS))
+REFERENCE = (
+    ("author", "A. Cau and R. Kuiper, \N{EN DASH}"),
+    ("title", '"Formal development of 1899 machines in CALIFORNIA,"'),
+    ("editor", "in C. B. Jones, Ed.,"),
+    ("booktitle", "Proc. 5th ACM Workshop,"),
+    ("location", "Sydney, Australia,"),
+    ("pages", "pp. 2101-2110,"),
+    ("date", "May 1992."),
+    ("note", "To appear."),
+)
+WORDS = [
+    token.text
+    for token in reference_tokens(
+        """Turing , . ( " ' ` \u201c \u201d 1899 1900 1992 2099 2100 19921 pp Page pages PAGES p Note note
+        appear Submitted noted CA Ca NY Australia AUSTRALIA australia Tech technical TECHNICAL PhD PHD phd
+        Thesis theses Proc proceedings JOURNAL trans ACM acm ed Eds editor Editors EDITORS edited"""
+    )
+]
+
+
+def labelled(*segments):
+    """(words, labels) of (field, text) segments."""
+    pairs = [(token.text, field) for field, text in segments for token in reference_tokens(text)]
+    return [word for word, _ in pairs], [field for _, field in pairs]
+
+
+def only_in(pattern, *fields):
+    """Whether the tokens that match are all in the fields."""
+    match = re.compile(pattern).fullmatch
+    return lambda words, y: all(label in fields for word, label in zip(words, y, strict=True) if match(word))
+
+
+def is_mark(word):
+    return word in string.punctuation + "\u201c\u201d"
+
+
+def one_span_a_field(words, y):
+    runs = [label for label, _ in groupby(y) if label in CORA_FIELDS]
+    return len(runs) == len(set(runs))
+
+
+def changes_beside_marks(words, y):
+    borders = zip(pairwise(words), pairwise(y), strict=True)
+    return all(a == b or is_mark(v) or is_mark(w) for (v, w), (a, b) in borders)
+
+
+VENUES = "[pP]roc(eedings)?|PROC(EEDINGS)?|[jJ]ournal|JOURNAL|[tT]rans|TRANS|ACM"
+# What each rule says, written without networks, and the fields it is about.
+MEANINGS = {
+    "once": (one_span_a_field, CORA_FIELDS),
+    "marks": (changes_beside_marks, CORA_FIELDS),
+    "start": (lambda words, y: not y or y[0] in ("author", "editor"), ("author", "editor")),
+    "pages": (only_in("[pP]p|PP|[pP]ages?|PAGES?", "pages"), ("pages",)),
+    "date": (only_in("(19|20)[0-9][0-9]", "date"), ("date",)),
+    "quotation": (only_in('["`\u201c\u201d]', "title"), ("title",)),
+    "note": (only_in("[nN]ote|NOTE|[sS]ubmitted|SUBMITTED|[aA]ppear|APPEAR", "note"), ("note",)),
+    "location": (only_in("CA|NY|Australia|AUSTRALIA", "location"), ("location",)),
+    "tech": (only_in("[tT]ech(nical)?|TECH(NICAL)?|[tT]hesis|THESIS|PhD|PHD", "tech"), ("tech",)),
+    "venue": (only_in(VENUES, "journal", "booktitle"), ("journal", "booktitle")),
+    "editor": (only_in("[eE]ds?|EDS?|[eE]ditors?|EDITORS?", "editor"), ("editor",)),
+}
+
+
+@st.composite
+def labellings(draw, labels, max_T=8):
+    """Words that rules are about and words that are like them, with labels in runs."""
+    words = draw(st.lists(st.sampled_from(WORDS), max_size=max_T))
+    y = []
+    while len(y) < len(words):
+        y += [draw(st.sampled_from(labels))] * draw(st.integers(1, 4))
+    return words, y[: len(words)]
+
+
+label_sets = st.lists(st.sampled_from([*CORA_FIELDS, "other"]), min_size=1, unique=True)
+
+
+def hard(labels, scope=None):
+    return [Hard(c, name) for name, c in designed(labels) if scope in (None, c.scope)]
+
+
+@st.composite
+def chains(draw, labels):
+    """Scores and words of a short reference, few enough to enumerate all labellings."""
+    words = draw(st.lists(st.sampled_from(WORDS), min_size=1, max_size=4))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    L = len(labels)
+    emission, transition = (rng.integers(-16, 17, (rows, L)) / 16 for rows in (len(words), L))
+    return ChainScores(emission, transition, labels=labels), {"word": words}
+
+
+def test_every_rule_is_there_for_all_fields_in_order():
+    assert list(RULES) == list(MEANINGS)
+    assert [rule.provenance for rule in RULES.values()] == [{"designed": name} for name in MEANINGS]
+
+
+def test_only_the_rule_on_spans_is_global():
+    assert [name for name, rule in RULES.items() if rule.scope is Scope.GLOBAL] == ["once"]
+
+
+@pytest.mark.parametrize("name", MEANINGS)
+def test_a_plain_reference_satisfies(name):
+    assert RULES[name].satisfied(labelled(*REFERENCE))
+
+
+@pytest.mark.parametrize(
+    ("name", "segments"),
+    [
+        ("once", [("author", "A. Cau,"), ("title", "A title,"), ("author", "R. Kuiper")]),
+        ("marks", [("author", "A. Cau"), ("title", "A title")]),
+        ("start", [("title", "A title."), ("author", "A. Cau")]),
+        ("pages", [("author", "A. Cau,"), ("volume", "Pages 3")]),
+        ("date", [("author", "A. Cau,"), ("pages", "1992")]),
+        ("quotation", [("author", 'A. Cau, "'), ("title", 'A title"')]),
+        ("note", [("author", "A. Cau,"), ("journal", "to appear")]),
+        ("location", [("author", "A. Cau,"), ("publisher", "Palo Alto, CA")]),
+        ("tech", [("author", "A. Cau,"), ("institution", "PhD, Rutgers")]),
+        ("venue", [("author", "A. Cau,"), ("title", "Proceedings")]),
+        ("editor", [("author", "A. Cau, editor")]),
+    ],
+)
+def test_a_reference_against_one_rule_breaks_that_one(name, segments):
+    assert [other for other, rule in RULES.items() if not rule.satisfied(labelled(*segments))] == [name]
+
+
+def test_a_field_may_change_before_a_mark_as_well_as_after_it():
+    assert RULES["marks"].satisfied(labelled(("volume", "12"), ("date", "(1992)"), ("pages", "3")))
+
+
+@given(st.data())
+def test_rules_accept_exactly_what_they_say_for_every_label_set(data):
+    labels = data.draw(label_sets)
+    words, y = data.draw(labellings(labels))
+    for name, rule in designed(labels):
+        assert rule.satisfied((words, y)) == MEANINGS[name][0](words, y), name
+
+
+@pytest.mark.parametrize("name", list(MEANINGS)[3:])
+def test_word_rules_reject_exactly_the_wrong_fields_of_their_words(name):
+    pairs = list(product(WORDS, CORA_FIELDS))
+    wrong = [i for i, (word, label) in enumerate(pairs) if not MEANINGS[name][0]([word], [label])]
+    assert wrong
+    assert RULES[name].violations(tuple(zip(*pairs, strict=True))).tolist() == wrong
+
+
+@given(label_sets)
+def test_rules_without_a_field_vanish(labels):
+    expected = [name for name, (_, fields) in MEANINGS.items() if set(fields) & set(labels)]
+    assert [name for name, _ in designed(labels)] == expected
+
+
+def test_labels_that_are_no_fields_have_no_rules_and_may_repeat():
+    assert designed(["other", "B", "I"]) == []
+    assert dict(designed(["other", "date"]))["once"].satisfied(["other", "date", "other"])
+
+
+LABELS = ("author", "title", "date")
+
+
+@settings(max_examples=30)
+@given(chains(LABELS))
+def test_constrained_viterbi_finds_the_best_under_the_local_rules(chain):
+    scores, x = chain
+    rules = hard(LABELS, Scope.LOCAL)
+    found, best = constrained_viterbi(scores, rules, x), brute(scores, rules, x)
+    assert (found.score, found.status) == (best.score, best.status)
+    assert len(found.violations) == len(best.violations)
+
+
+@settings(max_examples=30)
+@given(chains(LABELS))
+def test_decode_global_finds_the_best_under_all_rules(chain):
+    scores, x = chain
+    rules = hard(LABELS)
+    found, best = decode_global(scores, rules, x), brute(scores, rules, x)
+    assert (found.status is Status.OPTIMAL) == (best.status is Status.OPTIMAL)
+    if best.status is Status.OPTIMAL:
+        assert found.score == best.score
+
+
+def test_the_rules_put_a_wrong_token_of_a_whole_reference_right():
+    words, y = labelled(*REFERENCE)
+    labels = sorted(CORA_FIELDS)
+    # Right everywhere but in the title, whose middle looks like a journal, without marks around.
+    emission = np.array([[float(label == gold) for label in labels] for gold in y])
+    emission[words.index("development"), labels.index("journal")] = 1.5
+    scores, x = ChainScores(emission, labels=labels), {"word": words}
+    assert beam_search(scores).y != tuple(y)
+    assert beam_search(scores, hard(labels), x).y == tuple(y)
+    assert decode_global(scores, hard(labels), x).y == tuple(y)
