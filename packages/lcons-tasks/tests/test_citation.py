@@ -1,0 +1,310 @@
+"""The citation experiment: tokens and fields, splits, rows, gains, claims, and a whole run."""
+
+import json
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from lcons_core import load
+from lcons_core.errors import InvalidInput, LconsError
+from lcons_tasks.citation import paper
+from lcons_tasks.citation.cell import CHOSEN, Cell, Filled
+from lcons_tasks.citation.corpus import CitationCorpus, label_tokens, load_corpus, split
+from lcons_tasks.citation.features import ALL, PAPER
+from lcons_tasks.citation.model import BASES, base
+from lcons_tasks.citation.report import PREDICTIONS, write_run
+from lcons_tasks.citation.rows import DECODERS, SCALES, default_weights, rows_of
+from lcons_tasks.citation.summary import claims, gain, groups
+from lcons_tasks.citation.task import CURVE_ROWS, Options, cells_of, plan, run
+from lcons_tasks.corpus import CORA_FIELDS, Reference, Segment, Sentence, find, read_columns
+from lcons_tasks.experiment.choice import choose_weights
+from lcons_tasks.experiment.plot import line_chart
+from lcons_tasks.experiment.recipes import learn
+from lcons_tasks.experiment.stages import Stages
+from lcons_tasks.metrics import runs_as_iob2
+from lcons_tasks.tagging.constrained_tagger import load_constrained_tagger
+
+needs_cora = pytest.mark.skipif(find("cora") is None, reason="needs Cora")
+
+QUICK = Options(seeds=(1, 2), bases=("words-brief",), decoders=("exact", "soft", "designed"), sizes=(20,))
+
+
+@pytest.fixture(scope="module")
+def stages(tmp_path_factory):
+    return Stages(tmp_path_factory.mktemp("stages"))
+
+
+@pytest.fixture(scope="module")
+def corpus(stages):
+    return load_corpus("bundled", stages)
+
+
+@pytest.fixture(scope="module")
+def quick_run(stages, tmp_path_factory):
+    """A small run, and the folder that it wrote."""
+    filled = run(QUICK, stages, jobs=1)
+    folder = tmp_path_factory.mktemp("run")
+    return filled, folder, write_run(folder, QUICK, filled, stages)
+
+
+def test_text_outside_any_field_belongs_to_the_field_before_and_at_the_start_to_the_first():
+    segments = (Segment(None, "["), Segment("note", "3]"), Segment(None, "."), Segment("title", "On x."))
+    words, labels = label_tokens(Reference(segments))
+    assert words == ("[", "3", "]", ".", "On", "x", ".")
+    assert labels == ("note",) * 4 + ("title",) * 3
+
+
+def test_a_reference_without_any_field_is_refused():
+    with pytest.raises(LconsError, match="expected a field in each reference"):
+        label_tokens(Reference((Segment(None, "Mind, 59"),)))
+
+
+def test_the_bundled_corpus_has_fields_and_a_tag_a_token(corpus):
+    assert corpus.tagger == "the corpus itself"
+    assert {label for reference in corpus.references for label in reference.labels} == set(CORA_FIELDS)
+    assert all(len(r.columns["pos"]) == len(r.words) for r in corpus.references)
+
+
+@needs_cora
+def test_cora_has_the_known_tokens_and_is_split_300_100_100(stages):
+    corpus = load_corpus("cora", stages)
+    assert sum(map(len, corpus.references)) == 19182
+    parts = split(corpus, 7)
+    assert [len(part) for part in (parts.train, parts.dev, parts.test)] == [300, 100, 100]
+
+
+def test_a_file_of_ones_own_is_tagged_once_and_kept(stages, tmp_path, monkeypatch):
+    path = tmp_path / "own.txt"
+    path.write_text("<author> A. Turing. </author> <date> 1950. </date>\n" * 12, encoding="utf-8")
+    monkeypatch.setenv("LCONS_CACHE_DIR", str(tmp_path / "cache"))
+
+    class Tagger:
+        name = "a tagger"
+
+        def tags_many(self, texts):
+            return [["NNP"] * len(words) for words in texts]
+
+    monkeypatch.setattr("lcons_tasks.citation.corpus.best_pos_tagger", lambda progress: Tagger())
+    first = load_corpus(str(path), stages)
+    assert first.tagger == "a tagger"
+    monkeypatch.setattr("lcons_tasks.citation.corpus.best_pos_tagger", None)
+    assert load_corpus(str(path), stages).references == first.references
+
+
+@pytest.mark.parametrize("name", ["nowhere", "cora.txt"])
+def test_a_corpus_that_is_not_there_is_refused_in_one_sentence(stages, name):
+    with pytest.raises(InvalidInput, match="`bundled`, `cora`, `anystyle` or a file"):
+        load_corpus(name, stages)
+
+
+def test_a_corpus_of_too_few_references_is_refused():
+    with pytest.raises(InvalidInput, match="at least 10 references, found 1"):
+        CitationCorpus("tiny", "", (Sentence(("a",), ("title",)),), "")
+
+
+def test_splits_are_disjoint_differ_by_seed_and_smaller_samples_are_nested(corpus):
+    whole, other = split(corpus, 1), split(corpus, 2)
+    everything = [*whole.train, *whole.dev, *whole.test]
+    assert sorted(everything) == list(range(len(corpus.references)))
+    assert whole != other
+    assert split(corpus, 1) == whole
+    small, larger = split(corpus, 1, 20), split(corpus, 1, 50)
+    assert small.train == whole.train[:20]
+    assert set(small.train) < set(larger.train) < set(whole.train)
+    assert small.test == whole.test
+    assert len(small.dev) < len(larger.dev) < len(whole.dev)
+
+
+@pytest.mark.parametrize("size", [0, 10_000])
+def test_an_impossible_size_is_refused(corpus, size):
+    with pytest.raises(InvalidInput, match="a training size is from 1 to"):
+        split(corpus, 1, size)
+
+
+@pytest.mark.parametrize("recipes", [PAPER, ALL])
+def test_the_six_features_are_learned_from_references(corpus, recipes):
+    train = corpus.references[:30]
+    for recipe in recipes.values():
+        constraint = learn(replace(recipe, epochs=3), train, 0)
+        assert constraint.network.parts[0].K == 10
+        assert constraint.provenance["recipe"]["negatives"] == recipe.negatives
+
+
+def test_every_row_has_a_name_of_its_own_and_soft_ones_a_default_weight():
+    rows = rows_of(DECODERS, (10, 5, 8))
+    assert len({row.name for row in rows}) == len(rows)
+    assert {"pos search K=5", "counts search K=8", "C3 exact", "designed search"} <= {r.name for r in rows}
+    for row in rows:
+        if row.how == "soft":
+            weights = default_weights(row, "words")
+            assert len(weights) == max(1, len(row.recipes))
+            assert min(weights) > 0
+    assert set(SCALES) == set(BASES)
+
+
+def test_recipes_of_different_k_have_different_names():
+    recipes = {recipe for row in rows_of(DECODERS, (10, 5, 8)) for recipe in row.recipes}
+    assert len({recipe.name for recipe in recipes}) == len(recipes)
+
+
+def test_c1_to_c3_combine_what_the_paper_says():
+    rows = {row.name: {recipe.name for recipe in row.recipes} for row in rows_of()}
+    assert rows["C1 search"] == {"existence-1", "ngram-3"}
+    assert rows["C2 search"] == {"existence-1", "ngram-3", "pos-2"}
+    assert rows["C3 search"] == {
+        "existence-1",
+        "counts",
+        "ngram-2",
+        "ngram-3",
+        "pos-2",
+        "punctuation-2",
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"bases": ("magic",)}, "unknown base model 'magic'"),
+        ({"decoders": ("magic",)}, "unknown decoder 'magic'"),
+        ({"seeds": ()}, "at least one of seeds"),
+        ({"beam": 0}, "beam and K are at least 1"),
+        ({"hidden": (0,)}, "beam and K are at least 1"),
+    ],
+)
+def test_options_that_cannot_be_run_are_refused(options, words):
+    with pytest.raises(InvalidInput, match=words):
+        Options(**options)
+
+
+def test_other_k_are_for_the_first_base_and_the_curve_has_its_rows_only():
+    cells = cells_of(Options(seeds=(1,), bases=("words", "reference"), hidden=(10, 5), sizes=(20, 50)))
+    whole = [cell for cell in cells if cell.size is None]
+    assert [any("K=5" in row.name for row in cell.rows) for cell in whole] == [True, False]
+    curve = [cell for cell in cells if cell.size is not None]
+    assert len(curve) == 4
+    assert {tuple(row.name for row in cell.rows) for cell in curve} == {CURVE_ROWS}
+    names = [work.name for work in plan(cells)]
+    assert len(set(names)) == len(names)
+
+
+def test_weights_stay_unless_dev_speaks_clearly_against_them():
+    flat = [5, 6, 7]
+    assert choose_weights(lambda weights: flat, (1.0, 2.0)) == (1.0, 2.0)
+    noisy = {2.0: [9, 1, 9], 1.0: [6, 6, 6]}
+    assert choose_weights(lambda weights: noisy.get(weights[0], [0, 0, 0]), (1.0,)) == (1.0,)
+    # Both together first, then each by itself.
+    target = {(4.0, 4.0): [7, 7, 7], (4.0, 0.0): [8, 8, 8]}
+    assert choose_weights(lambda weights: target.get(weights, [1, 1, 1]), (1.0, 1.0)) == (4.0, 0.0)
+
+
+def test_a_run_fills_every_row_of_every_split(quick_run, corpus):
+    filled, _, _ = quick_run
+    assert [(one.cell.seed, one.cell.size) for one in filled] == [(1, None), (2, None), (1, 20), (2, 20)]
+    for one in filled:
+        rows = one.figures["rows"]
+        assert list(rows) == [row.name for row in one.cell.rows] + [CHOSEN]
+        gold = [label for i in one.test for label in corpus.references[i].labels]
+        assert [one.labels[i] if i >= 0 else None for i in one.gold] == [
+            label if label in one.labels else None for label in gold
+        ]
+        for name, figures in rows.items():
+            assert figures["test"] == pytest.approx(100 * (one.predictions[name] == one.gold).mean())
+            assert 0 <= figures["whole"] <= figures["test"] <= 100
+
+
+def test_constraints_help_the_word_model_on_the_bundled_corpus(quick_run, corpus):
+    whole = groups(quick_run[0])[0]
+    assert gain(whole, "soft windows+pos", "exact", corpus).interval.mean > 1
+
+
+@pytest.mark.usefixtures("quick_run")
+def test_a_run_again_gives_the_same_bytes(stages, tmp_path):
+    again = Stages(tmp_path / "stages")
+    few = replace(QUICK, seeds=(1,), sizes=(20,))
+    for where, kept in (("first", stages), ("second", again)):
+        write_run(tmp_path / where, few, run(few, kept, jobs=1), kept)
+    for path in sorted((tmp_path / "first").rglob("*")):
+        if path.is_file():
+            twin = tmp_path / "second" / path.relative_to(tmp_path / "first")
+            assert path.read_bytes() == twin.read_bytes(), path
+
+
+def test_the_folder_holds_what_the_report_promises(quick_run):
+    filled, folder, report = quick_run
+    assert (folder / "report.md").read_text(encoding="utf-8") == report
+    results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    assert results["task"] == "citation"
+    assert len(results["cells"]) == len(filled)
+    assert "words-brief, gain of chosen on dev" in report
+    assert "duality gap" in report
+    ElementTree.fromstring((folder / "curve.svg").read_text(encoding="utf-8"))
+    sentences = list(read_columns(folder / "predictions/words-brief-187-split1.txt", PREDICTIONS))
+    assert len(sentences) == len(filled[0].test)
+    kept = load(folder / "constraints/187-split1/pos-2-all-soft.json")
+    assert kept.feature.n == 2
+
+
+def test_the_parser_that_is_left_behind_gives_the_labels_of_its_row(quick_run, corpus):
+    filled, folder, _ = quick_run
+    parser = load_constrained_tagger(folder / "parser")
+    assert parser.columns == ()
+    one = filled[0]
+    xs = [{"word": corpus.references[i].words} for i in one.test]
+    labels = [label for answer in parser.tag(xs) for label in answer.y]
+    assert labels == [one.labels[i] for i in one.predictions["soft windows"]]
+
+
+def test_a_gain_counts_each_reference_once_with_all_its_splits(corpus):
+    lengths = [len(reference) for reference in corpus.references]
+    cell = Cell("bundled", 1, None, base("words"), ())
+
+    def filled(test, right):
+        offsets = np.cumsum([0, *(lengths[i] for i in test)])
+        gold = np.zeros(offsets[-1], dtype=np.int64)
+        wrong = np.ones_like(gold)
+        return Filled(
+            cell,
+            {"references": {"train": 1}, "rows": {"a": {}, "exact": {}}},
+            ("x", "y"),
+            {"a": gold if right else wrong, "exact": wrong},
+            gold,
+            test,
+            offsets,
+        )
+
+    (group,) = groups([filled((0, 1), True), filled((1, 2), False)])
+    found = gain(group, "a", "exact", corpus).interval
+    won, all_tokens = lengths[0] + lengths[1], lengths[0] + 2 * lengths[1] + lengths[2]
+    assert found.mean == pytest.approx(100 * won / all_tokens)
+    assert found.low <= found.mean <= found.high
+
+
+def test_the_papers_figures_are_given_for_its_rows_only():
+    assert paper.figure("words", "C3 search") == 90.6
+    assert paper.figure("words", "punctuation search K=8") == 90.3
+    assert paper.figure("words", "pos search K=8") is None
+    assert paper.figure("words+pos", "pos+punctuation search") == 93.8
+    assert paper.figure("reference", "exact") is None
+    assert paper.figure("words", "designed search") == 92.5
+
+
+def test_claims_are_checked_on_figures(quick_run, corpus):
+    found = claims(groups(quick_run[0])[0], corpus)
+    texts = [claim.text for claim in found]
+    assert any("the combination, soft," in text for text in texts)
+    assert not any("every constrained search" in text for text in texts)
+
+
+def test_a_chart_tells_its_figures_and_escapes_names():
+    chart = line_chart("A < B", "references", "accuracy", {"x & y": {5: 60.0, 300: 90.0}, "z": {5: 61.0}})
+    root = ElementTree.fromstring(chart)
+    assert "x & y: 5 references 60.0, 300 references 90.0" in next(
+        part.text for part in root if part.tag.endswith("desc")
+    )
+
+
+def test_runs_are_chunks():
+    assert runs_as_iob2([]) == []
+    assert runs_as_iob2(["a", "b", "b", "a"]) == ["B-a", "B-b", "I-b", "B-a"]
