@@ -159,6 +159,17 @@ def test_word_classes_are_read_from_words():
     assert feature.space.blocks[0].name == "punctuation"
 
 
+def test_shapes_are_read_from_words_and_rare_values_are_other():
+    data = [(["Mind", ",", "1950", ",", "59"], ["A", "A", "B", "B", "B"])]
+    shapes = NgramContext.from_instances(data, n=1, column="word", word_class="shape")
+    assert shapes.contexts == (",", "99", "Aa", "year")
+    often = NgramContext.from_instances(data, n=1, column="word", least=2)
+    assert often.contexts == (",",)
+    assert often.unknown(data[0]) == 3
+    with pytest.raises(InvalidInput, match="no value of word found"):
+        NgramContext.from_instances(data, n=1, column="word", least=3)
+
+
 def test_tuples_need_one_value_a_name():
     pairs = Tuples.from_instances([[("Person", "Kill"), ("Person", "NoRel")]], names=("source", "relation"))
     assert pairs.values == (("Person",), ("Kill", "NoRel"))

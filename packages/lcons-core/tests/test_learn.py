@@ -38,6 +38,8 @@ def test_every_training_sentence_satisfies_what_it_taught(n):
         ("pos", TAGGED, {"n": 2}),
         ("pos", TAGGED, {"n": 3}),
         ("punctuation", SENTENCES, {"n": 2}),
+        ("shape", SENTENCES, {"n": 2}),
+        ("word", SENTENCES, {"n": 1, "least": 1}),
         ("existence", SENTENCES, {}),
         ("existence", SENTENCES, {"n": 2}),
         ("counts", SENTENCES, {}),
@@ -59,6 +61,14 @@ def test_the_same_seed_gives_the_same_file(tmp_path):
         save(learn_constraints(SENTENCES, n=2, hidden=3, seed=7), tmp_path / name)
         files.append((tmp_path / name).read_bytes())
     assert files[0] == files[1]
+
+
+def test_class_weights_of_a_learner_are_recorded_by_name(tmp_path):
+    learner = ConstraintLearner(hidden=2, class_weight={False: 1.0, True: 4.0})
+    constraint = learn_constraints(SENTENCES, n=2, learner=learner)
+    assert constraint.provenance["config"]["class_weight"] == {"False": 1.0, "True": 4.0}
+    save(constraint, tmp_path / "constraint.json")
+    assert load(tmp_path / "constraint.json") == constraint
 
 
 def test_a_learner_of_ones_own_is_used():

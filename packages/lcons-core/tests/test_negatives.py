@@ -113,6 +113,22 @@ def test_all_relabellings_change_exactly_one_label(data, pad):
     assert grams(feature.space, one.collect().psi) <= expected
 
 
+@given(sentences, st.booleans())
+def test_recast_windows_have_one_label_and_keep_contexts_and_padding(data, pad):
+    feature = NgramContext(LABELS, TAGS, n=2, pad=pad)
+    positives = positives_of(feature, data)
+    if not len(positives):
+        return
+    seen = grams(feature.space, positives.psi)
+    expected = {(*g[:2], *(label if v in LABELS else v for v in g[2:])) for g in seen for label in LABELS}
+    source = negatives.recast(feature, positives.psi)
+    assert source.size == len(LABELS) * len(seen)
+    assert grams(feature.space, source.collect().psi) == expected
+    both = negatives.joined(negatives.relabelled(feature, positives.psi, many="all"), source)
+    single = grams(feature.space, negatives.relabelled(feature, positives.psi, many="all").collect().psi)
+    assert grams(feature.space, both.collect().psi) == expected | single
+
+
 @given(sentences)
 def test_all_flips_change_exactly_one_bit(data):
     feature = Existence(LABELS, n=1)

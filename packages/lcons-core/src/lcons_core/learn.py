@@ -59,6 +59,9 @@ NEGATIVES: dict[str, Source] = {
     "near": lambda f, _, p, many, seed: sources.near_ngrams(f, p.psi),
     "apart": lambda f, _, p, many, seed: sources.windows_seen_apart(f, p.psi),
     "relabel": lambda f, _, p, many, seed: sources.relabelled(f, p.psi, many, seed),
+    "recast": lambda f, _, p, many, seed: sources.joined(
+        sources.relabelled(f, p.psi, many, seed), sources.recast(f, p.psi)
+    ),
     "flip": lambda f, _, p, many, seed: sources.flipped(f.space, p.psi, many, seed),
     "perturb": lambda f, s, p, many, seed: sources.perturbed_structures(f, s, f.labels, many, seed),
 }

@@ -8,11 +8,13 @@ Paper: Sec. 3 and Appendices B-E.
 | `near_ngrams` | n-grams, n >= 3 | an unseen n-gram of which some (n - 1)-gram was seen |
 | `windows_seen_apart` | context windows | an unseen window whose contexts and whose labels were seen |
 | `relabelled` | n-gram features | a positive with one label changed: one at random, m, or all |
+| `recast` | n-gram features | a positive with all its labels changed to one and the same |
 | `flipped` | existence | a positive with one bit flipped: one at random, m, or all |
 | `perturbed_structures` | counts, any feature | psi of a structure with one label changed |
 | `cheaper_flips` | integer programs | an optimum with one bit flipped so that it costs less |
 
-Not in the paper: all perturbations instead of a random one; `predictions`, psi that a decoder proposes
+Not in the paper: all perturbations instead of a random one; `recast`, whole windows of a wrong label, which
+single changes never make; `joined`, several sources as one; `predictions`, psi that a decoder proposes
 and that no positive has; `cheaper_solutions`, for an integer program with a *proven* optimum.
 
 Each source may still contain positives: `LabelledExamples.of` leaves those out.
@@ -146,6 +148,32 @@ def relabelled(
             yield feature.psi_of_values(changed[real])
 
     return NegativeSource("relabelled", len(seen) * count, chunks)
+
+
+def recast(feature: SequenceFeature, positives: SparsePsi) -> NegativeSource:
+    """Positives with every label of the n-gram changed to one and the same, each label in turn."""
+    seen = feature.space.assignments(positives)
+    L, n = len(feature.labels), feature.n
+
+    def chunks() -> Iterator[SparsePsi]:
+        # The padding symbol is no label: a window's padding is given, not predicted.
+        real = seen[:, -n:] < L
+        for label in range(L):
+            changed = seen.copy()
+            changed[:, -n:] = np.where(real, label, seen[:, -n:])
+            yield feature.psi_of_values(changed)
+
+    return NegativeSource("recast", len(seen) * L, chunks)
+
+
+def joined(*sources: NegativeSource) -> NegativeSource:
+    """The vectors of several sources, one source after another."""
+
+    def chunks() -> Iterator[SparsePsi]:
+        for source in sources:
+            yield from source.chunks()
+
+    return NegativeSource(" and ".join(s.name for s in sources), sum(s.size for s in sources), chunks)
 
 
 def flipped(space: FeatureSpace, positives: SparsePsi, many: HowMany = 1, seed: int = 0) -> NegativeSource:

@@ -107,7 +107,7 @@ class _Sums:
     def __init__(self, template: Template, attributes: Sequence[str], weights: Floats) -> None:
         self.attributes = template.attributes
         self.index = {attribute: i for i, attribute in enumerate(attributes)}
-        self.weights = weights
+        self.weights = np.concatenate([weights, np.zeros((1, weights.shape[1]))])
         self.forget()
 
     def forget(self) -> None:
@@ -132,6 +132,12 @@ class _Sums:
             grown = np.zeros((2 * last, self.sums.shape[1]))
             grown[:first] = self.sums[:first]
             self.sums = grown
-        for place, key in enumerate(keys, start=first):
-            ids = [self.index[a] for a in self.attributes(key) if a in self.index]
-            self.sums[place] = self.weights[ids].sum(axis=0) if ids else 0.0
+        # Each key starts with the row of zeros, so that one without known attributes has a sum too.
+        ids: list[int] = []
+        starts = []
+        get, nothing = self.index.get, len(self.index)
+        for key in keys:
+            starts.append(len(ids))
+            ids.append(nothing)
+            ids.extend(get(attribute, nothing) for attribute in self.attributes(key))
+        self.sums[first:last] = np.add.reduceat(self.weights[ids], starts, axis=0)

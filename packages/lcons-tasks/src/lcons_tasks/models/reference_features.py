@@ -10,14 +10,18 @@ story     which clues (a year, `In`, `Proc.`, `pp.`, ...) stand before and after
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import accumulate, pairwise
 
 from lcons_core.features.sequence import WORD
-from lcons_core.features.words import shape
+from lcons_core.features.words import shape as word_shape
 from lcons_tasks.models.token_ids import Columns
 from lcons_tasks.models.token_ids import shape as letters
 
-AROUND = (-2, -1, 1, 2)
+AROUND = (-1, 1, -2, 2)
+PLACE, START, AT, STOPS, LENGTH, NTH, REST = (
+    [f"{name}={i}" for i in range(11)] for name in ("place", "start", "at", "stops", "length", "nth", "left")
+)
 AFFIXES = (1, 2, 3)
 LONGEST_SUFFIX = 4
 MARKS = frozenset('.,;:()[]"\u201c\u201d')
@@ -44,39 +48,42 @@ CLUES = {
 }
 
 
+shape = lru_cache(maxsize=2**14)(word_shape)
+
+
 def reference_keys(x: Columns, columns: Sequence[str] = ()) -> list[list[str]]:
     """The keys of each token.
 
     >>> reference_keys({"word": ["Mind", ",", "59"]})[2][:6]
-    ['w=59', 'w-2=Mind', 'w-1=,', 'w+1', 'w+2', 'pair-1=, 59']
+    ['w=59', 'w-1=,', 'w+1', 'w-2=Mind', 'w+2', 'pair-1=, 59']
     """
     words = x[WORD]
     T = len(words)
     segments = _segments(words)
     names = ["\t".join(words[a : min(b, a + LONGEST_SEGMENT)]) for a, b in segments]
-    ends = [words[b - 1] for _, b in segments]
     clues = [_clue(word) for word in words]
-    before = list(accumulate(clues, _with, initial=frozenset[str]()))
-    after = list(accumulate(reversed(clues), _with, initial=frozenset[str]()))[::-1]
-    stops = list(accumulate((w == "." and len(v) > 1 for v, w in pairwise(words)), initial=0))
+    before = _told("before", clues)
+    after = _told("after", clues[::-1])[::-1]
+    stops = [0, *accumulate((w == "." and len(v) > 1 for v, w in pairwise(words)), initial=0)]
+    # Each word as its neighbours' key: shifted, with the edges marked by a bare `w-1`.
+    shifted = [_shifted(words, k) for k in AROUND]
+    pairs = [f"{one} {other}" for one, other in pairwise(words)]
     rows: list[list[str]] = []
     for s, (first, last) in enumerate(segments):
-        around = [f"segment={names[s]}", f"end={ends[s]}", f"length={min(last - first, 8)}"]
-        around += [f"nth={min(s, 6)}", f"left={min(len(segments) - s, 5)}"]
+        around = [f"segment={names[s]}", f"end={words[last - 1]}", LENGTH[min(last - first, 8)]]
+        around += [NTH[min(s, 6)], REST[min(len(segments) - s, 5)]]
         if s:
-            around += [f"segment-1={names[s - 1]}", f"end-1={ends[s - 1]}"]
+            around += [f"segment-1={names[s - 1]}", f"end-1={words[first - 1]}"]
         if s + 1 < len(segments):
             around.append(f"segment+1={names[s + 1]}")
         for t in range(first, last):
-            row = [f"w={words[t]}"]
-            row += [f"w{k:+}={words[t + k]}" if 0 <= t + k < T else f"w{k:+}" for k in AROUND]
+            row = [f"w={words[t]}", *(keys[t] for keys in shifted)]
             if t:
-                row.append(f"pair-1={words[t - 1]} {words[t]}")
+                row.append(f"pair-1={pairs[t - 1]}")
             if t + 1 < T:
-                row.append(f"pair+1={words[t]} {words[t + 1]}")
-            row += [f"place={t * 10 // T}", f"start={min(t, 5)}", f"at={min(t - first, 4)}"]
-            row += [f"before={'+'.join(sorted(before[t]))}", f"after={'+'.join(sorted(after[t + 1]))}"]
-            row.append(f"stops={min(stops[t - 1] if t else 0, 4)}")
+                row.append(f"pair+1={pairs[t]}")
+            row += (PLACE[t * 10 // T], START[min(t, 5)], AT[min(t - first, 4)])
+            row += (before[t], after[t + 1], STOPS[min(stops[t], 4)])
             for name in columns:
                 values = x[name]
                 row.append(f"column {name}={values[t]}")
@@ -120,9 +127,26 @@ def _segments(words: Sequence[str]) -> list[tuple[int, int]]:
     return list(pairwise(edges))
 
 
+def _shifted(words: Sequence[str], k: int) -> list[str]:
+    """The key of the word at distance k, of each token."""
+    edge = [f"w{k:+}"] * min(abs(k), len(words))
+    keys = [f"w{k:+}={word}" for word in words]
+    return [*edge, *keys[: len(words) + k]] if k < 0 else [*keys[k:], *edge]
+
+
+@lru_cache(maxsize=2**14)
 def _clue(word: str) -> str:
     return "year" if shape(word) == "year" else CLUES.get(word.lower(), "")
 
 
-def _with(seen: frozenset[str], clue: str) -> frozenset[str]:
-    return seen if not clue or clue in seen else seen | {clue}
+def _told(slot: str, clues: Sequence[str]) -> list[str]:
+    """The keys of which clues stand before each token and, last, before the end."""
+    seen: set[str] = set()
+    told = [f"{slot}="]
+    for clue in clues:
+        if clue and clue not in seen:
+            seen.add(clue)
+            told.append(f"{slot}={'+'.join(sorted(seen))}")
+        else:
+            told.append(told[-1])
+    return told
