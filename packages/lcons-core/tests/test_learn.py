@@ -110,6 +110,7 @@ def test_every_source_serves_the_feature_it_is_for(name):
         "near": NgramLabels(LABELS, 3),
         "apart": NgramContext.from_instances(TAGGED, n=2),
         "relabel": NgramContext.from_instances(TAGGED, n=2),
+        "recast": NgramContext.from_instances(TAGGED, n=2),
         "flip": Existence(LABELS),
         "perturb": Counts(LABELS, high=10),
     }

@@ -113,7 +113,7 @@ def test_all_relabellings_change_exactly_one_label(data, pad):
     assert grams(feature.space, one.collect().psi) <= expected
 
 
-@given(sentences, st.booleans())
+@given(tagged(), st.booleans())
 def test_recast_windows_have_one_label_and_keep_contexts_and_padding(data, pad):
     feature = NgramContext(LABELS, TAGS, n=2, pad=pad)
     positives = positives_of(feature, data)
