@@ -11,7 +11,7 @@ Paper: Sec. 5, the base model of the citation task.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -38,12 +38,13 @@ class ChainWeights(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class _Example:
     """Attributes of all tokens, one after another, as numbers and as places in `known`, the distinct ones;
-    the token of each; where tokens start; gold labels; the weights that are read; and the features of the
-    gold labelling over those."""
+    the token of each; the tokens that have some, and where those start; gold labels; the weights that are
+    read; and the features of the gold labelling over those."""
 
     ids: Ints
     places: Ints
     tokens: Ints
+    filled: Ints
     starts: Ints
     gold: Ints
     known: Ints
@@ -77,8 +78,10 @@ class ChainProblem:
         """What the gold labelling has and the worst one has not, and the number of wrong labels in that."""
         example = self.examples[i]
         W, transition, start, stop = self.split(w)
-        emission = np.add.reduceat(W[example.ids], example.starts, axis=0) + 1.0
-        T = len(emission)
+        T = len(example.gold)
+        emission = np.ones((T, self.L))
+        if len(example.starts):
+            emission[example.filled] += np.add.reduceat(W[example.ids], example.starts, axis=0)
         emission[np.arange(T), example.gold] -= 1.0
         y, score = np.zeros(T, dtype=np.int64), np.zeros(1)
         chain = Chain(emission, np.array([0, T]), np.ascontiguousarray(transition.T), start, stop)
@@ -99,10 +102,11 @@ class ChainProblem:
         L = self.L
         own = (known[:, None] * L + np.arange(L)).ravel()
         support = np.concatenate([own, np.arange(self.A * L, self.dimension)])
-        starts = np.cumsum(lengths) - lengths
+        filled = np.flatnonzero(lengths)
+        starts = (np.cumsum(lengths) - lengths)[filled]
         tokens = np.repeat(np.arange(len(rows)), lengths)
-        example = _Example(ids, places, tokens, starts, gold, known, support, np.zeros(0))
-        return _Example(ids, places, tokens, starts, gold, known, support, self._features(example, gold))
+        example = _Example(ids, places, tokens, filled, starts, gold, known, support, np.zeros(0))
+        return replace(example, features=self._features(example, gold))
 
     def _features(self, example: _Example, y: Ints) -> Floats:
         """phi of a labelling, over the example's support."""

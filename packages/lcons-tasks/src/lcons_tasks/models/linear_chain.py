@@ -135,7 +135,7 @@ class _Sums:
         # Each key starts with the row of zeros, so that one without known attributes has a sum too.
         ids: list[int] = []
         starts = []
-        get, nothing = self.index.get, len(self.index)
+        get, nothing = self.index.get, len(self.weights) - 1
         for key in keys:
             starts.append(len(ids))
             ids.append(nothing)

@@ -12,7 +12,8 @@ Why not cutting planes: they solve a quadratic program a round, and need a solve
 inference and nothing else, and its gap comes with it.
 
 Without regularisation (C = None, Appendix D of the paper) P is the mean H_i alone. Its optimum is at least
-0, so P itself bounds the distance from the optimum; a step is the one that just mends the example.
+0, so P itself bounds the distance from the optimum; a step is the one that just mends the example. Where no
+weights separate the examples this does not find the least P, and all passes are run.
 
 Paper: Sec. 5 (Tsochantaridis et al. 2004). The algorithm: Lacoste-Julien et al. 2013.
 """
@@ -183,19 +184,22 @@ class _FrankWolfe(_Weights):
         self.late_loss = 0.0
 
     def warm(self, start: Floats) -> None:
-        """Takes the labellings that are worst for `start` as the first shares."""
+        """Moves each share towards the labelling that is worst for `start`, as far as helps the dual."""
         for i in range(self.problem.size):
-            self._move(i, *self._towards(i, start), step=1.0)
+            self.step(i, start)
         self.steps, self.late[:], self.late_loss = 0, 0.0, 0.0
 
-    def step(self, i: int) -> None:
-        """Moves the share of example i towards its worst labelling, as far as is best for the dual."""
-        target, loss = self._towards(i, self.w)
+    def step(self, i: int, at: Floats | None = None) -> None:
+        """Moves the share of example i towards its worst labelling, as far as is best for the dual; the
+        worst by the weights `at`, those of now unless given."""
+        target, loss = self._towards(i, self.w if at is None else at)
         away = self.shares[i] - target
         size = self.penalty * float(away @ away)
         own = self.w[self.problem.support(i)]
-        gain = self.penalty * float(away @ own) - self.losses[i] + loss
-        self._move(i, target, loss, float(np.clip(gain / size, 0.0, 1.0)) if size > 0 else 0.0)
+        gain = self.penalty * float(away @ own) - float(self.losses[i]) + loss
+        # Another labelling may have the same features and a larger loss: then all of the way.
+        best = float(np.clip(gain / size, 0.0, 1.0)) if size > 0 else float(gain > 0)
+        self._move(i, target, loss, best)
 
     def certify(self, weights: Floats, averaged: bool) -> tuple[float, float]:
         """The objective at `weights`, and its distance from the dual."""
@@ -212,7 +216,7 @@ class _FrankWolfe(_Weights):
         return difference / (self.penalty * self.problem.size), loss / self.problem.size
 
     def _move(self, i: int, target: Floats, loss: float, step: float) -> None:
-        change, lost = step * (target - self.shares[i]), step * (loss - self.losses[i])
+        change, lost = step * (target - self.shares[i]), step * (loss - float(self.losses[i]))
         self.shares[i] += change
         self.losses[i] += lost
         self.late_loss += lost * (self.steps * (self.steps + 1) / 2)

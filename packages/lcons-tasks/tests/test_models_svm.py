@@ -1,0 +1,762 @@
+"""The structured SVM finds what enumeration and an independent solver find, and its gap is P - D."""
+
+import random
+from itertools import pairwise, product
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from lcons_core.errors import InvalidInput, LconsError
+from lcons_decode import viterbi_batch
+from lcons_tasks.corpus import Sentence
+from lcons_tasks.models import linear_chain
+from lcons_tasks.models.chain_svm import ChainProblem, train_chain_svm
+from lcons_tasks.models.linear_chain import LinearChain
+from lcons_tasks.models.structured_svm import EVERY, SvmSettings, train_svm
+from lcons_tasks.models.tagger import load_tagger
+from lcons_tasks.models.templates import TEMPLATES, attribute_rows
+
+ROUNDING = 1e-9
+WORDS = ["the", "a", "dog", "Saw", "saw", "runs", "1,000", "1998", "Étoile", ".", "("]
+LABELS = ["D", "N", "V"]
+EACH_TEMPLATE = pytest.mark.parametrize("template", TEMPLATES)
+EACH_AVERAGE = pytest.mark.parametrize("averaged", [True, False])
+
+
+def corpus(count, seed, noise):
+    """Sentences whose labels hang on the word and the label before; `noise`: how often on neither."""
+    rng = random.Random(seed)
+    found = []
+    for _ in range(count):
+        words = [rng.choice(WORDS) for _ in range(rng.randint(1, 7))]
+        labels = []
+        for word in words:
+            own = "V" if labels and labels[-1] == "N" and word != "dog" else LABELS[len(word) % 3]
+            labels.append(rng.choice(LABELS) if rng.random() < noise else own)
+        found.append(Sentence(words, labels, {"pos": [word[-1:] for word in words]}))
+    return found
+
+
+CLEAN, NOISY, TEST = corpus(40, 0, 0.0), corpus(40, 1, 0.2), corpus(30, 2, 0.0)
+
+
+# A problem by the definition, all labellings written out.
+
+
+def phi(rows, y, A, L):
+    """phi(x, y), counted one by one."""
+    W, transition, start, stop = np.zeros((A, L)), np.zeros((L, L)), np.zeros(L), np.zeros(L)
+    for row, label in zip(rows, y, strict=True):
+        for a in row:
+            W[a, label] += 1
+    for before, after in pairwise(y):
+        transition[before, after] += 1
+    start[y[0]] += 1
+    stop[y[-1]] += 1
+    return np.concatenate([W.ravel(), transition.ravel(), start, stop])
+
+
+def labellings(rows, gold, A, L):
+    """Of every labelling: phi(x, y), phi(x, y_i) - phi(x, y) and the number of wrong labels."""
+    ys = list(product(range(L), repeat=len(rows)))
+    features = np.array([phi(rows, y, A, L) for y in ys])
+    return SimpleNamespace(
+        ys=ys,
+        features=features,
+        differences=phi(rows, gold, A, L) - features,
+        losses=np.array([sum(map(int.__ne__, y, map(int, gold))) for y in ys], dtype=float),
+    )
+
+
+class Enumerated:
+    """A drawn problem beside the same with all labellings; `objective` is P by enumeration."""
+
+    def __init__(self, rows, gold, A, L):
+        self.problem = ChainProblem(rows, [np.array(y) for y in gold], A, L)
+        self.all = [labellings(own, y, A, L) for own, y in zip(rows, gold, strict=True)]
+        self.n = len(rows)
+
+    def hinge(self, w):
+        """The mean H_i."""
+        return sum((own.losses - own.differences @ w).max() for own in self.all) / self.n
+
+    def objective(self, w, C):
+        """P(w); without C the mean H_i."""
+        return self.hinge(w) if C is None else w @ w / (2 * C * self.n) + self.hinge(w)
+
+    def optimum(self, C):
+        """The weights of least P, as a quadratic program with a slack an example, by scipy."""
+        d, n = self.problem.dimension, self.n
+        rows, least = [], []
+        for i, own in enumerate(self.all):
+            slack = np.zeros((len(own.ys), n))
+            slack[:, i] = 1
+            rows.append(np.hstack([own.differences, slack]))
+            least.append(own.losses)
+        G, h = np.vstack(rows), np.concatenate(least)
+        found = minimize(
+            lambda v: v[:d] @ v[:d] / (2 * C * n) + v[d:].mean(),
+            np.concatenate([np.zeros(d), [own.losses.max() for own in self.all]]),
+            jac=lambda v: np.concatenate([v[:d] / (C * n), np.full(n, 1 / n)]),
+            constraints={"type": "ineq", "fun": lambda v: G @ v - h, "jac": lambda v: G},
+            method="SLSQP",
+            options={"maxiter": 1000, "ftol": 1e-14},
+        )
+        assert found.success, found.message
+        return found.x[:d]
+
+
+@st.composite
+def problems(draw):
+    """Up to 3 sequences, tokens, labels and attributes; a token may have an attribute twice."""
+    A, L = draw(st.integers(1, 3)), draw(st.integers(1, 3))
+    row = st.lists(st.integers(0, A - 1), min_size=1, max_size=3)
+    rows = draw(st.lists(st.lists(row, min_size=1, max_size=3), min_size=1, max_size=3))
+    gold = [[draw(st.integers(0, L - 1)) for _ in own] for own in rows]
+    return Enumerated(rows, gold, A, L)
+
+
+def weights(dimension):
+    """Weights that are far apart, or small numbers with many ties."""
+    drawn = st.integers(0, 2**32 - 1).map(lambda seed: np.random.default_rng(seed).normal(size=dimension))
+    return drawn | drawn.map(np.rint)
+
+
+class Watched:
+    """A problem that writes down what it is asked and what it answers, over all weights."""
+
+    def __init__(self, problem):
+        self.problem, self.size, self.dimension = problem, problem.size, problem.dimension
+        self.support, self.calls = problem.support, []
+
+    def worst(self, i, w):
+        difference, loss = self.problem.worst(i, w)
+        full = np.zeros(self.dimension)
+        full[self.support(i)] = difference
+        self.calls.append((i, w.copy(), full, loss))
+        return difference, loss
+
+    def steps(self, passes):
+        """The calls that were steps: after every so many passes comes one over all examples for the gap."""
+        taken, calls = [], iter(self.calls)
+        for done in range(1, passes + 1):
+            taken += [next(calls) for _ in range(self.size)]
+            if done % EVERY == 0 or done == passes:
+                assert [next(calls)[0] for _ in range(self.size)] == list(range(self.size))
+        assert next(calls, None) is None
+        return taken
+
+
+class Dual:
+    """Frank-Wolfe on the dual variables themselves: for each example how much of which labelling."""
+
+    def __init__(self, n, d, C):
+        self.n, self.penalty = n, 1 / (C * n)
+        self.mixed = [[(1.0, np.zeros(d), 0.0)] for _ in range(n)]
+
+    def point(self):
+        """w and the loss of the dual variables."""
+        parts = [part for mixed in self.mixed for part in mixed]
+        w = sum(a * difference for a, difference, _ in parts) / (self.penalty * self.n)
+        return w, sum(a * loss for a, _, loss in parts) / self.n
+
+    def value(self, w, loss):
+        return loss - self.penalty / 2 * w @ w
+
+    def moved(self, i, difference, loss, step):
+        """The mixture of example i after a step towards a labelling."""
+        return [((1 - step) * a, *rest) for a, *rest in self.mixed[i]] + [(step, difference, loss)]
+
+    def step(self, i, difference, loss):
+        """The best step to that labelling, from D along the way: it is a parabola of the step."""
+        (w, lost), kept = self.point(), self.mixed[i]
+        self.mixed[i] = self.moved(i, difference, loss, 1.0)
+        w_end, lost_end = self.point()
+        curve = self.penalty * (w_end - w) @ (w_end - w)
+        slope = lost_end - lost - self.penalty * w @ (w_end - w)
+        self.mixed[i] = kept
+        best = min(1.0, max(0.0, slope / curve)) if curve > 0 else float(slope > 0)
+        ways = [
+            self.value(w + g * (w_end - w), lost + g * (lost_end - lost)) for g in (0, 0.25, 0.5, 0.75, 1)
+        ]
+        self.mixed[i] = self.moved(i, difference, loss, best)
+        assert self.value(*self.point()) >= max(ways) - ROUNDING
+
+
+# Loss-augmented inference and the layout of weights.
+
+
+@given(problems(), st.data())
+def test_the_worst_labelling_is_that_of_enumeration(drawn, data):
+    w = data.draw(weights(drawn.problem.dimension))
+    for i, own in enumerate(drawn.all):
+        difference, loss = drawn.problem.worst(i, w)
+        full = np.zeros(drawn.problem.dimension)
+        full[drawn.problem.support(i)] = difference
+        # One labelling has this difference and this loss, and none has a larger augmented score.
+        same = (own.differences == full).all(axis=1) & (own.losses == loss)
+        augmented = own.losses + own.features @ w
+        assert same.any()
+        assert augmented[same].max() == pytest.approx(augmented.max(), abs=ROUNDING)
+
+
+@pytest.mark.parametrize("rows", [[[0], [], [1]], [[0], [1], []]], ids=["within", "at the end"])
+def test_a_token_without_attributes_has_no_emission_score(rows):
+    drawn = Enumerated([rows], [[0, 0, 0]], 2, 2)
+    w = np.zeros(drawn.problem.dimension)
+    drawn.problem.split(w).W[:] = [[3.0, 0.0], [3.0, 0.0]]
+    # Only the token that has none is better labelled otherwise.
+    difference, loss = drawn.problem.worst(0, w)
+    assert loss - w[drawn.problem.support(0)] @ difference == drawn.hinge(w) == 1.0
+
+
+@given(problems())
+def test_the_support_holds_each_weight_that_a_labelling_reads_once(drawn):
+    for i, own in enumerate(drawn.all):
+        support = drawn.problem.support(i)
+        assert len(set(support.tolist())) == len(support)
+        assert set(np.flatnonzero(own.features.any(axis=0))) <= set(support.tolist())
+
+
+@EACH_TEMPLATE
+@pytest.mark.parametrize("columns", [(), ("pos",)])
+def test_scores_of_a_labelling_are_the_weights_times_its_features(template, columns):
+    model, trained = train_chain_svm(NOISY, SvmSettings(passes=3), template=template, columns=columns)
+    A, L = model.weights.shape
+    number = {attribute: i for i, attribute in enumerate(model.attributes)}
+    short = [own for own in NOISY if len(own) <= 3]
+    assert len(short) > 5
+    for own, scores in zip(short, model.scores([own.x for own in short]), strict=True):
+        rows = [[number[a] for a in row] for row in attribute_rows(own.x, template, columns)]
+        for y in product(range(L), repeat=len(own)):
+            expected = trained.weights @ phi(rows, y, A, L)
+            assert scores.score_ids(np.array(y)) == pytest.approx(expected, abs=ROUNDING)
+
+
+# The algorithm.
+
+
+@given(problems(), st.sampled_from([0.05, 1.0, 20.0]), st.booleans(), st.integers(0, 3))
+@settings(max_examples=40)
+def test_the_gap_is_the_objective_minus_the_dual(drawn, C, averaged, seed):
+    passes = EVERY + 3
+    watched = Watched(drawn.problem)
+    trained = train_svm(watched, SvmSettings(C=C, tolerance=0, passes=passes, averaged=averaged, seed=seed))
+    passes = trained.history[-1].passes
+    dual = Dual(drawn.n, drawn.problem.dimension, C)
+    checks = {check.passes * drawn.n: check for check in trained.history}
+    values, sums, total = [0.0], (0.0, 0.0), 0.0
+    for t, (i, w, difference, loss) in enumerate(watched.steps(passes), start=1):
+        np.testing.assert_allclose(dual.point()[0], w, atol=1e-7)
+        dual.step(i, difference, loss)
+        point = dual.point()
+        values.append(dual.value(*point))
+        sums = tuple(s + t * p for s, p in zip(sums, point, strict=True))
+        total += t
+        if t in checks:
+            w, loss = (s / total for s in sums) if averaged else point
+            P = drawn.objective(w, C)
+            assert checks[t].objective == pytest.approx(P, abs=1e-7)
+            assert checks[t].gap == pytest.approx(P - dual.value(w, loss), abs=1e-7)
+            assert checks[t].gap >= -ROUNDING
+    np.testing.assert_allclose(trained.weights, w, atol=1e-7)
+    assert (np.diff(values) >= -ROUNDING).all()
+
+
+@given(problems(), st.booleans())
+@settings(max_examples=40)
+def test_without_regularisation_the_gap_is_the_mean_hinge(drawn, averaged):
+    trained = train_svm(drawn.problem, SvmSettings(C=None, tolerance=0, passes=4, averaged=averaged))
+    last = trained.history[-1]
+    assert last.gap == last.objective == pytest.approx(drawn.hinge(trained.weights), abs=ROUNDING)
+
+
+@pytest.mark.parametrize("C", [None, 0.05, 2.0])
+@pytest.mark.parametrize("warm", [False, True], ids=["cold", "warm"])
+def test_averaged_weights_are_the_average_of_the_weights_step_by_step(C, warm):
+    """w of step t counts t times, also where a step changed nothing; the weights of a start are no step."""
+    rows = [[[0], [1, 1], [2]], [[2, 0], [1]], [[1], [0], [0, 2]]]
+    problem = Enumerated(rows, [[0, 1, 0], [0, 1], [1, 0, 0]], 3, 3).problem
+    start = np.random.default_rng(0).normal(size=problem.dimension) if warm else None
+    watched, passes = Watched(problem), EVERY - 1
+    averaged = train_svm(watched, SvmSettings(C=C, tolerance=0, passes=passes), start)
+    last = train_svm(problem, SvmSettings(C=C, tolerance=0, passes=passes, averaged=False), start)
+    if warm and C is not None:
+        del watched.calls[: problem.size]  # those that chose the first labellings
+    _, *before = (w for _, w, _, _ in watched.steps(passes))
+    ws = [*before, last.weights]
+    assert any(np.array_equal(*pair) for pair in pairwise(ws)) or C is not None
+    naive = sum(t * w for t, w in enumerate(ws, start=1)) / sum(range(1, len(ws) + 1))
+    np.testing.assert_allclose(averaged.weights, naive, atol=1e-12)
+
+
+@pytest.mark.parametrize("warm", [False, True], ids=["cold", "warm"])
+def test_the_averaged_gap_is_that_of_the_averaged_dual(warm):
+    """One example, so that a pass is a step and runs of each length show the dual after each step."""
+    drawn, C = Enumerated([[[0], [1, 1], [2]]], [[0, 1, 0]], 3, 2), 1.0
+    start = np.random.default_rng(0).normal(size=drawn.problem.dimension) if warm else None
+    count, w, loss = EVERY - 1, 0.0, 0.0
+    for t in range(1, count + 1):
+        after = train_svm(drawn.problem, SvmSettings(C=C, tolerance=0, passes=t, averaged=False), start)
+        own, half = after.history[-1], after.weights @ after.weights / (2 * C)
+        w, loss = w + t * after.weights, loss + t * (own.objective - own.gap + half)
+    w, loss = (total / sum(range(1, count + 1)) for total in (w, loss))
+    averaged = train_svm(drawn.problem, SvmSettings(C=C, tolerance=0, passes=count), start)
+    np.testing.assert_allclose(averaged.weights, w, atol=1e-12)
+    assert averaged.gap == pytest.approx(drawn.objective(w, C) - (loss - w @ w / (2 * C)), abs=ROUNDING)
+
+
+@given(problems(), st.data())
+def test_a_step_without_regularisation_just_mends_its_example(drawn, data):
+    start = data.draw(weights(drawn.problem.dimension))
+    watched = Watched(drawn.problem)
+    train_svm(watched, SvmSettings(C=None, passes=1, averaged=False), start)
+    steps = watched.steps(1)
+    for (_, w, difference, loss), (_, after, _, _) in pairwise(steps):
+        changed = after - w
+        if loss - w @ difference > ROUNDING and difference.any():
+            # The nearest weights at which this labelling is as far off as its loss.
+            assert after @ difference == pytest.approx(loss, abs=ROUNDING)
+            np.testing.assert_allclose(
+                np.outer(changed, difference), np.outer(difference, changed), atol=1e-9
+            )
+        else:
+            assert np.abs(changed).max() <= ROUNDING
+
+
+@EACH_AVERAGE
+@pytest.mark.parametrize("C", [0.02, 0.5, 5.0])
+def test_weights_converge_to_the_optimum_of_an_independent_solver(C, averaged):
+    rows = [[[0], [1]], [[1], [0], [2]], [[2, 1], [0]], [[0], [0]]]
+    drawn = Enumerated(rows, [[0, 1], [1, 1, 0], [0, 1], [1, 0]], 3, 2)
+    best = drawn.optimum(C)
+    trained = train_svm(drawn.problem, SvmSettings(C=C, tolerance=0, passes=1500, averaged=averaged))
+    least = drawn.objective(best, C)
+    assert -1e-7 <= trained.history[-1].objective - least <= trained.gap + 1e-7
+    assert trained.gap <= 0.005
+    # P is lambda-strongly convex, so that the gap bounds the distance of the weights too.
+    away = np.linalg.norm(trained.weights - best)
+    assert away <= np.sqrt(2 * (trained.gap + 1e-7) * C * drawn.n)
+    assert away <= 0.05 * np.linalg.norm(best)
+
+
+def test_what_cannot_be_separated_keeps_a_gap_without_regularisation():
+    """Three of one label and one of the other, all alike: the least mean hinge is 1/2."""
+    drawn = Enumerated([[[0]]] * 4, [[0], [0], [0], [1]], 1, 2)
+    trained = train_svm(drawn.problem, SvmSettings(C=None, passes=3 * EVERY))
+    assert trained.history[-1].passes == 3 * EVERY
+    assert trained.gap >= 0.5 - ROUNDING
+
+
+class Flat:
+    """One example whose only other labelling has the gold features: no weights separate them."""
+
+    size, dimension = 1, 1
+
+    def support(self, i):
+        return np.array([0])
+
+    def worst(self, i, w):
+        return np.zeros(1), 1.0
+
+
+def test_a_labelling_of_the_gold_features_is_stepped_to():
+    """P = lambda / 2 w^2 + 1 and D = 1 at w = 0: the first step closes the gap."""
+    assert train_svm(Flat(), SvmSettings(C=1.0)).gap == 0
+
+
+def test_the_gap_closes_where_labellings_of_one_sentence_have_the_same_features():
+    """A A B A and A B A A have the same transitions, so that of `x x x x` both have the same phi."""
+    train = [
+        Sentence("xxxx", "AABA"),
+        Sentence("yxxxx", "AABBA"),
+        Sentence("xyx", "ABA"),
+    ]
+    _, trained = train_chain_svm(train, SvmSettings(C=0.1, passes=500, seed=3))
+    assert trained.gap <= 0.01
+
+
+# Training a chain.
+
+
+def accuracy(model, sentences):
+    found = viterbi_batch(model.scores([own.x for own in sentences]))
+    pairs = [
+        (a, b) for own, best in zip(sentences, found, strict=True) for a, b in zip(own.y, best.y, strict=True)
+    ]
+    return sum(a == b for a, b in pairs) / len(pairs)
+
+
+def arrays(model):
+    return [model.weights, model.transition, model.start, model.stop]
+
+
+def equal_bits(a, b):
+    return all(x.tobytes() == y.tobytes() for x, y in zip(arrays(a), arrays(b), strict=True))
+
+
+@pytest.fixture(scope="module")
+def learned():
+    return {name: train_chain_svm(NOISY, SvmSettings(passes=5), template=name)[0] for name in TEMPLATES}
+
+
+@pytest.fixture(scope="module")
+def separated():
+    """Trained without regularisation until nothing is left to mend."""
+    return train_chain_svm(CLEAN, SvmSettings(C=None, tolerance=0, passes=2000, averaged=False))
+
+
+def test_without_regularisation_separable_sentences_are_separated_exactly(separated):
+    model, trained = separated
+    assert trained.gap == 0
+    assert trained.history[-1].passes < 2000
+    assert accuracy(model, CLEAN) == accuracy(model, TEST) == 1.0
+
+
+def test_without_regularisation_the_average_separates_separable_sentences():
+    model, trained = train_chain_svm(CLEAN, SvmSettings(C=None, tolerance=1e-3, passes=1000))
+    assert trained.gap <= 1e-3
+    assert accuracy(model, CLEAN) == accuracy(model, TEST) == 1.0
+
+
+@EACH_TEMPLATE
+def test_regularised_training_learns(template):
+    model, trained = train_chain_svm(CLEAN, SvmSettings(C=1.0), template=template)
+    gaps = [check.gap for check in trained.history]
+    assert gaps == sorted(gaps, reverse=True)
+    assert accuracy(model, CLEAN) >= 0.98
+    assert accuracy(model, TEST) >= 0.9
+
+
+def test_training_stops_once_the_gap_is_within_the_tolerance():
+    _, trained = train_chain_svm(NOISY, SvmSettings(tolerance=0.1, passes=1000))
+    *before, last = trained.history
+    assert all(check.gap > 0.1 for check in before)
+    assert last.gap == trained.gap <= 0.1
+    assert [check.passes for check in trained.history] == list(range(EVERY, last.passes + 1, EVERY))
+
+
+def test_progress_is_told_each_look_at_the_gap():
+    told = []
+    _, trained = train_chain_svm(NOISY, SvmSettings(tolerance=0, passes=2 * EVERY + 1), progress=told.append)
+    assert tuple(told) == trained.history
+    assert [check.passes for check in told] == [EVERY, 2 * EVERY, 2 * EVERY + 1]
+
+
+@pytest.mark.parametrize("C", [None, 1.0])
+@EACH_AVERAGE
+def test_the_same_training_gives_the_same_bits(C, averaged):
+    chosen = SvmSettings(C=C, passes=5, averaged=averaged)
+    (first, a), (second, b) = train_chain_svm(NOISY, chosen), train_chain_svm(NOISY, chosen)
+    assert first.attributes == second.attributes
+    assert equal_bits(first, second)
+    assert a.history == b.history
+
+
+def test_another_seed_visits_the_sentences_in_another_order():
+    first, second = (train_chain_svm(NOISY, SvmSettings(passes=2, seed=seed))[0] for seed in (0, 1))
+    assert not np.array_equal(first.weights, second.weights)
+
+
+@pytest.mark.parametrize("C", [None, 1.0])
+def test_training_in_numpy_gives_the_bits_of_compiled_training(C, monkeypatch):
+    found = []
+    for name in ("numba", "numpy"):
+        monkeypatch.setenv("LCONS_DECODE_BACKEND", name)
+        found.append(train_chain_svm(NOISY[:15], SvmSettings(C=C, passes=4))[0])
+    assert equal_bits(*found)
+
+
+def test_sentences_without_words_change_nothing():
+    chosen = SvmSettings(passes=3)
+    plain, _ = train_chain_svm(NOISY, chosen)
+    empty = Sentence((), (), {"pos": ()})
+    among, _ = train_chain_svm([empty, *NOISY[:7], empty, *NOISY[7:]], chosen)
+    assert equal_bits(plain, among)
+
+
+def test_a_single_label_needs_no_step():
+    _, trained = train_chain_svm([Sentence(("a", "b"), ("N", "N"))])
+    assert trained.gap == 0
+    assert not trained.weights.any()
+
+
+# Warm starts.
+
+
+@pytest.mark.parametrize(("C", "sentences"), [(None, CLEAN), (1.0, NOISY), (10.0, NOISY[:15])])
+def test_a_warm_start_from_the_same_sentences_needs_fewer_passes(C, sentences):
+    chosen = SvmSettings(C=C, tolerance=0.05, passes=1000)
+    model, cold = train_chain_svm(sentences, chosen)
+    _, warm = train_chain_svm(sentences, chosen, start=model)
+    assert cold.gap <= 0.05
+    assert warm.gap <= 0.05
+    assert warm.history[-1].passes < cold.history[-1].passes
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0])
+def test_a_warm_start_ends_at_the_same_optimum(C):
+    chosen = SvmSettings(C=C, tolerance=0.02, passes=3000)
+    _, cold = train_chain_svm(NOISY[:12], chosen)
+    _, warm = train_chain_svm(NOISY[:12], chosen, start=train_chain_svm(CLEAN, SvmSettings(C=C, passes=5))[0])
+    assert cold.gap <= 0.02
+    assert warm.gap <= 0.02
+    assert abs(cold.history[-1].objective - warm.history[-1].objective) <= 0.02
+    away = np.linalg.norm(cold.weights - warm.weights)
+    assert away <= 2 * np.sqrt(2 * 0.02 * C * 12)
+
+
+def test_a_warm_start_does_not_begin_below_no_weights():
+    """At w = 0 the dual is 0 and steps never lower it, so that P - gap is never below 0."""
+    model, _ = train_chain_svm(NOISY, SvmSettings(C=100.0, passes=50))
+    chosen = SvmSettings(C=100.0, passes=1, averaged=False)
+    _, cold = train_chain_svm(NOISY, chosen)
+    _, warm = train_chain_svm(NOISY, chosen, start=model)
+    assert cold.history[0].objective - cold.gap >= 0
+    assert warm.history[0].objective - warm.gap >= 0
+
+
+def changed(sentences):
+    """Other labels and other words: N becomes X, and words are longer."""
+    return [
+        Sentence(
+            [word + "s" * (i % 2) for i, word in enumerate(own.words)],
+            [label.replace("N", "X") for label in own.y],
+        )
+        for own in sentences
+    ]
+
+
+def test_a_warm_start_keeps_the_weights_of_what_both_know(separated):
+    """Without regularisation and with nothing to mend, the weights are those of the start, moved."""
+    model, _ = separated
+    some = [own for own in CLEAN if "D" not in own.y][:6]
+    assert {label for own in some for label in own.y} == {"N", "V"}
+    found, _ = train_chain_svm(some, SvmSettings(C=None, passes=1), start=model)
+    assert found.labels == ("N", "V")
+    kept = [model.labels.index(label) for label in found.labels]
+    rows = [model.attributes.index(attribute) for attribute in found.attributes]
+    np.testing.assert_allclose(found.weights, model.weights[np.ix_(rows, kept)], atol=1e-12)
+    np.testing.assert_allclose(found.transition, model.transition[np.ix_(kept, kept)], atol=1e-12)
+    np.testing.assert_allclose(found.start, model.start[kept], atol=1e-12)
+    np.testing.assert_allclose(found.stop, model.stop[kept], atol=1e-12)
+
+
+@pytest.mark.parametrize("C", [None, 1.0])
+@EACH_TEMPLATE
+def test_a_warm_start_may_have_other_labels_and_attributes(C, template):
+    old, _ = train_chain_svm(CLEAN, SvmSettings(C=C, passes=10), template="words")
+    new = changed(CLEAN)
+    model, trained = train_chain_svm(new, SvmSettings(C=C), template=template, start=old)
+    assert model.labels == ("D", "V", "X")
+    assert np.isfinite(trained.weights).all()
+    assert accuracy(model, new) >= 0.9
+
+
+def test_a_start_that_knows_nothing_of_the_sentences_is_a_start_from_zero():
+    parts = (np.ones(shape) for shape in ((1, 1), (1, 1), 1, 1))
+    stranger = LinearChain(("Q",), (), "words", ("w=q",), *parts)
+    chosen = SvmSettings(C=None, passes=3)
+    assert equal_bits(train_chain_svm(NOISY, chosen)[0], train_chain_svm(NOISY, chosen, start=stranger)[0])
+
+
+def test_the_start_stays_as_it_was():
+    model, _ = train_chain_svm(NOISY, SvmSettings(C=None, passes=3))
+    before = [array.copy() for array in arrays(model)]
+    train_chain_svm(NOISY, SvmSettings(C=None, passes=3), start=model)
+    drawn = Enumerated([[[0], [1]]], [[0, 1]], 2, 2)
+    start = np.ones(drawn.problem.dimension)
+    train_svm(drawn.problem, SvmSettings(C=None, passes=3), start=start)
+    assert all(np.array_equal(a, b) for a, b in zip(before, arrays(model), strict=True))
+    assert (start == 1).all()
+
+
+# What is refused.
+
+
+def one_sentence(error):
+    text = str(error.value)
+    return text.endswith(".") and ". " not in text and "\n" not in text
+
+
+@pytest.mark.parametrize("train", [[], [Sentence((), ())], [Sentence((), ())] * 2])
+def test_training_without_words_is_refused_in_a_sentence(train):
+    with pytest.raises(LconsError, match=r"^training needs words, found none in \d sentences;") as error:
+        train_chain_svm(train)
+    assert one_sentence(error)
+
+
+def test_training_without_examples_is_refused_in_a_sentence():
+    with pytest.raises(InvalidInput, match="needs examples, found none") as error:
+        train_svm(ChainProblem([], [], 1, 2))
+    assert one_sentence(error)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"C": 0.0},
+        {"C": -1.0},
+        {"C": float("nan")},
+        {"C": float("inf")},
+        {"passes": 0},
+        {"tolerance": -0.1},
+        {"tolerance": float("nan")},
+    ],
+    ids=str,
+)
+def test_settings_that_make_no_sense_are_refused_in_a_sentence(values):
+    with pytest.raises(InvalidInput, match="found") as error:
+        SvmSettings(**values)
+    assert one_sentence(error)
+
+
+@pytest.mark.parametrize("shape", [(3,), (0,), (12, 1), ()])
+def test_a_start_of_another_shape_is_refused_in_a_sentence(shape):
+    problem = ChainProblem([[[0], [1]]], [np.array([0, 1])], 2, 2)
+    assert problem.dimension == 12
+    with pytest.raises(InvalidInput, match="needs 12 weights, found an array of shape") as error:
+        train_svm(problem, start=np.zeros(shape))
+    assert one_sentence(error)
+
+
+def test_an_unknown_template_is_refused_in_a_sentence():
+    with pytest.raises(InvalidInput, match="unknown template 'letters'; it is one of text, words") as error:
+        train_chain_svm(NOISY, template="letters")
+    assert one_sentence(error)
+
+
+@EACH_TEMPLATE
+def test_a_context_column_that_is_missing_is_named(template):
+    model, _ = train_chain_svm(NOISY, SvmSettings(passes=1), template=template, columns=["pos"])
+    with pytest.raises(InvalidInput, match="reads column 'pos', found word;"):
+        model.scores([{"word": ["the"]}])
+    with pytest.raises(InvalidInput, match="reads column 'tag', found word, pos;"):
+        train_chain_svm(NOISY, template=template, columns=["tag"])
+
+
+# The model.
+
+
+@EACH_TEMPLATE
+def test_a_saved_model_gives_identical_scores(template, learned, tmp_path):
+    model = learned[template]
+    model.save(tmp_path / "model")
+    loaded = load_tagger(tmp_path / "model")
+    xs = [own.x for own in TEST]
+    assert (loaded.labels, loaded.template, loaded.attributes) == (model.labels, template, model.attributes)
+    assert equal_bits(model, loaded)
+    assert model.scores(xs).emission.tobytes() == loaded.scores(xs).emission.tobytes()
+
+
+def test_a_model_holds_on_to_its_own_weights_alone(learned):
+    assert all(array.base is None and array.flags.owndata for array in arrays(learned["words"]))
+
+
+SENTENCES = st.lists(st.lists(st.sampled_from([*WORDS, "zebra", "", "w=a", "\t"]), max_size=5), max_size=6)
+
+
+@EACH_TEMPLATE
+@given(rows=SENTENCES, order=st.randoms(use_true_random=False))
+@settings(max_examples=30)
+def test_scores_are_the_same_in_any_order_and_one_at_a_time(learned, template, rows, order):
+    model = learned[template]
+    xs = [{"word": row} for row in rows]
+    batch = [own.emission for own in model.scores(xs)]
+    places = list(range(len(xs)))
+    order.shuffle(places)
+    for place, own in zip(places, model.scores([xs[i] for i in places]), strict=True):
+        assert np.array_equal(own.emission, batch[place])
+    for x, emission in zip(xs, batch, strict=True):
+        assert np.array_equal(model.scores([x]).emission, emission)
+
+
+@EACH_TEMPLATE
+def test_scores_are_the_summed_weights_of_the_attributes(learned, template):
+    model = learned[template]
+    known = dict(zip(model.attributes, model.weights, strict=True))
+    nothing = np.zeros(len(model.labels))
+    for own in [*TEST, Sentence(("zebra", "the"), ("N", "N"))]:
+        rows = attribute_rows(own.x, template)
+        naive = [sum((known.get(a, nothing) for a in row), nothing) for row in rows]
+        np.testing.assert_allclose(model.scores([own.x]).emission, naive, atol=1e-12)
+
+
+@EACH_TEMPLATE
+def test_remembered_keys_are_bounded_and_change_no_score(learned, template, monkeypatch):
+    """No more are kept than the bound and the keys of one call; with a small bound they come and go."""
+    plain = learned[template]
+    model = LinearChain(plain.labels, (), template, plain.attributes, *arrays(plain))
+    xs = [{"word": [*own.words[:4], f"new{i}"]} for i, own in enumerate(NOISY + TEST)]
+    expected = [plain.scores([x]).emission for x in xs]
+    monkeypatch.setattr(linear_chain, "MOST_KEYS", 20)
+    kept = [0]
+    for x, emission in zip(xs, expected, strict=True):
+        assert np.array_equal(model.scores([x]).emission, emission)
+        kept.append(len(model._sums.places))
+        assert kept[-1] <= 20 + len({key for row in TEMPLATES[template].keys(x, ()) for key in row})
+    assert sum(after < before for before, after in pairwise(kept)) >= 3
+
+
+def test_the_room_for_keys_grows_and_is_given_back(learned, monkeypatch):
+    plain = learned["words"]
+    model = LinearChain(plain.labels, (), "words", plain.attributes, *arrays(plain))
+    small = len(model._sums.sums)
+    many = {"word": [f"new{i}" for i in range(5 * small)] + ["the"]}
+    emission = model.scores([many]).emission
+    assert len(model._sums.sums) > small
+    assert np.array_equal(emission[-1], plain.scores([{"word": ["the"]}]).emission[0])
+    monkeypatch.setattr(linear_chain, "MOST_KEYS", small)
+    assert np.array_equal(model.scores([{"word": ["the"]}]).emission[0], emission[-1])
+    assert len(model._sums.sums) == small
+
+
+# Templates.
+
+
+@EACH_TEMPLATE
+@given(words=st.lists(st.text(max_size=6), max_size=6), more=st.booleans())
+def test_every_word_has_a_row_whatever_it_is(template, words, more):
+    x = {"word": words, "pos": words[::-1]}
+    columns = ["pos"] if more else []
+    rows = attribute_rows(x, template, columns)
+    assert len(rows) == len(words)
+    assert all(row and all(isinstance(a, str) for a in row) for row in rows)
+    assert all(row.count("bias") == 1 for row in rows)
+    assert rows == attribute_rows(x, template, columns)
+    if more:
+        plain = attribute_rows(x, template)
+        assert all(set(less) < set(row) for less, row in zip(plain, rows, strict=True))
+
+
+@EACH_TEMPLATE
+@given(words=st.lists(st.text(max_size=4), min_size=1, max_size=4), data=st.data())
+@settings(max_examples=25)
+def test_words_and_labels_may_be_any_text(template, words, data):
+    labels = [data.draw(st.text(max_size=2)) for _ in words]
+    model, trained = train_chain_svm([Sentence(words, labels)], SvmSettings(passes=2), template=template)
+    assert model.labels == tuple(sorted(set(labels)))
+    assert len(set(model.attributes)) == len(model.attributes)
+    assert np.isfinite(trained.weights).all()
+    assert np.isfinite(model.scores([{"word": words}]).emission).all()
+
+
+@EACH_TEMPLATE
+@pytest.mark.parametrize("word", ["x", "", ".", "1998", "\t", "=", "In", "a b", "\u0130", "\u2028"])
+def test_one_word_is_an_input(learned, template, word):
+    (row,) = attribute_rows({"word": [word]}, template)
+    assert row
+    assert learned[template].scores([{"word": [word]}]).emission.shape == (1, len(LABELS))
+
+
+@EACH_TEMPLATE
+def test_no_word_is_an_input(learned, template):
+    assert attribute_rows({"word": []}, template) == []
+    batch = learned[template].scores([{"word": []}, {"word": ["the"]}, {"word": []}])
+    assert [len(own) for own in batch] == [0, 1, 0]
+    assert learned[template].scores([]).emission.shape == (0, len(LABELS))
+    assert learned[template].scores([{"word": []}]).emission.shape == (0, len(LABELS))
