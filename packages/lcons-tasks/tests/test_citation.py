@@ -28,7 +28,7 @@ from lcons_tasks.tagging.constrained_tagger import load_constrained_tagger
 
 needs_cora = pytest.mark.skipif(find("cora") is None, reason="needs Cora")
 
-QUICK = Options(seeds=(1, 2), bases=("words-brief",), decoders=("exact", "soft", "designed"), sizes=(20,))
+QUICK = Options(seeds=(1,), bases=("words-brief",), decoders=("exact", "soft", "designed"), sizes=(20,))
 
 
 @pytest.fixture(scope="module")
@@ -201,7 +201,7 @@ def test_weights_stay_unless_dev_speaks_clearly_against_them():
 
 def test_a_run_fills_every_row_of_every_split(quick_run, corpus):
     filled, _, _ = quick_run
-    assert [(one.cell.seed, one.cell.size) for one in filled] == [(1, None), (2, None), (1, 20), (2, 20)]
+    assert [(one.cell.seed, one.cell.size) for one in filled] == [(1, None), (1, 20)]
     for one in filled:
         rows = one.figures["rows"]
         assert list(rows) == [row.name for row in one.cell.rows] + [CHOSEN]
@@ -216,13 +216,13 @@ def test_a_run_fills_every_row_of_every_split(quick_run, corpus):
 
 def test_constraints_help_the_word_model_on_the_bundled_corpus(quick_run, corpus):
     whole = groups(quick_run[0])[0]
-    assert gain(whole, "soft windows+pos", "exact", corpus).interval.mean > 1
+    assert gain(whole, "soft windows+pos", "exact", corpus).interval.mean > 3
 
 
 @pytest.mark.usefixtures("quick_run")
 def test_a_run_again_gives_the_same_bytes(stages, tmp_path):
     again = Stages(tmp_path / "stages")
-    few = replace(QUICK, seeds=(1,), sizes=(20,))
+    few = replace(QUICK, decoders=("exact", "search"), sizes=(20,))
     for where, kept in (("first", stages), ("second", again)):
         write_run(tmp_path / where, few, run(few, kept, jobs=1), kept)
     for path in sorted((tmp_path / "first").rglob("*")):

@@ -23,7 +23,7 @@ from lcons_decode.scores import Ints
 from lcons_tasks.citation.corpus import CitationCorpus, load_corpus, split
 from lcons_tasks.citation.designed import ONCE, designed
 from lcons_tasks.citation.model import BaseModel
-from lcons_tasks.citation.rows import POS_WINDOWS_ROW, default_weights
+from lcons_tasks.citation.rows import POS_CLUES_ROW, default_weights
 from lcons_tasks.corpus import Sentence, hash_sentences
 from lcons_tasks.experiment.choice import Weights, choose, choose_weights
 from lcons_tasks.experiment.jobs import Tell
@@ -218,12 +218,12 @@ def _answer(cell: Cell, corpus: CitationCorpus, stages: Stages, folder: Path, te
 
 
 def _chosen_row(on_dev: Mapping[str, Ints]) -> str:
-    """The soft row that dev chooses: the widest windows unless another is clearly better; exact where there
-    is no soft row."""
+    """The soft row that dev chooses: windows of clues and POS tags unless another is clearly better; exact
+    where there is no soft row."""
     names = list(on_dev)
     if not names:
         return "exact"
-    default = names.index(POS_WINDOWS_ROW) if POS_WINDOWS_ROW in names else len(names) - 1
+    default = names.index(POS_CLUES_ROW) if POS_CLUES_ROW in names else len(names) - 1
     return names[choose([on_dev[name] for name in names], default)]
 
 

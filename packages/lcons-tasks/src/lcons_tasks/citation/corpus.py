@@ -32,6 +32,7 @@ from lcons_tasks.corpus import (
 )
 from lcons_tasks.experiment.stages import Stages
 from lcons_tasks.text.best_tagger import best_pos_tagger
+from lcons_tasks.text.clues import CLUE, clue_or_shape
 from lcons_tasks.text.references import reference_tokens
 from lcons_tasks.text.training import TaggerProgress
 
@@ -42,7 +43,7 @@ _TAG_CODE = ("lcons_tasks.text",)
 
 @dataclass(frozen=True, eq=False)
 class CitationCorpus:
-    """References with fields as labels and a column `pos`; `tagger` says where the tags are from."""
+    """References with fields as labels and columns `pos` and `clue`; `tagger` says whose the tags are."""
 
     name: str
     what: str
@@ -112,7 +113,7 @@ def load_corpus(
         )
     labelled = [label_tokens(reference, name) for reference in references]
     tags, tagger = _tags([words for words, _ in labelled], stages, progress)
-    sentences = (Sentence(w, y, {"pos": t}) for (w, y), t in zip(labelled, tags, strict=True))
+    sentences = (sentence(w, y, t) for (w, y), t in zip(labelled, tags, strict=True))
     return CitationCorpus(name, what, tuple(sentences), tagger)
 
 
@@ -138,13 +139,19 @@ def label_tokens(reference: Reference, source: str = "the corpus") -> tuple[tupl
     return tuple(words), tuple(labels)
 
 
+def sentence(words: Sequence[str], labels: Sequence[str], tags: Sequence[str]) -> Sentence:
+    """A labelled reference with the columns that constraints read: POS tags, and clues or shapes of words."""
+    columns = {"pos": tuple(tags), CLUE: tuple(map(clue_or_shape, words))}
+    return Sentence(tuple(words), tuple(labels), columns)
+
+
 def _bundled() -> CitationCorpus:
     references = read_references(bundled("citation", "references.txt"), CORA_FIELDS)
     tags = bundled("citation", "references.pos").read_text(encoding="utf-8").splitlines()
     sentences = []
     for reference, line in zip(references, tags, strict=True):
         words, labels = label_tokens(reference)
-        sentences.append(Sentence(words, labels, {"pos": tuple(line.split())}))
+        sentences.append(sentence(words, labels, line.split()))
     return CitationCorpus(
         "bundled", "the bundled mini corpus (twelve styles, CC0)", tuple(sentences), "the corpus itself"
     )

@@ -8,7 +8,7 @@ from statistics import mean
 from lcons_tasks.citation import paper
 from lcons_tasks.citation.cell import CHOSEN
 from lcons_tasks.citation.corpus import CitationCorpus
-from lcons_tasks.citation.rows import POS_WINDOWS_ROW
+from lcons_tasks.citation.rows import POS_CLUES_ROW
 from lcons_tasks.citation.summary import Group, claims, gain, gains
 from lcons_tasks.citation.task import CURVE_ROWS, Options
 from lcons_tasks.experiment.claims import claims_table
@@ -18,10 +18,10 @@ from lcons_tasks.experiment.tables import mean_spread, table
 
 CHOICES = (
     "What was chosen how: passes, C and features of the base models, the recipes of constraints and their"
-    " default weights once, on dev references, for all splits; the weights of soft rows on dev in each cell,"
-    " the default standing unless another beats it by more than one standard error; the row"
-    f" `{CHOSEN}` among the soft rows likewise, with `{POS_WINDOWS_ROW}` as the default. Nothing was chosen"
-    " on test references."
+    " default weights once, for all splits, on dev references of Cora and of the bundled corpus; the splits"
+    " of a corpus share its references, so what is dev in one is test in another. In each cell, the weights of"
+    " soft rows on its dev references, the default standing unless another beats it by more than one standard"
+    f" error; and the row `{CHOSEN}` among the soft rows likewise, with `{POS_CLUES_ROW}` as the default."
 )
 BASES = (
     "`words-brief` is `words` stopped after 25 passes, where its accuracy on dev comes closest to the paper's"

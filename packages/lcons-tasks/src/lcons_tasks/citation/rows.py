@@ -6,7 +6,7 @@
 | constrained-search | the paper's: six features and C1 to C3, hard, beam 50; POS with punctuation |
 | all-negatives | the same six, learned from all changes of one label |
 | constrained-exact | the local features, hard, exactly; and C3, the global ones exactly too |
-| soft | each local feature, C3, and windows of shapes, words and POS tags, as penalties, exactly |
+| soft | each local feature, C3, and windows of shapes, words, POS tags and clues, as penalties, exactly |
 | designed | the hand-written rules (`designed.py`), hard by search, and the local ones soft |
 
 Paper: Sec. 5, Table 3. Not in the paper: all-negatives, constrained-exact, soft; designed is quoted there.
@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from lcons_core.errors import InvalidInput
 from lcons_tasks.citation.features import (
     ALL,
+    CLUES,
     COMBINATIONS,
     PAPER,
     POS_WINDOWS,
@@ -38,7 +39,9 @@ DECODERS = (
     "designed",
 )
 LOCAL = tuple(name for name, recipe in PAPER.items() if not recipe.is_global)
-WINDOWS_ROW, POS_WINDOWS_ROW, C3_ROW = "soft windows", "soft windows+pos", "soft C3"
+C3_ROW = "soft C3"
+WINDOWS_ROW, POS_WINDOWS_ROW = "soft windows", "soft windows+pos"
+CLUES_ROW, POS_CLUES_ROW = "soft clues", "soft clues+pos"
 
 # What a soft constraint weighs unless dev speaks against it: the same for all corpora and base models, times
 # the scale of the base model's scores (`SCALES`). Both were set on dev references.
@@ -47,10 +50,10 @@ WEIGHTS = {
     "ngram-3": 2.0,
     "punctuation-2": 1.0,
     SOFT_POS.name: 4.0,
-    **{recipe.name: 2.0 for recipe in (*WINDOWS, POS_WINDOWS)},
+    **{recipe.name: 2.0 for recipe in (*WINDOWS, *CLUES, POS_WINDOWS)},
 }
 DESIGNED_WEIGHT = 4.0
-SCALES = {"words": 1.0, "words-brief": 1.0, "words+pos": 0.5, "reference": 0.1}
+SCALES = {"words": 1.0, "words-brief": 1.0, "words+pos": 0.5, "reference": 0.15}
 
 
 def rows_of(decoders: Sequence[str] = DECODERS, hidden: Sequence[int] = (10,)) -> list[Row]:
@@ -89,6 +92,8 @@ def rows_of(decoders: Sequence[str] = DECODERS, hidden: Sequence[int] = (10,)) -
             Row(C3_ROW, "soft", tuple(soft.values())),
             Row(WINDOWS_ROW, "soft", WINDOWS),
             Row(POS_WINDOWS_ROW, "soft", (*WINDOWS, POS_WINDOWS)),
+            Row(CLUES_ROW, "soft", CLUES),
+            Row(POS_CLUES_ROW, "soft", (*CLUES, POS_WINDOWS)),
         ],
         "designed": [
             Row("designed search", "beam", designed=True),

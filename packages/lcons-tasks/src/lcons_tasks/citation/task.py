@@ -13,7 +13,7 @@ from functools import partial
 from lcons_core.errors import InvalidInput
 from lcons_tasks.citation.cell import Cell, Filled, base_model, constraint, fill, shared
 from lcons_tasks.citation.model import base
-from lcons_tasks.citation.rows import DECODERS, POS_WINDOWS_ROW, WINDOWS_ROW, rows_of
+from lcons_tasks.citation.rows import DECODERS, POS_CLUES_ROW, WINDOWS_ROW, rows_of
 from lcons_tasks.experiment.jobs import Event, Tell, run_jobs
 from lcons_tasks.experiment.kernels import compile_kernels
 from lcons_tasks.experiment.recipes import Recipe
@@ -21,7 +21,7 @@ from lcons_tasks.experiment.rows import recipes_of
 from lcons_tasks.experiment.stages import Stages
 
 CURVE = (5, 10, 20, 50, 100)
-CURVE_ROWS = ("exact", WINDOWS_ROW, POS_WINDOWS_ROW)
+CURVE_ROWS = ("exact", WINDOWS_ROW, POS_CLUES_ROW)
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from lcons_core import ConstraintLearner, LearnedConstraint, learn_constraints
+from lcons_core import ConstraintLearner, LabelledExamples, LearnedConstraint
 from lcons_core.errors import InvalidInput
-from lcons_core.learn import FEATURES
+from lcons_core.learn import FEATURES, learn_from_examples, make_examples, make_feature
 from lcons_core.negatives import HowMany
 from lcons_tasks.corpus import Sentence
 
@@ -22,7 +22,8 @@ GLOBAL = ("existence", "counts")
 @dataclass(frozen=True)
 class Recipe:
     """How one constraint is learned; `negatives` and `many` are those of `lcons_core.make_examples`;
-    `mark` ends its name, where two recipes would have the same."""
+    positives weigh `caution` times as much as negatives in all, so that a large one rejects less;
+    `column` is the context of the feature `context`; `mark` ends its name, where two would have the same."""
 
     feature: str
     n: int | None
@@ -32,13 +33,15 @@ class Recipe:
     many: HowMany = 1
     by_frequency: bool = False
     epochs: int = 100
+    caution: float = 1.0
+    column: str = ""
     mark: str = ""
 
     @property
     def name(self) -> str:
         """What tables and files call it, such as `pos-3`."""
         n = "" if self.n is None else f"-{self.n}"
-        return f"{self.feature}{n}" + ("" if self.many == 1 else f"-{self.many}") + self.mark
+        return f"{self.column or self.feature}{n}" + ("" if self.many == 1 else f"-{self.many}") + self.mark
 
     @property
     def is_global(self) -> bool:
@@ -76,22 +79,26 @@ def recipe(text: str, hidden: int = 10) -> Recipe:
 
 def learn(recipe: Recipe, sentences: Sequence[Sentence], seed: int) -> LearnedConstraint:
     """The constraint that the sentences obey, by a recipe."""
+    options: dict[str, Any] = {} if recipe.n is None else {"n": recipe.n}
+    if recipe.column:
+        options["column"] = recipe.column
+    structures = [sentence.instance for sentence in sentences]
+    feature = make_feature(structures, recipe.feature, **options)
+    examples = make_examples(structures, feature, negatives=recipe.negatives, many=recipe.many, seed=seed)
     learner = ConstraintLearner(
         recipe.hidden,
         seed=seed,
         restarts=1,
         epochs=recipe.epochs,
         learning_rate=recipe.learning_rate,
+        class_weight=_class_weight(recipe, examples),
     )
-    options = {} if recipe.n is None else {"n": recipe.n}
-    found = learn_constraints(
-        [sentence.instance for sentence in sentences],
-        recipe.feature,
-        seed=seed,
-        negatives=recipe.negatives,
-        many=recipe.many,
-        by_frequency=recipe.by_frequency,
-        learner=learner,
-        **options,
-    )
+    found = learn_from_examples(examples, learner, feature, recipe.by_frequency)
     return replace(found, provenance={**found.provenance, "recipe": recipe.to_dict()})
+
+
+def _class_weight(recipe: Recipe, examples: LabelledExamples) -> str | dict[Any, float]:
+    if recipe.caution == 1:
+        return "balanced"
+    _, y, weights = examples.matrix(recipe.by_frequency)
+    return {False: 1.0, True: recipe.caution * float(weights[~y].sum() / weights[y].sum())}

@@ -27,7 +27,7 @@ from lcons_decode.viterbi import viterbi_ids
 from lcons_tasks.experiment.recipes import Recipe
 
 # Labellings tried a sequence under global constraints.
-BUDGET = 2000
+BUDGET = 1000
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from lcons_core.features.sequence import WORD
 from lcons_core.features.words import shape as word_shape
 from lcons_tasks.models.token_ids import Columns
 from lcons_tasks.models.token_ids import shape as letters
+from lcons_tasks.text.clues import clue
 
 AROUND = (-1, 1, -2, 2)
 PLACE, START, AT, STOPS, LENGTH, NTH, REST = (
@@ -27,26 +28,6 @@ LONGEST_SUFFIX = 4
 MARKS = frozenset('.,;:()[]"\u201c\u201d')
 # A longer stretch without a mark is no field of a reference, and is read by its first words.
 LONGEST_SEGMENT = 40
-
-CLUES = {
-    word: clue
-    for clue, words in {
-        "in": "in",
-        "proc": "proc proceedings conference symposium workshop",
-        "journal": "journal j trans transactions magazine review letters",
-        "pages": "pages pp p",
-        "volume": "vol volume no number",
-        "editor": "editors eds ed editor edited",
-        "school": "university univ dept department institute laboratory",
-        "press": "press publishers publishing verlag wiley springer",
-        "report": "thesis report technical tech tr phd dissertation memo",
-        "quote": '" \u201c \u201d',
-        "bracket": "( [",
-        "link": "http https www doi",
-    }.items()
-    for word in words.split()
-}
-
 
 shape = lru_cache(maxsize=2**14)(word_shape)
 
@@ -61,7 +42,7 @@ def reference_keys(x: Columns, columns: Sequence[str] = ()) -> list[list[str]]:
     T = len(words)
     segments = _segments(words)
     names = ["\t".join(words[a : min(b, a + LONGEST_SEGMENT)]) for a, b in segments]
-    clues = [_clue(word) for word in words]
+    clues = [clue(word) for word in words]
     before = _told("before", clues)
     after = _told("after", clues[::-1])[::-1]
     stops = [0, *accumulate((w == "." and len(v) > 1 for v, w in pairwise(words)), initial=0)]
@@ -112,11 +93,11 @@ def reference_attributes(key: str) -> Sequence[str]:
     if slot.startswith("segment"):
         words = value.split("\t")
         found = [f"first{slot}={words[0].lower()}", f"firstshape{slot}={shape(words[0])}"]
-        clues = {clue for clue in map(_clue, words) if clue}
+        clues = set(map(clue, words)) - {""}
         own = {word.lower() for word in words} if slot == "segment" else set()
         return found + [f"in{slot}={name}" for name in sorted(clues | own)]
     if slot in ("before", "after"):
-        return [f"{slot}={clue}" for clue in value.split("+")] if value else []
+        return [f"{slot}={one}" for one in value.split("+")] if value else []
     return [key]
 
 
@@ -134,18 +115,13 @@ def _shifted(words: Sequence[str], k: int) -> list[str]:
     return [*edge, *keys[: len(words) + k]] if k < 0 else [*keys[k:], *edge]
 
 
-@lru_cache(maxsize=2**14)
-def _clue(word: str) -> str:
-    return "year" if shape(word) == "year" else CLUES.get(word.lower(), "")
-
-
 def _told(slot: str, clues: Sequence[str]) -> list[str]:
     """The keys of which clues stand before each token and, last, before the end."""
     seen: set[str] = set()
     told = [f"{slot}="]
-    for clue in clues:
-        if clue and clue not in seen:
-            seen.add(clue)
+    for one in clues:
+        if one and one not in seen:
+            seen.add(one)
             told.append(f"{slot}={'+'.join(sorted(seen))}")
         else:
             told.append(told[-1])
