@@ -105,3 +105,38 @@ def test_a_run_that_is_stopped_goes_on_and_gives_the_same_result(cache):
     assert lcons(*options, "-q", "--out", str(cache / "whole")).exit_code == 0
     for name in ("results.json", "report.md"):
         assert (cache / "stopped" / name).read_bytes() == (cache / "whole" / name).read_bytes()
+
+
+CITATION = ["run", "citation", "--corpus", "bundled", "--seed", "1", "--base", "words-brief"]
+
+
+def test_a_citation_run_prints_the_report_and_leaves_a_parser(cache):
+    done = lcons(*CITATION, "--decoder", "soft", "--jobs", "1", "--out", str(cache / "run"))
+    assert done.exit_code == 0, done.output
+    assert "Corpus: **bundled**" in done.stdout
+    assert "soft windows+pos" in done.stdout
+    assert (cache / "run/report.md").read_text(encoding="utf-8") == done.stdout
+    assert (cache / "run/parser/tagger.json").is_file()
+    parsed = CliRunner().invoke(
+        main,
+        ["parse", "--model", str(cache / "run/parser"), "--format", "tagged"],
+        input="Stone, A. and Brook, B. (1999). On hedges. Journal of Fields, 12(3), 45-67.\n",
+    )
+    assert parsed.exit_code == 0, parsed.output
+    assert parsed.stdout.startswith("<author> Stone, A.")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--corpus", "nowhere"], "a file of tagged references"),
+        (["--base", "magic"], "words+pos"),
+        (["--decoder", "magic"], "constrained-search"),
+        (["--beam", "0"], "at least 1"),
+    ],
+)
+def test_a_citation_run_that_cannot_be_is_refused_in_one_sentence(cache, options, words):
+    done = lcons(*CITATION, *options, "--out", str(cache / "run"))
+    assert done.exit_code == 2
+    assert words in done.stderr
+    assert not (cache / "run").exists()

@@ -11,6 +11,7 @@ from typing import IO, Any
 import click
 
 from lcons_cli.diagnose import diagnose
+from lcons_cli.parse import parse
 from lcons_cli.tag import tag
 
 
@@ -70,6 +71,7 @@ def demo(seed: int) -> None:
 
 
 main.add_command(tag)
+main.add_command(parse)
 main.add_command(diagnose)
 main.add_command(
     LazyGroup(

@@ -19,9 +19,10 @@ from lcons_tasks.experiment.tables import mean_spread, table
 CHOICES = (
     "What was chosen how: passes, C and features of the base models, the recipes of constraints and their"
     " default weights once, for all splits, on dev references of Cora and of the bundled corpus; the splits"
-    " of a corpus share its references, so what is dev in one is test in another. In each cell, the weights of"
-    " soft rows on its dev references, the default standing unless another beats it by more than one standard"
-    f" error; and the row `{CHOSEN}` among the soft rows likewise, with `{POS_CLUES_ROW}` as the default."
+    " of a corpus share its references, so what is dev in one is test in another. In each cell, the weights"
+    " of soft rows on its dev references, the default standing unless another beats it by more than one"
+    f" standard error; and the row `{CHOSEN}` among the soft rows likewise, with `{POS_CLUES_ROW}` as the"
+    " default."
 )
 BASES = (
     "`words-brief` is `words` stopped after 25 passes, where its accuracy on dev comes closest to the paper's"

@@ -1,0 +1,274 @@
+"""`lcons parse`: fields for plain references, one a line, by a model under its constraints.
+
+Only click is imported here; what the command needs is imported when it runs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TextIO
+
+import click
+
+from lcons_cli.reading import (
+    POS,
+    STDIN,
+    Say,
+    opened,
+    pos_tagger,
+    say_nothing,
+    say_on_stderr,
+    tagged_corpus,
+    tags_many,
+    write_all,
+)
+from lcons_cli.sharing import in_order
+
+if TYPE_CHECKING:
+    from lcons_tasks.parsing.parser import ParsedReference
+    from lcons_tasks.tagging.constrained_tagger import ConstrainedTagger
+    from lcons_tasks.text import PosTagger
+
+DEFAULT_MODEL = "runs/citation/parser"
+
+# Of so many entries keys are remembered; the key of a later one has the number of its line.
+MOST_KEYS = 2**16
+
+# JSON may hold these as they are, but some readers take them for the end of a line.
+_LINE_ENDS = str.maketrans({end: f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"})
+
+
+@click.command()
+@click.argument("file", default=STDIN)
+@click.option(
+    "--model",
+    "folder",
+    default=DEFAULT_MODEL,
+    show_default=True,
+    metavar="FOLDER",
+    help="The tagger, as `lcons run citation` writes it.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["csl", "bibtex", "tagged", "json"]),
+    default="csl",
+    show_default=True,
+    help="csl: CSL-JSON, one array. bibtex: entries. tagged: <author> ... </author> <title> ... </title>, a"
+    " line a reference. json: an object a line, where start and end count characters of its text.",
+)
+@click.option("--no-constraints", is_flag=True, help="Use the model alone.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    help="Processes. Default: all cores if there are thousands of references, else one.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but errors.")
+def parse(file: str, folder: str, form: str, no_constraints: bool, jobs: int | None, quiet: bool) -> None:
+    """Find the fields of the references in FILE, or on stdin, one a line, with a model under its constraints.
+
+    POS tags that the tagger needs are found with spaCy. The id of an item is `ref-` and the number of its
+    line; blank lines are no items, but stay blank lines in tagged and empty objects in json.
+
+    \b
+    Example:
+      lcons parse references.txt > references.json
+      echo "A. Turing. Computing machinery and intelligence. Mind, 1950." | lcons parse --format bibtex
+    """
+    from lcons_core.errors import LconsError
+    from lcons_tasks.tagging.constrained_tagger import load_constrained_tagger
+
+    if not Path(folder).is_dir():
+        raise LconsError(
+            f"expected a tagger in the folder {folder!r}, found no such folder; `lcons run citation` makes"
+            " one."
+        )
+    tagger = load_constrained_tagger(folder)
+    say: Say = say_nothing if quiet else say_on_stderr
+    run(tagger.alone if no_constraints else tagger, file, form, jobs, say)
+
+
+def run(tagger: ConstrainedTagger, file: str, form: str, jobs: int | None, say: Say) -> None:
+    """Writes the parsed references of the input to stdout, a chunk at a time, and says what was done."""
+    from lcons_core.errors import InvalidInput
+
+    unknown = [name for name in tagger.columns if name != POS]
+    if unknown:
+        raise InvalidInput(
+            f"the tagger reads column {unknown[0]!r}, found plain references; use one that reads words and"
+            " POS tags only, as `lcons run citation` makes."
+        )
+    counts: Counter[str] = Counter()
+    with opened(file) as source:
+        if write_all(_contents(tagger, source, form, jobs, counts, say)):
+            say(_summary(counts, form, bool(tagger.constraints)))
+
+
+def _contents(
+    tagger: ConstrainedTagger,
+    source: TextIO,
+    form: str,
+    jobs: int | None,
+    counts: Counter[str],
+    say: Say,
+) -> Generator[bytes, None, None]:
+    """What is written, reference by reference; what was done is added to `counts`."""
+    chunks = _numbered_chunks(source)
+    head = list(islice(chunks, 1))
+    pos = pos_tagger(tagged_corpus, say) if head and POS in tagger.columns else None
+    frame = FORMS[form].frame
+    keys = _Keys()
+    before, any_yet = frame.first, False
+    for written in in_order(_Writer(tagger, pos, form), chain(head, chunks), jobs):
+        counts.update(written.counts)
+        for number, text in written.texts:
+            own = keys.distinct(text, number) if form == "bibtex" else text
+            # A lone surrogate, which stands for a byte that is not UTF-8, is an escape of JSON then.
+            yield (before + own).encode("utf-8", "backslashreplace")
+            before, any_yet = frame.between, True
+    yield (frame.last if any_yet else frame.nothing).encode()
+
+
+def _numbered_chunks(source: TextIO) -> Iterator[tuple[int, list[str]]]:
+    """Lines, some at a time, with the number of the first of them."""
+    from lcons_tasks.parsing.parser import chunks
+
+    number = 1
+    lines = (line[:-2] if line.endswith("\r\n") else line.removesuffix("\n") for line in source)
+    for chunk in chunks(lines, len):
+        yield number, chunk
+        number += len(chunk)
+
+
+class _Written(NamedTuple):
+    """The texts of references with the numbers of their lines, and counts of what was done."""
+
+    texts: list[tuple[int, str]]
+    counts: Counter[str]
+
+
+@dataclass(frozen=True)
+class _Writer:
+    """Parses a chunk of lines and writes each reference in a format."""
+
+    tagger: ConstrainedTagger
+    pos: PosTagger | None
+    form: str
+
+    def __call__(self, chunk: tuple[int, list[str]]) -> _Written:
+        from lcons_tasks.parsing.parser import parse
+
+        first, lines = chunk
+        form = FORMS[self.form]
+        written = _Written([], Counter())
+        tags = None if self.pos is None else partial(tags_many, self.pos)
+        references = parse(self.tagger, lines, tags)
+        for number, reference in enumerate(references, start=first):
+            _count(reference, written.counts)
+            if reference.spans or form.aligned:
+                written.texts.append((number, form.write(reference, number)))
+        return written
+
+
+def _count(reference: ParsedReference, counts: Counter[str]) -> None:
+    counts["references" if reference.spans else "blank"] += 1
+    counts["fields"] += len(reference.spans)
+    counts["changed"] += reference.changed > 0
+    counts[reference.status] += 1
+    try:
+        reference.text.encode()
+    except UnicodeEncodeError:
+        counts["not UTF-8"] += 1
+
+
+def _summary(counts: Counter[str], form: str, constrained: bool) -> str:
+    parts = [f"references: {counts['references']:,} ({counts['fields']:,} fields)"]
+    if constrained:
+        parts += [f"changed by the constraints: {counts['changed']:,}", f"relaxed: {counts['relaxed']:,}"]
+    parts += [f"{status}: {counts[status]:,}" for status in ("time limit", "infeasible") if counts[status]]
+    if counts["blank"]:
+        parts.append(f"blank lines: {counts['blank']:,}")
+    if counts["not UTF-8"]:
+        parts.append(f"not UTF-8, bytes {FORMS[form].strange}: {counts['not UTF-8']:,}")
+    return ", ".join(parts)
+
+
+class _Keys:
+    """Makes the keys of BibTeX entries distinct; without this they have no hyphen."""
+
+    def __init__(self) -> None:
+        self.entries = 0
+        self.times: Counter[str] = Counter()
+
+    def distinct(self, entry: str, number: int) -> str:
+        """The entry of a line under a key that no other has."""
+        kind, brace, rest = entry.partition("{")
+        key, comma, fields = rest.partition(",")
+        self.entries += 1
+        if self.entries > MOST_KEYS:
+            key += f"-{number}"
+        else:
+            self.times[key] += 1
+            key += f"-{self.times[key]}" if self.times[key] > 1 else ""
+        return kind + brace + key + comma + fields
+
+
+def _csl(reference: ParsedReference, number: int) -> str:
+    from lcons_tasks.parsing import to_csl
+
+    return json.dumps(to_csl(reference.pieces, id=f"ref-{number}"), ensure_ascii=False)
+
+
+def _bibtex(reference: ParsedReference, number: int) -> str:
+    from lcons_tasks.parsing import to_bibtex
+
+    return to_bibtex(reference.pieces) + "\n"
+
+
+def _tagged(reference: ParsedReference, number: int) -> str:
+    from lcons_tasks.parsing import to_tagged
+
+    return to_tagged(reference.pieces) + "\n"
+
+
+def _json(reference: ParsedReference, number: int) -> str:
+    text = reference.text
+    fields = [
+        {"field": name, "text": text[start:end], "start": start, "end": end}
+        for name, start, end in reference.spans
+    ]
+    line = json.dumps({"text": text, "fields": fields}, ensure_ascii=False)
+    return line.translate(_LINE_ENDS) + "\n"
+
+
+class _Frame(NamedTuple):
+    """What stands before the first reference, between two, after the last one, and where there is none."""
+
+    first: str = ""
+    between: str = ""
+    last: str = ""
+    nothing: str = ""
+
+
+@dataclass(frozen=True)
+class _Form:
+    """How a reference is written; whether blank lines are, and what happens to bytes that are not UTF-8."""
+
+    write: Callable[[ParsedReference, int], str]
+    frame: _Frame = field(default_factory=_Frame)
+    aligned: bool = False
+    strange: str = "replaced"
+
+
+FORMS = {
+    "csl": _Form(_csl, _Frame("[\n", ",\n", "\n]\n", "[]\n")),
+    "bibtex": _Form(_bibtex, _Frame(between="\n")),
+    "tagged": _Form(_tagged, aligned=True),
+    "json": _Form(_json, aligned=True, strange="escaped"),
+}

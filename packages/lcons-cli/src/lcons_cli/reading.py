@@ -1,0 +1,130 @@
+"""What the commands that label text share: input of any bytes, output to whoever reads it, POS tags, words to
+stderr.
+
+Only click is imported here; what is needed is imported when it is used.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+import click
+
+if TYPE_CHECKING:
+    from lcons_tasks.text import PosTagger, TaggedSentence, TaggerProgress
+
+STDIN = "-"
+POS = "pos"
+
+Say = Callable[[str], None]
+TaggedCorpus = Callable[[], "tuple[str, list[TaggedSentence]]"]
+
+
+def say_on_stderr(text: str) -> None:
+    """A line on stderr."""
+    click.echo(f"lcons: {text}", err=True)
+
+
+def say_nothing(text: str) -> None:
+    """Quiet."""
+
+
+@contextmanager
+def opened(file: str) -> Iterator[TextIO]:
+    """The input as text: without a byte order mark, with what is not UTF-8 kept; a newline ends a line."""
+    from lcons_core.errors import LconsError
+
+    try:
+        raw = sys.stdin.buffer if file == STDIN else Path(file).open("rb")  # noqa: SIM115
+    except (OSError, ValueError) as error:
+        raise LconsError(
+            f"cannot read {file!r}: {getattr(error, 'strerror', None) or error}; name a text file, or `-` for"
+            " stdin."
+        ) from None
+    text = io.TextIOWrapper(raw, "utf-8-sig", "surrogateescape", newline="\n")
+    try:
+        yield text
+    finally:
+        text.detach()
+        if file != STDIN:
+            raw.close()
+
+
+def write_all(contents: Generator[bytes, None, None]) -> bool:
+    """Writes to stdout, as the contents come; whether whoever reads it stayed to the end."""
+    from lcons_core.errors import LconsError
+
+    out = sys.stdout.buffer
+    try:
+        with closing(contents):
+            for content in contents:
+                out.write(content)
+        out.flush()
+    except OSError as error:
+        if isinstance(error, LconsError):
+            raise
+        _leave_stdout()
+        if isinstance(error, BrokenPipeError):
+            return False
+        raise LconsError(
+            f"cannot go on reading or writing: {error.strerror}; try again with another file."
+        ) from None
+    return True
+
+
+def pos_tagger(corpus: TaggedCorpus, say: Say) -> PosTagger:
+    """The POS tagger at hand, else one trained on the corpus and kept."""
+    from lcons_tasks.corpus import cache_folder
+    from lcons_tasks.text import find_pos_tagger
+
+    with _progress(say) as progress:
+        tagger = find_pos_tagger(corpus, cache_dir=cache_folder().parent / "pos", progress=progress)
+    say(f"POS tags by the {tagger.name}")
+    return tagger
+
+
+def tags_many(tagger: PosTagger, sentences: Iterable[Sequence[str]]) -> list[tuple[str, ...]]:
+    """A tag a word for each sentence; spaCy forgets words that are new to it, so that memory stays flat."""
+    with tagger.pipeline.memory_zone():
+        return tagger.tags_many(sentences)
+
+
+def tagged_corpus() -> tuple[str, list[TaggedSentence]]:
+    """The best corpus at hand to train a POS tagger on: CoNLL-2000's training set, else the bundled one."""
+    from lcons_tasks.text import best_tagger
+
+    return best_tagger.tagged_corpus()
+
+
+@contextmanager
+def _progress(say: Say) -> Iterator[Callable[[TaggerProgress], None]]:
+    """A progress bar on stderr if that is a terminal, else a line, once training has begun."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    quiet = say is say_nothing
+    with Progress(console=console, transient=True, disable=quiet or not console.is_terminal) as bars:
+        tasks: list[Any] = []
+
+        def report(step: TaggerProgress) -> None:
+            if not tasks:
+                say("training a POS tagger, which is kept for the next time")
+                tasks.append(bars.add_task("POS tagger", total=step.total))
+            bars.update(tasks[0], completed=step.done)
+
+        yield report
+
+
+def _leave_stdout() -> None:
+    """The output cannot be written, as whoever read it has gone: what is left of it goes nowhere, quietly."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):
+        return

@@ -1,0 +1,290 @@
+"""A parsed reference has all of its line in spans, with the labels that its tagger gives."""
+
+import itertools
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lcons_tasks.parsing.parser as module
+import lcons_tasks.tagging.constrained_tagger as tagging
+from lcons_core import learn_constraints
+from lcons_core.errors import InvalidInput
+from lcons_decode import ChainBatch, Hard, Soft, Status, forbidden_ngrams
+from lcons_tasks.corpus import Sentence
+from lcons_tasks.models.linear_crf import LinearSettings, train_linear
+from lcons_tasks.parsing import to_tagged
+from lcons_tasks.parsing.parser import ParsedReference, Span, chunks, parse
+from lcons_tasks.tagging.constrained_tagger import ConstrainedTagger
+from lcons_tasks.text.references import reference_tokens
+
+AUTHORS = ("A. Brook.", "B. Hill and C. Dale.", "Fenn, D.")
+TITLES = ("A study of small rivers.", "On the shape of clouds.")
+JOURNALS = ("Journal of Weather,", "Water Letters,")
+NUMBERS = (("12(3):", "45-67,", "1991."), ("4:", "101-110,", "May 1987."))
+LINE = "B. Brook and A. Hill. On the study of clouds. Water Letters, 7(2):11-19, 1993."
+LINES = [
+    LINE,
+    "",
+    "Dale, C. 1990.",
+    " \t\u2028",
+    "small rivers small rivers",
+    "... ;;",
+    "1991 (12) A. Brook:",
+]
+GARBAGE = [
+    "😀👨\u200d👩\u200d👧 שלום עולם \u202eabc مرحبا. 中文。",
+    "\x00\x01\x07 bell\x1b[31m red\x1b[0m \x7f\x0b\x0c \x85 nul\x00nul",
+    "caf\udce9 \udcff\udcfe \ud800 latin",
+    "a\u2028b\x85c\x0cd\re",
+    ".,;:()[]" * 20,
+    "x" * 10_000,
+    "a " * 5_000,
+    "(" * 10_000,
+]
+
+
+def made_up():
+    for author, title, journal, numbers in itertools.product(AUTHORS, TITLES, JOURNALS, NUMBERS):
+        words, labels = [], []
+        fields = ("author", "title", "journal", "volume", "pages", "date")
+        for field, text in zip(fields, (author, title, journal, *numbers), strict=True):
+            found = [token.text for token in reference_tokens(text)]
+            words += found
+            labels += [field] * len(found)
+        pos = tuple("NN" if word[0].isalnum() else "." for word in words)
+        yield Sentence(tuple(words), tuple(labels), {"pos": pos})
+
+
+SENTENCES = list(made_up())
+
+
+@pytest.fixture(scope="module")
+def model():
+    return train_linear(SENTENCES, LinearSettings(iterations=8))
+
+
+@pytest.fixture(scope="module")
+def punctuation():
+    return learn_constraints([s.instance for s in SENTENCES], feature="punctuation", n=2, hidden=4)
+
+
+@pytest.fixture(scope="module")
+def tagger(model, punctuation):
+    return ConstrainedTagger(model, (Hard(punctuation, "punctuation"),))
+
+
+@pytest.fixture(scope="module")
+def counts():
+    return Hard(learn_constraints([s.instance for s in SENTENCES], feature="counts", hidden=3), "counts")
+
+
+def whole(references, lines):
+    """Asserts that spans are in order, begin and end with text, and leave out white space alone."""
+    assert [reference.text for reference in references] == list(lines)
+    for reference in references:
+        end = 0
+        for span in reference.spans:
+            assert end <= span.start < span.end
+            assert not reference.text[end : span.start].strip()
+            assert reference.text[span.start : span.end].strip() == reference.text[span.start : span.end]
+            end = span.end
+        assert not reference.text[end:].strip()
+        assert all(a.field != b.field for a, b in itertools.pairwise(reference.spans))
+
+
+def test_a_reference_is_cut_into_its_fields(tagger):
+    (reference,) = parse(tagger, [LINE])
+    assert reference == ParsedReference(
+        LINE,
+        (
+            Span("author", 0, 21),
+            Span("title", 22, 45),
+            Span("journal", 46, 60),
+            Span("volume", 61, 66),
+            Span("pages", 66, 72),
+            Span("date", 73, 78),
+        ),
+    )
+    assert to_tagged(reference.pieces).startswith("<author> B. Brook and A. Hill. </author> <title> On the")
+
+
+@pytest.mark.parametrize("decoder", ["viterbi", "exact", "soft", "beam", "global"])
+def test_fields_are_runs_of_the_labels_that_the_tagger_gives(decoder, model, punctuation):
+    if decoder == "viterbi":
+        tagger = ConstrainedTagger(model, (), decoder)
+    elif decoder == "soft":
+        tagger = ConstrainedTagger(model, (Soft(punctuation, 5.0),))
+    else:
+        tagger = ConstrainedTagger(model, (Hard(punctuation),), decoder, 3)
+    lines = [*LINES, *GARBAGE[:5]]
+    references = list(parse(tagger, lines))
+    whole(references, lines)
+    for reference in references:
+        tokens = reference_tokens(reference.text)
+        (answer,) = tagger.tag([{"word": [token.text for token in tokens]}])
+        expected = []
+        for field, run in itertools.groupby(zip(answer.y, tokens, strict=True), key=lambda pair: pair[0]):
+            own = [token for _, token in run]
+            expected.append(Span(field, own[0].start, own[-1].end))
+        assert reference.spans == tuple(expected)
+        if tokens:
+            assert (reference.changed, reference.status) == (answer.stats["changed"], answer.status)
+
+
+def test_blank_lines_stay_in_their_place(tagger):
+    references = list(parse(tagger, ["", " \t", LINE, "\u2028\x0c\x85"]))
+    assert [reference.text for reference in references] == ["", " \t", LINE, "\u2028\x0c\x85"]
+    assert [len(reference.spans) for reference in references] == [0, 0, 6, 0]
+    assert list(parse(tagger, [])) == []
+    assert [r.spans for r in parse(tagger, [""] * 600)] == [()] * 600
+
+
+def test_nothing_of_garbage_is_lost(tagger):
+    whole(list(parse(tagger, GARBAGE)), GARBAGE)
+
+
+@given(st.lists(st.text(st.characters() | st.sampled_from(".,() \t\r\x00\x0c\x85\u2028\ud800\udcff1aA"))))
+def test_nothing_of_any_line_is_lost(tagger, lines):
+    whole(list(parse(tagger, lines)), lines)
+
+
+@pytest.mark.parametrize("decoder", ["exact", "beam"])
+def test_a_line_beyond_any_length_is_labelled_in_parts(decoder, model, punctuation):
+    tagger = ConstrainedTagger(model, (Hard(punctuation),), decoder, 2)
+    lines = [LINE, (LINE + " ") * 600, "x" * 100_000, LINE, "( " * 20_000]
+    references = list(parse(tagger, lines))
+    whole(references, lines)
+    assert references[0] == references[3] == next(parse(tagger, [LINE]))
+    assert len(references[2].spans) == 1
+    # Parts end before white space.
+    assert not [a for _, a, _ in references[1].spans if a and lines[1][a - 1 : a + 1].isalnum()]
+
+
+def test_the_trust_in_a_line_is_that_in_its_worst_part(model):
+    alone = ConstrainedTagger(model, (), "viterbi")
+    trust = itertools.chain([Status.OPTIMAL, Status.RELAXED, Status.HEURISTIC], itertools.repeat("optimal"))
+
+    def ids(xs):
+        found = alone.ids(xs)
+        statuses = tuple(map(Status, itertools.islice(trust, len(xs))))
+        return tagging.LabelIds(found.y, found.offsets, np.ones(len(xs), dtype=np.int64), statuses)
+
+    pretending = SimpleNamespace(model=model, columns=(), ids=ids)
+    line = "word " * (module.LONGEST * 4 // 5 - 100)
+    (reference,) = parse(pretending, [line])
+    assert (reference.status, reference.changed) == (Status.RELAXED, 4)
+    whole([reference], [line])
+
+
+def test_no_more_lines_than_a_chunk_are_read_before_the_first_answer(tagger, monkeypatch):
+    monkeypatch.setattr(module, "CHUNK_ITEMS", 3)
+    taken = []
+
+    def endless():
+        for line in itertools.cycle(LINES):
+            taken.append(line)
+            yield line
+
+    references = parse(tagger, endless())
+    first = list(itertools.islice(references, 3))
+    assert len(taken) == 3
+    whole(first, LINES[:3])
+    assert list(itertools.islice(references, 4)) == list(parse(tagger, LINES))[3:]
+
+
+def test_chunks_are_cut_by_items_and_by_characters(monkeypatch):
+    monkeypatch.setattr(module, "CHUNK_ITEMS", 3)
+    monkeypatch.setattr(module, "CHUNK_CHARACTERS", 10)
+    sizes = [1, 1, 1, 1, 12, 0, 0]
+    found = chunks(("x" * size for size in sizes), len)
+    assert [[len(text) for text in chunk] for chunk in found] == [[1, 1, 1], [1, 12], [0, 0]]
+
+
+def test_pos_tags_are_asked_for_words_alone(model):
+    pos = learn_constraints([s.instance for s in SENTENCES], feature="pos", n=2, hidden=3)
+    tagger = ConstrainedTagger(model, (Hard(pos, "pos"),))
+    asked = []
+
+    def tags(sentences):
+        asked.extend(map(tuple, sentences))
+        return [["NN" if word[0].isalnum() else "." for word in words] for words in sentences]
+
+    references = list(parse(tagger, ["", "A. Brook.", " "], tags))
+    assert asked == [("A", ".", "Brook", ".")]
+    assert references[1].pieces == [("author", "A. Brook.")]
+    with pytest.raises(InvalidInput, match="reads column 'pos', found references of words alone"):
+        list(parse(tagger, ["A. Brook."]))
+
+
+def test_where_a_constraint_refuses_an_input_the_model_answers_alone(model, counts, punctuation):
+    tagger = ConstrainedTagger(model, (counts, Hard(punctuation, "punctuation")), "beam", 4)
+    long = "small rivers " * 500
+    with pytest.raises(InvalidInput, match="more than the stated bound"):
+        tagger.ids([{"word": long.split()}])
+    lines = [LINE, long, "Dale, C. 1990."]
+    references = list(parse(tagger, lines))
+    whole(references, lines)
+    assert references[1].status is Status.RELAXED
+    assert references[1].spans == next(parse(tagger.alone, [long])).spans
+    assert [references[0], references[2]] == list(parse(tagger, [lines[0], lines[2]]))
+
+
+def test_a_line_without_an_answer_is_one_span_of_no_field():
+    labels = ("author", "date")
+
+    def scores(xs):
+        words = [len(x["word"]) for x in xs]
+        emission = np.array([[-np.inf] * 2 if "bad" in x["word"] else [1.0, 0.0] for x in xs])
+        zeros = np.zeros(2)
+        offsets = np.cumsum([0, *words])
+        return ChainBatch(emission.repeat(words, 0), offsets, np.zeros((2, 2)), zeros, zeros, labels)
+
+    model = SimpleNamespace(labels=labels, columns=(), scores=scores)
+    constraint = Hard(forbidden_ngrams(labels, [("date", "author")]), "order")
+    for tagger in (ConstrainedTagger(model, (), "viterbi"), ConstrainedTagger(model, (constraint,))):
+        good, bad = parse(tagger, ["A. Cau", " bad, bad "])
+        assert (good.spans, good.status) == ((Span("author", 0, 6),), Status.OPTIMAL)
+        assert (bad.spans, bad.changed, bad.status) == ((Span(None, 1, 9),), 0, Status.INFEASIBLE)
+
+
+def test_the_label_outside_is_no_field():
+    sentences = [Sentence(("see", "Cau", ","), ("O", "author", "O"))] * 5
+    tagger = ConstrainedTagger(train_linear(sentences, LinearSettings(iterations=5)), (), "viterbi")
+    assert next(parse(tagger, ["see Cau,"])).pieces == [(None, "see"), ("author", "Cau"), (None, ",")]
+
+
+# The lean answers of a tagger.
+
+
+@pytest.mark.parametrize("decoder", ["viterbi", "exact", "beam", "global"])
+def test_ids_are_those_of_the_answers(decoder, model, punctuation):
+    uses = () if decoder == "viterbi" else (Hard(punctuation, "hard"), Soft(punctuation, 3.0, "soft"))
+    tagger = ConstrainedTagger(model, uses, decoder, 3)
+    xs = [{"word": [token.text for token in reference_tokens(line)]} for line in [*LINES, *GARBAGE[:4]]]
+    found, answers = tagger.ids(xs), tagger.tag(xs)
+    names = [model.labels[i] for i in found.y]
+    for i, answer in enumerate(answers):
+        assert tuple(names[found.offsets[i] : found.offsets[i + 1]]) == answer.y
+    assert found.changed.tolist() == [answer.stats["changed"] for answer in answers]
+    assert found.statuses == tuple(answer.status for answer in answers)
+    assert any(found.changed) == (decoder != "viterbi")
+
+
+def test_ids_of_no_input_are_none(tagger):
+    found = tagger.ids([])
+    assert (len(found.y), found.offsets.tolist(), len(found.changed), found.statuses) == (0, [0], 0, ())
+
+
+def test_windows_are_forgotten_when_there_are_too_many(model, punctuation, monkeypatch):
+    uses = (Hard(punctuation, "hard"), Soft(punctuation, 3.0, "soft"))
+    xs = [{"word": [token.text for token in reference_tokens(line)]} for line in LINES]
+    keeping, forgetting = (ConstrainedTagger(model, uses) for _ in range(2))
+    expected = [keeping.ids([x]).y.tolist() for x in xs]
+    assert "_compiled" in vars(keeping)
+    monkeypatch.setattr(tagging, "MOST_KEPT", 0)
+    assert [forgetting.ids([x]).y.tolist() for x in xs] == expected
+    assert "_compiled" not in vars(forgetting)
+    assert forgetting.tag(xs) == keeping.tag(xs)
