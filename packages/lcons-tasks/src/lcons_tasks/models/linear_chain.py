@@ -12,7 +12,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import chain, count
 from typing import Any, Self
 
 import numpy as np
@@ -53,8 +53,8 @@ class LinearChain:
         offsets = np.cumsum([0, *(len(next(iter(x.values()))) for x in xs)])
         emission = np.zeros((len(rows), len(self.labels)))
         if rows:
-            lengths = np.array([len(row) for row in rows])
-            summed = self._sums.rows([key for row in rows for key in row])
+            lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
+            summed = self._sums.rows(list(chain.from_iterable(rows)))
             emission = np.add.reduceat(summed, np.cumsum(lengths) - lengths, axis=0)
         return ChainBatch(emission, offsets, self.transition, self.start, self.stop, self.labels)
 
@@ -119,12 +119,14 @@ class _Sums:
         """(len(keys), L)"""
         if len(self.places) > MOST_KEYS:
             self.forget()
-        places, known = self.places, len(self.places)
-        ids = [places.setdefault(key, len(places)) for key in keys]
-        if len(places) > known:
-            fresh = list(islice(places, known, None))
-            self._add(fresh, known)
-        return self.sums[ids]
+        places = self.places
+        ids = list(map(places.get, keys))
+        if None in ids:
+            fresh = list(dict.fromkeys(key for key, place in zip(keys, ids, strict=True) if place is None))
+            self._add(fresh, len(places))
+            places.update(zip(fresh, count(len(places))))
+            ids = list(map(places.get, keys))
+        return self.sums[np.array(ids, dtype=np.int64)]
 
     def _add(self, keys: Sequence[str], first: int) -> None:
         last = first + len(keys)

@@ -9,7 +9,7 @@ story     which clues (a year, `In`, `Proc.`, `pp.`, ...) stand before and after
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate, pairwise
 
@@ -20,9 +20,6 @@ from lcons_tasks.models.token_ids import shape as letters
 from lcons_tasks.text.clues import clue
 
 AROUND = (-1, 1, -2, 2)
-PLACE, START, AT, STOPS, LENGTH, NTH, REST = (
-    [f"{name}={i}" for i in range(11)] for name in ("place", "start", "at", "stops", "length", "nth", "left")
-)
 AFFIXES = (1, 2, 3)
 LONGEST_SUFFIX = 4
 MARKS = frozenset('.,;:()[]"\u201c\u201d')
@@ -31,9 +28,15 @@ LONGEST_SEGMENT = 40
 
 shape = lru_cache(maxsize=2**14)(word_shape)
 
+# How far into the reference, from its start, and from the start of the segment, as one key.
+POSITION = [
+    [[f"all=place={place}\nstart={start}\nat={at}" for at in range(5)] for start in range(6)]
+    for place in range(10)
+]
+
 
 def reference_keys(x: Columns, columns: Sequence[str] = ()) -> list[list[str]]:
-    """The keys of each token.
+    """The keys of each token; what tokens of a segment share is one key.
 
     >>> reference_keys({"word": ["Mind", ",", "59"]})[2][:6]
     ['w=59', 'w-1=,', 'w+1', 'w-2=Mind', 'w+2', 'pair-1=, 59']
@@ -41,35 +44,24 @@ def reference_keys(x: Columns, columns: Sequence[str] = ()) -> list[list[str]]:
     words = x[WORD]
     T = len(words)
     segments = _segments(words)
-    names = ["\t".join(words[a : min(b, a + LONGEST_SEGMENT)]) for a, b in segments]
-    clues = [clue(word) for word in words]
-    before = _told("before", clues)
-    after = _told("after", clues[::-1])[::-1]
-    stops = [0, *accumulate((w == "." and len(v) > 1 for v, w in pairwise(words)), initial=0)]
+    stories = _stories(words)
     # Each word as its neighbours' key: shifted, with the edges marked by a bare `w-1`.
-    shifted = [_shifted(words, k) for k in AROUND]
+    before, after, twice_before, twice_after = (_shifted(words, k) for k in AROUND)
     pairs = [f"{one} {other}" for one, other in pairwise(words)]
     rows: list[list[str]] = []
-    for s, (first, last) in enumerate(segments):
-        around = [f"segment={names[s]}", f"end={words[last - 1]}", LENGTH[min(last - first, 8)]]
-        around += [NTH[min(s, 6)], REST[min(len(segments) - s, 5)]]
-        if s:
-            around += [f"segment-1={names[s - 1]}", f"end-1={words[first - 1]}"]
-        if s + 1 < len(segments):
-            around.append(f"segment+1={names[s + 1]}")
+    for around, (first, last) in zip(_arounds(words, segments), segments, strict=True):
         for t in range(first, last):
-            row = [f"w={words[t]}", *(keys[t] for keys in shifted)]
+            row = [f"w={words[t]}", before[t], after[t], twice_before[t], twice_after[t]]
             if t:
                 row.append(f"pair-1={pairs[t - 1]}")
             if t + 1 < T:
                 row.append(f"pair+1={pairs[t]}")
-            row += (PLACE[t * 10 // T], START[min(t, 5)], AT[min(t - first, 4)])
-            row += (before[t], after[t + 1], STOPS[min(stops[t], 4)])
+            row += (POSITION[t * 10 // T][min(t, 5)][min(t - first, 4)], stories[t], around)
             for name in columns:
                 values = x[name]
                 row.append(f"column {name}={values[t]}")
                 row += [f"column {name}{k:+}={values[t + k]}" for k in (-1, 1) if 0 <= t + k < T]
-            rows.append(row + around)
+            rows.append(row)
     return rows
 
 
@@ -90,6 +82,8 @@ def reference_attributes(key: str) -> Sequence[str]:
     if slot.startswith("pair"):
         one, _, other = value.partition(" ")
         return [f"{slot}={value.lower()}", f"shapes{slot}={shape(one)} {shape(other)}"]
+    if slot == "all":
+        return [attribute for part in value.split("\n") for attribute in reference_attributes(part)]
     if slot.startswith("segment"):
         words = value.split("\t")
         found = [f"first{slot}={words[0].lower()}", f"firstshape{slot}={shape(words[0])}"]
@@ -113,6 +107,27 @@ def _shifted(words: Sequence[str], k: int) -> list[str]:
     edge = [f"w{k:+}"] * min(abs(k), len(words))
     keys = [f"w{k:+}={word}" for word in words]
     return [*edge, *keys[: len(words) + k]] if k < 0 else [*keys[k:], *edge]
+
+
+def _arounds(words: Sequence[str], segments: Sequence[tuple[int, int]]) -> Iterator[str]:
+    """What the tokens of each segment share, as one key: the segment itself, and those beside it."""
+    names = ["\t".join(words[a : min(b, a + LONGEST_SEGMENT)]) for a, b in segments]
+    for s, (first, last) in enumerate(segments):
+        parts = [f"segment={names[s]}", f"end={words[last - 1]}", f"length={min(last - first, 8)}"]
+        parts += [f"nth={min(s, 6)}", f"left={min(len(segments) - s, 5)}"]
+        if s:
+            parts += [f"segment-1={names[s - 1]}", f"end-1={words[first - 1]}"]
+        if s + 1 < len(segments):
+            parts.append(f"segment+1={names[s + 1]}")
+        yield "all=" + "\n".join(parts)
+
+
+def _stories(words: Sequence[str]) -> list[str]:
+    """Which clues stand before and after each token, and how many sentences ended, as one key."""
+    clues = [clue(word) for word in words]
+    before, after = _told("before", clues), _told("after", clues[::-1])[::-1]
+    stops = [0, *accumulate((w == "." and len(v) > 1 for v, w in pairwise(words)), initial=0)]
+    return [f"all={before[t]}\n{after[t + 1]}\nstops={min(stops[t], 4)}" for t in range(len(words))]
 
 
 def _told(slot: str, clues: Sequence[str]) -> list[str]:
