@@ -8,23 +8,29 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 # With fewer pieces than this, starting processes takes longer than they save.
 MANY = 8
-# Pieces a process that are read before the first of them is done.
+# Pieces given to another process before the first of them is done.
 AHEAD = 2
+# Results that may wait for an earlier one.
+MOST_WAITING = 64
 
 
 def in_order(
     work: Callable[[Item], Result], items: Iterable[Item], jobs: int | None = None
 ) -> Iterator[Result]:
-    """work(item) of each item by `jobs` processes; None: one a core if there are `MANY` items, else one.
+    """work(item) of each item by `jobs` processes, this one included; None: one a core if there are `MANY`
+    items, else one.
 
-    `work` is pickled once a process. With one process everything runs in this one, as the items come.
+    The others have a copy of `work` each. With one process everything runs in this one, as the items come.
     """
     if jobs is None:
         items = iter(items)
@@ -35,19 +41,22 @@ def in_order(
 
 
 def _shared(work: Callable[[Item], Result], items: Iterable[Item], jobs: int) -> Iterator[Result]:
-    from concurrent.futures import Future, ProcessPoolExecutor
+    from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import get_context
 
     from lcons_core.errors import LconsError
 
-    # Forking would copy the locks of threads that it does not copy.
-    pool = ProcessPoolExecutor(jobs, get_context("spawn"), _begin, (work,))
+    # Forking would copy the locks of threads that it does not copy. This process is one of those that work:
+    # it has begun already, while the others take a second to. They are given `work` with their first pieces,
+    # before it is used here.
+    pool = ProcessPoolExecutor(jobs - 1, get_context("spawn"), _begin, (work,))
     waiting: deque[Future[Result]] = deque()
     try:
         for item in items:
-            waiting.append(pool.submit(_do, item))
-            if len(waiting) > AHEAD * jobs:
+            busy = sum(not future.done() for future in waiting)
+            waiting.append(pool.submit(_do, item) if busy < AHEAD * (jobs - 1) else _done(work(item)))
+            while waiting and (waiting[0].done() or len(waiting) > MOST_WAITING):
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
@@ -58,6 +67,15 @@ def _shared(work: Callable[[Item], Result], items: Iterable[Item], jobs: int) ->
         ) from None
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _done(result: Result) -> Future[Result]:
+    """A result of this process, as those of others come."""
+    from concurrent.futures import Future
+
+    future: Future[Result] = Future()
+    future.set_result(result)
+    return future
 
 
 def _cores() -> int:
