@@ -83,7 +83,7 @@ def pos_tagger(corpus: TaggedCorpus, say: Say) -> PosTagger:
     from lcons_tasks.corpus import cache_folder
     from lcons_tasks.text import find_pos_tagger
 
-    with _progress(say) as progress:
+    with tagger_progress(say) as progress:
         tagger = find_pos_tagger(corpus, cache_dir=cache_folder().parent / "pos", progress=progress)
     say(f"POS tags by the {tagger.name}")
     return tagger
@@ -103,7 +103,7 @@ def tagged_corpus() -> tuple[str, list[TaggedSentence]]:
 
 
 @contextmanager
-def _progress(say: Say) -> Iterator[Callable[[TaggerProgress], None]]:
+def tagger_progress(say: Say) -> Iterator[Callable[[TaggerProgress], None]]:
     """A progress bar on stderr if that is a terminal, else a line, once training has begun."""
     from rich.console import Console
     from rich.progress import Progress

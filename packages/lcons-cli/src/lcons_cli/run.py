@@ -100,7 +100,8 @@ def citation(corpus: str, full: bool, jobs: int | None, out: Path, quiet: bool, 
     """
     from dataclasses import replace
 
-    from lcons_tasks.citation.cell import shared
+    from lcons_cli.reading import say_nothing, say_on_stderr, tagger_progress
+    from lcons_tasks.citation.corpus import load_corpus
     from lcons_tasks.citation.report import write_run
     from lcons_tasks.citation.task import Options, run
     from lcons_tasks.corpus import find
@@ -112,9 +113,9 @@ def citation(corpus: str, full: bool, jobs: int | None, out: Path, quiet: bool, 
     options = replace(options, beam=given["beam"], **{key: given[key] for key in named if given[key]})
     check_writable(out)
     stages = Stages.of_user()
-    if not quiet:
-        click.echo(f"lcons: reading {name}", err=True)
-    shared(name, stages)
+    # POS tags that the corpus lacks are found now, and kept.
+    with tagger_progress(say_nothing if quiet else say_on_stderr) as progress_of_tagger:
+        load_corpus(name, stages, progress_of_tagger)
     with phases(quiet) as progress:
         filled = run(options, stages, jobs, progress)
     report = write_run(out, options, filled, stages)

@@ -25,6 +25,8 @@ from lcons_tasks.models.token_ids import Columns
 
 # Sums of weights that are remembered, a key each; at 13 labels a hundred bytes each.
 MOST_KEYS = 2**18
+# Characters of all keys together: strange text may have keys of any length.
+MOST_CHARACTERS = 2**25
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,11 +115,12 @@ class _Sums:
     def forget(self) -> None:
         """Starts again with no keys."""
         self.places: dict[str, int] = {}
+        self.characters = 0
         self.sums = np.zeros((1024, self.weights.shape[1]))
 
     def rows(self, keys: Sequence[str]) -> Floats:
         """(len(keys), L)"""
-        if len(self.places) > MOST_KEYS:
+        if len(self.places) > MOST_KEYS or self.characters > MOST_CHARACTERS:
             self.forget()
         places = self.places
         ids = list(map(places.get, keys))
@@ -125,6 +128,7 @@ class _Sums:
             fresh = list(dict.fromkeys(key for key, place in zip(keys, ids, strict=True) if place is None))
             self._add(fresh, len(places))
             places.update(zip(fresh, count(len(places))))
+            self.characters += sum(map(len, fresh))
             ids = list(map(places.get, keys))
         return self.sums[np.array(ids, dtype=np.int64)]
 

@@ -21,7 +21,7 @@ from lcons_core.schemes import OUTSIDE
 from lcons_decode import Status
 from lcons_tasks.parsing.pieces import Piece
 from lcons_tasks.tagging.constrained_tagger import Columns, ConstrainedTagger
-from lcons_tasks.text.references import _TOKEN
+from lcons_tasks.text.references import TOKEN
 
 POS = "pos"
 LONGEST = 2**14
@@ -108,7 +108,7 @@ def parse(
     found: list[_Labels] = []
     for chunk in chunks((part for line in lines for part in _parts(line)), lambda part: len(part.text)):
         # The places of `reference_tokens`; an object a token would take longer than all else here.
-        places = [[found.span() for found in _TOKEN.finditer(part.text)] for part in chunk]
+        places = [[found.span() for found in TOKEN.finditer(part.text)] for part in chunk]
         words = [[part.text[a:b] for a, b in own] for part, own in zip(chunk, places, strict=True)]
         for part, own, labels in zip(chunk, places, _label(tagger, words, tags), strict=True):
             _extend(spans, part.start, own, labels.ids, tagger.model.labels)

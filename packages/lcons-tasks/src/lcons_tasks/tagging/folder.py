@@ -90,7 +90,7 @@ def _description(folder: Path) -> dict[str, Any]:
         reason = f"no {DESCRIPTION} that can be read in it" if folder.is_dir() else "no such folder"
         raise DamagedFile(
             f"expected a tagger in the folder {os.fspath(folder)!r}, found {reason}; `lcons run chunking`"
-            " makes one."
+            " makes one, and `lcons run citation` a parser."
         ) from None
     try:
         _expect(len(content) <= MAX_BYTES, f"its {DESCRIPTION} has more than {MAX_BYTES:,} bytes")
@@ -147,8 +147,7 @@ def _check_replaceable(target: Path) -> None:
 def _damaged(folder: str | os.PathLike[str], why: str) -> DamagedFile:
     reason = " ".join(why.split()).rstrip(".")
     return DamagedFile(
-        f"{os.fspath(folder)!r} is no tagger that lcons can read: {reason}; `lcons run chunking` makes it"
-        " again."
+        f"{os.fspath(folder)!r} is no tagger that lcons can read: {reason}; `lcons run` makes it again."
     )
 
 

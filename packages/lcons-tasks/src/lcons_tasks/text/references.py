@@ -13,7 +13,7 @@ import re
 
 from lcons_tasks.text.tokens import Token
 
-_TOKEN = re.compile(r"\w+|[^\w\s]")
+TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
 def reference_tokens(text: str) -> list[Token]:
@@ -22,4 +22,4 @@ def reference_tokens(text: str) -> list[Token]:
     >>> [token.text for token in reference_tokens("Mind, 59(4):433-460.")]
     ['Mind', ',', '59', '(', '4', ')', ':', '433', '-', '460', '.']
     """
-    return [Token(found.group(), *found.span()) for found in _TOKEN.finditer(text)]
+    return [Token(found.group(), *found.span()) for found in TOKEN.finditer(text)]
