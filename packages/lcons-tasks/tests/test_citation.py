@@ -91,6 +91,9 @@ def test_a_file_of_ones_own_is_tagged_once_and_kept(stages, tmp_path, monkeypatc
     assert first.tagger == "a tagger"
     monkeypatch.setattr("lcons_tasks.citation.corpus.best_pos_tagger", None)
     assert load_corpus(str(path), stages).references == first.references
+    monkeypatch.setattr("lcons_tasks.citation.corpus.tagger_identity", lambda: "another tagger")
+    with pytest.raises(TypeError):  # it is asked again
+        load_corpus(str(path), stages)
 
 
 @pytest.mark.parametrize("name", ["nowhere", "cora.txt"])
@@ -100,7 +103,7 @@ def test_a_corpus_that_is_not_there_is_refused_in_one_sentence(stages, name):
 
 
 def test_a_corpus_of_too_few_references_is_refused():
-    with pytest.raises(InvalidInput, match="at least 10 references, found 1"):
+    with pytest.raises(InvalidInput, match="at least 10 references and two fields, found 1 and 1"):
         CitationCorpus("tiny", "", (Sentence(("a",), ("title",)),), "")
 
 
@@ -171,6 +174,8 @@ def test_c1_to_c3_combine_what_the_paper_says():
         ({"seeds": ()}, "at least one of seeds"),
         ({"beam": 0}, "beam and K are at least 1"),
         ({"hidden": (0,)}, "beam and K are at least 1"),
+        ({"seeds": (-1,)}, "seeds are at least 0"),
+        ({"sizes": (0,)}, "sizes at least 1"),
     ],
 )
 def test_options_that_cannot_be_run_are_refused(options, words):

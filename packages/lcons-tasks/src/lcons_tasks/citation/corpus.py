@@ -31,7 +31,7 @@ from lcons_tasks.corpus import (
     require,
 )
 from lcons_tasks.experiment.stages import Stages
-from lcons_tasks.text.best_tagger import best_pos_tagger
+from lcons_tasks.text.best_tagger import best_pos_tagger, tagger_identity
 from lcons_tasks.text.clues import CLUE, clue_or_shape
 from lcons_tasks.text.references import reference_tokens
 from lcons_tasks.text.training import TaggerProgress
@@ -51,16 +51,22 @@ class CitationCorpus:
     tagger: str
 
     def __post_init__(self) -> None:
-        if len(self.references) < SMALLEST:
-            raise InvalidInput(
-                f"corpus {self.name!r} needs at least {SMALLEST} references, found {len(self.references)};"
-                " add some."
-            )
+        _check(self.name, [reference.labels for reference in self.references])
 
     @cached_property
     def sha256(self) -> str:
         """A hash of words, tags and fields."""
         return hash_sentences(self.references)
+
+
+def _check(name: str, labels: Sequence[Sequence[str]]) -> None:
+    """Refuses what cannot be split, or has nothing to tell apart."""
+    fields = {label for own in labels for label in own}
+    if len(labels) < SMALLEST or len(fields) < 2:
+        raise InvalidInput(
+            f"corpus {name!r} needs at least {SMALLEST} references and two fields, found {len(labels)} and"
+            f" {len(fields)}; add some."
+        )
 
 
 @dataclass(frozen=True)
@@ -112,6 +118,7 @@ def load_corpus(
             f" {name!r}; name one of these."
         )
     labelled = [label_tokens(reference, name) for reference in references]
+    _check(name, [labels for _, labels in labelled])
     tags, tagger = _tags([words for words, _ in labelled], stages, progress)
     sentences = (sentence(w, y, t) for (w, y), t in zip(labelled, tags, strict=True))
     return CitationCorpus(name, what, tuple(sentences), tagger)
@@ -162,7 +169,7 @@ def _tags(
 ) -> tuple[list[tuple[str, ...]], str]:
     """The POS tags of texts and who gave them, kept by content."""
     words = hash_sentences(Sentence(text, text) for text in texts)
-    inputs = {"words": words, "tagger": "conll2000" if find("conll2000") else "bundled"}
+    inputs = {"words": words, "tagger": tagger_identity()}
 
     def make(folder: Path) -> None:
         tagger = best_pos_tagger(progress)

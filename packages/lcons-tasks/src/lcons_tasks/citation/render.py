@@ -19,7 +19,8 @@ from lcons_tasks.experiment.tables import mean_spread, table
 CHOICES = (
     "What was chosen how: passes, C and features of the base models, the recipes of constraints and their"
     " default weights once, for all splits, on dev references of Cora and of the bundled corpus; the splits"
-    " of a corpus share its references, so what is dev in one is test in another. In each cell, the weights"
+    " of a corpus share its references, so what is dev in one is test in another, and figures on test"
+    " references were in sight. In each cell, the weights"
     " of soft rows on its dev references, the default standing unless another beats it by more than one"
     f" standard error; and the row `{CHOSEN}` among the soft rows likewise, with `{POS_CLUES_ROW}` as the"
     " default."
@@ -41,7 +42,8 @@ def render(options: Options, found: Sequence[Group], corpus: CitationCorpus, sho
         f" {sizes['train']} for training, {sizes['dev']} for dev and {sizes['test']} for test; sha256"
         f" {corpus.sha256[:12]}. POS tags: {corpus.tagger}.\n"
         f"Splits: {', '.join(map(str, options.seeds))}; beam {options.beam}; figures are token accuracies on"
-        " the test references, mean ± standard deviation over splits; gains are paired by split.",
+        " the test references, mean ± standard deviation over splits; gains are paired by split and pooled"
+        " over all tested tokens.",
         CHOICES,
     ]
     if any(group.base == "words-brief" for group in whole):
@@ -79,7 +81,8 @@ def _group(group: Group, corpus: CitationCorpus, with_paper: bool) -> list[str]:
     passes, gap = (mean(one[key] for one in trained) for key in ("passes", "gap"))
     text = [
         f"## {group.base}",
-        f"Trained for {passes:.0f} passes; duality gap {gap:.3f} errors a reference on average.",
+        f"Trained for {passes:.0f} passes; at most {gap:.3f} above the least objective (duality gap), in"
+        " errors a reference on average.",
     ]
     measured = {g.row: g.interval for g in gains(group, corpus)}
     head = ["", "token accuracy", "gain over exact [95%]", "field F1", "whole references"]

@@ -49,7 +49,8 @@ def write_run(folder: Path, options: Options, filled: Sequence[Filled], stages: 
     picture = curve(found, corpus)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "results.json").unlink(missing_ok=True)
+        for old in ("results.json", "curve.svg"):
+            (folder / old).unlink(missing_ok=True)
         with replacing_folder(folder / "constraints") as made:
             _write_constraints(made, filled, stages)
         with replacing_folder(folder / "predictions") as made:

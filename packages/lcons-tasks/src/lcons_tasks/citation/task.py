@@ -12,6 +12,7 @@ from functools import partial
 
 from lcons_core.errors import InvalidInput
 from lcons_tasks.citation.cell import Cell, Filled, base_model, constraint, fill, shared
+from lcons_tasks.citation.corpus import split
 from lcons_tasks.citation.model import base
 from lcons_tasks.citation.rows import DECODERS, POS_CLUES_ROW, WINDOWS_ROW, rows_of
 from lcons_tasks.experiment.jobs import Event, Tell, run_jobs
@@ -47,6 +48,11 @@ class Options:
         for name in self.bases:
             base(name)
         rows_of(self.decoders)
+        if min(self.seeds) < 0 or min(self.sizes, default=1) < 1:
+            raise InvalidInput(
+                f"seeds are at least 0 and sizes at least 1, found {min(self.seeds)} and"
+                f" {min(self.sizes, default=1)}."
+            )
         if self.beam < 1 or min(self.hidden) < 1:
             raise InvalidInput(f"beam and K are at least 1, found {self.beam} and {min(self.hidden)}.")
 
@@ -69,7 +75,7 @@ def cells_of(options: Options) -> list[Cell]:
     curve = tuple(row for row in rows_of(("exact", "soft")) if row.name in CURVE_ROWS)
     cells = []
     for i, name in enumerate(options.bases):
-        rows = tuple(rows_of(options.decoders, options.hidden if i == 0 else options.hidden[:1]))
+        rows = tuple(rows_of(options.decoders, options.hidden if i == 0 else ()))
         cells += [Cell(options.corpus, seed, None, base(name), rows, options.beam) for seed in options.seeds]
     return cells + [
         Cell(options.corpus, seed, size, base(name), curve, options.beam)
@@ -115,9 +121,10 @@ def run(
 ) -> list[Filled]:
     """The filled cells, in the order of `cells_of`; `progress` hears the phase, its pieces and an event."""
     corpus = shared(options.corpus, stages)
-    whole = round(0.6 * len(corpus.references))
-    options = replace(options, sizes=tuple(size for size in options.sizes if size < whole))
-    cells = cells_of(options)
+    whole = len(split(corpus, 0).train)
+    # A corpus may have fewer training references than the usual curve.
+    kept = tuple(size for size in options.sizes if size < whole or size not in CURVE)
+    cells = cells_of(replace(options, sizes=kept))
 
     def tell(phase: str, names: list[str]) -> Callable[[Event], None] | None:
         return None if progress is None else lambda event: progress(phase, names, event)

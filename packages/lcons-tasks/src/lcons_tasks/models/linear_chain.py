@@ -12,7 +12,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, count
+from itertools import chain, count, repeat
 from typing import Any, Self
 
 import numpy as np
@@ -123,14 +123,15 @@ class _Sums:
         if len(self.places) > MOST_KEYS or self.characters > MOST_CHARACTERS:
             self.forget()
         places = self.places
-        ids = list(map(places.get, keys))
-        if None in ids:
-            fresh = list(dict.fromkeys(key for key, place in zip(keys, ids, strict=True) if place is None))
+        ids = np.fromiter(map(places.get, keys, repeat(-1)), dtype=np.int64, count=len(keys))
+        missing = np.flatnonzero(ids < 0).tolist()
+        if missing:
+            fresh = list(dict.fromkeys(keys[i] for i in missing))
             self._add(fresh, len(places))
             places.update(zip(fresh, count(len(places))))
             self.characters += sum(map(len, fresh))
-            ids = list(map(places.get, keys))
-        return self.sums[np.array(ids, dtype=np.int64)]
+            ids[missing] = [places[keys[i]] for i in missing]
+        return self.sums[ids]
 
     def _add(self, keys: Sequence[str], first: int) -> None:
         last = first + len(keys)

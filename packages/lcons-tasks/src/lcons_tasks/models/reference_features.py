@@ -9,7 +9,7 @@ story     which clues (a year, `In`, `Proc.`, `pp.`, ...) stand before and after
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import accumulate, pairwise
 
@@ -17,7 +17,7 @@ from lcons_core.features.sequence import WORD
 from lcons_core.features.words import shape as word_shape
 from lcons_tasks.models.token_ids import Columns
 from lcons_tasks.models.token_ids import shape as letters
-from lcons_tasks.text.clues import clue
+from lcons_tasks.text.clues import LONGEST_KNOWN, clue
 
 AROUND = (-1, 1, -2, 2)
 AFFIXES = (1, 2, 3)
@@ -26,43 +26,50 @@ MARKS = frozenset('.,;:()[]"\u201c\u201d')
 # A longer stretch without a mark is no field of a reference, and is read by its first words.
 LONGEST_SEGMENT = 40
 
-shape = lru_cache(maxsize=2**14)(word_shape)
+_known_shape = lru_cache(maxsize=2**14)(word_shape)
 
-# How far into the reference, from its start, and from the start of the segment, as one key.
+NOTHING = ""
+
+# By tenths of the reference, tokens from its start, and tokens from the start of the segment.
 POSITION = [
     [[f"all=place={place}\nstart={start}\nat={at}" for at in range(5)] for start in range(6)]
     for place in range(10)
 ]
 
 
-def reference_keys(x: Columns, columns: Sequence[str] = ()) -> list[list[str]]:
-    """The keys of each token; what tokens of a segment share is one key.
+def shape(word: str) -> str:
+    """The shape of a word, remembered unless it is long."""
+    return _known_shape(word) if len(word) <= LONGEST_KNOWN else word_shape(word)
 
-    >>> reference_keys({"word": ["Mind", ",", "59"]})[2][:6]
-    ['w=59', 'w-1=,', 'w+1', 'w-2=Mind', 'w+2', 'pair-1=, 59']
+
+def reference_keys(x: Columns, columns: Sequence[str] = ()) -> list[list[str]]:
+    """The keys of each token, a column a kind; what tokens of a segment share is one key, and NOTHING stands
+    where a token has none of a kind.
+
+    >>> reference_keys({"word": ["Mind", ",", "59"]})[2][:7]
+    ['w=59', 'w-1=,', 'w+1', 'w-2=Mind', 'w+2', 'pair-1=, 59', '']
     """
     words = x[WORD]
-    T = len(words)
+    if not words:
+        return []
     segments = _segments(words)
-    stories = _stories(words)
-    # Each word as its neighbours' key: shifted, with the edges marked by a bare `w-1`.
-    before, after, twice_before, twice_after = (_shifted(words, k) for k in AROUND)
     pairs = [f"{one} {other}" for one, other in pairwise(words)]
-    rows: list[list[str]] = []
-    for around, (first, last) in zip(_arounds(words, segments), segments, strict=True):
-        for t in range(first, last):
-            row = [f"w={words[t]}", before[t], after[t], twice_before[t], twice_after[t]]
-            if t:
-                row.append(f"pair-1={pairs[t - 1]}")
-            if t + 1 < T:
-                row.append(f"pair+1={pairs[t]}")
-            row += (POSITION[t * 10 // T][min(t, 5)][min(t - first, 4)], stories[t], around)
-            for name in columns:
-                values = x[name]
-                row.append(f"column {name}={values[t]}")
-                row += [f"column {name}{k:+}={values[t + k]}" for k in (-1, 1) if 0 <= t + k < T]
-            rows.append(row)
-    return rows
+    kinds = [
+        [f"w={word}" for word in words],
+        # Each word as its neighbours' key: shifted, with the edges marked by a bare `w-1`.
+        *(_shifted(words, k) for k in AROUND),
+        [NOTHING, *(f"pair-1={pair}" for pair in pairs)],
+        [*(f"pair+1={pair}" for pair in pairs), NOTHING],
+        _positions(len(words), segments),
+        _stories(words),
+        _arounds(words, segments),
+    ]
+    for name in columns:
+        values = x[name]
+        kinds.append([f"column {name}={value}" for value in values])
+        kinds.append([NOTHING, *(f"column {name}-1={value}" for value in values[:-1])])
+        kinds.append([*(f"column {name}+1={value}" for value in values[1:]), NOTHING])
+    return list(map(list, zip(*kinds, strict=True)))
 
 
 def reference_attributes(key: str) -> Sequence[str]:
@@ -71,6 +78,8 @@ def reference_attributes(key: str) -> Sequence[str]:
     >>> reference_attributes("w=Mind")[:4], reference_attributes("before=in+year")
     (['bias', 'w=Mind', 'lower=mind', 'shape=Aa'], ['before=in', 'before=year'])
     """
+    if not key:
+        return ()
     slot, _, value = key.partition("=")
     if slot == "w":
         lower = value.lower()
@@ -109,9 +118,19 @@ def _shifted(words: Sequence[str], k: int) -> list[str]:
     return [*edge, *keys[: len(words) + k]] if k < 0 else [*keys[k:], *edge]
 
 
-def _arounds(words: Sequence[str], segments: Sequence[tuple[int, int]]) -> Iterator[str]:
+def _positions(T: int, segments: Sequence[tuple[int, int]]) -> list[str]:
+    """How far into the reference, from its start, and from the start of the segment, as one key a token."""
+    return [
+        POSITION[t * 10 // T][t if t < 5 else 5][t - first if t < first + 4 else 4]
+        for first, last in segments
+        for t in range(first, last)
+    ]
+
+
+def _arounds(words: Sequence[str], segments: Sequence[tuple[int, int]]) -> list[str]:
     """What the tokens of each segment share, as one key: the segment itself, and those beside it."""
     names = ["\t".join(words[a : min(b, a + LONGEST_SEGMENT)]) for a, b in segments]
+    keys: list[str] = []
     for s, (first, last) in enumerate(segments):
         parts = [f"segment={names[s]}", f"end={words[last - 1]}", f"length={min(last - first, 8)}"]
         parts += [f"nth={min(s, 6)}", f"left={min(len(segments) - s, 5)}"]
@@ -119,15 +138,18 @@ def _arounds(words: Sequence[str], segments: Sequence[tuple[int, int]]) -> Itera
             parts += [f"segment-1={names[s - 1]}", f"end-1={words[first - 1]}"]
         if s + 1 < len(segments):
             parts.append(f"segment+1={names[s + 1]}")
-        yield "all=" + "\n".join(parts)
+        keys += ["all=" + "\n".join(parts)] * (last - first)
+    return keys
 
 
 def _stories(words: Sequence[str]) -> list[str]:
     """Which clues stand before and after each token, and how many sentences ended, as one key."""
     clues = [clue(word) for word in words]
     before, after = _told("before", clues), _told("after", clues[::-1])[::-1]
-    stops = [0, *accumulate((w == "." and len(v) > 1 for v, w in pairwise(words)), initial=0)]
-    return [f"all={before[t]}\n{after[t + 1]}\nstops={min(stops[t], 4)}" for t in range(len(words))]
+    ends = (word == "." and len(one) > 1 for one, word in pairwise(words[:-1]))
+    stops = [0, *accumulate(ends, initial=0)][: len(words)]
+    parts = zip(before[:-1], after[1:], stops, strict=True)
+    return [f"all={one}\n{other}\nstops={stop if stop < 4 else 4}" for one, other, stop in parts]
 
 
 def _told(slot: str, clues: Sequence[str]) -> list[str]:

@@ -32,17 +32,19 @@ WORDS = {
 }
 
 
-@lru_cache(maxsize=2**14)
+# Longer words are not remembered: there may be as many as there is text.
+LONGEST_KNOWN = 64
+
+
 def clue(word: str) -> str:
     """The clue of a word, empty where it is none; a year is one.
 
     >>> [clue(word) for word in ["Proc", "1950", "Turing"]]
     ['proc', 'year', '']
     """
-    return WORDS.get(word.lower(), "") or ("year" if shape(word) == "year" else "")
+    return _clue(word) if len(word) <= LONGEST_KNOWN else ""
 
 
-@lru_cache(maxsize=2**14)
 def clue_or_shape(word: str) -> str:
     """The clue of a word, else its shape: the column `clue`.
 
@@ -50,3 +52,8 @@ def clue_or_shape(word: str) -> str:
     ['proc', 'year', 'shape Aa']
     """
     return clue(word) or f"shape {shape(word)}"
+
+
+@lru_cache(maxsize=2**14)
+def _clue(word: str) -> str:
+    return WORDS.get(word.lower(), "") or ("year" if shape(word) == "year" else "")
