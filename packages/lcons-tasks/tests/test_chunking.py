@@ -16,13 +16,14 @@ from lcons_tasks.chunking.corpus import ChunkCorpus, load_corpus, subset
 from lcons_tasks.chunking.decoders import rows_of
 from lcons_tasks.chunking.features import SOFT
 from lcons_tasks.chunking.model import BaseModel, tuned, tuned_settings
-from lcons_tasks.chunking.report import PREDICTIONS, write_run
+from lcons_tasks.chunking.report import write_run
 from lcons_tasks.chunking.summary import claims, groups
 from lcons_tasks.chunking.task import Options, cells_of, diagnoses, plan, run
 from lcons_tasks.corpus import Sentence, find, read_columns
 from lcons_tasks.experiment.choice import choose
 from lcons_tasks.experiment.examples import examples
 from lcons_tasks.experiment.parts import rejected_gold
+from lcons_tasks.experiment.predictions import PREDICTIONS
 from lcons_tasks.experiment.recipes import learn, recipe
 from lcons_tasks.experiment.stages import Stages
 from lcons_tasks.tagging.constrained_tagger import load_constrained_tagger

@@ -14,13 +14,14 @@ from lcons_tasks.citation.cell import CHOSEN, Cell, Filled
 from lcons_tasks.citation.corpus import CitationCorpus, label_tokens, load_corpus, split
 from lcons_tasks.citation.features import ALL, PAPER
 from lcons_tasks.citation.model import BASES, base
-from lcons_tasks.citation.report import PREDICTIONS, write_run
+from lcons_tasks.citation.report import write_run
 from lcons_tasks.citation.rows import DECODERS, SCALES, default_weights, rows_of
 from lcons_tasks.citation.summary import claims, gain, groups
 from lcons_tasks.citation.task import CURVE_ROWS, Options, cells_of, plan, run
 from lcons_tasks.corpus import CORA_FIELDS, Reference, Segment, Sentence, find, read_columns
 from lcons_tasks.experiment.choice import choose_weights
 from lcons_tasks.experiment.plot import line_chart
+from lcons_tasks.experiment.predictions import PREDICTIONS
 from lcons_tasks.experiment.recipes import learn
 from lcons_tasks.experiment.stages import Stages
 from lcons_tasks.metrics import runs_as_iob2

@@ -25,18 +25,11 @@ from lcons_tasks.chunking.diagnoses import Diagnosed
 from lcons_tasks.chunking.render import render
 from lcons_tasks.chunking.summary import Gain, Group, claims, gains, groups, offsets_of, percent
 from lcons_tasks.chunking.task import Options
-from lcons_tasks.corpus import Columns, Sentence, write_columns
 from lcons_tasks.experiment.examples import Example, examples
+from lcons_tasks.experiment.predictions import write_predictions
 from lcons_tasks.experiment.rows import Row, recipes_of, uses
 from lcons_tasks.experiment.stages import Stages, library_versions
 from lcons_tasks.tagging.constrained_tagger import ConstrainedTagger
-
-PREDICTIONS = Columns(
-    ("word", "pos", "gold", "exact", "constrained"),
-    "word",
-    "constrained",
-    {"pos": "pos", "gold": "gold", "exact": "exact"},
-)
 
 
 def write_run(
@@ -119,11 +112,8 @@ def _write_constraints(folder: Path, filled: Sequence[Filled], stages: Stages) -
 def _write_predictions(folder: Path, filled: Sequence[Filled], corpus: ChunkCorpus) -> None:
     for one in filled:
         exact, constrained = _labels(one, "exact", corpus), _labels(one, CHOSEN, corpus)
-        sentences = (
-            Sentence(s.words, c, {"pos": s.columns["pos"], "gold": s.labels, "exact": e})
-            for s, e, c in zip(corpus.test, exact, constrained, strict=True)
-        )
-        write_columns(folder / f"{one.cell.base.name}-{_cell_name(one)}.txt", sentences, PREDICTIONS)
+        path = folder / f"{one.cell.base.name}-{_cell_name(one)}.txt"
+        write_predictions(path, corpus.test, exact, constrained)
 
 
 def _results(

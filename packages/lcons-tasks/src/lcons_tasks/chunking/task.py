@@ -6,7 +6,7 @@ then the answers. What is kept from an earlier run is not made again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -16,7 +16,7 @@ from lcons_tasks.chunking.corpus import SUBSETS
 from lcons_tasks.chunking.decoders import DECODERS, rows_of
 from lcons_tasks.chunking.diagnoses import Diagnosed, diagnosis, hard_recipes
 from lcons_tasks.chunking.model import BASES, tuned
-from lcons_tasks.experiment.jobs import Event, Tell, run_jobs
+from lcons_tasks.experiment.jobs import Progress, Tell, run_phase
 from lcons_tasks.experiment.kernels import compile_kernels
 from lcons_tasks.experiment.recipes import Recipe, recipe
 from lcons_tasks.experiment.rows import recipes_of
@@ -127,35 +127,32 @@ def run(
     options: Options,
     stages: Stages,
     jobs: int | None = None,
-    progress: Callable[[str, Sequence[str], Event], None] | None = None,
+    progress: Progress | None = None,
 ) -> list[Filled]:
     """The filled cells, in the order of `cells_of`; `progress` hears the phase, its pieces and an event."""
     cells = cells_of(options)
     shared(options.corpus, any(cell.base.reads_vectors for cell in cells))
 
-    def tell(phase: str, names: list[str]) -> Callable[[Event], None] | None:
-        return None if progress is None else lambda event: progress(phase, names, event)
-
     work = plan(cells)
     names = [piece.name for piece in work]
-    run_jobs(partial(_make, stages=stages), work, jobs, tell("training and learning", names))
+    run_phase("training and learning", partial(_make, stages=stages), work, names, jobs, progress)
     names = [Work(cell).name for cell in cells]
-    return run_jobs(partial(_fill, stages=stages), cells, jobs, tell("decoding", names))
+    return run_phase("decoding", partial(_fill, stages=stages), cells, names, jobs, progress)
 
 
 def diagnoses(
     options: Options,
     stages: Stages,
     jobs: int | None = None,
-    progress: Callable[[str, Sequence[str], Event], None] | None = None,
+    progress: Progress | None = None,
 ) -> dict[str, Diagnosed]:
     """Why each hard constraint helps or does not, with the least data and the first seed, if asked for."""
     if not options.diagnose:
         return {}
     cell = min(cells_of(options), key=lambda one: one.ratio)
     names = [one.name for one in hard_recipes(cell)]
-    told = None if progress is None else (lambda event: progress("diagnosing", names, event))
-    found = run_jobs(partial(_diagnose, cell=cell, stages=stages), hard_recipes(cell), jobs, told)
+    diagnose = partial(_diagnose, cell=cell, stages=stages)
+    found = run_phase("diagnosing", diagnose, hard_recipes(cell), names, jobs, progress)
     return dict(zip(names, found, strict=True))
 
 

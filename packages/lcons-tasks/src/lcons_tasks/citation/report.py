@@ -23,19 +23,13 @@ from lcons_tasks.citation.render import curve, render
 from lcons_tasks.citation.rows import WINDOWS_ROW
 from lcons_tasks.citation.summary import Group, claims, gains, groups
 from lcons_tasks.citation.task import Options
-from lcons_tasks.corpus import Columns, Sentence, write_columns
 from lcons_tasks.experiment.examples import Example, examples
+from lcons_tasks.experiment.predictions import write_predictions
 from lcons_tasks.experiment.rows import Row, recipes_of
 from lcons_tasks.experiment.stages import Stages, library_versions
 from lcons_tasks.metrics import runs_as_iob2
 from lcons_tasks.tagging.constrained_tagger import ConstrainedTagger
 
-PREDICTIONS = Columns(
-    ("word", "pos", "gold", "exact", "constrained"),
-    "word",
-    "constrained",
-    {"pos": "pos", "gold": "gold", "exact": "exact"},
-)
 # Which base model the parser is, the first of these that was run.
 PARSERS = ("reference", "words", "words-brief", "words+pos")
 
@@ -127,11 +121,8 @@ def _write_constraints(folder: Path, filled: Sequence[Filled], stages: Stages) -
 def _write_predictions(folder: Path, filled: Sequence[Filled], stages: Stages) -> None:
     for one in filled:
         exact, constrained = _labels(one, "exact"), _labels(one, CHOSEN)
-        sentences = (
-            Sentence(s.words, c, {"pos": s.columns["pos"], "gold": s.labels, "exact": e})
-            for s, e, c in zip(references(one.cell, stages).test, exact, constrained, strict=True)
-        )
-        write_columns(folder / f"{one.cell.base.name}-{_cell_name(one)}.txt", sentences, PREDICTIONS)
+        path = folder / f"{one.cell.base.name}-{_cell_name(one)}.txt"
+        write_predictions(path, references(one.cell, stages).test, exact, constrained)
 
 
 def _results(

@@ -6,7 +6,7 @@ is kept from an earlier run is not made again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -15,7 +15,7 @@ from lcons_tasks.citation.cell import Cell, Filled, base_model, constraint, fill
 from lcons_tasks.citation.corpus import split
 from lcons_tasks.citation.model import base
 from lcons_tasks.citation.rows import DECODERS, POS_CLUES_ROW, WINDOWS_ROW, rows_of
-from lcons_tasks.experiment.jobs import Event, Tell, run_jobs
+from lcons_tasks.experiment.jobs import Progress, Tell, run_phase
 from lcons_tasks.experiment.kernels import compile_kernels
 from lcons_tasks.experiment.recipes import Recipe
 from lcons_tasks.experiment.rows import recipes_of
@@ -117,7 +117,7 @@ def run(
     options: Options,
     stages: Stages,
     jobs: int | None = None,
-    progress: Callable[[str, Sequence[str], Event], None] | None = None,
+    progress: Progress | None = None,
 ) -> list[Filled]:
     """The filled cells, in the order of `cells_of`; `progress` hears the phase, its pieces and an event."""
     corpus = shared(options.corpus, stages)
@@ -126,14 +126,11 @@ def run(
     kept = tuple(size for size in options.sizes if size < whole or size not in CURVE)
     cells = cells_of(replace(options, sizes=kept))
 
-    def tell(phase: str, names: list[str]) -> Callable[[Event], None] | None:
-        return None if progress is None else lambda event: progress(phase, names, event)
-
     work = plan(cells)
     names = [piece.name for piece in work]
-    run_jobs(partial(_make, stages=stages), work, jobs, tell("training and learning", names))
+    run_phase("training and learning", partial(_make, stages=stages), work, names, jobs, progress)
     names = [Work(cell).name for cell in cells]
-    return run_jobs(partial(_fill, stages=stages), cells, jobs, tell("decoding", names))
+    return run_phase("decoding", partial(_fill, stages=stages), cells, names, jobs, progress)
 
 
 def _make(work: Work, tell: Tell, stages: Stages) -> None:

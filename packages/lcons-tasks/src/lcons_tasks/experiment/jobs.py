@@ -25,6 +25,9 @@ class Event:
     what: str
 
 
+Progress = Callable[[str, Sequence[str], Event], None]
+
+
 def run_jobs(
     work: Callable[[Piece, Tell], Result],
     pieces: Sequence[Piece],
@@ -54,6 +57,19 @@ def run_jobs(
         finally:
             events.put(None)
             listener.join(timeout=5)
+
+
+def run_phase(
+    phase: str,
+    work: Callable[[Piece, Tell], Result],
+    pieces: Sequence[Piece],
+    names: Sequence[str],
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> list[Result]:
+    """As `run_jobs`; `progress` hears the phase, the names of its pieces and an event."""
+    told = None if progress is None else (lambda event: progress(phase, names, event))
+    return run_jobs(work, pieces, jobs, told)
 
 
 def _call(work: Callable[[Any, Tell], Any], index: int, piece: Any, events: Any) -> Any:
