@@ -2,13 +2,14 @@
 
 import itertools
 import json
-import multiprocessing
+import operator
 import os
 import re
 import signal
 import subprocess
 import sys
 import time
+from functools import partial
 
 import pytest
 from click.testing import CliRunner
@@ -380,38 +381,26 @@ def test_all_cores_are_used_for_large_inputs_only(chunks, shared, run, monkeypat
     assert used == [3] * shared
 
 
-def double(number):
-    return 2 * number
-
-
-def fail(number):
-    if number == 2:
-        raise LconsError("expected another number, found 2.")
-    return number
-
-
-def end(number):
-    if multiprocessing.parent_process() is not None:
-        os._exit(1)
-    return number
+# What other processes can import, wherever the tests are.
 
 
 def test_results_come_in_order_and_items_are_read_a_few_ahead():
     taken = []
-    results = sharing.in_order(double, (taken.append(i) or i for i in itertools.count()), jobs=2)
-    assert list(itertools.islice(results, 50)) == list(range(0, 100, 2))
-    assert len(taken) <= 50 + sharing.MOST_WAITING + 1
+    results = sharing.in_order(str, (taken.append(i) or i for i in itertools.count()), jobs=2)
+    assert list(itertools.islice(results, 200)) == list(map(str, range(200)))
+    assert len(taken) <= 200 + sharing.MOST_WAITING + 1
     results.close()
 
 
 def test_an_error_in_a_process_is_that_error():
-    with pytest.raises(LconsError, match="found 2"):
-        list(sharing.in_order(fail, range(100), jobs=2))
+    with pytest.raises(ZeroDivisionError):
+        list(sharing.in_order(partial(operator.truediv, 1), range(1, -1, -1), jobs=2))
 
 
 def test_a_process_that_is_ended_is_one_sentence():
+    """Both pieces are given to the other process."""
     with pytest.raises(LconsError, match="found that one was ended; try again with `--jobs 1`"):
-        list(sharing.in_order(end, range(4), jobs=2))
+        list(sharing.in_order(os._exit, range(1, 1 + sharing.AHEAD), jobs=2))
 
 
 # In a process of its own.
