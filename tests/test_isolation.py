@@ -82,7 +82,8 @@ def test_the_wheel_of_tasks_carries_its_corpora_and_settings(wheels):
     citation = {
         f"lcons_tasks/bundled/citation/{name}" for name in ("references.txt", "references.pos", "CARD.md")
     }
-    assert chunking | citation | {"lcons_tasks/chunking/settings.json"} <= names
+    er = {f"lcons_tasks/bundled/er/{name}" for name in ("sentences.corp", "CARD.md")}
+    assert chunking | citation | er | {"lcons_tasks/chunking/settings.json"} <= names
     assert metadata.get_all("Provides-Extra") == ["torch"]
 
 

@@ -18,10 +18,11 @@ from lcons_tasks.chunking.features import SOFT
 from lcons_tasks.chunking.model import BaseModel, tuned, tuned_settings
 from lcons_tasks.chunking.report import write_run
 from lcons_tasks.chunking.summary import claims, groups
-from lcons_tasks.chunking.task import Options, cells_of, diagnoses, plan, run
+from lcons_tasks.chunking.task import STEPS, Options, cells_of, diagnoses, run
 from lcons_tasks.corpus import Sentence, find, read_columns
 from lcons_tasks.experiment.choice import choose
 from lcons_tasks.experiment.examples import examples
+from lcons_tasks.experiment.filling import plan, work_name
 from lcons_tasks.experiment.parts import rejected_gold
 from lcons_tasks.experiment.predictions import PREDICTIONS
 from lcons_tasks.experiment.recipes import learn, recipe
@@ -148,7 +149,8 @@ def test_the_full_table_covers_the_paper():
         ("first", "bilstm"),
         ("first", "bilstm+pos"),
     }
-    assert len(plan(cells)) == len(set(plan(cells)))
+    work = plan(cells, STEPS)
+    assert len({work_name(piece, STEPS) for piece in work}) == len(work)
 
 
 @pytest.mark.parametrize("name", ["bilstm", "linear"])

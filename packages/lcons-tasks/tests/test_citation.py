@@ -17,9 +17,10 @@ from lcons_tasks.citation.model import BASES, base
 from lcons_tasks.citation.report import write_run
 from lcons_tasks.citation.rows import DECODERS, SCALES, default_weights, rows_of
 from lcons_tasks.citation.summary import claims, gain, groups
-from lcons_tasks.citation.task import CURVE_ROWS, Options, cells_of, plan, run
+from lcons_tasks.citation.task import CURVE_ROWS, STEPS, Options, cells_of, run
 from lcons_tasks.corpus import CORA_FIELDS, Reference, Segment, Sentence, find, read_columns
 from lcons_tasks.experiment.choice import choose_weights
+from lcons_tasks.experiment.filling import plan, work_name
 from lcons_tasks.experiment.plot import line_chart
 from lcons_tasks.experiment.predictions import PREDICTIONS
 from lcons_tasks.experiment.recipes import learn
@@ -191,7 +192,7 @@ def test_other_k_are_for_the_first_base_and_the_curve_has_its_rows_only():
     curve = [cell for cell in cells if cell.size is not None]
     assert len(curve) == 4
     assert {tuple(row.name for row in cell.rows) for cell in curve} == {CURVE_ROWS}
-    names = [work.name for work in plan(cells)]
+    names = [work_name(work, STEPS) for work in plan(cells, STEPS)]
     assert len(set(names)) == len(names)
 
 

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
+import lcons_tasks.model_folder as folder_module
 import lcons_tasks.tagging.constrained_tagger as module
-import lcons_tasks.tagging.folder as folder_module
 from lcons_core import iob2, learn_constraints
 from lcons_core.errors import DamagedFile, InvalidInput, LconsError
 from lcons_decode import Hard, Soft, Status, beam_search_batch, constrained_viterbi_batch, viterbi_batch

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-if TYPE_CHECKING:
-    from lcons_tasks.experiment.jobs import Event
+from lcons_cli.running import check_writable, phases, run_options, tell
 
 commands = click.Group()
 
@@ -32,13 +29,9 @@ commands = click.Group()
 @click.option("--hidden", "-K", type=int, default=10, show_default=True, help="K of the hard constraints.")
 @click.option("--beam", type=int, default=10, show_default=True, help="Width of the search.")
 @click.option("--decoder", "decoders", multiple=True, help="exact, search, constrained-search, ...")
-@click.option("--full", is_flag=True, help="The whole table of the paper and what goes beyond it.")
 @click.option("--diagnose", is_flag=True, help="Also tell why each hard constraint helps or does not.")
 @click.option("--tune", is_flag=True, help="Search the chunker's settings on dev instead.")
-@click.option("--jobs", type=click.IntRange(min=1), help="Processes; all cores by default.")
-@click.option("--out", type=click.Path(path_type=Path), default=Path("runs/chunking"), show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="Print results.json instead of the report.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@run_options("chunking")
 def chunking(
     corpus: str, full: bool, tune: bool, jobs: int | None, out: Path, quiet: bool, **given: Any
 ) -> None:
@@ -68,10 +61,7 @@ def chunking(
         filled = run(options, stages, jobs, progress)
         diagnosed = diagnoses(options, stages, jobs, progress)
     report = write_run(out, options, filled, stages, diagnosed)
-    click.echo((out / "results.json").read_text(encoding="utf-8") if given["as_json"] else report, nl=False)
-    click.echo(
-        f"lcons: written to {out}: report.md, results.json, constraints, predictions, tagger", err=True
-    )
+    tell(out, report, given["as_json"], "constraints, predictions, tagger")
 
 
 @commands.command()
@@ -82,11 +72,7 @@ def chunking(
 @click.option("--hidden", "-K", "hidden", multiple=True, type=int, help="K of the paper's features; several.")
 @click.option("--size", "sizes", multiple=True, type=int, help="Fewer training references, for a curve.")
 @click.option("--beam", type=int, default=50, show_default=True, help="Width of the search.")
-@click.option("--full", is_flag=True, help="The whole table of the paper and what goes beyond it.")
-@click.option("--jobs", type=click.IntRange(min=1), help="Processes; all cores by default.")
-@click.option("--out", type=click.Path(path_type=Path), default=Path("runs/citation"), show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="Print results.json instead of the report.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@run_options("citation")
 def citation(corpus: str, full: bool, jobs: int | None, out: Path, quiet: bool, **given: Any) -> None:
     """Label the fields of bibliographic references, and see what learned constraints add.
 
@@ -119,10 +105,44 @@ def citation(corpus: str, full: bool, jobs: int | None, out: Path, quiet: bool, 
     with phases(quiet) as progress:
         filled = run(options, stages, jobs, progress)
     report = write_run(out, options, filled, stages)
-    click.echo((out / "results.json").read_text(encoding="utf-8") if given["as_json"] else report, nl=False)
-    click.echo(
-        f"lcons: written to {out}: report.md, results.json, constraints, predictions, parser", err=True
-    )
+    tell(out, report, given["as_json"], "constraints, predictions, parser")
+
+
+@commands.command()
+@click.option("--corpus", default="auto", show_default=True, help="bundled, conll04, a file, or auto.")
+@click.option("--split", "splits", multiple=True, help="A seed, or a published split by name; several.")
+@click.option("--share", "shares", multiple=True, type=float, help="Less training data, as in 0.1; several.")
+@click.option("-C", "grid", multiple=True, type=float, help="C of the SVM; several: chosen on dev.")
+@click.option("--passes", type=int, help="Passes over the training sentences.")
+@run_options("er")
+def er(corpus: str, full: bool, jobs: int | None, out: Path, quiet: bool, **given: Any) -> None:
+    """Label entities and relations, with constraints in training and prediction.
+
+    Uses Roth and Yih's corpus where it is found (`lcons data list`), else a small corpus that comes with
+    lcons. Proves whether the learned constraints are the designed ones. Stages are kept: a run that is
+    stopped goes on where it was, and gives the same result. Leaves an extractor behind, for `lcons extract`.
+
+    \b
+    Example:
+      lcons run er --corpus bundled --split 1 -C 0.03125
+    """
+    from dataclasses import replace
+
+    from lcons_tasks.corpus import find
+    from lcons_tasks.er.report import write_run
+    from lcons_tasks.er.task import Options, run
+    from lcons_tasks.experiment.stages import Stages
+
+    name = ("conll04" if find("conll04") else "bundled") if corpus == "auto" else corpus
+    options = Options.full(name) if full else Options.default(name)
+    named = ("splits", "shares", "grid", "passes")
+    options = replace(options, **{key: given[key] for key in named if given[key]})
+    check_writable(out)
+    stages = Stages.of_user()
+    with phases(quiet) as progress:
+        filled = run(options, stages, jobs, progress)
+    report = write_run(out, options, filled, stages)
+    tell(out, report, given["as_json"], "constraints, predictions, extractor")
 
 
 def _options(corpus: str, full: bool, given: dict[str, Any]) -> Any:
@@ -163,50 +183,3 @@ def _tune(
         file.write(text.encode("utf-8"))
     click.echo(text, nl=False)
     click.echo(f"lcons: written to {out / 'settings.json'}", err=True)
-
-
-def check_writable(out: Path) -> None:
-    """Refuses a folder that cannot be made or written into, before the work and not after."""
-    from lcons_core.errors import LconsError
-
-    there = next(path for path in (out.resolve(), *out.resolve().parents) if path.exists())
-    if not there.is_dir() or not os.access(there, os.W_OK):
-        raise LconsError(
-            f"expected a folder to write to, found {str(there)!r}, which is none or cannot be written to;"
-            " name another with --out."
-        )
-
-
-@contextmanager
-def phases(quiet: bool) -> Iterator[Callable[[str, Sequence[str], Event], None]]:
-    """Progress bars on stderr: one a phase, and one for each piece at work; lines where it is no terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:3.0f}%"))
-    bars = Progress(*columns, TimeElapsedColumn(), console=console, disable=quiet or not console.is_terminal)
-    shown: dict[str, Any] = {}
-    done: dict[str, dict[int, float]] = {}
-
-    def progress(phase: str, names: Sequence[str], event: Event) -> None:
-        shares = done.setdefault(phase, {})
-        finished = event.share >= 1 and event.what == "done"
-        shares[event.index] = max(event.share, shares.get(event.index, 0.0))
-        if phase not in shown:
-            shown[phase] = bars.add_task(phase, total=len(names))
-        bars.update(shown[phase], completed=sum(shares.values()))
-        key = f"{phase} {event.index}"
-        if finished:
-            if key in shown:
-                bars.remove_task(shown.pop(key))
-            if not quiet and not console.is_terminal:
-                count = sum(share >= 1 for share in shares.values())
-                click.echo(f"lcons: {phase}: {count} of {len(names)}: {names[event.index]}", err=True)
-            return
-        if key not in shown:
-            shown[key] = bars.add_task(f"  {names[event.index]}", total=1.0)
-        bars.update(shown[key], completed=event.share, description=f"  {names[event.index]}: {event.what}")
-
-    with bars:
-        yield progress

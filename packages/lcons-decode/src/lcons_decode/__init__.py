@@ -19,6 +19,7 @@ from lcons_decode.global_search import decode_global
 from lcons_decode.lagrangian import decode_lagrangian
 from lcons_decode.marginals import Marginals, marginals
 from lcons_decode.nbest import nbest
+from lcons_decode.relations import RelationDecoding, RelationRules, RelationScores, decode_relations
 from lcons_decode.scores import ChainBatch, ChainScores
 from lcons_decode.search import search
 from lcons_decode.viterbi import viterbi, viterbi_batch
@@ -31,6 +32,9 @@ __all__ = [
     "Decoding",
     "Hard",
     "Marginals",
+    "RelationDecoding",
+    "RelationRules",
+    "RelationScores",
     "Soft",
     "Status",
     "Violation",
@@ -44,6 +48,7 @@ __all__ = [
     "decode_batch",
     "decode_global",
     "decode_lagrangian",
+    "decode_relations",
     "forbidden_ngrams",
     "from_pytorch_crf",
     "marginals",

@@ -10,6 +10,8 @@
 | `solve` | the loop of solving and checking |
 | `clash` | which constraints make a program infeasible |
 | `chain` | sequences: `decode_ilp` |
+| `relations` | candidates and relations: `decode_relations_ilp` |
+| `pairs` | decisions that depend on each other in pairs |
 | `formats` | LP and MPS files that keep the names |
 """
 
@@ -20,6 +22,7 @@ from lcons_decode.ilp.forms import Form, with_constraints
 from lcons_decode.ilp.ground import Grounded, Hinge, ground_chain, ground_columns, ground_tuples
 from lcons_decode.ilp.indicators import PsiRow
 from lcons_decode.ilp.program import Program, Row, Sense, Type, Variable, chain_program, graph_program
+from lcons_decode.ilp.relations import decode_relations_ilp, ground_relations, relation_program
 from lcons_decode.ilp.solve import Assignment, solve
 
 __all__ = [
@@ -36,11 +39,14 @@ __all__ = [
     "Variable",
     "chain_program",
     "decode_ilp",
+    "decode_relations_ilp",
     "graph_program",
     "ground_chain",
     "ground_columns",
+    "ground_relations",
     "ground_tuples",
     "read_program",
+    "relation_program",
     "solve",
     "with_constraints",
     "write_program",

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from lcons_decode.kernels.arrays import Chain, Floats, Ints, Lists, Units
+from lcons_decode.kernels.plain_pairs import best_pairs as best_pairs
+from lcons_decode.kernels.plain_pairs import label_pairs as label_pairs
 
 VERIFIED, SATISFIED, RELAXED, INFEASIBLE = 0, 1, 2, 3
 

@@ -1,12 +1,7 @@
-"""What a run leaves behind: a report to read, results.json, constraints, predictions and a tagger.
-
-results.json holds no times: the same run gives the same bytes. It is removed first and written last, so a
-folder that has one is complete.
-"""
+"""What a run leaves behind: a report to read, results.json, constraints, predictions and a tagger."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from itertools import pairwise
@@ -14,9 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lcons_core import LearnedConstraint, save
-from lcons_core.errors import LconsError
-from lcons_core.files.provenance import versions
-from lcons_tasks.atomic import replacing_folder, write_text
+from lcons_tasks.atomic import replacing_folder
 from lcons_tasks.chunking import paper
 from lcons_tasks.chunking.cell import CHOSEN, Filled, base_model, constraint, shared
 from lcons_tasks.chunking.corpus import ChunkCorpus
@@ -26,9 +19,10 @@ from lcons_tasks.chunking.render import render
 from lcons_tasks.chunking.summary import Gain, Group, claims, gains, groups, offsets_of, percent
 from lcons_tasks.chunking.task import Options
 from lcons_tasks.experiment.examples import Example, examples
+from lcons_tasks.experiment.outputs import run_folder, write_results
 from lcons_tasks.experiment.predictions import write_predictions
 from lcons_tasks.experiment.rows import Row, recipes_of, uses
-from lcons_tasks.experiment.stages import Stages, library_versions
+from lcons_tasks.experiment.stages import Stages
 from lcons_tasks.tagging.constrained_tagger import ConstrainedTagger
 
 
@@ -44,22 +38,15 @@ def write_run(
     found = groups(filled)
     shown = _examples(found[0], corpus, stages)
     report = render(options, found, corpus, None if vectors is None else vectors.name, shown, diagnosed or {})
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "results.json").unlink(missing_ok=True)
+    with run_folder(folder):
         with replacing_folder(folder / "constraints") as made:
             _write_constraints(made, filled, stages)
         with replacing_folder(folder / "predictions") as made:
             _write_predictions(made, filled, corpus)
         _tagger(found[0], stages).save(folder / "tagger")
-        write_text(folder / "report.md", report)
         results = _results(options, found, corpus, None if vectors is None else vectors.name, shown)
         results["diagnoses"] = dict(diagnosed or {})
-        write_text(folder / "results.json", json.dumps(results, indent=1, ensure_ascii=False) + "\n")
-    except OSError as error:
-        raise LconsError(
-            f"cannot write into {str(folder)!r}: {error.strerror or error}; name another folder with --out."
-        ) from None
+        write_results(folder, report, "chunking", results, {})
     return report
 
 
@@ -132,8 +119,6 @@ def _results(
     measured: list[Gain] = [g for group in found for g in gains(group, corpus)]
     stated: Mapping[str, Any] = {"ratios": paper.RATIOS, "accuracy": paper.ACCURACY, "elmo": paper.ELMO}
     return {
-        "format": 1,
-        "task": "chunking",
         "corpus": {
             "name": corpus.name,
             "what": corpus.what,
@@ -142,7 +127,6 @@ def _results(
         },
         "vectors": vectors,
         "options": asdict(options),
-        "versions": {**versions(["lcons-decode", "lcons-tasks"]), **library_versions()},
         "cells": [cell(one) for group in found for cells in group.by_ratio.values() for one in cells],
         "gains": [g.to_dict() for g in measured],
         "claims": [asdict(c) for c in claims(found[0], corpus)] if with_paper else [],

@@ -1,12 +1,7 @@
-"""`lcons run chunking`: which cells there are, and filling them on several cores.
-
-First every base model and every constraint is made, each a piece of work of its own and the largest first,
-then the answers. What is kept from an earlier run is not made again.
-"""
+"""`lcons run chunking`: which cells there are, and how they are filled; and why constraints help or not."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -16,10 +11,9 @@ from lcons_tasks.chunking.corpus import SUBSETS
 from lcons_tasks.chunking.decoders import DECODERS, rows_of
 from lcons_tasks.chunking.diagnoses import Diagnosed, diagnosis, hard_recipes
 from lcons_tasks.chunking.model import BASES, tuned
+from lcons_tasks.experiment.filling import Steps, fill_cells
 from lcons_tasks.experiment.jobs import Progress, Tell, run_phase
-from lcons_tasks.experiment.kernels import compile_kernels
 from lcons_tasks.experiment.recipes import Recipe, recipe
-from lcons_tasks.experiment.rows import recipes_of
 from lcons_tasks.experiment.stages import Stages
 
 WORDS, WITH_POS = "bilstm", "bilstm+pos"
@@ -87,40 +81,20 @@ def cells_of(options: Options) -> list[Cell]:
     ]
 
 
-@dataclass(frozen=True)
-class Work:
-    """A base model or a constraint of a cell to make; neither: the decoders' kernels, which compile once."""
-
-    cell: Cell | None = None
-    recipe: Recipe | None = None
-
-    @property
-    def name(self) -> str:
-        """What it is, for people."""
-        if self.cell is None:
-            return "compiling decoders"
-        part = f"{100 * self.cell.ratio:g}%, seed {self.cell.seed}"
-        if self.cell.subset != "first":
-            part += f", {self.cell.subset}"
-        return f"{self.recipe.name if self.recipe else self.cell.base.name} ({part})"
-
-    @property
-    def cost(self) -> float:
-        """Roughly how long it takes, to start the longest first."""
-        if self.cell is None:
-            return 1e9
-        return self.cell.ratio * (10.0 if self.recipe is None else (self.recipe.n or 1))
+def _sample(cell: Cell) -> tuple[str, float, int]:
+    return cell.subset, cell.ratio, cell.seed
 
 
-def plan(cells: Sequence[Cell]) -> list[Work]:
-    """Everything that the cells' answers need, once each."""
-    models = {(cell.subset, cell.ratio, cell.seed, cell.base): Work(cell) for cell in cells}
-    constraints = {
-        (cell.subset, cell.ratio, cell.seed, one): Work(cell, one)
-        for cell in cells
-        for one in recipes_of(cell.rows)
-    }
-    return sorted([Work(), *models.values(), *constraints.values()], key=lambda work: -work.cost)
+def _name(cell: Cell) -> str:
+    part = "" if cell.subset == "first" else f", {cell.subset}"
+    return f"{100 * cell.ratio:g}%, seed {cell.seed}{part}"
+
+
+def _cost(cell: Cell, recipe: Recipe | None) -> float:
+    return cell.ratio * (10.0 if recipe is None else (recipe.n or 1))
+
+
+STEPS = Steps(_sample, _name, _cost, base_model, constraint, fill)
 
 
 def run(
@@ -132,12 +106,7 @@ def run(
     """The filled cells, in the order of `cells_of`; `progress` hears the phase, its pieces and an event."""
     cells = cells_of(options)
     shared(options.corpus, any(cell.base.reads_vectors for cell in cells))
-
-    work = plan(cells)
-    names = [piece.name for piece in work]
-    run_phase("training and learning", partial(_make, stages=stages), work, names, jobs, progress)
-    names = [Work(cell).name for cell in cells]
-    return run_phase("decoding", partial(_fill, stages=stages), cells, names, jobs, progress)
+    return fill_cells(cells, STEPS, stages, jobs, progress)
 
 
 def diagnoses(
@@ -158,17 +127,3 @@ def diagnoses(
 
 def _diagnose(one: Recipe, tell: Tell, cell: Cell, stages: Stages) -> Diagnosed:
     return diagnosis(cell, one, stages, tell)
-
-
-def _make(work: Work, tell: Tell, stages: Stages) -> None:
-    tell(0.0, work.name)
-    if work.cell is None:
-        compile_kernels()
-    elif work.recipe is None:
-        base_model(work.cell, stages, tell)
-    else:
-        constraint(work.cell, work.recipe, stages)
-
-
-def _fill(cell: Cell, tell: Tell, stages: Stages) -> Filled:
-    return fill(cell, stages, tell)

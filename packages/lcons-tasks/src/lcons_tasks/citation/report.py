@@ -1,12 +1,7 @@
-"""What a citation run leaves behind: a report, results.json, a curve, constraints, predictions and a parser.
-
-results.json holds no times: the same run gives the same bytes. It is removed first and written last, so a
-folder that has one is complete.
-"""
+"""What a citation run leaves: a report, results.json, a curve, constraints, predictions and a parser."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from itertools import pairwise
@@ -14,9 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lcons_core import LearnedConstraint, save
-from lcons_core.errors import LconsError
-from lcons_core.files.provenance import versions
-from lcons_tasks.atomic import replacing_folder, write_text
+from lcons_tasks.atomic import replacing_folder
 from lcons_tasks.citation import paper
 from lcons_tasks.citation.cell import CHOSEN, Filled, base_model, chosen_uses, constraint, references, shared
 from lcons_tasks.citation.render import curve, render
@@ -24,11 +17,14 @@ from lcons_tasks.citation.rows import WINDOWS_ROW
 from lcons_tasks.citation.summary import Group, claims, gains, groups
 from lcons_tasks.citation.task import Options
 from lcons_tasks.experiment.examples import Example, examples
+from lcons_tasks.experiment.outputs import run_folder, write_results
 from lcons_tasks.experiment.predictions import write_predictions
 from lcons_tasks.experiment.rows import Row, recipes_of
-from lcons_tasks.experiment.stages import Stages, library_versions
+from lcons_tasks.experiment.stages import Stages
 from lcons_tasks.metrics import runs_as_iob2
 from lcons_tasks.tagging.constrained_tagger import ConstrainedTagger
+
+CURVE = "curve.svg"
 
 # Which base model the parser is, the first of these that was run.
 PARSERS = ("reference", "words", "words-brief", "words+pos")
@@ -41,24 +37,14 @@ def write_run(folder: Path, options: Options, filled: Sequence[Filled], stages: 
     shown = _examples(found[0], stages)
     report = render(options, found, corpus, shown)
     picture = curve(found, corpus)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for old in ("results.json", "curve.svg"):
-            (folder / old).unlink(missing_ok=True)
+    with run_folder(folder, [CURVE]):
         with replacing_folder(folder / "constraints") as made:
             _write_constraints(made, filled, stages)
         with replacing_folder(folder / "predictions") as made:
             _write_predictions(made, filled, stages)
         _parser(found, stages).save(folder / "parser")
-        write_text(folder / "report.md", report)
-        if picture is not None:
-            write_text(folder / "curve.svg", picture)
         results = _results(options, found, stages, shown)
-        write_text(folder / "results.json", json.dumps(results, indent=1, ensure_ascii=False) + "\n")
-    except OSError as error:
-        raise LconsError(
-            f"cannot write into {str(folder)!r}: {error.strerror or error}; name another folder with --out."
-        ) from None
+        write_results(folder, report, "citation", results, {CURVE: picture})
     return report
 
 
@@ -136,8 +122,6 @@ def _results(
 
     compared = [g for g in found if g.size is None and g.base in ("words", "words-brief")]
     return {
-        "format": 1,
-        "task": "citation",
         "corpus": {
             "name": corpus.name,
             "what": corpus.what,
@@ -146,7 +130,6 @@ def _results(
             "pos": corpus.tagger,
         },
         "options": asdict(options),
-        "versions": {**versions(["lcons-decode", "lcons-tasks"]), **library_versions()},
         "cells": [cell(one) for group in found for one in group.cells],
         "gains": [g.to_dict() for group in found for g in gains(group, corpus)],
         "claims": {g.base: [asdict(c) for c in claims(g, corpus)] for g in compared}

@@ -1,24 +1,17 @@
-"""`lcons run citation`: which cells there are, and filling them on several cores.
-
-First every base model and every constraint is made, each a piece of work of its own, then the answers. What
-is kept from an earlier run is not made again.
-"""
+"""`lcons run citation`: which cells there are, and how they are filled."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 from lcons_core.errors import InvalidInput
 from lcons_tasks.citation.cell import Cell, Filled, base_model, constraint, fill, shared
 from lcons_tasks.citation.corpus import split
 from lcons_tasks.citation.model import base
 from lcons_tasks.citation.rows import DECODERS, POS_CLUES_ROW, WINDOWS_ROW, rows_of
-from lcons_tasks.experiment.jobs import Progress, Tell, run_phase
-from lcons_tasks.experiment.kernels import compile_kernels
+from lcons_tasks.experiment.filling import Steps, fill_cells
+from lcons_tasks.experiment.jobs import Progress
 from lcons_tasks.experiment.recipes import Recipe
-from lcons_tasks.experiment.rows import recipes_of
 from lcons_tasks.experiment.stages import Stages
 
 CURVE = (5, 10, 20, 50, 100)
@@ -85,32 +78,19 @@ def cells_of(options: Options) -> list[Cell]:
     ]
 
 
-@dataclass(frozen=True)
-class Work:
-    """A base model or a constraint of a cell to make; neither: the decoders' kernels, which compile once."""
-
-    cell: Cell | None = None
-    recipe: Recipe | None = None
-
-    @property
-    def name(self) -> str:
-        """What it is, for people."""
-        if self.cell is None:
-            return "compiling decoders"
-        what = self.recipe.name if self.recipe else self.cell.base.name
-        size = "" if self.cell.size is None else f", {self.cell.size} references"
-        return f"{what} (split {self.cell.seed}{size})"
+def _sample(cell: Cell) -> tuple[int, int | None]:
+    return cell.seed, cell.size
 
 
-def plan(cells: Sequence[Cell]) -> list[Work]:
-    """Everything that the cells' answers need, once each."""
-    models = {(cell.seed, cell.size, cell.base): Work(cell) for cell in cells}
-    constraints = {
-        (cell.seed, cell.size, recipe): Work(cell, recipe)
-        for cell in cells
-        for recipe in recipes_of(cell.rows)
-    }
-    return [Work(), *models.values(), *constraints.values()]
+def _name(cell: Cell) -> str:
+    return f"split {cell.seed}" + ("" if cell.size is None else f", {cell.size} references")
+
+
+def _cost(cell: Cell, recipe: Recipe | None) -> float:
+    return 1.0
+
+
+STEPS = Steps(_sample, _name, _cost, base_model, constraint, fill)
 
 
 def run(
@@ -125,23 +105,4 @@ def run(
     # A corpus may have fewer training references than the usual curve.
     kept = tuple(size for size in options.sizes if size < whole or size not in CURVE)
     cells = cells_of(replace(options, sizes=kept))
-
-    work = plan(cells)
-    names = [piece.name for piece in work]
-    run_phase("training and learning", partial(_make, stages=stages), work, names, jobs, progress)
-    names = [Work(cell).name for cell in cells]
-    return run_phase("decoding", partial(_fill, stages=stages), cells, names, jobs, progress)
-
-
-def _make(work: Work, tell: Tell, stages: Stages) -> None:
-    tell(0.0, work.name)
-    if work.cell is None:
-        compile_kernels()
-    elif work.recipe is None:
-        base_model(work.cell, stages, tell)
-    else:
-        constraint(work.cell, work.recipe, stages)
-
-
-def _fill(cell: Cell, tell: Tell, stages: Stages) -> Filled:
-    return fill(cell, stages, tell)
+    return fill_cells(cells, STEPS, stages, jobs, progress)

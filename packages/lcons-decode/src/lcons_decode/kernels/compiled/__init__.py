@@ -1,8 +1,10 @@
-"""The inner loops, compiled by numba at the first call: lists, viterbi, hard, relaxed, soft, beam."""
+"""The inner loops, compiled by numba at the first call: lists, viterbi, hard, relaxed, soft,
+beam, pairs."""
 
 from lcons_decode.kernels.compiled.beam import beam_many
 from lcons_decode.kernels.compiled.hard import hard_levels
 from lcons_decode.kernels.compiled.lists import allowed_codes
+from lcons_decode.kernels.compiled.pairs import best_pairs, label_pairs
 from lcons_decode.kernels.compiled.relaxed import constrained_many
 from lcons_decode.kernels.compiled.soft import pair_bounds, soft_many
 from lcons_decode.kernels.compiled.viterbi import viterbi_many
@@ -10,8 +12,10 @@ from lcons_decode.kernels.compiled.viterbi import viterbi_many
 __all__ = [
     "allowed_codes",
     "beam_many",
+    "best_pairs",
     "constrained_many",
     "hard_levels",
+    "label_pairs",
     "pair_bounds",
     "soft_many",
     "viterbi_many",

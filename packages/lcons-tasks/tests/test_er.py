@@ -1,0 +1,437 @@
+"""Entities and relations: corpus, constraints and certificates, the SVM under constraints, a whole run."""
+
+import json
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+
+from lcons_core import load
+from lcons_core.errors import InvalidInput
+from lcons_decode import RelationRules, decode_relations
+from lcons_decode.relations import relation_ids
+from lcons_tasks.corpus import MalformedCorpus, Relation, RelationSentence, find
+from lcons_tasks.er.cell import DESIGNED, LEARNED, LEARNED_ALL, NONE, SETS, Cell, constraints, predict
+from lcons_tasks.er.constraints import (
+    certificates,
+    combinations,
+    designed,
+    designed_rules,
+    learned,
+    rules_of,
+    support,
+)
+from lcons_tasks.er.corpus import Split, labelled, load_corpus, split
+from lcons_tasks.er.examples import bracketed, changed
+from lcons_tasks.er.features import candidate_attributes, pair_attributes
+from lcons_tasks.er.labels import ENTITIES, NO_ENTITY, RELATIONS
+from lcons_tasks.er.measures import by_label, count, counts, figures
+from lcons_tasks.er.model import Attributes, load_model
+from lcons_tasks.er.passage import Labelled, Passage, hash_passages
+from lcons_tasks.er.report import write_run
+from lcons_tasks.er.summary import claims, gain, groups, recovered
+from lcons_tasks.er.svm import RelationProblem, train_relations
+from lcons_tasks.er.task import Options, cells_of, run
+from lcons_tasks.experiment.stages import Stages
+from lcons_tasks.metrics import bootstrap_f1
+from lcons_tasks.models.structured_svm import SvmSettings
+
+QUICK = Options("bundled", ("1",), (0.3,), (2.0**-5,), passes=3)
+needs_conll04 = pytest.mark.skipif(find("conll04") is None, reason="Roth and Yih's corpus is not at hand")
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return load_corpus("bundled")
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A quick run of the bundled corpus: options, cells, stages, and the folder it wrote."""
+    stages = Stages(tmp_path_factory.mktemp("stages"))
+    filled = run(QUICK, stages, 1)
+    folder = tmp_path_factory.mktemp("run")
+    write_run(folder, QUICK, filled, stages)
+    return QUICK, filled, stages, folder
+
+
+def example(relations, entities=("Person", "Location"), name="1"):
+    words = ("Ann", "lives", "in", "Oslo")
+    return Labelled(name, Passage(words, ("NNP", "VBZ", "IN", "NNP"), ((0, 1), (3, 4))), entities, relations)
+
+
+# Corpus
+
+
+def test_a_sentence_of_the_corpus_becomes_words_spans_and_labels():
+    sentence = RelationSentence(
+        "7",
+        ("John/Wilkes/Booth", "COMMA", "of", "Maryland", "COMMA", "1865"),
+        ("NNP/NNP/NNP", ",", "IN", "NNP", ",", "CD"),
+        ("Peop", "O", "O", "Loc", "O", "Other"),
+        (Relation(0, 3, "Live_In"),),
+    )
+    one = labelled(sentence)
+    assert one.passage.words == ("John", "Wilkes", "Booth", ",", "of", "Maryland", ",", "1865")
+    assert one.passage.spans == ((0, 3), (5, 6), (7, 8))
+    assert one.entities == ("Person", "Location", NO_ENTITY)
+    assert one.relations == {(0, 1): "LiveIn"}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"entities": ("Peop", "Planet")}, "Peop, Loc, Org, Other"),
+        ({"relations": (Relation(0, 1, "Marries"),)}, "Kill, Live_In"),
+        ({"entities": ("Peop", "O")}, "between two candidates"),
+    ],
+)
+def test_unknown_labels_and_relations_without_candidates_are_refused(change, words):
+    sentence = RelationSentence(
+        "7", ("A", "B"), ("NNP", "NNP"), ("Peop", "Loc"), (Relation(0, 1, "Live_In"),)
+    )
+    with pytest.raises(MalformedCorpus, match=words):
+        labelled(replace(sentence, **change))
+
+
+def test_a_seed_splits_seventy_to_thirty_and_smaller_samples_are_nested(corpus):
+    whole = split(corpus, "3")
+    assert sorted([*whole.train, *whole.test]) == list(range(len(corpus.passages)))
+    assert len(whole.train) == round(0.7 * len(corpus.passages))
+    small, smaller = whole.part(0.25), whole.part(0.05)
+    assert small.test == smaller.test == whole.test
+    assert small.train[: len(smaller.train)] == smaller.train
+    inner, dev = whole.inner
+    assert inner + dev == whole.train
+    assert len(dev) == round(0.2 * len(whole.train))
+    assert split(corpus, "3") == whole != split(corpus, "4")
+
+
+def test_an_unknown_split_or_corpus_is_named(corpus):
+    with pytest.raises(InvalidInput, match="a seed, such as 1"):
+        split(corpus, "spert")
+    with pytest.raises(InvalidInput, match="`bundled`, `conll04`"):
+        load_corpus("nowhere.corp")
+
+
+def test_published_splits_are_read_from_beside_the_corpus(tmp_path, monkeypatch, corpus):
+    folder = tmp_path / "conll04"
+    folder.mkdir()
+    from lcons_tasks.bundled import bundled
+
+    text = bundled("er", "sentences.corp").read_text(encoding="utf-8")
+    (folder / "conll04.corp").write_text(text, encoding="utf-8")
+    monkeypatch.setenv("LCONS_DATA_DIR", str(tmp_path))
+    related = [one for one in corpus.passages if one.relations]
+    ids = [int(one.id) for one in related]
+    parts = {"train": ids[:5], "dev": ids[5:7], "test": ids[7:9]}
+    (folder / "splits.json").write_text(json.dumps({"source": "x", "own": parts}), encoding="utf-8")
+    found = load_corpus("conll04")
+    assert found.passages == tuple(related)
+    assert split(found, "own") == Split((0, 1, 2, 3, 4, 5, 6), (7, 8))
+    (folder / "splits.json").write_text('{"own": {"train": [999999], "test": []}}', encoding="utf-8")
+    with pytest.raises(MalformedCorpus, match="correct or remove"):
+        load_corpus("conll04")
+
+
+def test_bad_passages_are_refused():
+    with pytest.raises(InvalidInput, match="without overlap"):
+        Passage(("a", "b"), ("X", "X"), ((0, 2), (1, 2)))
+    with pytest.raises(InvalidInput, match="unknown label 'Marries'"):
+        example({(0, 1): "Marries"})
+    with pytest.raises(InvalidInput, match="between two of 2"):
+        example({(0, 0): "Kill"})
+
+
+# Constraints
+
+
+def test_there_are_fifteen_designed_constraints_three_a_relation():
+    rules = designed_rules()
+    assert sum(len(one.forbidden) for one in rules.values()) == 15
+    allowed = rules_of(designed()).allowed
+    for a, b, r, s in product(range(4), range(4), range(6), range(6)):
+        fits = [
+            (ENTITIES[x], ENTITIES[y]) == _ARGUMENTS[RELATIONS[q]]
+            for x, y, q in ((a, b, r), (b, a, s))
+            if RELATIONS[q] != "NoRel"
+        ]
+        assert allowed[a, b, r, s] == (all(fits) and (r == 0 or s == 0))
+
+
+_ARGUMENTS = {
+    "Kill": ("Person", "Person"),
+    "LiveIn": ("Person", "Location"),
+    "WorkFor": ("Person", "Organization"),
+    "LocatedAt": ("Location", "Location"),
+    "OrgBasedIn": ("Organization", "Location"),
+}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_learned_constraints_are_proved_equal_to_the_designed_ones(corpus, seed):
+    found = certificates(learned(corpus.passages, 2, seed))
+    assert {name: one.points for name, one in found.items()} == {
+        "source-relation": 24,
+        "relation-target": 24,
+        "relation-relation": 36,
+    }
+    assert all(one.equal and one.complete for one in found.values())
+
+
+def test_a_pair_related_in_both_directions_is_one_pair_and_the_only_witness(corpus):
+    odd = Labelled(
+        "954",
+        Passage(("Oslo", "Norway"), ("NNP", "NNP"), ((0, 1), (1, 2))),
+        ("Location", "Location"),
+        {(0, 1): "LocatedAt", (1, 0): "LocatedAt"},
+    )
+    passages = [*corpus.passages, odd]
+    assert support(passages, "relation-relation")["LocatedAt", "LocatedAt"] == 1
+    found = certificates(learned(passages, 1))["relation-relation"]
+    assert found.equal is False
+    assert (found.only_a, found.only_b) == (1, 0)
+    assert found.witnesses_a == ({"relation": "LocatedAt", "reverse": "LocatedAt"},)
+    assert all(one.equal for one in certificates(learned(passages, 2)).values())
+
+
+def test_combinations_are_counted_in_pairs_of_candidates():
+    one = example({(0, 1): "LiveIn"})
+    assert combinations([one], "source-relation") == [[("Person", "LiveIn"), ("Location", "NoRel")]]
+    assert combinations([one], "relation-relation") == [[("LiveIn", "NoRel"), ("NoRel", "LiveIn")]]
+    assert support([example({})], "relation-relation") == {("NoRel", "NoRel"): 1}
+
+
+# Features, model and training
+
+
+def test_attributes_come_with_the_order_and_read_no_label(corpus):
+    one = example({(0, 1): "LiveIn"})
+    there, back = (set(pair_attributes(one.passage, *pair)) for pair in ((0, 1), (1, 0)))
+    assert {">between=lives in", ">distance=2", ">phrase 2=oslo"} <= there
+    assert {a[1:] for a in there - {"bias"}} == {a[1:] for a in back - {"bias"}}
+    assert not {a for a in there if a.startswith("<")}
+    assert "left 1=in" in candidate_attributes(one.passage, 1)
+    assert "after=in" not in candidate_attributes(one.passage, 1)
+
+
+def test_the_model_scores_what_its_weights_say_and_survives_a_file(tmp_path, corpus):
+    passages = corpus.passages[:20]
+    model, _ = train_relations(passages, rules_of(designed()), SvmSettings(C=0.1, passes=3))
+    one = passages[0].passage
+    scores = model.scores(one)
+    names = {name: k for k, name in enumerate(model.attributes.candidates)}
+    expected = sum(model.W[names[name]] for name in candidate_attributes(one, 1))
+    assert np.allclose(scores.entities[1], expected)
+    model.save(tmp_path / "model.npz")
+    again = load_model(tmp_path / "model.npz").scores(one)
+    assert np.array_equal(scores.entities, again.entities)
+    assert np.array_equal(scores.relations, again.relations)
+
+
+def test_unknown_attributes_score_nothing(corpus):
+    attributes = Attributes.of([corpus.passages[0].passage])
+    strange = Passage(("Zzz",), ("SYM",), ((0, 1),))
+    assert attributes.encode(strange).pairs.count == 0
+    single = attributes.encode(strange).candidates.sums(np.ones((len(attributes.candidates), 4)))
+    assert single.shape == (1, 4)
+
+
+def test_the_worst_labelling_is_the_worst_of_all_allowed_ones(corpus):
+    one = next(p for p in corpus.passages if len(p.passage.spans) == 2 and p.relations)
+    attributes = Attributes.of([one.passage])
+    rng = np.random.default_rng(0)
+    for rules in (rules_of(designed()), RelationRules.none(ENTITIES, RELATIONS)):
+        problem = RelationProblem([one], attributes, rules, miss=1.5)
+        w = rng.normal(size=problem.dimension)
+        difference, loss = problem.worst(0, w)
+        found = loss - w[problem.support(0)] @ difference
+        W, V = problem.split(w)
+        encoded = attributes.encode(one.passage)
+        single, double = encoded.candidates.sums(W), encoded.pairs.sums(V)
+        gold_e = [ENTITIES.index(label) for label in one.entities]
+        gold_r = [RELATIONS.index(one.relation(i, j)) for i, j in one.passage.pairs]
+
+        def value(e, r, single=single, double=double):
+            return sum(single[i, e[i]] for i in (0, 1)) + sum(double[k, r[k]] for k in (0, 1))
+
+        def delta(e, r, gold_e=gold_e, gold_r=gold_r):
+            wrong = sum(a != b for a, b in zip(e, gold_e, strict=True))
+            return wrong + sum((1.5 if g else 1.0) for a, g in zip(r, gold_r, strict=True) if a != g)
+
+        best = max(
+            delta((a, b), (r, s)) + value((a, b), (r, s)) - value(gold_e, gold_r)
+            for a, b, r, s in product(range(4), range(4), range(6), range(6))
+            if rules.allowed[a, b, r, s]
+        )
+        assert found == pytest.approx(best)
+
+
+def test_equal_sets_give_equal_weights_and_other_sets_others(corpus):
+    passages = corpus.passages[:40]
+    settings = SvmSettings(C=0.05, passes=2)
+    mine = rules_of(learned(corpus.passages, 2))
+    models = [train_relations(passages, rules, settings)[0] for rules in (rules_of(designed()), mine)]
+    assert np.array_equal(models[0].W, models[1].W)
+    assert np.array_equal(models[0].V, models[1].V)
+    free, _ = train_relations(passages, RelationRules.none(ENTITIES, RELATIONS), settings)
+    assert not np.array_equal(models[0].V, free.V)
+
+
+def test_predictions_obey_the_constraints(corpus):
+    rules = rules_of(designed())
+    model, _ = train_relations(corpus.passages[:60], rules, SvmSettings(C=0.05, passes=2))
+    for entities, relations in predict(model, corpus.passages[60:120], rules):
+        for (i, j), label in relations.items():
+            assert (entities[i], entities[j]) == _ARGUMENTS[label]
+            assert (j, i) not in relations
+    scores = model.scores(corpus.passages[0].passage)
+    assert decode_relations(scores, rules).broken == 0
+    assert relation_ids(scores.entities, scores.relations, rules).nodes > 0
+
+
+# Measures
+
+
+def test_f1_counts_entities_relations_and_strict_relations():
+    one = example({(0, 1): "LiveIn"})
+    wrong = (("Person", "Organization"), {(0, 1): "LiveIn", (1, 0): "Kill"})
+    found = figures(counts([one], [wrong]))
+    assert found["entity f1"] == 50.0
+    assert found["relation f1"] == pytest.approx(200 / 3)
+    assert found["strict relation f1"] == 0.0
+    assert found["relation macro f1"] == pytest.approx(100 / 5)
+    assert by_label(counts([one], [wrong]))["LiveIn"] == 100.0
+    right = (one.entities, one.relations)
+    assert figures(counts([one], [right]))["strict relation f1"] == 100.0
+    assert count(one, ((NO_ENTITY, NO_ENTITY), {})).tolist()[0] == [0, 0, 1]
+
+
+def test_the_interval_of_f1_draws_sentences():
+    better, worse = [[[1, 1, 1], [1, 1, 1]]], [[[1, 1, 1], [0, 0, 1]]]
+    found = bootstrap_f1(better, worse)
+    assert found.mean == pytest.approx(100 - 200 / 3)
+    assert found.low == 0.0
+    assert found.high == 100.0
+    assert bootstrap_f1(better, better).high == 0.0
+    assert str(found) == str(bootstrap_f1(better, worse))
+
+
+# The run
+
+
+def test_the_grid_is_whole_and_learned_is_designed_where_sets_are_equal(finished):
+    _, filled, _, _ = finished
+    whole = filled[0]
+    assert set(whole.answers) == {*product(SETS, SETS), (LEARNED_ALL, LEARNED_ALL)}
+    assert recovered(whole, LEARNED)
+    for sets in product(SETS, SETS):
+        other = tuple(DESIGNED if name == LEARNED else name for name in sets)
+        assert whole.answers[sets] == whole.answers[other]
+    assert whole.figures["differ"][LEARNED] == 0
+    assert whole.figures["ilp"]["agree"] == dict.fromkeys(("rows", "lifted", "cuts"), 10)
+    assert whole.figures["broken"]["pairs"] > 0
+
+
+def test_a_run_leaves_everything_behind(finished):
+    _, filled, stages, folder = finished
+    results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    assert results["task"] == "er"
+    assert len(results["cells"]) == 2
+    report = (folder / "report.md").read_text(encoding="utf-8")
+    for words in (
+        "24 + 24 + 36 combinations",
+        "### relation-relation",
+        "lifted 10",
+        "## What constraints add",
+    ):
+        assert words in report
+    assert "| learned" in report
+    names = {path.stem for path in (folder / "constraints/split-1-100percent/learned").iterdir()}
+    assert names == {"source-relation", "relation-target", "relation-relation"}
+    loaded = load(folder / "constraints/split-1-30percent/learned/source-relation.json")
+    assert loaded == constraints(filled[1].cell, LEARNED, stages)["source-relation"]
+    lines = (folder / "predictions/split-1-100percent.jsonl").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == len(filled[0].test)
+    assert json.loads(lines[0])["with learned constraints"]["entities"] == list(
+        filled[0].answers[LEARNED, LEARNED][0][0]
+    )
+    assert (folder / "curve.svg").is_file()
+
+
+def test_a_rerun_reads_what_is_kept_and_gives_the_same_bytes(finished, tmp_path):
+    options, _, stages, folder = finished
+    again = run(options, stages, 1)
+    write_run(tmp_path / "again", options, again, stages)
+    for name in ("results.json", "report.md", "extractor/model.npz"):
+        assert (tmp_path / "again" / name).read_bytes() == (folder / name).read_bytes()
+
+
+def test_the_interval_of_a_gain_is_over_all_tested_sentences(finished, corpus):
+    _, filled, _, _ = finished
+    (whole, small) = groups(filled)
+    assert (whole.share, small.share) == (1.0, 0.3)
+    found = gain(whole, "relation f1", (LEARNED, LEARNED), (NONE, NONE), corpus)
+    difference = whole.mean((LEARNED, LEARNED), "relation f1") - whole.mean((NONE, NONE), "relation f1")
+    assert found.interval.mean == pytest.approx(difference)
+    assert found.interval.low <= found.interval.mean <= found.interval.high
+    told = claims(whole)
+    assert told[0].held
+    assert "1 of 1" in told[0].figures
+
+
+def test_examples_name_the_combination_that_was_forbidden(corpus):
+    one = example({(0, 1): "LiveIn"})
+    before = (("Person", "Organization"), {(0, 1): "LiveIn"})
+    (shown,) = changed([one], [before], [(one.entities, one.relations)], designed())
+    assert shown.rule == "forbidden: relation LiveIn, target Organization (relation-target)"
+    assert shown.gold == shown.after == bracketed(one.passage, (one.entities, one.relations))
+    assert "< 0, so it is forbidden" in shown.why
+
+
+def test_the_curve_is_on_seeded_splits_only():
+    cells = cells_of(Options("bundled", ("1", "spert"), (0.05, 1.0)))
+    assert [(cell.split, cell.share) for cell in cells] == [("1", 1.0), ("spert", 1.0), ("1", 0.05)]
+    assert len(cells[0].grid) == 3
+    assert len(cells[2].grid) == 1
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"splits": ()}, {"grid": ()}, {"grid": (0.0,)}, {"shares": (1.5,)}, {"passes": 0}]
+)
+def test_bad_options_are_refused(wrong):
+    with pytest.raises(InvalidInput):
+        replace(QUICK, **wrong)
+
+
+def test_a_cell_reads_as_what_it_is():
+    assert Cell("bundled", "1").seeded
+    assert not Cell("conll04", "spert").seeded
+    assert hash_passages([example({})]) != hash_passages([example({(0, 1): "LiveIn"})])
+
+
+# Roth and Yih's corpus
+
+
+@needs_conll04
+def test_roth_and_yih_has_the_sentences_of_the_paper_and_one_odd_pair():
+    found = load_corpus("conll04")
+    assert len(found.passages) == 1441
+    counted = support(found.passages, "relation-relation")
+    assert counted["LocatedAt", "LocatedAt"] == 1
+    (odd,) = [one for one in found.passages if any((j, i) in one.relations for i, j in one.relations)]
+    assert odd.id == "954"
+    everything = certificates(learned(found.passages, 1))
+    assert everything["relation-relation"].witnesses_a == ({"relation": "LocatedAt", "reverse": "LocatedAt"},)
+    assert everything["relation-relation"].only_b == 0
+    assert everything["source-relation"].equal
+    assert everything["relation-target"].equal
+
+
+@needs_conll04
+@pytest.mark.parametrize("which", ["1", "2", "3", "4", "5"])
+def test_two_pairs_recover_the_designed_constraints_in_every_split(which):
+    found = load_corpus("conll04")
+    train = [found.passages[i] for i in split(found, which).train]
+    assert all(one.equal for one in certificates(learned(train, 2)).values())
