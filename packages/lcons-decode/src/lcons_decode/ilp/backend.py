@@ -155,7 +155,11 @@ class MipModel:
         model.infeas_tol = TOLERANCE
         model.opt_tol = TOLERANCE
         if self.solver is Solver.CBC:
+            from mip.cbc import cbc_set_parameter
+
             model.preprocess = 0
+            # How much better a solution has to be: by default CBC guesses that, at times too much.
+            cbc_set_parameter(model.solver, "increment", "1e-9")
         else:
             for option in ("mip_feasibility_tolerance", "primal_feasibility_tolerance"):
                 model.solver._set_double_option_value(option, TOLERANCE)

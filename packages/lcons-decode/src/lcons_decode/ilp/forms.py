@@ -140,10 +140,12 @@ def _lifted_rows(grounded: Grounded) -> Iterator[Row]:
             terms = ((name, 1.0), *activation.terms(k, -1.0))
             rhs = float(activation.constant[k])
             yield Row(("unit", group, i, k), terms, Sense.AT_LEAST, rhs, group)
-        slack = () if grounded.weight is None else ((_slack(grounded, i), -1.0),)
+        # Of a row of ones CBC concludes that a hinge is integral, and misses optima; halves are the same row.
+        unit = 1.0 if grounded.weight is None else 0.5
+        slack = () if grounded.weight is None else ((_slack(grounded, i), -unit),)
         for p, (first, stop) in enumerate(zip([0, *stops], stops, strict=False)):
-            budget = (*((name, 1.0) for name in s[first:stop]), *slack)
-            yield Row(("budget", group, i, p), budget, Sense.AT_MOST, 1.0, group)
+            budget = (*((name, unit) for name in s[first:stop]), *slack)
+            yield Row(("budget", group, i, p), budget, Sense.AT_MOST, unit, group)
 
 
 def _theorem_rows(grounded: Grounded) -> Iterator[Row]:

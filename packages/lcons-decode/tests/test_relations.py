@@ -1,0 +1,552 @@
+"""decode_relations answers as an enumeration of all labellings does, to the last tie; the integer programs
+reach the same objective."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from relation_strategies import (
+    PAPER_ENTITIES,
+    PAPER_RELATIONS,
+    constraints,
+    designed,
+    enumerated,
+    features,
+    graphs,
+    margin_table,
+    named,
+    plain,
+    printed_networks,
+    printed_rows,
+    problems,
+    satisfied,
+    score_of,
+    sentence,
+)
+
+from lcons_core.constraint import LearnedConstraint
+from lcons_core.errors import InvalidInput, Unsupported
+from lcons_core.features import NgramLabels, Tuples
+from lcons_core.rectifier import RectifierNetwork
+from lcons_core.rules import Rules
+from lcons_decode.constraints import Hard, Soft
+from lcons_decode.decoding import Status
+from lcons_decode.ilp import Hinge, decode_relations_ilp
+from lcons_decode.kernels import compiled
+from lcons_decode.kernels import plain as plain_kernels
+from lcons_decode.relations import (
+    SCALE,
+    SWEEPS,
+    RelationDecoding,
+    RelationRules,
+    decode_relations,
+    relation_ids,
+)
+
+FORMS = ("rows", "lifted", "cuts")
+KERNELS = {"numba": compiled, "numpy": plain_kernels}
+SMALL = ((2, 2, 2), (3, 2, 2), (2, 3, 3), (3, 3, 2), (3, 1, 2), (1, 2, 2), (0, 2, 2))
+E, R = ("Person", "Place"), ("NoRel", "Kill")
+
+quick = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@pytest.fixture(params=["numba", "numpy"])
+def either(request, monkeypatch):
+    """Each backend in turn."""
+    monkeypatch.setenv("LCONS_DECODE_BACKEND", request.param)
+
+
+def answer(decoding):
+    """What does not depend on how it was found."""
+    return replace(decoding, stats={})
+
+
+def first_best(found):
+    """The answer that the enumeration calls for."""
+    entities, relations, score, broken = found.best()
+    status = Status.RELAXED if broken else Status.OPTIMAL
+    return RelationDecoding(entities, relations, score, status, broken, {})
+
+
+def by_ilp_of_pairs(scores, rules):
+    """The answer past the node limit."""
+    found = relation_ids(scores.entities, scores.relations, rules, max_nodes=1)
+    names = {
+        pair: scores.relation_labels[r]
+        for pair, r in np.ndenumerate(found.relations)
+        if r and pair[0] != pair[1]
+    }
+    entities = tuple(scores.entity_labels[e] for e in found.entities)
+    status = Status.RELAXED if found.broken else Status.OPTIMAL
+    decoding = RelationDecoding(entities, names, 0.0, status, found.broken, {"nodes": found.nodes})
+    return replace(decoding, score=score_of(decoding, scores))
+
+
+def on(members, W, b, entities=E, relations=R):
+    """A constraint on tuples of these members."""
+    values = tuple(entities if member in ("source", "target") else relations for member in members)
+    feature = Tuples(members, values)
+    return LearnedConstraint(RectifierNetwork(W, b), feature.space, feature)
+
+
+def graph(n=2, entities=E, relations=R):
+    """Scores that are all 0."""
+    return named(np.zeros((n, len(entities))), np.zeros((n, n, len(relations))), entities, relations)
+
+
+# Against the enumeration.
+
+
+@quick
+@given(scores=graphs())
+def test_without_constraints_it_is_the_first_best_of_all_labellings(either, scores):
+    assert answer(decode_relations(scores)) == first_best(enumerated(scores))
+
+
+@settings(quick, max_examples=100)
+@given(problem=problems(min_size=1))
+def test_it_is_the_first_best_of_the_labellings_that_break_the_fewest_constraints(either, problem):
+    scores, uses = problem
+    found = decode_relations(scores, uses)
+    assert answer(found) == first_best(enumerated(scores, uses))
+    assert (found.status is Status.OPTIMAL) == satisfied(found, scores, uses)
+    assert not found.stats["ilp"]
+
+
+@settings(quick, max_examples=50)
+@given(problem=problems(min_size=1, max_size=2, strict=(-2.0, -1.0)))
+def test_where_nothing_satisfies_strict_constraints_the_fewest_are_broken(either, problem):
+    scores, uses = problem
+    assert answer(decode_relations(scores, uses)) == first_best(enumerated(scores, uses))
+
+
+def test_the_problems_above_have_ties_and_are_infeasible_often_enough():
+    def shares(**options):
+        found = []
+
+        @settings(max_examples=50, database=None)
+        @given(problem=problems(min_size=1, **options))
+        def collect(problem):
+            labellings = enumerated(*problem)
+            found.append((labellings.ties() > 1, labellings.broken.min() > 0))
+
+        collect()
+        return np.mean(found, axis=0)
+
+    tied, infeasible = shares()
+    assert tied > 0.3
+    assert 0.1 < infeasible < 0.9
+    tied, infeasible = shares(max_size=2, strict=(-2.0, -1.0))
+    assert tied > 0.3
+    assert infeasible > 0.3
+
+
+@settings(quick, max_examples=40)
+@given(scores=graphs(), seed=st.integers(0, 2**32 - 1), data=st.data())
+def test_other_scores_are_rounded_to_multiples_of_2_to_the_minus_30_and_added_exactly(
+    either, scores, seed, data
+):
+    rng = np.random.default_rng(seed)
+    scale = data.draw(st.sampled_from([1.0, 1e3, 1e-8, 1e-9]))
+    arrays = [rng.normal(size=a.shape) * scale for a in (scores.entities, scores.relations)]
+    drawn = named(*arrays, scores.entity_labels, scores.relation_labels)
+    rounded = [
+        np.array([float(round(Fraction(x) * 2**30)) for x in a.ravel().tolist()]).reshape(a.shape) / 2**30
+        for a in (drawn.entities, drawn.relations)
+    ]
+    uses = data.draw(st.lists(constraints(scores), max_size=2))
+    expected = first_best(
+        enumerated(named(*rounded, scores.entity_labels, scores.relation_labels), uses, unit=1 / SCALE)
+    )
+    found = answer(decode_relations(drawn, uses))
+    assert replace(found, score=0.0) == replace(expected, score=0.0)
+    assert math.isclose(found.score, score_of(found, drawn), rel_tol=1e-12, abs_tol=1e-12 * scale)
+
+
+@settings(quick, max_examples=30)
+@given(problem=problems(min_size=1, max_size=2, strict=(1.0, -1.0)), below=st.sampled_from([0.99, 0.5]))
+def test_scores_near_the_largest_allowed_are_added_exactly(either, problem, below):
+    scores, uses = problem
+    n = len(scores)
+    rules = RelationRules.of(uses, scores.entity_labels, scores.relation_labels)
+    total = np.abs(scores.entities).sum() + np.abs(scores.relations).sum()
+    breaches = max(int(rules.broken.max()), 1) * max(n * n // 2, 1)
+    largest = 2.0**62 / (2 * breaches * (total or 1.0) * SCALE) * below
+    factor = 2.0 ** math.floor(math.log2(largest))
+    big = named(
+        scores.entities * factor, scores.relations * factor, scores.entity_labels, scores.relation_labels
+    )
+    expected = replace(first_best(enumerated(scores, uses)), score=0.0)
+    assert replace(answer(decode_relations(big, rules)), score=0.0) == expected
+
+
+# Sets, not networks.
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_designed_the_learned_and_the_printed_rules_of_the_paper_give_identical_answers(either, seed):
+    rng = np.random.default_rng(seed)
+    for n in (2, 3, 5, 7):
+        scores = sentence(rng, n, width=2, bias=0.0)
+        by_rules = decode_relations(scores, designed())
+        assert by_rules.status is Status.OPTIMAL
+        for others in (printed_networks(), printed_rows(), [Hard(c) for c in printed_networks()[::-1]]):
+            assert decode_relations(scores, others) == by_rules
+
+
+def test_the_rules_of_the_paper_allow_what_they_say():
+    sets = [
+        RelationRules.of(rules, PAPER_ENTITIES, PAPER_RELATIONS)
+        for rules in (designed(), printed_networks(), printed_rows())
+    ]
+    assert all((rules.broken == sets[0].broken).all() for rules in sets)
+    # NoRel both ways for any labels; each of five relations either way, for the two labels that it needs.
+    assert sets[0].allowed.sum() == 4 * 4 + 5 * 2
+
+
+@quick
+@given(scores=graphs(), data=st.data())
+def test_different_networks_of_one_set_give_identical_answers(either, scores, data):
+    feature = data.draw(features(scores))
+    points = list(product(*feature.values))
+    chosen = data.draw(st.lists(st.sampled_from(points), unique=True, max_size=len(points)))
+    boxes = [dict(zip(feature.names, point, strict=True)) for point in chosen]
+    others = [dict(zip(feature.names, p, strict=True)) for p in points if p not in chosen]
+    forbids = Rules(feature.space, boxes).network()
+    allows = Rules(feature.space, allowed=others).network()
+    # The same half-spaces, with every unit steeper around the boundary and split in two.
+    steep = RectifierNetwork(np.repeat(forbids.W, 2, 0), np.repeat(forbids.b, 2))
+    answers = [
+        decode_relations(scores, [LearnedConstraint(network, feature.space, feature)])
+        for network in (forbids, allows, steep)
+    ]
+    assert answers[0] == answers[1] == answers[2]
+
+
+@settings(max_examples=40)
+@given(problem=problems(shapes=SMALL, min_size=1))
+def test_broken_counts_the_constraints_that_two_candidates_break(problem):
+    scores, uses = problem
+    rules = RelationRules.of(uses, scores.entity_labels, scores.relation_labels)
+    expected = np.zeros(rules.broken.shape, dtype=np.int64)
+    tables = [margin_table(plain(use), scores) for use in uses]
+    for (a, b, r, s), _ in np.ndenumerate(expected):
+        for names, margins in tables:
+            for own in ((a, b, r, s), (b, a, s, r)):
+                members = dict(zip(("source", "target", "relation", "reverse"), own, strict=True))
+                expected[a, b, r, s] += margins[tuple(members[name] for name in names)] < 0
+    assert (rules.broken == expected).all()
+    assert (rules.allowed == (expected == 0)).all()
+
+
+# The two backends.
+
+
+@settings(max_examples=60)
+@given(problem=problems(), limit=st.sampled_from([10**6, 30, 5, 1]))
+def test_kernels_agree_and_keep_to_the_limit(problem, limit):
+    scores, uses = problem
+    rules = RelationRules.of(uses, scores.entity_labels, scores.relation_labels)
+    single, double = ((a * SCALE).astype(np.int64) for a in (scores.entities, scores.relations))
+    found = {}
+    for name, kernels in KERNELS.items():
+        best, choice = kernels.best_pairs(double, *rules.all_lists[:3], rules.all_lists[3] * 10**13, 0)
+        y, nodes = kernels.label_pairs(single, best, SWEEPS, limit)
+        upper = np.triu_indices(len(single), 1)
+        assert nodes <= limit
+        found[name] = best[upper].tolist(), choice[upper].tolist(), y.tolist() if nodes >= 0 else None
+    assert found["numba"][:2] == found["numpy"][:2]
+    if limit == 10**6:
+        assert found["numba"] == found["numpy"]
+        assert found["numba"][2] is not None
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_backends_agree_on_larger_graphs(seed, monkeypatch):
+    rng = np.random.default_rng(seed)
+    for n in (6, 8, 10):
+        for scores in (sentence(rng, n), sentence(rng, n, width=1, bias=0.0)):
+            answers = []
+            for name in KERNELS:
+                monkeypatch.setenv("LCONS_DECODE_BACKEND", name)
+                answers.append(answer(decode_relations(scores, printed_networks())))
+            assert answers[0] == answers[1]
+
+
+# The integer programs.
+
+
+@pytest.mark.parametrize("form", FORMS)
+@settings(max_examples=30)
+@given(problem=problems(shapes=SMALL, min_size=1))
+def test_the_integer_program_finds_the_same_objective_in_every_form(form, problem):
+    check_ilp(*problem, form=form)
+
+
+@settings(max_examples=15)
+@given(problem=problems(shapes=SMALL, min_size=1), form=st.sampled_from(FORMS))
+def test_so_does_highs(problem, form):
+    check_ilp(*problem, form=form, solver="highs")
+
+
+def check_ilp(scores, uses, **options):
+    found, expected = decode_relations_ilp(scores, uses, **options), decode_relations(scores, uses)
+    if expected.status is Status.RELAXED:
+        assert found.status is Status.INFEASIBLE
+        assert (found.entities, found.relations, found.score) == ((), {}, -math.inf)
+        return
+    assert (found.status, found.broken) == (Status.OPTIMAL, 0)
+    assert found.score == expected.score == score_of(found, scores)
+    assert satisfied(found, scores, uses)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@settings(max_examples=20)
+@given(
+    problem=problems(shapes=SMALL, min_size=1, max_size=2),
+    weight=st.integers(0, 32).map(lambda n: n / 16),
+)
+def test_hinges_cost_their_weight_times_the_negative_margin(form, problem, weight):
+    scores, (soft, *hard) = problem
+    found = decode_relations_ilp(scores, [Hinge(plain(soft), weight, "soft"), *hard], form=form)
+    every = enumerated(scores, hard, [(soft, Fraction(weight))], unit=1 / 256)
+    allowed = every.values[every.broken == 0]
+    if not len(allowed):
+        assert found.status is Status.INFEASIBLE
+        return
+    index = every.index(found)
+    assert (found.status, found.score) == (Status.OPTIMAL, allowed.max() / 256)
+    assert (every.values[index], every.broken[index]) == (allowed.max(), 0)
+    assert found.broken == enumerated(scores, [soft]).broken[index]
+
+
+def test_a_hinge_that_cbc_paid_for_though_nothing_had_to_be_broken():
+    W = [
+        [1.375, 0.9375, 0.0625, -1.25, -0.6875, -0.4375],
+        [-1.625, 1.75, -0.75, 0.375, 0.125, 1.125],
+        [0.6875, 1.5625, -2.0, 0.125, 1.9375, -0.625],
+    ]
+    rule = on(("source", "relation", "target"), W, [-0.75, -1.0, -1.125])
+    for form in FORMS:
+        assert decode_relations_ilp(graph(), [Hinge(rule, 1.0)], form=form).score == 0.0
+
+
+def test_constraints_of_an_integer_program_keep_their_names():
+    no_killer_places = on(("source", "relation"), [[0, 2, 0, 2]], [-2.0])
+    only_killer_places = on(("source", "relation"), [[2, 0, 0, 0], [0, 0, 2, 0]], [0.0, 0.0])
+    scores = graph()
+    clash = decode_relations_ilp(scores, [Hard(no_killer_places, "no"), Hard(only_killer_places, "only")])
+    assert clash.status is Status.INFEASIBLE
+    assert set(clash.stats["clash"]) == {"no", "only"}
+    clash = decode_relations_ilp(scores, [no_killer_places, only_killer_places])
+    assert set(clash.stats["clash"]) == {"source relation", "source relation 2"}
+    with pytest.raises(InvalidInput, match="distinct"):
+        decode_relations_ilp(scores, [Hard(no_killer_places, "c"), Hard(only_killer_places, "c")])
+
+
+@pytest.mark.parametrize("n", range(8, 15))
+def test_larger_graphs_reach_the_objective_of_the_integer_program(n):
+    rules = printed_networks()
+    scores = sentence(np.random.default_rng(n), n, bias=4.0)
+    found = decode_relations(scores, rules)
+    by_ilp = decode_relations_ilp(scores, rules, form="lifted" if n > 10 else FORMS[n % 3])
+    assert (found.status, by_ilp.status) == (Status.OPTIMAL, Status.OPTIMAL)
+    assert not found.stats["ilp"]
+    assert found.score == by_ilp.score == score_of(found, scores)
+    assert satisfied(found, scores, rules)
+
+
+@settings(max_examples=60)
+@given(problem=problems(shapes=SMALL))
+def test_past_the_node_limit_the_integer_program_of_pairs_finds_the_same_objective(problem):
+    scores, uses = problem
+    rules = RelationRules.of(uses, scores.entity_labels, scores.relation_labels)
+    found, expected = by_ilp_of_pairs(scores, rules), decode_relations(scores, rules)
+    assert found.stats["nodes"] == (-1 if len(scores) else 0)
+    assert (found.status, found.broken, found.score) == (expected.status, expected.broken, expected.score)
+
+
+@pytest.mark.parametrize("n", [8, 11, 14])
+def test_so_it_does_on_larger_graphs(n):
+    scores = sentence(np.random.default_rng(n), n)
+    nobody_and_nothing = on(("source", "relation"), [[2.0] * 10], [0.0], PAPER_ENTITIES, PAPER_RELATIONS)
+    for uses in (printed_networks(), [*printed_networks(), nobody_and_nothing]):
+        rules = RelationRules.of(uses, PAPER_ENTITIES, PAPER_RELATIONS)
+        found, expected = by_ilp_of_pairs(scores, rules), decode_relations(scores, rules)
+        assert found.stats["nodes"] == -1
+        assert (found.broken, found.score) == (expected.broken, expected.score)
+    assert expected.broken == n * (n - 1)
+
+
+def test_the_integer_program_of_pairs_breaks_nothing_that_it_need_not_where_all_scores_are_0():
+    only_places = on(("source", "target"), [[2, 0, 0, 0], [0, 0, 2, 0]], [0.0, 0.0])
+    rules = RelationRules.of([only_places], E, R)
+    found = by_ilp_of_pairs(graph(3), rules)
+    assert (found.entities, found.broken, found.stats) == (("Place",) * 3, 0, {"nodes": -1})
+
+
+def test_a_decoding_says_when_the_integer_program_answered(monkeypatch):
+    monkeypatch.setattr("lcons_decode.relations.relation_ids.__defaults__", (1,))
+    found = decode_relations(graph())
+    assert found.stats == {"nodes": -1, "ilp": True}
+
+
+# Edges and refusals.
+
+
+def test_no_candidates_and_one():
+    kill_needs_persons = on(("relation", "source"), [[0, 2, 0, 2]], [-2.0])
+    nothing = on(("source",), [[2, 2]], [0.0])
+    for decode in (decode_relations, decode_relations_ilp):
+        for empty in (graph(0), named([], [], E, R), named(np.zeros((0, 2)), [], E, R)):
+            found = decode(empty, [kill_needs_persons, nothing])
+            assert answer(found) == RelationDecoding((), {}, 0.0, Status.OPTIMAL, 0, {})
+        for relations in ([], [[[9.0, 9.0]]], np.full((1, 1, 2), np.nan)):
+            # A constraint is on pairs: there is none that a single candidate could break.
+            found = decode(named([[1.0, 3.0]], relations, E, R), [kill_needs_persons, nothing])
+            assert answer(found) == RelationDecoding(("Place",), {}, 3.0, Status.OPTIMAL, 0, {})
+
+
+def test_ties_go_to_the_first_label_entities_before_relations():
+    assert decode_relations(graph(3)).entities == ("Person",) * 3
+    assert decode_relations(graph(3)).relations == {}
+    differ = on(("source", "target"), [[2, 0, 2, 0], [0, 2, 0, 2]], [-2.0, -2.0])
+    assert decode_relations(graph(2), [differ]).entities == ("Person", "Place")
+    # One of two relations must be Kill: (0, 1) has its first label as long as (1, 0) need not.
+    some_kill = on(("relation", "reverse"), [[2, 0, 2, 0]], [-2.0])
+    assert decode_relations(graph(2), [some_kill]).relations == {(1, 0): "Kill"}
+    # Entities come first, even where that gives relations other than the first.
+    placid = on(("source", "relation"), [[2, 0, 2, 0]], [-2.0])
+    found = decode_relations(graph(2), [placid])
+    assert found.entities == ("Person", "Person")
+    assert found.relations == {(0, 1): "Kill", (1, 0): "Kill"}
+
+
+def test_the_diagonal_is_not_read():
+    relations = np.zeros((2, 2, 2))
+    relations[[0, 1], [0, 1]] = [[np.nan, np.inf], [1e300, -np.inf]]
+    scores = named(np.zeros((2, 2)), relations, E, R)
+    assert answer(decode_relations(scores)) == answer(decode_relations(graph(2)))
+    assert decode_relations_ilp(scores).score == 0.0
+    assert np.isnan(relations[0, 0, 0])
+
+
+def test_scores_are_copied_and_read_only():
+    entities, relations = np.zeros((2, 2)), np.zeros((2, 2, 2))
+    scores = named(entities, relations, E, R)
+    entities += 1.0
+    relations += 1.0
+    assert not scores.entities.any()
+    assert not scores.relations.any()
+    for array in (scores.entities, scores.relations, RelationRules.none(E, R).broken):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1.0
+
+
+@pytest.mark.parametrize(
+    ("entities", "relations", "message"),
+    [
+        (np.zeros((2, 3)), np.zeros((2, 2, 2)), r"^entities must be \(n, 2\).*found \(2, 3\)\.$"),
+        (np.zeros((1, 4)), np.zeros((2, 2, 2)), r"^entities must be \(n, 2\).*found \(1, 4\)\.$"),
+        (np.zeros((0, 3)), np.zeros((0, 0, 2)), r"^entities must be \(n, 2\).*found \(0, 3\)\.$"),
+        ([0.0, 0.0], np.zeros((1, 1, 2)), r"^entities must be \(n, 2\).*found \(2,\)\.$"),
+        (np.zeros((2, 2)), np.zeros((2, 2, 3)), r"^relations must be \(2, 2, 2\).*found \(2, 2, 3\)\.$"),
+        (np.zeros((2, 2)), np.zeros((2, 2)), r"^relations must be \(2, 2, 2\).*found \(2, 2\)\.$"),
+        (np.zeros((2, 2)), np.zeros((3, 3, 2)), r"^relations must be \(2, 2, 2\).*found \(3, 3, 2\)\.$"),
+        (np.zeros((2, 2)), [], r"^relations must be \(2, 2, 2\).*found \(0,\)\.$"),
+        ([["a", "b"]], np.zeros((1, 1, 2)), r"^entities must be an array of numbers, found list.*\.$"),
+        ([[1.0], [1.0, 2.0]], np.zeros((2, 2, 2)), r"^entities must be an array of numbers, found list.*\.$"),
+        (np.zeros((2, 2)), {"a": 1}, r"^relations must be an array of numbers, found dict.*\.$"),
+        ([[0.0, np.nan]], [], r"^scores of entities and relations must be finite, found NaN or infinity\.$"),
+        ([[0.0, -np.inf]], [], r"^scores of entities and relations must be finite, found NaN or infinity\.$"),
+        (
+            np.zeros((2, 2)),
+            np.full((2, 2, 2), np.nan),
+            r"^scores .* must be finite, found NaN or infinity\.$",
+        ),
+    ],
+)
+def test_scores_of_the_wrong_shape_or_not_finite_are_refused(entities, relations, message):
+    with pytest.raises(InvalidInput, match=message):
+        named(entities, relations, E, R)
+
+
+def test_labels_are_distinct_names():
+    with pytest.raises(InvalidInput, match=r"entity_labels must be distinct"):
+        named(np.zeros((1, 2)), [], ("A", "A"), R)
+    with pytest.raises(InvalidInput, match=r"relation_labels must be one or more"):
+        named(np.zeros((1, 2)), [], E, ())
+
+
+def test_labels_that_a_constraint_does_not_know_are_refused():
+    persons_only = on(("source", "relation"), [[2, 0, 2]], [-2.0], entities=("Person",))
+    for decode in (decode_relations, decode_relations_ilp):
+        with pytest.raises(InvalidInput, match=r"'Place'"):
+            decode(graph(), [persons_only])
+    with pytest.raises(InvalidInput, match="same labels in the same order"):
+        decode_relations(graph(), RelationRules.none(E[::-1], R))
+    with pytest.raises(InvalidInput, match="same labels in the same order"):
+        decode_relations(graph(), RelationRules.none(E, ("NoRel", "Kill", "LiveIn")))
+
+
+def test_labels_that_only_a_constraint_knows_are_never_chosen():
+    known = ("Thing", *E[::-1])
+    no_person = on(("target",), [[0, 0, 2]], [0.0], entities=known)
+    assert decode_relations(graph(), [no_person]).entities == ("Place", "Place")
+    assert decode_relations_ilp(graph(), [no_person]).entities == ("Place", "Place")
+
+
+def test_constraints_on_anything_else_are_refused():
+    words = Tuples(("source", "word"), (E, R))
+    other = LearnedConstraint(RectifierNetwork([[0, 2, 0, 2]], [-2.0]), words.space, words)
+    bare = LearnedConstraint(RectifierNetwork([[0, 2, 0, 2]], [-2.0]), words.space)
+    bigrams = NgramLabels(E, 2)
+    chain = LearnedConstraint(RectifierNetwork([[0, 2, 0, 2]], [-2.0]), bigrams.space, bigrams)
+    for decode in (decode_relations, decode_relations_ilp):
+        for constraint in (other, bare, chain, Hard(other)):
+            with pytest.raises(InvalidInput, match=r"tuples of some of source, relation, target, reverse"):
+                decode(graph(), [constraint])
+        with pytest.raises(InvalidInput, match=r"found str\.$"):
+            decode(graph(), ["no killer places"])
+    with pytest.raises(InvalidInput, match=r"found \(source, word\)\.$"):
+        decode_relations(graph(), [other])
+    soft = Soft(on(("source",), [[2, 0]], [0.0]), 1.0)
+    with pytest.raises(InvalidInput, match=r"LearnedConstraint or Hard, found Soft\.$"):
+        decode_relations(graph(), [soft])
+    with pytest.raises(InvalidInput, match=r"LearnedConstraint or Hard, found Hinge\.$"):
+        decode_relations(graph(), [Hinge(soft.constraint, 1.0)])
+    with pytest.raises(Unsupported, match="Hinge"):
+        decode_relations_ilp(graph(), [soft])
+
+
+@pytest.mark.parametrize("size", [1e9, 1e10, 1e18, 1e300, 1.7e308])
+def test_scores_too_large_for_exact_sums_are_refused(either, size):
+    large = named([[0.0, size], [size, 0.0]], np.zeros((2, 2, 2)), E, R)
+    with pytest.raises(
+        InvalidInput, match=r"^the scores of 2 candidates add up to .*, too much for exact sums"
+    ):
+        decode_relations(large)
+    spread = named(np.zeros((2, 2)), np.full((2, 2, 2), -size), E, R)
+    with pytest.raises(InvalidInput, match="too much for exact sums; scale them down"):
+        decode_relations(spread)
+
+
+def test_the_largest_sum_is_what_the_refusal_says():
+    rule = on(("source", "relation"), [[0, 2, 0, 2]], [-2.0])
+    for n in (1, 2, 5):
+        scores = named(np.full((n, 2), 1e15), np.zeros((n, n, 2)), E, R)
+        with pytest.raises(InvalidInput, match="scale them down to at most") as refusal:
+            decode_relations(scores, [rule])
+        most = float(str(refusal.value).rsplit(" ", 1)[1].rstrip(".").replace(",", ""))
+        entities = np.zeros((n, 2))
+        entities[0, 1] = most
+        assert decode_relations(named(entities, np.zeros((n, n, 2)), E, R), [rule]).score == most
+        entities[0, 1] *= 1.001
+        with pytest.raises(InvalidInput, match="too much"):
+            decode_relations(named(entities, np.zeros((n, n, 2)), E, R), [rule])
