@@ -26,7 +26,7 @@ from lcons_tasks.er.corpus import Split, labelled, load_corpus, split
 from lcons_tasks.er.examples import bracketed, changed
 from lcons_tasks.er.features import candidate_attributes, pair_attributes
 from lcons_tasks.er.labels import ENTITIES, NO_ENTITY, RELATIONS
-from lcons_tasks.er.measures import by_label, count, counts, figures
+from lcons_tasks.er.measures import by_label, count, counts, figures, gains_over
 from lcons_tasks.er.model import Attributes, load_model
 from lcons_tasks.er.passage import Labelled, Passage, hash_passages
 from lcons_tasks.er.report import write_run
@@ -306,6 +306,17 @@ def test_f1_counts_entities_relations_and_strict_relations():
     right = (one.entities, one.relations)
     assert figures(counts([one], [right]))["strict relation f1"] == 100.0
     assert count(one, ((NO_ENTITY, NO_ENTITY), {})).tolist()[0] == [0, 0, 1]
+
+
+def test_what_passages_add_to_a_gain_sums_to_above_zero_iff_f1_is_larger():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        ours, theirs = (np.zeros((4, 13, 3), dtype=int) for _ in range(2))
+        for side in (ours, theirs):
+            side[:, 3:8, 1:] = rng.integers(1, 5, (4, 5, 2))
+            side[:, 3:8, 0] = rng.integers(0, side[:, 3:8, 1:].min(2) + 1)
+        better = figures(ours)["relation f1"] - figures(theirs)["relation f1"]
+        assert np.sign(gains_over(ours, theirs).sum().round(12)) == np.sign(round(better, 9))
 
 
 def test_the_interval_of_f1_draws_sentences():

@@ -11,6 +11,7 @@ from typing import IO, Any
 import click
 
 from lcons_cli.diagnose import diagnose
+from lcons_cli.extract import extract
 from lcons_cli.parse import parse
 from lcons_cli.tag import tag
 
@@ -72,6 +73,7 @@ def demo(seed: int) -> None:
 
 main.add_command(tag)
 main.add_command(parse)
+main.add_command(extract)
 main.add_command(diagnose)
 main.add_command(
     LazyGroup(

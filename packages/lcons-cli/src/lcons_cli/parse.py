@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice
@@ -20,6 +20,8 @@ from lcons_cli.reading import (
     POS,
     STDIN,
     Say,
+    json_line,
+    numbered_chunks,
     opened,
     pos_tagger,
     say_nothing,
@@ -39,9 +41,6 @@ DEFAULT_MODEL = "runs/citation/parser"
 
 # Of so many entries keys are remembered; the key of a later one has the number of its line.
 MOST_KEYS = 2**16
-
-# JSON may hold these as they are, but some readers take them for the end of a line.
-_LINE_ENDS = str.maketrans({end: f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"})
 
 
 @click.command()
@@ -119,7 +118,7 @@ def _contents(
     say: Say,
 ) -> Generator[bytes, None, None]:
     """What is written, reference by reference; what was done is added to `counts`."""
-    chunks = _numbered_chunks(source)
+    chunks = numbered_chunks(source)
     head = list(islice(chunks, 1))
     pos = pos_tagger(tagged_corpus, say) if head and POS in tagger.columns else None
     frame = FORMS[form].frame
@@ -133,17 +132,6 @@ def _contents(
             yield (before + own).encode("utf-8", "backslashreplace")
             before, any_yet = frame.between, True
     yield (frame.last if any_yet else frame.nothing).encode()
-
-
-def _numbered_chunks(source: TextIO) -> Iterator[tuple[int, list[str]]]:
-    """Lines, some at a time, with the number of the first of them."""
-    from lcons_tasks.parsing.parser import chunks
-
-    number = 1
-    lines = (line[:-2] if line.endswith("\r\n") else line.removesuffix("\n") for line in source)
-    for chunk in chunks(lines, len):
-        yield number, chunk
-        number += len(chunk)
 
 
 class _Written(NamedTuple):
@@ -243,8 +231,7 @@ def _json(reference: ParsedReference, number: int) -> str:
         {"field": name, "text": text[start:end], "start": start, "end": end}
         for name, start, end in reference.spans
     ]
-    line = json.dumps({"text": text, "fields": fields}, ensure_ascii=False)
-    return line.translate(_LINE_ENDS) + "\n"
+    return json_line({"text": text, "fields": fields})
 
 
 class _Frame(NamedTuple):

@@ -7,6 +7,7 @@ Only click is imported here; what is needed is imported when it is used.
 from __future__ import annotations
 
 import io
+import json
 import os
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -24,6 +25,9 @@ POS = "pos"
 
 Say = Callable[[str], None]
 TaggedCorpus = Callable[[], "tuple[str, list[TaggedSentence]]"]
+
+# JSON may hold these as they are, but some readers take them for the end of a line.
+_LINE_ENDS = str.maketrans({end: f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"})
 
 
 def say_on_stderr(text: str) -> None:
@@ -54,6 +58,22 @@ def opened(file: str) -> Iterator[TextIO]:
         text.detach()
         if file != STDIN:
             raw.close()
+
+
+def numbered_chunks(source: TextIO) -> Iterator[tuple[int, list[str]]]:
+    """Lines without their ends, some at a time, with the number of the first of them."""
+    from lcons_tasks.parsing.parser import chunks
+
+    number = 1
+    lines = (line[:-2] if line.endswith("\r\n") else line.removesuffix("\n") for line in source)
+    for chunk in chunks(lines, len):
+        yield number, chunk
+        number += len(chunk)
+
+
+def json_line(value: Any) -> str:
+    """A JSON object on a line; encoded with `backslashreplace`, bytes that are not UTF-8 are escapes."""
+    return json.dumps(value, ensure_ascii=False).translate(_LINE_ENDS) + "\n"
 
 
 def write_all(contents: Generator[bytes, None, None]) -> bool:

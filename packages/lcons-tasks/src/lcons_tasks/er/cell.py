@@ -5,8 +5,9 @@ Constraint sets are `designed`, `learned` (combinations that at least two pairs 
 loss-augmented inference, and predicts under each. It sees constraints only as the set of combinations that
 they allow, so a model is kept by that set: where `learned` and `designed` allow the same, they share it.
 
-C is chosen for each on the last fifth of the training data, by the mean of entity and relation F1, and the
-model is then trained on all of it; with less than all training data C is the default.
+C is chosen for each on the last fifth of the training data, the default standing unless another is clearly
+better (`experiment.choice`), and the model is then trained on all of it. With less than all training data C
+is the default.
 
 Paper: Sec. 4, Table 1.
 """
@@ -30,10 +31,11 @@ from lcons_decode.scores import Ints
 from lcons_tasks.er.constraints import Constraints, certificates, designed, learned, rules_of
 from lcons_tasks.er.corpus import ErCorpus, Split, load_corpus, split
 from lcons_tasks.er.labels import ENTITIES, RELATIONS
-from lcons_tasks.er.measures import Answer, by_label, counts, figures
+from lcons_tasks.er.measures import Answer, by_label, counts, figures, gains_over
 from lcons_tasks.er.model import RelationModel, load_model
 from lcons_tasks.er.passage import Labelled, Pair, hash_passages
 from lcons_tasks.er.svm import MISS, PASSES, train_relations
+from lcons_tasks.experiment.choice import choose
 from lcons_tasks.experiment.jobs import Tell
 from lcons_tasks.experiment.stages import Stages
 from lcons_tasks.models.structured_svm import Checked, SvmSettings
@@ -66,6 +68,7 @@ _ANSWER_CODE = (
     "lcons_tasks.er.cell",
     "lcons_tasks.er.corpus",
     "lcons_tasks.er.measures",
+    "lcons_tasks.experiment.choice",
     "lcons_tasks.metrics",
 )
 
@@ -204,19 +207,17 @@ def final_model(
     dev figures of every C."""
     own = parts(cell)
     allowed = rules(cell, name, stages)
-    tried = []
+    default = cell.grid.index(C) if C in cell.grid else 0
+    chosen, found = default, []
     if len(cell.grid) > 1:
         for k, value in enumerate(cell.grid):
-            share = k / (len(cell.grid) + 1)
-            tell(share, f"{name}: choosing C")
+            tell(k / (len(cell.grid) + 1), "choosing C")
             model, _ = trained(cell, own.inner, allowed, value, stages, lambda _, what: None)
-            found = figures(counts(own.dev, predict(model, own.dev, allowed)))
-            tried.append({"C": value, **found})
-        chosen = max(tried, key=lambda one: one["entity f1"] + one["relation f1"])["C"]
-    else:
-        chosen = cell.grid[0]
-    model, told = trained(cell, own.train, allowed, chosen, stages, tell)
-    return model, {**told, "C": chosen}, tried
+            found.append(counts(own.dev, predict(model, own.dev, allowed)))
+        chosen = choose([gains_over(one, found[default]) for one in found], default)
+    model, told = trained(cell, own.train, allowed, cell.grid[chosen], stages, tell)
+    tried = [{"C": value, **figures(one)} for value, one in zip(cell.grid, found, strict=False)]
+    return model, {**told, "C": cell.grid[chosen]}, tried
 
 
 def predict(model: RelationModel, passages: Sequence[Labelled], allowed: RelationRules) -> list[Answer]:

@@ -59,9 +59,10 @@ def cut(
 
 
 def parts(passage: Passage) -> list[Passage]:
-    """A passage in parts, each with the candidates that are in it."""
+    """A passage in parts, each with the candidates that are in it; parts without candidates are left out."""
     found = []
     for start, end in cut(passage.words, passage.spans):
         spans = tuple((a - start, b - start) for a, b in passage.spans if start <= a < end)
-        found.append(Passage(passage.words[start:end], passage.pos[start:end], spans))
-    return found
+        if spans:
+            found.append(Passage(passage.words[start:end], passage.pos[start:end], spans))
+    return found or [passage]

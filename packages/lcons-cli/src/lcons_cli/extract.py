@@ -1,0 +1,220 @@
+"""`lcons extract`: entities and the relations between them, by a model under its constraints.
+
+Only click is imported here; what the command needs is imported when it runs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TextIO
+
+import click
+
+from lcons_cli.reading import (
+    STDIN,
+    Say,
+    json_line,
+    numbered_chunks,
+    opened,
+    pos_tagger,
+    say_nothing,
+    say_on_stderr,
+    tags_many,
+    write_all,
+)
+from lcons_cli.reading import tagged_corpus as _tagged_corpus
+
+if TYPE_CHECKING:
+    from lcons_decode import RelationDecoding
+    from lcons_tasks.er.extractor import Extractor
+    from lcons_tasks.er.reading import CandidateText
+    from lcons_tasks.text import PosTagger
+
+DEFAULT_MODEL = "runs/er/extractor"
+DEFAULT_PIPELINE = "en_core_web_sm"
+
+Lines = Sequence[tuple[str, str]]
+"""Lines that are not blank, each with what errors call it."""
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """How candidates are found: `read` makes texts of lines; `names`: they are runs of proper nouns."""
+
+    read: Callable[[Lines], list[CandidateText]]
+    names: bool = False
+
+
+@click.command()
+@click.argument("file", default=STDIN)
+@click.option(
+    "--model",
+    "folder",
+    default=DEFAULT_MODEL,
+    show_default=True,
+    metavar="FOLDER",
+    help="The extractor, as `lcons run er` writes it.",
+)
+@click.option(
+    "--candidates",
+    type=click.Choice(["marked", "spacy", "names"]),
+    default="marked",
+    show_default=True,
+    help=r"marked: what is in brackets; `\[` and `\]` are brackets of the text. spacy: the entities that a"
+    " spaCy pipeline finds. names: runs of proper nouns.",
+)
+@click.option(
+    "--spacy",
+    "pipeline",
+    metavar="PIPELINE",
+    help=f"The pipeline of `--candidates spacy`, a name or a folder.  [default: {DEFAULT_PIPELINE}]",
+)
+@click.option("--no-constraints", is_flag=True, help="Use the model alone.")
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but errors.")
+def extract(
+    file: str, folder: str, candidates: str, pipeline: str | None, no_constraints: bool, quiet: bool
+) -> None:
+    """Label the entity candidates in FILE, or on stdin, a sentence a line, and the relations between them.
+
+    Writes a JSON object a line that is not blank: its text without marks; its entities, all candidates in
+    order, where start and end count characters of the text; its relations, where source and target count
+    entities from 0; whether the constraints changed the answer; and the status of the answer, optimal or
+    relaxed.
+
+    POS tags are found with spaCy. Long lines are read in parts, and relations found within a part only.
+
+    \b
+    Example:
+      echo "[Ann Hill] lives in [Oslo], [Norway]." | lcons extract
+      lcons extract --candidates spacy news.txt > relations.jsonl
+    """
+    from lcons_core.errors import InvalidInput
+    from lcons_tasks.er.extractor import load_extractor
+
+    if pipeline is not None and candidates != "spacy":
+        raise InvalidInput(
+            f"--spacy names the pipeline of `--candidates spacy`, found `--candidates {candidates}`; leave"
+            " one of them out."
+        )
+    extractor = load_extractor(folder)
+    say: Say = say_nothing if quiet else say_on_stderr
+    found = FINDERS[candidates](pipeline or DEFAULT_PIPELINE, say)
+    run(extractor.alone if no_constraints else extractor, file, found, say)
+
+
+def run(extractor: Extractor, file: str, candidates: Candidates, say: Say) -> None:
+    """Writes what is extracted from the input to stdout, a chunk at a time, and says what was done."""
+    counts: Counter[str] = Counter()
+    with opened(file) as source:
+        name = "standard input" if file == STDIN else file
+        if write_all(_contents(extractor, source, name, candidates, counts, say)):
+            say(_summary(counts, bool(extractor.constraints)))
+
+
+def _contents(
+    extractor: Extractor, source: TextIO, name: str, candidates: Candidates, counts: Counter[str], say: Say
+) -> Generator[bytes, None, None]:
+    """What is written, line by line; what was done is added to `counts`."""
+    from lcons_tasks.er.reading import name_spans
+
+    tagger: PosTagger | None = None
+    for first, chunk in numbered_chunks(source):
+        lines = [(f"{name}:{n}", line) for n, line in enumerate(chunk, start=first) if line.strip()]
+        if not lines:
+            continue
+        texts = candidates.read(lines)
+        tagger = tagger or pos_tagger(_tagged_corpus, say)
+        for text, pos in zip(texts, _tags(tagger, texts), strict=True):
+            own = replace(text, spans=name_spans(pos)) if candidates.names else text
+            answer = extractor.extract(own.passage(pos))
+            line = json_line(_described(own, answer))
+            _count(own, answer, counts)
+            yield line.encode("utf-8", "backslashreplace")
+
+
+def _tags(tagger: PosTagger, texts: Sequence[CandidateText]) -> list[list[str]]:
+    """A tag a token for each text; long ones are tagged in parts."""
+    from lcons_tasks.er.parts import MOST_READ, cut
+
+    words = [text.words for text in texts]
+    parts = [(i, own[a:b]) for i, own in enumerate(words) for a, b in cut(own, most_words=MOST_READ)]
+    found: list[list[str]] = [[] for _ in texts]
+    for (i, _), tags in zip(parts, tags_many(tagger, (own for _, own in parts)), strict=True):
+        found[i] += tags
+    return found
+
+
+def _described(text: CandidateText, answer: RelationDecoding) -> dict[str, object]:
+    places = [text.place(i) for i in range(len(text.spans))]
+    return {
+        "text": text.text,
+        "entities": [
+            {"text": text.text[start:end], "start": start, "end": end, "label": label}
+            for (start, end), label in zip(places, answer.entities, strict=True)
+        ],
+        "relations": [
+            {"source": source, "target": target, "label": label}
+            for (source, target), label in sorted(answer.relations.items())
+        ],
+        "changed": answer.stats["changed"],
+        "status": str(answer.status),
+    }
+
+
+def _count(text: CandidateText, answer: RelationDecoding, counts: Counter[str]) -> None:
+    counts["sentences"] += 1
+    counts["candidates"] += len(text.spans)
+    counts["relations"] += len(answer.relations)
+    counts["changed"] += answer.stats["changed"]
+    counts[str(answer.status)] += 1
+    counts["in parts"] += answer.stats["parts"] > 1
+    try:
+        text.text.encode()
+    except UnicodeEncodeError:
+        counts["not UTF-8"] += 1
+
+
+def _summary(counts: Counter[str], constrained: bool) -> str:
+    parts = [
+        f"sentences: {counts['sentences']:,} ({counts['candidates']:,} candidates)",
+        f"relations: {counts['relations']:,}",
+    ]
+    if constrained:
+        parts += [f"changed by the constraints: {counts['changed']:,}", f"relaxed: {counts['relaxed']:,}"]
+    if counts["in parts"]:
+        parts.append(f"long, read in parts: {counts['in parts']:,}")
+    if counts["not UTF-8"]:
+        parts.append(f"not UTF-8, bytes escaped: {counts['not UTF-8']:,}")
+    return ", ".join(parts)
+
+
+def _marked(pipeline: str, say: Say) -> Candidates:
+    from lcons_tasks.er.reading import read_marks
+
+    return Candidates(lambda lines: [read_marks(line, where) for where, line in lines])
+
+
+def _spacy(pipeline: str, say: Say) -> Candidates:
+    from lcons_tasks.er.reading import read_places
+    from lcons_tasks.er.recogniser import entity_spans, load_recogniser
+
+    nlp = load_recogniser(pipeline)
+    say(f"candidates by the spaCy pipeline {pipeline}")
+
+    def read(lines: Lines) -> list[CandidateText]:
+        texts = [read_places(line) for _, line in lines]
+        spans = entity_spans(nlp, texts)
+        return [replace(text, spans=own) for text, own in zip(texts, spans, strict=True)]
+
+    return Candidates(read)
+
+
+def _names(pipeline: str, say: Say) -> Candidates:
+    from lcons_tasks.er.reading import read_places
+
+    return Candidates(lambda lines: [read_places(line) for _, line in lines], names=True)
+
+
+FINDERS: dict[str, Callable[[str, Say], Candidates]] = {"marked": _marked, "spacy": _spacy, "names": _names}

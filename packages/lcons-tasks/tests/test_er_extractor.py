@@ -1,0 +1,548 @@
+"""An extractor answers what its decoder answers, also when written and read; text becomes passages."""
+
+import json
+import pickle
+import shutil
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lcons_tasks.model_folder as folder_module
+from lcons_core import LearnedConstraint, RectifierNetwork
+from lcons_core.errors import DamagedFile, InvalidInput, LconsError
+from lcons_core.features import Tuples
+from lcons_decode import Status, decode_relations
+from lcons_tasks.er.constraints import FEATURES, designed, rules_of
+from lcons_tasks.er.corpus import load_corpus
+from lcons_tasks.er.extractor import Extractor, load_extractor
+from lcons_tasks.er.parts import cut, parts
+from lcons_tasks.er.passage import Passage
+from lcons_tasks.er.reading import CandidateText, name_spans, read_marks, read_places
+from lcons_tasks.er.recogniser import entity_spans, load_recogniser
+from lcons_tasks.er.svm import train_relations
+from lcons_tasks.models.structured_svm import SvmSettings
+
+PASSAGES = load_corpus("bundled").passages
+TRAIN, OTHERS = PASSAGES[:40], [one.passage for one in PASSAGES[40:70]]
+
+
+def always(verdict, name="source-relation"):
+    """A constraint that accepts everything or nothing."""
+    feature = FEATURES[name]
+    network = RectifierNetwork(np.zeros((1, feature.space.d)), [0.0 if verdict else 2.0])
+    return LearnedConstraint(network, feature.space, feature)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return train_relations(TRAIN, rules_of(designed()), SvmSettings(C=2.0**-5, passes=3))[0]
+
+
+@pytest.fixture(scope="module")
+def extractor(model):
+    return Extractor(model, designed())
+
+
+# Extracting.
+
+
+def test_it_answers_what_the_decoder_answers(model, extractor):
+    for passage in OTHERS:
+        found, expected = (
+            extractor.extract(passage),
+            decode_relations(model.scores(passage), rules_of(designed())),
+        )
+        assert (found.entities, found.relations) == (expected.entities, expected.relations)
+        assert (found.score, found.status, found.broken) == (expected.score, expected.status, 0)
+        assert found.stats == {**found.stats, **expected.stats, "parts": 1}
+
+
+def test_changed_says_whether_the_model_alone_answers_otherwise(extractor):
+    changed = 0
+    for passage in OTHERS:
+        found, alone = extractor.extract(passage), extractor.alone.extract(passage)
+        differ = (found.entities, found.relations) != (alone.entities, alone.relations)
+        assert (found.stats["changed"], alone.stats["changed"]) == (differ, False)
+        changed += differ
+    assert 0 < changed < len(OTHERS)
+
+
+def test_constraints_are_compiled_once(model, monkeypatch):
+    calls = []
+    monkeypatch.setattr("lcons_tasks.er.extractor.rules_of", lambda given: calls.append(1) or rules_of(given))
+    own = Extractor(model, designed())
+    for passage in OTHERS:
+        own.extract(passage)
+    assert len(calls) == 2  # its own, and those of the model alone
+
+
+def test_where_nothing_is_allowed_the_answer_is_relaxed(model):
+    found = Extractor(model, {"nothing": always(False)}).extract(OTHERS[0])
+    assert found.status is Status.RELAXED
+    assert found.broken > 0
+    assert (
+        Extractor(model, {"nothing": always(False)}).extract(Passage(("Ann",), ("NNP",), ((0, 1),))).broken
+        == 0
+    )
+
+
+@pytest.mark.parametrize("words", [(), ("No", "candidates")])
+def test_a_passage_without_candidates_has_no_entities(words, extractor):
+    found = extractor.extract(Passage(words, ("DT",) * len(words), ()))
+    assert (found.entities, found.relations, found.status) == ((), {}, Status.OPTIMAL)
+
+
+def test_constraints_that_do_not_fit_are_refused(model):
+    with pytest.raises(InvalidInput, match="needs a name, found ''"):
+        Extractor(model, {"": always(True)})
+    words = Tuples(("word",), (("a", "b"),))
+    other = LearnedConstraint(RectifierNetwork([[0.0, 0.0]], [0.0]), words.space, words)
+    with pytest.raises(InvalidInput, match="on tuples of some of source, relation, target, reverse"):
+        Extractor(model, {"word": other})
+    people = Tuples(("source",), (("Person", "Dog"),))
+    other = LearnedConstraint(RectifierNetwork([[0.0, 0.0]], [0.0]), people.space, people)
+    with pytest.raises(InvalidInput, match="NoEnt"):
+        Extractor(model, {"people": other})
+
+
+def test_it_does_not_follow_changes_of_what_it_was_made_of(model):
+    given = designed()
+    own = Extractor(model, given)
+    given.clear()
+    assert len(own.constraints) == 3
+
+
+def test_it_goes_to_other_processes(extractor):
+    again = pickle.loads(pickle.dumps(extractor))
+    assert again.extract(OTHERS[0]) == extractor.extract(OTHERS[0])
+
+
+# Long passages.
+
+
+def joined(passages):
+    words, pos, spans = (), (), ()
+    for one in passages:
+        spans += tuple((len(words) + a, len(words) + b) for a, b in one.spans)
+        words, pos = words + one.words, pos + one.pos
+    return Passage(words, pos, spans)
+
+
+@given(st.data())
+def test_parts_are_all_words_and_cut_no_candidate(data):
+    words = data.draw(st.lists(st.sampled_from(["a", "."]), max_size=30))
+    edges = sorted(data.draw(st.sets(st.integers(0, len(words)), max_size=12)))
+    spans = list(zip(edges[::2], edges[1::2], strict=False))
+    most_words, most = data.draw(st.integers(1, 12)), data.draw(st.integers(1, 3))
+    found = list(cut(words, spans, most_words, most))
+    assert [t for a, b in found for t in range(a, b)] == list(range(len(words)))
+    assert found
+    for a, b in found:
+        inside = [span for span in spans if a <= span[0] < b]
+        assert all(span[1] <= b for span in inside)
+        assert len(inside) <= most
+        assert b - a <= most_words or inside == [(a, b)]
+
+
+def test_what_fits_in_a_part_is_not_cut():
+    assert [parts(passage) for passage in OTHERS] == [[passage] for passage in OTHERS]
+
+
+def test_parts_without_candidates_are_left_out():
+    words = ("a",) * 1_000
+    empty = Passage(words, words, ())
+    assert parts(empty) == [empty]
+    assert [part.spans for part in parts(Passage(words, words, ((0, 1), (700, 702))))] == [
+        ((0, 1),),
+        ((100, 102),),
+    ]
+
+
+def test_parts_end_with_sentences_where_they_can():
+    most = max(len(one.spans) for one in OTHERS)
+    long = joined(OTHERS)
+    ends = {end for _, end in cut(long.words, long.spans, 300, most)}
+    assert {long.words[end - 1] for end in ends} <= {".", "!", "?"}
+
+
+def test_a_long_passage_is_extracted_part_by_part(extractor):
+    long = joined(OTHERS)
+    found = extractor.extract(long)
+    each = [extractor.extract(part) for part in parts(long)]
+    assert found.stats["parts"] == len(each) > 2
+    assert found.entities == sum((one.entities for one in each), ())
+    assert len(found.relations) == sum(len(one.relations) for one in each)
+    assert found.score == pytest.approx(sum(one.score for one in each))
+    first = len(each[0].entities)
+    assert {
+        (i - first, j - first): label for (i, j), label in found.relations.items() if i >= first
+    }.items() >= (each[1].relations.items())
+    assert found.stats["changed"] == any(one.stats["changed"] for one in each)
+
+
+# The folder.
+
+
+@pytest.fixture(scope="module")
+def saved(extractor, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("saved") / "extractor"
+    extractor.save(folder)
+    return folder
+
+
+@pytest.fixture
+def copied(saved, tmp_path):
+    return shutil.copytree(saved, tmp_path / "copied" / "extractor")
+
+
+def files(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def described(folder, **changes):
+    path = folder / "extractor.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+
+
+def entry(folder, **changes):
+    first, *others = json.loads((folder / "extractor.json").read_text())["constraints"]
+    described(folder, constraints=[{**first, **changes}, *others])
+
+
+def one_sentence(folder):
+    with pytest.raises(DamagedFile) as raised:
+        load_extractor(folder)
+    message = str(raised.value)
+    assert "\n" not in message
+    assert message.endswith(".")
+    return message
+
+
+def test_a_folder_holds_the_model_and_the_constraints(saved):
+    names = ["source-relation", "relation-target", "relation-relation"]
+    assert set(files(saved)) == {
+        "model.npz",
+        "extractor.json",
+        *(f"constraints/{name}.json" for name in names),
+    }
+    assert json.loads((saved / "extractor.json").read_text()) == {
+        "format": 1,
+        "constraints": [{"name": name, "file": f"constraints/{name}.json"} for name in names],
+    }
+    assert [path.name for path in saved.parent.iterdir()] == ["extractor"]
+
+
+def test_what_was_saved_answers_alike_when_loaded(extractor, saved, tmp_path):
+    loaded = load_extractor(saved)
+    assert loaded.constraints == extractor.constraints
+    assert [loaded.extract(one) for one in OTHERS] == [extractor.extract(one) for one in OTHERS]
+    loaded.save(tmp_path / "again")
+    assert files(tmp_path / "again") == files(saved)
+
+
+def test_names_that_are_no_file_names_come_back(model, tmp_path):
+    names = ["../../escape", "a/b", "A B", "a b", "..", "ü", "x" * 300, "con\x00", "constraint"]
+    Extractor(model, dict.fromkeys(names, always(True))).save(tmp_path / "extractor")
+    assert list(load_extractor(tmp_path / "extractor").constraints) == names
+    assert [path.name for path in tmp_path.iterdir()] == ["extractor"]
+
+
+def test_an_extractor_is_replaced_whole(extractor, copied):
+    extractor.alone.save(copied)
+    assert set(files(copied)) == {"model.npz", "extractor.json"}
+    assert load_extractor(copied).constraints == {}
+    assert [path.name for path in copied.parent.iterdir()] == ["extractor"]
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_a_failed_save_leaves_the_old_extractor_and_nothing_else(error, extractor, copied, monkeypatch):
+    before = files(copied)
+
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr(folder_module, "save", fail)
+    with pytest.raises((LconsError, KeyboardInterrupt)):
+        extractor.save(copied)
+    assert files(copied) == before
+    assert [path.name for path in copied.parent.iterdir()] == ["extractor"]
+
+
+def test_what_is_not_an_extractor_is_never_replaced(extractor, copied, tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    (copied / "notes.txt").write_text("mine")
+    before = files(tmp_path)
+    for target in (tmp_path / "notes.txt", copied):
+        with pytest.raises(
+            LconsError, match=r"expected an extractor to replace or nothing at .*'notes.txt' there"
+        ):
+            extractor.save(target)
+    with pytest.raises(LconsError, match="cannot write the folder"):
+        extractor.save(tmp_path / "notes.txt" / "below")
+    assert files(tmp_path) == before
+
+
+def test_a_tagger_is_not_replaced_by_an_extractor(extractor, copied):
+    (copied / "extractor.json").rename(copied / "tagger.json")
+    with pytest.raises(LconsError, match=r"found 'tagger.json' there; name another folder"):
+        extractor.save(copied)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="symbolic links need rights there")
+def test_a_link_to_an_extractor_stays_a_link(extractor, copied, tmp_path):
+    link = tmp_path / "link"
+    link.symlink_to(copied)
+    extractor.alone.save(link)
+    assert link.is_symlink()
+    assert load_extractor(copied).constraints == {}
+
+
+def test_a_missing_extractor_says_what_makes_one(tmp_path):
+    for folder in (tmp_path / "none", tmp_path, "a\x00b"):
+        message = one_sentence(folder)
+        assert message.startswith("expected an extractor in the folder ")
+        assert message.endswith("; `lcons run er` makes one.")
+
+
+PIECES = ["model.npz", "constraints/source-relation.json", "extractor.json"]
+
+
+@pytest.mark.parametrize("missing", PIECES[:2])
+def test_a_missing_piece_is_named(missing, copied):
+    (copied / missing).unlink()
+    assert f"{copied / missing}" in one_sentence(copied)
+
+
+@pytest.mark.parametrize("piece", PIECES)
+@pytest.mark.parametrize("damage", [b"", b"\xff\x00", b"{", b"[]", b"null", b'{"format": 1}', b"[" * 10**5])
+def test_a_damaged_piece_is_one_sentence(piece, damage, copied):
+    (copied / piece).write_bytes(damage)
+    one_sentence(copied)
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_a_piece_cut_anywhere_is_one_sentence(piece, copied):
+    content = (copied / piece).read_bytes()
+    for size in range(0, len(content) - 2, max(1, len(content) // 60)):
+        (copied / piece).write_bytes(content[:size])
+        one_sentence(copied)
+
+
+def test_a_pickle_is_no_model(copied):
+    (copied / "model.npz").write_bytes(pickle.dumps({"W": 1}))
+    one_sentence(copied)
+    with (copied / "model.npz").open("wb") as file:
+        np.savez(file, W=np.array([{}], dtype=object))
+    one_sentence(copied)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"format": 2}, "its format is 2 and this lcons reads 1"),
+        ({"format": True}, "its format is True and this lcons reads 1"),
+        ({"decoder": "exact"}, "must have constraints, format only"),
+        ({"constraints": {}}, "its constraints are not a list"),
+        ({"constraints": [0]}, "a constraint must have name and file only"),
+    ],
+)
+def test_a_description_that_says_something_else_is_refused(changes, message, copied):
+    described(copied, **changes)
+    assert message in one_sentence(copied)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"name": ""}, "has no name"),
+        ({"name": "relation-target"}, "two of its constraints have one name"),
+        ({"weight": None}, "a constraint must have name and file only"),
+        ({"file": None}, "the file None of a constraint is not a plain name"),
+        ({"file": "../constraint.json"}, "is not a plain name below constraints/"),
+        ({"file": "/etc/passwd"}, "is not a plain name below constraints/"),
+        ({"file": "constraints/sub/a.json"}, "is not a plain name below constraints/"),
+        ({"file": "constraints/none.json"}, "none.json"),
+    ],
+)
+def test_an_entry_that_says_something_else_is_refused(changes, message, copied):
+    shutil.copy(copied / PIECES[1], copied.parent / "constraint.json")
+    entry(copied, **changes)
+    assert message in one_sentence(copied)
+
+
+def test_a_constraint_on_something_else_is_refused(copied):
+    words = Tuples(("word",), (("a", "b"),))
+    other = LearnedConstraint(RectifierNetwork([[0.0, 0.0]], [0.0]), words.space, words)
+    other.save(copied / PIECES[1])
+    message = one_sentence(copied)
+    assert message.startswith(f"{str(copied)!r} is no extractor that lcons can read: ")
+    assert "on tuples of some of source" in message
+
+
+# Marked text.
+
+
+def shown(found):
+    return [found.text[slice(*found.place(i))] for i in range(len(found.spans))]
+
+
+def test_brackets_mark_candidates_and_are_no_text():
+    found = read_marks("[Google LLC] is headquartered in [Mountain View], California.")
+    assert found.text == "Google LLC is headquartered in Mountain View, California."
+    assert shown(found) == ["Google LLC", "Mountain View"]
+    assert [found.place(i) for i in range(2)] == [(0, 10), (31, 44)]
+    assert found.words[:3] == ("Google", "LLC", "is")
+    passage = found.passage(["NNP"] * len(found.words))
+    assert [passage.text(i) for i in range(2)] == ["Google LLC", "Mountain View"]
+
+
+@pytest.mark.parametrize(
+    ("line", "text", "candidates"),
+    [
+        (r"\[Ann\] [Bo] \]", "[Ann] Bo ]", ["Bo"]),
+        (r"[a \[b\] c]", "a [b] c", ["a [b] c"]),
+        (r"a\b \\ \n [x]", r"a\b \\ \n x", ["x"]),
+        ("[ Ann\t]x", " Ann\tx", ["Ann"]),
+        ("anti-[NATO]ism", "anti-NATOism", ["NATO"]),
+        ("[Ann][Bo][Al]", "AnnBoAl", ["Ann", "Bo", "Al"]),
+        ("[Ann]'s [U.S.]-born", "Ann's U.S.-born", ["Ann", "U.S."]),
+        ("\ud800[\udcff] 😀[👨\u200d👩]", "\ud800\udcff 😀👨\u200d👩", ["\udcff", "👨\u200d👩"]),
+        ("[a\x85b\u2028c]", "a\x85b\u2028c", ["a\x85b\u2028c"]),
+        ("no marks", "no marks", []),
+        ("", "", []),
+    ],
+)
+def test_candidates_are_exactly_what_is_marked(line, text, candidates):
+    found = read_marks(line)
+    assert (found.text, shown(found)) == (text, candidates)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("a [b", "`[` at character 3 that is not closed"),
+        (r"[b\]", "`[` at character 1 that is not closed"),
+        ("a] b", "`]` at character 2 that closes nothing"),
+        ("[a] b]", "`]` at character 6 that closes nothing"),
+        ("a [b [c] d]", "`[` at character 6 within the brackets from character 3 on"),
+        ("a [] b", "no text in the brackets at character 3"),
+        ("a [ \u2003] b", "no text in the brackets at character 3"),
+    ],
+)
+def test_brackets_that_mark_nothing_are_refused_with_their_place(line, message):
+    with pytest.raises(InvalidInput) as raised:
+        read_marks(line, "text.txt:7")
+    assert str(raised.value).startswith("text.txt:7: expected candidates marked as in ")
+    assert f"found {message}; write `\\[`" in str(raised.value)
+
+
+# A backslash before a mark would be taken for its escape.
+TEXTS = st.text(st.sampled_from("ab. -'[]😀\t\x85()") | st.characters(exclude_characters="\\"), max_size=40)
+
+
+@given(TEXTS, st.sets(st.integers(0, 40), max_size=8))
+def test_marks_come_back_whatever_the_text_holds(text, borders):
+    borders = sorted(border for border in borders if border <= len(text))
+    pairs = zip(borders[::2], borders[1::2], strict=False)
+    places = [(a, b) for a, b in pairs if text[a:b].strip()]
+    line, done = "", 0
+    for start, end in places:
+        line += f"{escaped(text[done:start])}[{escaped(text[start:end])}]"
+        done = end
+    found = read_marks(line + escaped(text[done:]))
+    assert found == read_places(text, places)
+    assert found.text == text
+    assert shown(found) == [text[a:b].strip() for a, b in places]
+    assert all(text[token.start : token.end] == token.text for token in found.tokens)
+    assert "".join(found.words) == "".join(text.split())
+
+
+def escaped(text):
+    return text.replace("[", "\\[").replace("]", "\\]")
+
+
+def test_runs_of_proper_nouns_are_names():
+    assert name_spans([]) == ()
+    assert name_spans(["DT", "NNP", "NNPS", ",", "NNP", "NN"]) == ((1, 3), (4, 5))
+    assert name_spans(["NNP", "NNP"]) == ((0, 2),)
+
+
+# Entities of a spaCy pipeline.
+
+
+@pytest.fixture(scope="module")
+def pipelines(tmp_path_factory):
+    """Pipelines in folders: `rules` finds entities, `none` does not, `spans` does by a span ruler."""
+    import spacy
+
+    folder = tmp_path_factory.mktemp("pipelines")
+    patterns = [{"label": "ORG", "pattern": "Hooli Corp."}, {"label": "GPE", "pattern": [{"LOWER": "oslo"}]}]
+    for name, pipe, config in (
+        ("rules", "entity_ruler", {}),
+        ("spans", "span_ruler", {"annotate_ents": True}),
+        ("only-spans", "span_ruler", {}),
+    ):
+        nlp = spacy.blank("en")
+        nlp.add_pipe(pipe, config=config).add_patterns(patterns)
+        nlp.to_disk(folder / name)
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.to_disk(folder / "none")
+    spacy.blank("en").to_disk(folder / "empty")
+    return folder
+
+
+@pytest.mark.parametrize("name", ["rules", "spans"])
+def test_entities_of_a_pipeline_are_candidates(name, pipelines):
+    nlp = load_recogniser(str(pipelines / name))
+    texts = [read_places(text) for text in ("Hooli Corp. left  Oslo.", "Nothing", "\udcff OSLO [Oslo]")]
+    spans = entity_spans(nlp, texts)
+    found = [CandidateText(text.text, text.tokens, own) for text, own in zip(texts, spans, strict=True)]
+    assert list(map(shown, found)) == [["Hooli Corp.", "Oslo"], [], ["OSLO", "Oslo"]]
+
+
+def test_long_texts_are_read_in_parts(pipelines):
+    nlp = load_recogniser(str(pipelines / "rules"))
+    text = read_places("They left Oslo. " * 2_000)
+    (spans,) = entity_spans(nlp, [text])
+    assert len(spans) == 2_000
+    assert {text.words[a:b] for a, b in spans} == {("Oslo",)}
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("none", "with sentencizer; use one with `ner` or `entity_ruler`"),
+        ("only-spans", "with span_ruler; use one with"),
+        ("empty", "with no components; use one with"),
+        ("missing", "expected an installed spaCy pipeline or the folder of one, found no "),
+        (".", "to load, found OSError: [E053]"),
+    ],
+)
+def test_a_pipeline_that_finds_no_entities_is_refused(name, message, pipelines):
+    with pytest.raises(LconsError) as raised:
+        load_recogniser(str(pipelines / name))
+    assert message in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_damaged_pipeline_is_one_sentence(pipelines, tmp_path):
+    folder = shutil.copytree(pipelines / "rules", tmp_path / "damaged")
+    (folder / "config.cfg").write_text("[nlp]\nlang = 5\n")
+    with pytest.raises(LconsError, match="to load, found") as raised:
+        load_recogniser(str(folder))
+    assert "\n" not in str(raised.value)
+
+
+def test_a_pipeline_that_fails_is_one_sentence(pipelines):
+    nlp = load_recogniser(str(pipelines / "rules"))
+
+    def fail(doc):
+        raise ZeroDivisionError("by\nzero")
+
+    nlp.get_pipe("entity_ruler").matcher = fail
+    with pytest.raises(LconsError, match="to find entities, found ZeroDivisionError: by zero; use another"):
+        entity_spans(nlp, [read_places("Oslo")])
