@@ -29,6 +29,9 @@ from lcons_tasks.models.token_ids import shape
 
 # Numbers of words between are told apart up to these.
 DISTANCES = (0, 1, 2, 3, 4, 6, 9, 14, 20)
+# What an attribute of a pair starts with: the source stands before the target, or after it.
+FORWARD, BACKWARD = ">", "<"
+BIAS = "bias"
 _SKELETON = {"IN", "TO", "POS", "CC", "WP", "WDT"}
 _LONG = "..."
 _INITIAL = re.compile(r"[A-Z]\.?")
@@ -45,11 +48,14 @@ def candidate_attributes(passage: Passage, candidate: int) -> list[str]:
 
 
 def pair_attributes(passage: Passage, source: int, target: int) -> list[str]:
-    """The attributes of an ordered pair of candidates, each once."""
-    order = ">" if source < target else "<"
-    first, second = sorted((source, target))
-    found = _pair(_text(passage), first, second)
-    return ["bias", *dict.fromkeys(f"{order}{attribute}" for attribute in found)]
+    """The attributes of an ordered pair of candidates, each once: those of the two with the order."""
+    order = FORWARD if source < target else BACKWARD
+    return [BIAS, *(order + name for name in shared_attributes(passage, *sorted((source, target))))]
+
+
+def shared_attributes(passage: Passage, first: int, second: int) -> list[str]:
+    """What the two ordered pairs of two candidates have in common, without the order, each once."""
+    return list(dict.fromkeys(_pair(_text(passage), first, second)))
 
 
 @lru_cache(maxsize=1)
@@ -101,7 +107,7 @@ def _candidate(text: _Text, i: int) -> Iterator[str]:
         text.pos[first:last],
         list(map(shape, text.words[first:last])),
     )
-    yield "bias"
+    yield BIAS
     yield f"phrase={' '.join(words)}"
     yield f"length={min(len(words), 5)}"
     yield f"tags={' '.join(tags) if len(tags) <= 4 else _LONG}"
@@ -221,7 +227,7 @@ def _skeleton(between: Sequence[tuple[str, str]]) -> list[str]:
     as N."""
     found: list[str] = []
     for word, tag in between:
-        if tag.startswith("VB") or tag in _SKELETON or not tag[0].isalpha():
+        if tag.startswith("VB") or tag in _SKELETON or not tag[:1].isalpha():
             found.append(word)
         elif tag.startswith("NN") and found[-1:] != ["N"]:
             found.append("N")

@@ -20,7 +20,14 @@ import numpy as np
 from lcons_core.errors import DamagedFile
 from lcons_decode import RelationScores
 from lcons_decode.scores import Floats, Ints
-from lcons_tasks.er.features import candidate_attributes, pair_attributes
+from lcons_tasks.er.features import (
+    BACKWARD,
+    BIAS,
+    FORWARD,
+    candidate_attributes,
+    pair_attributes,
+    shared_attributes,
+)
 from lcons_tasks.er.labels import ENTITIES, RELATIONS
 from lcons_tasks.er.passage import Passage
 from lcons_tasks.models.model_file import Arrays, read_model, read_names, write_model
@@ -45,18 +52,31 @@ class Attributes:
                 doubles.update(dict.fromkeys(pair_attributes(passage, i, j)))
         return cls(tuple(singles), tuple(doubles))
 
-    @cached_property
-    def _numbers(self) -> tuple[dict[str, int], dict[str, int]]:
-        return tuple({name: k for k, name in enumerate(names)} for names in (self.candidates, self.pairs))  # type: ignore[return-value]
-
     def encode(self, passage: Passage) -> Encoded:
         """The numbers of a passage's known attributes."""
-        singles, doubles = self._numbers
-        return Encoded(
-            len(passage.spans),
-            Rows.of([candidate_attributes(passage, i) for i in range(len(passage.spans))], singles),
-            Rows.of([pair_attributes(passage, i, j) for i, j in passage.pairs], doubles),
+        n = len(passage.spans)
+        singles = [_known(candidate_attributes(passage, i), self._numbers) for i in range(n)]
+        bias, forward, backward = self._pair_numbers
+        doubles: dict[tuple[int, int], list[int]] = {}
+        for i in range(n):
+            for j in range(i + 1, n):
+                names = shared_attributes(passage, i, j)
+                doubles[i, j] = bias + _known(names, forward)
+                doubles[j, i] = bias + _known(names, backward)
+        return Encoded(n, Rows.of(singles), Rows.of([doubles[pair] for pair in passage.pairs]))
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {name: k for k, name in enumerate(self.candidates)}
+
+    @cached_property
+    def _pair_numbers(self) -> tuple[list[int], dict[str, int], dict[str, int]]:
+        """The number of the bias, and of attributes without their order, by order."""
+        forward, backward = (
+            {name[1:]: k for k, name in enumerate(self.pairs) if name.startswith(order)}
+            for order in (FORWARD, BACKWARD)
         )
+        return [k for k, name in enumerate(self.pairs) if name == BIAS], forward, backward
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,10 +88,9 @@ class Rows:
     count: int
 
     @classmethod
-    def of(cls, names: Sequence[Sequence[str]], numbers: Mapping[str, int]) -> Self:
-        known = [[numbers[name] for name in row if name in numbers] for row in names]
-        ids = np.fromiter((k for row in known for k in row), dtype=np.int64)
-        return cls(ids, np.repeat(np.arange(len(known)), [len(row) for row in known]), len(known))
+    def of(cls, numbers: Sequence[Sequence[int]]) -> Self:
+        ids = np.array([k for row in numbers for k in row], dtype=np.int64)
+        return cls(ids, np.repeat(np.arange(len(numbers)), [len(row) for row in numbers]), len(numbers))
 
     def sums(self, weights: Floats) -> Floats:
         """(rows, labels): the summed weights of each row."""
@@ -80,6 +99,10 @@ class Rows:
         if len(starts):
             found[self.row[starts]] = np.add.reduceat(weights[self.ids], starts, axis=0)
         return found
+
+
+def _known(names: Sequence[str], numbers: Mapping[str, int]) -> list[int]:
+    return [numbers[name] for name in names if name in numbers]
 
 
 @dataclass(frozen=True, eq=False)
