@@ -140,3 +140,38 @@ def test_a_citation_run_that_cannot_be_is_refused_in_one_sentence(cache, options
     assert done.exit_code == 2
     assert words in done.stderr
     assert not (cache / "run").exists()
+
+
+ER = ["run", "er", "--corpus", "bundled", "--split", "1", "-C", "0.03125", "--passes", "2", "--jobs", "1"]
+
+
+def test_an_er_run_prints_the_report_and_leaves_an_extractor(cache):
+    done = lcons(*ER, "--out", str(cache / "run"))
+    assert done.exit_code == 0, done.output
+    assert "Corpus: **bundled**" in done.stdout
+    assert "24 + 24 + 36 combinations" in done.stdout
+    assert (cache / "run/report.md").read_text(encoding="utf-8") == done.stdout
+    found = CliRunner().invoke(
+        main,
+        ["extract", "--model", str(cache / "run/extractor"), "-q"],
+        input="[Ann Lee] lives in [Oslo] .\n",
+    )
+    assert found.exit_code == 0, found.output
+    assert [one["text"] for one in json.loads(found.stdout)["entities"]] == ["Ann Lee", "Oslo"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--corpus", "nowhere"], "`bundled`, `conll04`"),
+        (["--corpus", "conll04"], "lcons data fetch conll04"),
+        (["--split", "spert"], "a seed, such as 1"),
+        (["--share", "2"], "above 0 and at most 1"),
+        (["-C", "0"], "above 0"),
+    ],
+)
+def test_an_er_run_that_cannot_be_is_refused_in_one_sentence(cache, options, words):
+    done = lcons(*ER, *options, "--out", str(cache / "run"))
+    assert done.exit_code == 2
+    assert words in done.stderr
+    assert not (cache / "run").exists()

@@ -113,7 +113,7 @@ def citation(corpus: str, full: bool, jobs: int | None, out: Path, quiet: bool, 
 @click.option("--split", "splits", multiple=True, help="A seed, or a published split by name; several.")
 @click.option("--share", "shares", multiple=True, type=float, help="Less training data, as in 0.1; several.")
 @click.option("-C", "grid", multiple=True, type=float, help="C of the SVM; several: chosen on dev.")
-@click.option("--passes", type=int, help="Passes over the training sentences.")
+@click.option("--passes", type=click.IntRange(min=1), help="Passes over the training sentences.")
 @run_options("er")
 def er(corpus: str, full: bool, jobs: int | None, out: Path, quiet: bool, **given: Any) -> None:
     """Label entities and relations, with constraints in training and prediction.
