@@ -1,0 +1,1 @@
+"""Synthetic integer programs: constraints that nobody sees, learned from the programs' solutions alone."""
