@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from lcons_core.psi import SparsePsi
     from lcons_core.rectifier import Conjunction, RectifierNetwork
     from lcons_core.rules import Rules
+    from lcons_core.rules_file import load_rules, parse_rules
     from lcons_core.schemes import bilou, iob2
     from lcons_core.simplification import SimplifiedRows, simplify
     from lcons_core.space import FeatureSpace, binary, count, one_hot
@@ -63,9 +64,11 @@ _HOMES = {
     "learn_from_examples": "learn",
     "lift": "lifted",
     "load": "files",
+    "load_rules": "rules_file",
     "make_examples": "learn",
     "most_violated": "cuts",
     "one_hot": "space",
+    "parse_rules": "rules_file",
     "save": "files",
     "simplify": "simplification",
     "to_inequalities": "theorem1",
@@ -105,9 +108,11 @@ __all__ = [
     "learn_from_examples",
     "lift",
     "load",
+    "load_rules",
     "make_examples",
     "most_violated",
     "one_hot",
+    "parse_rules",
     "save",
     "simplify",
     "to_inequalities",

@@ -7,11 +7,18 @@ Paper: the tables of Appendix C.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
 from lcons_core.domain import check_width
+from lcons_core.exact import Floats
 from lcons_core.space import FeatureSpace
 from lcons_core.theorem1 import LinearInequalities
 
 BIAS = "bias"
+
+Columns = tuple[str, Sequence[str]]
 
 
 def rows_table(rows: LinearInequalities, space: FeatureSpace, decimals: int = 2) -> str:
@@ -25,25 +32,31 @@ def rows_table(rows: LinearInequalities, space: FeatureSpace, decimals: int = 2)
       1.00     -1.50 |    -2.00 | 0.25
     """
     check_width(rows, space)
-    blocks = [(block.name, list(block.values)) for block in space.blocks] + [("", [BIAS])]
-    numbers = [
-        [f"{value:.{decimals}f}" for value in (*coefficients, bias)]
-        for coefficients, bias in zip(rows.coefficients, rows.bias, strict=True)
-    ]
-    widths = [
-        max(len(cell) for cell in column)
-        for column in zip(*([value for _, values in blocks for value in values], *numbers), strict=True)
-    ]
-    lines, first = ["" for _ in range(2 + len(numbers))], 0
+    blocks = [(block.name, block.values) for block in space.blocks] + [("", (BIAS,))]
+    numbers = np.column_stack([rows.coefficients, rows.bias])
+    return "\n".join(table_lines(blocks, numbers, decimals))
+
+
+def table_lines(blocks: Sequence[Columns], numbers: Floats, decimals: int = 2) -> Iterator[str]:
+    """The lines of a table: the blocks' names, their values, then a line a row of `numbers` (M, width)."""
+    # The longest number of a column is its least or its largest one.
+    extremes = [numbers.min(0), numbers.max(0)] if len(numbers) else []
+    names = [value for _, values in blocks for value in values]
+    cells = [names, *([f"{value:.{decimals}f}" for value in row] for row in extremes)]
+    widths = [max(len(cell) for cell in column) for column in zip(*cells, strict=True)]
+    spans, padding, first = [], [], 0
     for name, values in blocks:
-        span = slice(first, first + len(values))
-        body = [
-            "  ".join(cell.rjust(width) for cell, width in zip(cells, widths[span], strict=True))
-            for cells in (values, *(row[span] for row in numbers))
-        ]
-        width = max(len(name), len(body[0]))
-        separator = " | " if first else ""
-        for i, text in enumerate([name.ljust(width), *(line.rjust(width) for line in body)]):
-            lines[i] += separator + text
-        first = span.stop
-    return "\n".join(line.rstrip() for line in lines)
+        spans.append(slice(first, first + len(values)))
+        first += len(values)
+        width = sum(widths[spans[-1]]) + 2 * (len(values) - 1)
+        padding.append(max(len(name), width))
+
+    def line(row: Sequence[str]) -> str:
+        padded = [cell.rjust(width) for cell, width in zip(row, widths, strict=True)]
+        bodies = ["  ".join(padded[span]) for span in spans]
+        return " | ".join(body.rjust(w) for body, w in zip(bodies, padding, strict=True)).rstrip()
+
+    yield " | ".join(name.ljust(w) for (name, _), w in zip(blocks, padding, strict=True)).rstrip()
+    yield line(names)
+    for row in numbers:
+        yield line([f"{value:.{decimals}f}" for value in row.tolist()])

@@ -40,6 +40,7 @@ from lcons_core.psi import Ints, SparsePsi
 from lcons_core.space import FeatureSpace, Kind
 
 MAX_NEGATIVES = 10**7
+LARGEST_TABLE = 10**8
 CHUNK = 1 << 16
 
 HowMany = int | Literal["all"]
@@ -84,6 +85,11 @@ def near_ngrams(feature: SequenceFeature, positives: SparsePsi) -> NegativeSourc
     space = feature.space
     if len(space.axes) != feature.n or feature.n < 2:
         raise Unsupported("near n-grams are made for label n-grams with n >= 2 and no context.")
+    if space.size > LARGEST_TABLE:
+        raise TooLarge(
+            f"near n-grams are looked up among all {space.size:,} n-grams, above the limit of"
+            f" {LARGEST_TABLE:,}; use a smaller n, or negatives by 'relabel'."
+        )
     seen = space.assignments(positives)
     shape = tuple(len(axis) for axis in space.axes)
     grams = np.zeros(shape, dtype=np.bool_)

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lcons_core.counting import LARGEST, many
 from lcons_core.errors import InvalidInput, TooLarge
 from lcons_core.exact import (
     Floats,
@@ -139,7 +140,8 @@ class RowsEstimate:
     bytes: int
 
     def __str__(self) -> str:
-        return f"{self.rows:,} rows, {self.bytes / 2**20:,.1f} MiB"
+        size = f"{self.bytes / 2**20:,.1f}" if self.bytes < LARGEST else many(self.bytes >> 20)
+        return f"{many(self.rows)} rows, {size} MiB"
 
 
 def estimate_rows(network: Network) -> RowsEstimate:

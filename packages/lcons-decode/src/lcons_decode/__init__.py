@@ -7,7 +7,7 @@ Importing this needs numpy alone: numba is imported at the first decoding, mip w
 
 from typing import Any
 
-from lcons_decode.adapters import CrfsuiteScores, from_pytorch_crf
+from lcons_decode.adapters import CrfsuiteScores, from_pytorch_crf, from_token_logits
 from lcons_decode.batch import decode_batch
 from lcons_decode.beam import beam_search, beam_search_batch
 from lcons_decode.brute import brute
@@ -20,6 +20,7 @@ from lcons_decode.lagrangian import decode_lagrangian
 from lcons_decode.marginals import Marginals, marginals
 from lcons_decode.nbest import nbest
 from lcons_decode.relations import RelationDecoding, RelationRules, RelationScores, decode_relations
+from lcons_decode.scored import Scored, decode_scored
 from lcons_decode.scores import ChainBatch, ChainScores
 from lcons_decode.search import search
 from lcons_decode.viterbi import viterbi, viterbi_batch
@@ -35,6 +36,7 @@ __all__ = [
     "RelationDecoding",
     "RelationRules",
     "RelationScores",
+    "Scored",
     "Soft",
     "Status",
     "Violation",
@@ -49,8 +51,10 @@ __all__ = [
     "decode_global",
     "decode_lagrangian",
     "decode_relations",
+    "decode_scored",
     "forbidden_ngrams",
     "from_pytorch_crf",
+    "from_token_logits",
     "marginals",
     "nbest",
     "rows_constraint",

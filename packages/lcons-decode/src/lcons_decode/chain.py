@@ -64,6 +64,13 @@ class ChainConstraints:
         """How many past labels a state holds: one less than the longest n, at least one."""
         return max([1, *(local.n - 1 for local in self.hard + self.soft)])
 
+    @property
+    def kept_bytes(self) -> int:
+        """About how much is kept of windows; strange text may have as many kinds as there are n-grams."""
+        stores = [local.store for local in self.hard + self.soft]
+        # Codes are kept a second time as the four numbers they are made of.
+        return sum(3 * store.codes.nbytes + store.bounds.nbytes + 128 * len(store.rows) for store in stores)
+
     def violations(self, y: Sequence[str], x: X = None) -> tuple[Violation, ...]:
         """The hard constraints that a labelling breaks, by name and position."""
         instance = Instance(x or {}, tuple(y))

@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core.comparison.comparing import Comparable, Comparison, Outcome, compare
+from lcons_core.comparison.comparing import Comparable, Comparison, Outcome, Progress, compare
 from lcons_core.constraint import LearnedConstraint
 from lcons_core.domain import ENUMERATION_LIMIT, least_values, margin_bound, row_reach
 from lcons_core.errors import TooLarge, Unsupported
@@ -57,6 +57,9 @@ def compare_by_ilp(
     solver: Solver | str = Solver.CBC,
     time_limit: float | None = None,
     limit: int = ENUMERATION_LIMIT,
+    witnesses: int = 10,
+    seed: int = 0,
+    progress: Progress | None = None,
 ) -> Comparison:
     """As `lcons_core.comparison`; where that is UNDECIDED, integer programs look for a difference.
 
@@ -69,7 +72,7 @@ def compare_by_ilp(
     """
     solver = read_solver(solver)
     space = common_space(space, a, b)
-    first = compare(a, b, space, limit=limit)
+    first = compare(a, b, space, limit=limit, witnesses=witnesses, seed=seed, progress=progress)
     if first.outcome is not Outcome.UNDECIDED:
         return first
     try:

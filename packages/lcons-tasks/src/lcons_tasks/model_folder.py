@@ -163,6 +163,11 @@ class FolderKind:
             )
 
 
+def is_member(file: str, kind: FolderKind) -> bool:
+    """Whether a folder of that kind may hold a file of that name, with no way out of the folder."""
+    return file in (MODEL, kind.description) or bool(_SAFE_FILE.fullmatch(file))
+
+
 def expect(condition: Any, damage: str) -> None:
     """Raises `DamagedFile` where the condition does not hold."""
     if not condition:

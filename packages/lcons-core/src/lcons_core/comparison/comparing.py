@@ -23,6 +23,7 @@ import numpy as np
 
 from lcons_core.comparison.witnesses import candidates, proof_of_equality
 from lcons_core.constraint import LearnedConstraint
+from lcons_core.counting import many
 from lcons_core.domain import (
     ENUMERATION_LIMIT,
     AnyPoints,
@@ -106,7 +107,7 @@ class Comparison:
             ("A", self.only_a, self.witnesses_a),
             ("B", self.only_b, self.witnesses_b),
         ):
-            shown = [_in_words(witness) for witness in witnesses[:3]]
+            shown = [in_words(witness) for witness in witnesses[:3]]
             if number > len(shown) and shown:
                 shown.append(f"and {number - len(shown):,} more")
             text += f"; only {name} accepts {' | '.join(shown)}" if shown else ""
@@ -153,7 +154,7 @@ def compare(
     tally.add(found, *(verdicts(points, space, found) for points in sets))
     return tally.result(
         complete=False,
-        how=f"no difference at {tally.points:,} of {space.size:,} points, drawn and searched near both"
+        how=f"no difference at {tally.points:,} of {many(space.size)} points, drawn and searched near both"
         f" boundaries (seed {seed}), and no closed-form proof of equality; raise limit to enumerate",
     )
 
@@ -213,7 +214,8 @@ def _points(constraint: Any) -> AnyPoints:
     )
 
 
-def _in_words(witness: dict[str, Any]) -> str:
+def in_words(witness: dict[str, Any]) -> str:
+    """A point by name (`space.describe`) as text: "source Person, relation Kill"."""
     words = []
     for block, value in witness.items():
         if isinstance(value, dict):

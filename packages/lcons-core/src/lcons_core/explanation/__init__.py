@@ -12,8 +12,21 @@ Not in the paper: `explain`. "A general method for interpreting learned constrai
 future research."
 """
 
+from lcons_core.explanation.completions import Completions, completions
 from lcons_core.explanation.explaining import explain
+from lcons_core.explanation.naming import read_assignment
 from lcons_core.explanation.result import Coverage, Explanation, Proof, Rule
 from lcons_core.explanation.why import Why, why
 
-__all__ = ["Coverage", "Explanation", "Proof", "Rule", "Why", "explain", "why"]
+__all__ = [
+    "Completions",
+    "Coverage",
+    "Explanation",
+    "Proof",
+    "Rule",
+    "Why",
+    "completions",
+    "explain",
+    "read_assignment",
+    "why",
+]

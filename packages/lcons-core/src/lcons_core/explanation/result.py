@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from lcons_core.counting import plain
 from lcons_core.rules import Box
 
 
@@ -70,7 +71,7 @@ class Rule:
             "words": self.words,
             "forbidden": self.box.to_dict(),
             "antecedent": self.antecedent.to_dict(),
-            "size": self.size,
+            "size": plain(self.size),
             "covered": self.covered,
             "support": self.support,
             "exceptions": self.exceptions,

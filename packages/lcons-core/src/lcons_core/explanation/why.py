@@ -28,6 +28,7 @@ from lcons_core.theorem1 import LinearInequalities
 
 COMPLETIONS = 200
 MOST_TERMS = 12
+MOST_COLUMNS = 60
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Why:
     """`terms` by name add up, with `bias`, to `value`; `forbidden` iff some row is below zero there.
 
     Where blocks were left open, `value` is the most that the row can be, and `forbidden` says that this
-    is below zero.
+    is below zero. `coefficients` is the whole row, by the names of its columns.
     """
 
     terms: tuple[tuple[str, float], ...]
@@ -43,6 +44,7 @@ class Why:
     value: float
     forbidden: bool
     partial: bool
+    coefficients: tuple[tuple[str, float], ...] = ()
 
     def __str__(self) -> str:
         # Terms of zero say nothing, and of very many only the largest are worth reading.
@@ -61,6 +63,16 @@ class Why:
             verdict = ">= 0, so it is allowed"
         return f"{named}: {numbers} = {self.value:.2f} {verdict}"
 
+    @property
+    def inequality(self) -> str:
+        """The row as text; of very many columns, those with the largest coefficients."""
+        shown = [term for term in self.coefficients if term[1]]
+        kept = sorted(shown, key=_size)[:MOST_COLUMNS]
+        terms = [f"{_signed(value, first=False)} [{name}]" for name, value in shown if (name, value) in kept]
+        if len(shown) > len(kept):
+            terms.append(f"(and {len(shown) - len(kept):,} smaller terms)")
+        return f"{' '.join(terms)} {_signed(self.bias, first=False)} >= 0".lstrip("+ ")
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         return {
@@ -69,6 +81,7 @@ class Why:
             "value": self.value,
             "forbidden": self.forbidden,
             "partial": self.partial,
+            "coefficients": [{"name": name, "value": value} for name, value in self.coefficients],
         }
 
 
@@ -93,7 +106,7 @@ def why(
     source Location, relation Kill: -2.00 - 2.00 + 3.00 = -1.00 < 0, so it is forbidden
     """
     points, space = read_constraint(constraint, space)
-    region = _region(space, {**(assignment or {}), **named})
+    region = region_of(space, {**(assignment or {}), **named})
     is_open = [i not in region for i in range(len(space.axes))]
     if any(is_open):
         coefficients, bias, forbidden = _open_row(points, space, region)
@@ -107,10 +120,13 @@ def why(
         best = int(allowed[table[allowed].argmax()])
         terms.append((_term_name(space, axis, best, i not in region), float(table[best])))
     value = bias + sum(value for _, value in terms)
-    return Why(tuple(terms), bias, float(value), forbidden, any(is_open))
+    columns = [f"{block} {value}" for block, value in space.columns]
+    whole = tuple(zip(columns, coefficients.tolist(), strict=True))
+    return Why(tuple(terms), bias, float(value), forbidden, any(is_open), whole)
 
 
-def _region(space: FeatureSpace, assignment: Mapping[str, Any]) -> Region:
+def region_of(space: FeatureSpace, assignment: Mapping[str, Any]) -> Region:
+    """The points that an assignment by name leaves, as `why` reads it."""
     spelt: dict[str, Any] = {}
     for name, given in assignment.items():
         block = space.block(name)

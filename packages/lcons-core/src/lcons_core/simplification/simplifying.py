@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from lcons_core.constraint import LearnedConstraint
+from lcons_core.counting import many
 from lcons_core.domain import ENUMERATION_LIMIT, check_width
 from lcons_core.errors import InvalidInput
 from lcons_core.exact import frozen, rounding_bound
@@ -119,7 +120,7 @@ class SimplifiedRows:
         status = "minimal" if self.minimal else "sound, not minimal"
         lines = [
             f"{len(self.kept):,} of {total:,} rows ({status}; dropped: {why or 'none'});"
-            f" on the {self.space.size:,} points of"
+            f" on the {many(self.space.size)} points of"
             f" {', '.join(block.name for block in self.space.blocks)}"
         ]
         if self.rounded:
@@ -212,7 +213,14 @@ def _difference(a: FeatureSpace, b: FeatureSpace) -> str:
     for left, right in zip(a.blocks, b.blocks, strict=False):
         if left != right:
             sizes = f"({len(left.values)} and {len(right.values)} values)"
-            return f"block {left.name!r} against block {right.name!r} {sizes}"
+            found = f"block {left.name!r} against block {right.name!r} {sizes}"
+            only = [sorted({*x.values} - {*y.values}) for x, y in ((left, right), (right, left))]
+            named = [
+                f"{which} alone has {v[0]!r}"
+                for which, v in zip(("the first", "the second"), only, strict=True)
+                if v
+            ]
+            return found + (f", of which {' and '.join(named)}" if left.name == right.name and named else "")
     if len(a.blocks) != len(b.blocks):
         return f"{len(a.blocks)} blocks against {len(b.blocks)}"
     return "the same blocks with different `requires`"

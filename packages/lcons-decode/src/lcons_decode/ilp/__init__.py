@@ -12,12 +12,14 @@
 | `chain` | sequences: `decode_ilp` |
 | `relations` | candidates and relations: `decode_relations_ilp` |
 | `pairs` | decisions that depend on each other in pairs |
+| `constraint_program` | one constraint on the points of its space |
 | `formats` | LP and MPS files that keep the names |
 """
 
 from lcons_decode.ilp.backend import Solver
 from lcons_decode.ilp.chain import decode_ilp
-from lcons_decode.ilp.formats import read_program, write_program
+from lcons_decode.ilp.constraint_program import constraint_program
+from lcons_decode.ilp.formats import program_lines, read_program, write_program
 from lcons_decode.ilp.forms import Form, with_constraints
 from lcons_decode.ilp.ground import Grounded, Hinge, ground_chain, ground_columns, ground_tuples
 from lcons_decode.ilp.indicators import PsiRow
@@ -38,6 +40,7 @@ __all__ = [
     "Type",
     "Variable",
     "chain_program",
+    "constraint_program",
     "decode_ilp",
     "decode_relations_ilp",
     "graph_program",
@@ -45,6 +48,7 @@ __all__ = [
     "ground_columns",
     "ground_relations",
     "ground_tuples",
+    "program_lines",
     "read_program",
     "relation_program",
     "solve",

@@ -1,9 +1,10 @@
 """Programs as LP and MPS files: complete models, with names that survive.
 
 Both formats restrict names, so variables are x0, x1, ..., rows r0, r1, ... and the equations of decisions
-o0, o1, ... in the model; comment lines hold the real names as JSON, one object a line, which other programs
-skip and `read_program` reads. Numbers are written so that they read back as the same floats; only the order
-of a row's terms is not kept in MPS.
+o0, o1, ... in the model; comment lines hold the real names as JSON, which other programs skip and
+`read_program` reads. Where they are to be readable in a solver's output, what the formats allow of
+the real name follows: x3_relation_Kill. Numbers are written so that they read back as the same floats; only
+the order of a row's terms is not kept in MPS.
 
 Names are made of strings, numbers, truth values, None and tuples of these. To export learned constraints too,
 write `with_constraints(program, constraints, form)`.
@@ -13,7 +14,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,16 +27,33 @@ from lcons_decode.ilp.program import Name, Program, Row, Type, Variable
 
 _VERSION = 1
 _TITLE = "lcons program"
+_GOES_ON = "lcons goes on"
+_LONGEST_COMMENT = 500
+_LONGEST_NAME = 40  # readers limit the length of names and lines
 
 
 def write_program(program: Program, path: str | os.PathLike[str]) -> None:
     """Writes a complete model; the ending .lp or .mps says which format."""
     file = Path(path)
-    comment, write, _ = _format_of(file)
+    lines = program_lines(program, file)
+    file.write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+
+def program_lines(program: Program, path: str | os.PathLike[str], readable: bool = False) -> list[str]:
+    """The lines of the file that `write_program` writes, with readable names if asked for.
+
+    >>> from lcons_decode.ilp.program import graph_program
+    >>> program = graph_program({"city": {"Location": 2.0, "Person": 1.0}})
+    >>> program_lines(program, "program.lp", readable=True)[-10:-6]
+    ['Maximize', ' obj: + 2 x0_city_Location + 1 x1_city_Person', 'Subject To',
+     ' o0_city: + 1 x0_city_Location + 1 x1_city_Person = 1']
+    """
+    comment, write, _ = _format_of(Path(path))
     if not program.variables:
         raise InvalidInput("a program without variables cannot be written; there is nothing to solve.")
-    names = [f"{comment} {_TITLE} {json.dumps(entry)}" for entry in _names(program)]
-    file.write_text("\n".join([*names, *write(_short(program)), ""]), encoding="utf-8")
+    short = _ShortNames.of(program, readable)
+    comments = [line for entry in _names(program, short) for line in _comments(comment, json.dumps(entry))]
+    return [*comments, *write(_model(program, short))]
 
 
 def read_program(path: str | os.PathLike[str]) -> Program:
@@ -42,8 +62,7 @@ def read_program(path: str | os.PathLike[str]) -> Program:
     comment, _, read = _format_of(file)
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
-        prefix = f"{comment} {_TITLE} "
-        entries = [json.loads(line[len(prefix) :]) for line in lines if line.startswith(prefix)]
+        entries = [json.loads(text) for text in _joined(comment, lines)]
         if not entries or entries[0]["version"] != _VERSION:
             raise ValueError(f"it has no names of version {_VERSION}")
         return _restored(entries[1:], read([line for line in lines if not line.startswith(comment)]))
@@ -54,34 +73,76 @@ def read_program(path: str | os.PathLike[str]) -> Program:
         ) from None
 
 
-def _short(program: Program) -> Model:
+def _comments(comment: str, text: str) -> Iterator[str]:
+    """A text as comment lines, none too long: of those, CBC takes the rest for a part of the model."""
+    for first in range(0, len(text), _LONGEST_COMMENT):
+        yield f"{comment} {_GOES_ON if first else _TITLE} {text[first : first + _LONGEST_COMMENT]}"
+
+
+def _joined(comment: str, lines: Sequence[str]) -> list[str]:
+    """The texts that were cut into comment lines."""
+    texts: list[str] = []
+    for line in lines:
+        if line.startswith(f"{comment} {_TITLE} "):
+            texts.append(line.removeprefix(f"{comment} {_TITLE} "))
+        elif line.startswith(f"{comment} {_GOES_ON} "):
+            texts[-1] += line.removeprefix(f"{comment} {_GOES_ON} ")
+    return texts
+
+
+@dataclass(frozen=True)
+class _ShortNames:
+    """What variables, decisions and rows are called in a model."""
+
+    variables: dict[Name, str]
+    decisions: list[str]
+    rows: list[str]
+
+    @classmethod
+    def of(cls, program: Program, readable: bool) -> _ShortNames:
+        def short(letter: str, i: int, name: Name) -> str:
+            return f"{letter}{i}{_readable(name) if readable else ''}"
+
+        return cls(
+            {name: short("x", i, name) for i, name in enumerate(program.variables)},
+            [short("o", i, decision) for i, decision in enumerate(program.decisions)],
+            [short("r", i, row.name) for i, row in enumerate(program.rows)],
+        )
+
+
+def _readable(name: Name) -> str:
+    """What the formats allow of a name, to follow a short one."""
+    words = " ".join(map(str, name)) if isinstance(name, tuple) else str(name)
+    allowed = re.sub(r"[^A-Za-z0-9]+", "_", words).strip("_")
+    return f"_{allowed[:_LONGEST_NAME]}".rstrip("_")
+
+
+def _model(program: Program, short: _ShortNames) -> Model:
     """The model under short names."""
-    short = {name: f"x{i}" for i, name in enumerate(program.variables)}
     whole = (Type.BINARY, Type.INTEGER)
     columns = {
-        short[v.name]: Column(v.objective, v.low, v.high, v.type in whole) for v in program.variables.values()
+        short.variables[v.name]: Column(v.objective, v.low, v.high, v.type in whole)
+        for v in program.variables.values()
     }
-    names = [*(f"o{i}" for i in range(len(program.decisions))), *(f"r{i}" for i in range(len(program.rows)))]
     rows = {}
-    for name, row in zip(names, program.all_rows(), strict=True):
+    for name, row in zip([*short.decisions, *short.rows], program.all_rows(), strict=True):
         # A row without terms is kept: it may be what makes the program infeasible.
-        terms = {short[x]: c for x, c in row.terms} or {"x0": 0.0}
+        terms = {short.variables[x]: c for x, c in row.terms} or {next(iter(columns)): 0.0}
         rows[name] = (terms, row.sense, row.rhs)
     return Model(columns, rows)
 
 
-def _names(program: Program) -> Iterator[dict[str, Any]]:
+def _names(program: Program, short: _ShortNames) -> Iterator[dict[str, Any]]:
     """What the short names stand for, in the order of the model."""
     yield {"version": _VERSION}
-    for i, v in enumerate(program.variables.values()):
-        yield {"variable": f"x{i}", "name": _to_plain(v.name), "type": str(v.type)}
-    short = {name: f"x{i}" for i, name in enumerate(program.variables)}
-    for i, (decision, labels) in enumerate(program.decisions.items()):
-        indicators = {label: short[name] for label, name in labels.items()}
-        yield {"decision": f"o{i}", "name": _to_plain(decision), "labels": indicators}
-    for i, row in enumerate(program.rows):
+    for v in program.variables.values():
+        yield {"variable": short.variables[v.name], "name": _to_plain(v.name), "type": str(v.type)}
+    for own, (decision, labels) in zip(short.decisions, program.decisions.items(), strict=True):
+        indicators = {label: short.variables[name] for label, name in labels.items()}
+        yield {"decision": own, "name": _to_plain(decision), "labels": indicators}
+    for own, row in zip(short.rows, program.rows, strict=True):
         group = {} if row.group is None else {"group": row.group}
-        yield {"row": f"r{i}", "name": _to_plain(row.name), **group}
+        yield {"row": own, "name": _to_plain(row.name), **group}
 
 
 def _restored(entries: Sequence[dict[str, Any]], model: Model) -> Program:

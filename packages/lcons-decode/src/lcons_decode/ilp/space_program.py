@@ -2,7 +2,8 @@
 
 A one-hot block is a decision among its values (OTHER is one of them, and has no column), a binary column is a
 binary variable, and a count is `low + sum_i 2^i bit_i`, at most `high`. `requires` are implications
-`y[value] <= sum of y[needed values]`. So every point is a 0/1 solution and every solution a point.
+`y[value] <= sum of y[needed values]`. So every point is a 0/1 solution and every solution a point. Without
+bits, which a model for people has no use for, a count is an integer variable.
 
 Not in the paper.
 """
@@ -17,7 +18,7 @@ import numpy as np
 from lcons_core.exact import Floats
 from lcons_core.space import Block, FeatureSpace, Kind
 from lcons_decode.ilp.indicators import Expression, PsiRow
-from lcons_decode.ilp.program import Name, Program, Row, Sense, Values, Variable
+from lcons_decode.ilp.program import Name, Program, Row, Sense, Type, Values, Variable
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class SpaceProgram:
         return psi
 
 
-def space_program(space: FeatureSpace) -> SpaceProgram:
+def space_program(space: FeatureSpace, bits: bool = True) -> SpaceProgram:
     """The program of a space, without an objective.
 
     >>> from lcons_core.space import count
@@ -61,12 +62,17 @@ def space_program(space: FeatureSpace) -> SpaceProgram:
                     columns[j] = (((axis.name, value), 1.0),)
             continue
         j = int(axis.columns[0])
-        bits = _bits(block, space.columns[j])
-        variables |= {name: Variable(name) for name, _ in bits}
-        columns[j] = bits
+        if not bits:
+            variables[space.columns[j]] = _whole(block, space.columns[j])
+            columns[j] = ((space.columns[j], 1.0),)
+            continue
+        terms_of_bits = _bits(block, space.columns[j])
+        variables |= {name: Variable(name) for name, _ in terms_of_bits}
+        columns[j] = terms_of_bits
         if block.kind is Kind.COUNT:
             constant[j] = float(block.low)
-            rows.append(Row(("most", *space.columns[j]), bits, Sense.AT_MOST, float(block.high - block.low)))
+            most = float(block.high - block.low)
+            rows.append(Row(("most", *space.columns[j]), terms_of_bits, Sense.AT_MOST, most))
     for i, rule in enumerate(space.requires):
         needed = [((rule.needs_block, value), -1.0) for value in dict.fromkeys(rule.needs_values)]
         terms: dict[Name, float] = {}
@@ -74,6 +80,12 @@ def space_program(space: FeatureSpace) -> SpaceProgram:
             terms[name] = terms.get(name, 0.0) + c
         rows.append(Row(("requires", i), tuple(terms.items()), Sense.AT_MOST, 0.0))
     return SpaceProgram(space, Program(variables, decisions, tuple(rows)), PsiRow(constant, columns))
+
+
+def _whole(block: Block, column: tuple[str, str]) -> Variable:
+    if block.kind is Kind.BINARY:
+        return Variable(column)
+    return Variable(column, low=float(block.low), high=float(block.high), type=Type.INTEGER)
 
 
 def _bits(block: Block, column: tuple[str, str]) -> Expression:

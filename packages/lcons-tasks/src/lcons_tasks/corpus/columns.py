@@ -32,6 +32,8 @@ def read_columns(path: str | os.PathLike[str], columns: Columns = CONLL2000) -> 
                 yield _sentence(rows, places)
                 rows = []
             continue
+        if not rows and columns.is_comment(text, width):
+            continue
         cells = columns.split(text)
         if not places:
             width = width or len(cells)

@@ -20,6 +20,7 @@ class Columns:
     `names` are all columns of the file; without them any number of columns will do, the same in each line.
     `context` maps names in x to columns; a sequence of names stands for columns of these names.
     `separator` None is spaces and tabs; "\\t" is one tab, so that cells may hold spaces.
+    `comments`: lines that begin with # before a sentence are not read, unless they have the cells of a token.
 
     >>> Columns(("word", "pos", "chunk"), "word", "chunk", ("pos",)).places(3)
     {'words': 0, 'labels': 2, 'pos': 1}
@@ -33,6 +34,7 @@ class Columns:
     context: Mapping[str, Column] = field(default_factory=dict, hash=False)
     separator: str | None = None
     skip_docstart: bool = False
+    comments: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", tuple(self.names))
@@ -62,6 +64,18 @@ class Columns:
         if self.separator is None:
             return _BLANKS.split(text.lstrip(" \t"))
         return text.split(self.separator)
+
+    def is_comment(self, text: str, width: int) -> bool:
+        """Whether a line that stands before a sentence is none of its tokens, where tokens have `width` cells
+        (0: not known yet).
+
+        >>> layout = Columns(comments=True)
+        >>> layout.is_comment("# text = a b", 4), layout.is_comment("# O", 2), layout.is_comment("# a b", 0)
+        (True, False, True)
+        """
+        if not self.comments or not text.startswith("#"):
+            return False
+        return not width or len(self.split(text)) != width or " = " in text
 
     def describe(self, width: int) -> str:
         """The columns that a line should have, in words."""

@@ -62,12 +62,12 @@ def render(
             "With less training data C is the default, and learned constraints come from the same sentences"
             " as the model; as a picture: `curve.svg`."
         )
-        parts += [_shares([whole, *curve]), _recovery(curve)]
+        parts += [_shares(sorted([whole, *curve], key=lambda group: group.share)), _recovery(curve)]
     published = [group for group in found[1:] if group.share == 1]
     if published:
         parts += ["## Published splits", _published(published)]
     parts += ["## C, chosen on dev", _by_C(whole)]
-    parts += ["## Learned and designed constraints allow the same", _certificates(whole)]
+    parts += ["## Learned and designed constraints allow the same", _certificates([whole, *published])]
     for name, constraint in learned.items():
         parts += _constraint(name, constraint, whole.cells[0].cell.split)
     parts += _ilp(whole)
@@ -142,11 +142,11 @@ def _shares(found: Sequence[Group]) -> str:
     sets: tuple[Sets, ...] = ((LEARNED, LEARNED), (DESIGNED, DESIGNED), (NONE, LEARNED), (NONE, NONE))
     rows = [
         [f"{figure.replace('f1', 'F1')}, {trained} / {tested}"]
-        + [mean_spread(group.values((trained, tested), figure)) for group in reversed(found)]
+        + [mean_spread(group.values((trained, tested), figure)) for group in found]
         for figure in ("entity f1", "relation f1")
         for trained, tested in sets
     ]
-    head = ["trained / tested with", *(f"{g.trained_on} ({100 * g.share:g}%)" for g in reversed(found))]
+    head = ["trained / tested with", *(f"{g.trained_on} ({100 * g.share:g}%)" for g in found)]
     return table(head, rows)
 
 
@@ -194,21 +194,21 @@ def _by_C(group: Group) -> str:
     )
 
 
-def _certificates(group: Group) -> str:
+def _certificates(found: Sequence[Group]) -> str:
     """Each split's comparison with the designed constraints."""
     head = [
         "split",
         *(f"{name}: {what}" for name in (LEARNED, LEARNED_ALL) for what in ("constraints", "predictions")),
     ]
     rows = []
-    for cell in group.cells:
+    for cell in (cell for group in found for cell in group.cells):
         row = [cell.cell.split]
         for name in (LEARNED, LEARNED_ALL):
             row.append(_told(cell, name))
             differ = cell.figures["differ"][name]
             row.append("identical" if not differ else f"{differ} sentences differ")
         rows.append(row)
-    points = [one["points"] for one in group.cells[0].figures["certificates"][LEARNED].values()]
+    points = [one["points"] for one in found[0].cells[0].figures["certificates"][LEARNED].values()]
     note = (
         f"Compared on all {' + '.join(map(str, points))} combinations, each looked at in exact arithmetic."
         f" `{LEARNED}` asks for two pairs of candidates that show a combination, `{LEARNED_ALL}` for one."

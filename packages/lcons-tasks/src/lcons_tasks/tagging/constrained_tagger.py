@@ -155,10 +155,7 @@ class ConstrainedTagger:
 
     def _forget(self) -> None:
         """Drops what is kept of windows where that has become too much: it is found again when needed."""
-        stores = [local.store for local in self._compiled.hard + self._compiled.soft]
-        # Codes are kept a second time as the four numbers they are made of.
-        kept = sum(3 * store.codes.nbytes + store.bounds.nbytes + 128 * len(store.rows) for store in stores)
-        if kept > MOST_KEPT:
+        if self._compiled.kept_bytes > MOST_KEPT:
             del self.__dict__["_compiled"]
 
     def _scores(self, xs: Sequence[Columns]) -> ChainBatch:

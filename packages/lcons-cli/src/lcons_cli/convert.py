@@ -1,0 +1,163 @@
+"""`lcons convert`: a constraint as inequalities, for people, programs and solvers.
+
+Only click is imported here; what the command needs is imported when it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from lcons_cli.reading import Say, say_nothing, say_on_stderr
+from lcons_cli.waiting import Progress, about, waiting
+from lcons_cli.writing import check_target, write_lines
+
+if TYPE_CHECKING:
+    from lcons_core import LearnedConstraint
+    from lcons_core.named_rows import Form
+    from lcons_decode.ilp.constraint_program import Scores
+
+ENDINGS = {".txt": "text", ".json": "json", ".csv": "csv", ".lp": "lp", ".mps": "mps"}
+MODELS = ("lp", "mps")
+
+# The limit in MiB of coefficients, and how many coefficients are written in a second.
+_LIMITS = {"lp": 16, "mps": 16}
+_LIMIT = 64
+_SPEED = {"lp": 2e5, "mps": 2e5}
+_USUAL_SPEED = 1e6
+
+
+@click.command()
+@click.argument("constraint", metavar="CONSTRAINT.json")
+@click.option(
+    "--form",
+    type=click.Choice(["rows", "lifted", "simplified"]),
+    help="rows: the 2^K - 1 inequalities of Theorem 1. lifted: K + 1 inequalities with K more variables."
+    " simplified: the rows that matter on the domain. Default: rows, and for LP and MPS lifted.",
+)
+@click.option(
+    "--to",
+    "target",
+    type=click.Choice(list(ENDINGS.values())),
+    help="text: a table as in the paper. lp, mps: a complete model, with one-hot equations, bounds, types and"
+    " names. Default: by the ending of the output file, else text.",
+)
+@click.option("--json", "target", flag_value="json", help="The same as --to json.")
+@click.option("-o", "--output", metavar="FILE", help="Where to write to. Default: stdout.")
+@click.option(
+    "--scores",
+    metavar="SCORES.json",
+    help='The objective of an LP or MPS model: {"block": {"value": number}}, maximised. Default: none.',
+)
+@click.option(
+    "--decimals", type=click.IntRange(0, 20), default=2, show_default=True, metavar="N", help="Of the text."
+)
+@click.option(
+    "--max-mib",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Refuse more MiB of coefficients than this. Default: 64, and for LP and MPS 16.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but errors.")
+def convert(
+    constraint: str,
+    form: str | None,
+    target: str | None,
+    output: str | None,
+    scores: str | None,
+    decimals: int,
+    max_mib: int | None,
+    quiet: bool,
+) -> None:
+    """Write the constraint in CONSTRAINT.json as linear inequalities.
+
+    All forms describe the same points. The numbers of all but the text read back as the same floats.
+
+    \b
+    Example:
+      lcons convert pairs.json
+      lcons convert pairs.json --form simplified -o pairs.csv
+      lcons convert pairs.json -o pairs.lp
+    """
+    from lcons_core import load
+    from lcons_core.errors import InvalidInput
+    from lcons_core.named_rows import check_size, estimate, read_form
+
+    target = target or ENDINGS.get(Path(output or "").suffix.lower(), "text")
+    if scores is not None and target not in MODELS:
+        raise InvalidInput(f"--scores are for LP and MPS models, found --to {target}; leave them out.")
+    chosen = read_form(form or ("lifted" if target in MODELS else "rows"))
+    say: Say = say_nothing if quiet else say_on_stderr
+    learned = load(constraint)
+    check_target(output, constraint, *([] if scores is None else [scores]))
+    size = estimate(learned.network, chosen)
+    seconds = min(size.bytes, 2**60) / 8 / _SPEED.get(target, _USUAL_SPEED)
+    if size.rows > 4095 or seconds > 2:
+        say(f"{chosen.value}: K = {learned.network.K} hidden units make {size}")
+    check_size(learned.network, chosen, (max_mib or _LIMITS.get(target, _LIMIT)) * 2**20)
+    if seconds > 2:
+        say(f"{about(seconds)} to write")
+    with waiting("simplifying", say) as progress:
+        if target in MODELS:
+            lines, summary = _model(learned, chosen, target, _scores(scores), progress)
+        else:
+            lines, summary = _table(learned, chosen, target, decimals, progress)
+    if write_lines(lines, output):
+        say(summary if output is None else f"{summary}; written to {output}")
+
+
+def _table(
+    constraint: LearnedConstraint, form: Form, target: str, decimals: int, progress: Progress
+) -> tuple[Iterable[str], str]:
+    """Lines of text, JSON or CSV, and what is to be said about them."""
+    from lcons_core.named_rows import named_rows
+
+    # The size was checked already.
+    rows = named_rows(constraint, form, max_bytes=2**62, progress=progress)
+    lines = {"text": lambda: rows.text(decimals), "json": rows.json, "csv": rows.csv}[target]()
+    summary = f"{len(rows):,} {'row' if len(rows) == 1 else 'rows'}; {rows.meaning}"
+    if rows.about:
+        total = len(rows) + sum(rows.about["dropped"].values())
+        kind = "minimal" if rows.about["minimal"] else "sound, not minimal"
+        summary = f"{len(rows):,} of {total:,} rows ({kind}); {rows.meaning}"
+    if rows.rounded:
+        summary += "; they are rounded to float64, and `lcons verify` says where that moves a verdict"
+    return lines, summary
+
+
+def _model(
+    constraint: LearnedConstraint, form: Form, target: str, scores: Scores | None, progress: Progress
+) -> tuple[Iterable[str], str]:
+    """Lines of an LP or MPS model, and what is to be said about them."""
+    from lcons_decode.ilp import constraint_program, program_lines
+
+    program = constraint_program(constraint, form, scores, max_terms=2**62, progress=progress)
+    lines = program_lines(program, f"model.{target}", readable=True)
+    rows = len(program.rows) + len(program.decisions)
+    summary = f"{len(program.variables):,} variables, {rows:,} rows"
+    return lines, summary + ("" if scores else "; the objective is zero: add yours, or give --scores")
+
+
+def _scores(path: str | None) -> Scores | None:
+    """The scores in a JSON file."""
+    from lcons_core.errors import InvalidInput, LconsError
+    from lcons_core.files.plain import parse
+
+    if path is None:
+        return None
+    try:
+        found = parse(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InvalidInput(
+            f"cannot read {path!r}: {error.strerror or error}; name a JSON file of scores."
+        ) from None
+    except (UnicodeDecodeError, LconsError) as error:
+        raise InvalidInput(f"{path!r} is no JSON file of scores: {error}; write it anew.") from None
+    if not isinstance(found, dict):
+        raise InvalidInput(
+            f'expected {{"block": {{"value": number}}}} in {path!r}, found {type(found).__name__}; do so.'
+        )
+    return found

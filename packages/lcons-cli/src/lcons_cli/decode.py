@@ -1,0 +1,256 @@
+"""`lcons decode`: labels for scores that somebody else has made, under constraint files.
+
+Only click is imported here; what the command needs is imported when it runs.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import click
+
+from lcons_cli.reading import STDIN, Say, json_line, say_nothing, say_on_stderr, write_all
+
+if TYPE_CHECKING:
+    from lcons_decode import Decoding, Hard, Scored, Soft
+    from lcons_decode.score_files import ScoreSource
+
+# Seconds after which progress is shown.
+_PATIENCE = 2.0
+
+
+@click.command()
+@click.argument("file", default=STDIN)
+@click.option(
+    "-c",
+    "--constraint",
+    "files",
+    multiple=True,
+    metavar="FILE[:WEIGHT]",
+    help="A constraint file, hard, or with a weight soft: `rules.json:0.5`. May be given several times.",
+)
+@click.option(
+    "--soft",
+    type=float,
+    metavar="WEIGHT",
+    help="Constraints without a weight of their own are soft, with this one.",
+)
+@click.option(
+    "--labels",
+    "labels_file",
+    metavar="FILE",
+    help="The labels of the columns of scores, one a line, where the scores do not name them.",
+)
+@click.option(
+    "--beam",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Search with a beam of this width, as the paper does. Default: exact.",
+)
+@click.option(
+    "--budget",
+    type=click.IntRange(min=1),
+    default=10_000,
+    show_default=True,
+    metavar="N",
+    help="Labellings tried for a sequence under global constraints (counts, existence), best first.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["conll", "json"]),
+    default="conll",
+    show_default=True,
+    help="conll: word, other columns and label, a line a token. json: an object a line, with score, status,"
+    " how many labels the constraints changed, and violations that remain.",
+)
+@click.option("--json", "form", flag_value="json", help="The same as --format json.")
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but errors.")
+@click.option("-v", "--verbose", is_flag=True, help="Say how often each constraint is broken without it.")
+def decode(
+    file: str,
+    files: tuple[str, ...],
+    soft: float | None,
+    labels_file: str | None,
+    beam: int | None,
+    budget: int,
+    form: str,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Label sequences by the scores in FILE, or on stdin, under constraints.
+
+    The scores are JSON lines: first the labels, perhaps with `transition` [from, to], `start` and `stop`;
+    then an object a sequence, with a row of scores a token and the columns that constraints read. Or they are
+    an npz file with the arrays `emission` (tokens, labels), `offsets` (sequence i is the rows offsets[i] to
+    offsets[i + 1]), `labels`, perhaps `transition`, `start` and `stop`, and columns of strings such as
+    `words` and `pos`.
+
+    Where hard constraints cannot all be satisfied, the labels that break the fewest windows are written, and
+    counted as relaxed.
+
+    \b
+    Example:
+      lcons decode -c iob2.json <<END
+      {"labels": ["B-NP", "I-NP", "O"]}
+      {"emission": [[0, 0, 1], [0, 3, 1]], "words": ["New", "York"]}
+      END
+      lcons decode scores.npz -c pos.json:0.5 -c iob2.json --json > labels.jsonl
+    """
+    from lcons_core.errors import InvalidInput
+    from lcons_decode.score_files import read_labels, read_scored
+    from lcons_decode.scored import load_constraints
+
+    if soft is not None and not files:
+        raise InvalidInput("--soft is the weight of constraints, found none; name one with `-c FILE`.")
+    uses = load_constraints(files, soft)
+    labels = None if labels_file is None else read_labels(labels_file)
+    say: Say = say_nothing if quiet else say_on_stderr
+    with _opened(file) as source:
+        scored = read_scored(source, "standard input" if file == STDIN else file, labels)
+        summary = _Summary(uses, verbose)
+        if write_all(_contents(scored, uses, {"beam": beam, "budget": budget}, form, summary, say)):
+            for line in summary.lines():
+                say(line)
+
+
+def _contents(
+    source: ScoreSource,
+    uses: Sequence[Hard | Soft],
+    options: dict[str, Any],
+    form: str,
+    summary: _Summary,
+    say: Say,
+) -> Generator[bytes, None, None]:
+    """What is written, sequence by sequence; what was done is added to the summary."""
+    from lcons_core.errors import InvalidInput
+    from lcons_decode.scored import conll, decode_scored, described
+
+    columns: list[str] | None = None
+    with _progress(source, say) as advance:
+        for scored, answer in decode_scored(source, uses, **options):
+            if form == "json":
+                text = json_line(described(scored, answer))
+            else:
+                columns = list(scored.x) if columns is None else columns
+                if sorted(columns) != sorted(scored.x):
+                    raise InvalidInput(
+                        f"{scored.where}: expected the columns of the first sequence"
+                        f" ({', '.join(columns) or 'none'}), found {', '.join(scored.x) or 'none'}; give each"
+                        " sequence the same, or write --json."
+                    )
+                text = conll(scored, answer)
+            summary.count(scored, answer)
+            advance(summary.sequences)
+            # Half a surrogate pair, which a JSON string may hold, is written as an escape.
+            yield text.encode("utf-8", "backslashreplace")
+    if not summary.sequences:
+        raise InvalidInput("expected the scores of at least one sequence, found none; give `emission`.")
+
+
+@dataclass
+class _Summary:
+    """Counts of what was decoded; `verbose`: also of what each constraint is for."""
+
+    uses: Sequence[Hard | Soft]
+    verbose: bool
+    sequences: int = 0
+    tokens: int = 0
+    changed: int = 0
+    labels: int = 0
+    statuses: Counter[str] = field(default_factory=Counter)
+    broken: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def count(self, scored: Scored, answer: Decoding) -> None:
+        """Adds one answer."""
+        self.sequences += 1
+        self.tokens += len(scored.scores)
+        self.changed += bool(answer.stats["changed"])
+        self.labels += answer.stats["changed"]
+        self.statuses[str(answer.status)] += 1
+        if not self.verbose:
+            return
+        from lcons_core import Instance
+
+        for use in self.uses:
+            for when, y in (("alone", answer.stats["alone"]), ("now", answer.y)):
+                if len(y) == len(scored.scores):
+                    self.broken[use.name, when] += not use.constraint.satisfied(Instance(scored.x, y))
+
+    def lines(self) -> Iterator[str]:
+        """What to say at the end."""
+        parts = [f"sequences: {self.sequences:,} ({self.tokens:,} tokens)"]
+        if self.uses:
+            parts.append(f"changed by the constraints: {self.changed:,} ({self.labels:,} labels)")
+            parts.append(f"relaxed: {self.statuses['relaxed']:,}")
+        shown = [status for status in ("time limit", "infeasible") if self.statuses[status]]
+        yield ", ".join([*parts, *(f"{status}: {self.statuses[status]:,}" for status in shown)])
+        for use in self.uses if self.verbose else ():
+            weight = getattr(use, "weight", None)
+            kind = "hard" if weight is None else f"soft, weight {weight:g}"
+            alone, now = (self.broken[use.name, when] for when in ("alone", "now"))
+            yield f"{use.name} ({kind}): broken in {alone:,} sequences by the scores alone, in {now:,} now"
+
+
+@contextmanager
+def _progress(source: ScoreSource, say: Say) -> Iterator[Callable[[int], None]]:
+    """After two seconds, a bar on stderr if that is a terminal and stdout none, else a line that says how
+    long it will take."""
+    began, bars, task = time.monotonic(), None, None
+    told = say is say_nothing
+    last = began
+
+    def advance(sequences: int) -> None:
+        nonlocal told, bars, task, last
+        now = time.monotonic()
+        if told or now - last < (_PATIENCE if bars is None else 0.1):
+            return
+        last, share = now, source.share()
+        if bars is not None and task is not None:
+            bars.update(task, completed=share, description=f"{sequences:,} sequences")
+            return
+        if sys.stderr.isatty() and not sys.stdout.isatty():
+            from rich.console import Console
+            from rich.progress import Progress
+
+            bars = Progress(console=Console(stderr=True), transient=True)
+            task = bars.add_task("sequences", total=None if share is None else 1.0)
+            bars.start()
+            return
+        told = True
+        if share:
+            rest = (now - began) * (1 - share) / share
+            say(f"{sequences:,} sequences ({share:.0%}) so far; about {rest:,.0f} s to go")
+
+    try:
+        yield advance
+    finally:
+        if bars is not None:
+            bars.stop()
+
+
+@contextmanager
+def _opened(file: str) -> Iterator[BinaryIO]:
+    """The input as bytes."""
+    from lcons_core.errors import LconsError
+
+    if file == STDIN:
+        yield sys.stdin.buffer
+        return
+    try:
+        source = Path(file).open("rb")  # noqa: SIM115
+        source.peek()
+    except (OSError, ValueError) as error:
+        raise LconsError(
+            f"cannot read {file!r}: {getattr(error, 'strerror', None) or error}; name a file of scores, or"
+            " `-` for stdin."
+        ) from None
+    with source:
+        yield source

@@ -1,0 +1,194 @@
+"""`lcons explain`: a constraint in words, and why it forbids a combination.
+
+Only click is imported here; what the command needs is imported when it runs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lcons_cli.reading import Say, say_nothing, say_on_stderr
+from lcons_cli.waiting import about, working
+
+if TYPE_CHECKING:
+    from lcons_core import LearnedConstraint
+    from lcons_core.explanation import Completions, Why
+
+FORBIDDEN = "--forbidden"
+
+# Cells of the lattice of partial assignments that are looked at in a second.
+_SPEED = 1e6
+
+
+class ManyWords(click.Command):
+    """A command whose option `--forbidden` takes all words up to the next option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, spread(args))
+
+
+def spread(args: Sequence[str]) -> list[str]:
+    """Arguments in which each word after `--forbidden` has the option before it.
+
+    >>> spread(["pairs.json", "--forbidden", "Location", "Kill", "--json"])
+    ['pairs.json', '--forbidden', 'Location', '--forbidden', 'Kill', '--json']
+    """
+    found: list[str] = []
+    within = first = False
+    for i, word in enumerate(args):
+        if word == "--":
+            return [*found, *args[i:]]
+        if word.startswith("-") and word != "-" and not first:
+            within = first = word == FORBIDDEN
+            found.append(word)
+            continue
+        if within and not first:
+            found.append(FORBIDDEN)
+        found.append(word)
+        first = False
+    return found
+
+
+@click.command(cls=ManyWords)
+@click.argument("constraint", metavar="CONSTRAINT.json", required=False)
+@click.option(
+    FORBIDDEN,
+    "words",
+    multiple=True,
+    metavar="VALUE...",
+    help="Ask why a combination is forbidden: values such as `Location Kill`, or where that can be read in"
+    " several ways `source=Location,relation=Kill`. Exit code 0 if it is forbidden, 1 if it is allowed.",
+)
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many rules are shown."
+)
+@click.option(
+    "--rules",
+    "as_rules",
+    is_flag=True,
+    help="Print all rules as `forbid:` lines, which `lcons compare` reads.",
+)
+@click.option("--seed", default=0, show_default=True, help="Start of the random numbers.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, with all rules.")
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but errors.")
+@click.option("-v", "--verbose", is_flag=True, help="Print the proof of each rule as well.")
+def explain(
+    constraint: str | None,
+    words: tuple[str, ...],
+    limit: int,
+    as_rules: bool,
+    seed: int,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Say the constraint in CONSTRAINT.json in words, as rules that are each proved.
+
+    \b
+    Example:
+      lcons explain pairs.json
+      lcons explain pairs.json --forbidden Location Kill
+      lcons explain pairs.json --forbidden source=Location,relation=Kill --json
+    """
+    if constraint is None and len(words) > 1:
+        *words_before, constraint = words
+        words = tuple(words_before)
+    if constraint is None:
+        raise click.UsageError("Missing argument 'CONSTRAINT.json'.")
+    from lcons_core import load
+
+    say: Say = say_nothing if quiet else say_on_stderr
+    learned = load(constraint)
+    if words:
+        _answer(learned, words, seed, as_json, say)
+    else:
+        _rules(learned, limit, as_rules, seed, as_json, verbose, say)
+
+
+def _rules(
+    learned: LearnedConstraint,
+    limit: int,
+    as_rules: bool,
+    seed: int,
+    as_json: bool,
+    verbose: bool,
+    say: Say,
+) -> None:
+    """Prints the rules."""
+    from lcons_core import explain as explain_constraint
+    from lcons_core.domain import ENUMERATION_LIMIT
+    from lcons_core.explanation.enumerated import lattice_size
+    from lcons_core.rules_file import rules_text
+
+    cells = lattice_size(learned.space)
+    if 2 * _SPEED < cells <= ENUMERATION_LIMIT:
+        say(f"{cells:,} partial assignments to look at; {about(cells / _SPEED)}")
+    with working("finding rules", say):
+        found = explain_constraint(learned, limit=limit, seed=seed)
+    if as_json:
+        click.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))
+    elif as_rules:
+        click.echo(f"# {found.summary(len(found.rules))}")
+        words = [" ".join(rule.words.split()) for rule in found.rules]
+        click.echo(rules_text([rule.box for rule in found.rules], learned.space, words), nl=False)
+    elif verbose:
+        for rule in found.rules[:limit]:
+            click.echo(f"- {rule.words}\n    {rule.proof}")
+        click.echo(found.summary())
+    else:
+        click.echo(str(found))
+
+
+def _answer(learned: LearnedConstraint, words: Sequence[str], seed: int, as_json: bool, say: Say) -> None:
+    """Prints why a combination is forbidden, or that it is not; ends with the exit code."""
+    from lcons_core.explanation import completions, read_assignment, why
+
+    assignment = read_assignment(learned.space, words)
+    with working("looking at completions", say):
+        some = completions(learned, assignment, seed=seed)
+        reason = why(learned, assignment)
+    forbidden = True if reason.forbidden else some.forbidden
+    if as_json:
+        verdict = {True: "forbidden", False: "allowed", None: "undecided"}[forbidden]
+        data: dict[str, Any] = {"assignment": assignment, "verdict": verdict, **reason.to_dict()}
+        data["completions"] = some.to_dict()
+        click.echo(json.dumps(data, ensure_ascii=False, indent=2))
+    else:
+        click.echo("\n".join(_lines(reason, some, forbidden)))
+    raise click.exceptions.Exit({True: 0, False: 1, None: 3}[forbidden])
+
+
+def _lines(reason: Why, some: Completions, forbidden: bool | None) -> list[str]:
+    """The answer in a sentence, then the inequality, its terms and their sum."""
+    from lcons_core.comparison import in_words
+    from lcons_core.counting import many
+
+    lines = []
+    if not reason.partial or reason.forbidden:
+        lines.append(str(reason))
+    elif forbidden:
+        lines.append(
+            f"forbidden: each of the {some.looked:,} completions is rejected, by different inequalities"
+        )
+    elif forbidden is None:
+        lines.append(
+            f"undecided: of {many(some.total)} completions {some.looked:,} were tried and none is allowed,"
+            " but no inequality that was tried forbids them all"
+        )
+    else:
+        lines.append(f"allowed, for example: {in_words(some.example or {})}")
+    if reason.partial and not reason.forbidden:
+        return lines
+    terms = [(name, value) for name, value in (*reason.terms, ("bias", reason.bias))]
+    width = max(len(name) for name, _ in (*terms, ("sum", 0.0)))
+    numbers = [f"{value:.4f}" for _, value in (*terms, ("", reason.value))]
+    wide = max(map(len, numbers))
+    table = [
+        f"  {name:{width}}  {text:>{wide}}"
+        for (name, _), text in zip((*terms, ("sum", 0.0)), numbers, strict=True)
+    ]
+    return [*lines, "", "the inequality:", f"  {reason.inequality}", "its terms here:", *table]

@@ -1,0 +1,82 @@
+"""`lcons report`: runs as one HTML page.
+
+Only click is imported here; what the command needs is imported when it runs.
+"""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from lcons_cli.reading import STDIN, Say, say_nothing, say_on_stderr
+from lcons_cli.waiting import about, waiting
+from lcons_cli.writing import check_target, write_lines
+
+# Where the work takes longer, in seconds, it is said beforehand.
+LONG = 3.0
+
+
+@click.command()
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@click.option(
+    "-o",
+    "--out",
+    default="report.html",
+    show_default=True,
+    metavar="FILE",
+    help="The page, `-` for stdout.",
+)
+@click.option(
+    "--sets",
+    type=click.IntRange(0),
+    default=2,
+    show_default=True,
+    metavar="N",
+    help="How many sets of constraints, and of predictions, are shown of each run.",
+)
+@click.option(
+    "--sentences",
+    type=click.IntRange(0),
+    default=200,
+    show_default=True,
+    metavar="N",
+    help="How many sentences are shown of each set of predictions, those that changed first.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the headlines of the runs as JSON.")
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but errors.")
+def report(runs: tuple[str, ...], out: str, sets: int, sentences: int, as_json: bool, quiet: bool) -> None:
+    """Make one HTML page of RUNs: folders that `lcons run` writes, or constraint files.
+
+    The page stands by itself and opens from a file: results beside the paper's, learning curves, each
+    constraint in words, as a matrix of what is allowed and forbidden, as coefficients and as inequalities,
+    sentences before and after, and where all of it came from. Several runs are shown side by side.
+
+    \b
+    Example:
+      lcons report runs/er -o er.html
+      lcons report runs/er runs/chunking
+      lcons report pairs.json -o pairs.html
+    """
+    from lcons_core.errors import InvalidInput
+    from lcons_tasks.report import Limits, estimate, read_runs, report_page, summary
+
+    say: Say = say_nothing if quiet else say_on_stderr
+    target = None if out == STDIN else out
+    if target is None and as_json:
+        raise InvalidInput("expected one thing on stdout, found the page and --json; name a file with -o.")
+    check_target(target, *runs)
+    found = read_runs(runs)
+    limits = Limits(sets, sentences)
+    work = estimate(found, limits)
+    if work.seconds >= LONG:
+        say(f"explaining {work.constraints} constraints, {about(work.seconds)}")
+    with waiting("explaining constraints", say) as progress:
+        page = report_page(found, limits, lambda done, total, _: progress(done, max(total, 1)))
+    if not write_lines([page.removesuffix("\n")], target):
+        return
+    if target is not None:
+        size = len(page.encode()) / 2**20
+        say(f"written to {target}: {len(found)} run{'s'[: len(found) > 1]}, {size:.1f} MiB")
+    if as_json:
+        click.echo(json.dumps(summary(found), ensure_ascii=False, indent=2))

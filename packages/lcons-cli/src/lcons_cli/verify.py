@@ -1,0 +1,80 @@
+"""`lcons verify`: Theorem 1 on one constraint, in exact arithmetic.
+
+Only click is imported here; what the command needs is imported when it runs.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from lcons_cli.reading import Say, say_nothing, say_on_stderr
+from lcons_cli.waiting import about, working
+
+if TYPE_CHECKING:
+    from lcons_core import LearnedConstraint
+
+
+@click.command()
+@click.argument("constraint", metavar="CONSTRAINT.json")
+@click.option(
+    "--samples",
+    type=click.IntRange(1, 10**7),
+    default=10_000,
+    show_default=True,
+    metavar="N",
+    help="How many points are drawn where the domain is too large to check all of it.",
+)
+@click.option("--seed", default=0, show_default=True, help="Start of the random numbers.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but errors.")
+def verify(constraint: str, samples: int, seed: int, as_json: bool, quiet: bool) -> None:
+    """Check that network, rows, lifted form and cuts of the constraint in CONSTRAINT.json are one set.
+
+    Every point of a small domain is checked, else drawn ones and some near the boundary, each in exact
+    arithmetic. Exit code 1 and a witness where two forms differ. Rows that float64 cannot hold exactly are
+    checked as rationals; where rounding moves a verdict is counted, and is no failure.
+
+    \b
+    Example:
+      lcons verify pairs.json
+      lcons verify pairs.json --json
+    """
+    from lcons_core import estimate_rows, load
+    from lcons_core.comparison import in_words
+    from lcons_core.counting import many
+    from lcons_core.verification import verify as verify_constraint
+    from lcons_core.verification.verifying import EXHAUSTED_POINTS
+
+    say: Say = say_nothing if quiet else say_on_stderr
+    learned = load(constraint)
+    space, network = learned.space, learned.network
+    every = space.size <= EXHAUSTED_POINTS
+    seconds = _seconds(learned, space.size if every else samples, every)
+    say(
+        f"K = {network.K}, {many(estimate_rows(network).rows)} rows by Theorem 1;"
+        f" {many(space.size)} points of {', '.join(block.name for block in space.blocks[:6])},"
+        f" {'all checked' if every else f'{samples:,} drawn with seed {seed}'}"
+        f"{f'; {about(seconds)}' if seconds > 2 else ''}"
+    )
+    with working("checking every form at every point", say):
+        found = verify_constraint(learned, samples=samples, seed=seed)
+    click.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=2) if as_json else str(found))
+    if found.witness is not None:
+        if found.witness.point is not None:
+            say(f"the witness: {in_words(found.witness.point)}")
+        raise click.exceptions.Exit(1)
+
+
+def _seconds(constraint: LearnedConstraint, points: int, every: bool) -> float:
+    """About how long it will take: the rows and units at every point, and the climb to the boundary."""
+    from lcons_core import estimate_rows
+    from lcons_core.verification.sides import ALL_ROWS, DRAWN_ROWS
+
+    axes, K = constraint.space.axes, constraint.network.K
+    rows = estimate_rows(constraint.network).rows
+    seconds = points * (rows / 2.5e7 if rows <= ALL_ROWS else DRAWN_ROWS / 2e6) + points * K / 1e6
+    moves = 0 if every else 4 * len(axes) * sum(len(axis) for axis in axes)
+    return seconds + moves * (8e-6 + 5e-7 * K)

@@ -1,0 +1,84 @@
+"""What long work says on stderr: progress once it has taken two seconds, and how long it will go on.
+
+Only the standard library is imported here; rich is imported when there is something to show.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from lcons_cli.reading import Say, say_nothing
+
+PATIENCE = 2.0
+
+Progress = Callable[[int, int], None]
+
+
+def about(seconds: float) -> str:
+    """A time for people.
+
+    >>> about(0.4), about(42.3), about(200)
+    ('less than a second', 'about 42 s', 'about 3 min')
+    """
+    if seconds < 1:
+        return "less than a second"
+    return f"about {seconds:.0f} s" if seconds < 100 else f"about {seconds / 60:.0f} min"
+
+
+@contextmanager
+def waiting(what: str, say: Say) -> Iterator[Progress]:
+    """A function `(done, total)` that shows a bar on a terminal, else one line, once that is worth it."""
+    start = time.perf_counter()
+    shown: list[Any] = []
+
+    def progress(done: int, total: int) -> None:
+        seconds = time.perf_counter() - start
+        if say is say_nothing or (seconds < PATIENCE and not shown):
+            return
+        if not shown:
+            left = seconds * (total - done) / max(done, 1)
+            shown.append(_bar(what, total))
+            if shown[0] is None:
+                say(f"{what}: {done / total:.0%} done, {about(left)} to go")
+        if shown[0] is not None:
+            bar, task = shown[0]
+            bar.update(task, completed=done)
+
+    try:
+        yield progress
+    finally:
+        if shown and shown[0] is not None:
+            shown[0][0].stop()
+
+
+@contextmanager
+def working(what: str, say: Say) -> Iterator[None]:
+    """A sign of life on stderr if that is a terminal, gone when the block ends."""
+    if say is say_nothing:
+        yield
+        return
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(what):
+        yield
+
+
+def _bar(what: str, total: int) -> Any:
+    """A started progress bar and its task, where stderr is a terminal."""
+    from rich.console import Console
+    from rich.progress import Progress as Bars
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        return None
+    bars = Bars(console=console, transient=True)
+    task = bars.add_task(what, total=total)
+    bars.start()
+    return bars, task

@@ -1,0 +1,263 @@
+"""A headless Chromium, driven through two pipes with the standard library alone, and its screenshots.
+
+The browser is told what to do in the DevTools protocol: JSON messages that end with a zero byte, on file
+descriptors 3 (to the browser) and 4 (from it).
+"""
+
+from __future__ import annotations
+
+import base64
+import fcntl
+import json
+import os
+import select
+import shutil
+import struct
+import subprocess
+import sys
+import time
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--hide-scrollbars",
+    "--force-color-profile=srgb",
+    "--remote-debugging-pipe",
+)
+TIMEOUT = 60.0
+
+# Puts the pipes where the browser looks for them, and becomes the browser.
+START = """
+import os, sys
+for end, place in zip(sys.argv[1:3], (3, 4)):
+    os.dup2(int(end), place)
+os.execvp(sys.argv[3], sys.argv[3:])
+"""
+
+Grey = NDArray[np.float64]
+
+
+def find_chromium() -> str | None:
+    """The browser that `LCONS_CHROMIUM` names, else one on the PATH."""
+    named = os.environ.get("LCONS_CHROMIUM")
+    if named:
+        return named
+    return next((found for name in NAMES if (found := shutil.which(name))), None)
+
+
+class Browser:
+    """One page of a browser; `problems` are what its console and its network complained of."""
+
+    def __init__(self, program: str, profile: Path) -> None:
+        self.problems: list[str] = []
+        self.requests: list[str] = []
+        to_browser, self._out = os.pipe()
+        self._in, from_browser = os.pipe()
+        # Neither end may be where the other goes.
+        ends = tuple(fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in (to_browser, from_browser))
+        command = [program, *FLAGS, f"--user-data-dir={profile}", "about:blank"]
+        quiet = subprocess.DEVNULL
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", START, *map(str, ends), *command],
+            pass_fds=ends,
+            stdout=quiet,
+            stderr=quiet,
+        )
+        for end in ends:
+            os.close(end)
+        os.close(to_browser)
+        os.close(from_browser)
+        self._buffer = b""
+        self._number = 0
+        self._events: list[dict[str, Any]] = []
+        self._session: str | None = None
+        targets = self.call("Target.getTargets")["targetInfos"]
+        page = next(one["targetId"] for one in targets if one["type"] == "page")
+        self._session = self.call("Target.attachToTarget", targetId=page, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable")
+
+    def call(self, method: str, **params: Any) -> dict[str, Any]:
+        """The result of a command."""
+        self._number += 1
+        message: dict[str, Any] = {"id": self._number, "method": method, "params": params}
+        if self._session is not None:
+            message["sessionId"] = self._session
+        os.write(self._out, json.dumps(message).encode() + b"\0")
+        while True:
+            found = self._receive()
+            if found.get("id") != self._number:
+                self._note(found)
+                continue
+            if "error" in found:
+                raise RuntimeError(f"{method}: {found['error']['message']}")
+            return found["result"]
+
+    def open(self, path: Path) -> None:
+        """Opens a file and waits until it has loaded."""
+        self._events.clear()
+        self.call("Page.navigate", url=path.resolve().as_uri())
+        while not any(one["method"] == "Page.loadEventFired" for one in self._events):
+            self._note(self._receive())
+
+    def run(self, expression: str) -> Any:
+        """The value of a JavaScript expression."""
+        found = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        if "exceptionDetails" in found:
+            raise RuntimeError(found["exceptionDetails"]["exception"].get("description", "exception"))
+        return found["result"].get("value")
+
+    def size(self, width: int, height: int, mobile: bool = False) -> None:
+        """Makes the window so large."""
+        self.call(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=mobile,
+        )
+
+    def prefer(self, scheme: str) -> None:
+        """Has the system prefer `light` or `dark`."""
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+
+    def press(self, key: str, text: str | None = None) -> None:
+        """Presses and releases a key."""
+        code = {"Tab": 9, "Enter": 13, " ": 32}.get(key, 0)
+        own = {"key": key, "windowsVirtualKeyCode": code}
+        typed = {"text": text} if text else {}
+        self.call("Input.dispatchKeyEvent", type="keyDown" if text else "rawKeyDown", **own, **typed)
+        self.call("Input.dispatchKeyEvent", type="keyUp", **own)
+
+    def write(self, text: str) -> None:
+        """Types a text where the focus is."""
+        self.call("Input.insertText", text=text)
+
+    def screenshot(self) -> bytes:
+        """What the window shows, as PNG."""
+        return base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
+
+    def close(self) -> None:
+        """Ends the browser."""
+        self._session = None
+        try:
+            self.call("Browser.close")
+            self._process.wait(timeout=10)
+        except (OSError, RuntimeError, subprocess.TimeoutExpired):
+            self._process.kill()
+            self._process.wait()
+        os.close(self._out)
+        os.close(self._in)
+
+    def _receive(self) -> dict[str, Any]:
+        deadline = time.monotonic() + TIMEOUT
+        while b"\0" not in self._buffer:
+            ready, _, _ = select.select([self._in], [], [], max(0.0, deadline - time.monotonic()))
+            chunk = os.read(self._in, 1 << 20) if ready else b""
+            if not chunk:
+                raise RuntimeError("the browser has gone" if ready else f"no answer in {TIMEOUT:g} s")
+            self._buffer += chunk
+        message, _, self._buffer = self._buffer.partition(b"\0")
+        return json.loads(message)
+
+    def _note(self, event: dict[str, Any]) -> None:
+        self._events.append({"method": event.get("method", ""), **event})
+        method, params = event.get("method"), event.get("params", {})
+        if method == "Runtime.exceptionThrown":
+            self.problems.append(str(params["exceptionDetails"]))
+        if method == "Runtime.consoleAPICalled":
+            self.problems.append(str(params["args"]))
+        if method == "Log.entryAdded":
+            self.problems.append(params["entry"]["text"])
+        if method == "Network.requestWillBeSent":
+            self.requests.append(params["request"]["url"])
+
+
+def grey(png: bytes) -> Grey:
+    """The brightness (height, width) of an 8-bit PNG, from 0 to 255."""
+    assert png[:8] == b"\x89PNG\r\n\x1a\n"
+    at, data, head = 8, b"", b""
+    while at < len(png):
+        (length,) = struct.unpack(">I", png[at : at + 4])
+        kind, content = png[at + 4 : at + 8], png[at + 8 : at + 8 + length]
+        head = content if kind == b"IHDR" else head
+        data += content if kind == b"IDAT" else b""
+        at += 12 + length
+    width, height, depth, colour, _, _, interlaced = struct.unpack(">IIBBBBB", head)
+    assert depth == 8
+    assert not interlaced
+    channels = {0: 1, 2: 3, 6: 4}[colour]
+    lines = np.frombuffer(zlib.decompress(data), np.uint8).reshape(height, 1 + width * channels)
+    pixels = _unfiltered(lines, channels).reshape(height, width, channels).astype(np.float64)
+    return pixels[:, :, 0] if channels == 1 else pixels[:, :, :3] @ [0.299, 0.587, 0.114]
+
+
+def _unfiltered(lines: NDArray[np.uint8], channels: int) -> NDArray[np.uint8]:
+    """The bytes before PNG's filters, line by line."""
+    out = np.zeros((len(lines), lines.shape[1] - 1), dtype=np.uint8)
+    above = np.zeros(out.shape[1], dtype=np.uint8)
+    for y, line in enumerate(lines):
+        kind, raw = int(line[0]), line[1:]
+        if kind in (0, 2):
+            out[y] = raw + (above if kind == 2 else 0)
+        elif kind == 1:
+            columns = raw.reshape(-1, channels)
+            out[y] = np.cumsum(columns, axis=0, dtype=np.uint8).reshape(-1)
+        else:
+            _unfilter_slowly(kind, raw, above, out[y], channels)
+        above = out[y]
+    return out
+
+
+def _unfilter_slowly(
+    kind: int, raw: NDArray[np.uint8], above: NDArray[np.uint8], out: NDArray[np.uint8], channels: int
+) -> None:
+    """Average and Paeth look at what they have just written."""
+    line, up = raw.tolist(), above.tolist()
+    done = [0] * len(line)
+    for i, value in enumerate(line):
+        left = done[i - channels] if i >= channels else 0
+        corner = up[i - channels] if i >= channels else 0
+        if kind == 3:
+            guess = (left + up[i]) // 2
+        else:
+            p = left + up[i] - corner
+            guess = min((left, up[i], corner), key=lambda one: abs(p - one))
+        done[i] = (value + guess) & 255
+    out[:] = done
+
+
+def shrunk(image: Grey, size: int) -> Grey:
+    """The image in squares of `size` pixels, each as bright as its mean."""
+    height, width = (side - side % size for side in image.shape)
+    squares = image[:height, :width].reshape(height // size, size, width // size, size)
+    return squares.mean((1, 3))
+
+
+def png_of(image: Grey) -> bytes:
+    """A grey PNG."""
+    pixels = np.rint(image).clip(0, 255).astype(np.uint8)
+    height, width = pixels.shape
+
+    def chunk(kind: bytes, content: bytes) -> bytes:
+        checked = kind + content
+        return struct.pack(">I", len(content)) + checked + struct.pack(">I", zlib.crc32(checked))
+
+    lines = b"".join(b"\0" + line.tobytes() for line in pixels)
+    head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    body = chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(lines, 9)) + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + body

@@ -1,0 +1,95 @@
+"""`lcons compare`: two constraints, or a constraint and designed rules: equal, different or undecided."""
+
+import json
+
+import numpy as np
+import pytest
+from constraint_files import BITS, run, run_example, write_files
+
+from lcons_core import LearnedConstraint, RectifierNetwork, save
+
+DESIGNED = "relation Kill or LiveIn needs source Person\n"
+
+
+@pytest.fixture
+def files(tmp_path):
+    write_files(tmp_path)
+    (tmp_path / "designed.txt").write_text(DESIGNED)
+    return tmp_path
+
+
+def test_equal_has_exit_code_0_in_either_order(files):
+    for names in (("pairs.json", "designed.txt"), ("designed.txt", "pairs.json"), ("pairs.json",) * 2):
+        result = run("compare", *(files / name for name in names))
+        assert (result.exit_code, result.stdout) == (0, "equal: all 12 points agree\n")
+
+
+def test_different_has_exit_code_1_and_witnesses_by_name(files):
+    (files / "designed.txt").write_text(
+        "relation Kill needs source Person\nforbid: source NoEnt, relation NoRel"
+    )
+    a, b = files / "pairs.json", files / "designed.txt"
+    result = run("compare", a, b)
+    assert result.exit_code == 1
+    assert result.stdout == (
+        "different: 4 of 12 points\n"
+        f"only {a} allows 1:\n  source NoEnt, relation NoRel\n"
+        f"only {b} allows 3:\n  source NoEnt, relation LiveIn\n  source Location, relation LiveIn\n"
+        "  source Organization, relation LiveIn\n"
+    )
+    assert "  and 2 more\n" in run("compare", a, b, "--witnesses", "1").stdout
+    found = json.loads(run("compare", a, b, "--json").stdout)
+    assert (found["outcome"], found["only_a"], found["only_b"]) == ("different", 1, 3)
+    assert found["witnesses_a"] == [{"source": "NoEnt", "relation": "NoRel"}]
+
+
+def test_large_domains_are_decided_by_integer_programs(files):
+    doubled = RectifierNetwork(np.ones((2, 40)) / 2, [-0.5, -0.5])
+    save(LearnedConstraint(doubled, BITS), files / "doubled.json")
+    result = run("compare", files / "bits.json", files / "doubled.json", "-v")
+    assert result.exit_code == 0
+    assert "neither accepts a point that the other rejects" in result.stdout
+    assert "1,099,511,627,776 points, more than the limit" in result.stderr
+    almost = RectifierNetwork(np.ones((1, 40)) + np.eye(1, 40), [-1.0])
+    save(LearnedConstraint(almost, BITS), files / "almost.json")
+    result = run("compare", files / "bits.json", files / "almost.json")
+    assert result.exit_code == 1
+    assert "allows" in result.stdout
+
+
+def test_undecided_has_exit_code_3(files):
+    doubled = RectifierNetwork(np.ones((2, 40)) / 2, [-0.5, -0.5])
+    save(LearnedConstraint(doubled, BITS), files / "doubled.json")
+    result = run("compare", files / "bits.json", files / "doubled.json", "--time-limit", "0", "-q")
+    assert (result.exit_code, result.stderr) == (3, "")
+    assert result.stdout.startswith("undecided: ")
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (("missing.json", "pairs.json"), "cannot read"),
+        (("pairs.json", "missing.txt"), "cannot read"),
+        (("damaged.json", "pairs.json"), "is no constraint file that lcons can read"),
+        (("pairs.json", "bits.json"), "one space was expected, found two"),
+        (
+            ("pairs.json", "other.json"),
+            "the first alone has 'Organization' and the second alone has 'Company'",
+        ),
+        (("designed.txt", "designed.txt"), "found rules in both"),
+        (("pairs.json", "wrong.txt"), "line 2: unknown value 'Persom' for block 'source'"),
+        (("pairs.json", "empty.txt"), "expected a rule a line"),
+    ],
+)
+def test_errors_are_one_line(files, names, message):
+    (files / "wrong.txt").write_text("# designed\nforbid: source Persom\n")
+    (files / "empty.txt").write_text("\n")
+    result = run("compare", *(files / name for name in names))
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("lcons: error: ")
+    assert result.stderr.count("\n") == 1
+    assert message in result.stderr
+
+
+def test_the_example_runs(files):
+    assert run_example("compare", files) == [0, 0, 0]

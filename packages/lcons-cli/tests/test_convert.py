@@ -1,0 +1,107 @@
+"""`lcons convert`: a constraint file in, inequalities out, in every form and format."""
+
+import csv
+import json
+
+import pytest
+from constraint_files import PAIRS, pairs, run, run_example, write_files
+
+from lcons_core import to_inequalities
+from lcons_decode.ilp import read_program, solve
+
+
+@pytest.fixture
+def files(tmp_path):
+    write_files(tmp_path)
+    return tmp_path
+
+
+def test_the_rows_are_printed_as_the_paper_lists_them(files):
+    result = run("convert", files / "pairs.json")
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    assert lines[1].split("|")[0].split() == list(PAIRS.blocks[0].values)
+    assert lines[2].split() == ["1.00", "3.00", "1.00", "1.00", "|", "2.00", "-2.50", "-2.50", "|", "1.00"]
+    assert len(lines) == 5
+    assert result.stderr.startswith("lcons: 3 rows; psi is allowed iff")
+
+
+def test_every_form_and_format_goes_to_stdout_or_a_file(files):
+    endings = {"text": "txt", "json": "json", "csv": "csv", "lp": "lp", "mps": "mps"}
+    for form in ("rows", "lifted", "simplified"):
+        for target, ending in endings.items():
+            printed = run("convert", files / "pairs.json", "--form", form, "--to", target, "-q")
+            assert (printed.exit_code, printed.stderr) == (0, "")
+            path = files / f"out.{ending}"
+            written = run("convert", files / "pairs.json", "--form", form, "-o", path)
+            assert (written.exit_code, written.stdout) == (0, "")
+            assert f"written to {path}" in written.stderr
+            assert path.read_text() == printed.stdout
+
+
+def test_json_and_csv_are_exact(files):
+    rows = to_inequalities(pairs().network)
+    found = json.loads(run("convert", files / "pairs.json", "--json").stdout)
+    assert found["coefficients"] == rows.coefficients.tolist()
+    assert found["columns"][5] == ["relation", "Kill"]
+    header, first, *_ = csv.reader(run("convert", files / "pairs.json", "--to", "csv").stdout.splitlines())
+    assert header[5] == "relation=Kill"
+    assert [float(x) for x in first[:7]] == rows.coefficients[0].tolist()
+
+
+@pytest.mark.parametrize("form", [None, "rows", "lifted", "simplified"])
+@pytest.mark.parametrize("ending", ["lp", "mps"])
+def test_a_model_with_scores_is_solved_under_the_constraint(files, form, ending):
+    scores = {"source": {"Location": 1.0}, "relation": {"Kill": 0.5, "LiveIn": 2.0}}
+    (files / "scores.json").write_text(json.dumps(scores))
+    chosen = [] if form is None else ["--form", form]
+    path = files / f"model.{ending}"
+    result = run("convert", files / "pairs.json", *chosen, "--scores", files / "scores.json", "-o", path)
+    assert result.exit_code == 0
+    found = solve(read_program(path))
+    assert (found.labels, found.score) == ({"source": "Person", "relation": "LiveIn"}, 2.0)
+
+
+def test_the_size_is_stated_first_and_refused_past_the_limit(files):
+    for target in ("text", "lp"):
+        result = run("convert", files / "wide.json", "--form", "rows", "--to", target, "-o", files / "out")
+        assert (result.exit_code, result.stdout) == (2, "")
+        said, error = result.stderr.splitlines()
+        assert said.startswith("lcons: rows: K = 40 hidden units make 1,099,511,627,775 rows")
+        assert "ask for the lifted form" in error
+    assert not (files / "out").exists()
+    assert run("convert", files / "wide.json", "--form", "lifted").exit_code == 0
+    assert run("convert", files / "pairs.json", "--max-mib", "1").exit_code == 0
+
+
+def test_errors_are_one_line_and_leave_no_file(files):
+    (files / "scores.json").write_text('{"sauce": {"Person": 1}}')
+    (files / "list.json").write_text("[1]")
+    (files / "folder").mkdir()
+    before = {path.name for path in files.iterdir()}
+    cases = [
+        (("missing.json",), "cannot read"),
+        (("damaged.json", "-o", files / "x.lp"), "is no constraint file that lcons can read"),
+        (("pairs.json", "-o", files / "pairs.json"), "would replace the input"),
+        (("pairs.json", "-o", files / "folder"), "it is a directory"),
+        (("pairs.json", "-o", files / "nowhere" / "x.lp"), "not there"),
+        (("pairs.json", "-o", files / "x.lp", "--scores", files / "scores.json"), "unknown block 'sauce'"),
+        (("pairs.json", "-o", files / "x.lp", "--scores", files / "list.json"), "found list"),
+        (
+            ("pairs.json", "-o", files / "x.lp", "--scores", files / "damaged.json"),
+            "is no JSON file of scores",
+        ),
+        (("pairs.json", "-o", files / "x.lp", "--scores", files / "none.json"), "No such file"),
+        (("pairs.json", "--scores", files / "scores.json"), "--scores are for LP and MPS"),
+    ]
+    for (name, *arguments), message in cases:
+        result = run("convert", files / name, *arguments)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert result.stderr.count("\n") == 1
+        assert message in result.stderr
+    assert {path.name for path in files.iterdir()} == before
+
+
+def test_the_example_runs(files):
+    assert run_example("convert", files) == [0, 0, 0]
+    assert (files / "pairs.lp").exists()

@@ -1,0 +1,272 @@
+"""`lcons decode`: scores of one's own in, labels out, under constraint files."""
+
+import io
+import json
+import re
+import shlex
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from lcons_cli.main import main
+from lcons_core import iob2, learn_constraints
+from lcons_core.constraint import LearnedConstraint
+from lcons_core.features import Counts
+from lcons_core.rectifier import RectifierNetwork
+from lcons_decode import ChainScores, Soft, constrained_viterbi, forbidden_ngrams
+
+LABELS = ["B-NP", "I-NP", "O"]
+EMISSIONS = [[[0, 0, 1], [0, 3, 1]], [[1, 0, 0]], [[0, 1, 0], [0, 0, 2], [0, 1, 0]]]
+WORDS = [["New", "York"], ["Rome"], ["in", ",", "by"]]
+TAGS = [["NN", "NN"], ["NN"], ["IN", ",", "IN"]]
+CONLL = "New B-NP\nYork I-NP\n\nRome B-NP\n\nin B-NP\n, O\nby B-NP\n\n"
+SUMMARY = "lcons: sequences: 3 (6 tokens), changed by the constraints: 2 (3 labels), relaxed: 0\n"
+
+
+def packed(lists):
+    return [item for one in lists for item in one]
+
+
+def json_lines(words=True, pos=True, head=True):
+    lines = [{"labels": LABELS}] if head else []
+    for i, emission in enumerate(EMISSIONS):
+        lines.append({"emission": emission})
+        lines[-1].update({"words": WORDS[i]} if words else {})
+        lines[-1].update({"pos": TAGS[i]} if pos else {})
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
+def npz(words=True, **more):
+    content = io.BytesIO()
+    given = {"words": packed(WORDS)} if words else {}
+    arrays = {"emission": packed(EMISSIONS), "offsets": [0, 2, 3, 6], "labels": LABELS, **given, **more}
+    np.savez(content, **{key: value for key, value in arrays.items() if value is not None})
+    return content.getvalue()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("decode")
+    iob2(LABELS).save(folder / "iob2.json")
+    iob2(["B-X", "I-X", "O"]).save(folder / "other.json")
+    pairs = [(first, second) for first in LABELS for second in LABELS]
+    forbidden_ngrams(LABELS, pairs).save(folder / "nothing.json")
+    train = [({"pos": ["NN", "NN", ","]}, ["B-NP", "I-NP", "O"]), ({"pos": ["IN", "NN"]}, ["O", "B-NP"])]
+    learn_constraints(train, "pos", n=1, hidden=2, negatives="relabel", many="all").save(folder / "pos.json")
+    feature = Counts(tuple(LABELS))
+    one = LearnedConstraint(RectifierNetwork([[1.0, 0.0, 0.0]], [0.0]), feature.space, feature)
+    one.save(folder / "one.json")
+    (folder / "damaged.json").write_text("{")
+    (folder / "labels.txt").write_text("\n".join(LABELS))
+    (folder / "scores.npz").write_bytes(npz())
+    (folder / "scores.jsonl").write_text(json_lines())
+    return folder
+
+
+@pytest.fixture
+def run(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+
+    def decode(*arguments, given=None):
+        given = json_lines(pos=False) if given is None else given
+        return CliRunner().invoke(main, ["decode", *map(str, arguments)], input=given)
+
+    return decode
+
+
+@pytest.mark.parametrize("given", [json_lines(pos=False), npz(), json_lines(pos=False, head=False)])
+def test_scores_of_either_kind_come_out_as_columns(given, run):
+    labels = ["--labels", "labels.txt"] if given == json_lines(pos=False, head=False) else []
+    result = run("-c", "iob2.json", *labels, given=given)
+    assert (result.exit_code, result.stdout, result.stderr) == (0, CONLL, SUMMARY)
+
+
+def test_a_file_is_read_like_stdin(run, folder):
+    (folder / "plain.jsonl").write_text("\ufeff" + json_lines(pos=False), encoding="utf-8")
+    assert run("scores.npz", "-c", "iob2.json").stdout == CONLL
+    assert run("plain.jsonl", "-c", "iob2.json").stdout == run("-", "-c", "iob2.json").stdout == CONLL
+
+
+def test_without_constraints_or_words_there_are_labels_alone(run):
+    result = run(given=json_lines(words=False, pos=False))
+    assert result.stdout == "O\nI-NP\n\nB-NP\n\nI-NP\nO\nI-NP\n\n"
+    assert result.stderr == "lcons: sequences: 3 (6 tokens)\n"
+
+
+@pytest.mark.parametrize("option", ["--json", "--format=json"])
+def test_json_has_an_object_a_sequence(option, run):
+    result = run("-c", "iob2.json", option, given=json_lines())
+    first, second, _ = map(json.loads, result.stdout.splitlines())
+    assert first == {
+        "words": ["New", "York"],
+        "pos": ["NN", "NN"],
+        "labels": ["B-NP", "I-NP"],
+        "score": 3.0,
+        "status": "optimal",
+        "changed": 1,
+        "violations": [],
+    }
+    assert second["changed"] == 0
+
+
+def test_a_weight_makes_a_constraint_soft(run):
+    scores = [ChainScores(emission, labels=LABELS) for emission in EMISSIONS]
+    for weight, options in ((0.5, ["-c", "iob2.json:0.5"]), (0.5, ["-c", "iob2.json", "--soft", "0.5"])):
+        found = [json.loads(line) for line in run(*options, "--json").stdout.splitlines()]
+        expected = [constrained_viterbi(one, [Soft(iob2(LABELS), weight)]) for one in scores]
+        assert [(tuple(o["labels"]), o["score"]) for o in found] == [(a.y, a.score) for a in expected]
+    hard = run("-c", "iob2.json:100", given=npz()).stdout
+    assert hard == CONLL != run("-c", "iob2.json:0.001").stdout
+
+
+def test_hard_and_soft_constraints_and_columns_that_they_read_go_together(run):
+    result = run("-c", "pos.json:5", "-c", "iob2.json", given=json_lines())
+    assert result.stdout == ("New NN B-NP\nYork NN I-NP\n\nRome NN B-NP\n\nin IN O\n, , O\nby IN O\n\n")
+    columns = npz(pos=packed(TAGS))
+    assert run("-c", "pos.json:5", "-c", "iob2.json", given=columns).stdout == result.stdout
+
+
+def test_a_beam_searches_as_the_paper_does(run):
+    wide, narrow = (run("-c", "iob2.json", "--beam", width, "--json") for width in (10, 1))
+    assert json.loads(wide.stdout.splitlines()[0])["labels"] == ["B-NP", "I-NP"]
+    first = json.loads(narrow.stdout.splitlines()[0])
+    assert (first["labels"], first["status"]) == (["O", "O"], "heuristic")
+
+
+def test_global_constraints_are_exact_under_a_budget(run):
+    result = run("-c", "one.json", "-c", "iob2.json", "--json")
+    assert json.loads(result.stdout.splitlines()[2])["labels"] == ["B-NP", "O", "O"]
+    short = run("-c", "one.json", "-c", "iob2.json", "--budget", "1")
+    assert "time limit: 1\n" in short.stderr
+
+
+def test_transitions_count(run):
+    head = {"labels": LABELS, "transition": [[0, 9, 0], [0, 0, 0], [0, 0, 0]], "start": [1, 0, 0]}
+    line = {"emission": [[0, 0, 0], [0, 0, 5]]}
+    given = json.dumps(head) + "\n" + json.dumps(line)
+    assert run(given=given).stdout == "B-NP\nI-NP\n\n"
+    arrays = {**head, "emission": line["emission"], "offsets": [0, 2]}
+    assert run(given=npz(words=False, **arrays)).stdout == "B-NP\nI-NP\n\n"
+
+
+def test_sequences_that_cannot_satisfy_the_constraints_are_counted_and_told(run):
+    result = run("-c", "nothing.json", "--json")
+    assert [json.loads(line)["status"] for line in result.stdout.splitlines()] == [
+        "relaxed",
+        "optimal",
+        "relaxed",
+    ]
+    assert json.loads(result.stdout.splitlines()[0])["violations"] == [
+        {"constraint": "nothing", "position": 1}
+    ]
+    assert result.stderr.endswith("relaxed: 2\n")
+    impossible = run("-c", "iob2.json", given='{"labels": ["O"]}\n{"emission": [[-Infinity]]}\n')
+    assert (impossible.stdout, impossible.exit_code) == ("_\n\n", 0)
+    assert "infeasible: 1" in impossible.stderr
+
+
+def test_verbose_says_what_each_constraint_is_for_and_quiet_nothing(run):
+    result = run("-v", "-c", "iob2.json", "-c", "nothing.json:0")
+    assert result.stderr == SUMMARY + (
+        "lcons: iob2 (hard): broken in 2 sequences by the scores alone, in 0 now\n"
+        "lcons: nothing (soft, weight 0): broken in 2 sequences by the scores alone, in 2 now\n"
+    )
+    assert run("-q", "-c", "iob2.json").stderr == ""
+
+
+def test_words_of_any_kind_are_kept(run):
+    words = ["語\u2028", "half \ud83d", "\x00 "]
+    head, line = {"labels": ["A"]}, {"emission": [[0]] * 3, "words": words, "id": [1, "x"]}
+    result = run("--json", given=json.dumps(head) + "\n" + json.dumps(line))
+    found = json.loads(result.stdout)
+    assert (found["words"], found["id"], result.stdout.count("\n")) == (words, [1, "x"], 1)
+
+
+NO_LABELS = json_lines(head=False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "given", "message"),
+    [
+        (["none.npz"], "", "cannot read 'none.npz': No such file or directory"),
+        (["."], "", "cannot read '.'"),
+        (["a\0b"], "", "cannot read 'a\\x00b'"),
+        (["-c", "none.json"], None, "cannot read 'none.json'"),
+        (["-c", "damaged.json"], None, "'damaged.json' is no constraint file"),
+        (["-c", "other.json"], None, "found 'B-NP' (2 of 3 are unknown to it)"),
+        (["-c", "pos.json"], None, "standard input:2: expected 'pos' beside the scores"),
+        (["-c", "pos.json"], npz(), "standard input: sequence 1: expected 'pos' beside the scores"),
+        (["-c", "iob2.json", "-c", "iob2.json"], None, "each constraint file once"),
+        (["-c", "iob2.json:-1"], None, "a soft weight must be finite and at least 0"),
+        (["--soft", "1"], None, "--soft is the weight of constraints"),
+        (["--labels", "none.txt"], NO_LABELS, "cannot read 'none.txt'"),
+        ([], NO_LABELS, "standard input:1: expected the names of the labels, found none"),
+        ([], "", "expected the scores of at least one sequence, found none"),
+        ([], '{"labels": ["A"]}\n', "expected the scores of at least one sequence, found none"),
+        ([], npz(words=False, emission=np.zeros((0, 3)), offsets=[0]), "at least one sequence, found none"),
+        ([], "The dog barked.", "standard input:1: expected a JSON object (or an npz file)"),
+        ([], b"\xff\xfe", "standard input:1: expected a JSON object"),
+        ([], npz()[:-40], "standard input is no npz file that lcons can read"),
+        ([], npz(offsets=[0, 2]), "expected offsets that go from 0 up to 6"),
+        ([], npz(labels=["A", "B"]), "found (6, 3)"),
+        ([], '{"labels": ["A"]}\n{"emission": [[1, 2]]}', "standard input:2: expected emission of shape"),
+        ([], '{"labels": ["A"]}\n{"emission": [[1]], "words": ["a b"]}', "found 'a b', which CoNLL"),
+        (
+            [],
+            '{"labels": ["A"]}\n{"emission": [[1]], "words": ["a"]}\n{"emission": [[1]]}',
+            "standard input:3: expected the columns of the first sequence (word), found none",
+        ),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(arguments, given, message, run):
+    result = run(*arguments, given=given)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("lcons: error: ")
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_long_work_says_how_long_it_will_take(run, monkeypatch):
+    monkeypatch.setattr("lcons_cli.decode._PATIENCE", 0.0)
+    result = run("-c", "iob2.json")
+    estimate, summary = result.stderr.splitlines()
+    assert re.fullmatch(r"lcons: 1 sequences \(\d+%\) so far; about \d+ s to go", estimate)
+    assert summary + "\n" == SUMMARY
+    assert run("-q", "-c", "iob2.json").stderr == ""
+
+
+# In a process of its own.
+
+LCONS = [sys.executable, "-c", "from lcons_cli.main import main; main()"]
+
+
+def test_the_examples_of_the_help_run(folder):
+    text = CliRunner().invoke(main, ["decode", "--help"]).stdout
+    example = re.search(r"  Example:\n((?:    .*\n)+)", text)[1].replace("\n    ", "\n").strip()
+    assert example.startswith("lcons decode")
+    (folder / "scores.npz").write_bytes(npz(pos=packed(TAGS)))
+    script = f'lcons() {{ {shlex.join(LCONS)} "$@"; }}\nset -e\n{example}\n'
+    done = subprocess.run(["sh", "-c", script], cwd=folder, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "New B-NP\nYork I-NP\n\n"), done.stderr
+    assert len((folder / "labels.jsonl").read_text().splitlines()) == 3
+
+
+def test_an_npz_file_is_read_from_a_pipe(folder):
+    command = [*LCONS, "decode", "-c", folder / "iob2.json"]
+    done = subprocess.run(command, input=npz(), capture_output=True)
+    assert (done.returncode, done.stdout.decode()) == (0, CONLL)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes break otherwise there")
+def test_a_reader_that_goes_away_is_no_error(folder, tmp_path):
+    (tmp_path / "long.jsonl").write_text(json_lines(pos=False) * 3_000)
+    command = [*LCONS, "decode", tmp_path / "long.jsonl", "-c", folder / "iob2.json"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout.readline() == b"New B-NP\n"
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    assert process.wait(60) == 0

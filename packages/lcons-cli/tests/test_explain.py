@@ -1,0 +1,108 @@
+"""`lcons explain`: rules in words, and why a combination is forbidden."""
+
+import json
+
+import pytest
+from constraint_files import PAIRS, pairs, run, run_example, write_files
+
+from lcons_cli.explain import spread
+from lcons_core import compare, parse_rules
+
+
+@pytest.fixture
+def files(tmp_path):
+    write_files(tmp_path)
+    return tmp_path
+
+
+def test_the_rules_are_printed_in_words(files):
+    result = run("explain", files / "pairs.json")
+    assert result.exit_code == 0
+    assert result.stdout == (
+        "- relation Kill or LiveIn needs source Person\n"
+        "1 rule (complete); it covers 100% of the rejected points.\n"
+    )
+    assert "every completion enumerated" in run("explain", files / "pairs.json", "-v").stdout
+    found = json.loads(run("explain", files / "pairs.json", "--json").stdout)
+    assert found["rules"][0]["forbidden"]["relation"] == ["Kill", "LiveIn"]
+
+
+def test_rules_can_be_printed_for_compare_to_read(files):
+    text = run("explain", files / "pairs.json", "--rules").stdout
+    assert "# relation Kill or LiveIn needs source Person\nforbid: source NoEnt or Location" in text
+    assert compare(pairs(), parse_rules(text, PAIRS)).equal
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("Location", "Kill"),
+        ("Kill", "Location"),
+        ("source=Location,relation=Kill",),
+        ("source=Location", "relation=Kill"),
+    ],
+)
+def test_a_forbidden_combination_has_an_inequality_its_terms_and_their_sum(files, words):
+    result = run("explain", files / "pairs.json", "--forbidden", *words, "-q")
+    assert (result.exit_code, result.stderr) == (0, "")
+    lines = result.stdout.splitlines()
+    assert lines[0] == "source Location, relation Kill: 1.00 - 2.50 + 1.00 = -0.50 < 0, so it is forbidden"
+    assert lines[3].strip().startswith("1.00 [source NoEnt] + 3.00 [source Person]")
+    assert lines[3].endswith("- 2.50 [relation LiveIn] + 1.00 >= 0")
+    assert [line.split()[-1] for line in lines[5:]] == ["1.0000", "-2.5000", "1.0000", "-0.5000"]
+
+
+def test_the_file_may_come_last(files):
+    result = run("explain", "--forbidden", "Location", "Kill", files / "pairs.json")
+    assert result.exit_code == 0
+    assert "so it is forbidden" in result.stdout
+
+
+def test_an_allowed_combination_has_exit_code_1(files):
+    result = run("explain", files / "pairs.json", "--forbidden", "Person", "Kill")
+    assert result.exit_code == 1
+    assert ">= 0, so it is allowed" in result.stdout
+
+
+def test_what_is_not_named_stays_open(files):
+    result = run("explain", files / "pairs.json", "--forbidden", "Location")
+    assert (result.exit_code, result.stdout) == (1, "allowed, for example: source Location, relation NoRel\n")
+    found = json.loads(run("explain", files / "pairs.json", "--forbidden", "Location", "--json").stdout)
+    assert found["verdict"] == "allowed"
+    assert found["completions"]["allowed"] == 1
+    bits = [f"bit {i}=1" for i in range(3)]
+    result = run("explain", files / "bits.json", "--forbidden", *bits)
+    assert result.exit_code == 0
+    assert "so it is forbidden" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("missing.json",), "cannot read"),
+        (("damaged.json",), "is no constraint file that lcons can read"),
+        (("pairs.json", "--forbidden", "Locatoin", "Kill"), "unknown value 'Locatoin'"),
+        (("pairs.json", "--forbidden", "sauce=Location"), "unknown block 'sauce'"),
+    ],
+)
+def test_errors_are_one_line(files, arguments, message):
+    result = run("explain", files / arguments[0], *arguments[1:])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.count("\n") == 1
+    assert message in result.stderr
+
+
+def test_a_missing_file_name_is_wrong_usage():
+    for arguments in ((), ("--forbidden", "Kill"), ("--forbidden",)):
+        assert run("explain", *arguments).exit_code == 2
+
+
+def test_words_after_the_option_all_belong_to_it():
+    assert spread(["--forbidden", "A", "B", "-q", "c"]) == ["--forbidden", "A", "--forbidden", "B", "-q", "c"]
+    assert spread(["--forbidden", "-LRB-", "B"]) == ["--forbidden", "-LRB-", "--forbidden", "B"]
+    assert spread(["c", "--forbidden=A", "d"]) == ["c", "--forbidden=A", "d"]
+    assert spread(["--forbidden", "A", "--", "c"]) == ["--forbidden", "A", "--", "c"]
+
+
+def test_the_example_runs(files):
+    assert run_example("explain", files) == [0, 0, 0]

@@ -1,0 +1,251 @@
+"""The page of `lcons report` in a browser: what it shows, what its filters and toggles do, and how it looks.
+
+Skipped where there is no Chromium: `LCONS_CHROMIUM` names one, else one on the PATH is taken. The screenshot
+is compared with `report_page.png`, in grey squares; `LCONS_WRITE_REFERENCE=1` writes a new one.
+"""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from chromium import Browser, find_chromium, grey, png_of, shrunk
+from made_runs import make_chunking, make_er, make_unknown
+
+from lcons_tasks.report import read_runs, report_page
+
+REFERENCE = Path(__file__).with_name("report_page.png")
+SQUARE = 8
+# Of 255. Other fonts break lines elsewhere, so single squares may differ much and all of them only a little.
+MEAN_TOLERANCE = 8.0
+SQUARE_TOLERANCE, SQUARES_BEYOND = 60.0, 0.05
+
+pytestmark = [
+    pytest.mark.skipif(
+        find_chromium() is None, reason="no Chromium: install one or name it in LCONS_CHROMIUM"
+    ),
+    pytest.mark.xdist_group("chromium"),
+]
+
+SHOWN = "[...document.querySelectorAll('{}')].filter((one) => one.checkVisibility()).length"
+ER, CHUNKING = "#run-1-sentences", "#run-2-sentences"
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs")
+    second = make_er(folder / "er") / "constraints/split-1-100percent"
+    (second / "learned").rename(second / "first")
+    (second / "second").mkdir()
+    target = second / "second/source-relation.json"
+    target.write_bytes((second / "first/source-relation.json").read_bytes())
+    made = [folder / "er", make_chunking(folder / "chunking"), make_unknown(folder / "synthetic")]
+    path = folder / "report.html"
+    path.write_text(report_page(read_runs(made)), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    opened = Browser(find_chromium() or "", tmp_path_factory.mktemp("profile"))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def shown(browser, page):
+    """The page as if it had never been seen: a wide window, a light system, nothing remembered."""
+    browser.size(1100, 1400)
+    browser.prefer("light")
+    browser.open(page)
+    browser.run("localStorage.clear()")
+    browser.problems.clear()
+    browser.requests.clear()
+    browser.open(page)
+    yield browser
+    assert browser.problems == []
+
+
+def count(browser: Browser, selector: str) -> int:
+    return browser.run(SHOWN.format(selector))
+
+
+def click(browser: Browser, selector: str) -> None:
+    browser.run(f"document.querySelector('{selector}').click()")
+
+
+def pressed(browser: Browser, selector: str) -> str:
+    return browser.run(f"document.querySelector('{selector}').getAttribute('aria-pressed')")
+
+
+def choose(browser: Browser, selector: str, value: str) -> None:
+    element = f"document.querySelector('{selector}')"
+    browser.run(f"{element}.value = '{value}'; {element}.dispatchEvent(new Event('change'))")
+
+
+def test_it_loads_nothing_but_itself(shown, page):
+    assert [url for url in shown.requests if not url.startswith("data:")] == [page.as_uri()]
+    assert shown.run("document.documentElement.className") == "js"
+    assert count(shown, "section.run") == 3
+
+
+def test_sentences_are_filtered_by_change_error_and_text(shown):
+    items = f"{ER} .sentences > li"
+    output = f"document.querySelector('{ER} output').textContent"
+    assert count(shown, items) == 3
+    assert shown.run(output) == "3 of 4 sentences"
+    click(shown, f"{ER} [data-toggle=changed]")
+    assert count(shown, items) == 4
+    click(shown, f"{ER} [data-toggle=wrong]")
+    assert count(shown, items) == 1
+    click(shown, f"{ER} [data-toggle=wrong]")
+    shown.run(f"document.querySelector('{ER} [data-text]').focus()")
+    shown.write("FORT hill")
+    assert count(shown, items) == 1
+    assert shown.run(output) == "1 of 4 sentences"
+    assert count(shown, f"{CHUNKING} .sentences > li") == 1
+
+
+def test_gold_lines_can_be_hidden(shown):
+    assert count(shown, f"{ER} .gold") == 3
+    click(shown, f"{ER} [data-toggle=gold]")
+    assert pressed(shown, f"{ER} [data-toggle=gold]") == "false"
+    assert count(shown, f"{ER} .gold") == 0
+    assert count(shown, f"{CHUNKING} .gold") == 1
+
+
+def test_one_set_of_constraints_is_shown_at_a_time(shown):
+    pick = "#run-1-constraints [data-pick=set]"
+    assert count(shown, "#run-1-constraints article") == 3
+    choose(shown, pick, "1")
+    assert count(shown, "#run-1-constraints article") == 1
+    assert (
+        shown.run("document.querySelector('#run-1-constraints output').textContent") == "1 of 4 constraints"
+    )
+
+
+def test_all_parts_of_constraints_can_be_opened(shown):
+    opened = "#run-1-constraints .heat"
+    assert count(shown, opened) == 0
+    click(shown, "#run-1-constraints [data-toggle=open]")
+    assert count(shown, opened) == 9
+    click(shown, "#run-1-constraints [data-toggle=open]")
+    assert count(shown, opened) == 0
+    assert count(shown, "#run-1-constraints .matrix") == 3
+
+
+def test_the_theme_follows_the_system_until_it_is_chosen(shown, page):
+    colour = "getComputedStyle(document.body).backgroundColor"
+    light = shown.run(colour)
+    assert pressed(shown, "#theme") == "false"
+    shown.prefer("dark")
+    dark = shown.run(colour)
+    assert dark != light
+    assert pressed(shown, "#theme") == "true"
+    click(shown, "#theme")
+    assert shown.run(colour) == light
+    shown.open(page)
+    assert shown.run(colour) == light
+    shown.prefer("light")
+    click(shown, "#theme")
+    assert shown.run(colour) == dark
+
+
+def test_everything_can_be_reached_by_keyboard(shown):
+    active = "document.activeElement.className || document.activeElement.textContent"
+    shown.press("Tab")
+    assert shown.run(active) == "skip"
+    assert shown.run("document.activeElement.getBoundingClientRect().left") >= 0
+    shown.press("Enter", "\r")
+    assert shown.run("document.activeElement.id") == "main"
+    shown.press("Tab")
+    assert shown.run("document.activeElement.getAttribute('href')") == "#run-1"
+
+    shown.run("document.querySelector('#run-1-sentences [data-text]').focus()")
+    shown.press("Tab")
+    assert shown.run("document.activeElement.dataset.toggle") == "changed"
+    shown.press(" ", " ")
+    assert pressed(shown, f"{ER} [data-toggle=changed]") == "false"
+    assert count(shown, f"{ER} .sentences > li") == 4
+    order = "[...document.querySelectorAll('[tabindex]')].every((one) => one.tabIndex <= 0)"
+    assert shown.run(order)
+
+
+def test_what_has_the_focus_is_outlined(shown):
+    shown.press("Tab")
+    assert shown.run("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_a_phone_scrolls_down_only(shown, width):
+    shown.size(width, 800, mobile=True)
+    click(shown, "#run-1-constraints [data-toggle=open]")
+    click(shown, "#run-2-constraints [data-toggle=open]")
+    assert shown.run("document.documentElement.scrollWidth") <= width
+    assert shown.run("innerWidth") == width
+    small = """[...document.querySelectorAll('.toggle, select, input')].filter((one) =>
+        one.checkVisibility() && one.getBoundingClientRect().height < 30).length"""
+    assert shown.run(small) == 0
+
+
+CONTRAST = """(() => {
+  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const paint = (colours) => {
+    canvas.clearRect(0, 0, 1, 1);
+    for (const colour of colours) { canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1); }
+    return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3).map((v) => v / 255)
+      .map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
+  };
+  const light = ([r, g, b]) => 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  const found = [];
+  for (const one of document.querySelectorAll("p, td, th, mark, mark b, a, button, h1, h2, h3, dt, code")) {
+    if (!one.checkVisibility() || !one.textContent.trim()) continue;
+    const behind = [];
+    for (let up = one; up; up = up.parentElement) behind.unshift(getComputedStyle(up).backgroundColor);
+    const [a, b] = [light(paint(behind)), light(paint([...behind, getComputedStyle(one).color]))];
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (ratio < 4.5) found.push(`${one.tagName}.${one.className} ${one.textContent.slice(0, 20)} ${ratio}`);
+  }
+  return found;
+})()"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_stands_out_from_what_is_behind_it(shown, scheme):
+    """WCAG AA: a contrast of at least 4.5."""
+    shown.prefer(scheme)
+    click(shown, "#run-1-constraints [data-toggle=open]")
+    click(shown, "#run-2-constraints [data-toggle=open]")
+    assert shown.run(CONTRAST) == []
+
+
+def test_without_its_script_everything_is_there(shown, page):
+    shown.call("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        shown.open(page)
+    finally:
+        shown.call("Emulation.setScriptExecutionDisabled", value=False)
+    assert count(shown, ".controls, #theme") == 0
+    assert count(shown, f"{ER} .sentences > li") == 4
+    assert count(shown, "#run-1-constraints article") == 4
+
+
+def test_it_looks_as_it_did(shown):
+    shown.run("document.querySelector('#run-1').scrollIntoView({ behavior: 'instant' })")
+    found = shrunk(grey(shown.screenshot()), SQUARE)
+    if os.environ.get("LCONS_WRITE_REFERENCE"):
+        REFERENCE.write_bytes(png_of(found))
+    wanted = grey(REFERENCE.read_bytes())
+    assert found.shape == wanted.shape
+    off = np.abs(found - wanted)
+    assert off.mean() <= MEAN_TOLERANCE
+    assert (off > SQUARE_TOLERANCE).mean() <= SQUARES_BEYOND
+
+
+def test_another_look_is_noticed(shown):
+    """With the results gone, it is not the stored page."""
+    wanted = grey(REFERENCE.read_bytes())
+    shown.run("document.querySelector('#run-1').scrollIntoView({ behavior: 'instant' })")
+    shown.run("document.querySelector('#run-1-results').remove()")
+    off = np.abs(shrunk(grey(shown.screenshot()), SQUARE) - wanted)
+    assert off.mean() > MEAN_TOLERANCE or (off > SQUARE_TOLERANCE).mean() > SQUARES_BEYOND

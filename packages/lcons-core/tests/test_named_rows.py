@@ -1,0 +1,77 @@
+"""Inequalities with the names of their columns: every format has the same numbers, large ones are refused."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from paper_tables import PRINTED, SOURCE_RELATION, printed_network
+
+from lcons_core import LearnedConstraint, lift, simplify, to_inequalities
+from lcons_core.errors import InvalidInput, TooLarge
+from lcons_core.named_rows import estimate, named_rows
+from lcons_core.rectifier import RectifierNetwork
+from lcons_core.testing import constraints
+
+PAIRS = LearnedConstraint(printed_network("source-relation"), SOURCE_RELATION)
+
+
+def test_the_text_is_the_table_of_the_paper():
+    lines = list(named_rows(PAIRS).text())
+    assert lines[0].split() == ["source", "|", "relation", "|"]
+    assert lines[1].split("|")[0].split() == ["NoEnt", "Person", "Location", "Organization"]
+    found = [[float(x) for x in line.replace("|", " ").split()] for line in lines[2:]]
+    assert np.allclose(found, PRINTED["source-relation"], atol=0.011)
+
+
+@given(constraints())
+def test_json_and_csv_have_the_very_numbers(constraint):
+    network = constraint.network
+    wanted = {
+        "rows": (to_inequalities(network).coefficients, to_inequalities(network).bias),
+        "simplified": (simplify(constraint).rows.coefficients, simplify(constraint).rows.bias),
+        "lifted": (lift(network).A_psi, lift(network).rhs),
+    }
+    for form, (coefficients, bias) in wanted.items():
+        rows = named_rows(constraint, form)
+        found = json.loads("\n".join(rows.json()))
+        name, last = ("A_psi", "rhs") if form == "lifted" else ("coefficients", "bias")
+        assert np.array_equal(np.array(found[name]).reshape(coefficients.shape), coefficients)
+        assert found[last] == bias.tolist()
+        assert found["columns"] == [list(column) for column in constraint.space.columns]
+        header, *lines = csv.reader(rows.csv())
+        assert header[: constraint.space.d] == [f"{b}={v}" for b, v in constraint.space.columns]
+        assert len(lines) == len(rows) == len(bias)
+        for line, c, b in zip(lines, coefficients, bias, strict=True):
+            assert [float(x) for x in line[: len(c)]] == c.tolist()
+            assert float(line[header.index(last)]) == b
+
+
+def test_simplified_rows_come_with_the_equations_they_need():
+    found = json.loads("\n".join(named_rows(PAIRS, "simplified").json()))
+    assert found["minimal"] is True
+    assert found["kept"] == [0, 1]
+    assert [row["meaning"] for row in found["domain"]["equations"]] == [
+        "source has one value",
+        "relation has one value",
+    ]
+
+
+def test_what_is_too_large_is_refused_with_its_size():
+    wide = LearnedConstraint(RectifierNetwork(np.ones((40, 10)), np.zeros(40)), SOURCE_RELATION)
+    assert estimate(wide.network, "rows").rows == 2**40 - 1
+    for form in ("rows", "simplified"):
+        with pytest.raises(TooLarge, match=r"1,099,511,627,775 rows.* limit of 64 MiB; ask for the lifted"):
+            named_rows(wide, form)
+    assert len(named_rows(wide, "lifted")) == 41
+    with pytest.raises(TooLarge, match="raise the limit"):
+        named_rows(wide, "lifted", max_bytes=100)
+    with pytest.raises(InvalidInput, match="rows, lifted, simplified"):
+        named_rows(wide, "masks")
+
+
+def test_sizes_beyond_counting_are_stated_all_the_same():
+    wide = LearnedConstraint(RectifierNetwork(np.ones((20_000, 10)), np.zeros(20_000)), SOURCE_RELATION)
+    with pytest.raises(TooLarge, match=r"needs about 10\^6020 rows, about 10\^60\d\d MiB"):
+        named_rows(wide)

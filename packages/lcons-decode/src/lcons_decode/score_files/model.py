@@ -1,0 +1,112 @@
+"""What the sequences of a file share, and what is checked of each whatever the format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lcons_core.errors import InvalidInput, LconsError
+from lcons_core.features.sequence import WORD
+from lcons_decode.scored import WORDS, Scored
+from lcons_decode.scores import ChainScores
+
+MODEL = ("transition", "start", "stop")
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreModel:
+    """What the sequences share; checked once."""
+
+    labels: tuple[str, ...]
+    shared: Mapping[str, NDArray[np.float64]]
+
+    @classmethod
+    def of(cls, labels: tuple[str, ...] | None, shared: Mapping[str, Any], where: str) -> ScoreModel:
+        if labels is None:
+            raise InvalidInput(
+                f"{where}: expected the names of the labels, found none; give them as `labels`, first of all,"
+                " or name a file of them."
+            )
+        arrays = {name: _numbers(value, f"{where}: {name}") for name, value in shared.items()}
+        with _located(where):
+            checked = ChainScores(np.zeros((0, len(labels))), **arrays, labels=labels)
+        return cls(labels, {name: getattr(checked, name) for name in MODEL})
+
+    def scored(self, emission: Any, x: dict[str, tuple[str, ...]], where: str, given: Any = None) -> Scored:
+        L = len(self.labels)
+        rows = _numbers(emission, f"{where}: emission")
+        if rows.shape == (0,):
+            rows = np.zeros((0, L))
+        if rows.ndim != 2 or rows.shape[1] != L:
+            raise InvalidInput(
+                f"{where}: expected emission of shape (tokens, {L}), a score a label, found {rows.shape};"
+                " give a score for each label, in their order."
+            )
+        with _located(where):
+            scores = ChainScores(rows, **self.shared, labels=self.labels)
+        return Scored(scores, x, where, given)
+
+
+def string_columns(found: Mapping[str, Any], where: str) -> dict[str, tuple[str, ...]]:
+    """The columns of strings, words under "word"; what is no list is not for us."""
+    columns: dict[str, tuple[str, ...]] = {}
+    for key, values in found.items():
+        if key == "labels":
+            raise InvalidInput(
+                f"{where}: expected the labels once, in an object before the sequences, found `labels` beside"
+                " `emission`; gold labels go by another name, such as `gold`."
+            )
+        if not isinstance(values, list | tuple):
+            continue
+        name = WORD if key == WORDS else key
+        if not all(isinstance(value, str) for value in values) or name in columns:
+            raise InvalidInput(
+                f"{where}: expected {key!r} to be a column of strings, once, found {str(values)[:40]!r}; give"
+                " strings, or leave it out."
+            )
+        columns[name] = tuple(values)
+    return columns
+
+
+def label_names(values: Any, where: str) -> tuple[str, ...]:
+    named = isinstance(values, list) and values and all(isinstance(v, str) and v for v in values)
+    if not named or len(set(values)) != len(values):
+        raise InvalidInput(
+            f"{where}: expected labels as distinct names, found {str(values)[:60]!r}; name each column of"
+            " emission once."
+        )
+    return tuple(values)
+
+
+def agreed(own: tuple[str, ...] | None, given: tuple[str, ...] | None, where: str) -> tuple[str, ...] | None:
+    if own is not None and given is not None and own != given:
+        raise InvalidInput(
+            f"{where}: expected the labels that were given ({', '.join(given[:6])}), found others"
+            f" ({', '.join(own[:6])}); leave one of them out."
+        )
+    return own if own is not None else given
+
+
+def _numbers(value: Any, where: str) -> NDArray[np.float64]:
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        array = np.array(None)
+    if array.size and array.dtype.kind not in "iuf":
+        raise InvalidInput(
+            f"{where}: expected numbers in rows of one length, found {str(value)[:60]!r}; -Infinity forbids."
+        )
+    return array.astype(np.float64)
+
+
+@contextmanager
+def _located(where: str) -> Iterator[None]:
+    try:
+        yield
+    except LconsError as error:
+        raise InvalidInput(f"{where}: {error}") from None

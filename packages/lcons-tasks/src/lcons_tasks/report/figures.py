@@ -1,0 +1,80 @@
+"""What a run's results are to a page, whatever the task: figures beside the paper's, gains, a curve."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import mean
+
+from lcons_tasks.experiment.plot import Points
+from lcons_tasks.metrics import Interval
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure, one value a seed or split, beside the paper's, where it has one."""
+
+    values: tuple[float, ...]
+    paper: float | None = None
+
+    @property
+    def mean(self) -> float:
+        """The mean over seeds."""
+        return mean(self.values)
+
+
+@dataclass(frozen=True)
+class ResultTable:
+    """Figures by row and column; `measure` says what they are, `rows_are` what the rows differ in."""
+
+    title: str
+    measure: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    cells: Mapping[tuple[str, str], Figure]
+    rows_are: str = "decoder"
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What one row has over another, and where."""
+
+    what: str
+    where: str
+    interval: Interval
+
+
+@dataclass(frozen=True)
+class Headline:
+    """The one comparison that a run is about: without constraints and with them."""
+
+    measure: str
+    without: Figure
+    within: Figure
+    gain: Interval | None
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Lines of figures by the size of the training data."""
+
+    title: str
+    across: str
+    up: str
+    lines: Mapping[str, Points]
+
+
+@dataclass(frozen=True)
+class View:
+    """What a page shows of results.json; `cells` names the folders of constraints and predictions in the
+    order of their importance, `paper_corpus` the corpus that the paper's figures are on."""
+
+    title: str
+    headline: Headline | None = None
+    tables: tuple[ResultTable, ...] = ()
+    gains: tuple[Gain, ...] = ()
+    curve: Curve | None = None
+    claims: tuple[tuple[str, bool, str], ...] = ()
+    seeds: tuple[str, ...] = ()
+    cells: tuple[str, ...] = ()
+    paper_corpus: str | None = None

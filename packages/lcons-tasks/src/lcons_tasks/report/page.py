@@ -1,0 +1,150 @@
+"""The whole page: what runs are about, runs of one task beside each other, and one after another.
+
+The page stands by itself. Its policy forbids everything but its own styles, its own script, known by its
+hash, and pictures that are part of it, so nothing is loaded and no label of a run can do anything.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from lcons_tasks.report.curves import curve_view, joint_curve
+from lcons_tasks.report.figures import View
+from lcons_tasks.report.html import Html, element, joined
+from lcons_tasks.report.provenance import corpus_name, headed
+from lcons_tasks.report.results import card, overview, side_by_side
+from lcons_tasks.report.run import Run
+from lcons_tasks.report.sections import Limits, run_section, shown_sets
+from lcons_tasks.report.views import view_of
+
+Progress = Callable[[int, int, str], None]
+
+
+def report_page(runs: Sequence[Run], limits: Limits | None = None, progress: Progress | None = None) -> str:
+    """The page of some runs; the same runs give the same text. `progress` hears (done, total, what)."""
+    limits = limits or Limits()
+    views = {run.name: view_of(run) for run in runs}
+    total = len(constraint_files(runs, limits))
+    done = 0
+
+    def tell(what: str) -> None:
+        nonlocal done
+        if progress is not None:
+            progress(done, total, what)
+        done += 1
+
+    sections = [run_section(run, views[run.name], i, limits, tell) for i, run in enumerate(runs, 1)]
+    tell("done")
+    return _document(runs, views, sections)
+
+
+def constraint_files(runs: Sequence[Run], limits: Limits | None = None) -> list[Path]:
+    """The constraint files that a page would show, which are most of its work."""
+    limits = limits or Limits()
+    return [path for run in runs for one in shown_sets(run, view_of(run), limits) for path in one.files]
+
+
+def summary(runs: Sequence[Run]) -> dict[str, Any]:
+    """The headlines of the runs as plain data."""
+    return {"runs": [_summarised(run, view_of(run)) for run in runs]}
+
+
+def _summarised(run: Run, view: View) -> dict[str, Any]:
+    found: dict[str, Any] = {"run": run.name, "task": run.task, "corpus": corpus_name(run)}
+    head = view.headline
+    if head is not None:
+        gain = head.gain
+        found |= {
+            "measure": head.measure,
+            "without constraints": {"values": list(head.without.values), "paper": head.without.paper},
+            "with constraints": {"values": list(head.within.values), "paper": head.within.paper},
+            "gain": None if gain is None else {"mean": gain.mean, "low": gain.low, "high": gain.high},
+            "paper's corpus": view.paper_corpus is None,
+        }
+    return found
+
+
+def _document(runs: Sequence[Run], views: Mapping[str, View], sections: Sequence[Html]) -> str:
+    style, script = _asset("style.css"), _asset("script.js")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
+    policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    together = _together(runs, views)
+    links = [("#overview", "Overview")]
+    links += [("#together", "Side by side")] if together is not None else []
+    links += [(f"#run-{i}", run.name) for i, run in enumerate(runs, 1)]
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=policy),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("title", "lcons: " + ", ".join(run.name for run in runs)),
+        Html(f"<style>\n{style}</style>"),
+    )
+    body = element(
+        "body",
+        element("a", "Skip to the results", href="#main", class_="skip"),
+        _header(links),
+        element("main", _overview(runs, views), together, *sections, id="main", tabindex="-1"),
+        Html(f"<script>{script}</script>"),
+    )
+    page = f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
+    # Text that UTF-8 cannot hold would leave no page at all.
+    return page.encode("utf-8", "replace").decode("utf-8")
+
+
+def _asset(name: str) -> str:
+    return (resources.files("lcons_tasks.report") / name).read_text(encoding="utf-8")
+
+
+def _header(links: Sequence[tuple[str, str]]) -> Html:
+    toggle = element(
+        "button", "Dark", type="button", id="theme", aria_pressed="false", class_="toggle needs-script"
+    )
+    entries = [element("li", element("a", name, href=where)) for where, name in links]
+    return element(
+        "header",
+        element("p", "lcons ", element("span", "report"), class_="brand"),
+        element("nav", element("ul", *entries), aria_label="Sections"),
+        toggle,
+    )
+
+
+def _overview(runs: Sequence[Run], views: Mapping[str, View]) -> Html:
+    cards = [
+        element(
+            "div",
+            element("h2", element("a", run.name, href=f"#run-{i}")),
+            element("p", headed(run, view), class_="note"),
+            None if view.headline is None else card(view.headline, view.paper_corpus is None),
+        )
+        for i, (run, view) in enumerate(zip(runs, views.values(), strict=True), 1)
+    ]
+    corpora = {run.name: corpus_name(run) for run in runs}
+    measured = any(view.headline is not None for view in views.values())
+    return element(
+        "section",
+        element("h1", "What the constraints did" if measured else "What was learned"),
+        element("div", *cards, class_="cards"),
+        overview(views, corpora) if len(runs) > 1 else None,
+        id="overview",
+    )
+
+
+def _together(runs: Sequence[Run], views: Mapping[str, View]) -> Html | None:
+    """Runs of one task beside each other."""
+    by_task: dict[str, dict[str, View]] = {}
+    for run in runs:
+        by_task.setdefault(run.task, {})[run.name] = views[run.name]
+    parts = []
+    for own in by_task.values():
+        table = side_by_side(own)
+        if table is not None:
+            curve = joint_curve({name: view.curve for name, view in own.items() if view.curve is not None})
+            parts.append(joined(table, None if curve is None else curve_view(curve)))
+    return element("section", element("h2", "Side by side"), *parts, id="together") if parts else None

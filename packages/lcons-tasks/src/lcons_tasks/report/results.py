@@ -1,0 +1,169 @@
+"""Results as tables: beside the paper's figures, gains with their intervals, and runs beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from lcons_tasks.experiment.tables import mean_spread
+from lcons_tasks.metrics import Interval
+from lcons_tasks.report.figures import Figure, Gain, Headline, ResultTable, View
+from lcons_tasks.report.html import Html, element, joined
+from lcons_tasks.report.tables import data_table
+
+HERE, PAPER = "here", "paper"
+
+
+def result_table(table: ResultTable) -> Html:
+    """Rows by columns, the paper's figure beside ours where it has one; the best of a column in bold."""
+    groups = []
+    for column in table.columns:
+        stated = any(figure.paper is not None for (_, own), figure in table.cells.items() if own == column)
+        groups.append((column, (HERE, PAPER) if stated else (HERE,)))
+    rows = []
+    for row in table.rows:
+        cells: list[object] = [row]
+        for column, parts in groups:
+            figure = table.cells.get((row, column))
+            cells.append(_here(figure, _best(table, column)))
+            if PAPER in parts:
+                cells.append(_stated(figure))
+        rows.append(cells)
+    return data_table(
+        f"{table.title}: {table.measure}", [table.rows_are], rows, groups=groups, class_="results"
+    )
+
+
+def _best(table: ResultTable, column: str) -> float:
+    return max(figure.mean for (_, own), figure in table.cells.items() if own == column)
+
+
+def _here(figure: Figure | None, best: float) -> Html:
+    if figure is None:
+        return element("td", class_="n")
+    value = mean_spread(figure.values)
+    return element("td", element("strong", value) if figure.mean == best else value, class_="n")
+
+
+def _stated(figure: Figure | None) -> Html:
+    value = "" if figure is None or figure.paper is None else f"{figure.paper:.2f}"
+    return element("td", value, class_="n paper")
+
+
+def gains_table(gains: Sequence[Gain]) -> Html:
+    """Gains in points, with their 95% intervals as text and as a picture."""
+    reach = max(abs(bound) for gain in gains for bound in (gain.interval.low, gain.interval.high)) or 1.0
+    rows = [
+        [
+            gain.what,
+            gain.where,
+            element("td", str(gain.interval), class_="n"),
+            element("td", whisker(gain.interval, reach), class_="plot"),
+        ]
+        for gain in gains
+    ]
+    return data_table("Gains in points, with 95% intervals", ["gain", "where", "points", ""], rows)
+
+
+def whisker(interval: Interval, reach: float) -> Html:
+    """An interval as a line with a dot, beside zero; the text beside it says the same."""
+
+    def x(value: float) -> float:
+        return 70 + 64 * value / reach
+
+    sure = "sure" if interval.low > 0 or interval.high < 0 else "open"
+    return Html(
+        '<svg viewBox="0 0 140 14" width="140" height="14" aria-hidden="true" class="whisker">'
+        '<path d="M70 0v14" class="zero"/>'
+        f'<path d="M{x(interval.low):.1f} 7H{x(interval.high):.1f}" class="{sure}"/>'
+        f'<circle cx="{x(interval.mean):.1f}" cy="7" r="3" class="{sure}"/></svg>'
+    )
+
+
+def claims_view(claims: Sequence[tuple[str, bool, str]]) -> Html:
+    """Claims of the paper, and whether they held."""
+    rows = [[claim, "held" if held else "not held", figures] for claim, held, figures in claims]
+    return data_table("Claims of the paper", ["claim", "here", "figures"], rows, class_="claims")
+
+
+def card(headline: Headline, with_paper: bool) -> Html:
+    """The headline in large figures."""
+    gain = headline.gain
+    figures = {"without": headline.without.paper, "with": headline.within.paper}
+    stated = ", ".join(f"{name} {value:.1f}" for name, value in figures.items() if value is not None)
+    return element(
+        "div",
+        element("p", headline.measure, class_="note"),
+        element(
+            "p",
+            element("span", f"{headline.without.mean:.1f}", class_="from"),
+            element("span", " → ", class_="arrow", aria_hidden="true"),
+            element("span", " to ", class_="aside"),
+            element("span", f"{headline.within.mean:.1f}", class_="to"),
+            class_="big",
+        ),
+        element(
+            "p",
+            "without constraints, and with learned ones",
+            f"; gain {gain}" if gain is not None else None,
+            f"; in the paper, {stated}" if stated and with_paper else None,
+            class_="note",
+        ),
+        class_="card",
+    )
+
+
+def overview(views: Mapping[str, View], corpora: Mapping[str, str]) -> Html:
+    """A line a run: the headline of each."""
+    rows: list[list[object]] = []
+    for i, (name, view) in enumerate(views.items(), 1):
+        head = view.headline
+        link = element("a", name, href=f"#run-{i}")
+        facts: list[object] = [link, view.title, corpora[name]]
+        if head is None:
+            rows.append([*facts, "", "", "", "", ""])
+            continue
+        rows.append(
+            [
+                *facts,
+                head.measure,
+                element("td", mean_spread(head.without.values), class_="n"),
+                element("td", mean_spread(head.within.values), class_="n"),
+                element("td", "" if head.gain is None else str(head.gain), class_="n"),
+                element("td", _paper(head), class_="n paper"),
+            ]
+        )
+    names = ["run", "task", "corpus", "measure", "without", "with constraints", "gain [95%]", "paper"]
+    return data_table("The runs of this page", names, rows)
+
+
+def _paper(head: Headline) -> str:
+    stated = [figure.paper for figure in (head.without, head.within)]
+    return "" if stated == [None, None] else " → ".join("?" if s is None else f"{s:.1f}" for s in stated)
+
+
+def side_by_side(views: Mapping[str, View]) -> Html | None:
+    """The tables of runs of one task beside each other, first tables first; None for a single run."""
+    if len(views) < 2 or not all(view.tables for view in views.values()):
+        return None
+    firsts = {name: view.tables[0] for name, view in views.items()}
+    columns = list(dict.fromkeys(column for table in firsts.values() for column in table.columns))
+    rows = list(dict.fromkeys(row for table in firsts.values() for row in table.rows))
+    groups = [(column, tuple(n for n, t in firsts.items() if column in t.columns)) for column in columns]
+    body = []
+    for row in rows:
+        cells: list[object] = [row]
+        for column, names in groups:
+            figures = [firsts[name].cells.get((row, column)) for name in names]
+            best = max((figure.mean for figure in figures if figure is not None), default=0.0)
+            cells += [_here(figure, best if len(figures) > 1 else float("inf")) for figure in figures]
+        body.append(cells)
+    said = "; ".join(f"{name}: {table.title}" for name, table in firsts.items())
+    task = next(iter(views.values())).title
+    first = next(iter(firsts.values()))
+    measure, rows_are = first.measure, first.rows_are
+    return joined(
+        data_table(
+            f"{task}, runs side by side: {measure}", [rows_are], body, groups=groups, class_="results"
+        ),
+        element("p", f"In bold, the best run of a row. {said}.", class_="note"),
+    )
