@@ -10,10 +10,17 @@ from typing import IO, Any
 
 import click
 
+from lcons_cli.compare import compare
+from lcons_cli.convert import convert
+from lcons_cli.decode import decode
 from lcons_cli.diagnose import diagnose
+from lcons_cli.explain import explain
 from lcons_cli.extract import extract
+from lcons_cli.learn import learn
 from lcons_cli.parse import parse
+from lcons_cli.report import report
 from lcons_cli.tag import tag
+from lcons_cli.verify import verify
 
 
 class ErrorLine(click.ClickException):
@@ -71,10 +78,17 @@ def demo(seed: int) -> None:
     run(seed)
 
 
+main.add_command(learn)
 main.add_command(tag)
 main.add_command(parse)
 main.add_command(extract)
 main.add_command(diagnose)
+main.add_command(convert)
+main.add_command(explain)
+main.add_command(compare)
+main.add_command(verify)
+main.add_command(report)
+main.add_command(decode)
 main.add_command(
     LazyGroup(
         "data",

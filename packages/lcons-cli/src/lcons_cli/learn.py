@@ -1,0 +1,308 @@
+"""`lcons learn`: a constraint from labelled data of one's own.
+
+Only click is imported here; what the command needs is imported when it runs.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lcons_cli.reading import Say, say_nothing, say_on_stderr
+from lcons_cli.waiting import Progress as Waiting
+from lcons_cli.waiting import about, waiting
+from lcons_cli.writing import check_target
+
+if TYPE_CHECKING:
+    from lcons_core import ConstraintLearner, LabelledExamples
+    from lcons_core.learning import Progress
+    from lcons_tasks.labelled import Data, Learned, LearnSettings
+
+FORMATS = ("conll", "jsonl", "csv", "npz")
+FEATURES = ("ngram", "pos", "punctuation", "shape", "word", "existence", "counts", "pairs")
+NEGATIVES = ("unseen", "near", "apart", "relabel", "recast", "flip", "perturb")
+# Work shorter than this, in seconds, needs no announcement.
+SHORT = 3.0
+
+
+def _hidden(ctx: click.Context, param: click.Parameter, value: str) -> int | tuple[int, ...] | str:
+    """K, several K, or "auto"."""
+    if value == "auto":
+        return value
+    numbers = value.split(",")
+    if not all(number.strip().isdecimal() and int(number) for number in numbers):
+        raise click.BadParameter(f"expected a number, several as in 2,5,10, or auto, found {value!r}.")
+    return int(value) if len(numbers) == 1 else tuple(map(int, numbers))
+
+
+def _many(ctx: click.Context, param: click.Parameter, value: str) -> int | str:
+    if value == "all":
+        return value
+    if not value.isdecimal() or not int(value):
+        raise click.BadParameter(f"expected a number of at least 1, or all, found {value!r}.")
+    return int(value)
+
+
+@click.command()
+@click.argument("data", metavar="DATA")
+@click.option("-o", "--output", required=True, metavar="FILE", help="Where the constraint is written (JSON).")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    help="conll: columns. jsonl: an object a line. csv, npz: psi vectors. Default: told from the file.",
+)
+@click.option(
+    "--columns",
+    metavar="COLUMNS",
+    help="Where things are. CoNLL: `word,pos,label` are the first three, `_` skips one, `word=1,label=-1` are"
+    " numbers, from the end where negative. JSON lines: `word=tokens,label=tags` are members. Default: the"
+    " first column is the word, the last the label, and of three or more the second is pos.",
+)
+@click.option("--tabs", is_flag=True, help="Cells of columns are separated by one tab and may hold blanks.")
+@click.option(
+    "--feature",
+    type=click.Choice(FEATURES),
+    help="What the constraint is about: windows of n labels (ngram), with POS tags or another column (pos),"
+    " punctuation, shapes or words; which labels exist, how often (counts); pairs or other tuples. Default:"
+    " ngram, or pairs for tuples. psi vectors have none.",
+)
+@click.option("-n", "n", type=click.IntRange(min=1), help="Length of n-grams. Default: 2; existence 1.")
+@click.option("--context", metavar="COLUMN", help="The column that `pos` reads in place of pos.")
+@click.option("--pad", is_flag=True, help="n-grams reach over the start and the end of a sequence.")
+@click.option("--spans", is_flag=True, help="Count runs of a label, not tokens.")
+@click.option("--names", metavar="NAMES", help="What members of tuples are called, as in source,relation.")
+@click.option(
+    "-K",
+    "--hidden",
+    default="10",
+    show_default=True,
+    metavar="K",
+    callback=_hidden,
+    help="Hidden units; several (2,5,10) or auto: chosen by cross-validation.",
+)
+@click.option(
+    "--negatives",
+    type=click.Choice(NEGATIVES),
+    help="Where invalid vectors come from. Default: the paper's for the feature.",
+)
+@click.option(
+    "--many",
+    default="1",
+    show_default=True,
+    metavar="NUMBER",
+    callback=_many,
+    help="Random changes of each valid one (relabel, recast, flip, perturb), or all.",
+)
+@click.option(
+    "--min-support",
+    type=click.FloatRange(min=0),
+    default=1,
+    show_default=True,
+    help="Vectors seen fewer times are not taken for valid.",
+)
+@click.option(
+    "--caution",
+    type=click.FloatRange(min=0, min_open=True),
+    default=1,
+    show_default=True,
+    help="How much valid vectors outweigh invalid ones; a large one forbids less.",
+)
+@click.option("--cv", is_flag=True, help="Choose rate and decay of the paper's grid by cross-validation.")
+@click.option(
+    "--folds", type=click.IntRange(min=2), default=5, show_default=True, help="Of cross-validation."
+)
+@click.option("--dev", metavar="FILE", help="Held-out data. Default: the last 20 % of DATA.")
+@click.option("--no-held-out", is_flag=True, help="Learn from all of DATA and hold nothing out.")
+@click.option(
+    "--refit",
+    is_flag=True,
+    help="Save a constraint learned again from DATA with its held-out part. Default: save the judged one.",
+)
+@click.option("--rules", type=click.IntRange(min=1), default=20, show_default=True, help="Rules to print.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Start of the random numbers."
+)
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but warnings and errors.")
+@click.option("-v", "--verbose", is_flag=True, help="Show the sum that forbids each example.")
+def learn(
+    data: str,
+    output: str,
+    form: str | None,
+    columns: str | None,
+    tabs: bool,
+    feature: str | None,
+    n: int | None,
+    context: str | None,
+    pad: bool,
+    spans: bool,
+    names: str | None,
+    hidden: Any,
+    negatives: str | None,
+    many: Any,
+    min_support: float,
+    caution: float,
+    cv: bool,
+    folds: int,
+    dev: str | None,
+    no_held_out: bool,
+    refit: bool,
+    rules: int,
+    as_json: bool,
+    seed: int,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Learn a constraint from the labelled structures in DATA, and say what it is.
+
+    DATA is CoNLL columns, JSON lines ({"labels": [...], "words": [...], "pos": [...]}, or {"tuples":
+    [["Person", "Kill"], ...]}), or a table of psi vectors: CSV with a header and a column `valid` of 0 and 1,
+    or npz with X, y and names. Columns of a table called block=value, one of which holds, are a block.
+
+    Prints the rules in words, how they fit held-out data, and what they would forbid there. A constraint that
+    forbids structures as they are labelled gets a warning.
+
+    \b
+    Example:
+      lcons learn train.conll -o bigrams.json --columns word,pos,label
+      lcons learn train.conll -o pos.json --feature pos -n 2 -K 5 --dev dev.conll
+      lcons learn pairs.jsonl -o pairs.json --names source,relation -K 2
+    """
+    if no_held_out and (dev is not None or refit):
+        raise click.UsageError("give --no-held-out, or --dev or --refit, not both.")
+    from lcons_core import save
+    from lcons_tasks.labelled import LearnSettings, split
+    from lcons_tasks.labelled.showing import shown, to_dict
+
+    say: Say = say_nothing if quiet else say_on_stderr
+    check_target(output, data, *([] if dev is None else [dev]))
+    settings = LearnSettings(
+        feature=feature,
+        n=n,
+        hidden=hidden,
+        negatives=negatives,
+        many=many,
+        min_support=min_support,
+        seed=seed,
+        cv=cv,
+        folds=folds,
+        caution=caution,
+        column=context,
+        pad=pad,
+        spans=spans,
+        names=tuple(name.strip() for name in names.split(",")) if names else (),
+    )
+    whole = _read(data, form, columns, tabs, say)
+    unit = _unit(whole)
+    train, held_out = whole, None
+    if dev is not None:
+        held_out = _read(dev, form, columns, tabs, say_nothing)
+        source, judged = f"all {len(whole):,} {unit}", f"{len(held_out):,} {_unit(held_out)} of {_name(dev)}"
+    elif no_held_out:
+        source, judged = f"all {len(whole):,} {unit}", "nothing was held out"
+    else:
+        train, held_out = split(whole)
+        if held_out is None:
+            say(f"nothing is held out, as there are only {len(whole):,} {unit}; give some with --dev")
+            source, judged = f"all {len(whole):,} {unit}", "too few to hold some out"
+        else:
+            both = " valid and of the invalid" if unit == "rows" else ""
+            source = f"the first 80 % of the{both} {unit} ({len(train):,} of {len(whole):,})"
+            judged = f"the last 20 % of the{both} {unit} of {_name(data)}, {len(held_out):,}"
+    found = _learned(train, settings, held_out, rules, say)
+    if refit and held_out is not None:
+        found, source = _refitted(found, whole, held_out, dev, settings, rules, say)
+        judged += ", by the constraint before it was learned again with them"
+    constraint = replace(found.constraint, provenance={**found.constraint.provenance, "learned_from": source})
+    save(constraint, output)
+    content = {"constraint": output, **to_dict(found, source, judged)}
+    click.echo(
+        json.dumps(content, indent=2) if as_json else shown(found, source, judged, verbose), nl=as_json
+    )
+    for text in found.warnings:
+        click.echo(f"warning: {' '.join(text.split())}", err=True)
+    say(f"written to {output}: the constraint learned from {source}")
+
+
+def _read(path: str, form: str | None, columns: str | None, tabs: bool, say: Say) -> Data:
+    from lcons_tasks.labelled import read_data, tell_format
+    from lcons_tasks.labelled.reading import described_layout, labelled_layout
+
+    told = form or tell_format(path, columns is not None)
+    if told == "conll" and columns is None:
+        layout = described_layout(labelled_layout(path, None, tabs))
+        say(f"reading CoNLL columns {layout} of {_name(path)}; state others with --columns")
+    return read_data(path, told, columns, tabs)
+
+
+def _refitted(
+    found: Learned,
+    whole: Data,
+    held_out: Data,
+    dev: str | None,
+    settings: LearnSettings,
+    rules: int,
+    say: Say,
+) -> tuple[Learned, str]:
+    """The constraint learned from everything, with the judgement of the one that had not seen it all."""
+    from lcons_tasks.labelled.data import joined
+
+    everything = whole if dev is None else joined(whole, held_out)
+    again = _learned(everything, settings, None, rules, say)
+    text = found.held_out_warning
+    before = None if text is None else f"before it was learned again with held-out data, {text}"
+    source = f"all {len(everything):,} {_unit(everything)}" + ("" if dev is None else ", held-out ones too")
+    return replace(again, held_out=found.held_out, held_out_warning=before), source
+
+
+def _learned(data: Data, settings: LearnSettings, held_out: Data | None, rules: int, say: Say) -> Learned:
+    from lcons_tasks.labelled import estimate_seconds
+    from lcons_tasks.labelled import learn as learn_from
+
+    def before(examples: LabelledExamples, learner: ConstraintLearner) -> None:
+        seconds = estimate_seconds(examples, learner)
+        if seconds > SHORT:
+            say(
+                f"learning from {len(examples.positives):,} valid and {len(examples.negatives):,} invalid"
+                f" vectors of {examples.space.d:,} columns: {about(seconds)}, mostly less, more if"
+                " the machine is busy"
+            )
+
+    def making(source: str, number: int, seconds: float) -> None:
+        if seconds > SHORT:
+            say(
+                f"making up to {number:,} invalid vectors by `{source}`: {about(seconds)};"
+                " `--negatives relabel` makes fewer"
+            )
+
+    with ExitStack() as stack:
+        shown: list[Waiting] = []
+
+        def report(step: Progress) -> None:
+            # A bar only: restarts end one after another, so a time to go drawn from the first steps is wrong.
+            if not sys.stderr.isatty():
+                return
+            if not shown:
+                shown.append(stack.enter_context(waiting("learning", say)))
+            shown[0](step.epoch, step.epochs)
+
+        return learn_from(
+            data, settings, held_out, rules=rules, progress=report, making=making, before=before
+        )
+
+
+def _unit(data: Data) -> str:
+    from lcons_tasks.labelled import PsiTable
+
+    return "rows" if isinstance(data, PsiTable) else "structures"
+
+
+def _name(path: str) -> str:
+    return Path(path).name

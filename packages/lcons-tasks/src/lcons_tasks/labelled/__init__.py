@@ -1,0 +1,37 @@
+"""Labelled data of one's own: read it, learn a constraint from it, and judge that on what it has not seen.
+
+    file -(telling)-> format -(reading)-> Structures | PsiTable -(learning)-> Learned
+
+| file | format | a structure is |
+|---|---|---|
+| CoNLL columns | `conll` | a sentence: a label a token, and columns such as words and POS tags |
+| JSON lines | `jsonl` | an object: `labels` with `words`, `pos`, ...; or `tuples` |
+| CSV, npz | `csv`, `npz` | a row: psi itself, valid or not |
+
+Not in the paper: all of this folder.
+"""
+
+from lcons_tasks.labelled.data import Data, PsiTable, Structures, split
+from lcons_tasks.labelled.judging import Forbidden, Judgement
+from lcons_tasks.labelled.learning import Learned, estimate_seconds, learn
+from lcons_tasks.labelled.reading import read_data
+from lcons_tasks.labelled.settings import LearnSettings
+from lcons_tasks.labelled.tables import table_space
+from lcons_tasks.labelled.telling import FORMATS, tell_format
+
+__all__ = [
+    "FORMATS",
+    "Data",
+    "Forbidden",
+    "Judgement",
+    "LearnSettings",
+    "Learned",
+    "PsiTable",
+    "Structures",
+    "estimate_seconds",
+    "learn",
+    "read_data",
+    "split",
+    "table_space",
+    "tell_format",
+]

@@ -1,0 +1,200 @@
+"""One constraint from data of one's own, with what it says in words and how it judges data.
+
+    data -> feature -> LabelledExamples -> ConstraintLearner -> LearnedConstraint -> Judgement, Explanation
+
+Held-out data have a part of their own in nothing but the judgement. Invalid vectors to judge by come from the
+held-out structures in the way that training made its own, less what either part has as valid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from lcons_core import ConstraintLearner, Explanation, LabelledExamples, LearnedConstraint, explain
+from lcons_core.errors import InvalidInput, LconsError
+from lcons_core.examples import fold
+from lcons_core.learn import learn_from_examples
+from lcons_core.learning import Progress
+from lcons_core.learning.settings import hidden_values, restarts_for
+from lcons_core.psi import SparsePsi
+from lcons_tasks.labelled.data import Data, PsiTable, Structures
+from lcons_tasks.labelled.judging import Judgement, judge, warning
+from lcons_tasks.labelled.parts import Parts, parts_of, rows_of
+from lcons_tasks.labelled.preparing import (
+    GIVEN,
+    Making,
+    Task,
+    check_columns,
+    made_of_rows,
+    of_structures,
+    of_table,
+    source_of,
+)
+from lcons_tasks.labelled.settings import LearnSettings
+
+# Multiplications a second of one core, as measured when sparse psi is learned from.
+SPEED = 2.5e8
+# More invalid vectors than these are not made from held-out data.
+MOST_JUDGED = 10**6
+ADVICE = "use it softly, or learn from more data or with more caution (--caution 4)."
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A constraint, the examples and settings it comes from, how it judges them and held-out data, its rules.
+
+    `chosen` is the learner's configuration, `scores` the mean accuracies of cross-validation where there was
+    one; `contradictions` counts vectors of a table that were given as valid and as invalid."""
+
+    constraint: LearnedConstraint
+    examples: LabelledExamples
+    settings: LearnSettings
+    negatives: str
+    chosen: dict[str, Any]
+    scores: tuple[float, ...]
+    training: Judgement
+    held_out: Judgement | None
+    explanation: Explanation
+    training_warning: str | None = None
+    held_out_warning: str | None = None
+    contradictions: int = 0
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """A sentence for each part of the data of which valid structures are forbidden."""
+        return tuple(text for text in (self.training_warning, self.held_out_warning) if text is not None)
+
+
+def learn(
+    data: Data,
+    settings: LearnSettings | None = None,
+    held_out: Data | None = None,
+    *,
+    rules: int = 20,
+    progress: Callable[[Progress], None] | None = None,
+    making: Making | None = None,
+    before: Callable[[LabelledExamples, ConstraintLearner], None] | None = None,
+) -> Learned:
+    """The constraint that the data obey.
+
+    `making` is told the source of negatives, how many it may make and in how many seconds, before it does;
+    `before` is told of the examples and the learner, before training.
+
+    >>> from lcons_tasks.labelled import LearnSettings, Structures, learn
+    >>> words = [(["Ann", "sings"], ["B", "O"]), (["Ann", "Lee"], ["B", "I"]), (["Oh", "Ann"], ["O", "B"])]
+    >>> found = learn(Structures.of([*words, (["Oh", "no"], ["O", "O"])]), LearnSettings(hidden=2))
+    >>> found.constraint.satisfied(["O", "I"]), found.training.forbidden_structures
+    (False, 0)
+    """
+    chosen = settings or LearnSettings()
+    task = of_table(data, chosen) if isinstance(data, PsiTable) else of_structures(data, chosen, making)
+    held = None if held_out is None else _held_out_parts(task, data, held_out)
+    learner = chosen.learner(task.examples)
+    learner.progress = progress
+    if before is not None:
+        before(task.examples, learner)
+    constraint = learn_from_examples(task.examples, learner, task.feature)
+    recipe = {**chosen.to_dict(), "negatives": None if task.negatives == GIVEN else task.negatives}
+    provenance = {**constraint.provenance, "recipe": {**recipe, "names": list(chosen.names)}}
+    constraint = replace(constraint, provenance=_plain(provenance))
+    training = judge(constraint, data, task.valid)
+    judged, held_out_warning = None, None
+    if held is not None and held_out is not None:
+        invalid = _held_out_invalid(task, chosen, held_out, held)
+        judged = judge(
+            constraint, held_out, held, task.seen, invalid, set(task.examples.negatives.row_keys())
+        )
+        held_out_warning = warning(judged, "in held-out data", held_out, ADVICE)
+    results = learner.cv_results_
+    return Learned(
+        constraint=constraint,
+        examples=task.examples,
+        settings=chosen,
+        negatives=task.negatives,
+        chosen=dict(learner.configuration_),
+        scores=() if results is None else tuple(map(float, results["mean_test_score"])),
+        training=training,
+        held_out=judged,
+        explanation=explain(constraint, task.examples, limit=rules, seed=chosen.seed),
+        training_warning=warning(training, "that it learned from", data, ADVICE),
+        held_out_warning=held_out_warning,
+        contradictions=task.contradictions,
+    )
+
+
+def estimate_seconds(examples: LabelledExamples, learner: ConstraintLearner) -> float:
+    """About how long learning takes on one free core where it does not end early, as it mostly does."""
+    psi, _, _ = examples.matrix()
+    hidden = hidden_values(learner.hidden, psi.d)
+    restarts = restarts_for(learner.restarts, len(examples))
+    entries = (psi.indices.size + len(psi)) * learner.epochs / SPEED
+    grid = len(np.atleast_1d(learner.learning_rate)) * len(np.atleast_1d(learner.decay))
+    # Half of the restarts end after 200 steps, half of the rest after 400, ...: a third of the full course.
+    seconds = entries * max(K * restarts(K) for K in hidden) / 3
+    if grid * len(hidden) > 1:
+        seconds += entries * grid * learner.cv * sum(K * max(restarts(K) // 4, 1) for K in hidden) / 3
+    return float(seconds)
+
+
+def _held_out_parts(task: Task, data: Data, held_out: Data) -> Parts:
+    """The valid parts of held-out data, which must be of the same kind as the training data."""
+    if isinstance(data, PsiTable) and isinstance(held_out, PsiTable):
+        if data.names != held_out.names:
+            raise InvalidInput(
+                f"expected the columns of the training table in held-out data, found others"
+                f" ({', '.join(held_out.names[:8])}); use the same header."
+            )
+        return rows_of(task.examples.space, held_out, held_out.valid)
+    same = isinstance(data, Structures) and isinstance(held_out, Structures)
+    if not same or not isinstance(held_out, Structures) or task.feature is None:
+        raise InvalidInput(
+            "expected held-out data of the same kind as the training data, found a table beside structures;"
+            " give both in one format."
+        )
+    if isinstance(data, Structures) and data.tuples != held_out.tuples:
+        raise InvalidInput(
+            "expected held-out data of the same kind as the training data, found tuples beside sequences;"
+            " give both in one format."
+        )
+    check_columns(held_out, task.feature.column if hasattr(task.feature, "contexts") else None)
+    return parts_of(task.feature, held_out)
+
+
+def _held_out_invalid(task: Task, settings: LearnSettings, held_out: Data, parts: Parts) -> SparsePsi | None:
+    """Invalid vectors of held-out data: the given ones, or made as training made its own."""
+    space = task.examples.space
+    if task.negatives == GIVEN and isinstance(held_out, PsiTable):
+        found = rows_of(space, held_out, ~held_out.valid).psi
+        return found if len(found) else None
+    if not len(parts.psi):
+        return None
+    positives = fold(parts.psi, space.d)
+    try:
+        if task.feature is None or isinstance(held_out, PsiTable):
+            made = made_of_rows(settings, space, positives)
+        else:
+            outside = {i for i, _ in parts.outside}
+            inside = [one for i, one in enumerate(held_out.instances) if i not in outside]
+            source = source_of(task.negatives, task.feature, inside, positives, settings)
+            made = source.collect(MOST_JUDGED)
+    except LconsError:
+        # There are figures on what is valid all the same.
+        return None
+    known = task.seen | set(parts.psi.row_keys())
+    fresh = np.array([key not in known for key in made.psi.row_keys()], dtype=np.bool_)
+    return made.psi.take(fresh) if fresh.any() else None
+
+
+def _plain(provenance: dict[str, Any]) -> dict[str, Any]:
+    """The provenance with lists in place of tuples, as files hold them."""
+    return {name: _listed(value) for name, value in provenance.items()}
+
+
+def _listed(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _listed(item) for name, item in value.items()}
+    return [_listed(item) for item in value] if isinstance(value, list | tuple) else value

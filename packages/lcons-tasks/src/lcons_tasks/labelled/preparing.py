@@ -1,0 +1,150 @@
+"""What there is to learn from data of one's own: the feature, and vectors that are valid and invalid.
+
+What does not fit together (a feature and data, negatives and a feature) is refused before any work.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence, Set
+from dataclasses import dataclass
+from typing import Any
+
+from lcons_core import LabelledExamples
+from lcons_core import negatives as sources
+from lcons_core.errors import InvalidInput
+from lcons_core.examples import Folded, fold
+from lcons_core.features import ConstraintFeature
+from lcons_core.features.sequence import WORD
+from lcons_core.features.words import is_punctuation
+from lcons_core.instance import Instance
+from lcons_core.learn import NEGATIVES, OFTEN, make_feature, usual_negatives
+from lcons_core.negatives import NegativeSource
+from lcons_tasks.labelled.data import PsiTable, Structures
+from lcons_tasks.labelled.parts import Parts, parts_of, rows_of
+from lcons_tasks.labelled.settings import LearnSettings
+from lcons_tasks.labelled.tables import table_space
+
+GIVEN = "given"
+OF_TABLES = ("unseen", "flip")
+# Entries of made vectors a second, each checked to be a point of its space.
+CHECKED = 8e7
+
+Making = Callable[[str, int, float], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What there is to learn."""
+
+    feature: ConstraintFeature | None
+    examples: LabelledExamples
+    negatives: str
+    valid: Parts
+    seen: Set[bytes]
+    contradictions: int = 0
+
+
+def of_structures(data: Structures, settings: LearnSettings, making: Making | None) -> Task:
+    name = settings.feature_for(data.tuples)
+    options = settings.options_for(name)
+    check_columns(data, settings.column_of(name))
+    _check_words(data, name)
+    if not data.tuples:
+        labels = {label for instance in data.instances for label in instance.y}
+        if len(labels) < 2:
+            raise InvalidInput(
+                f"expected at least two labels to tell apart, found {', '.join(sorted(labels)) or 'none'}; is"
+                " it the right column? State it, as in `--columns word=1,label=-1`."
+            )
+    feature = make_feature(data.instances, name, **options)
+    source = settings.negatives or usual_negatives(feature)
+    valid = parts_of(feature, data)
+    positives = fold(valid.psi, feature.space.d, min_support=settings.min_support)
+    made = source_of(source, feature, data.instances, positives, settings)
+    if making is not None:
+        making(source, made.size, made.size * feature.space.d / CHECKED)
+    examples = LabelledExamples.of(feature.space, positives, made.collect(), settings.min_support)
+    return Task(feature, examples, source, valid, set(valid.psi.row_keys()))
+
+
+def source_of(
+    source: str,
+    feature: ConstraintFeature,
+    instances: Sequence[Instance],
+    positives: Folded,
+    settings: LearnSettings,
+) -> NegativeSource:
+    """The source of that name, refused where it is not made for such a feature."""
+    needs = {"relabel": "pad", "recast": "pad", "near": "pad", "apart": "contexts", "perturb": "labels"}
+    if source in needs and not hasattr(feature, needs[source]):
+        raise InvalidInput(
+            f"expected negatives that fit the feature {feature.kind!r}, found {source!r}; its own are"
+            f" {usual_negatives(feature)!r}."
+        )
+    return NEGATIVES[source](feature, instances, positives, settings.many, settings.seed)
+
+
+def check_columns(data: Structures, column: str | None) -> None:
+    if column is None:
+        return
+    for number, instance in zip(data.numbers().tolist(), data.instances, strict=True):
+        if column not in instance.x:
+            where = "word=1" if column == WORD else f"word=1,{column}=2"
+            raise InvalidInput(
+                f"expected a column {column!r}, found {', '.join(instance.x) or 'none'} in structure"
+                f" {number}; say where it is, as in `--columns {where}`, or choose another feature."
+            )
+
+
+def _check_words(data: Structures, feature: str) -> None:
+    """Refuses words among which there is nothing that the feature tells apart."""
+    words = Counter(word for instance in data.instances for word in instance.x.get(WORD, ()))
+    if feature == "punctuation" and not any(map(is_punctuation, words)):
+        raise InvalidInput("expected punctuation among the words, found none; choose another feature.")
+    if feature == "word" and max(words.values(), default=0) < OFTEN:
+        raise InvalidInput(
+            f"expected words that occur {OFTEN} times or more, found none; choose another feature, such as"
+            " shape."
+        )
+
+
+def of_table(data: PsiTable, settings: LearnSettings) -> Task:
+    for name in ("feature", "n", "column", "pad", "spans", "names"):
+        if getattr(settings, name):
+            raise InvalidInput(
+                f"expected no {name!r} with a table of psi vectors, found {getattr(settings, name)!r}; psi is"
+                " given there, leave it out."
+            )
+    space = table_space(data.names, data.X)
+    valid = rows_of(space, data, data.valid)
+    positives = fold(valid.psi, space.d, min_support=settings.min_support)
+    if not len(positives):
+        raise InvalidInput(
+            f"expected valid vectors, found none that occurs {settings.min_support:g} times or more; add rows"
+            " with valid = 1 or lower --min-support."
+        )
+    seen = set(valid.psi.row_keys())
+    invalid = rows_of(space, data, ~data.valid).psi
+    if len(invalid) and settings.negatives is not None:
+        raise InvalidInput(
+            f"expected no --negatives with a table that has invalid vectors, found {settings.negatives!r};"
+            " leave it out, or give valid vectors only."
+        )
+    if len(invalid):
+        keys = invalid.row_keys()
+        both = len(seen.intersection(keys))
+        return Task(None, LabelledExamples.of(space, positives, invalid), GIVEN, valid, seen, both)
+    made = made_of_rows(settings, space, positives)
+    return Task(None, LabelledExamples.of(space, positives, made), str(settings.negatives), valid, seen)
+
+
+def made_of_rows(settings: LearnSettings, space: Any, positives: Folded) -> Folded:
+    if settings.negatives == "unseen":
+        return sources.unseen(space, positives.psi).collect()
+    if settings.negatives == "flip":
+        return sources.flipped(space, positives.psi, settings.many, settings.seed).collect()
+    raise InvalidInput(
+        f"expected invalid vectors too, found valid ones only and --negatives {settings.negatives}; add rows"
+        f" with valid = 0, or make some with --negatives {' or '.join(OF_TABLES)}."
+    )

@@ -1,0 +1,113 @@
+"""Labelled data from a file, whatever its format."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+from lcons_core.errors import InvalidInput
+from lcons_core.features.sequence import WORD
+from lcons_tasks.corpus import Columns, MalformedCorpus, read_columns
+from lcons_tasks.corpus.lines import malformed, numbered_lines
+from lcons_tasks.labelled.data import Data, Structures
+from lcons_tasks.labelled.json_lines import LABEL, read_json_lines
+from lcons_tasks.labelled.tables import read_csv, read_npz
+from lcons_tasks.labelled.telling import FORMATS, tell_format
+from lcons_tasks.tagging.reading import POS, column_layout
+
+LAST = -1
+
+
+def read_data(
+    path: str | os.PathLike[str], form: str | None = None, columns: str | None = None, tabs: bool = False
+) -> Data:
+    """The structures or vectors of a file.
+
+    `form` is one of `FORMATS`, told where it is None. `columns` states what is where: for CoNLL columns as
+    `word,pos,label` or `word=1,label=-1`, for JSON lines as `word=tokens,label=tags`. `tabs`: cells of CoNLL
+    columns are separated by one tab each, so that they may hold blanks.
+    """
+    chosen = form or tell_format(path, columns is not None)
+    if chosen not in FORMATS:
+        raise InvalidInput(f"unknown format {chosen!r}; it is one of {', '.join(FORMATS)}.")
+    if chosen in ("csv", "npz"):
+        if columns is not None:
+            raise InvalidInput(
+                f"expected no --columns with a table of psi vectors, found {columns!r:.60}; its header names"
+                " them."
+            )
+        return read_csv(path) if chosen == "csv" else read_npz(path)
+    if chosen == "jsonl":
+        return read_json_lines(path, None if columns is None else _members(columns))
+    layout = labelled_layout(path, columns, tabs)
+    instances = tuple(sentence.instance for sentence in read_columns(path, layout))
+    if not instances:
+        raise malformed(path, 1, "expected sentences of one token a line, found none; give at least one.")
+    return Structures(instances)
+
+
+def labelled_layout(path: str | os.PathLike[str], columns: str | None, tabs: bool = False) -> Columns:
+    """The layout that `columns` states, with the label in the last column unless it names `label`.
+
+    Without `columns` the first is the word and the last the label, and of three or more the second is `pos`.
+    """
+    options = Columns(separator="\t" if tabs else None, skip_docstart=True, comments=True)
+    number, width = _first_width(path, options)
+    if columns is None:
+        if width < 2:
+            raise malformed(
+                path,
+                number,
+                "expected a word and its label in each line, found one column; give both.",
+            )
+        return replace(options, words=1, labels=LAST, context={POS: 2} if width > 2 else {})
+    found = column_layout(columns)
+    context = dict(found.context)
+    layout = replace(options, words=found.words, labels=context.pop(LABEL, LAST), context=context)
+    try:
+        places = layout.places(width)
+    except InvalidInput as error:
+        raise malformed(path, number, str(error)) from None
+    labels = places.pop("labels")
+    shared = [name for name, place in places.items() if place == labels]
+    if shared:
+        name = WORD if shared[0] == "words" else shared[0]
+        raise malformed(
+            path,
+            number,
+            f"expected a column of labels beside {name!r}, found that column {labels + 1} would be both; name"
+            f" the labels' column, as in `--columns word=1,{LABEL}={min(width, 2)}`.",
+        )
+    return layout
+
+
+def described_layout(layout: Columns) -> str:
+    """The layout as `--columns` would state it."""
+    return ",".join(
+        f"{name}={place}"
+        for name, place in {WORD: layout.words, **layout.context, LABEL: layout.labels}.items()
+    )
+
+
+def _first_width(path: str | os.PathLike[str], layout: Columns) -> tuple[int, int]:
+    """(line, cells) of the first token."""
+    for number, text in numbered_lines(path):
+        if text and not layout.is_comment(text, 0):
+            return number, len(layout.split(text))
+    raise MalformedCorpus(
+        f"{os.fspath(path)}: expected sentences of one token a line, found an empty file; give at least one."
+    )
+
+
+def _members(columns: str) -> dict[str, str]:
+    """Columns and the members that hold them, of `word=tokens,label=tags`."""
+    members: dict[str, str] = {}
+    for item in columns.split(","):
+        name, equals, member = (part.strip() for part in item.partition("="))
+        if not name or name in members or (equals and not member):
+            raise InvalidInput(
+                f"expected members such as `word=tokens,{LABEL}=tags`, found {columns!r:.80}; name each"
+                " column once."
+            )
+        members[name] = member if equals else {WORD: "words", LABEL: "labels"}.get(name, name)
+    return members
