@@ -145,6 +145,41 @@ def er(corpus: str, full: bool, jobs: int | None, out: Path, quiet: bool, **give
     tell(out, report, given["as_json"], "constraints, predictions, extractor")
 
 
+@commands.command()
+@click.option("--seed", "seeds", multiple=True, type=int, help="Which instance; several.")
+@click.option("--hidden", "-K", "hidden", multiple=True, type=int, help="K of the networks; several.")
+@click.option("--guided", multiple=True, type=int, help="K of networks learned in rounds; several.")
+@click.option("--rounds", type=click.IntRange(min=0), help="At most so many rounds; 0: none.")
+@run_options("synthetic")
+def synthetic(full: bool, jobs: int | None, out: Path, quiet: bool, **given: Any) -> None:
+    """Learn the hidden constraints of integer programs from their solutions.
+
+    Draws programs that share constraints, solves them, learns constraints from the solutions of some and
+    solves the others under these. Stages are kept: a run that is stopped goes on where it was, and gives the
+    same result.
+
+    \b
+    Example:
+      lcons run synthetic --seed 1 -K 2 --rounds 0
+    """
+    from dataclasses import replace
+
+    from lcons_tasks.experiment.stages import Stages
+    from lcons_tasks.synthetic.report import write_run
+    from lcons_tasks.synthetic.task import Options, run
+
+    options = Options.full() if full else Options.default()
+    options = replace(options, **{key: given[key] for key in ("seeds", "hidden", "guided") if given[key]})
+    if given["rounds"] is not None:
+        options = replace(options, rounds=given["rounds"])
+    check_writable(out)
+    stages = Stages.of_user()
+    with phases(quiet) as progress:
+        filled = run(options, stages, jobs, progress)
+    report = write_run(out, options, filled, stages)
+    tell(out, report, given["as_json"], "constraints")
+
+
 def _options(corpus: str, full: bool, given: dict[str, Any]) -> Any:
     """The defaults of the corpus, with what was given in their place."""
     from dataclasses import replace

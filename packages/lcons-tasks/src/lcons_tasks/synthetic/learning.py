@@ -1,88 +1,119 @@
-"""Learning the constraints of programs from their optima.
+"""A rectifier network from optima (positives) and proven negatives.
 
-Positives are the optima of the training programs. Negatives are the optima with one bit flipped so that the
-cost falls (`lcons_core.negatives.cheaper_flips`), and in rounds what `rounds` adds. Learning rate and decay are
-chosen from the paper's grid by cross-validation, at most 1000 epochs.
+psi is the assignment z itself. Training sees z - mu, where mu is the mean of the positives rounded to
+multiples of 2^-6, and the network is written back for z:
 
-Paper: Appendix B. Differs from the paper: positives and negatives weigh the same in total (there are some
-fifty negatives a positive), and networks are started several times side by side.
+    w . (z - mu) + b = w . z + (b - w . mu)
+
+so the set of networks is the same, but a unit starts with its boundary among the optima: without this most
+restarts end with units that are never active. The network for z is rounded to multiples of 2^-20 and is the
+one that is measured.
+
+Paper: Appendix B: Adam for 1000 epochs, rate and decay by cross-validation (`GRIDS["synthetic"]`), negatives
+by flips that lower the cost. Not in the paper: centred psi, restarts, both labels weighing the same.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
-from lcons_core.learning import ConstraintLearner
-from lcons_core.learning.grids import GRIDS
+from lcons_core.exact import Floats, round_dyadic
+from lcons_core.examples import LabelledExamples
+from lcons_core.learning import GRIDS, ConstraintLearner
 from lcons_core.negatives import cheaper_flips
 from lcons_core.rectifier import RectifierNetwork
-from lcons_decode.scores import Ints
+from lcons_core.space import FeatureSpace, binary
+from lcons_tasks.synthetic.generator import Programs
 
-BATCH, PATIENCE, FOLDS = 128, 20, 3
-# With more units than the paper's the rate is not searched: each training takes longer, and gains nothing.
-MOST_SEARCHED = 10
-RATE = 0.01
+_GRID = GRIDS["synthetic"]
+_CENTRE = 64.0
+
+
+@dataclass(frozen=True)
+class LearningSettings:
+    """What a network is trained with; several rates or decays are chosen from by cross-validation."""
+
+    learning_rate: tuple[float, ...] = _GRID.learning_rate
+    decay: tuple[float, ...] = _GRID.decay
+    epochs: int = _GRID.epochs
+    folds: int = 5
+    restarts: int = 16
+    temperature: float = 4.0
+    patience: int = 100
+
+    def to_dict(self) -> dict[str, Any]:
+        """The settings as plain data."""
+        return asdict(self)
 
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """Distinct assignments that are feasible, and distinct ones that are proved not to be."""
+    """Distinct assignments: positives (P, d), and negatives (N, d) that are proven infeasible."""
 
-    positives: Ints
-    negatives: Ints
+    positives: Floats
+    negatives: Floats
 
-    @classmethod
-    def of(cls, costs: Ints, optima: Ints) -> Examples:
-        """The optima, and their cheaper flips."""
-        flips = cheaper_flips(costs, optima).collect().psi.dense().astype(np.int64)
-        return cls(np.unique(optima, axis=0), np.unique(flips, axis=0))
+    def joined(self, more: Floats) -> Examples:
+        """With more negatives, each kept once, in order of appearance."""
+        points = np.concatenate([self.negatives, more])
+        _, first = np.unique(points, axis=0, return_index=True)
+        return Examples(self.positives, points[np.sort(first)])
 
-    def with_negatives(self, more: Ints) -> Examples:
-        """The examples with more negatives."""
-        return Examples(self.positives, np.unique(np.concatenate([self.negatives, more]), axis=0))
-
-    def matrix(self) -> tuple[Ints, Ints]:
-        """(N, d) and (N,): 1 for feasible."""
-        y = np.repeat([1, 0], [len(self.positives), len(self.negatives)])
-        return np.concatenate([self.positives, self.negatives]), y
-
-    def accuracy(self, network: RectifierNetwork) -> float:
-        """How many examples a network tells right, in percent."""
-        X, y = self.matrix()
-        return float(100 * (np.asarray(network.accepts(X.astype(np.float64))) == y).mean())
+    def accuracy(self, network: Any) -> dict[str, float]:
+        """In percent: of all examples, of both labels alike, of positives and of negatives."""
+        good, bad = network.accepts(self.positives), ~network.accepts(self.negatives)
+        right = [100.0 * float(side.mean()) for side in (good, bad)]
+        return {
+            "network": 100.0 * float(np.concatenate([good, bad]).mean()),
+            "network balanced": sum(right) / 2,
+            "network positives": right[0],
+            "network negatives": right[1],
+        }
 
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """A network, and the rate and decay that were chosen for it."""
+    """A network on z, and the configuration that cross-validation chose."""
 
     network: RectifierNetwork
-    settings: dict[str, float] = field(default_factory=dict)
+    configuration: dict[str, Any]
 
 
-def learn(
-    examples: Examples, hidden: int, seed: int = 0, settings: dict[str, float] | None = None
-) -> Learned:
-    """The network with so many hidden units that fits the examples; `settings`: a rate and decay that were
-    chosen before."""
-    grid = GRIDS["synthetic"]
-    rates: object = grid.learning_rate if hidden <= MOST_SEARCHED else RATE
-    decays: object = grid.decay if hidden <= MOST_SEARCHED else 0.0
-    if settings is not None:
-        rates, decays = settings["learning_rate"], settings["decay"]
-    learner = ConstraintLearner(
-        hidden,
-        seed=seed,
-        learning_rate=rates,  # type: ignore[arg-type]
-        decay=decays,  # type: ignore[arg-type]
-        epochs=grid.epochs,
-        cv=FOLDS,
-        batch_size=BATCH,
-        patience=PATIENCE,
+def flip_examples(programs: Programs) -> Examples:
+    """Optima, and optima with one bit flipped so that they cost less."""
+    d = programs.costs.shape[1]
+    space = FeatureSpace([binary("z", [str(j) for j in range(d)])])
+    found = LabelledExamples.of(
+        space, programs.optima, cheaper_flips(programs.costs, programs.optima).collect()
     )
-    X, y = examples.matrix()
-    learner.fit(X.astype(np.float64), y)
-    chosen = {name: float(learner.configuration_[name]) for name in ("learning_rate", "decay")}
-    return Learned(learner.network_, chosen)
+    return Examples(found.positives.dense(), found.negatives.dense())
+
+
+def learn(examples: Examples, K: int, settings: LearningSettings, seed: int) -> Learned:
+    """The network with K units that separates the examples best."""
+    centre = np.rint(_CENTRE * examples.positives.mean(0)) / _CENTRE
+    learner = ConstraintLearner(
+        hidden=K,
+        seed=seed,
+        restarts=settings.restarts,
+        learning_rate=_one_or_many(settings.learning_rate),
+        decay=_one_or_many(settings.decay),
+        epochs=settings.epochs,
+        cv=settings.folds,
+        temperature=settings.temperature,
+        patience=settings.patience,
+    )
+    points = np.concatenate([examples.positives, examples.negatives])
+    valid = np.arange(len(points)) < len(examples.positives)
+    learner.fit(points - centre, valid)
+    W, b = learner.network_.W, learner.network_.b
+    network = RectifierNetwork(W, round_dyadic(b - (W * centre).sum(1)))
+    return Learned(network, learner.configuration_)
+
+
+def _one_or_many(values: Sequence[float]) -> float | Sequence[float]:
+    return values[0] if len(values) == 1 else values

@@ -1,90 +1,139 @@
-"""Counterexample-guided rounds: learn, solve, add what is proved infeasible, and learn again.
+"""Counterexample-guided rounds: what the learned constraints still allow, and must not.
 
-A solution that the network allows and that costs strictly less than the proved optimum of some training
-program is infeasible, whatever program it was found for: costs are integers and optima have no gap. So the
-training programs are solved under the learned constraints, and as many programs with random costs, which
-look in other directions; what is proved infeasible becomes a negative. It ends when a round finds nothing
-(every training program then has its optimum), or after so many rounds; the network of the round that solves
-the most training programs is kept, the later one of equals.
+    repeat:  solve every training program under the network
+             z is a counterexample  iff  c_i . z < c_i . z_i  for some training program i
+             none -> a fixpoint: the network reproduces every training optimum's cost
+             else add them to the negatives, and learn again
+
+z_i is a proven optimum and costs are integers, so a point that is strictly cheaper for *any* training program
+is infeasible: no false negative can arise, whichever program it was found for. The same test certifies points
+in bulk without a solver: on the way from a counterexample to the optimum of its program, bits are flipped one
+by one in a seeded order, and each point that is still certified is a negative too, nearer to the boundary.
+
+The network of the round with the fewest unsolved training programs is kept, the first where tied. Test
+programs play no part.
 
 Not in the paper.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lcons_core.exact import Floats
 from lcons_core.rectifier import RectifierNetwork
-from lcons_decode.scores import Ints
-from lcons_tasks.synthetic.learning import Examples, Learned, learn
-from lcons_tasks.synthetic.programs import predict
+from lcons_tasks.experiment.jobs import Tell
+from lcons_tasks.synthetic.generator import Programs
+from lcons_tasks.synthetic.inference import predict
+from lcons_tasks.synthetic.learning import Examples, Learned, LearningSettings, flip_examples, learn
 
-ROUNDS = 12
+
+@dataclass(frozen=True)
+class RoundSettings:
+    """`rounds`: at most so many networks; `walks`: ways back to the optimum a counterexample."""
+
+    rounds: int = 12
+    walks: int = 1
+    learning: LearningSettings = field(default_factory=lambda: LearningSettings((0.01,), (0.0,)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The settings as plain data."""
+        return asdict(self)
 
 
 @dataclass(frozen=True)
 class Round:
-    """What a round found: negatives that it learned from, programs that it solved, negatives that it added."""
+    """One round: negatives it learned from, training programs whose optimal cost it misses, infeasible ones,
+    counterexamples it found and negatives it added."""
 
     negatives: int
-    solved: int
+    unsolved: int
+    infeasible: int
+    counterexamples: int
     added: int
 
 
 @dataclass(frozen=True, eq=False)
 class Rounds:
-    """The network that is kept, the rounds, and whether the last one found nothing to add."""
+    """The chosen network, its round, all rounds, the last negatives, and whether a fixpoint was reached."""
 
     network: RectifierNetwork
-    rounds: tuple[Round, ...]
-    kept: int
+    chosen: int
+    history: tuple[Round, ...]
+    examples: Examples
     fixpoint: bool
 
 
-def proved_infeasible(assignments: Ints, costs: Ints, optima: Ints) -> NDArray[np.bool_]:
-    """Which assignments cost strictly less than the proved optimum of some program.
-
-    >>> costs, optima = np.array([[1, 2], [-3, 1]]), np.array([[0, 1], [0, 0]])
-    >>> proved_infeasible(np.array([[0, 0], [1, 1], [0, 1]]), costs, optima).tolist()
-    [True, True, False]
-    """
-    least = (costs * optima).sum(1)
-    return np.asarray((assignments @ costs.T < least).any(1))
+def certified(points: Floats, programs: Programs) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """(N,) whether a point is strictly cheaper than the proven optimum of some program."""
+    return np.asarray((points @ programs.costs.T < programs.values).any(1))
 
 
-def learn_in_rounds(
-    costs: Ints,
-    optima: Ints,
-    hidden: int,
-    first: Learned,
+def run_rounds(
+    programs: Programs,
+    K: int,
+    settings: RoundSettings | None = None,
     seed: int = 0,
-    most: int = ROUNDS,
-    tell: Callable[[float, str], None] | None = None,
+    tell: Tell | None = None,
+    first: Learned | None = None,
 ) -> Rounds:
-    """Rounds after a first network, learned from the examples without any."""
-    examples = Examples.of(costs, optima)
-    rng = np.random.default_rng(seed)
-    least = (costs * optima).sum(1)
-    network, told, best = first.network, [], (-1, first.network, 0)
-    for number in range(most + 1):
+    """Rounds from the flips on, or from a network that was learned from them, to a fixpoint or the budget."""
+    settings = settings or RoundSettings()
+    examples = flip_examples(programs)
+    history: list[Round] = []
+    best: tuple[int, int, RectifierNetwork] | None = None
+    for number in range(settings.rounds):
         if tell is not None:
-            tell(number / (most + 1), f"round {number + 1}, {len(examples.negatives)} negatives")
-        if number:
-            network = learn(examples, hidden, seed + number, first.settings).network
-        own = np.array([predict(c, network).assignment for c in costs])
-        elsewhere = rng.permuted(np.abs(costs), axis=1) * rng.choice([-1, 1], costs.shape)
-        other = np.array([predict(c, network).assignment for c in elsewhere])
-        solved = int(((costs * own).sum(1) == least).sum())
-        if solved >= best[0]:
-            best = (solved, network, number)
-        found = np.unique(np.concatenate([own, other]), axis=0)
-        proved = found[proved_infeasible(found, costs, optima)]
-        told.append(Round(len(examples.negatives), solved, len(proved)))
-        if not len(proved):
+            tell(number / settings.rounds, f"round {number + 1}")
+        learned = first if first is not None and not number else None
+        network = (learned or learn(examples, K, settings.learning, seed + number)).network
+        found = predict(network, programs.costs)
+        missed = (programs.costs * found.points).sum(1) != programs.values
+        wrong = np.flatnonzero(certified(found.points, programs))
+        if best is None or int(missed.sum()) < best[0]:
+            best = (int(missed.sum()), number, network)
+        more = counterexamples(found.points[wrong], wrong, programs, settings.walks, seed + number)
+        larger = examples.joined(more)
+        added = len(larger.negatives) - len(examples.negatives)
+        history.append(
+            Round(
+                len(examples.negatives),
+                int(missed.sum()),
+                len(found.infeasible),
+                len(wrong),
+                added,
+            )
+        )
+        if not added:
             break
-        examples = examples.with_negatives(proved)
-    return Rounds(best[1], tuple(told), best[2], not told[-1].added)
+        examples = larger
+    assert best is not None
+    return Rounds(best[2], best[1], tuple(history), examples, not history[-1].counterexamples)
+
+
+def counterexamples(
+    points: Floats, owners: Sequence[int] | Any, programs: Programs, walks: int, seed: int
+) -> Floats:
+    """The points, and what is still certified on ways from each to the optimum of the program it is of."""
+    random = np.random.default_rng(seed)
+    found = [points]
+    for point, owner in zip(points, owners, strict=True):
+        differs = np.flatnonzero(point != programs.optima[owner])
+        for _ in range(walks):
+            way = np.repeat(point[None], len(differs), axis=0)
+            for step, j in enumerate(random.permutation(differs).tolist()):
+                way[step:, j] = programs.optima[owner, j]
+            found.append(way[certified(way, programs)])
+    return np.concatenate(found) if len(points) else points
+
+
+def implied_network(programs: Programs) -> RectifierNetwork:
+    """What the training optima imply, learning aside: accepts z iff c_i . z >= c_i . z_i for every i.
+
+    Unit i is 2 (c_i . z_i - c_i . z): at most 0 or, costs being integers, at least 2.
+    """
+    return RectifierNetwork(-2.0 * programs.costs, 2.0 * programs.values)

@@ -1,0 +1,85 @@
+"""`lcons run synthetic`: which cells there are, and filling them on several cores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+from lcons_core.errors import InvalidInput
+from lcons_tasks.experiment.jobs import Progress, Tell, run_phase
+from lcons_tasks.experiment.stages import Stages
+from lcons_tasks.synthetic import paper
+from lcons_tasks.synthetic.cell import Cell, Filled, fill, instance
+
+LARGE = (50, 200)
+ROUNDS = 12
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to run: instances by seed, numbers of hidden units, and with how many hidden units and at most how
+    many counterexample-guided rounds (0: none)."""
+
+    seeds: tuple[int, ...] = (1, 2, 3)
+    hidden: tuple[int, ...] = (2, 5, 10)
+    guided: tuple[int, ...] = (10,)
+    rounds: int = ROUNDS
+
+    def __post_init__(self) -> None:
+        for name in ("seeds", "hidden", "guided"):
+            # The same cell twice would only make the spread look small.
+            object.__setattr__(self, name, tuple(dict.fromkeys(getattr(self, name))))
+        if not self.seeds or not self.hidden:
+            raise InvalidInput("at least one seed and one K are needed, found none; name one.")
+        if min(self.seeds) < 0 or min((*self.hidden, *self.guided)) < 1 or self.rounds < 0:
+            raise InvalidInput(
+                f"seeds and rounds are at least 0 and K at least 1, found {self.seeds}, {self.rounds} and"
+                f" {(*self.hidden, *self.guided)}."
+            )
+
+    @classmethod
+    def default(cls) -> Options:
+        """A look of a minute or two."""
+        return cls()
+
+    @classmethod
+    def full(cls) -> Options:
+        """The whole table of the paper, large K, and rounds with more units."""
+        return cls((1, 2, 3, 4, 5), (*paper.HIDDEN, *LARGE), (10, 20))
+
+
+def cells_of(options: Options) -> list[Cell]:
+    """The cells to fill: the table first, then the rounds."""
+    table = [Cell(seed, hidden) for hidden in options.hidden for seed in options.seeds]
+    guided = options.guided if options.rounds else ()
+    return table + [Cell(seed, hidden, options.rounds) for hidden in guided for seed in options.seeds]
+
+
+def run(
+    options: Options, stages: Stages, jobs: int | None = None, progress: Progress | None = None
+) -> list[Filled]:
+    """The filled cells, in the order of `cells_of`; `progress` hears the phase, its pieces and an event."""
+    cells = cells_of(options)
+    names = [f"instance {seed}" for seed in options.seeds]
+    drawn = [Cell(seed, options.hidden[0]) for seed in options.seeds]
+    run_phase("drawing and solving", partial(_draw, stages=stages), drawn, names, jobs, progress)
+    # The longest first, results in the order of the cells.
+    order = sorted(range(len(cells)), key=lambda i: -(cells[i].hidden + 1000 * cells[i].rounds))
+    names = [cell_name(cells[i]) for i in order]
+    work = partial(_fill, stages=stages)
+    found = run_phase("learning and solving", work, [cells[i] for i in order], names, jobs, progress)
+    place = dict(zip(order, found, strict=True))
+    return [place[i] for i in range(len(cells))]
+
+
+def cell_name(cell: Cell) -> str:
+    """What a cell is, for people."""
+    return f"K = {cell.hidden}{', rounds' if cell.rounds else ''} (instance {cell.seed})"
+
+
+def _draw(cell: Cell, tell: Tell, stages: Stages) -> None:
+    instance(cell, stages, tell)
+
+
+def _fill(cell: Cell, tell: Tell, stages: Stages) -> Filled:
+    return fill(cell, stages, tell)
