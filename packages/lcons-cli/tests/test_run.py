@@ -175,3 +175,42 @@ def test_an_er_run_that_cannot_be_is_refused_in_one_sentence(cache, options, wor
     assert done.exit_code == 2
     assert words in done.stderr
     assert not (cache / "run").exists()
+
+
+def test_a_synthetic_run_prints_the_table_and_leaves_constraints(cache, monkeypatch):
+    """A tiny recipe; the command is what is looked at."""
+    from lcons_tasks.synthetic.cell import Cell
+    from lcons_tasks.synthetic.generator import Recipe
+
+    tiny = Recipe(
+        variables=9, programs=14, training=10, looked_at=4, largest_cost=20, first=4, probes=6, most=12
+    )
+    monkeypatch.setattr("lcons_tasks.synthetic.task.Cell", lambda *given: Cell(*given, recipe=tiny))
+    done = lcons(
+        "run",
+        "synthetic",
+        "--seed",
+        "1",
+        "-K",
+        "2",
+        "--rounds",
+        "0",
+        "--jobs",
+        "1",
+        "--out",
+        str(cache / "run"),
+    )
+    assert done.exit_code == 0, done.output
+    assert "bits of test solutions right" in done.stdout
+    assert (cache / "run/report.md").read_text(encoding="utf-8") == done.stdout
+    assert (cache / "run/constraints/instance-1/K2.json").is_file()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"), [(["-K", "0"], "K at least 1"), (["--seed", "-1"], "at least 0")]
+)
+def test_a_synthetic_run_that_cannot_be_is_refused_in_one_sentence(cache, options, words):
+    done = lcons("run", "synthetic", *options, "--out", str(cache / "run"))
+    assert done.exit_code == 2
+    assert words in done.stderr
+    assert not (cache / "run").exists()

@@ -34,8 +34,8 @@ def render(options: Options, found: Sequence[Group]) -> str:
         f"Instances: seeds {', '.join(map(str, options.seeds))}, each with 50 variables, 70 training and 30"
         f" test programs, and {', '.join(map(str, sizes))} hidden constraints"
         f" ({', '.join(map(str, distinct))} distinct training optima). Figures are percentages, mean ±"
-        " standard deviation over instances. How instances are drawn was chosen for the two baseline figures of"
-        " the paper alone; settings of learning were tried on other seeds (100 and above).",
+        " standard deviation over instances. How instances are drawn was chosen for the two baseline figures"
+        " of the paper alone; settings of learning were tried on other seeds (100 and above).",
         "## Without learned constraints",
         _baselines(found[0]),
         "## With learned constraints, by the number of hidden units",
@@ -105,7 +105,7 @@ def _rounds(guided: Sequence[Group]) -> str:
     for group in guided:
         for cell in group.cells:
             told = cell.figures["rounds"]
-            solved = ", ".join(str(70 - one["unsolved"]) for one in told)
+            solved = ", ".join(str(cell.cell.recipe.training - one["unsolved"]) for one in told)
             end = "fixpoint" if cell.figures["fixpoint"] else "budget"
             rows.append(
                 [f"K = {group.hidden}, instance {cell.cell.seed}", solved, str(told[-1]["negatives"]), end]

@@ -1,0 +1,221 @@
+"""Synthetic programs: proved optima, sound negatives, rounds that end, the table, and a whole run."""
+
+import json
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lcons_core import load
+from lcons_core.errors import DamagedFile, InvalidInput
+from lcons_core.rectifier import RectifierNetwork
+from lcons_decode.ilp import Form
+from lcons_tasks.experiment.stages import Stages
+from lcons_tasks.synthetic import paper
+from lcons_tasks.synthetic.cell import Cell, as_constraint, constraint, fill
+from lcons_tasks.synthetic.generator import Recipe, generate, load_programs, optimum, save_programs
+from lcons_tasks.synthetic.inference import predict, unconstrained
+from lcons_tasks.synthetic.learning import Examples, LearningSettings, flip_examples, learn
+from lcons_tasks.synthetic.measures import UNCONSTRAINED, baselines, network_figures, recovery, rows_that_hold
+from lcons_tasks.synthetic.report import write_run
+from lcons_tasks.synthetic.rounds import (
+    RoundSettings,
+    certified,
+    counterexamples,
+    implied_network,
+    run_rounds,
+)
+from lcons_tasks.synthetic.summary import claims, groups
+from lcons_tasks.synthetic.task import Options, cells_of, run
+
+TINY = Recipe(variables=9, programs=14, training=10, looked_at=4, largest_cost=20, first=4, probes=6, most=12)
+QUICK = LearningSettings((0.03,), (0.0,), epochs=300, restarts=4, patience=20)
+EVERY = np.array(list(product([0.0, 1.0], repeat=9)))
+
+
+@pytest.fixture(scope="module")
+def programs():
+    return generate(3, TINY)
+
+
+def feasible_points(one):
+    return EVERY[one.feasible(EVERY)]
+
+
+@settings(max_examples=8)
+@given(seed=st.integers(0, 1000))
+def test_optima_are_feasible_and_no_feasible_point_is_cheaper(seed):
+    one = generate(seed, replace(TINY, programs=6, training=4, probes=2))
+    allowed = feasible_points(one)
+    assert one.feasible(one.planted[None]).all()
+    assert (np.rint(one.A) == one.A).all()
+    assert ((one.A != 0).sum(1) == 4).all()
+    for part in (one.train, one.test):
+        assert one.feasible(part.optima).all()
+        assert np.array_equal(part.values, (part.costs @ allowed.T).min(1))
+
+
+def test_rows_are_added_until_a_solver_without_constraints_is_as_bad_as_in_the_paper():
+    loose = generate(5, replace(TINY, right_bits=100.0))
+    tight = generate(5, replace(TINY, right_bits=0.0))
+    assert len(loose.A) == TINY.first
+    assert len(tight.A) == TINY.most
+    assert np.array_equal(tight.A[: len(loose.A)], loose.A)
+    assert np.array_equal(tight.train.costs, loose.train.costs)
+
+
+def test_a_seed_gives_one_set_and_a_file_gives_it_back(tmp_path, programs):
+    again = generate(3, TINY)
+    assert np.array_equal(again.train.optima, programs.train.optima)
+    save_programs(programs, tmp_path / "programs.npz")
+    read = load_programs(tmp_path / "programs.npz", TINY)
+    assert np.array_equal(read.test.optima, programs.test.optima)
+    (tmp_path / "programs.npz").write_bytes(b"no archive")
+    with pytest.raises(DamagedFile, match="generate it again"):
+        load_programs(tmp_path / "programs.npz", TINY)
+
+
+@pytest.mark.parametrize("wrong", [{"looked_at": 10}, {"training": 14}, {"slack": -1.0}, {"probes": 0}])
+def test_a_recipe_that_cannot_be_is_refused(wrong):
+    with pytest.raises(InvalidInput):
+        replace(TINY, **wrong)
+
+
+def test_negatives_are_infeasible(programs):
+    examples = flip_examples(programs.train)
+    assert programs.feasible(examples.positives).all()
+    assert not programs.feasible(examples.negatives).any()
+
+
+def test_centred_training_gives_a_network_of_the_points_themselves(programs):
+    examples = flip_examples(programs.train)
+    found = learn(examples, 4, QUICK, 0)
+    assert found.network.K == 4
+    assert examples.accuracy(found.network)["network"] >= 90
+    # Weights are multiples of 2^-20, so every margin on 0/1 points is exact.
+    for array in (found.network.W, found.network.b):
+        assert np.array_equal(array * 2**20, np.rint(array * 2**20))
+
+
+def test_every_form_predicts_solutions_of_one_cost(programs):
+    network = learn(flip_examples(programs.train), 3, QUICK, 0).network
+    costs = programs.test.costs
+    found = {form: predict(network, costs, form=form) for form in Form}
+    for one in found.values():
+        assert network.accepts(one.points).all() or one.infeasible
+        assert np.array_equal((one.points * costs).sum(1), (found[Form.LIFTED].points * costs).sum(1))
+    allowed = EVERY[np.asarray(network.accepts(EVERY))]
+    if len(allowed):
+        assert np.array_equal((found[Form.LIFTED].points * costs).sum(1), (costs @ allowed.T).min(1))
+
+
+def test_constraints_that_allow_nothing_are_broken_as_little_as_pays():
+    network = RectifierNetwork([[4.0, 0.0, 0.0]], [2.0])  # at least 2 everywhere, 6 where z1 is 1
+    found = predict(network, np.array([[-3.0, -2.0, 5.0]]))
+    assert found.infeasible == (0,)
+    assert found.points.tolist() == [[0.0, 1.0, 0.0]]
+
+
+def test_rounds_add_only_infeasible_points_and_end(programs):
+    found = run_rounds(programs.train, 3, RoundSettings(4, learning=QUICK))
+    assert not programs.feasible(found.examples.negatives).any()
+    assert 1 <= len(found.history) <= 4
+    assert found.history[found.chosen].unsolved == min(one.unsolved for one in found.history)
+    again = run_rounds(programs.train, 3, RoundSettings(4, learning=QUICK))
+    assert np.array_equal(found.network.W, again.network.W)
+    assert [one.added for one in found.history] == [one.added for one in again.history]
+
+
+def test_certified_points_are_infeasible_and_implied_rows_say_the_same(programs):
+    verdicts = certified(EVERY, programs.train)
+    assert not programs.feasible(EVERY[verdicts]).any()
+    assert np.array_equal(verdicts, ~np.asarray(implied_network(programs.train).accepts(EVERY)))
+    wrong = np.flatnonzero(certified(unconstrained(programs.train.costs), programs.train))
+    more = counterexamples(unconstrained(programs.train.costs)[wrong], wrong, programs.train, 2, 0)
+    assert len(more) >= len(wrong)
+    assert certified(more, programs.train).all()
+
+
+def test_the_figures_of_a_perfect_network_are_perfect(programs):
+    network = implied_network(programs.test)
+    figures, found = network_figures(network, programs)
+    assert figures["bitwise"] == pytest.approx(100 * (found.points == programs.test.optima).mean())
+    assert figures["optimal"] <= 100
+    assert figures["gold accepted"] == 100
+    assert 0 <= rows_that_hold(network, programs.test.optima) <= 1
+    plain = baselines(programs)
+    free = unconstrained(programs.test.costs)
+    assert plain[UNCONSTRAINED]["bitwise"] == pytest.approx(100 * (free == programs.test.optima).mean())
+    assert plain["the cheapest training optimum"]["satisfied"] == 100
+
+
+def test_recovery_of_the_hidden_rows_themselves_is_whole():
+    one = generate(3, replace(TINY, first=1, step=1, most=1, right_bits=0.0))
+    row, side = one.A[0], one.b[0]
+    network = RectifierNetwork([-2 * row], [2 * side])  # at most 0 where the row holds, else at least 2
+    found = recovery(network, one)
+    assert found["agree"] == found["feasible points allowed"] == found["infeasible points forbidden"] == 100
+    assert found["cosine"] == pytest.approx(1)
+
+
+def test_an_optimum_that_cannot_be_is_refused():
+    from lcons_core.errors import LconsError
+
+    with pytest.raises(LconsError, match="draw another seed"):
+        optimum(np.array([1.0]), np.array([[1.0]]), np.array([2.0]))
+
+
+# The run
+
+
+def test_cells_are_the_table_and_the_rounds():
+    cells = cells_of(Options((1, 2), (2, 3), (3,), 5))
+    assert [(c.seed, c.hidden, c.rounds) for c in cells] == [
+        (1, 2, 0),
+        (2, 2, 0),
+        (1, 3, 0),
+        (2, 3, 0),
+        (1, 3, 5),
+        (2, 3, 5),
+    ]
+    assert len(cells_of(Options((1,), (2,), (3,), 0))) == 1
+    full = Options.full()
+    assert set(paper.HIDDEN) < set(full.hidden)
+    assert {50, 200} <= set(full.hidden)
+
+
+@pytest.mark.parametrize("wrong", [{"seeds": ()}, {"hidden": (0,)}, {"rounds": -1}])
+def test_bad_options_are_refused(wrong):
+    with pytest.raises(InvalidInput):
+        replace(Options(), **wrong)
+
+
+def test_a_run_leaves_everything_behind_and_a_rerun_the_same_bytes(tmp_path, monkeypatch):
+    """A tiny recipe and short training; everything else as it is."""
+    monkeypatch.setattr("lcons_tasks.synthetic.cell.LearningSettings", lambda: QUICK)
+    monkeypatch.setattr("lcons_tasks.synthetic.task.Cell", lambda *given: Cell(*given, recipe=TINY))
+    stages = Stages(tmp_path / "stages")
+    options = Options((1, 2), (2, 3), (3,), 2)
+    filled = run(options, stages, 1)
+    report = write_run(tmp_path / "run", options, filled, stages)
+    assert "## Counterexample-guided rounds" in report
+    results = json.loads((tmp_path / "run/results.json").read_text(encoding="utf-8"))
+    assert results["task"] == "synthetic"
+    assert len(results["cells"]) == 6
+    kept = load(tmp_path / "run/constraints/instance-1/K3-rounds.json")
+    assert kept == constraint(filled[4].cell, stages)
+    assert (tmp_path / "run/curve.svg").is_file()
+    assert len(claims(groups(filled))) >= 4
+    write_run(tmp_path / "again", options, run(options, stages, 1), stages)
+    for name in ("results.json", "report.md"):
+        assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "run" / name).read_bytes()
+    assert fill(filled[0].cell, stages, lambda share, what: None).figures == filled[0].figures
+
+
+def test_a_network_of_points_is_a_constraint_on_named_variables():
+    learned = as_constraint(RectifierNetwork([[2.0, 2.0]], [-2.0]))
+    assert learned.space.describe([1, 0]) is not None
+    assert Examples(np.eye(2), np.ones((1, 2))).accuracy(learned.network)["network"] == 100
