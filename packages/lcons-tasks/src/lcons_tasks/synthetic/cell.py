@@ -70,10 +70,13 @@ def instance(cell: Cell, stages: Stages, tell: Tell | None = None) -> ProgramSet
 
 def first_network(cell: Cell, stages: Stages) -> Learned:
     """The network without rounds, learned or read."""
+    examples = flip_examples(instance(cell, stages).train)
     settings = LearningSettings() if cell.hidden <= SEARCHED else FIXED
+    if len(examples.positives) < settings.folds:
+        # Too few distinct optima to choose by cross-validation.
+        settings = FIXED
 
     def make(folder: Path) -> None:
-        examples = flip_examples(instance(cell, stages).train)
         found = learn(examples, cell.hidden, settings, cell.seed)
         save(as_constraint(found.network), folder / "constraint.json")
         (folder / "configuration.json").write_text(json.dumps(found.configuration), encoding="utf-8")
