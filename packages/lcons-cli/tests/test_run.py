@@ -183,7 +183,7 @@ def test_a_synthetic_run_prints_the_table_and_leaves_constraints(cache, monkeypa
     from lcons_tasks.synthetic.generator import Recipe
 
     tiny = Recipe(
-        variables=9, programs=14, training=10, looked_at=4, largest_cost=20, first=4, probes=6, most=12
+        variables=9, programs=14, training=10, constraints=5, strictness=0.5, scale=4, largest_cost=20
     )
     monkeypatch.setattr("lcons_tasks.synthetic.task.Cell", lambda *given: Cell(*given, recipe=tiny))
     done = lcons(

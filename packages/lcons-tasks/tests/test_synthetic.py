@@ -31,7 +31,7 @@ from lcons_tasks.synthetic.rounds import (
 from lcons_tasks.synthetic.summary import claims, groups
 from lcons_tasks.synthetic.task import Options, cells_of, run
 
-TINY = Recipe(variables=9, programs=14, training=10, looked_at=4, largest_cost=20, first=4, probes=6, most=12)
+TINY = Recipe(variables=9, programs=14, training=10, constraints=5, strictness=0.5, scale=4, largest_cost=20)
 QUICK = LearningSettings((0.03,), (0.0,), epochs=300, restarts=4, patience=20)
 EVERY = np.array(list(product([0.0, 1.0], repeat=9)))
 
@@ -48,23 +48,21 @@ def feasible_points(one):
 @settings(max_examples=8)
 @given(seed=st.integers(0, 1000))
 def test_optima_are_feasible_and_no_feasible_point_is_cheaper(seed):
-    one = generate(seed, replace(TINY, programs=6, training=4, probes=2))
+    one = generate(seed, replace(TINY, programs=6, training=4))
     allowed = feasible_points(one)
     assert one.feasible(one.planted[None]).all()
     assert (np.rint(one.A) == one.A).all()
-    assert ((one.A != 0).sum(1) == 4).all()
     for part in (one.train, one.test):
         assert one.feasible(part.optima).all()
         assert np.array_equal(part.values, (part.costs @ allowed.T).min(1))
 
 
-def test_rows_are_added_until_a_solver_without_constraints_is_as_bad_as_in_the_paper():
-    loose = generate(5, replace(TINY, right_bits=100.0))
-    tight = generate(5, replace(TINY, right_bits=0.0))
-    assert len(loose.A) == TINY.first
-    assert len(tight.A) == TINY.most
-    assert np.array_equal(tight.A[: len(loose.A)], loose.A)
-    assert np.array_equal(tight.train.costs, loose.train.costs)
+def test_rows_are_strict_and_lenient_in_turn_and_the_planted_point_has_slack():
+    one = generate(5, replace(TINY, variables=20, constraints=6, scale=50, programs=2, training=1))
+    ask = (one.A @ (2 * one.planted - 1)) / np.linalg.norm(one.A, axis=1)
+    assert (np.sign(ask) == [1, -1, 1, -1, 1, -1]).all()
+    spare = one.A @ one.planted - one.b
+    assert (spare == np.floor(TINY.slack * np.linalg.norm(one.A, axis=1) / 2)).all()
 
 
 def test_a_seed_gives_one_set_and_a_file_gives_it_back(tmp_path, programs):
@@ -78,7 +76,7 @@ def test_a_seed_gives_one_set_and_a_file_gives_it_back(tmp_path, programs):
         load_programs(tmp_path / "programs.npz", TINY)
 
 
-@pytest.mark.parametrize("wrong", [{"looked_at": 10}, {"training": 14}, {"slack": -1.0}, {"probes": 0}])
+@pytest.mark.parametrize("wrong", [{"constraints": 0}, {"training": 14}, {"slack": -1.0}, {"scale": 0}])
 def test_a_recipe_that_cannot_be_is_refused(wrong):
     with pytest.raises(InvalidInput):
         replace(TINY, **wrong)
@@ -153,7 +151,7 @@ def test_the_figures_of_a_perfect_network_are_perfect(programs):
 
 
 def test_recovery_of_the_hidden_rows_themselves_is_whole():
-    one = generate(3, replace(TINY, first=1, step=1, most=1, right_bits=0.0))
+    one = generate(3, replace(TINY, constraints=1))
     row, side = one.A[0], one.b[0]
     network = RectifierNetwork([-2 * row], [2 * side])  # at most 0 where the row holds, else at least 2
     found = recovery(network, one)

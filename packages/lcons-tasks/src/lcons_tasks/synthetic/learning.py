@@ -40,7 +40,7 @@ class LearningSettings:
     learning_rate: tuple[float, ...] = _GRID.learning_rate
     decay: tuple[float, ...] = _GRID.decay
     epochs: int = _GRID.epochs
-    folds: int = 5
+    folds: int = 3
     restarts: int = 16
     temperature: float = 4.0
     patience: int = 100
