@@ -9,6 +9,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ["lcons_core", "lcons_decode", "lcons_tasks", "lcons_cli"]
+# The project, what a reader looks for at the top, and what Poetry, pytest, CI and git need there.
+TOP = {"packages", "tests", "tools"}
+TOP |= {"README.md", "CONTRIBUTING.md", "CITATION.cff", "LICENSE"}
+TOP |= {"pyproject.toml", "poetry.lock", "conftest.py", ".ci", ".gitignore"}
 
 
 def project_texts() -> dict[str, str]:
@@ -31,6 +35,23 @@ def test_the_package_states_its_version(name):
     package = importlib.import_module(name)
     changelog = (ROOT / "packages" / name.replace("_", "-") / "CHANGELOG.md").read_text()
     assert f"## [{package.__version__}]" in changelog
+
+
+def test_the_top_level_holds_what_must_be_there_and_no_more():
+    assert {Path(name).parts[0] for name in project_texts()} == TOP
+
+
+def test_links_within_the_documents_lead_somewhere():
+    texts = {name: text for name, text in project_texts().items() if name.endswith(".md")}
+    links = [(name, link) for name, text in texts.items() for link in re.findall(r"\]\(([^)\s]+)\)", text)]
+    own = [(name, link.partition("#")[0]) for name, link in links if "://" not in link]
+    assert len(own) > 20
+    assert [pair for pair in own if not ((ROOT / pair[0]).parent / pair[1]).exists()] == []
+
+
+def test_the_citation_names_the_version():
+    version = re.search(r'^version: "(.+)"$', (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+    assert version[1] == importlib.import_module("lcons_cli").__version__
 
 
 def test_no_file_names_a_path_of_one_machine():

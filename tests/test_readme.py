@@ -17,7 +17,7 @@ import pytest
 from lcons_cli.main import main
 
 ROOT = Path(__file__).resolve().parent.parent
-READMES = [ROOT / "README.md", *sorted(ROOT.glob("packages/*/README.md"))]
+READMES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("packages/*/README.md"))]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 OUTPUT = re.compile(r"# -> ?(.*)")
 

@@ -1,14 +1,20 @@
 """The command line: what every subcommand shares."""
 
+import os
+import signal
 import subprocess
 import sys
 from importlib.metadata import version
+from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
 from lcons_cli.main import LconsGroup, main
 from lcons_core import LconsError
+
+LCONS = Path(sys.executable).with_name("lcons")
 
 
 def failing_group(error: Exception) -> LconsGroup:
@@ -59,3 +65,53 @@ def test_help_loads_click_and_nothing_heavy():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "Usage:" in done.stdout
     assert heavy & set(done.stderr.split()) == set()
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt(), click.Abort()])
+def test_an_interrupt_is_one_line_and_an_exit_code_that_is_no_answer(stop):
+    result = CliRunner().invoke(failing_group(stop), ["fail"])
+    assert (result.exit_code, result.stdout) == (130, "")
+    assert result.stderr == "lcons: interrupted\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there Ctrl-C is no signal of one process")
+def test_ctrl_c_ends_a_command_that_waits_for_input():
+    # In a group of its own, as the commands of `data` and `run` are.
+    code = (
+        "import click; from lcons_cli.main import main; "
+        "group = click.Group('wait'); main.add_command(group); "
+        "group.add_command(click.Command('here', callback=lambda: (print('ready', flush=True), input()))); "
+        "main(['wait', 'here'])"
+    )
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", code], stdin=pipe, stdout=pipe, stderr=pipe) as process:
+        assert process.stdout.readline() == b"ready\n"
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=30)[1] == b"lcons: interrupted\n"
+    assert process.returncode == 130
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_is_told_how_to_complete(shell):
+    source = subprocess.run(
+        [LCONS], env={**os.environ, "_LCONS_COMPLETE": f"{shell}_source"}, capture_output=True, text=True
+    )
+    assert source.returncode == 0, source.stderr
+    assert f"_LCONS_COMPLETE={shell}_complete" in source.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("lcons ve", {"verify"}),
+        ("lcons run c", {"chunking", "citation"}),
+        ("lcons data ", {"list", "fetch", "add", "path"}),
+        ("lcons compare a b --so", {"--solver"}),
+        ("lcons compare a b --solver h", {"highs"}),
+    ],
+)
+def test_commands_options_and_choices_are_completed(words, expected):
+    given = {"_LCONS_COMPLETE": "zsh_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    done = subprocess.run([LCONS], env={**os.environ, **given}, capture_output=True, text=True)
+    # zsh is given three lines each: its kind, what it is, what it does.
+    assert set(done.stdout.splitlines()[1::3]) == expected, done.stderr

@@ -479,7 +479,8 @@ def test_no_process_stays_when_the_first_is_ended(how, busy):
     assert len(others) >= 2
     if how == "SIGINT":
         os.killpg(busy.pid, signal.SIGINT)  # as a terminal does
-        assert busy.communicate(timeout=60)[1].strip() == b"Aborted!"
+        assert busy.communicate(timeout=60)[1] == b"lcons: interrupted\n"
+        assert busy.returncode == 130
     else:
         os.kill(busy.pid, getattr(signal, how))
     busy.wait(60)

@@ -1,7 +1,8 @@
 """The `lcons` command and its subcommands.
 
 Each subcommand imports what it runs only when it runs, so that `lcons --help` needs click alone.
-Results go to stdout, progress to stderr; an `LconsError` is one line on stderr and exit code 2.
+Results go to stdout, progress to stderr; an `LconsError` is one line on stderr and exit code 2;
+Ctrl-C is one line and exit code 130, as 1 would be an answer.
 """
 
 import sys
@@ -22,6 +23,9 @@ from lcons_cli.report import report
 from lcons_cli.tag import tag
 from lcons_cli.verify import verify
 
+# What shells say of a command that Ctrl-C ended.
+INTERRUPTED = 130
+
 
 class ErrorLine(click.ClickException):
     """An expected failure, shown as one line."""
@@ -33,11 +37,15 @@ class ErrorLine(click.ClickException):
 
 
 class LconsGroup(click.Group):
-    """A group whose commands may raise `LconsError`."""
+    """A group whose commands may raise `LconsError` and be interrupted."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
+        except (KeyboardInterrupt, click.Abort) as stop:
+            # A terminal shows `^C` at the start of the line.
+            click.echo("\n" * sys.stderr.isatty() + "lcons: interrupted", err=True)
+            raise click.exceptions.Exit(INTERRUPTED) from stop
         except Exception as error:
             # Where lcons_core was never imported, the error cannot be one of its own.
             core = sys.modules.get("lcons_core")
@@ -72,7 +80,12 @@ def main() -> None:
 @main.command()
 @click.option("--seed", default=0, show_default=True, help="Start of the random numbers.")
 def demo(seed: int) -> None:
-    """Learn which entity can be the source of which relation, and print the constraints."""
+    """Learn which entity can be the source of which relation, and print the constraints.
+
+    \b
+    Example:
+      lcons demo
+    """
     from lcons_cli.demo import run
 
     run(seed)

@@ -1,0 +1,173 @@
+"""Every command shows an example in its help, and the example runs.
+
+The commands that read constraints or labelled data run theirs in their own tests. The others run here, as
+stated, in a folder with small models where `lcons run` would have left large ones. Experiments take minutes
+and downloads need a network, so of these the example is run up to where they begin.
+"""
+
+import importlib
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from lcons_cli.main import main
+from lcons_core import iob2, learn_constraints
+from lcons_core.errors import LconsError
+from lcons_decode import Hard
+from lcons_tasks.bundled import bundled
+from lcons_tasks.citation.corpus import load_corpus as citation_corpus
+from lcons_tasks.corpus import read_columns
+from lcons_tasks.er.constraints import designed, rules_of
+from lcons_tasks.er.corpus import load_corpus as er_corpus
+from lcons_tasks.er.extractor import Extractor
+from lcons_tasks.er.svm import train_relations
+from lcons_tasks.experiment.stages import Stages
+from lcons_tasks.models.linear_crf import LinearSettings, train_linear
+from lcons_tasks.models.structured_svm import SvmSettings
+from lcons_tasks.tagging.constrained_tagger import ConstrainedTagger
+
+ROOT = Path(__file__).resolve().parent.parent
+ELSEWHERE = ("compare", "convert", "decode", "explain", "learn", "report", "verify")
+EXPERIMENTS = ("chunking", "citation", "er", "synthetic")
+
+pytestmark = pytest.mark.xdist_group("help examples")
+
+# `echo "text" | lcons ...`, `lcons ... > file`, `head $(lcons ...)`, or just `lcons ...`.
+LINE = re.compile(r'(?:echo "(?P<text>.*)" \| |head \$\()?lcons (?P<words>[^>)]+?)(?: > (?P<file>\S+)|\))?')
+
+
+def commands(group: click.Group = main, above: str = "") -> Iterator[tuple[str, click.Command]]:
+    """Every command by its full name, groups among them."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        yield above + name, command
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{above}{name} ")
+
+
+COMMANDS = dict(commands())
+
+
+def example(name: str) -> list[str]:
+    """The lines of the example in a command's help, as a user sees them."""
+    shown = CliRunner().invoke(main, [*name.split(), "--help"], terminal_width=200).stdout
+    found = re.search(r"^ +Example:\n((?: +\S.*\n)+)", shown, re.MULTILINE)
+    return [line.strip() for line in found[1].splitlines()] if found else []
+
+
+def is_run_here(name: str) -> bool:
+    """Whether the lines of a command's example are run by this test, one by one."""
+    return name not in (*ELSEWHERE, "data", "data fetch", "run", *(f"run {task}" for task in EXPERIMENTS))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_an_example_of_itself(name):
+    assert any(f"lcons {name}" in line for line in example(name))
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_the_examples_that_are_not_run_here_are_run_by_the_tests_of_their_command(name):
+    source = (ROOT / f"packages/lcons-cli/tests/test_{name}.py").read_text()
+    assert re.search(r"^def test_the_examples?_(of_the_help_)?runs?\(", source, re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """The files that the examples name, with models in the places where `lcons run` leaves them."""
+    folder = tmp_path_factory.mktemp("examples")
+    for name in ("train.txt", "dev.txt", "test.txt"):
+        lines = bundled("chunking", name).read_text().split("\n\n")[:40]
+        (folder / name).write_text("\n\n".join(lines) + "\n\n")
+    sentences = list(read_columns(folder / "train.txt"))
+    chunker = train_linear(sentences, LinearSettings(iterations=5))
+    chunker.save(folder / "model.npz")
+    ConstrainedTagger(chunker, (Hard(iob2(chunker.labels), "iob2"),)).save(folder / "runs/chunking/tagger")
+    learn_constraints([s.instance for s in sentences], "pos", n=3, hidden=2).save(folder / "pos-3.json")
+
+    references = citation_corpus("bundled", Stages(folder / "stages")).references[:40]
+    ConstrainedTagger(train_linear(references, LinearSettings(iterations=5))).save(
+        folder / "runs/citation/parser"
+    )
+    (folder / "references.txt").write_text("A. Stone. On hedges. Journal of Fields, 12(3):45-67, 1999.\n")
+
+    passages = er_corpus("bundled").passages[:24]
+    model, _ = train_relations(passages, rules_of(designed()), SvmSettings(C=1.0, passes=5))
+    Extractor(model, designed()).save(folder / "runs/er/extractor")
+    (folder / "news.txt").write_text("Ann Hill lives in Oslo.\n")
+
+    (folder / "downloads").mkdir()
+    for name in ("train.txt", "test.txt"):
+        (folder / "downloads" / name).write_bytes((folder / name).read_bytes())
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path_factory, monkeypatch) -> None:
+    """One cache for all tests, which is not the user's."""
+    monkeypatch.setenv("LCONS_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "lcons-examples-cache"))
+    monkeypatch.delenv("LCONS_DATA_DIR", raising=False)
+
+
+@pytest.fixture
+def language(tmp_path, monkeypatch) -> None:
+    """Few sentences to train a POS tagger on, and a spaCy pipeline that finds entities by a rule."""
+    import spacy
+
+    tagged = [(s.words, s.columns["pos"]) for s in list(read_columns(bundled("chunking", "dev.txt")))[:12]]
+    monkeypatch.setattr("lcons_tasks.text.pos.PIPELINE", "no_such_pipeline")
+    monkeypatch.setattr("lcons_tasks.text.best_tagger.tagged_corpus", lambda: ("a few sentences", tagged))
+    nlp = spacy.blank("en")
+    nlp.add_pipe("entity_ruler").add_patterns(
+        [{"label": "X", "pattern": name} for name in ("Oslo", "Ann Hill")]
+    )
+    nlp.to_disk(tmp_path / "pipeline")
+    monkeypatch.setattr("lcons_cli.extract.DEFAULT_PIPELINE", str(tmp_path / "pipeline"))
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if is_run_here(name)])
+def test_the_example_runs(name, folder, language, monkeypatch):
+    monkeypatch.chdir(folder)
+    if name == "data path":
+        CliRunner().invoke(main, ["data", "add", "conll04", str(bundled("er", "sentences.corp"))])
+    for line in example(name):
+        found = LINE.fullmatch(line)
+        assert found, line
+        done = CliRunner().invoke(main, shlex.split(found["words"]), input=found["text"])
+        assert done.exit_code == 0, done.output
+        assert done.stdout.strip()
+
+
+class Reached(Exception):
+    """The example's words were understood, and the experiment would begin."""
+
+
+@pytest.mark.parametrize("task", EXPERIMENTS)
+def test_the_example_of_an_experiment_reaches_it(task, tmp_path, monkeypatch):
+    def begin(options: object, *rest: object) -> None:
+        raise Reached(options)
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(f"lcons_tasks.{task}.task.run", begin)
+    (line,) = example(f"run {task}")
+    done = CliRunner().invoke(main, shlex.split(line)[1:])
+    assert isinstance(done.exception, Reached), done.output
+    options = done.exception.args[0]
+    default = importlib.import_module(f"lcons_tasks.{task}.task").Options.default
+    assert options != (default() if task == "synthetic" else default("bundled"))
+
+
+def test_the_example_of_a_download_names_a_corpus(monkeypatch):
+    def fetch(name: str, *rest: object, catalog: dict, **options: object) -> tuple:
+        assert name in catalog
+        raise LconsError("no network in tests")
+
+    monkeypatch.setattr("lcons_tasks.corpus.fetch", fetch)
+    (line,) = example("data fetch")
+    assert "no network in tests" in CliRunner().invoke(main, shlex.split(line)[1:]).stderr
