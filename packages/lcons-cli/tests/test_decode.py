@@ -47,6 +47,12 @@ def npz(words=True, **more):
     return content.getvalue()
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    """The first decoding compiles, which may take long enough to be told."""
+    monkeypatch.setattr("lcons_cli.decode._PATIENCE", float("inf"))
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("decode")

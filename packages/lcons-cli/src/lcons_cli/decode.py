@@ -225,7 +225,7 @@ def _progress(source: ScoreSource, say: Say) -> Iterator[Callable[[int], None]]:
             bars.start()
             return
         told = True
-        if share and share < 1:
+        if share:
             rest = (now - began) * (1 - share) / share
             say(f"{sequences:,} sequences ({share:.0%}) so far; about {rest:,.0f} s to go")
 
