@@ -213,6 +213,14 @@ def test_a_run_leaves_everything_behind_and_a_rerun_the_same_bytes(tmp_path, mon
     assert fill(filled[0].cell, stages, lambda share, what: None).figures == filled[0].figures
 
 
+def test_a_run_of_other_hidden_units_than_the_papers_makes_no_claims(tmp_path, monkeypatch):
+    monkeypatch.setattr("lcons_tasks.synthetic.task.Cell", lambda *given: Cell(*given, recipe=TINY))
+    monkeypatch.setattr("lcons_tasks.synthetic.cell.FIXED", QUICK)
+    stages, options = Stages(tmp_path / "stages"), Options((1,), (12,), (), 0)
+    report = write_run(tmp_path / "run", options, run(options, stages, 1), stages)
+    assert "Claims" not in report
+
+
 def test_a_network_of_points_is_a_constraint_on_named_variables():
     learned = as_constraint(RectifierNetwork([[2.0, 2.0]], [-2.0]))
     assert learned.space.describe([1, 0]) is not None

@@ -42,9 +42,10 @@ def render(options: Options, found: Sequence[Group]) -> str:
         _table(found),
         "Past 12 hidden units learned rows are sampled. Soft: test programs for which the learned"
         f" constraints allow nothing, solved at a price: {_soft(found)}.",
-        "Claims of the paper:",
-        claims_table(claims(found)),
     ]
+    told = claims(found)
+    if told:
+        parts += ["Claims of the paper:", claims_table(told)]
     guided = [group for group in found if group.rounds]
     if guided:
         parts += ["## Counterexample-guided rounds", _rounds(guided)]
