@@ -1,0 +1,263 @@
+"""The expected penalty is the mean over all labellings, with its gradient; relaxed, it is a lower bound."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lcons_core import penalty as module
+from lcons_core.constraint import LearnedConstraint
+from lcons_core.errors import InvalidInput, TooLarge, Unsupported
+from lcons_core.features import Counts, Existence, NgramContext, NgramLabels
+from lcons_core.instance import Instance
+from lcons_core.label_chain import LabelChain
+from lcons_core.penalty import PENALTIES, expected_penalty
+from lcons_core.rectifier import RectifierNetwork
+from lcons_core.schemes import iob2
+
+LABELS = ("A", "B", "C")
+POS = ("DT", "NN")
+
+
+@dataclass
+class Drawn:
+    """A constraint, labels in the order of a model that knows some of them, and random scores of a batch."""
+
+    constraint: LearnedConstraint
+    labels: tuple[str, ...]
+    emission: torch.Tensor
+    ends: tuple[torch.Tensor, torch.Tensor, torch.Tensor]
+    lengths: list[int]
+    x: list[dict[str, list[str]]]
+
+    def chain(self, linked: bool) -> LabelChain:
+        if linked:
+            return LabelChain.of_scores(self.emission, *self.ends, lengths=self.lengths)
+        return LabelChain.independent(self.emission.softmax(-1), self.lengths)
+
+    def score(self, i: int, y: tuple[int, ...], linked: bool) -> float:
+        total = sum(float(self.emission[i, t, c]) for t, c in enumerate(y))
+        if linked and y:
+            transition, start, stop = self.ends
+            total += float(start[y[0]] + stop[y[-1]])
+            total += sum(float(transition[a, b]) for a, b in pairwise(y))
+        return total
+
+    def mean(self, i: int, linked: bool, penalty: str) -> float:
+        """The penalty of every labelling of sequence i, weighed by its probability."""
+        length = self.lengths[i]
+        found = list(product(range(len(self.labels)), repeat=length))
+        weights = torch.tensor([self.score(i, y, linked) for y in found], dtype=torch.float64).softmax(0)
+        costs = [self.cost(i, y, penalty) for y in found]
+        return float(weights @ torch.tensor(costs, dtype=torch.float64))
+
+    def cost(self, i: int, y: tuple[int, ...], penalty: str) -> float:
+        x = {name: column[: len(y)] for name, column in self.x[i].items()}
+        psi = self.constraint.feature.psi(Instance(x, [self.labels[c] for c in y]))
+        margins = np.atleast_1d(self.constraint.margin(psi)) if len(psi) else np.zeros(0)
+        return float(PENALTIES[penalty](torch.from_numpy(margins)).sum())
+
+
+@st.composite
+def drawn(draw, max_T: int = 4):
+    n = draw(st.integers(1, 3))
+    pad = n > 1 and draw(st.booleans())
+    feature = NgramLabels(LABELS, n, pad)
+    if draw(st.booleans()):
+        feature = NgramContext(LABELS, POS, n, pad=pad)
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    parts = [
+        RectifierNetwork(rng.normal(0, 2, (K, feature.space.d)), rng.normal(0, 1, K))
+        for K in draw(st.lists(st.integers(1, 3), min_size=1, max_size=2))
+    ]
+    network = parts[0] if len(parts) == 1 else parts[0] & parts[1]
+    labels = tuple(draw(st.permutations(LABELS))[: draw(st.integers(1, 3))])
+    lengths = draw(st.lists(st.integers(0, max_T), min_size=1, max_size=3))
+    T, L = max(lengths), len(labels)
+    emission, *ends = (
+        torch.from_numpy(rng.normal(0, 2, shape)) for shape in ((len(lengths), T, L), (L, L), (L,), (L,))
+    )
+    x = [{"pos": rng.choice(["DT", "NN", "XX"], length).tolist()} for length in lengths]
+    return Drawn(
+        LearnedConstraint(network, feature.space, feature), labels, emission, tuple(ends), lengths, x
+    )
+
+
+@settings(deadline=None, max_examples=60)
+@given(drawn(), st.booleans(), st.sampled_from(list(PENALTIES)))
+def test_the_expectation_is_the_mean_over_all_labellings(case, linked, penalty):
+    found = expected_penalty(case.constraint, case.chain(linked), case.labels, case.x, penalty=penalty)
+    wanted = [case.mean(i, linked, penalty) for i in range(len(case.lengths))]
+    np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-9, atol=1e-9)
+
+
+@settings(deadline=None, max_examples=60)
+@given(drawn(), st.booleans(), st.sampled_from(list(PENALTIES)))
+def test_the_relaxation_is_a_lower_bound_and_tight_on_labellings(case, linked, penalty):
+    arguments = (case.labels, case.x)
+    chain = case.chain(linked)
+    exact = expected_penalty(case.constraint, chain, *arguments, penalty=penalty)
+    relaxed = expected_penalty(case.constraint, chain, *arguments, penalty=penalty, relaxed=True)
+    assert (relaxed <= exact + 1e-9).all()
+    sure = torch.nn.functional.one_hot(case.emission.argmax(-1), len(case.labels)).double()
+    certain = LabelChain.independent(sure, case.lengths)
+    both = [
+        expected_penalty(case.constraint, certain, *arguments, penalty=penalty, relaxed=relaxed)
+        for relaxed in (False, True)
+    ]
+    torch.testing.assert_close(both[0], both[1])
+
+
+@settings(deadline=None, max_examples=15)
+@given(drawn(max_T=3), st.booleans(), st.booleans())
+def test_gradients_are_those_of_finite_differences(case, linked, relaxed):
+    def total(emission, transition, start, stop):
+        chain = Drawn(case.constraint, case.labels, emission, (transition, start, stop), case.lengths, case.x)
+        options = {"penalty": "log_sigmoid", "relaxed": relaxed}
+        return expected_penalty(case.constraint, chain.chain(linked), case.labels, case.x, **options)
+
+    inputs = [tensor.clone().requires_grad_() for tensor in (case.emission, *case.ends)]
+    value = total(*inputs).sum()
+    if not value.requires_grad:
+        return
+    gradients = torch.autograd.grad(value, inputs, allow_unused=True, materialize_grads=True)
+    generator = torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        aside = [1e-6 * torch.randn(t.shape, dtype=t.dtype, generator=generator) for t in inputs]
+        ahead = total(*(t + step for t, step in zip(inputs, aside, strict=True))).sum()
+        behind = total(*(t - step for t, step in zip(inputs, aside, strict=True))).sum()
+    slope = sum(float((g * step).sum()) for g, step in zip(gradients, aside, strict=True))
+    assert float(ahead - behind) / 2e-6 == pytest.approx(slope / 1e-6, rel=1e-4, abs=1e-5)
+
+
+def test_the_exact_penalty_passes_gradcheck():
+    generator = torch.Generator().manual_seed(0)
+    shapes = ((2, 4, 3), (3, 3), (3,), (3,))
+    inputs = [
+        torch.randn(shape, dtype=torch.float64, generator=generator).requires_grad_() for shape in shapes
+    ]
+    labels = ["B-NP", "I-NP", "O"]
+    assert torch.autograd.gradcheck(
+        lambda *scores: expected_penalty(iob2(labels), LabelChain.of_scores(*scores, lengths=[4, 2]), labels),
+        inputs,
+    )
+
+
+def test_a_fractional_assignment_satisfies_what_every_labelling_violates():
+    feature = NgramLabels(("A", "B"), 1)
+    network = RectifierNetwork([[4.0, 0.0], [0.0, 4.0]], [-2.0, -2.0])
+    nothing = LearnedConstraint(network, feature.space, feature)
+    assert not any(nothing.satisfied([label]) for label in "AB")
+    half = torch.tensor([[0.5, 0.5]])
+    assert expected_penalty(nothing, half, ["A", "B"]) == 1.0
+    assert expected_penalty(nothing, half, ["A", "B"], relaxed=True) == 0.0
+
+
+def test_descent_on_the_penalty_alone_makes_labellings_valid():
+    labels = ["B-NP", "I-NP", "O"]
+    scores = [torch.zeros(6, 3), torch.zeros(3, 3)]
+    scores[0][:, 1] = 1.0  # most likely I-NP throughout, which may not begin a sentence
+    for tensor in scores:
+        tensor.requires_grad_()
+    adam = torch.optim.Adam(scores, lr=0.3)
+    for _ in range(50):
+        loss = expected_penalty(iob2(labels), LabelChain.of_scores(*scores), labels)
+        adam.zero_grad()
+        loss.backward()
+        adam.step()
+    assert loss < 0.02
+    best = LabelChain.of_scores(*scores).unary[0].argmax(-1)
+    assert iob2(labels).satisfied([labels[i] for i in best])
+
+
+def test_the_padding_of_a_batch_changes_nothing():
+    labels, generator = ["B-NP", "I-NP", "O"], torch.Generator().manual_seed(1)
+    emission, transition = (torch.randn(shape, generator=generator) for shape in ((2, 5, 3), (3, 3)))
+    both = expected_penalty(iob2(labels), LabelChain.of_scores(emission, transition, lengths=[5, 2]), labels)
+    alone = [
+        expected_penalty(iob2(labels), LabelChain.of_scores(emission[i, :length], transition), labels)
+        for i, length in ((0, 5), (1, 2))
+    ]
+    torch.testing.assert_close(both, torch.stack(alone))
+
+
+def test_float32_models_keep_their_type_and_exact_zeros():
+    feature = NgramLabels(("A", "B"), 1)
+    network = RectifierNetwork([[0.1, 0.3]], [0.7])  # 0.3 + 0.7 is 1, on the boundary
+    constraint = LearnedConstraint(network, feature.space, feature)
+    found = expected_penalty(constraint, torch.tensor([[0.25, 0.75]]), ["A", "B"])
+    assert found.dtype == torch.float32
+    assert found == 0.0
+
+
+def test_token_counts_are_taken_relaxed_only():
+    feature = Counts(LABELS, high=9)
+    network = RectifierNetwork([[0.0, 2.0, 0.0]], [-2.0])  # at most one B
+    constraint = LearnedConstraint(network, feature.space, feature)
+    p = torch.tensor([[[0.0, 1.0], [1.0, 0.0]], [[0.0, 1.0], [0.0, 1.0]]], dtype=torch.float64)
+    assert expected_penalty(constraint, p, ["A", "B"], relaxed=True).tolist() == [0.0, 1.0]
+    short = LabelChain.independent(p, [2, 1])
+    assert expected_penalty(constraint, short, ["A", "B"], relaxed=True).tolist() == [0.0, 0.0]
+    with pytest.raises(Unsupported, match="found 'counts'"):
+        expected_penalty(constraint, p, ["A", "B"])
+
+
+def test_other_features_are_refused():
+    feature = Existence(LABELS)
+    constraint = LearnedConstraint(RectifierNetwork(np.ones((1, 3)), [0.0]), feature.space, feature)
+    with pytest.raises(Unsupported, match="found 'existence'"):
+        expected_penalty(constraint, torch.full((2, 3), 1 / 3), LABELS, relaxed=True)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"labels": ["B-NP", "O"]}, "must be 3 distinct names"),
+        ({"labels": ["B-NP", "I-NP", "X"]}, "unknown label 'X'"),
+        ({"labels": ["B-NP", "I-NP", "I-NP"]}, "must be 3 distinct names"),
+        ({"marginals": torch.tensor([[3.0, -1.0, 0.0]])}, r"pass logits\.softmax"),
+        ({"marginals": torch.zeros(1, 1, 1, 3)}, r"\(B, T, L\) or \(T, L\), found \(1, 1, 1, 3\)"),
+        ({"marginals": torch.ones(1, 3, dtype=torch.int64)}, "must be a float tensor"),
+        ({"marginals": np.ones((1, 3))}, "found ndarray"),
+        ({"x": [{}, {}]}, "for each of 1 sequences, found 2"),
+        ({"penalty": "square"}, "one of hinge, log_sigmoid"),
+    ],
+)
+def test_what_does_not_fit_is_refused(change, message):
+    labels = ["B-NP", "I-NP", "O"]
+    given = {"marginals": torch.tensor([[0.5, 0.5, 0.0]]), "labels": labels, **change}
+    with pytest.raises(InvalidInput, match=message):
+        expected_penalty(iob2(labels), **given)
+
+
+@pytest.mark.parametrize("lengths", [[3], [1, 5], [1.0, 2.0], [-1, 2]])
+def test_lengths_that_do_not_fit_are_refused(lengths):
+    with pytest.raises(InvalidInput, match=r"lengths must be 2 integers in 0\.\.4"):
+        LabelChain.of_scores(torch.zeros(2, 4, 3), torch.zeros(3, 3), lengths=lengths)
+
+
+def test_scores_of_another_shape_are_refused():
+    with pytest.raises(InvalidInput, match=r"transition must have shape \(3, 3\)"):
+        LabelChain.of_scores(torch.zeros(2, 4, 3), torch.zeros(2, 2))
+
+
+def test_contexts_that_are_missing_or_too_short_are_refused():
+    feature = NgramContext(("A", "B"), POS, 1)
+    constraint = LearnedConstraint(RectifierNetwork(np.ones((1, 4)), [0.0]), feature.space, feature)
+    half = torch.full((2, 2), 0.5)
+    with pytest.raises(InvalidInput, match="no column 'pos'"):
+        expected_penalty(constraint, half, ["A", "B"])
+    with pytest.raises(InvalidInput, match="has 1 values"):
+        expected_penalty(constraint, half, ["A", "B"], {"pos": ["DT"]})
+
+
+def test_too_many_windows_are_refused_before_they_are_made(monkeypatch):
+    monkeypatch.setattr(module, "MAX_CELLS", 20)
+    with pytest.raises(TooLarge, match="use smaller batches"):
+        expected_penalty(iob2(["B-NP", "I-NP", "O"]), torch.full((9, 3), 1 / 3), ["B-NP", "I-NP", "O"])
