@@ -17,8 +17,8 @@ from lcons_core.features import Tuples
 from lcons_decode import Status, decode_relations
 from lcons_tasks.er.constraints import FEATURES, designed, rules_of
 from lcons_tasks.er.corpus import load_corpus
+from lcons_tasks.er.cutting import cut, parts
 from lcons_tasks.er.extractor import Extractor, load_extractor
-from lcons_tasks.er.parts import cut, parts
 from lcons_tasks.er.passage import Passage
 from lcons_tasks.er.reading import CandidateText, name_spans, read_marks, read_places
 from lcons_tasks.er.recogniser import entity_spans, load_recogniser

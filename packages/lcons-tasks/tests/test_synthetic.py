@@ -25,7 +25,6 @@ from lcons_tasks.synthetic.rounds import (
     RoundSettings,
     certified,
     counterexamples,
-    implied_network,
     run_rounds,
 )
 from lcons_tasks.synthetic.summary import claims, groups
@@ -106,8 +105,8 @@ def test_every_form_predicts_solutions_of_one_cost(programs):
         assert network.accepts(one.points).all() or one.infeasible
         assert np.array_equal((one.points * costs).sum(1), (found[Form.LIFTED].points * costs).sum(1))
     allowed = EVERY[np.asarray(network.accepts(EVERY))]
-    if len(allowed):
-        assert np.array_equal((found[Form.LIFTED].points * costs).sum(1), (costs @ allowed.T).min(1))
+    assert len(allowed)
+    assert np.array_equal((found[Form.LIFTED].points * costs).sum(1), (costs @ allowed.T).min(1))
 
 
 def test_constraints_that_allow_nothing_are_broken_as_little_as_pays():
@@ -130,20 +129,42 @@ def test_rounds_add_only_infeasible_points_and_end(programs):
 def test_certified_points_are_infeasible_and_implied_rows_say_the_same(programs):
     verdicts = certified(EVERY, programs.train)
     assert not programs.feasible(EVERY[verdicts]).any()
-    assert np.array_equal(verdicts, ~np.asarray(implied_network(programs.train).accepts(EVERY)))
+    # One unit a program: 2 (c . z_i - c . z) is at most 0 or, costs being integers, at least 2.
+    implied = RectifierNetwork(-2.0 * programs.train.costs, 2.0 * programs.train.values)
+    assert np.array_equal(verdicts, ~np.asarray(implied.accepts(EVERY)))
     wrong = np.flatnonzero(certified(unconstrained(programs.train.costs), programs.train))
     more = counterexamples(unconstrained(programs.train.costs)[wrong], wrong, programs.train, 2, 0)
     assert len(more) >= len(wrong)
     assert certified(more, programs.train).all()
 
 
-def test_the_figures_of_a_perfect_network_are_perfect(programs):
-    network = implied_network(programs.test)
-    figures, found = network_figures(network, programs)
-    assert figures["bitwise"] == pytest.approx(100 * (found.points == programs.test.optima).mean())
-    assert figures["optimal"] <= 100
-    assert figures["gold accepted"] == 100
-    assert 0 <= rows_that_hold(network, programs.test.optima) <= 1
+def test_a_network_that_accepts_what_is_feasible_has_perfect_figures():
+    one = generate(3, replace(TINY, constraints=1))
+    network = RectifierNetwork(-2 * one.A, 2 * one.b)  # at most 0 where the row holds, else at least 2
+    figures, found = network_figures(network, one)
+    for figure in ("network", "held-out", "bitwise", "satisfied", "optimal", "gold accepted", "gold rows"):
+        assert figures[figure] == 100, figure
+    assert figures["infeasible"] == 0
+    assert np.array_equal((found.points * one.test.costs).sum(1), one.test.values)
+
+
+def test_a_network_that_accepts_nothing_is_told_by_every_figure_that_should(programs):
+    network = RectifierNetwork(np.zeros((2, 9)), [2.0, 2.0])
+    figures, _ = network_figures(network, programs)
+    assert figures["gold accepted"] == figures["gold rows"] == figures["network positives"] == 0
+    assert figures["network negatives"] == 100
+    assert figures["network balanced"] == 50
+    assert figures["infeasible"] == len(programs.test)
+
+
+def test_rows_of_many_units_are_sampled():
+    none = RectifierNetwork(np.zeros((13, 2)), np.zeros(13))
+    assert rows_that_hold(none, np.ones((3, 2))) == 1
+    one_bad = RectifierNetwork(np.zeros((13, 2)), [9.0] + [0.0] * 12)  # half of the subsets have unit 1
+    assert rows_that_hold(one_bad, np.ones((3, 2))) == pytest.approx(0.5, abs=0.05)
+
+
+def test_baselines_are_what_their_names_say(programs):
     plain = baselines(programs)
     free = unconstrained(programs.test.costs)
     assert plain[UNCONSTRAINED]["bitwise"] == pytest.approx(100 * (free == programs.test.optima).mean())
@@ -223,5 +244,5 @@ def test_a_run_of_other_hidden_units_than_the_papers_makes_no_claims(tmp_path, m
 
 def test_a_network_of_points_is_a_constraint_on_named_variables():
     learned = as_constraint(RectifierNetwork([[2.0, 2.0]], [-2.0]))
-    assert learned.space.describe([1, 0]) is not None
+    assert learned.space.columns == (("z", "z1"), ("z", "z2"))
     assert Examples(np.eye(2), np.ones((1, 2))).accuracy(learned.network)["network"] == 100

@@ -136,7 +136,7 @@ def _contents(
 
 def _tags(tagger: PosTagger, texts: Sequence[CandidateText]) -> list[list[str]]:
     """A tag a token for each text; long ones are tagged in parts."""
-    from lcons_tasks.er.parts import MOST_READ, cut
+    from lcons_tasks.er.cutting import MOST_READ, cut
 
     words = [text.words for text in texts]
     parts = [(i, own[a:b]) for i, own in enumerate(words) for a, b in cut(own, most_words=MOST_READ)]

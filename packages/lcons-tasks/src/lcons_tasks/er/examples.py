@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from lcons_core import LearnedConstraint, why
-from lcons_tasks.er.labels import NO_ENTITY
+from lcons_tasks.er.labels import NO_ENTITY, NO_RELATION
 from lcons_tasks.er.measures import Answer, count
 from lcons_tasks.er.passage import Labelled, Passage
 
@@ -46,8 +46,8 @@ def changed(
             gain = int(count(one, new)[:, 0].sum() - count(one, old)[:, 0].sum())
             gain -= int(count(one, new)[:, 1].sum() - count(one, old)[:, 1].sum())
             name, named = broken
-            found.append((gain, len(one.passage.words), one, old, new, name, named))
-    found.sort(key=lambda entry: (-entry[0], entry[1], entry[2].id))
+            found.append((gain, one, old, new, name, named))
+    found.sort(key=lambda entry: (-entry[0], len(entry[1].passage.words), entry[1].id))
     worse = [entry for entry in found if entry[0] < 0][-1:]
     better: dict[str, Changed] = {}
     for entry in found:
@@ -83,7 +83,6 @@ def bracketed(passage: Passage, answer: Answer) -> str:
 
 def _changed(
     gain: int,
-    size: int,
     one: Labelled,
     old: Answer,
     new: Answer,
@@ -112,7 +111,7 @@ def _forbidden(
             "source": entities[i],
             "relation": label,
             "target": entities[j],
-            "reverse": relations.get((j, i), "NoRel"),
+            "reverse": relations.get((j, i), NO_RELATION),
         }
         for name, constraint in constraints.items():
             feature: Any = constraint.feature

@@ -6,7 +6,7 @@ As a folder (`lcons_tasks.model_folder`) with
 
     extractor.json   {"format": 1, "constraints": [{"name", "file"}, ...]}
 
-A passage that is too long for one graph of candidates is extracted in parts (`er.parts`).
+A passage that is too long for one graph of candidates is extracted in parts (`er.cutting`).
 
 Paper: Sec. 4.
 """
@@ -23,8 +23,8 @@ from lcons_core import LearnedConstraint, load
 from lcons_core.errors import InvalidInput
 from lcons_decode import RelationDecoding, RelationRules, Status, decode_relations
 from lcons_tasks.er.constraints import rules_of
+from lcons_tasks.er.cutting import parts
 from lcons_tasks.er.model import RelationModel, load_model
-from lcons_tasks.er.parts import parts
 from lcons_tasks.er.passage import Passage
 from lcons_tasks.model_folder import MODEL, Described, FolderKind, expect
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lcons_core.errors import InvalidInput, LconsError
-from lcons_tasks.er.parts import MOST_READ, cut
+from lcons_tasks.er.cutting import MOST_READ, cut
 from lcons_tasks.er.reading import CandidateText, Span
 from lcons_tasks.text.encodable import encodable
 

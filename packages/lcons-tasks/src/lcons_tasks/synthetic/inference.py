@@ -4,7 +4,7 @@
 
 A program that no point satisfies is solved softly: `weight * max(0, -margin(z))` is added to its cost, with
 weight sum_j |c_j|, so that one unit of violation costs as much as all decisions together. Such programs are
-counted. Under a time limit the best point found counts, and is counted as unproven.
+counted.
 
 Paper: Appendix B. Not in the paper: the lifted form, the check of every solution, the soft mode.
 """
@@ -25,11 +25,10 @@ from lcons_tasks.experiment.jobs import Tell
 
 @dataclass(frozen=True, eq=False)
 class Predicted:
-    """Points (N, d), which programs were infeasible (solved softly), and which are not proven optimal."""
+    """Points (N, d), and which programs were infeasible and solved softly."""
 
     points: Floats
     infeasible: tuple[int, ...] = ()
-    unproven: tuple[int, ...] = ()
 
 
 def unconstrained(costs: Floats) -> Floats:
@@ -38,40 +37,25 @@ def unconstrained(costs: Floats) -> Floats:
 
 
 def predict(
-    network: Network,
-    costs: Floats,
-    *,
-    form: Form | str = Form.LIFTED,
-    time_limit: float | None = None,
-    tell: Tell | None = None,
+    network: Network, costs: Floats, *, form: Form | str = Form.LIFTED, tell: Tell | None = None
 ) -> Predicted:
     """The best point of each program that the network accepts."""
-    points, infeasible, unproven = [], [], []
+    points, infeasible = [], []
     for i, c in enumerate(costs):
-        found = best_point(network, c, form=form, time_limit=time_limit)
+        found = _best(network, c, None, form)
         if found.status is Status.INFEASIBLE:
             infeasible.append(i)
-            weight = float(np.abs(c).sum())
-            found = best_point(network, c, weight=weight, form=form, time_limit=time_limit)
-        if not found.values:
-            raise LconsError(f"program {i} has no solution within {time_limit} s; allow more time.")
-        if found.status is Status.TIME_LIMIT:
-            unproven.append(i)
+            found = _best(network, c, float(np.abs(c).sum()), form)
+        if found.status is not Status.OPTIMAL:
+            raise LconsError(f"program {i} ended with {found.status}; use fewer hidden units.")
         points.append([found.values[j] for j in range(len(c))])
         if tell is not None:
             tell((i + 1) / len(costs), f"program {i + 1} of {len(costs)}")
-    return Predicted(np.array(points).reshape(costs.shape), tuple(infeasible), tuple(unproven))
+    return Predicted(np.array(points).reshape(costs.shape), tuple(infeasible))
 
 
-def best_point(
-    network: Network,
-    c: Floats,
-    *,
-    weight: float | None = None,
-    form: Form | str = Form.LIFTED,
-    time_limit: float | None = None,
-) -> Assignment:
+def _best(network: Network, c: Floats, weight: float | None, form: Form | str) -> Assignment:
     """The answer for one program; its score is minus the cost, its values are named by position."""
     program = Program({j: Variable(j, -float(cost)) for j, cost in enumerate(c)})
     grounded = ground_columns(network, list(range(len(c))), weight=weight)
-    return solve(program, [grounded], form=form, time_limit=time_limit, explain=False)
+    return solve(program, [grounded], form=form, explain=False)

@@ -67,19 +67,18 @@ def solution_figures(programs: ProgramSet, points: Floats) -> dict[str, float]:
 def rows_that_hold(network: Network, points: Floats, seed: int = 0) -> float:
     """The share of (point, row of Theorem 1) pairs that hold; past K = 12 over seeded random subsets."""
     if network.K <= MOST_LISTED:
-        rows = to_inequalities(network)
-        return float((points @ rows.coefficients.T + rows.bias >= 0).mean())
+        return float(to_inequalities(network).satisfied(points).mean())
     subsets = np.random.default_rng(seed).integers(0, 2, (SAMPLED_ROWS, network.K)).astype(np.float64)
     return float((1.0 - network.activations(points) @ subsets.T >= 0).mean())
 
 
 def network_figures(
-    network: RectifierNetwork, programs: ProgramSet, time_limit: float | None = None, tell: Tell | None = None
+    network: RectifierNetwork, programs: ProgramSet, tell: Tell | None = None
 ) -> tuple[dict[str, float], Predicted]:
     """All figures of a network, and its predicted solutions of the test programs."""
     gold = programs.test.optima
     held_out = flip_examples(programs.test).accuracy(network)
-    found = predict(network, programs.test.costs, time_limit=time_limit, tell=tell)
+    found = predict(network, programs.test.costs, tell=tell)
     figures = {
         **flip_examples(programs.train).accuracy(network),
         **{name.replace("network", "held-out", 1): value for name, value in held_out.items()},
@@ -87,7 +86,6 @@ def network_figures(
         "gold accepted": 100.0 * float(np.mean(network.accepts(gold))),
         "gold rows": 100.0 * rows_that_hold(network, gold),
         "infeasible": float(len(found.infeasible)),
-        "unproven": float(len(found.unproven)),
     }
     return figures, found
 

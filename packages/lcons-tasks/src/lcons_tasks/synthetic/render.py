@@ -35,7 +35,8 @@ def render(options: Options, found: Sequence[Group]) -> str:
         f" test programs, and {', '.join(map(str, sizes))} hidden constraints"
         f" ({', '.join(map(str, distinct))} distinct training optima). Figures are percentages, mean ±"
         " standard deviation over instances. How instances are drawn was chosen for the two baseline figures"
-        " of the paper alone; settings of learning were tried on other seeds (100 and above).",
+        " of the paper, for many different optima and for programs that are solved quickly; settings of"
+        " learning were tried on other seeds.",
         "## Without learned constraints",
         _baselines(found[0]),
         "## With learned constraints, by the number of hidden units",

@@ -2,7 +2,7 @@
 
     repeat:  solve every training program under the network
              z is a counterexample  iff  c_i . z < c_i . z_i  for some training program i
-             none -> a fixpoint: the network reproduces every training optimum's cost
+             none -> a fixpoint: no training program has a solution that is cheaper than its optimum
              else add them to the negatives, and learn again
 
 z_i is a proven optimum and costs are integers, so a point that is strictly cheaper for *any* training program
@@ -129,11 +129,3 @@ def counterexamples(
                 way[step:, j] = programs.optima[owner, j]
             found.append(way[certified(way, programs)])
     return np.concatenate(found) if len(points) else points
-
-
-def implied_network(programs: Programs) -> RectifierNetwork:
-    """What the training optima imply, learning aside: accepts z iff c_i . z >= c_i . z_i for every i.
-
-    Unit i is 2 (c_i . z_i - c_i . z): at most 0 or, costs being integers, at least 2.
-    """
-    return RectifierNetwork(-2.0 * programs.costs, 2.0 * programs.values)
