@@ -32,6 +32,7 @@ def test_a_run_prints_the_report_and_says_which_corpus_it_was(cache):
     assert done.exit_code == 0, done.output
     assert "Corpus: **bundled**" in done.stdout
     assert "soft pos-1+2" in done.stdout
+    assert done.stderr.startswith("lcons: about ")
     assert "lcons: decoding: 1 of 1" in done.stderr
     assert (cache / "run/report.md").read_text() == done.stdout
 
@@ -207,7 +208,7 @@ def test_a_synthetic_run_prints_the_table_and_leaves_constraints(cache, monkeypa
 
 
 @pytest.mark.parametrize(
-    ("options", "words"), [(["-K", "0"], "K at least 1"), (["--seed", "-1"], "at least 0")]
+    ("options", "words"), [(["-K", "0"], "K at least 1"), (["--seed", "-1"], "-1 is not in the range x>=0")]
 )
 def test_a_synthetic_run_that_cannot_be_is_refused_in_one_sentence(cache, options, words):
     done = lcons("run", "synthetic", *options, "--out", str(cache / "run"))

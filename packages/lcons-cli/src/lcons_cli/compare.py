@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lcons_cli.options import shared
 from lcons_cli.reading import Say, say_nothing, say_on_stderr
 from lcons_cli.waiting import about, waiting
 
@@ -57,10 +58,7 @@ _SPEED = 2e8
     metavar="N",
     help="How many points are shown that only one of the two allows, for each of them.",
 )
-@click.option("--seed", default=0, show_default=True, help="Start of the random numbers.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but errors.")
-@click.option("-v", "--verbose", is_flag=True, help="Say how the answer was found.")
+@shared("Say how the answer was found.")
 def compare(
     a: str,
     b: str,

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lcons_cli.options import shared
 from lcons_cli.reading import Say, say_nothing, say_on_stderr
+from lcons_cli.sizes import sizes
 from lcons_cli.waiting import Progress, about, waiting
 from lcons_cli.writing import check_target, write_lines
 
@@ -61,7 +63,7 @@ _USUAL_SPEED = 1e6
     metavar="N",
     help="Refuse more MiB of coefficients than this. Default: 64, and for LP and MPS 16.",
 )
-@click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but errors.")
+@shared("Say how large the constraint is in every form, and where it comes from.", json=None, seed="unused")
 def convert(
     constraint: str,
     form: str | None,
@@ -71,6 +73,7 @@ def convert(
     decimals: int,
     max_mib: int | None,
     quiet: bool,
+    verbose: bool,
 ) -> None:
     """Write the constraint in CONSTRAINT.json as linear inequalities.
 
@@ -92,6 +95,8 @@ def convert(
     chosen = read_form(form or ("lifted" if target in MODELS else "rows"))
     say: Say = say_nothing if quiet else say_on_stderr
     learned = load(constraint)
+    for line in sizes(learned) if verbose else ():
+        say(line)
     check_target(output, constraint, *([] if scores is None else [scores]))
     size = estimate(learned.network, chosen)
     seconds = min(size.bytes, 2**60) / 8 / _SPEED.get(target, _USUAL_SPEED)

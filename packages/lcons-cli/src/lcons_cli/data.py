@@ -8,9 +8,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from lcons_cli.options import shared
 
 if TYPE_CHECKING:
     from lcons_tasks.corpus import Corpus
@@ -21,8 +24,8 @@ commands = click.Group()
 
 
 @commands.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def list_corpora(as_json: bool) -> None:
+@shared("Print the address and the size of each file as well.", seed="unused")
+def list_corpora(as_json: bool, quiet: bool, verbose: bool) -> None:
     """Show each known corpus and where it was found.
 
     \b
@@ -39,13 +42,14 @@ def list_corpora(as_json: bool) -> None:
         click.echo(f"  licence  {corpus['licence']}")
         click.echo(f"  where    {corpus['found'] or 'not here: lcons data fetch ' + corpus['name']}")
         for file in corpus["files"]:
-            click.echo(f"  file     {file['path']}")
+            click.echo(f"  file     {file['path']}{_details(file) if verbose else ''}")
 
 
 @commands.command()
 @click.argument("name")
 @click.option("--again", is_flag=True, help="Download files that are already here, too.")
-def fetch(name: str, again: bool) -> None:
+@shared("Print the size of each file as well.", seed="unused")
+def fetch(name: str, again: bool, as_json: bool, quiet: bool, verbose: bool) -> None:
     """Download the corpus NAME from its public address into the cache.
 
     A download that was cut is resumed by the next fetch. Checksums are compared with the published ones,
@@ -57,15 +61,16 @@ def fetch(name: str, again: bool) -> None:
     """
     from lcons_tasks.corpus import fetch as fetch_corpus
 
-    with _progress() as progress:
+    with _progress(quiet) as progress:
         kept = fetch_corpus(name, progress, again=again, catalog=_catalog())
-    _say(kept)
+    _tell(kept, as_json, verbose)
 
 
 @commands.command()
 @click.argument("name")
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path())
-def add(name: str, paths: tuple[str, ...]) -> None:
+@shared("Print the size of each file as well.", seed="unused")
+def add(name: str, paths: tuple[str, ...], as_json: bool, quiet: bool, verbose: bool) -> None:
     """Import the files PATH... of corpus NAME into the cache, after reading them.
 
     \b
@@ -74,12 +79,13 @@ def add(name: str, paths: tuple[str, ...]) -> None:
     """
     from lcons_tasks.corpus import add as add_corpus
 
-    _say(add_corpus(name, paths, catalog=_catalog()))
+    _tell(add_corpus(name, paths, catalog=_catalog()), as_json, verbose)
 
 
 @commands.command()
 @click.argument("name")
-def path(name: str) -> None:
+@shared("Print the address and the size of each file as well.", seed="unused")
+def path(name: str, as_json: bool, quiet: bool, verbose: bool) -> None:
     """Print the path of each file of corpus NAME, one a line.
 
     \b
@@ -88,8 +94,13 @@ def path(name: str) -> None:
     """
     from lcons_tasks.corpus import require
 
-    for found in require(name, _catalog()):
-        click.echo(str(found))
+    require(name, _catalog())
+    files = _described(_catalog()[name])["files"]
+    if as_json:
+        click.echo(json.dumps([file["found"] for file in files], indent=2))
+        return
+    for file in files:
+        click.echo(file["found"] + (_details(file) if verbose else ""))
 
 
 def _catalog() -> Mapping[str, Corpus]:
@@ -116,20 +127,33 @@ def _described(corpus: Corpus) -> dict[str, Any]:
     }
 
 
-def _say(kept: tuple[Kept, ...]) -> None:
+def _tell(kept: tuple[Kept, ...], as_json: bool, verbose: bool) -> None:
+    """Prints what became of each file."""
+    if as_json:
+        click.echo(json.dumps([{"path": str(file.path), "remark": file.remark} for file in kept], indent=2))
+        return
     for file in kept:
-        click.echo(f"{file.path}: {file.remark}")
+        size = f" ({file.path.stat().st_size:,} bytes)" if verbose else ""
+        click.echo(f"{file.path}: {file.remark}{size}")
+
+
+def _details(file: Mapping[str, Any]) -> str:
+    """Where a file comes from, and its size where it is here."""
+    size = f", {Path(file['found']).stat().st_size:,} bytes" if "found" in file else ""
+    return f" (from {file['address']}{size})"
 
 
 @contextmanager
-def _progress() -> Iterator[FileProgress]:
+def _progress(quiet: bool) -> Iterator[FileProgress]:
     """A progress bar a file, on stderr if that is a terminal, gone when the block ends."""
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
     console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+    with Progress(
+        *columns, console=console, transient=True, disable=quiet or not console.is_terminal
+    ) as bars:
         tasks: dict[str, Any] = {}
 
         def report(path: str, done: int, total: int | None) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
+from lcons_cli.options import shared
 from lcons_cli.reading import STDIN, Say, json_line, say_nothing, say_on_stderr, write_all
 
 if TYPE_CHECKING:
@@ -72,8 +73,7 @@ _PATIENCE = 2.0
     " how many labels the constraints changed, and violations that remain.",
 )
 @click.option("--json", "form", flag_value="json", help="The same as --format json.")
-@click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but errors.")
-@click.option("-v", "--verbose", is_flag=True, help="Say how often each constraint is broken without it.")
+@shared("Say how often each constraint is broken without it.", json=None, seed="unused")
 def decode(
     file: str,
     files: tuple[str, ...],

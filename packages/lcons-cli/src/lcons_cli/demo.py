@@ -4,12 +4,15 @@ Paper: Sec. 4 and Appendix C. The 9 pairs below are those that the entity-relati
 15 of the 24 combinations are the negatives.
 """
 
+import json
+
 import click
 
 from lcons_core import Rules, compare, explain, learn_from_examples, make_examples, simplify, why
 from lcons_core.features import Tuples
 from lcons_core.layout import rows_table
 from lcons_core.learning import ConstraintLearner
+from lcons_core.named_rows import Form, named_rows
 
 ENTITIES = ("NoEnt", "Person", "Location", "Organization")
 RELATIONS = ("NoRel", "Kill", "LiveIn", "WorkFor", "LocatedAt", "OrgBasedIn")
@@ -22,7 +25,7 @@ SOURCES = {
 }
 
 
-def run(seed: int) -> None:
+def run(seed: int, as_json: bool = False, verbose: bool = False) -> None:
     """Prints the rows, the simplified rows, the rules in words, and a comparison with the designed ones."""
     pairs = Tuples(("source", "relation"), (ENTITIES, RELATIONS))
     valid = [(entity, "NoRel") for entity in ENTITIES]
@@ -30,25 +33,33 @@ def run(seed: int) -> None:
     examples = make_examples([valid], pairs)
     constraint = learn_from_examples(examples, ConstraintLearner(hidden=2, seed=seed), pairs)
 
-    say(f"{len(examples.positives)} valid and {len(examples.negatives)} invalid (source, relation) pairs")
-    heading("A network with K = 2 hidden units, as 2^K - 1 = 3 inequalities (Theorem 1), each >= 0")
-    say(rows_table(constraint.inequalities(), pairs.space))
-    heading("Simplified for pairs, where each block has exactly one value")
-    simplified = simplify(constraint)
-    say(rows_table(simplified.rows, pairs.space))
-    heading("In words")
-    say(str(explain(constraint, examples)))
-    heading("Why can a Location not Kill?")
-    say(str(why(constraint, {"source": "Location", "relation": "Kill"})))
-    heading("Against the designed constraints")
+    rules = explain(constraint, examples)
+    reason = why(constraint, {"source": "Location", "relation": "Kill"})
     designed = Rules(pairs.space, allowed=[{"source": e, "relation": r} for e, r in valid])
-    say(str(compare(constraint, designed)))
+    answer = compare(constraint, designed)
+    if as_json:
+        rows = {form: named_rows(constraint, form) for form in (Form.ROWS, Form.SIMPLIFIED)}
+        shown = {form.value: json.loads("\n".join(found.json())) for form, found in rows.items()}
+        shown |= {"rules": rules.to_dict(), "why": reason.to_dict(), "against the designed": str(answer)}
+        click.echo(json.dumps(shown, ensure_ascii=False, indent=2))
+        return
+    click.echo(
+        f"{len(examples.positives)} valid and {len(examples.negatives)} invalid (source, relation) pairs"
+    )
+    heading("A network with K = 2 hidden units, as 2^K - 1 = 3 inequalities (Theorem 1), each >= 0")
+    click.echo(rows_table(constraint.inequalities(), pairs.space))
+    heading("Simplified for pairs, where each block has exactly one value")
+    click.echo(rows_table(simplify(constraint).rows, pairs.space))
+    heading("In words")
+    click.echo(str(rules))
+    for rule in rules.rules if verbose else ():
+        click.echo(f"- {rule.words}\n    {rule.proof}")
+    heading("Why can a Location not Kill?")
+    click.echo(str(reason))
+    heading("Against the designed constraints")
+    click.echo(str(answer))
 
 
 def heading(text: str) -> None:
     click.echo()
     click.secho(text, bold=True)
-
-
-def say(text: str) -> None:
-    click.echo(text)

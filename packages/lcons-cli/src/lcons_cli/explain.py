@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lcons_cli.options import shared
 from lcons_cli.reading import Say, say_nothing, say_on_stderr
 from lcons_cli.waiting import about, working
 
@@ -72,10 +73,7 @@ def spread(args: Sequence[str]) -> list[str]:
     is_flag=True,
     help="Print all rules as `forbid:` lines, which `lcons compare` reads.",
 )
-@click.option("--seed", default=0, show_default=True, help="Start of the random numbers.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, with all rules.")
-@click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but errors.")
-@click.option("-v", "--verbose", is_flag=True, help="Print the proof of each rule as well.")
+@shared("Print the proof of each rule as well.", json="Print JSON, with all rules.")
 def explain(
     constraint: str | None,
     words: tuple[str, ...],

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
+from lcons_cli.options import shared
 from lcons_cli.reading import (
     STDIN,
     Say,
     json_line,
+    listed,
     numbered_chunks,
     opened,
     pos_tagger,
@@ -72,9 +74,18 @@ class Candidates:
     help=f"The pipeline of `--candidates spacy`, a name or a folder.  [default: {DEFAULT_PIPELINE}]",
 )
 @click.option("--no-constraints", is_flag=True, help="Use the model alone.")
-@click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but errors.")
+@click.option(
+    "--json", is_flag=True, expose_value=False, help="Every command takes it; JSON is written anyway."
+)
+@shared("Say how often each label was given.", json=None, seed="unused")
 def extract(
-    file: str, folder: str, candidates: str, pipeline: str | None, no_constraints: bool, quiet: bool
+    file: str,
+    folder: str,
+    candidates: str,
+    pipeline: str | None,
+    no_constraints: bool,
+    quiet: bool,
+    verbose: bool,
 ) -> None:
     """Label the entity candidates in FILE, or on stdin, a sentence a line, and the relations between them.
 
@@ -101,22 +112,32 @@ def extract(
     extractor = load_extractor(folder)
     say: Say = say_nothing if quiet else say_on_stderr
     found = FINDERS[candidates](pipeline or DEFAULT_PIPELINE, say)
-    run(extractor.alone if no_constraints else extractor, file, found, say)
+    run(extractor.alone if no_constraints else extractor, file, found, say, say if verbose else say_nothing)
 
 
-def run(extractor: Extractor, file: str, candidates: Candidates, say: Say) -> None:
+def run(
+    extractor: Extractor, file: str, candidates: Candidates, say: Say, say_more: Say = say_nothing
+) -> None:
     """Writes what is extracted from the input to stdout, a chunk at a time, and says what was done."""
     counts: Counter[str] = Counter()
+    labels: Counter[str] = Counter()
     with opened(file) as source:
         name = "standard input" if file == STDIN else file
-        if write_all(_contents(extractor, source, name, candidates, counts, say)):
+        if write_all(_contents(extractor, source, name, candidates, counts, labels, say)):
             say(_summary(counts, bool(extractor.constraints)))
+            say_more(f"labels: {listed(labels)}")
 
 
 def _contents(
-    extractor: Extractor, source: TextIO, name: str, candidates: Candidates, counts: Counter[str], say: Say
+    extractor: Extractor,
+    source: TextIO,
+    name: str,
+    candidates: Candidates,
+    counts: Counter[str],
+    labels: Counter[str],
+    say: Say,
 ) -> Generator[bytes, None, None]:
-    """What is written, line by line; what was done is added to `counts`."""
+    """What is written, line by line; what was done is added to `counts` and `labels`."""
     from lcons_tasks.er.reading import name_spans
 
     tagger: PosTagger | None = None
@@ -131,6 +152,7 @@ def _contents(
             answer = extractor.extract(own.passage(pos))
             line = json_line(_described(own, answer))
             _count(own, answer, counts)
+            labels.update((*answer.entities, *answer.relations.values()))
             yield line.encode("utf-8", "backslashreplace")
 
 

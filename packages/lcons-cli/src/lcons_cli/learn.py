@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lcons_cli.options import shared
 from lcons_cli.reading import Say, say_nothing, say_on_stderr
 from lcons_cli.waiting import Progress as Waiting
 from lcons_cli.waiting import about, waiting
@@ -126,12 +127,7 @@ def _many(ctx: click.Context, param: click.Parameter, value: str) -> int | str:
     help="Save a constraint learned again from DATA with its held-out part. Default: save the judged one.",
 )
 @click.option("--rules", type=click.IntRange(min=1), default=20, show_default=True, help="Rules to print.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Start of the random numbers."
-)
-@click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but warnings and errors.")
-@click.option("-v", "--verbose", is_flag=True, help="Show the sum that forbids each example.")
+@shared("Show the sum that forbids each example.")
 def learn(
     data: str,
     output: str,

@@ -2,10 +2,12 @@
 
 Each subcommand imports what it runs only when it runs, so that `lcons --help` needs click alone.
 Results go to stdout, progress to stderr; an `LconsError` is one line on stderr and exit code 2;
-Ctrl-C is one line and exit code 130, as 1 would be an answer.
+Ctrl-C is one line and exit code 130, and a fault of lcons itself a traceback and exit code 2, as 1 would be
+an answer.
 """
 
 import sys
+import traceback
 from importlib import import_module
 from typing import IO, Any
 
@@ -18,6 +20,7 @@ from lcons_cli.diagnose import diagnose
 from lcons_cli.explain import explain
 from lcons_cli.extract import extract
 from lcons_cli.learn import learn
+from lcons_cli.options import shared
 from lcons_cli.parse import parse
 from lcons_cli.report import report
 from lcons_cli.tag import tag
@@ -39,9 +42,25 @@ class ErrorLine(click.ClickException):
 class LconsGroup(click.Group):
     """A group whose commands may raise `LconsError` and be interrupted."""
 
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        try:
+            return super().__call__(*args, **options)
+        except Exception:
+            traceback.print_exc()
+            click.echo("lcons: error: this is a fault of lcons, not of what you gave it.", err=True)
+            sys.exit(ErrorLine.exit_code)
+
+    def make_context(self, *args: Any, **options: Any) -> click.Context:
+        try:
+            return super().make_context(*args, **options)
+        except click.UsageError as error:
+            raise _in_one_line(error) from error
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
+        except click.UsageError as error:
+            raise _in_one_line(error) from error
         except (KeyboardInterrupt, click.Abort) as stop:
             # A terminal shows `^C` at the start of the line.
             click.echo("\n" * sys.stderr.isatty() + "lcons: interrupted", err=True)
@@ -52,6 +71,14 @@ class LconsGroup(click.Group):
             if core is not None and isinstance(error, core.LconsError):
                 raise ErrorLine(str(error)) from error
             raise
+
+
+def _in_one_line(error: click.UsageError) -> click.ClickException:
+    """A wrong option or argument as a sentence, and where to read on; help that was asked for stays help."""
+    if type(error).__name__ == "NoArgsIsHelpError":
+        return error
+    path = error.ctx.command_path if error.ctx else "lcons"
+    return ErrorLine(f"{error.format_message()} See `{path} --help`.")
 
 
 class LazyGroup(click.Group):
@@ -78,8 +105,8 @@ def main() -> None:
 
 
 @main.command()
-@click.option("--seed", default=0, show_default=True, help="Start of the random numbers.")
-def demo(seed: int) -> None:
+@shared("Print the proof of each rule as well.")
+def demo(seed: int, as_json: bool, quiet: bool, verbose: bool) -> None:
     """Learn which entity can be the source of which relation, and print the constraints.
 
     \b
@@ -88,7 +115,7 @@ def demo(seed: int) -> None:
     """
     from lcons_cli.demo import run
 
-    run(seed)
+    run(seed, as_json, verbose)
 
 
 main.add_command(learn)

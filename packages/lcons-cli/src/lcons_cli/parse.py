@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 import click
 
+from lcons_cli.options import shared
 from lcons_cli.reading import (
     POS,
     STDIN,
     Say,
     json_line,
+    listed,
     numbered_chunks,
     opened,
     pos_tagger,
@@ -68,8 +70,11 @@ MOST_KEYS = 2**16
     type=click.IntRange(min=1),
     help="Processes. Default: all cores if there are thousands of references, else one.",
 )
-@click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but errors.")
-def parse(file: str, folder: str, form: str, no_constraints: bool, jobs: int | None, quiet: bool) -> None:
+@click.option("--json", "form", flag_value="json", help="The same as --format json.")
+@shared("Say how often each field was found.", json=None, seed="unused")
+def parse(
+    file: str, folder: str, form: str, no_constraints: bool, jobs: int | None, quiet: bool, verbose: bool
+) -> None:
     """Find the fields of the references in FILE, or on stdin, one a line, with a model under its constraints.
 
     POS tags that the tagger needs are found with spaCy. The id of an item is `ref-` and the number of its
@@ -90,10 +95,17 @@ def parse(file: str, folder: str, form: str, no_constraints: bool, jobs: int | N
         )
     tagger = load_constrained_tagger(folder)
     say: Say = say_nothing if quiet else say_on_stderr
-    run(tagger.alone if no_constraints else tagger, file, form, jobs, say)
+    run(tagger.alone if no_constraints else tagger, file, form, jobs, say, say if verbose else say_nothing)
 
 
-def run(tagger: ConstrainedTagger, file: str, form: str, jobs: int | None, say: Say) -> None:
+def run(
+    tagger: ConstrainedTagger,
+    file: str,
+    form: str,
+    jobs: int | None,
+    say: Say,
+    say_more: Say = say_nothing,
+) -> None:
     """Writes the parsed references of the input to stdout, a chunk at a time, and says what was done."""
     from lcons_core.errors import InvalidInput
 
@@ -104,9 +116,11 @@ def run(tagger: ConstrainedTagger, file: str, form: str, jobs: int | None, say: 
             " POS tags only, as `lcons run citation` makes."
         )
     counts: Counter[str] = Counter()
+    fields: Counter[str] = Counter()
     with opened(file) as source:
-        if write_all(_contents(tagger, source, form, jobs, counts, say)):
+        if write_all(_contents(tagger, source, form, jobs, counts, fields, say)):
             say(_summary(counts, form, bool(tagger.constraints)))
+            say_more(f"fields: {listed(fields)}")
 
 
 def _contents(
@@ -115,9 +129,10 @@ def _contents(
     form: str,
     jobs: int | None,
     counts: Counter[str],
+    fields: Counter[str],
     say: Say,
 ) -> Generator[bytes, None, None]:
-    """What is written, reference by reference; what was done is added to `counts`."""
+    """What is written, reference by reference; what was done is added to `counts` and `fields`."""
     chunks = numbered_chunks(source)
     head = list(islice(chunks, 1))
     pos = pos_tagger(tagged_corpus, say) if head and POS in tagger.columns else None
@@ -126,6 +141,7 @@ def _contents(
     before, any_yet = frame.first, False
     for written in in_order(_Writer(tagger, pos, form), chain(head, chunks), jobs):
         counts.update(written.counts)
+        fields.update(written.fields)
         for number, text in written.texts:
             own = keys.distinct(text, number) if form == "bibtex" else text
             # A lone surrogate, which stands for a byte that is not UTF-8, is an escape of JSON then.
@@ -135,10 +151,11 @@ def _contents(
 
 
 class _Written(NamedTuple):
-    """The texts of references with the numbers of their lines, and counts of what was done."""
+    """The texts of references with the numbers of their lines, and counts of what was done and found."""
 
     texts: list[tuple[int, str]]
     counts: Counter[str]
+    fields: Counter[str]
 
 
 @dataclass(frozen=True)
@@ -154,11 +171,12 @@ class _Writer:
 
         first, lines = chunk
         form = FORMS[self.form]
-        written = _Written([], Counter())
+        written = _Written([], Counter(), Counter())
         tags = None if self.pos is None else partial(tags_many, self.pos)
         references = parse(self.tagger, lines, tags)
         for number, reference in enumerate(references, start=first):
             _count(reference, written.counts)
+            written.fields.update(name for name, _, _ in reference.spans if name)
             if reference.spans or form.aligned:
                 written.texts.append((number, form.write(reference, number)))
         return written

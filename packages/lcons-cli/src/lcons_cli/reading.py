@@ -10,6 +10,7 @@ import io
 import json
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -37,6 +38,15 @@ def say_on_stderr(text: str) -> None:
 
 def say_nothing(text: str) -> None:
     """Quiet."""
+
+
+def listed(counts: Counter[str]) -> str:
+    """Names and how often each was counted, the most frequent first.
+
+    >>> listed(Counter("abb"))
+    'b 2, a 1'
+    """
+    return ", ".join(f"{name} {number:,}" for name, number in counts.most_common()) or "none"
 
 
 @contextmanager

@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from lcons_cli.running import check_writable, phases, run_options, tell
+from lcons_cli.reading import say_nothing, say_on_stderr, tagger_progress
+from lcons_cli.running import check_writable, foretell, phases, run_options, tell
 
 commands = click.Group()
 
@@ -17,7 +18,9 @@ commands = click.Group()
 @click.option("--corpus", default="auto", show_default=True, help="bundled, conll2000, a folder, or auto.")
 @click.option("--ratio", "ratios", multiple=True, type=float, help="Share of the training data, as in 0.01.")
 @click.option("--subset", "subsets", multiple=True, help="first (the paper's) or nested (samples by seed).")
-@click.option("--seed", "seeds", multiple=True, type=int, help="Start of the random numbers; several.")
+@click.option(
+    "--seed", "seeds", multiple=True, type=click.IntRange(min=0), help="Start of the random numbers; several."
+)
 @click.option("--base", "bases", multiple=True, help="bilstm, bilstm+pos, linear or linear+pos.")
 @click.option(
     "--constraint",
@@ -33,7 +36,7 @@ commands = click.Group()
 @click.option("--tune", is_flag=True, help="Search the chunker's settings on dev instead.")
 @run_options("chunking")
 def chunking(
-    corpus: str, full: bool, tune: bool, jobs: int | None, out: Path, quiet: bool, **given: Any
+    corpus: str, full: bool, tune: bool, jobs: int | None, out: Path, quiet: bool, verbose: bool, **given: Any
 ) -> None:
     """Label chunks with few labelled sentences, and see what learned constraints add.
 
@@ -50,30 +53,33 @@ def chunking(
     stages = Stages.of_user()
     name = load_corpus(corpus).name if corpus == "auto" else corpus
     if tune:
-        _tune(name, given["ratios"], stages, jobs, out, quiet)
+        _tune(name, given["ratios"], stages, jobs, out, quiet, verbose)
         return
     from lcons_tasks.chunking.report import write_run
-    from lcons_tasks.chunking.task import diagnoses, run
+    from lcons_tasks.chunking.task import diagnoses, run, seconds
 
     options = _options(name, full, given)
     check_writable(out)
-    with phases(quiet) as progress:
+    foretell(seconds(options), jobs, quiet)
+    with phases(quiet, verbose) as progress:
         filled = run(options, stages, jobs, progress)
         diagnosed = diagnoses(options, stages, jobs, progress)
     report = write_run(out, options, filled, stages, diagnosed)
-    tell(out, report, given["as_json"], "constraints, predictions, tagger")
+    tell(out, report, given["as_json"], quiet, "constraints, predictions, tagger")
 
 
 @commands.command()
 @click.option("--corpus", default="auto", show_default=True, help="bundled, cora, anystyle, a file, or auto.")
-@click.option("--seed", "seeds", multiple=True, type=int, help="Which split; several.")
+@click.option("--seed", "seeds", multiple=True, type=click.IntRange(min=0), help="Which split; several.")
 @click.option("--base", "bases", multiple=True, help="words, words-brief, words+pos or reference.")
 @click.option("--decoder", "decoders", multiple=True, help="exact, search, constrained-search, soft, ...")
 @click.option("--hidden", "-K", "hidden", multiple=True, type=int, help="K of the paper's features; several.")
 @click.option("--size", "sizes", multiple=True, type=int, help="Fewer training references, for a curve.")
 @click.option("--beam", type=int, default=50, show_default=True, help="Width of the search.")
 @run_options("citation")
-def citation(corpus: str, full: bool, jobs: int | None, out: Path, quiet: bool, **given: Any) -> None:
+def citation(
+    corpus: str, full: bool, jobs: int | None, out: Path, quiet: bool, verbose: bool, **given: Any
+) -> None:
     """Label the fields of bibliographic references, and see what learned constraints add.
 
     Uses Cora where it is found (`lcons data list`), else a small corpus that comes with lcons. Stages are
@@ -86,10 +92,9 @@ def citation(corpus: str, full: bool, jobs: int | None, out: Path, quiet: bool, 
     """
     from dataclasses import replace
 
-    from lcons_cli.reading import say_nothing, say_on_stderr, tagger_progress
     from lcons_tasks.citation.corpus import load_corpus
     from lcons_tasks.citation.report import write_run
-    from lcons_tasks.citation.task import Options, run
+    from lcons_tasks.citation.task import Options, run, seconds
     from lcons_tasks.corpus import find
     from lcons_tasks.experiment.stages import Stages
 
@@ -102,20 +107,30 @@ def citation(corpus: str, full: bool, jobs: int | None, out: Path, quiet: bool, 
     # POS tags that the corpus lacks are found now, and kept.
     with tagger_progress(say_nothing if quiet else say_on_stderr) as progress_of_tagger:
         load_corpus(name, stages, progress_of_tagger)
-    with phases(quiet) as progress:
+    foretell(seconds(options), jobs, quiet)
+    with phases(quiet, verbose) as progress:
         filled = run(options, stages, jobs, progress)
     report = write_run(out, options, filled, stages)
-    tell(out, report, given["as_json"], "constraints, predictions, parser")
+    tell(out, report, given["as_json"], quiet, "constraints, predictions, parser")
 
 
 @commands.command()
 @click.option("--corpus", default="auto", show_default=True, help="bundled, conll04, a file, or auto.")
+@click.option(
+    "--seed",
+    "seeds",
+    multiple=True,
+    type=click.IntRange(min=0),
+    help="A seeded split, as --split N; several.",
+)
 @click.option("--split", "splits", multiple=True, help="A seed, or a published split by name; several.")
 @click.option("--share", "shares", multiple=True, type=float, help="Less training data, as in 0.1; several.")
 @click.option("-C", "grid", multiple=True, type=float, help="C of the SVM; several: chosen on dev.")
 @click.option("--passes", type=click.IntRange(min=1), help="Passes over the training sentences.")
 @run_options("er")
-def er(corpus: str, full: bool, jobs: int | None, out: Path, quiet: bool, **given: Any) -> None:
+def er(
+    corpus: str, full: bool, jobs: int | None, out: Path, quiet: bool, verbose: bool, **given: Any
+) -> None:
     """Label entities and relations, with constraints in training and prediction.
 
     Uses Roth and Yih's corpus where it is found (`lcons data list`), else a small corpus that comes with
@@ -130,28 +145,30 @@ def er(corpus: str, full: bool, jobs: int | None, out: Path, quiet: bool, **give
 
     from lcons_tasks.corpus import find
     from lcons_tasks.er.report import write_run
-    from lcons_tasks.er.task import Options, run
+    from lcons_tasks.er.task import Options, run, seconds
     from lcons_tasks.experiment.stages import Stages
 
     name = ("conll04" if find("conll04") else "bundled") if corpus == "auto" else corpus
     options = Options.full(name) if full else Options.default(name)
     named = ("splits", "shares", "grid", "passes")
+    given["splits"] = (*map(str, given.pop("seeds")), *given["splits"])
     options = replace(options, **{key: given[key] for key in named if given[key]})
     check_writable(out)
     stages = Stages.of_user()
-    with phases(quiet) as progress:
+    foretell(seconds(options), jobs, quiet)
+    with phases(quiet, verbose) as progress:
         filled = run(options, stages, jobs, progress)
     report = write_run(out, options, filled, stages)
-    tell(out, report, given["as_json"], "constraints, predictions, extractor")
+    tell(out, report, given["as_json"], quiet, "constraints, predictions, extractor")
 
 
 @commands.command()
-@click.option("--seed", "seeds", multiple=True, type=int, help="Which instance; several.")
+@click.option("--seed", "seeds", multiple=True, type=click.IntRange(min=0), help="Which instance; several.")
 @click.option("--hidden", "-K", "hidden", multiple=True, type=int, help="K of the networks; several.")
 @click.option("--guided", multiple=True, type=int, help="K of networks learned in rounds; several.")
 @click.option("--rounds", type=click.IntRange(min=0), help="At most so many rounds; 0: none.")
 @run_options("synthetic")
-def synthetic(full: bool, jobs: int | None, out: Path, quiet: bool, **given: Any) -> None:
+def synthetic(full: bool, jobs: int | None, out: Path, quiet: bool, verbose: bool, **given: Any) -> None:
     """Learn the hidden constraints of integer programs from their solutions.
 
     Draws programs that share constraints, solves them, learns constraints from the solutions of some and
@@ -166,7 +183,7 @@ def synthetic(full: bool, jobs: int | None, out: Path, quiet: bool, **given: Any
 
     from lcons_tasks.experiment.stages import Stages
     from lcons_tasks.synthetic.report import write_run
-    from lcons_tasks.synthetic.task import Options, run
+    from lcons_tasks.synthetic.task import Options, run, seconds
 
     options = Options.full() if full else Options.default()
     options = replace(options, **{key: given[key] for key in ("seeds", "hidden", "guided") if given[key]})
@@ -174,10 +191,11 @@ def synthetic(full: bool, jobs: int | None, out: Path, quiet: bool, **given: Any
         options = replace(options, rounds=given["rounds"])
     check_writable(out)
     stages = Stages.of_user()
-    with phases(quiet) as progress:
+    foretell(seconds(options), jobs, quiet)
+    with phases(quiet, verbose) as progress:
         filled = run(options, stages, jobs, progress)
     report = write_run(out, options, filled, stages)
-    tell(out, report, given["as_json"], "constraints")
+    tell(out, report, given["as_json"], quiet, "constraints")
 
 
 def _options(corpus: str, full: bool, given: dict[str, Any]) -> Any:
@@ -196,7 +214,7 @@ def _options(corpus: str, full: bool, given: dict[str, Any]) -> Any:
 
 
 def _tune(
-    corpus: str, ratios: Sequence[float], stages: Any, jobs: int | None, out: Path, quiet: bool
+    corpus: str, ratios: Sequence[float], stages: Any, jobs: int | None, out: Path, quiet: bool, verbose: bool
 ) -> None:
     import json
 
@@ -209,7 +227,7 @@ def _tune(
     names = [
         f"{100 * t.ratio:g}%, rate {t.learning_rate:g}, decay {t.decay:g}" for t in trials(corpus, chosen)
     ]
-    with phases(quiet) as progress:
+    with phases(quiet, verbose) as progress:
         told = lambda event: progress("tuning", names, event)  # noqa: E731
         found = tune(corpus, chosen, stages, jobs, told)
     text = json.dumps(found, indent=1) + "\n"
@@ -217,4 +235,5 @@ def _tune(
     with replacing(out / "settings.json") as file:
         file.write(text.encode("utf-8"))
     click.echo(text, nl=False)
-    click.echo(f"lcons: written to {out / 'settings.json'}", err=True)
+    if not quiet:
+        say_on_stderr(f"written to {out / 'settings.json'}")

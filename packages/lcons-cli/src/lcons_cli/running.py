@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from lcons_cli.options import shared
+from lcons_cli.reading import say_on_stderr
+from lcons_cli.waiting import about
 
 if TYPE_CHECKING:
     from lcons_tasks.experiment.jobs import Event
@@ -22,8 +27,11 @@ def run_options(task: str) -> Callable[[Any], Any]:
         click.option(
             "--out", type=click.Path(path_type=Path), default=Path("runs") / task, show_default=True
         ),
-        click.option("--json", "as_json", is_flag=True, help="Print results.json instead of the report."),
-        click.option("-q", "--quiet", is_flag=True, help="No progress."),
+        shared(
+            "Say what each piece of the work does, and how long it took.",
+            json="Print results.json instead of the report.",
+            seed="own",
+        ),
     )
 
     def add(command: Any) -> Any:
@@ -34,10 +42,11 @@ def run_options(task: str) -> Callable[[Any], Any]:
     return add
 
 
-def tell(out: Path, report: str, as_json: bool, also: str) -> None:
+def tell(out: Path, report: str, as_json: bool, quiet: bool, also: str) -> None:
     """Prints the report or the results, and says what was written."""
     click.echo((out / "results.json").read_text(encoding="utf-8") if as_json else report, nl=False)
-    click.echo(f"lcons: written to {out}: report.md, results.json, {also}", err=True)
+    if not quiet:
+        say_on_stderr(f"written to {out}: report.md, results.json, {also}")
 
 
 def check_writable(out: Path) -> None:
@@ -52,9 +61,23 @@ def check_writable(out: Path) -> None:
         )
 
 
+def foretell(seconds: float, jobs: int | None, quiet: bool) -> None:
+    """Says about how long a run will take, before it begins."""
+    if quiet:
+        return
+    from joblib import cpu_count
+
+    processes = jobs or cpu_count()
+    by = f"{processes} processes" if processes > 1 else "one process"
+    say_on_stderr(f"{about(seconds / processes)} with {by}; what earlier runs kept is not made again")
+
+
 @contextmanager
-def phases(quiet: bool) -> Iterator[Callable[[str, Sequence[str], Event], None]]:
-    """Progress bars on stderr: one a phase, and one for each piece at work; lines where it is no terminal."""
+def phases(quiet: bool, verbose: bool = False) -> Iterator[Callable[[str, Sequence[str], Event], None]]:
+    """Progress bars on stderr: one a phase, and one for each piece at work; lines where it is no terminal.
+
+    `verbose`: also a line for each thing that a piece does, and how long it took.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -63,6 +86,15 @@ def phases(quiet: bool) -> Iterator[Callable[[str, Sequence[str], Event], None]]
     bars = Progress(*columns, TimeElapsedColumn(), console=console, disable=quiet or not console.is_terminal)
     shown: dict[str, Any] = {}
     done: dict[str, dict[int, float]] = {}
+    began: dict[str, float] = {}
+    doing: dict[str, str] = {}
+
+    def tell_more(name: str, what: str) -> None:
+        began.setdefault(name, time.perf_counter())
+        if doing.get(name) != what:
+            doing[name] = what
+            seconds = time.perf_counter() - began[name]
+            console.print(f"lcons: {name}: {what} after {seconds:.1f} s", markup=False, highlight=False)
 
     def progress(phase: str, names: Sequence[str], event: Event) -> None:
         shares = done.setdefault(phase, {})
@@ -72,6 +104,8 @@ def phases(quiet: bool) -> Iterator[Callable[[str, Sequence[str], Event], None]]
             shown[phase] = bars.add_task(phase, total=len(names))
         bars.update(shown[phase], completed=sum(shares.values()))
         key = f"{phase} {event.index}"
+        if verbose:
+            tell_more(f"{phase}: {names[event.index]}", event.what)
         if finished:
             if key in shown:
                 bars.remove_task(shown.pop(key))

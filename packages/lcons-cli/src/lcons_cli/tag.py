@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
+from lcons_cli.options import shared
 from lcons_cli.reading import (
     POS,
     STDIN,
     Say,
+    listed,
     opened,
     pos_tagger,
     say_nothing,
@@ -60,9 +62,16 @@ _ERRORS = {"json": "backslashreplace"}
     " brackets: [NP the dog] [VP barked]. Default: brackets for raw text, conll for columns.",
 )
 @click.option("--no-constraints", is_flag=True, help="Use the model alone.")
-@click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but errors.")
+@click.option("--json", "form", flag_value="json", help="The same as --format json.")
+@shared("Say how often each label was given.", json=None, seed="unused")
 def tag(
-    file: str, folder: str, columns: str | None, form: str | None, no_constraints: bool, quiet: bool
+    file: str,
+    folder: str,
+    columns: str | None,
+    form: str | None,
+    no_constraints: bool,
+    quiet: bool,
+    verbose: bool,
 ) -> None:
     """Label the text in FILE, or on stdin, with a model under its constraints.
 
@@ -77,10 +86,17 @@ def tag(
 
     tagger = load_constrained_tagger(folder)
     say: Say = say_nothing if quiet else say_on_stderr
-    run(tagger.alone if no_constraints else tagger, file, columns, form, say)
+    run(tagger.alone if no_constraints else tagger, file, columns, form, say, say if verbose else say_nothing)
 
 
-def run(tagger: ConstrainedTagger, file: str, columns: str | None, form: str | None, say: Say) -> None:
+def run(
+    tagger: ConstrainedTagger,
+    file: str,
+    columns: str | None,
+    form: str | None,
+    say: Say,
+    say_more: Say = say_nothing,
+) -> None:
     """Writes the tagged sentences of the input to stdout, a chunk at a time, and says what was done."""
     form = form or ("brackets" if columns is None else "conll")
     summary = _Summary(bool(tagger.constraints))
@@ -88,6 +104,7 @@ def run(tagger: ConstrainedTagger, file: str, columns: str | None, form: str | N
         xs = _inputs(tagger, source, file, columns, say)
         if write_all(_contents(tagger, xs, form, summary)):
             say(str(summary))
+            say_more(f"labels: {listed(summary.labels)}")
 
 
 def _contents(
@@ -113,12 +130,14 @@ class _Summary:
         self.constrained = constrained
         self.sentences = self.words = self.changed = self.not_utf8 = 0
         self.statuses: Counter[str] = Counter()
+        self.labels: Counter[str] = Counter()
 
     def count(self, words: int, answer: Decoding) -> None:
         self.sentences += 1
         self.words += words
         self.changed += bool(answer.stats["changed"])
         self.statuses[str(answer.status)] += 1
+        self.labels.update(answer.y)
 
     def __str__(self) -> str:
         parts = [f"sentences: {self.sentences:,} ({self.words:,} words)"]

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lcons_cli.options import shared
 from lcons_cli.reading import Say, say_nothing, say_on_stderr
+from lcons_cli.sizes import sizes
 from lcons_cli.waiting import about, working
 
 if TYPE_CHECKING:
@@ -27,10 +29,8 @@ if TYPE_CHECKING:
     metavar="N",
     help="How many points are drawn where the domain is too large to check all of it.",
 )
-@click.option("--seed", default=0, show_default=True, help="Start of the random numbers.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but errors.")
-def verify(constraint: str, samples: int, seed: int, as_json: bool, quiet: bool) -> None:
+@shared("Say how large the constraint is in every form, and where it comes from.")
+def verify(constraint: str, samples: int, seed: int, as_json: bool, quiet: bool, verbose: bool) -> None:
     """Check that network, rows, lifted form and cuts of the constraint in CONSTRAINT.json are one set.
 
     Every point of a small domain is checked, else drawn ones and some near the boundary, each in exact
@@ -50,6 +50,8 @@ def verify(constraint: str, samples: int, seed: int, as_json: bool, quiet: bool)
 
     say: Say = say_nothing if quiet else say_on_stderr
     learned = load(constraint)
+    for line in sizes(learned) if verbose else ():
+        say(line)
     space, network = learned.space, learned.network
     every = space.size <= EXHAUSTED_POINTS
     seconds = _seconds(learned, space.size if every else samples, every)

@@ -69,12 +69,17 @@ def load_corpus(name: str = "auto") -> ChunkCorpus:
     return ChunkCorpus(name, "a folder of one's own", *parts)
 
 
+def check_ratio(ratio: float) -> None:
+    """Refuses what is no share of the training data."""
+    if not 0 < ratio <= 1:
+        raise InvalidInput(f"a training ratio is above 0 and at most 1, found {ratio}; 0.01 means 1%.")
+
+
 def subset(
     corpus: ChunkCorpus, ratio: float, kind: str = "first", seed: int = 0
 ) -> tuple[tuple[Sentence, ...], tuple[Sentence, ...]]:
     """The train and dev sentences of a ratio: the `first` ones, or a `nested` sample of train by seed."""
-    if not 0 < ratio <= 1:
-        raise InvalidInput(f"a training ratio is above 0 and at most 1, found {ratio}; 0.01 means 1%.")
+    check_ratio(ratio)
     if kind not in SUBSETS:
         raise InvalidInput(f"unknown subset {kind!r}; it is one of {', '.join(SUBSETS)}.")
     order: Sequence[int] = range(len(corpus.train))

@@ -7,7 +7,7 @@ from functools import partial
 
 from lcons_core.errors import InvalidInput
 from lcons_tasks.chunking.cell import Cell, Filled, base_model, constraint, fill, shared
-from lcons_tasks.chunking.corpus import SUBSETS
+from lcons_tasks.chunking.corpus import SUBSETS, check_ratio
 from lcons_tasks.chunking.decoders import DECODERS, rows_of
 from lcons_tasks.chunking.diagnoses import Diagnosed, diagnosis, hard_recipes
 from lcons_tasks.chunking.model import BASES, tuned
@@ -17,6 +17,10 @@ from lcons_tasks.experiment.recipes import Recipe, recipe
 from lcons_tasks.experiment.stages import Stages
 
 WORDS, WITH_POS = "bilstm", "bilstm+pos"
+
+
+# Processor seconds that a cell takes, and more for each training sentence.
+_A_CELL, _A_SENTENCE = 20.0, 0.05
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,8 @@ class Options:
         for name in ("ratios", "subsets", "seeds", "bases", "constraints"):
             # The same cell twice would only make the spread look small.
             object.__setattr__(self, name, tuple(dict.fromkeys(getattr(self, name))))
+        for ratio in self.ratios:
+            check_ratio(ratio)
         for base in self.bases:
             if base not in BASES:
                 raise InvalidInput(f"unknown base model {base!r}; it is one of {', '.join(BASES)}.")
@@ -95,6 +101,12 @@ def _cost(cell: Cell, recipe: Recipe | None) -> float:
 
 
 STEPS = Steps(_sample, _name, _cost, base_model, constraint, fill)
+
+
+def seconds(options: Options) -> float:
+    """Processor seconds of a run that finds nothing kept from earlier ones; a rough guess."""
+    train = len(shared(options.corpus)[0].train)
+    return sum(_A_CELL + _A_SENTENCE * train * cell.ratio for cell in cells_of(options))
 
 
 def run(

@@ -18,6 +18,10 @@ CURVE = (5, 10, 20, 50, 100)
 CURVE_ROWS = ("exact", WINDOWS_ROW, POS_CLUES_ROW)
 
 
+# Processor seconds that a cell takes, and one of a learning curve.
+_A_CELL, _OF_CURVE = 25.0, 6.0
+
+
 @dataclass(frozen=True)
 class Options:
     """What to run; the defaults are those of a quick look. `sizes` are numbers of training references of a
@@ -91,6 +95,11 @@ def _cost(cell: Cell, recipe: Recipe | None) -> float:
 
 
 STEPS = Steps(_sample, _name, _cost, base_model, constraint, fill)
+
+
+def seconds(options: Options) -> float:
+    """Processor seconds of a run that finds nothing kept from earlier ones; a rough guess."""
+    return sum(_A_CELL if cell.size is None else _OF_CURVE for cell in cells_of(options))
 
 
 def run(

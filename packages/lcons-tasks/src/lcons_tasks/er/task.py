@@ -18,6 +18,10 @@ GRID = (2.0**-6, 2.0**-5, 2.0**-4)
 CURVE = (0.05, 0.1, 0.25)
 
 
+# Processor seconds that a sentence takes in a cell, and more for each C that is tried.
+_A_SENTENCE, _A_TRIAL = 0.02, 0.02
+
+
 @dataclass(frozen=True)
 class Options:
     """What to run; the defaults are those of a quick look. `shares` are parts of the training data of a
@@ -69,6 +73,13 @@ def cells_of(options: Options) -> list[Cell]:
         for cell in whole
         if cell.seeded
     ]
+
+
+def seconds(options: Options) -> float:
+    """Processor seconds of a run that finds nothing kept from earlier ones; a rough guess."""
+    sentences = len(shared(options.corpus).passages)
+    each = [_A_SENTENCE + _A_TRIAL * len(cell.grid) for cell in cells_of(options)]
+    return sentences * sum(own * cell.share for own, cell in zip(each, cells_of(options), strict=True))
 
 
 def run(
