@@ -3,6 +3,7 @@
 import importlib
 import re
 import subprocess
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ["lcons_core", "lcons_decode", "lcons_tasks", "lcons_cli"]
 # The project, what a reader looks for at the top, and what Poetry, pytest, CI and git need there.
 TOP = {"packages", "tests", "tools"}
-TOP |= {"README.md", "CONTRIBUTING.md", "CITATION.cff", "LICENSE"}
+TOP |= {"README.md", "CONTRIBUTING.md", "DIFFERENCES.md", "CITATION.cff", "LICENSE"}
 TOP |= {"pyproject.toml", "poetry.lock", "conftest.py", ".ci", ".gitignore"}
 
 
@@ -47,6 +48,14 @@ def test_links_within_the_documents_lead_somewhere():
     own = [(name, link.partition("#")[0]) for name, link in links if "://" not in link]
     assert len(own) > 20
     assert [pair for pair in own if not ((ROOT / pair[0]).parent / pair[1]).exists()] == []
+
+
+def test_what_the_modules_say_of_the_paper_is_collected():
+    """`./tools/venv python tools/differences.py` writes the page anew."""
+    spec = spec_from_file_location("differences", ROOT / "tools/differences.py")
+    tool = module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    assert tool.TARGET.read_text() == tool.collected()
 
 
 def test_the_citation_names_the_version():

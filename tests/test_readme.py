@@ -59,7 +59,8 @@ def check_script(source: str) -> None:
 
 
 @pytest.mark.parametrize("source", blocks("python"))
-def test_python_in_the_readmes_runs_as_stated(source):
+def test_python_in_the_readmes_runs_as_stated(source, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     (check_doctest if ">>>" in source else check_script)(source)
 
 

@@ -4,7 +4,7 @@ A token is a run of letters and digits, or one other character: in references ev
 end a field, so `433-460` is three tokens and `W.-P.` five. White space is in no token; everything else is in
 one, so that labelled tokens map back onto the text exactly.
 
-Paper: Sec. 5 shows `433-460` as one token. Differs from the paper.
+Paper: Sec. 5. Differs from the paper: there `433-460` is one token.
 """
 
 from __future__ import annotations
