@@ -110,6 +110,7 @@ def test_json_has_an_object_a_sequence(option, run):
         "words": ["New", "York"],
         "pos": ["NN", "NN"],
         "labels": ["B-NP", "I-NP"],
+        "without": ["O", "I-NP"],
         "score": 3.0,
         "status": "optimal",
         "changed": 1,

@@ -6,10 +6,19 @@ from html.parser import HTMLParser
 
 import pytest
 from click.testing import CliRunner
-from made_runs import chunking_results, er_results, er_sentence, make_chunking, make_er, make_unknown
+from made_runs import (
+    chunking_results,
+    er_results,
+    er_sentence,
+    make_chunking,
+    make_decoded,
+    make_er,
+    make_synthetic,
+    make_unknown,
+)
 
 from lcons_cli.main import main
-from lcons_core import LearnedConstraint, Rules, save
+from lcons_core import LearnedConstraint, Rules, iob2, save
 from lcons_core.space import FeatureSpace, one_hot
 from lcons_tasks.er.constraints import designed
 from lcons_tasks.experiment.outputs import write_results
@@ -22,7 +31,7 @@ def runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     make_er(tmp_path / "runs/er")
     make_chunking(tmp_path / "runs/chunking")
-    make_unknown(tmp_path / "runs/synthetic")
+    make_unknown(tmp_path / "runs/weaving")
     return tmp_path
 
 
@@ -62,10 +71,13 @@ class Page(HTMLParser):
 
 
 def test_the_page_stands_by_itself(runs):
-    done = report("runs/er", "runs/chunking", "runs/synthetic", "-o", "page.html")
+    make_synthetic(runs / "runs/synthetic")
+    make_decoded(runs / "labels.jsonl")
+    given = [f"runs/{name}" for name in ("er", "chunking", "weaving", "synthetic")]
+    done = report(*given, "labels.jsonl", "-o", "page.html")
     assert done.exit_code == 0, done.output
     assert done.stdout == ""
-    assert "written to page.html: 3 runs" in done.stderr
+    assert "written to page.html: 5 runs" in done.stderr
     source = (runs / "page.html").read_text(encoding="utf-8")
     page = Page(source)
     for _, attributes in page.tags:
@@ -99,7 +111,11 @@ def test_the_page_has_every_part(runs):
 
 
 def test_tables_have_captions_and_scopes_and_scroll_by_keyboard(runs):
-    assert report("runs/er", "runs/chunking").exit_code == 0
+    make_synthetic(runs / "runs/synthetic")
+    make_decoded(runs / "labels.jsonl")
+    save(designed()["source-relation"], runs / "pairs.json")
+    given = ["runs/er", "runs/chunking", "runs/synthetic", "labels.jsonl", "pairs.json"]
+    assert report(*given).exit_code == 0
     page = Page((runs / "report.html").read_text(encoding="utf-8"))
     assert len(page.all("caption")) == len(page.all("table"))
     assert all("scope" in head for head in page.all("th"))
@@ -130,9 +146,14 @@ def test_the_page_goes_to_stdout_and_headlines_as_json(runs):
     done = report("runs/er", "-o", "-", "-q")
     assert done.stdout.startswith("<!DOCTYPE html>")
     assert done.stderr == ""
-    found = json.loads(report("runs/chunking", "-q", "--json").stdout)["runs"][0]
-    assert found["without constraints"] == {"values": [85.19999999999999, 85.3], "paper": 82.11}
-    assert found["gain"]["mean"] == 5.4
+    make_decoded(runs / "labels.jsonl")
+    chunking, own = json.loads(report("runs/chunking", "labels.jsonl", "-q", "--json").stdout)["runs"]
+    assert chunking["without constraints"] == {"values": [85.19999999999999, 85.3], "paper": 82.11}
+    assert chunking["gain"]["mean"] == 5.4
+    assert chunking["paper's corpus"]
+    assert own["with constraints"] == {"values": [75.0], "paper": None}
+    assert own["said"] == "2 of 3 sequences changed, 2 of 8 labels"
+    assert not own["paper's corpus"]
 
 
 def test_limits_are_kept_and_said(runs):
@@ -142,7 +163,16 @@ def test_limits_are_kept_and_said(runs):
         (folder / "constraints" / split).mkdir()
         constraint = LearnedConstraint(Rules(space, [{"a": "p", "b": "r"}]).network(), space)
         save(constraint, folder / "constraints" / split / "pairs.json")
-    assert report("runs/er", "--sentences", "1").exit_code == 0
+    done = report("runs/er", "--sentences", "1", "-v")
+    assert done.exit_code == 0
+    assert done.stderr.splitlines()[:-1] == [
+        "lcons: er: 2 of 3 sets of constraints shown: split-1-100percent/learned, split-2-100percent; left"
+        " out by --sets: split-10-100percent",
+        "lcons: er: 1 of 1 files of predictions shown: split-1-100percent",
+        "lcons: er: split-1-100percent: 3 of 4 sentences changed; 1 shown, 3 left out by --sentences",
+    ]
+    assert report("runs/er", "-v", "-q").stderr == ""
+    assert report("runs/er", "--sentences", "1").stderr.count("\n") == 1
     source = (runs / "report.html").read_text(encoding="utf-8")
     assert "2 of 3 sets of constraints are on this page" in source
     assert "split-2-100percent" in source
@@ -231,6 +261,100 @@ def test_a_constraint_file_is_shown_by_itself(runs):
     assert "no constraint file" in report("own.json").stderr
 
 
+def test_a_synthetic_run_has_a_view_of_its_own(runs):
+    make_synthetic(runs / "runs/synthetic")
+    assert report("runs/synthetic").exit_code == 0
+    page = Page((runs / "report.html").read_text(encoding="utf-8"))
+    for words in (
+        "60.0 →  to 86.5",
+        "in the paper, without 56.8, with 83.5",
+        "86.50 ± 0.71",
+        "Curve over hidden units",
+        "Right bits of test solutions by hidden units",
+        "69, 12, 40",
+        "more bits are right",
+        "where z z1 holds, z z3 must not hold",
+    ):
+        assert words in page.words, words
+    assert len(page.all("article")) == 4
+
+
+def test_labels_of_ones_own_are_shown_before_and_after(runs):
+    """Learned, decoded and reported as a user would, here with a designed constraint."""
+    labels = ["B-NP", "I-NP", "O"]
+    save(iob2(labels), runs / "iob2.json")
+    scores = [
+        {"labels": labels},
+        {
+            "emission": [[0, 0, 1], [0, 3, 1]],
+            "words": ["New", "York"],
+            "gold": ["B-NP", "I-NP"],
+            "id": "ny",
+        },
+        {"emission": [[1, 0, 0]], "words": ["Rome"], "gold": ["B-NP"]},
+    ]
+    (runs / "scores.jsonl").write_text("".join(json.dumps(line) + "\n" for line in scores))
+    decoded = CliRunner().invoke(main, ["decode", "scores.jsonl", "-c", "iob2.json", "--json", "-q"])
+    (runs / "labels.jsonl").write_text(decoded.stdout, encoding="utf-8")
+    done = report("iob2.json", "labels.jsonl", "-v")
+    assert done.exit_code == 0, done.output
+    assert "labels.jsonl: labels: 1 of 2 sentences changed; 2 shown" in done.stderr
+    page = Page((runs / "report.html").read_text(encoding="utf-8"))
+    for words in (
+        "66.7 →  to 100.0",
+        "1 of 2 sequences changed, 1 of 3 labels",
+        "span F1",
+        "with over without constraints, token accuracy",
+        "Sentence ny",
+        "+1 right",
+        "file sha256",
+    ):
+        assert words in page.words, words
+    assert len(page.all("article")) == 1
+    classes = [mark["class"] for mark in page.all("mark")]
+    assert classes == ["c0 w", "c0", "c0", "c0", "c0"]
+    assert report("labels.jsonl", "-o", "labels.jsonl").exit_code == 2
+
+
+def test_labels_without_gold_or_words_are_shown_too(runs):
+    make_decoded(runs / "labels.jsonl", "gold", "words", "id")
+    assert report("labels.jsonl").exit_code == 0
+    page = Page((runs / "report.html").read_text(encoding="utf-8"))
+    assert "What the constraints did" in page.words
+    assert "no words: positions stand for them" in page.words
+    assert "1 label changed" in page.words
+    assert "token accuracy" not in page.words
+    toggles = {button.get("data-toggle") for button in page.all("button")}
+    assert toggles == {None, "changed"}
+
+
+def test_damaged_labels_are_one_sentence_and_write_nothing(runs):
+    lines = make_decoded(runs / "labels.jsonl").read_text().splitlines()
+    (runs / "labels.jsonl").write_text("\n".join([lines[0], lines[1][:-9]]))
+    for spoil in (None, make_decoded(runs / "old.jsonl", "without")):
+        done = report("runs/er", "labels.jsonl" if spoil is None else spoil.name)
+        assert done.exit_code == 2
+        assert done.stderr.count("\n") == 1
+        assert "write it again with `lcons decode --json`" in done.stderr
+        assert not (runs / "report.html").exists()
+
+
+def test_constraints_over_one_space_are_compared_in_words(runs):
+    pairs = designed()["source-relation"]
+    save(pairs, runs / "same.json")
+    less = LearnedConstraint(Rules(pairs.space, []).network(), pairs.space)
+    save(less, runs / "less.json")
+    done = report("runs/er", "same.json", "less.json", "--sentences", "0", "-v")
+    assert done.exit_code == 0, done.output
+    assert "pairs of constraints of different runs compared: 3; constraints" in done.stderr
+    assert "split-1-100percent: all 4 sentences left out by --sentences" in done.stderr
+    page = Page((runs / "report.html").read_text(encoding="utf-8"))
+    assert "only less.json allows 15 points:source" in page.words
+    assert "2 constraints were not compared" in page.words
+    verdicts = [span["class"] for span in page.all("span") if "verdict" in (span.get("class") or "")]
+    assert verdicts == ["verdict y", "verdict x", "verdict x"]
+
+
 def test_no_run_is_wrong_usage():
     assert report().exit_code == 2
 
@@ -239,8 +363,10 @@ def test_the_examples_run(runs):
     """As the help states them."""
     help_text = main.commands["report"].help
     examples = re.findall(r"^ *lcons (report .*)$", help_text, re.MULTILINE)
-    assert len(examples) == 3
+    assert len(examples) == 4
     save(designed()["source-relation"], runs / "pairs.json")
+    save(iob2(["B-NP", "I-NP", "B-VP", "O"]), runs / "bigrams.json")
+    make_decoded(runs / "labels.jsonl")
     for example in examples:
         done = CliRunner().invoke(main, example.split())
         assert done.exit_code == 0, done.output

@@ -10,8 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from chromium import Browser, find_chromium, grey, png_of, shrunk
-from made_runs import make_chunking, make_er, make_unknown
+from made_runs import make_chunking, make_decoded, make_er, make_synthetic, make_unknown
 
+from lcons_core import LearnedConstraint, Rules, save
+from lcons_tasks.er.constraints import designed
 from lcons_tasks.report import read_runs, report_page
 
 REFERENCE = Path(__file__).with_name("report_page.png")
@@ -39,7 +41,26 @@ def page(tmp_path_factory):
     (second / "second").mkdir()
     target = second / "second/source-relation.json"
     target.write_bytes((second / "first/source-relation.json").read_bytes())
-    made = [folder / "er", make_chunking(folder / "chunking"), make_unknown(folder / "synthetic")]
+    made = [folder / "er", make_chunking(folder / "chunking"), make_unknown(folder / "weaving")]
+    path = folder / "report.html"
+    path.write_text(report_page(read_runs(made)), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def own_page(tmp_path_factory):
+    """Files of one's own: constraints over one space, labels with gold and without; and a synthetic run."""
+    folder = tmp_path_factory.mktemp("own")
+    pairs = designed()["source-relation"]
+    save(pairs, folder / "pairs.json")
+    save(LearnedConstraint(Rules(pairs.space).network(), pairs.space), folder / "nothing.json")
+    made = [
+        folder / "pairs.json",
+        make_decoded(folder / "labels.jsonl"),
+        make_decoded(folder / "bare.jsonl", "gold", "words"),
+        make_synthetic(folder / "synthetic"),
+        folder / "nothing.json",
+    ]
     path = folder / "report.html"
     path.write_text(report_page(read_runs(made)), encoding="utf-8")
     return path
@@ -52,8 +73,7 @@ def browser(tmp_path_factory):
     opened.close()
 
 
-@pytest.fixture
-def shown(browser, page):
+def fresh(browser, page):
     """The page as if it had never been seen: a wide window, a light system, nothing remembered."""
     browser.size(1100, 1400)
     browser.prefer("light")
@@ -64,6 +84,16 @@ def shown(browser, page):
     browser.open(page)
     yield browser
     assert browser.problems == []
+
+
+@pytest.fixture
+def shown(browser, page):
+    yield from fresh(browser, page)
+
+
+@pytest.fixture
+def own(browser, own_page):
+    yield from fresh(browser, own_page)
 
 
 def count(browser: Browser, selector: str) -> int:
@@ -198,7 +228,8 @@ CONTRAST = """(() => {
   };
   const light = ([r, g, b]) => 0.2126 * r + 0.7152 * g + 0.0722 * b;
   const found = [];
-  for (const one of document.querySelectorAll("p, td, th, mark, mark b, a, button, h1, h2, h3, dt, code")) {
+  const texts = "p, td, th, li, mark, mark b, a, button, h1, h2, h3, dt, code, .badge, .verdict";
+  for (const one of document.querySelectorAll(texts)) {
     if (!one.checkVisibility() || !one.textContent.trim()) continue;
     const behind = [];
     for (let up = one; up; up = up.parentElement) behind.unshift(getComputedStyle(up).backgroundColor);
@@ -217,6 +248,50 @@ def test_text_stands_out_from_what_is_behind_it(shown, scheme):
     click(shown, "#run-1-constraints [data-toggle=open]")
     click(shown, "#run-2-constraints [data-toggle=open]")
     assert shown.run(CONTRAST) == []
+
+
+def test_labels_of_ones_own_have_the_filters_that_they_have_gold_for(own):
+    labels, bare = "#run-2-sentences", "#run-3-sentences"
+    assert count(own, f"{labels} .sentences > li") == 2
+    click(own, f"{labels} [data-toggle=changed]")
+    assert count(own, f"{labels} .sentences > li") == 3
+    click(own, f"{labels} [data-toggle=wrong]")
+    assert count(own, f"{labels} .sentences > li") == 1
+    assert count(own, f"{labels} .gold") == 1
+    assert count(own, f"{bare} .toggle") == 1
+    click(own, f"{bare} [data-toggle=changed]")
+    assert own.run(f"document.querySelector('{bare} output').textContent") == "3 of 3 sentences"
+    own.run(f"document.querySelector('{bare} [data-text]').focus()")
+    own.write("relaxed, breaks")
+    assert count(own, f"{bare} .sentences > li") == 1
+
+
+def test_verdicts_on_constraints_are_words_that_the_keyboard_reaches(own):
+    table = "#together .scroll:has(.pairs)"
+    assert own.run(f"document.querySelector('{table} .verdict').innerText") == "different"
+    assert "only nothing.json allows 15 points" in own.run(f"document.querySelector('{table}').innerText")
+    own.run(f"document.querySelector('{table}').focus()")
+    assert own.run("document.activeElement.getAttribute('aria-label')").startswith("Constraints of different")
+
+
+def test_a_synthetic_run_has_its_curve_as_a_picture_and_as_a_table(own):
+    assert count(own, "#run-4-results .chart svg polyline") == 4
+    last = "[...document.querySelectorAll('#run-4-results table')].at(-1).innerText"
+    assert "the paper" in own.run(last)
+    assert "learned constraints" in own.run(last)
+
+
+@pytest.mark.parametrize("width", [320, 400])
+def test_a_page_of_ones_own_fits_a_phone(own, own_page, width):
+    own.size(width, 800, mobile=True)
+    assert own.run("document.documentElement.scrollWidth") <= width
+    assert [url for url in own.requests if not url.startswith("data:")] == [own_page.as_uri()]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_of_a_page_of_ones_own_stands_out(own, scheme):
+    own.prefer(scheme)
+    assert own.run(CONTRAST) == []
 
 
 def test_without_its_script_everything_is_there(shown, page):

@@ -367,6 +367,7 @@ def test_answers_are_written_as_columns_or_plain_data():
         "words": ["New", "York"],
         "pos": ["NN", "NN"],
         "labels": ["B-X", "I-X"],
+        "without": ["O", "I-X"],
         "score": 2.0,
         "status": "optimal",
         "changed": 1,
@@ -381,6 +382,7 @@ def test_impossible_scores_and_empty_sequences_are_written_too():
     sequences = [Scored(ChainScores(np.full((T, 3), -np.inf), labels=LABELS)) for T in (2, 0)]
     (nothing, none), (empty, no_labels) = decode_scored(sequences, [iob2(LABELS)])
     assert conll(nothing, none) == "_\n_\n\n"
-    assert (described(nothing, none)["labels"], described(nothing, none)["score"]) == (None, None)
-    assert json.loads(json.dumps(described(empty, no_labels)))["labels"] == []
+    assert [described(nothing, none)[key] for key in ("labels", "without", "score")] == [None] * 3
+    written = json.loads(json.dumps(described(empty, no_labels)))
+    assert (written["labels"], written["without"]) == ([], [])
     assert conll(empty, no_labels) == "\n"

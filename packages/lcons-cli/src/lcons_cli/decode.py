@@ -70,7 +70,8 @@ _PATIENCE = 2.0
     default="conll",
     show_default=True,
     help="conll: word, other columns and label, a line a token. json: an object a line, with score, status,"
-    " how many labels the constraints changed, and violations that remain.",
+    " labels without the constraints, how many they changed, and violations that remain; `lcons report`"
+    " shows it.",
 )
 @click.option("--json", "form", flag_value="json", help="The same as --format json.")
 @shared("Say how often each constraint is broken without it.", json=None, seed="unused")

@@ -9,6 +9,7 @@ import json
 
 import click
 
+from lcons_cli.options import shared
 from lcons_cli.reading import STDIN, Say, say_nothing, say_on_stderr
 from lcons_cli.waiting import about, waiting
 from lcons_cli.writing import check_target, write_lines
@@ -43,20 +44,36 @@ LONG = 3.0
     metavar="N",
     help="How many sentences are shown of each set of predictions, those that changed first.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the headlines of the runs as JSON.")
-@click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but errors.")
-def report(runs: tuple[str, ...], out: str, sets: int, sentences: int, as_json: bool, quiet: bool) -> None:
-    """Make one HTML page of RUNs: folders that `lcons run` writes, or constraint files.
+@shared(
+    "Say what is shown of each run, and what --sets and --sentences leave out.",
+    json="Print the headlines of the runs as JSON.",
+    seed="unused",
+)
+def report(
+    runs: tuple[str, ...],
+    out: str,
+    sets: int,
+    sentences: int,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Make one HTML page of RUNs: folders that `lcons run` writes, constraint files, or labels that `lcons
+    decode --json` writes.
 
     The page stands by itself and opens from a file: results beside the paper's, learning curves, each
     constraint in words, as a matrix of what is allowed and forbidden, as coefficients and as inequalities,
-    sentences before and after, and where all of it came from. Several runs are shown side by side.
+    sentences before and after, and where all of it came from. Several runs are shown side by side, with
+    which of their constraints are equal.
+
+    Labels have accuracy, before and after decoding, where the scores came with a column called `gold`.
 
     \b
     Example:
       lcons report runs/er -o er.html
       lcons report runs/er runs/chunking
       lcons report pairs.json -o pairs.html
+      lcons report bigrams.json labels.jsonl -o own.html
     """
     from lcons_core.errors import InvalidInput
     from lcons_tasks.report import Limits, estimate, read_runs, report_page, summary
@@ -71,8 +88,17 @@ def report(runs: tuple[str, ...], out: str, sets: int, sentences: int, as_json: 
     work = estimate(found, limits)
     if work.seconds >= LONG:
         say(f"explaining {work.constraints} constraints, {about(work.seconds)}")
+    told: list[str] = []
     with waiting("explaining constraints", say) as progress:
-        page = report_page(found, limits, lambda done, total, _: progress(done, max(total, 1)))
+
+        def advance(done: int, total: int, _: str) -> None:
+            if total:
+                progress(done, total)
+
+        page = report_page(found, limits, advance, told.append)
+    if verbose:
+        for line in told:
+            say(line)
     if not write_lines([page.removesuffix("\n")], target):
         return
     if target is not None:

@@ -121,14 +121,17 @@ def conll(scored: Scored, answer: Decoding) -> str:
 
 
 def described(scored: Scored, answer: Decoding) -> dict[str, Any]:
-    """An answer as plain data: id, words and other columns where given, then `labels` (null where nothing
-    has a finite score), `score`, `status`, `changed` and `violations`."""
+    """An answer as plain data: id, words and other columns where given, then `labels`, those of the scores
+    `without` constraints (both null where nothing has a finite score), `score`, `status`, `changed` and
+    `violations`."""
     columns = {WORDS if name == WORD else name: list(column) for name, column in _in_order(scored.x).items()}
-    found = bool(answer.y) or not len(scored.scores)
+    empty = not len(scored.scores)
+    found, alone = bool(answer.y) or empty, answer.stats["alone"]
     return {
         **({} if scored.id is None else {"id": scored.id}),
         **columns,
         "labels": list(answer.y) if found else None,
+        "without": list(alone) if alone or empty else None,
         "score": answer.score if found else None,
         "status": str(answer.status),
         "changed": answer.stats["changed"],

@@ -1,6 +1,7 @@
 """Runs as one self-contained HTML page.
 
-    folders -> run -> views -> results, curves, constraints, sentences, provenance -> page
+    folders, files -> run -> views -> results, curves, constraints, sentences, provenance -> page
+                                   -> agreement, runs beside each other                   ->
 
 Everything that is shown is escaped where it enters (`html.py`); the page loads nothing, and its policy lets
 nothing but its own script run.
@@ -11,6 +12,6 @@ Not in the paper.
 from lcons_tasks.report.estimating import Estimate, estimate
 from lcons_tasks.report.page import report_page, summary
 from lcons_tasks.report.run import Run, read_runs
-from lcons_tasks.report.sections import Limits
+from lcons_tasks.report.shown import Limits
 
 __all__ = ["Estimate", "Limits", "Run", "estimate", "read_runs", "report_page", "summary"]

@@ -1,4 +1,4 @@
-"""How long a page will take, before it is made: the work is in explaining constraints."""
+"""How long a page will take, before it is made: the work is in explaining and comparing constraints."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from lcons_core import LearnedConstraint, load
 from lcons_core.domain import ENUMERATION_LIMIT
-from lcons_tasks.report.page import constraint_files
+from lcons_tasks.report.page import comparisons, constraint_files
 from lcons_tasks.report.run import Run
-from lcons_tasks.report.sections import Limits
+from lcons_tasks.report.shown import Limits
 
 # Seconds for a constraint, as measured: of a domain too large to enumerate, of many units, of few.
 LARGE, MANY_UNITS, SMALL = 2.5, 1.5, 0.05
@@ -27,7 +27,7 @@ class Estimate:
 def estimate(runs: Sequence[Run], limits: Limits | None = None) -> Estimate:
     """The work of a page; `DamagedFile` where one of its constraints cannot be read."""
     found = [load(path) for path in constraint_files(runs, limits)]
-    return Estimate(len(found), sum(map(_seconds, found)))
+    return Estimate(len(found), sum(map(_seconds, found)) + comparisons(runs, limits).seconds)
 
 
 def _seconds(constraint: LearnedConstraint) -> float:

@@ -36,6 +36,15 @@ class ResultTable:
 
 
 @dataclass(frozen=True)
+class TextTable:
+    """Rows of text, the first cell of each its name."""
+
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
 class Gain:
     """What one row has over another, and where."""
 
@@ -46,17 +55,18 @@ class Gain:
 
 @dataclass(frozen=True)
 class Headline:
-    """The one comparison that a run is about: without constraints and with them."""
+    """The one comparison that a run is about: without constraints and with them, and which they are."""
 
     measure: str
     without: Figure
     within: Figure
     gain: Interval | None
+    given: str = "with learned ones"
 
 
 @dataclass(frozen=True)
 class Curve:
-    """Lines of figures by the size of the training data."""
+    """Lines of figures by a size, such as that of the training data."""
 
     title: str
     across: str
@@ -67,7 +77,8 @@ class Curve:
 @dataclass(frozen=True)
 class View:
     """What a page shows of results.json; `cells` names the folders of constraints and predictions in the
-    order of their importance, `paper_corpus` the corpus that the paper's figures are on."""
+    order of their importance, `paper_corpus` the corpus that the paper's figures are on, `curve_is` what the
+    curve is called, nothing where there can be none. `said` is what happened, in a line."""
 
     title: str
     headline: Headline | None = None
@@ -78,3 +89,6 @@ class View:
     seeds: tuple[str, ...] = ()
     cells: tuple[str, ...] = ()
     paper_corpus: str | None = None
+    said: str = ""
+    texts: tuple[TextTable, ...] = ()
+    curve_is: str = "Learning curve"

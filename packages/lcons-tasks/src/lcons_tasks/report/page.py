@@ -13,23 +13,34 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from lcons_tasks.report.agreement import Plan, agreement_view, plan
 from lcons_tasks.report.curves import curve_view, joint_curve
 from lcons_tasks.report.figures import View
 from lcons_tasks.report.html import Html, element, joined
 from lcons_tasks.report.provenance import corpus_name, headed
 from lcons_tasks.report.results import card, overview, side_by_side
 from lcons_tasks.report.run import Run
-from lcons_tasks.report.sections import Limits, run_section, shown_sets
+from lcons_tasks.report.sections import run_section
+from lcons_tasks.report.shown import Limits, shown_sets
 from lcons_tasks.report.views import view_of
 
 Progress = Callable[[int, int, str], None]
+Say = Callable[[str], None]
 
 
-def report_page(runs: Sequence[Run], limits: Limits | None = None, progress: Progress | None = None) -> str:
-    """The page of some runs; the same runs give the same text. `progress` hears (done, total, what)."""
+def report_page(
+    runs: Sequence[Run],
+    limits: Limits | None = None,
+    progress: Progress | None = None,
+    say: Say | None = None,
+) -> str:
+    """The page of some runs; the same runs give the same text. `progress` hears (done, total, what), `say`
+    what is shown of each run and what is left out."""
     limits = limits or Limits()
+    hear: Say = say or (lambda _: None)
     views = {run.name: view_of(run) for run in runs}
-    total = len(constraint_files(runs, limits))
+    planned = comparisons(runs, limits)
+    total = len(constraint_files(runs, limits)) + len(planned.pairs)
     done = 0
 
     def tell(what: str) -> None:
@@ -38,15 +49,24 @@ def report_page(runs: Sequence[Run], limits: Limits | None = None, progress: Pro
             progress(done, total, what)
         done += 1
 
-    sections = [run_section(run, views[run.name], i, limits, tell) for i, run in enumerate(runs, 1)]
+    sections = [run_section(run, views[run.name], i, limits, tell, hear) for i, run in enumerate(runs, 1)]
+    together = _together(runs, views, planned, tell)
+    if len(runs) > 1:
+        hear(str(planned))
     tell("done")
-    return _document(runs, views, sections)
+    return _document(runs, views, together, sections)
 
 
 def constraint_files(runs: Sequence[Run], limits: Limits | None = None) -> list[Path]:
     """The constraint files that a page would show, which are most of its work."""
     limits = limits or Limits()
     return [path for run in runs for one in shown_sets(run, view_of(run), limits) for path in one.files]
+
+
+def comparisons(runs: Sequence[Run], limits: Limits | None = None) -> Plan:
+    """Which constraints of different runs a page would compare."""
+    limits = limits or Limits()
+    return plan({run.name: shown_sets(run, view_of(run), limits) for run in runs})
 
 
 def summary(runs: Sequence[Run]) -> dict[str, Any]:
@@ -56,6 +76,8 @@ def summary(runs: Sequence[Run]) -> dict[str, Any]:
 
 def _summarised(run: Run, view: View) -> dict[str, Any]:
     found: dict[str, Any] = {"run": run.name, "task": run.task, "corpus": corpus_name(run)}
+    if view.said:
+        found["said"] = view.said
     head = view.headline
     if head is not None:
         gain = head.gain
@@ -64,16 +86,17 @@ def _summarised(run: Run, view: View) -> dict[str, Any]:
             "without constraints": {"values": list(head.without.values), "paper": head.without.paper},
             "with constraints": {"values": list(head.within.values), "paper": head.within.paper},
             "gain": None if gain is None else {"mean": gain.mean, "low": gain.low, "high": gain.high},
-            "paper's corpus": view.paper_corpus is None,
+            "paper's corpus": view.paper_corpus is None and not run.is_file,
         }
     return found
 
 
-def _document(runs: Sequence[Run], views: Mapping[str, View], sections: Sequence[Html]) -> str:
+def _document(
+    runs: Sequence[Run], views: Mapping[str, View], together: Html | None, sections: Sequence[Html]
+) -> str:
     style, script = _asset("style.css"), _asset("script.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
     policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
-    together = _together(runs, views)
     links = [("#overview", "Overview")]
     links += [("#together", "Side by side")] if together is not None else []
     links += [(f"#run-{i}", run.name) for i, run in enumerate(runs, 1)]
@@ -122,11 +145,12 @@ def _overview(runs: Sequence[Run], views: Mapping[str, View]) -> Html:
             element("h2", element("a", run.name, href=f"#run-{i}")),
             element("p", headed(run, view), class_="note"),
             None if view.headline is None else card(view.headline, view.paper_corpus is None),
+            element("p", f"{view.said}.", class_="note" if view.headline else None) if view.said else None,
         )
         for i, (run, view) in enumerate(zip(runs, views.values(), strict=True), 1)
     ]
     corpora = {run.name: corpus_name(run) for run in runs}
-    measured = any(view.headline is not None for view in views.values())
+    measured = any(view.headline is not None or view.said for view in views.values())
     return element(
         "section",
         element("h1", "What the constraints did" if measured else "What was learned"),
@@ -136,8 +160,8 @@ def _overview(runs: Sequence[Run], views: Mapping[str, View]) -> Html:
     )
 
 
-def _together(runs: Sequence[Run], views: Mapping[str, View]) -> Html | None:
-    """Runs of one task beside each other."""
+def _together(runs: Sequence[Run], views: Mapping[str, View], planned: Plan, tell: Say) -> Html | None:
+    """Runs of one task beside each other, and what their constraints have in common."""
     by_task: dict[str, dict[str, View]] = {}
     for run in runs:
         by_task.setdefault(run.task, {})[run.name] = views[run.name]
@@ -147,4 +171,7 @@ def _together(runs: Sequence[Run], views: Mapping[str, View]) -> Html | None:
         if table is not None:
             curve = joint_curve({name: view.curve for name, view in own.items() if view.curve is not None})
             parts.append(joined(table, None if curve is None else curve_view(curve)))
-    return element("section", element("h2", "Side by side"), *parts, id="together") if parts else None
+    if not parts and not planned.pairs:
+        return None
+    agreement = agreement_view(planned, tell)
+    return element("section", element("h2", "Side by side"), *parts, agreement, id="together")

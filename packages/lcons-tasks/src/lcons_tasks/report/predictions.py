@@ -4,13 +4,15 @@
 |---|---|---|
 | .txt | word, POS tag, gold label, label without constraints, label with them | chunking, citation |
 | .jsonl | a sentence: words, candidates, and labels of candidates and of pairs of them | er |
+| any, told by its content | a sequence, as in `decoded.py` | `lcons decode --json` |
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +23,17 @@ from lcons_core.errors import InvalidInput, LconsError
 from lcons_core.features.kind import ConstraintFeature
 from lcons_core.instance import Instance
 from lcons_core.psi import Ints
+from lcons_decode.decoding import Status
 from lcons_tasks.corpus import read_columns
 from lcons_tasks.er.labels import NO_ENTITY, NO_RELATION
 from lcons_tasks.experiment.predictions import PREDICTIONS
+from lcons_tasks.report.decoded import Strings, is_decoded, read_decoded
+from lcons_tasks.report.spans import Span, are_iob, spans_of
 from lcons_tasks.tagging.writing import spans
 from lcons_tasks.text.clues import CLUE, clue_or_shape
 
 WITHOUT, WITHIN = "without constraints", "with learned constraints"
 
-Span = tuple[str, int, int]
 Link = tuple[str, str, str]
 
 
@@ -44,14 +48,16 @@ class Answer:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence with its answers; `structure` is what constraint features read of the gold labels."""
+    """A sentence with its answers; `structure` is what constraint features read of the gold labels, `note`
+    what else is to be said of it."""
 
     name: str
     words: tuple[str, ...]
     before: Answer
     after: Answer
-    gold: Answer
+    gold: Answer | None
     structure: Any
+    note: str = ""
 
     @property
     def changed(self) -> bool:
@@ -61,7 +67,7 @@ class Sentence:
     @property
     def gain(self) -> int:
         """How many more labels are right after; a link counts where it is right, and against where not."""
-        return _score(self.after, self.gold) - _score(self.before, self.gold)
+        return 0 if self.gold is None else _score(self.after, self.gold) - _score(self.before, self.gold)
 
 
 def _score(answer: Answer, gold: Answer) -> int:
@@ -72,7 +78,7 @@ def _score(answer: Answer, gold: Answer) -> int:
 
 def read_predictions(path: Path) -> list[Sentence] | None:
     """The sentences of a file; None where its kind is not known."""
-    reader = READERS.get(path.suffix)
+    reader = _of_decoded if is_decoded(path) else READERS.get(path.suffix)
     if reader is None:
         return None
     try:
@@ -107,6 +113,42 @@ def _of_lines(path: Path) -> list[Sentence]:
         before, after, gold = (_linked(one[key], words, places) for key in (WITHOUT, WITHIN, "gold"))
         found.append(Sentence(str(one["id"]), words, before, after, gold, _pairs(one["gold"])))
     return found
+
+
+def _of_decoded(path: Path) -> list[Sentence]:
+    """Positions stand for words that are not given."""
+    kept = list(read_decoded(path))
+    iob = are_iob(
+        {label for one in kept for side in _sides(one.without, one.labels, one.gold) for label in side}
+    )
+
+    @cache
+    def answer(labels: Strings) -> Answer:
+        return Answer(spans_of(labels, iob), (), labels)
+
+    return [
+        Sentence(
+            one.name,
+            one.words or tuple(str(t + 1) for t in range(len(one.labels))),
+            answer(one.without),
+            answer(one.labels),
+            None if one.gold is None else answer(one.gold),
+            None,
+            _state(one.status, one.broken),
+        )
+        for one in kept
+    ]
+
+
+def _sides(*labels: Strings | None) -> Iterator[Strings]:
+    return (one for one in labels if one is not None)
+
+
+def _state(status: str, broken: Sequence[str]) -> str:
+    """How it was decoded, where that is not as wished."""
+    if not broken and status in (Status.OPTIMAL, Status.HEURISTIC):
+        return ""
+    return ", breaks ".join([status, *dict.fromkeys(broken)])
 
 
 def _linked(answer: Mapping[str, Any], words: Sequence[str], places: Sequence[tuple[int, int]]) -> Answer:

@@ -24,9 +24,7 @@ def provenance_view(run: Run, view: View) -> Html:
     options = results.get("options")
     if isinstance(options, dict):
         facts += [(f"option {key}", _said(value)) for key, value in options.items()]
-    facts.append(
-        (f"{'file' if run.task == 'constraint' else 'results.json'} sha256", element("code", run.sha256))
-    )
+    facts.append((f"{'file' if run.is_file else 'results.json'} sha256", element("code", run.sha256)))
     versions = results.get("versions")
     made = (
         [(str(name), _said(value)) for name, value in versions.items()] if isinstance(versions, dict) else []

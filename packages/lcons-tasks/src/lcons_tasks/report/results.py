@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from lcons_tasks.experiment.tables import mean_spread
 from lcons_tasks.metrics import Interval
-from lcons_tasks.report.figures import Figure, Gain, Headline, ResultTable, View
+from lcons_tasks.report.figures import Figure, Gain, Headline, ResultTable, TextTable, View
 from lcons_tasks.report.html import Html, element, joined
 from lcons_tasks.report.tables import data_table
 
@@ -85,6 +85,11 @@ def claims_view(claims: Sequence[tuple[str, bool, str]]) -> Html:
     return data_table("Claims of the paper", ["claim", "here", "figures"], rows, class_="claims")
 
 
+def text_table(table: TextTable) -> Html:
+    """A table of text."""
+    return data_table(table.title, table.head, table.rows)
+
+
 def card(headline: Headline, with_paper: bool) -> Html:
     """The headline in large figures."""
     gain = headline.gain
@@ -103,7 +108,7 @@ def card(headline: Headline, with_paper: bool) -> Html:
         ),
         element(
             "p",
-            "without constraints, and with learned ones",
+            f"without constraints, and {headline.given}",
             f"; gain {gain}" if gain is not None else None,
             f"; in the paper, {stated}" if stated and with_paper else None,
             class_="note",
@@ -120,7 +125,7 @@ def overview(views: Mapping[str, View], corpora: Mapping[str, str]) -> Html:
         link = element("a", name, href=f"#run-{i}")
         facts: list[object] = [link, view.title, corpora[name]]
         if head is None:
-            rows.append([*facts, "", "", "", "", ""])
+            rows.append([*facts, view.said, "", "", "", ""])
             continue
         rows.append(
             [
@@ -154,8 +159,9 @@ def side_by_side(views: Mapping[str, View]) -> Html | None:
         cells: list[object] = [row]
         for column, names in groups:
             figures = [firsts[name].cells.get((row, column)) for name in names]
-            best = max((figure.mean for figure in figures if figure is not None), default=0.0)
-            cells += [_here(figure, best if len(figures) > 1 else float("inf")) for figure in figures]
+            means = [figure.mean for figure in figures if figure is not None]
+            best = max(means) if len(means) > 1 else float("inf")
+            cells += [_here(figure, best) for figure in figures]
         body.append(cells)
     said = "; ".join(f"{name}: {table.title}" for name, table in firsts.items())
     task = next(iter(views.values())).title

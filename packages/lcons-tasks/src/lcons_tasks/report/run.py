@@ -1,6 +1,7 @@
 """The folder of a run, read with suspicion: results.json, report.md, constraints and predictions.
 
-A constraint file by itself is read as a run that has that constraint and nothing else.
+A file by itself is a run too, told by its content: a constraint file one that has that constraint and nothing
+else, what `lcons decode --json` wrote one that has these predictions.
 """
 
 from __future__ import annotations
@@ -15,8 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from lcons_core import load
-from lcons_core.errors import InvalidInput
+from lcons_core.errors import DamagedFile, InvalidInput
+from lcons_core.files.document import FORMAT as CONSTRAINT_FORMAT
 from lcons_tasks.experiment.outputs import FORMAT, REPORT, RESULTS
+from lcons_tasks.report.decoded import is_decoded, read_decoded
+from lcons_tasks.report.measuring import measured
+
+# The tasks of runs that are single files.
+CONSTRAINT, DECODE = "constraint", "decode"
 
 
 @dataclass(frozen=True)
@@ -43,6 +50,11 @@ class Run:
     def task(self) -> str:
         """The task, as results.json names it."""
         return str(self.results["task"])
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is a file and no folder."""
+        return self.task in (CONSTRAINT, DECODE)
 
 
 def read_runs(folders: Sequence[str | os.PathLike[str]]) -> list[Run]:
@@ -82,11 +94,11 @@ def natural(text: str) -> list[tuple[int, str]]:
 
 def _read(folder: Path, name: str) -> Run:
     if folder.is_file():
-        return _of_constraint(folder, name)
+        return _of_decoded(folder, name) if is_decoded(folder) else _of_constraint(folder, name)
     if not folder.is_dir():
         raise InvalidInput(
-            f"expected the folder of a run or a constraint file, found {str(folder)!r}, which is none; name"
-            " what `lcons run` or `lcons learn` wrote."
+            f"expected the folder of a run, a constraint file or decoded labels, found {str(folder)!r}, which"
+            " is none; name what `lcons run`, `lcons learn` or `lcons decode --json` wrote."
         )
     content = _bytes(folder / RESULTS)
     if content is None:
@@ -108,10 +120,36 @@ def _read(folder: Path, name: str) -> Run:
 
 def _of_constraint(path: Path, name: str) -> Run:
     """A constraint file, with its provenance in place of results."""
-    provenance = dict(load(path).provenance)
-    results = {"task": "constraint", "versions": provenance.pop("versions", None), "options": provenance}
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    return Run(name, results, digest, "", (ConstraintSet(path.stem, (path,)),), (), ())
+    try:
+        provenance = dict(load(path).provenance)
+    except DamagedFile as error:
+        if CONSTRAINT_FORMAT.encode() in _beginning(path):
+            raise
+        raise InvalidInput(
+            f"{str(error).rstrip('.')}; and it is not what `lcons decode --json` writes."
+        ) from None
+    results = {"task": CONSTRAINT, "versions": provenance.pop("versions", None), "options": provenance}
+    return Run(name, results, _digest(path), "", (ConstraintSet(path.stem, (path,)),), (), ())
+
+
+def _of_decoded(path: Path, name: str) -> Run:
+    """Decoded labels, measured."""
+    results = {"task": DECODE, **measured(read_decoded(path))}
+    return Run(name, results, _digest(path), "", (), (path,), ())
+
+
+def _beginning(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(4096)
+    except OSError:
+        # `load` has said that already.
+        return CONSTRAINT_FORMAT.encode()
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _results(path: Path, content: bytes) -> dict[str, Any]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from lcons_tasks.report.constraints import READING, Bodies, set_view
@@ -14,33 +13,29 @@ from lcons_tasks.report.markdown import render_markdown
 from lcons_tasks.report.predictions import Sentence, read_predictions
 from lcons_tasks.report.provenance import headed, provenance_view
 from lcons_tasks.report.reasons import reasons
-from lcons_tasks.report.results import claims_view, gains_table, result_table
-from lcons_tasks.report.run import ConstraintSet, Run
+from lcons_tasks.report.results import claims_view, gains_table, result_table, text_table
+from lcons_tasks.report.run import Run
 from lcons_tasks.report.sentences import chosen, colours, sentence_item
+from lcons_tasks.report.shown import Limits, gold_file, parts_in_words, shown_files, shown_sets
 
 Tell = Callable[[str], None]
 Predictions = Mapping[Path, list[Sentence]]
 
 
-@dataclass(frozen=True)
-class Limits:
-    """How much of each run is shown: sets of constraints, files of predictions as many, and sentences."""
-
-    sets: int = 2
-    sentences: int = 200
-
-
-def run_section(run: Run, view: View, number: int, limits: Limits, tell: Tell) -> Html:
-    """Everything about a run; `tell` hears of each constraint before it is looked at."""
+def run_section(run: Run, view: View, number: int, limits: Limits, tell: Tell, say: Tell) -> Html:
+    """Everything about a run; `tell` hears of each constraint before it is looked at, `say` of what is shown
+    and what is left out."""
     prefix = f"run-{number}"
     read = _read(run, view, limits)
+    for line in parts_in_words(run, view, limits):
+        say(f"{run.name}: {line}")
     return element(
         "section",
         element("h2", run.name),
         element("p", headed(run, view), class_="note"),
         _results(run, view, prefix),
         _constraints(run, view, prefix, limits, read, tell),
-        _sentences(run, view, prefix, limits, read),
+        _sentences(run, view, prefix, limits, read, say),
         _section(prefix, "provenance", "Provenance", provenance_view(run, view)),
         _report(run, view),
         id=prefix,
@@ -48,39 +43,10 @@ def run_section(run: Run, view: View, number: int, limits: Limits, tell: Tell) -
     )
 
 
-def shown_sets(run: Run, view: View, limits: Limits) -> list[ConstraintSet]:
-    """The sets of constraints that are shown, those of the first cells first."""
-    ordered = sorted(run.sets, key=lambda one: _rank(_cell(one), view.cells))
-    return ordered[: limits.sets]
-
-
-def _cell(one: ConstraintSet) -> str:
-    return one.name.split("/")[0]
-
-
-def _rank(name: str, cells: Sequence[str]) -> int:
-    """The place of a file or folder among cells, by the cell that its name ends with."""
-    return next((i for i, cell in enumerate(cells) if _is_of(name, cell)), len(cells))
-
-
-def _is_of(name: str, cell: str) -> bool:
-    return name == cell or name.endswith(f"-{cell}")
-
-
-def _files(run: Run, view: View, limits: Limits) -> list[Path]:
-    """The files of predictions whose sentences are shown."""
-    return sorted(run.predictions, key=lambda path: _rank(path.stem, view.cells))[: limits.sets]
-
-
-def _gold_file(one: ConstraintSet, files: Sequence[Path]) -> Path | None:
-    """The predictions of the cell that a set belongs to."""
-    return next((path for path in files if _is_of(path.stem, _cell(one))), None)
-
-
 def _read(run: Run, view: View, limits: Limits) -> dict[Path, list[Sentence]]:
     """The predictions that are shown or tell what gold labels are; without those of an unknown kind."""
-    golds = [_gold_file(one, run.predictions) for one in shown_sets(run, view, limits)]
-    wanted = dict.fromkeys([*_files(run, view, limits), *(path for path in golds if path is not None)])
+    golds = [gold_file(one, run.predictions) for one in shown_sets(run, view, limits)]
+    wanted = dict.fromkeys([*shown_files(run, view, limits), *(path for path in golds if path is not None)])
     found = {path: read_predictions(path) for path in wanted}
     return {path: sentences for path, sentences in found.items() if sentences}
 
@@ -91,21 +57,31 @@ def _section(prefix: str, name: str, title: str, *content: object) -> Html:
 
 def _results(run: Run, view: View, prefix: str) -> Html | None:
     """Tables, gains, claims and a curve; of an unknown task, its report and its pictures."""
-    if not view.tables:
+    if not view.tables and not view.texts:
         pictures = [found for path in run.pictures if (found := picture(path)) is not None]
         parts = [render_markdown(run.report), *pictures]
         return _section(prefix, "results", "Results", *parts) if run.report or pictures else None
-    one_size = element("p", "One size of training data, so there is no learning curve.", class_="note")
     return _section(
         prefix,
         "results",
         "Results",
+        element("p", f"{view.said}.") if view.said else None,
         *(result_table(table) for table in view.tables),
         _paper_note(view),
         gains_table(view.gains) if view.gains else None,
+        *(text_table(table) for table in view.texts),
         claims_view(view.claims) if view.claims else None,
-        element("h4", "Learning curve"),
-        one_size if view.curve is None else curve_view(view.curve),
+        _curve(view),
+    )
+
+
+def _curve(view: View) -> Html | None:
+    if not view.curve_is:
+        return None
+    none = f"One size only, so there is no {view.curve_is[:1].lower()}{view.curve_is[1:]}."
+    return joined(
+        element("h4", view.curve_is),
+        element("p", none, class_="note") if view.curve is None else curve_view(view.curve),
     )
 
 
@@ -130,7 +106,7 @@ def _constraints(
     bodies = Bodies()
     articles = []
     for number, one in enumerate(shown):
-        path = _gold_file(one, list(read))
+        path = gold_file(one, list(read))
         gold = read[path] if path is not None else []
         articles.append(set_view(one, number, gold, str(path), bodies, tell))
     names = [element("option", one.name, value=i) for i, one in enumerate(shown)]
@@ -157,11 +133,16 @@ def _constraints(
     )
 
 
-def _sentences(run: Run, view: View, prefix: str, limits: Limits, read: Predictions) -> Html | None:
-    known = [(path, read[path]) for path in _files(run, view, limits) if path in read]
+def _sentences(
+    run: Run, view: View, prefix: str, limits: Limits, read: Predictions, say: Tell
+) -> Html | None:
+    known = [(path, read[path]) for path in shown_files(run, view, limits) if path in read]
     if not known or limits.sentences < 1:
+        for path, sentences in known:
+            say(f"{run.name}: {path.stem}: all {len(sentences):,} sentences left out by --sentences")
         return None
-    colour = colours([one for _, sentences in known for one in sentences])
+    everything = [one for _, sentences in known for one in sentences]
+    colour = colours(everything)
     because = reasons(run.results)
     items = []
     notes = []
@@ -169,28 +150,35 @@ def _sentences(run: Run, view: View, prefix: str, limits: Limits, read: Predicti
         kept = chosen(sentences, limits.sentences)
         changed = sum(one.changed for one in sentences)
         left_out = len(sentences) - len(kept)
+        said = f"{path.stem}: {changed:,} of {len(sentences):,} sentences changed"
         notes.append(
-            f"{path.stem}: {changed:,} of {len(sentences):,} sentences changed"
-            + (f", {left_out:,} sentences are not on this page (`--sentences`)" if left_out else "")
+            said + (f", {left_out:,} sentences are not on this page (`--sentences`)" if left_out else "")
+        )
+        say(
+            f"{run.name}: {said}; {len(kept):,} shown"
+            + (f", {left_out:,} left out by --sentences" if left_out else "")
         )
         items += [sentence_item(sentences[i], colour, number, because.get(sentences[i].words)) for i in kept]
     options = [element("option", path.stem, value=i) for i, (path, _) in enumerate(known)]
+    with_gold = any(one.gold is not None for one in everything)
     controls = element(
         "div",
         element("label", "Predictions ", element("select", *options, data_pick="file")),
         element("label", "Containing ", element("input", type="search", data_text=True, size=18)),
         _toggle("Only changed", "changed", pressed=True),
-        _toggle("Only with errors", "wrong"),
-        _toggle("Gold", "gold", pressed=True),
+        _toggle("Only with errors", "wrong") if with_gold else None,
+        _toggle("Gold", "gold", pressed=True) if with_gold else None,
         element("output", aria_live="polite"),
         class_="controls needs-script",
     )
-    legend = "A label stands in each mark. Dashed: gold has no such mark."
+    dashed = "gold has no such mark" if with_gold else "the other line has no such mark"
+    if with_gold and any(one.gold is None for one in everything):
+        dashed += ", or where there is no gold, the other line"
     return _section(
         prefix,
         "sentences",
         "Sentences before and after",
-        element("p", f"{'; '.join(notes)}. {legend}", class_="note"),
+        element("p", f"{'; '.join(notes)}. A label stands in each mark. Dashed: {dashed}.", class_="note"),
         element("div", controls, element("ul", *items, class_="sentences"), data_filter="sentences"),
     )
 

@@ -6,14 +6,16 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from lcons_core.errors import InvalidInput
-from lcons_tasks.report import of_chunking, of_citation, of_er
+from lcons_tasks.report import of_chunking, of_citation, of_decode, of_er, of_synthetic
 from lcons_tasks.report.figures import View
 from lcons_tasks.report.run import Run
 
 VIEWS: dict[str, Callable[[Mapping[str, Any]], View]] = {
     "chunking": of_chunking.view,
     "citation": of_citation.view,
+    "decode": of_decode.view,
     "er": of_er.view,
+    "synthetic": of_synthetic.view,
 }
 
 

@@ -1,0 +1,215 @@
+"""Decoded labels as a run of the report: read with suspicion, measured against gold, and shown."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lcons_core import iob2, save
+from lcons_core.errors import InvalidInput
+from lcons_decode import ChainScores, Scored, decode_scored
+from lcons_decode.scored import described
+from lcons_tasks.metrics import chunk_f1
+from lcons_tasks.report import measuring, of_decode, read_runs, report_page
+from lcons_tasks.report.decoded import Decoded, is_decoded, read_decoded
+from lcons_tasks.report.measuring import measured
+from lcons_tasks.report.predictions import Answer, read_predictions
+from lcons_tasks.report.sentences import colours, sentence_item
+from lcons_tasks.report.spans import are_iob, spans_of
+
+LABELS = ("B-X", "I-X", "O")
+LINE = {"labels": ["B-X", "I-X"], "without": ["O", "I-X"], "status": "optimal"}
+
+
+def write(path, *lines):
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def decoded(without, labels, gold=None):
+    return Decoded("1", None, gold, tuple(without), tuple(labels), "optimal", ())
+
+
+def test_what_decoding_writes_is_read_back(tmp_path):
+    scores = ChainScores([[0.0, 0.0, 1.0], [0.0, 2.0, 1.0]], labels=LABELS)
+    nothing = ChainScores(np.full((2, 3), -np.inf), labels=LABELS)
+    given_ = [
+        Scored(scores, {"word": ("New", "York"), "pos": ("NN", "NN"), "gold": ("B-X", "I-X")}, id="s1"),
+        Scored(scores),
+        Scored(nothing, {"word": ("a", "b")}),
+        Scored(nothing),
+    ]
+    path = write(tmp_path / "labels", *(described(*pair) for pair in decode_scored(given_, [iob2(LABELS)])))
+    assert is_decoded(path)
+    first, second, third, fourth = read_decoded(path)
+    assert first == Decoded(
+        "s1", ("New", "York"), ("B-X", "I-X"), ("O", "I-X"), ("B-X", "I-X"), "optimal", ()
+    )
+    assert (second.name, second.words, second.gold, second.labels) == ("2", None, None, ("B-X", "I-X"))
+    assert (third.labels, third.without, third.status) == (("_", "_"), ("_", "_"), "infeasible")
+    assert fourth.labels == ()
+    report_page(read_runs([path]))
+
+
+def test_constraint_files_and_other_things_are_told_from_labels(tmp_path):
+    save(iob2(LABELS), tmp_path / "labels.jsonl")
+    assert not is_decoded(tmp_path / "labels.jsonl")
+    flat = json.dumps(json.loads((tmp_path / "labels.jsonl").read_text()))
+    (tmp_path / "flat.json").write_text(flat)
+    assert not is_decoded(tmp_path / "flat.json")
+    assert [run.task for run in read_runs([tmp_path / "labels.jsonl", tmp_path / "flat.json"])] == [
+        "constraint",
+        "constraint",
+    ]
+    for content in (b"", b"\n\n", b"\xff\xfe", b"[1]", b"{", b"[" * 100_000):
+        (tmp_path / "other").write_bytes(content)
+        with pytest.raises(
+            InvalidInput, match=r"no constraint file .* not what `lcons decode --json` writes"
+        ):
+            read_runs([tmp_path / "other"])
+    (tmp_path / "flat.json").write_text(flat.replace('"sha256": "', '"sha256": "0'))
+    with pytest.raises(ValueError, match=r"checksum .* by hand\.$"):
+        read_runs([tmp_path / "flat.json"])
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ({"labels": ["O"], "status": "optimal"}, "expected `without` on line 2 of .*, found none"),
+        ({"labels": ["O"], "without": ["O"]}, "expected `status` on line 2"),
+        ({**LINE, "labels": "B-X"}, "`labels` as a list of strings on line 2 of .*, found B-X"),
+        ({**LINE, "gold": ["O", 3]}, "`gold` as a list of strings"),
+        (
+            {**LINE, "words": ["a"]},
+            "columns of one length on line 2 of .*, found 2 labels, 2 without, 1 words",
+        ),
+        ({**LINE, "without": ["O"]}, "columns of one length"),
+        ({**LINE, "violations": [3]}, "`violations` as a list of objects"),
+        ([1], "expected a JSON object on line 2 of .*, found a list"),
+    ],
+)
+def test_damaged_labels_are_one_sentence(tmp_path, line, words):
+    path = write(tmp_path / "labels.jsonl", LINE, line)
+    with pytest.raises(InvalidInput, match=words) as caught:
+        read_runs([path])
+    assert "write it again with `lcons decode --json`" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_labels_that_were_cut_or_are_too_many_are_one_sentence(tmp_path, monkeypatch):
+    path = write(tmp_path / "labels.jsonl", LINE, LINE)
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(InvalidInput, match="expected a JSON object on line 2"):
+        read_runs([path])
+    monkeypatch.setattr("lcons_tasks.report.decoded.MAX_BYTES", 99)
+    with pytest.raises(InvalidInput, match="at most 99 bytes"):
+        read_runs([path])
+
+
+IOB = st.lists(st.sampled_from(["B-X", "I-X", "B-Y", "I-Y", "O"]), min_size=1, max_size=6)
+
+
+@given(
+    st.lists(IOB.flatmap(lambda y: st.tuples(*[st.permutations(y).map(tuple)] * 3)), min_size=1, max_size=5)
+)
+def test_figures_are_those_of_the_metrics(drawn):
+    kept = [decoded(*one) for one in drawn]
+    found = measured(kept)
+    golds = [one.gold for one in kept]
+    for side, labels in (("without", [one.without for one in kept]), ("with", [one.labels for one in kept])):
+        right = sum(
+            a == b for y, gold in zip(labels, golds, strict=True) for a, b in zip(y, gold, strict=True)
+        )
+        own = {name: figure[side] for name, figure in found["gold"]["figures"].items()}
+        assert own["token accuracy"] == pytest.approx(100 * right / found["labels"]["all"])
+        if "span F1" in own:
+            spans = chunk_f1(golds, labels)
+            assert own["span F1"] == pytest.approx(100 * spans.f1)
+            assert own["span precision"] == pytest.approx(100 * spans.precision)
+            assert own["span recall"] == pytest.approx(100 * spans.recall)
+    changed = sum(a != b for one in kept for a, b in zip(one.without, one.labels, strict=True))
+    assert found["labels"]["changed"] == changed == sum(found["gold"]["became"].values())
+
+
+def test_what_changed_is_said_to_be_right_or_wrong():
+    found = measured([decoded("AABB", "ABAC", "ABBA"), decoded("A", "A")])
+    assert found["gold"]["became"] == {"right": 1, "wrong": 1, "neither": 1}
+    assert found["sequences"] == {"all": 2, "changed": 1, "gold": 1, "words": 0}
+    assert "span F1" not in found["gold"]["figures"]
+    view = of_decode.view(found)
+    assert view.headline.gain is None  # a single sequence says nothing about others
+    assert view.said == "1 of 2 sequences changed, 3 of 5 labels"
+
+
+def test_the_gain_has_an_interval_also_of_very_many_sequences(monkeypatch):
+    kept = [decoded("OO", "BO", "BI"), decoded("BI", "BI", "BI")] * 30
+    whole = of_decode.view(measured(kept)).headline.gain
+    monkeypatch.setattr(measuring, "MOST_DRAWN", 25)
+    pooled = of_decode.view(measured(kept)).headline.gain
+    assert whole.mean == pooled.mean == pytest.approx(25)
+    assert whole.low < pooled.mean < whole.high
+    assert pooled.low < pooled.mean < pooled.high
+
+
+def test_without_gold_labels_there_is_no_accuracy():
+    view = of_decode.view(measured([decoded("AB", "AA"), decoded("A", "A", ())]))
+    assert (view.headline, view.tables, view.gains) == (None, (), ())
+    assert view.said == "1 of 2 sequences changed, 1 of 3 labels"
+    assert ("no words: positions stand for them", "2", "") in view.texts[0].rows
+
+
+def test_violations_that_remain_are_counted():
+    broken = Decoded("1", ("a",), None, ("A",), ("A",), "relaxed", ("iob2", "iob2"))
+    view = of_decode.view(measured([broken, decoded("A", "A")]))
+    assert ("decoded: relaxed", "1", "") in view.texts[0].rows
+    assert view.texts[1].rows == (("iob2", "1", "2"),)
+
+
+def test_spans_go_by_the_labels_of_the_whole_file(tmp_path):
+    assert spans_of(["B-X", "L-X", "O", "U-Y"], iob=True) == (("X", 0, 2), ("Y", 3, 4))
+    assert spans_of(["S-X", "B-X", "E-X"], iob=True) == (("X", 0, 1), ("X", 1, 3))
+    assert are_iob(["B", "I", "O"])
+    assert not are_iob(["B-side", "A-side"])
+    lines = [{**LINE, "labels": ["B-side"], "without": ["A-side"]}] * 2
+    first, _ = read_predictions(write(tmp_path / "labels", *lines))
+    assert (first.before.spans, first.after.spans) == ((("A-side", 0, 1),), (("B-side", 0, 1),))
+
+
+def test_without_words_and_gold_positions_are_shown_and_what_differs_is_dashed(tmp_path):
+    (sentence,) = read_predictions(write(tmp_path / "labels", {**LINE, "status": "relaxed"}))
+    assert (sentence.words, sentence.gold) == (("1", "2"), None)
+    shown = sentence_item(sentence, colours([sentence]), 0, None)
+    assert "1 label changed" in shown
+    assert "relaxed" in shown
+    assert "gold" not in shown
+    assert shown.count("(not in the other)") == 2
+    assert "data-wrong" not in shown
+    assert sentence.before == Answer((("X", 1, 2),), (), ("O", "I-X"))
+
+
+def test_sequences_with_gold_beside_some_without_are_both_shown(tmp_path):
+    lines = [{**LINE, "gold": ["B-X", "I-X"], "words": ["a", "b"]}, LINE]
+    page = report_page(read_runs([write(tmp_path / "labels.jsonl", *lines)]))
+    assert "or where there is no gold, the other line" in page
+    assert page.count('class="gold"') == 1
+    assert "Only with errors" in page
+    assert "Only with errors" not in report_page(read_runs([write(tmp_path / "bare.jsonl", LINE)]))
+
+
+def test_hostile_labels_of_ones_own_stay_text(tmp_path):
+    hostile = "</td><script>alert(1)</script>\"'&"
+    line = {
+        "id": hostile,
+        "words": [hostile, "x\ud800\0"],
+        "gold": [hostile, "O"],
+        "labels": [hostile, "O"],
+        "without": ["O", f"B-{hostile}"],
+        "status": hostile,
+        "violations": [{"constraint": hostile, "position": 0}],
+    }
+    page = report_page(read_runs([write(tmp_path / "<b>labels", line)]))
+    assert page.count("<script>") == 1
+    assert page.count("&lt;script&gt;") > 8
+    assert "<b>labels" not in page
