@@ -71,7 +71,7 @@ def test_undecided_has_exit_code_3(files):
         (("missing.json", "pairs.json"), "cannot read"),
         (("pairs.json", "missing.txt"), "cannot read"),
         (("damaged.json", "pairs.json"), "is no constraint file that lcons can read"),
-        (("pairs.json", "bits.json"), "one space was expected, found two"),
+        (("pairs.json", "bits.json"), "expected constraints on the same blocks and values"),
         (
             ("pairs.json", "other.json"),
             "the first alone has 'Organization' and the second alone has 'Company'",

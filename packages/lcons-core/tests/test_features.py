@@ -104,7 +104,7 @@ def test_padding_is_named_in_psi():
     named = [feature.space.describe(row) for row in feature.psi(["B"]).dense()]
     assert [list(row.values()) for row in named] == [[START, START, "B"], [START, "B", STOP]]
     context = NgramContext(("A", "B"), ("DT",), n=2, pad=True)
-    named = [context.space.describe(row) for row in context.psi((["DT"], ["B"])).dense()]
+    named = [context.space.describe(row) for row in context.psi(({"pos": ["DT"]}, ["B"])).dense()]
     assert [list(row.values()) for row in named] == [[OTHER, "DT", START, "B"], ["DT", OTHER, "B", STOP]]
 
 
@@ -121,7 +121,7 @@ def test_every_possible_padded_point_is_the_window_of_some_sequence():
 def test_short_and_empty_sequences_have_no_ngram():
     for y in ([], ["A"]):
         assert len(NgramLabels(("A",), n=2).psi(y)) == 0
-        assert len(NgramContext(("A",), ("DT",), n=2).psi((["DT"] * len(y), y))) == 0
+        assert len(NgramContext(("A",), ("DT",), n=2).psi(({"pos": ["DT"] * len(y)}, y))) == 0
         assert Existence(("A",), n=2).psi(y).dense().tolist() == [[0.0]]
     assert len(NgramLabels(("A",), n=2, pad=True).psi([])) == 0
     assert Counts(("A",)).psi([]).dense().tolist() == [[0.0]]
@@ -140,14 +140,22 @@ def test_an_unknown_label_is_an_error_that_names_it_and_the_known_ones(feature):
 
 def test_an_unknown_context_is_other_and_is_counted():
     feature = NgramContext(("A",), ("DT", "NN"), n=1)
-    structure = (["DT", "XX", "NN", "YY"], ["A"] * 4)
+    structure = ({"pos": ["DT", "XX", "NN", "YY"]}, ["A"] * 4)
     named = [feature.space.describe(row)["pos"] for row in feature.psi(structure).dense()]
     assert named == ["DT", OTHER, "NN", OTHER]
     assert feature.unknown(structure) == 2
     with pytest.raises(InvalidInput, match="no column 'pos'"):
         feature.psi(["A", "A", "A"])
     with pytest.raises(InvalidInput, match="3 values but there are 4 labels"):
-        feature.psi((["DT"] * 3, ["A"] * 4))
+        feature.psi(({"pos": ["DT"] * 3}, ["A"] * 4))
+
+
+def test_words_are_not_taken_for_pos_tags():
+    for use in (NgramContext.from_instances, lambda given: NgramContext(("A",), ("DT",)).psi(given[0])):
+        with pytest.raises(
+            InvalidInput, match="a column 'pos', found a plain sequence, which is read as words"
+        ):
+            use([(["the", "dog"], ["A", "A"])])
 
 
 def test_word_classes_are_read_from_words():
@@ -191,7 +199,7 @@ def test_vocabularies_are_those_of_the_structures_sorted():
     for kind in (NgramLabels, Existence, Counts):
         assert kind.from_instances(sentences).labels == ("A", "B", "C")
     assert Counts.from_instances(sentences).high == 4
-    tagged = [(["NN", "DT"], ["B", "A"])]
+    tagged = [({"pos": ["NN", "DT"]}, ["B", "A"])]
     assert NgramContext.from_instances(tagged).contexts == ("DT", "NN")
     for empty in ([], [[]]):
         with pytest.raises(InvalidInput):

@@ -21,6 +21,7 @@ from lcons_core.files.provenance import hash_psi, record, versions
 from lcons_core.files.saving import dumps, load, loads, save
 from lcons_core.psi import SparsePsi
 from lcons_core.rectifier import RectifierNetwork
+from lcons_core.schemes import iob2
 from lcons_core.space import FeatureSpace, count, one_hot
 from lcons_core.testing import constraints, features, structures
 
@@ -225,13 +226,27 @@ def test_a_feature_that_cannot_be_loaded_again_is_not_saved():
 # Reading
 
 
+def test_a_byte_order_mark_is_no_damage_and_an_empty_file_is(tmp_path):
+    path = tmp_path / "constraint.json"
+    constraint = iob2(["B-A", "I-A", "O"])
+    save(constraint, path)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert dumps(load(path)) == dumps(constraint)
+    path.write_text("\n")
+    with pytest.raises(DamagedFile, match="it is empty; learn or save it again"):
+        load(path)
+
+
+def test_a_constraint_says_what_it_is_in_a_line():
+    assert repr(iob2(["B-A", "I-A", "O"])) == "LearnedConstraint(ngram, K = 1, d = 8: label 1, label 2)"
+
+
 def test_damaged_bytes_are_one_sentence_that_names_the_file(tmp_path):
     path = tmp_path / "broken.json"
     whole = dumps(small()).encode()
     for content, reason in [
-        (b"", "not JSON"),
+        (b"", "it is empty"),
         (b"\x80\x04K\x01.", "not UTF-8"),
-        (b"\xef\xbb\xbf" + whole, "not JSON"),
         (whole[: len(whole) // 2], "not JSON"),
         (whole + b"{}", "not JSON"),
         (whole.replace(b"-3.0", b"-3.5"), "checksum"),

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 EDIT_CHECK_POINTS = 10**5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LearnedConstraint:
     """`network` on `space`; `feature` makes psi of structures; `provenance` is plain data."""
 
@@ -56,6 +56,12 @@ class LearnedConstraint:
             raise InvalidInput(
                 "the feature makes psi of another space than the constraint's; pass feature.space."
             )
+
+    def __repr__(self) -> str:
+        kind = "psi" if self.feature is None else self.feature.kind
+        blocks = ", ".join(block.name for block in self.space.blocks[:8])
+        more = ", ..." if len(self.space.blocks) > 8 else ""
+        return f"LearnedConstraint({kind}, K = {self.network.K}, d = {self.space.d}: {blocks}{more})"
 
     @property
     def scope(self) -> Scope:

@@ -13,6 +13,8 @@ from typing import Any
 
 from lcons_core.errors import InvalidInput
 
+WORD = "word"
+
 
 @dataclass(frozen=True)
 class Instance:
@@ -33,8 +35,8 @@ class Instance:
 def read_instance(value: Any, column: str | None = None) -> Instance:
     """`value` as an `Instance`.
 
-    Where `column` is named, an (x, y) tuple is read as such, and an x that is a plain sequence is that
-    column.
+    Where `column` is named, an (x, y) tuple is read as such; an x that is a plain sequence is the words, and
+    refused where another column is needed.
     """
     if isinstance(value, Instance):
         return value
@@ -47,7 +49,14 @@ def read_instance(value: Any, column: str | None = None) -> Instance:
     if column is None or not pair:
         return Instance({}, value)
     x, y = value
-    return Instance(x if isinstance(x, Mapping) else {column: x}, y)
+    if isinstance(x, Mapping):
+        return Instance(x, y)
+    if column != WORD:
+        raise InvalidInput(
+            f"expected a structure with a column {column!r}, found a plain sequence, which is read as words;"
+            f" give ({{{WORD!r}: [...], {column!r}: [...]}}, labels)."
+        )
+    return Instance({WORD: x}, y)
 
 
 def read_instances(values: Iterable[Any], column: str | None = None) -> list[Instance]:

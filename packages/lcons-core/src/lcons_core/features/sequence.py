@@ -19,11 +19,11 @@ import numpy as np
 
 from lcons_core.errors import InvalidInput
 from lcons_core.features.kind import GroundedRow, Scope, checked_flag, checked_n, checked_names
+from lcons_core.instance import WORD as WORD
 from lcons_core.instance import Instance
 from lcons_core.psi import Ints, SparsePsi
 from lcons_core.space import Block, FeatureSpace, Requirement, one_hot
 
-WORD = "word"
 START = "(start)"
 STOP = "(stop)"
 

@@ -53,9 +53,11 @@ def load(path: str | os.PathLike[str]) -> LearnedConstraint:
     if len(content) > MAX_BYTES:
         raise _damaged(name, f"it is larger than the limit of {MAX_BYTES:,} bytes")
     try:
-        text = content.decode("utf-8")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise _damaged(name, f"it is not UTF-8 text from byte {error.start} on") from None
+    if not text.strip():
+        raise _damaged(name, "it is empty")
     return loads(text, name)
 
 
@@ -80,7 +82,8 @@ def _damaged(name: str, damage: str) -> DamagedFile:
     sentence = " ".join(damage.split()).rstrip(".")
     if len(sentence) > _LONGEST_SENTENCE:
         sentence = sentence[:_LONGEST_SENTENCE] + " ..."
-    return DamagedFile(f"{name!r} is no constraint file that lcons can read: {sentence}.")
+    advice = "" if "upgrade" in sentence else "; learn or save it again"
+    return DamagedFile(f"{name!r} is no constraint file that lcons can read: {sentence}{advice}.")
 
 
 def _reason(error: Exception) -> str:

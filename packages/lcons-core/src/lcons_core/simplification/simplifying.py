@@ -186,7 +186,8 @@ def common_space(space: FeatureSpace | None, *constraints: Any) -> FeatureSpace:
     for other in found[1:]:
         if other != found[0]:
             raise InvalidInput(
-                f"one space was expected, found two: {_difference(found[0], other)}; use one space."
+                f"expected constraints on the same blocks and values, found {_difference(found[0], other)};"
+                " learn both from the same labels, with the same feature, n and padding."
             )
     return found[0]
 
@@ -213,7 +214,8 @@ def _difference(a: FeatureSpace, b: FeatureSpace) -> str:
     for left, right in zip(a.blocks, b.blocks, strict=False):
         if left != right:
             sizes = f"({len(left.values)} and {len(right.values)} values)"
-            found = f"block {left.name!r} against block {right.name!r} {sizes}"
+            both = f"block {left.name!r} in both" if left.name == right.name else ""
+            found = f"{both or f'block {left.name!r} against block {right.name!r}'} {sizes}"
             only = [sorted({*x.values} - {*y.values}) for x, y in ((left, right), (right, left))]
             named = [
                 f"{which} alone has {v[0]!r}"
