@@ -227,7 +227,7 @@ def test_a_damaged_run_is_one_sentence_and_writes_nothing(runs, spoil, words):
     ("arguments", "words"),
     [
         (["nowhere"], "which is none"),
-        (["runs/er", "runs/er"], "one folder twice"),
+        (["runs/er", "runs/er"], "found one twice"),
         (["runs/er", "-o", "nowhere/page.html"], "cannot write"),
         (["runs/er", "-o", "runs"], "cannot write"),
         (["runs/er", "-o", "-", "--json"], "one thing on stdout"),

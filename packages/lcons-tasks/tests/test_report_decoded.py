@@ -29,7 +29,7 @@ def write(path, *lines):
 
 
 def decoded(without, labels, gold=None):
-    return Decoded("1", None, gold, tuple(without), tuple(labels), "optimal", ())
+    return Decoded("1", None, {}, gold, tuple(without), tuple(labels), "optimal", ())
 
 
 def test_what_decoding_writes_is_read_back(tmp_path):
@@ -45,12 +45,29 @@ def test_what_decoding_writes_is_read_back(tmp_path):
     assert is_decoded(path)
     first, second, third, fourth = read_decoded(path)
     assert first == Decoded(
-        "s1", ("New", "York"), ("B-X", "I-X"), ("O", "I-X"), ("B-X", "I-X"), "optimal", ()
+        "s1",
+        ("New", "York"),
+        {"pos": ("NN", "NN")},
+        ("B-X", "I-X"),
+        ("O", "I-X"),
+        ("B-X", "I-X"),
+        "optimal",
+        (),
     )
     assert (second.name, second.words, second.gold, second.labels) == ("2", None, None, ("B-X", "I-X"))
     assert (third.labels, third.without, third.status) == (("_", "_"), ("_", "_"), "infeasible")
     assert fourth.labels == ()
     report_page(read_runs([path]))
+
+
+def test_gold_labels_of_a_file_support_the_rules_of_constraints_beside_it(tmp_path):
+    save(iob2(LABELS), tmp_path / "iob2.json")
+    line = {**LINE, "gold": ["B-X", "I-X"]}
+    labels = write(tmp_path / "labels.jsonl", line, {**line, "gold": ["O", "I-X"]})
+    page = report_page(read_runs([tmp_path / "iob2.json", labels]))
+    assert "Rejects 1 of 6 parts of the gold labels" in page
+    assert '<th scope="col">support</th>' in page
+    assert "support</th>" not in report_page(read_runs([tmp_path / "iob2.json"]))
 
 
 def test_constraint_files_and_other_things_are_told_from_labels(tmp_path):
@@ -70,7 +87,7 @@ def test_constraint_files_and_other_things_are_told_from_labels(tmp_path):
         ):
             read_runs([tmp_path / "other"])
     (tmp_path / "flat.json").write_text(flat.replace('"sha256": "', '"sha256": "0'))
-    with pytest.raises(ValueError, match=r"checksum .* by hand\.$"):
+    with pytest.raises(ValueError, match=r"checksum .* by hand; learn or save it again\.$"):
         read_runs([tmp_path / "flat.json"])
 
 
@@ -161,7 +178,7 @@ def test_without_gold_labels_there_is_no_accuracy():
 
 
 def test_violations_that_remain_are_counted():
-    broken = Decoded("1", ("a",), None, ("A",), ("A",), "relaxed", ("iob2", "iob2"))
+    broken = Decoded("1", ("a",), {}, None, ("A",), ("A",), "relaxed", ("iob2", "iob2"))
     view = of_decode.view(measured([broken, decoded("A", "A")]))
     assert ("decoded: relaxed", "1", "") in view.texts[0].rows
     assert view.texts[1].rows == (("iob2", "1", "2"),)

@@ -24,8 +24,8 @@ READING = element(
     element(
         "p",
         element("b", "In words: "),
-        "a rule forbids combinations; support is how many parts of the gold test labels it applies to, and"
-        " exceptions are those of them that it rejects.",
+        "a rule forbids combinations; where there are gold labels, support is how many of their parts it"
+        " applies to, and exceptions are those of them that it rejects.",
     ),
     element("p", element("b", "Allowed and forbidden: "), LEGEND),
     element(
@@ -74,14 +74,14 @@ def _part(name: str, content: Html, opened: bool = False) -> Html:
 
 
 def _gold_line(constraint: LearnedConstraint, gold: Ints | None) -> Html | None:
-    """What the constraint rejects of the gold test labels."""
+    """What the constraint rejects of the gold labels."""
     if gold is None or not len(gold):
         return None
     rejected = int((~verdicts(constraint.network, constraint.space, gold)).sum())
     share = 100 * rejected / len(gold)
     return element(
         "p",
-        f"Rejects {rejected:,} of {len(gold):,} parts of the gold test labels ({share:.1f}%).",
+        f"Rejects {rejected:,} of {len(gold):,} parts of the gold labels ({share:.1f}%).",
         class_="loud" if rejected else None,
     )
 

@@ -9,7 +9,7 @@ of these, `words` and `gold` have a meaning here.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,8 @@ from lcons_core.errors import InvalidInput
 from lcons_decode.scored import NO_LABEL, WORDS
 
 GOLD = "gold"
+# What else an object has that is no column.
+_MEMBERS = ("id", "score", "status", "changed", "violations")
 MAX_BYTES = 2**27
 
 Strings = tuple[str, ...]
@@ -26,10 +28,11 @@ Strings = tuple[str, ...]
 @dataclass(frozen=True)
 class Decoded:
     """A sequence: labels `without` constraints and with them, `_` where there is no answer; what it is
-    called, and the constraints that its labels break, once for each place."""
+    called, columns that constraints may read, and the constraints that its labels break, once a place."""
 
     name: str
     words: Strings | None
+    columns: Mapping[str, Strings]
     gold: Strings | None
     without: Strings
     labels: Strings
@@ -83,6 +86,8 @@ class _Line:
             if name not in self.found:
                 raise self._wrong(f"`{name}`", "none")
         columns = {name: self._strings(name) for name in ("labels", "without", WORDS, GOLD)}
+        others = [name for name in self.found if name not in (*columns, *_MEMBERS)]
+        columns |= {name: self._strings(name) for name in others}
         lengths = {name: len(column) for name, column in columns.items() if column is not None}
         if len(set(lengths.values())) > 1:
             said = ", ".join(f"{length} {name}" for name, length in lengths.items())
@@ -92,6 +97,7 @@ class _Line:
         return Decoded(
             str(self.number if given is None else given)[:60],
             columns[WORDS],
+            {name: column for name in others if (column := columns[name]) is not None},
             columns[GOLD],
             nothing if without is None else without,
             nothing if labels is None else labels,

@@ -21,13 +21,13 @@ import numpy as np
 from lcons_core import LearnedConstraint
 from lcons_core.errors import InvalidInput, LconsError
 from lcons_core.features.kind import ConstraintFeature
-from lcons_core.instance import Instance
+from lcons_core.instance import WORD, Instance
 from lcons_core.psi import Ints
 from lcons_decode.decoding import Status
 from lcons_tasks.corpus import read_columns
 from lcons_tasks.er.labels import NO_ENTITY, NO_RELATION
 from lcons_tasks.experiment.predictions import PREDICTIONS
-from lcons_tasks.report.decoded import Strings, is_decoded, read_decoded
+from lcons_tasks.report.decoded import Decoded, Strings, is_decoded, read_decoded
 from lcons_tasks.report.spans import Span, are_iob, spans_of
 from lcons_tasks.tagging.writing import spans
 from lcons_tasks.text.clues import CLUE, clue_or_shape
@@ -133,11 +133,15 @@ def _of_decoded(path: Path) -> list[Sentence]:
             answer(one.without),
             answer(one.labels),
             None if one.gold is None else answer(one.gold),
-            None,
+            None if one.gold is None else Instance(_read_by_features(one), one.gold),
             _state(one.status, one.broken),
         )
         for one in kept
     ]
+
+
+def _read_by_features(one: Decoded) -> dict[str, Strings]:
+    return {**({} if one.words is None else {WORD: one.words}), **one.columns}
 
 
 def _sides(*labels: Strings | None) -> Iterator[Strings]:

@@ -1,4 +1,4 @@
-"""A constraint in words: its rules, what they cover, and how often they apply in the gold test labels."""
+"""A constraint in words: its rules, what they cover, and how often they apply in gold labels."""
 
 from __future__ import annotations
 

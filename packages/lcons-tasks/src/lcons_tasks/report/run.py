@@ -11,7 +11,7 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,10 @@ class ConstraintSet:
 
 @dataclass(frozen=True)
 class Run:
-    """What a run left behind; `name` tells it from the other runs of a page."""
+    """What a run left behind; `name` tells it from the other runs of a page.
+
+    `gold` are decoded labels of other runs that tell a constraint file what gold labels are.
+    """
 
     name: str
     results: Mapping[str, Any]
@@ -45,6 +48,7 @@ class Run:
     sets: tuple[ConstraintSet, ...]
     predictions: tuple[Path, ...]
     pictures: tuple[Path, ...]
+    gold: tuple[Path, ...] = ()
 
     @property
     def task(self) -> str:
@@ -63,8 +67,12 @@ def read_runs(folders: Sequence[str | os.PathLike[str]]) -> list[Run]:
         raise InvalidInput("expected the folder of at least one run, found none; name one.")
     paths = [Path(folder).resolve() for folder in folders]
     if len(set(paths)) != len(paths):
-        raise InvalidInput("expected different runs, found one folder twice; name each once.")
-    return [_read(path, name) for path, name in zip(paths, distinct_names(paths), strict=True)]
+        raise InvalidInput("expected different runs, found one twice; name each once.")
+    runs = [_read(path, name) for path, name in zip(paths, distinct_names(paths), strict=True)]
+    gold = tuple(
+        path for run in runs if run.task == DECODE and run.results["gold"] for path in run.predictions
+    )
+    return [replace(run, gold=gold) if run.task == CONSTRAINT else run for run in runs]
 
 
 def distinct_names(paths: Sequence[Path]) -> list[str]:
@@ -126,7 +134,7 @@ def _of_constraint(path: Path, name: str) -> Run:
         if CONSTRAINT_FORMAT.encode() in _beginning(path):
             raise
         raise InvalidInput(
-            f"{str(error).rstrip('.')}; and it is not what `lcons decode --json` writes."
+            f"{str(error).partition(';')[0].rstrip('.')}; and it is not what `lcons decode --json` writes."
         ) from None
     results = {"task": CONSTRAINT, "versions": provenance.pop("versions", None), "options": provenance}
     return Run(name, results, _digest(path), "", (ConstraintSet(path.stem, (path,)),), (), ())

@@ -45,7 +45,7 @@ def run_section(run: Run, view: View, number: int, limits: Limits, tell: Tell, s
 
 def _read(run: Run, view: View, limits: Limits) -> dict[Path, list[Sentence]]:
     """The predictions that are shown or tell what gold labels are; without those of an unknown kind."""
-    golds = [gold_file(one, run.predictions) for one in shown_sets(run, view, limits)]
+    golds = [gold_file(run, one) for one in shown_sets(run, view, limits)]
     wanted = dict.fromkeys([*shown_files(run, view, limits), *(path for path in golds if path is not None)])
     found = {path: read_predictions(path) for path in wanted}
     return {path: sentences for path, sentences in found.items() if sentences}
@@ -106,8 +106,8 @@ def _constraints(
     bodies = Bodies()
     articles = []
     for number, one in enumerate(shown):
-        path = gold_file(one, list(read))
-        gold = read[path] if path is not None else []
+        path = gold_file(run, one)
+        gold = read.get(path, []) if path is not None else []
         articles.append(set_view(one, number, gold, str(path), bodies, tell))
     names = [element("option", one.name, value=i) for i, one in enumerate(shown)]
     controls = element(

@@ -33,9 +33,11 @@ def shown_files(run: Run, view: View, limits: Limits) -> list[Path]:
     return sorted(run.predictions, key=lambda path: _rank(path.stem, view.cells))[: limits.sets]
 
 
-def gold_file(one: ConstraintSet, files: Sequence[Path]) -> Path | None:
-    """The predictions of the cell that a set belongs to."""
-    return next((path for path in files if _is_of(path.stem, _cell(one))), None)
+def gold_file(run: Run, one: ConstraintSet) -> Path | None:
+    """The predictions of the cell that a set belongs to, else what tells a file by itself the gold labels."""
+    return next(
+        (path for path in run.predictions if _is_of(path.stem, _cell(one))), next(iter(run.gold), None)
+    )
 
 
 def parts_in_words(run: Run, view: View, limits: Limits) -> list[str]:
