@@ -129,14 +129,16 @@ def _read(folder: Path, name: str) -> Run:
 def _of_constraint(path: Path, name: str) -> Run:
     """A constraint file, with its provenance in place of results."""
     try:
-        provenance = dict(load(path).provenance)
+        constraint = load(path)
     except DamagedFile as error:
         if CONSTRAINT_FORMAT.encode() in _beginning(path):
             raise
         raise InvalidInput(
             f"{str(error).partition(';')[0].rstrip('.')}; and it is not what `lcons decode --json` writes."
         ) from None
+    provenance = dict(constraint.provenance)
     results = {"task": CONSTRAINT, "versions": provenance.pop("versions", None), "options": provenance}
+    results["size"] = f"{constraint.network.K} hidden units over {constraint.space.d:,} columns"
     return Run(name, results, _digest(path), "", (ConstraintSet(path.stem, (path,)),), (), ())
 
 

@@ -23,7 +23,7 @@ def view_of(run: Run) -> View:
     """What a page shows of a run's results."""
     make = VIEWS.get(run.task)
     if make is None:
-        return View(_titled(run))
+        return View(_titled(run), said=str(run.results.get("size", "")))
     try:
         return make(run.results)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, StopIteration) as error:
