@@ -9,13 +9,13 @@ import pytest
 
 from lcons_core import ConstraintLearner, LearnedConstraint, RectifierNetwork, iob2, learn_constraints
 from lcons_core.errors import InvalidInput, Unsupported
-from lcons_core.features import Existence, NgramContext, NgramLabels, Tuples
+from lcons_core.features import Counts, Existence, NgramContext, NgramLabels, Tuples
 from lcons_tasks.corpus import Sentence
 from lcons_tasks.diagnosis import diagnose, predict
 from lcons_tasks.diagnosis.obedience import Obedience
 from lcons_tasks.diagnosis.references import column_ranges, seen_in_training
 from lcons_tasks.diagnosis.resampling import Estimate, Resampler
-from lcons_tasks.diagnosis.samples import draw_sample, shuffled
+from lcons_tasks.diagnosis.structures import StructureMaterial, shuffled_labels
 from lcons_tasks.diagnosis.verdicts import conclude
 from lcons_tasks.models.linear_crf import train_linear
 
@@ -183,15 +183,18 @@ def test_padded_windows_cover_the_tokens_inside():
 def test_sentences_with_unknown_labels_are_left_out_and_counted():
     strange = Sentence("ww", ("A", "Z"), {"pos": "st"})
     found = diagnose(learned(True), [*TRAIN, strange], [*HELD_OUT, strange, strange])
-    assert (found.coverage.unknown_labels, found.coverage.unknown_training_labels) == (2, 1)
-    assert (found.train_sentences, found.held_out_sentences) == (len(TRAIN), len(HELD_OUT))
-    assert "2 held-out sentences" in found.warnings[0]
+    covered = found.coverage
+    assert (covered.left_out.count, covered.left_out_training.count) == (2, 1)
+    assert (found.train_size, found.held_out_size) == (len(TRAIN), len(HELD_OUT))
+    said = f"left out: 2 of {len(HELD_OUT) + 2} held-out sentences, which the constraint cannot read"
+    assert f"{said} (sentence {len(HELD_OUT) + 1}, unknown label 'Z')" in found.warnings
 
 
 def test_a_prediction_with_an_unknown_label_is_left_out_too():
     predictions = noisy(HELD_OUT, 0.0)
     predictions[0] = ("Z",) * len(HELD_OUT[0])
-    assert diagnose(learned(True), TRAIN, HELD_OUT, predictions).coverage.unknown_labels == 1
+    left = diagnose(learned(True), TRAIN, HELD_OUT, predictions).coverage.left_out
+    assert (left.count, left.example) == (1, "sentence 1, predicted: unknown label 'Z'")
 
 
 def test_contexts_that_training_never_saw_are_a_warning():
@@ -203,6 +206,26 @@ def test_contexts_that_training_never_saw_are_a_warning():
     assert found.coverage.other_tokens == found.coverage.unseen_contexts == found.coverage.unseen_psi == 100
     assert any("100.0% of held-out tokens" in warning for warning in found.warnings)
     assert not diagnosed(None).warnings
+
+
+def test_rare_words_that_training_read_as_other_are_no_warning():
+    feature = NgramContext(tuple(LABELS), ("s", "t"), n=1)
+    everything = LearnedConstraint(RectifierNetwork(np.zeros((1, 7)), [0.0]), feature.space, feature)
+    covered = diagnose(everything, TRAIN, HELD_OUT).coverage
+    assert (covered.other_tokens, covered.unseen_contexts) == (None, 0)
+
+
+def test_counts_outside_the_range_of_training_are_a_warning_and_beyond_the_bound_left_out():
+    feature = Counts(("A", "B"), high=4)
+    everything = LearnedConstraint(RectifierNetwork(np.zeros((1, 2)), [0.0]), feature.space, feature)
+    train = [Sentence("ww", "AB"), Sentence("www", "AAB")]
+    held_out = [Sentence("w" * len(y), y) for y in ("AB", "AAB", "AAAB", "B", "AABB", "AAAAAB")]
+    covered = diagnose(everything, train, held_out, [s.labels for s in held_out]).coverage
+    # Training has one or two A and one B: AAAB, B (no A) and AABB leave that.
+    assert covered.unseen_psi == covered.unseen_predicted == pytest.approx(100 * 3 / 5)
+    assert (covered.left_out.count, covered.unseen_columns) == (1, 0)
+    assert "label 'A' occurs 5 times" in covered.left_out.example
+    assert "60.0% of held-out gold psi leave what training saw" in covered.warnings()[0]
 
 
 def test_psi_columns_that_training_never_saw_are_a_warning():
@@ -222,11 +245,38 @@ def test_the_same_seed_gives_the_same_diagnosis_and_it_is_plain_data():
 
 def test_the_report_names_verdicts_and_figures():
     text = str(diagnosed(0.2))
-    assert text.startswith(
-        "context of pos, n = 2; corrupted by `relabel`; seed 0\n150 training and 150 held-out"
-    )
+    assert text.startswith("warning: 27.1% of predicted psi leave what training saw\n")
+    assert "context of pos, n = 2; corrupted by `relabel`; seed 0\n150 training and 150 held-out" in text
     for part in ("EXISTS: ", "SHOULD HELP: ", "network, K = 64", "shuffled: ", "headroom"):
         assert part in text
+
+
+def test_the_short_report_shows_the_best_reference_only():
+    lines = diagnosed(0.2).report().splitlines()
+    assert sum(line.startswith(("seen in training", "network, K")) for line in lines) == 1
+    assert sum(line.startswith("predictions") for line in lines) == 1
+
+
+def test_warnings_come_first_in_text_and_plain_data():
+    strange = Sentence("ww", ("A", "Z"), {"pos": "st"})
+    found = diagnose(learned(True), TRAIN, [*HELD_OUT, strange])
+    assert found.report().startswith("warning: left out: 1 of 151 held-out sentences")
+    assert next(iter(found.to_dict())) == "warnings"
+
+
+def test_few_held_out_sentences_are_a_warning():
+    assert (
+        "held-out sentences: only 9, so the intervals are a guess"
+        in diagnose(learned(True), TRAIN, HELD_OUT[:9]).warnings
+    )
+
+
+def test_progress_rises_to_its_end():
+    told = []
+    diagnose(learned(True), TRAIN, HELD_OUT, progress=lambda done, total: told.append(done / total))
+    assert told == sorted(told)
+    assert 0 < told[0] < 0.2
+    assert told[-1] == 1
 
 
 def test_predictions_of_other_lengths_are_refused():
@@ -234,11 +284,27 @@ def test_predictions_of_other_lengths_are_refused():
         diagnose(learned(True), TRAIN, HELD_OUT, [("A",)] * len(HELD_OUT))
 
 
-def test_features_of_other_things_than_sequences_are_refused():
+def test_data_of_another_kind_than_the_feature_reads_are_refused():
     pairs = Tuples(("source", "relation"), (("P", "L"), ("N", "K")))
     constraint = LearnedConstraint(RectifierNetwork(np.zeros((1, 4)), [0.0]), pairs.space, pairs)
-    with pytest.raises(Unsupported, match="label sequences"):
+    with pytest.raises(
+        InvalidInput, match=r"found 0 and 0 \(sentence 1, expected tuples \(source, relation\)"
+    ):
         diagnose(constraint, TRAIN, HELD_OUT)
+    with pytest.raises(Unsupported, match="expected a table of psi vectors"):
+        diagnose(replace(constraint, feature=None), TRAIN, HELD_OUT)
+
+
+def test_a_feature_of_one_label_has_nothing_to_tell_apart():
+    feature = NgramLabels(("A",), n=1)
+    constraint = LearnedConstraint(RectifierNetwork(np.zeros((1, 1)), [0.0]), feature.space, feature)
+    with pytest.raises(Unsupported, match="at least two labels"):
+        diagnose(constraint, [Sentence("w", "A")], [Sentence("w", "A")])
+
+
+def test_a_context_that_the_data_lack_is_named():
+    with pytest.raises(InvalidInput, match=r"expected a column 'pos'.*found word in structure 1"):
+        diagnose(learned(True), TRAIN, [Sentence(s.words, s.labels) for s in HELD_OUT])
 
 
 def test_data_without_the_constraints_labels_are_refused():
@@ -255,11 +321,13 @@ def test_the_source_of_negatives_is_the_recorded_one_or_else_the_papers():
     recorded = replace(learned(True), provenance={"recipe": {"negatives": "relabel"}})
     assert diagnose(recorded, TRAIN, HELD_OUT).negatives == "relabel"
     assert diagnose(learned(True), TRAIN, HELD_OUT).negatives == "apart"
+    for strange in ({"recipe": {"negatives": ["relabel"]}}, {"recipe": "relabel"}):
+        assert diagnose(replace(recorded, provenance=strange), TRAIN, HELD_OUT).negatives == "apart"
 
 
 def test_shuffling_keeps_lengths_inputs_and_label_frequencies():
     instances = [sentence.instance for sentence in TRAIN]
-    mixed = shuffled(instances, np.random.default_rng(0))
+    mixed = shuffled_labels(instances, np.random.default_rng(0))
     assert [s.x for s in mixed] == [s.x for s in instances]
     assert [len(s.y) for s in mixed] == [len(s.y) for s in instances]
     assert sorted(v for s in mixed for v in s.y) == sorted(v for s in instances for v in s.y)
@@ -270,7 +338,7 @@ def test_shuffling_keeps_lengths_inputs_and_label_frequencies():
 def test_corrupted_windows_keep_their_contexts_and_belong_to_their_sentences(source):
     feature = NgramContext.from_instances([s.instance for s in TRAIN], n=1)
     instances = [sentence.instance for sentence in TRAIN]
-    sample = draw_sample(feature, instances, instances, source, seed=0)
+    sample = StructureMaterial(feature, instances, instances, source).sample(seed=0)
     gold, corrupted = (feature.space.assignments(parts.psi) for parts in (sample.gold, sample.corrupted))
     assert np.array_equal(gold[:, 0], corrupted[:, 0])
     assert np.array_equal(sample.gold.owners, sample.corrupted.owners)
@@ -278,8 +346,8 @@ def test_corrupted_windows_keep_their_contexts_and_belong_to_their_sentences(sou
 
 def test_ranges_of_columns_count_absent_as_zero():
     feature = Existence(("A", "B"), n=1)
-    gold = [["A"], ["A", "A"]]
-    psi = draw_sample(feature, *[[Sentence("w" * len(y), y).instance for y in gold]] * 2, "flip", 0).gold.psi
+    gold = [Sentence("w" * len(y), y).instance for y in ("A", "AA")]
+    psi = StructureMaterial(feature, gold, gold, "flip").gold.psi
     least, most = column_ranges(psi)
     assert (least.tolist(), most.tolist()) == ([1, 0], [1, 0])
     accepts = seen_in_training(psi, feature.scope)

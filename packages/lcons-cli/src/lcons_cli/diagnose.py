@@ -6,142 +6,230 @@ Only click is imported here; what the command needs is imported when it runs.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-if TYPE_CHECKING:
-    from lcons_tasks.corpus import Columns, Sentence
+from lcons_cli.learn import FORMATS
+from lcons_cli.options import shared
+from lcons_cli.reading import Say, say_nothing, say_on_stderr
+from lcons_cli.waiting import Progress, waiting, working
 
-LABEL = "label"
+if TYPE_CHECKING:
+    from lcons_core import LearnedConstraint
+    from lcons_tasks.diagnosis.given import Predictions
+    from lcons_tasks.labelled import Data
 
 
 @click.command()
 @click.argument("constraint", metavar="CONSTRAINT.json")
+@click.option("--train", required=True, metavar="FILE", help="The data that the constraint learned from.")
 @click.option(
-    "--train", required=True, metavar="FILE", help="The sentences that the constraint learned from."
+    "--held-out",
+    metavar="FILE",
+    help="Data that neither it nor the model has seen. Default: what `lcons learn` held out of the training"
+    " data, the last 20 %, where the constraint records that.",
 )
+@click.option("--model", metavar="MODEL.npz", help="The base model, a tagger, whose predictions are judged.")
 @click.option(
-    "--held-out", required=True, metavar="FILE", help="Sentences that neither it nor the model has seen."
+    "--scores",
+    metavar="FILE",
+    help="In place of a model: its scores of the held-out sentences (npz or JSON lines, as for `lcons"
+    " decode`). What they say without constraints is judged.",
 )
-@click.option("--model", metavar="MODEL.npz", help="The base model, whose predictions are judged.")
 @click.option(
     "--predictions",
     metavar="FILE",
-    help="In place of a model: the held-out sentences in CoNLL columns with its predicted labels.",
+    help="In place of a model: its predictions for the held-out data. Labels: the same sentences in CoNLL"
+    " columns, or JSON lines with `labels`. Tuples: JSON lines. psi vectors: a table with a row for each"
+    " valid held-out row, whose own `valid` is not read.",
 )
 @click.option(
     "--predicted-column",
     default=-1,
     show_default=True,
     metavar="NUMBER",
-    help="The column of predicted labels in that file, from 1, or from -1 at the end.",
+    help="The column of predicted labels in CoNLL columns, from 1, or from -1 at the end.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    help="conll: columns. jsonl: an object a line. csv, npz: psi vectors. Default: told from the file.",
 )
 @click.option(
     "--columns",
-    default=f"word,pos,{LABEL}",
-    show_default=True,
     metavar="COLUMNS",
-    help="The columns of the files: names are the first ones in order, `_` skips one, and numbers are given"
-    f" as in `word=1,pos=2,{LABEL}=-1`, from the end where negative. Others are not read.",
+    help="Where things are, as for `lcons learn`. CoNLL: `word,pos,label` are the first three, `_` skips one,"
+    " `word=1,label=-1` are numbers, from the end where negative. JSON lines: `word=tokens,label=tags` are"
+    " members. Default: the first column is the word, the last the label, and of three or more the second is"
+    " pos.",
 )
+@click.option("--tabs", is_flag=True, help="Cells of columns are separated by one tab and may hold blanks.")
 @click.option(
     "--negatives",
     metavar="NAME",
     help="Where the constraint's negatives came from (relabel, flip, unseen, ...). Default: as it was"
-    " recorded, else the paper's for its feature.",
+    " recorded, else the paper's for its feature; of tables the invalid rows.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("--seed", default=0, show_default=True, help="Start of the random numbers.")
+@shared("Show each reference, with intervals, and who judges what.")
 def diagnose(
     constraint: str,
     train: str,
-    held_out: str,
+    held_out: str | None,
     model: str | None,
+    scores: str | None,
     predictions: str | None,
     predicted_column: int,
-    columns: str,
+    form: str | None,
+    columns: str | None,
+    tabs: bool,
     negatives: str | None,
     as_json: bool,
     seed: int,
+    quiet: bool,
+    verbose: bool,
 ) -> None:
     """Tell why the constraint in CONSTRAINT.json helps a model, or does not.
 
     Is there such a constraint in the data, did the learner find it, and does the base model obey it already?
-    Measured on held-out sentences; without a model or predictions, the last question stays open.
+    Measured on held-out data, which are label sequences, tuples or psi vectors as for `lcons learn`; without
+    a model, scores or predictions, the last question stays open. A warning comes first where psi leaves what
+    training saw.
 
     \b
     Example:
       lcons diagnose pos-3.json --train train.txt --held-out dev.txt --model model.npz
+
+    \b
+    With scores of one's own, with tuples, and with psi vectors:
+      lcons diagnose bigrams.json --train train.conll --held-out dev.conll --scores scores.npz
+      lcons diagnose pairs.json --train pairs.jsonl --predictions predicted.jsonl
+      lcons diagnose psi.json --train psi.csv
     """
-    if model is not None and predictions is not None:
-        raise click.UsageError("give --model or --predictions, not both.")
+    if sum(given is not None for given in (model, scores, predictions)) > 1:
+        raise click.UsageError("give one of --model, --scores and --predictions, not several.")
     from lcons_core import load
+    from lcons_core.errors import InvalidInput
     from lcons_tasks import diagnosis
-    from lcons_tasks.corpus import read_columns
+
+    say: Say = say_nothing if quiet else say_on_stderr
+    learned = load(constraint)
+    division = diagnosis.divide(learned, _read(train, form, columns, tabs, say))
+    held = division.held_out
+    if held_out is not None:
+        held = _read(held_out, form, columns, tabs, say)
+    if held is None:
+        raise InvalidInput(
+            f"expected --held-out FILE, found none, and {division.why}; name data that it has not seen."
+        )
+    if division.held_out is not None:
+        say(f"{division.why}, as it records" + ("; the others are held out" if held_out is None else ""))
+    answers, doubts = _answers(
+        learned, held, (model, scores, predictions), predicted_column, columns, tabs, say
+    )
+    with ExitStack() as stack:
+        shown: list[Progress] = []
+
+        def progress(done: int, total: int) -> None:
+            # The clock starts here, as what is imported before is not the pace of the work.
+            if not shown:
+                what = "measuring references, on the data as they are and shuffled"
+                shown.append(stack.enter_context(waiting(what, say)))
+            shown[0](done, total)
+
+        found = diagnosis.diagnose(learned, division.train, held, answers, seed, negatives, progress)
+    warnings = tuple(" ".join(text.split()) for text in (*doubts, *found.warnings))
+    found = replace(found, warnings=warnings)
+    warned = [f"warning: {text}" for text in warnings]
+    if as_json:
+        for text in warned:
+            click.echo(text, err=True)
+        click.echo(json.dumps(found.to_dict(), indent=2))
+        return
+    for line in found.report(verbose).split("\n"):
+        click.secho(line, bold=True if line in warned else None)
+
+
+def _read(path: str, form: str | None, columns: str | None, tabs: bool, say: Say) -> Data:
+    """The data in a file, read as `lcons learn` reads it."""
+    from lcons_tasks.labelled import read_data, tell_format
+    from lcons_tasks.labelled.reading import described_layout, labelled_layout
+
+    told = form or tell_format(path, columns is not None)
+    if told == "conll" and columns is None:
+        layout = described_layout(labelled_layout(path, None, tabs))
+        say(f"reading CoNLL columns {layout} of {Path(path).name}; state others with --columns")
+    with working(f"reading {Path(path).name}", say):
+        return read_data(path, told, columns, tabs)
+
+
+def _answers(
+    constraint: LearnedConstraint,
+    held_out: Data,
+    files: tuple[str | None, str | None, str | None],
+    column: int,
+    columns: str | None,
+    tabs: bool,
+    say: Say,
+) -> tuple[Predictions | None, tuple[str, ...]]:
+    """(what the model, the scores or the predictions in one of the files say, what is doubtful about it)."""
+    from lcons_core.errors import InvalidInput
+    from lcons_tasks.diagnosis import predict, read_predictions, read_scores
+    from lcons_tasks.labelled import Structures
     from lcons_tasks.models.tagger import load_tagger
 
-    learned = load(constraint)
-    layout = _layout(columns)
-    sentences = list(read_columns(held_out, layout))
-    labels = None
-    if model is not None:
-        labels = diagnosis.predict(load_tagger(model), sentences)
-    elif predictions is not None:
-        labels = _predicted(predictions, sentences, layout, predicted_column)
-    with _working():
-        found = diagnosis.diagnose(
-            learned, list(read_columns(train, layout)), sentences, labels, seed, negatives
+    model, scores, predictions = files
+    if predictions is not None:
+        return read_predictions(predictions, held_out, _words(columns), column, tabs), ()
+    file = model or scores
+    if file is None:
+        return None, ()
+    if not isinstance(held_out, Structures) or held_out.tuples:
+        kind = "tuples" if isinstance(held_out, Structures) else "psi vectors"
+        raise InvalidInput(
+            f"expected label sequences for {file!r} to be about, found {kind}; give what was predicted with"
+            " --predictions."
         )
-    click.echo(json.dumps(found.to_dict(), indent=2) if as_json else str(found))
+    if model is not None:
+        with waiting("labelling by the model", say) as progress:
+            return predict(load_tagger(model), held_out.instances, progress), ()
+    with waiting("labelling by the scores", say) as progress:
+        labels, known = read_scores(file, held_out, progress)
+    return labels, _doubts(constraint, known, file)
 
 
-def _layout(text: str) -> Columns:
-    """The layout that `--columns` states."""
+def _words(columns: str | None) -> int:
+    """The column of words that `--columns` states; the first where it states members of JSON lines."""
     from lcons_core.errors import InvalidInput
-    from lcons_tasks.corpus import Columns
     from lcons_tasks.tagging.reading import column_layout
 
-    found = column_layout(text)
-    context = dict(found.context)
-    if LABEL not in context:
-        raise InvalidInput(
-            f"expected a column named `{LABEL}`, found `{text}`; name the column of labels so."
-        )
-    labels = context.pop(LABEL)
-    return Columns(words=found.words, labels=labels, context=context)
+    try:
+        words = 1 if columns is None else column_layout(columns).words
+    except InvalidInput:
+        return 1
+    return words if isinstance(words, int) else 1
 
 
-def _predicted(path: str, sentences: list[Sentence], layout: Columns, column: int) -> list[tuple[str, ...]]:
-    """The predicted labels of a file, which must have the words of the held-out sentences."""
+def _doubts(constraint: LearnedConstraint, labels: tuple[str, ...], file: str) -> tuple[str, ...]:
+    """A warning where scores are of labels that the constraint does not know."""
     from lcons_core.errors import InvalidInput
-    from lcons_tasks.corpus import Columns, read_columns
 
-    found = list(read_columns(path, Columns(words=layout.words, labels=column)))
-    for i, (held_out, predicted) in enumerate(zip(sentences, found, strict=False), start=1):
-        if held_out.words != predicted.words:
-            raise InvalidInput(
-                f"expected the words of the held-out sentences in {path!r}, found others in sentence {i};"
-                " predict these very sentences."
-            )
-    if len(found) != len(sentences):
+    known = getattr(constraint.feature, "labels", labels)
+    unknown = [label for label in labels if label not in known]
+    if not unknown:
+        return ()
+    shown = ", ".join(unknown[:4]) + (" ..." if unknown[4:] else "")
+    if len(unknown) == len(labels):
         raise InvalidInput(
-            f"expected {len(sentences)} sentences in {path!r}, as many as are held out, found {len(found)};"
-            " predict these very sentences."
+            f"expected scores of labels that the constraint knows ({', '.join(known[:6])}"
+            f"{' ...' if known[6:] else ''}), found others in {file!r} ({shown}); name the columns as in its"
+            " data."
         )
-    return [sentence.labels for sentence in found]
-
-
-@contextmanager
-def _working() -> Iterator[None]:
-    """A sign of life on stderr if that is a terminal, gone when the block ends."""
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield
-        return
-    with console.status("measuring references, with the labels as they are and shuffled"):
-        yield
+    return (
+        f"the scores are of {len(labels)} labels, {len(unknown)} of which the constraint does not know"
+        f" ({shown}); sentences that get one of these are left out",
+    )

@@ -1,62 +1,63 @@
-"""Does held-out psi leave what training saw? There a constraint extrapolates, and that is worth a warning."""
+"""Does held-out psi leave what training saw? There a constraint extrapolates, and that is worth a warning.
+
+A part of local psi leaves it where no training part has the same psi; a psi of counts, existence or a table
+where some column lies outside the range that it had in training.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from lcons_core.features import ConstraintFeature, NgramContext, Scope
-from lcons_core.instance import Instance
+from lcons_core.features import NgramContext, Scope
 from lcons_tasks.diagnosis.references import Reference, seen_in_training
-from lcons_tasks.diagnosis.samples import Bools, Parts, parts_of
+from lcons_tasks.diagnosis.samples import Bools, Material, Parts
+from lcons_tasks.diagnosis.structures import StructureMaterial
 
 # A share of held-out input that is unlike training and that one would want to hear of, in percent.
 WORTH_A_WARNING = 10.0
 
 
 @dataclass(frozen=True)
-class Coverage:
-    """How much of the held-out data training never saw, in percent, and sentences left out.
+class LeftOut:
+    """How many of how many units the constraint cannot read, and why the first of them."""
 
-    `unknown_labels`: held-out sentences left out, as gold or prediction has a label that the constraint does
-    not know; `unknown_training_labels`: the same of training. `other_tokens`: tokens whose context is OTHER;
-    `unseen_contexts`: windows whose tuple of contexts did not occur; both None for features without context.
-    `unseen_psi`: parts of gold whose psi did not occur (global: with a column outside its range);
-    `unseen_columns`: how many columns never were nonzero (global). `rejected_seen`, `rejected_unseen`: the
-    share of gold that the constraint rejects among each.
+    count: int
+    of: int
+    example: str = ""
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How much of the held-out data training never saw, in percent, and units left out.
+
+    `left_out`: held-out units of which the constraint cannot read gold or prediction, as it does not know a
+    label or a value or a count is out of bounds; `left_out_training`: the same of training. `other_tokens`:
+    tokens whose context is OTHER, which training never was (None where it was); `unseen_contexts`: windows
+    whose tuple of contexts did not occur; both None for features without context. `unseen_psi` and
+    `unseen_predicted`: parts of gold and of predictions that leave what training saw; `unseen_columns`: how
+    many columns of gold never were nonzero (None where parts are looked up). `rejected`: the share of gold
+    that the constraint rejects, `rejected_seen` and `rejected_unseen` of what was seen and was not.
     """
 
-    unknown_labels: int
-    unknown_training_labels: int
+    units: str
+    left_out: LeftOut
+    left_out_training: LeftOut
     other_tokens: float | None
     unseen_contexts: float | None
     unseen_psi: float
+    unseen_predicted: float | None
     unseen_columns: int | None
+    rejected: float
     rejected_seen: float | None
     rejected_unseen: float | None
 
     def warnings(self) -> tuple[str, ...]:
         """What a reader must know before trusting the constraint on such data."""
         said = []
-        if self.unknown_labels:
-            said.append(
-                f"left out: {self.unknown_labels} held-out sentences with labels that it does not know"
-            )
-        if self.unknown_training_labels:
-            said.append(
-                f"left out: {self.unknown_training_labels} training sentences with labels that it does not"
-                " know; it cannot have been learned from these"
-            )
-        if (self.other_tokens or 0) > WORTH_A_WARNING:
-            said.append(f"{self.other_tokens:.1f}% of held-out tokens have a context that training never saw")
-        if (self.unseen_contexts or 0) > WORTH_A_WARNING:
-            said.append(
-                f"{self.unseen_contexts:.1f}% of held-out windows have contexts that never met in training"
-            )
         if self.unseen_psi > WORTH_A_WARNING:
-            columns = "" if self.unseen_columns is None else f" ({self.unseen_columns} such columns)"
+            columns = f" ({self.unseen_columns:,} columns are new)" if self.unseen_columns else ""
             text = f"{self.unseen_psi:.1f}% of held-out gold psi leave what training saw{columns}"
             if self.rejected_seen is not None and self.rejected_unseen is not None:
                 text += (
@@ -64,44 +65,68 @@ class Coverage:
                     f" {self.rejected_seen:.1f}% of the others"
                 )
             said.append(text)
+        if (self.unseen_predicted or 0) > WORTH_A_WARNING:
+            said.append(f"{self.unseen_predicted:.1f}% of predicted psi leave what training saw")
+        if (self.other_tokens or 0) > WORTH_A_WARNING:
+            said.append(f"{self.other_tokens:.1f}% of held-out tokens have a context that training never saw")
+        if (self.unseen_contexts or 0) > WORTH_A_WARNING:
+            said.append(
+                f"{self.unseen_contexts:.1f}% of held-out windows have contexts that never met in training"
+            )
+        for which, left, what in (
+            ("held-out", self.left_out, ""),
+            ("training", self.left_out_training, "; it cannot have been learned from these"),
+        ):
+            if left.count:
+                said.append(
+                    f"left out: {left.count:,} of {left.of:,} {which} {self.units}, which the constraint"
+                    f" cannot read ({left.example}){what}"
+                )
         return tuple(said)
 
 
 def coverage(
-    feature: ConstraintFeature,
+    material: Material,
     constraint: Reference,
-    train: Sequence[Instance],
-    held_out: Sequence[Instance],
-    unknown: tuple[int, int],
+    predicted: Parts | None,
+    left_out: LeftOut,
+    left_out_training: LeftOut,
 ) -> Coverage:
-    """The coverage of held-out structures by training ones; `unknown`: sentences left out of both."""
-    learned, gold = parts_of(feature, train), parts_of(feature, held_out)
-    seen = seen_in_training(learned.psi, feature.scope)(gold.psi)
+    """The coverage of held-out data by training data."""
+    learned, gold = material.learned, material.gold
+    seen_before = seen_in_training(learned.psi, Scope.GLOBAL if material.ranged else Scope.LOCAL)
+    seen = seen_before(gold.psi)
     rejected = ~constraint.accepts(gold.psi)
-    other, unseen = None, None
-    if isinstance(feature, NgramContext):
-        tokens = sum(len(structure.y) for structure in held_out)
-        # Through a word class, OTHER is most words, and seen.
-        if feature.word_class is None:
-            other = 100 * sum(map(feature.unknown, held_out)) / tokens
-        known = {tuple(row) for s in train for row in feature.context_windows(s).tolist()}
-        rows = [tuple(row) for s in held_out for row in feature.context_windows(s).tolist()]
-        unseen = 100 * float(np.mean([row not in known for row in rows]))
-    columns = _unseen_columns(learned, gold) if feature.scope is Scope.GLOBAL else None
+    other, unseen = _contexts(material)
+    # How many columns are nonzero in held-out gold and never were in training.
+    columns = len(np.setdiff1d(gold.psi.indices, learned.psi.indices)) if material.ranged else None
     return Coverage(
-        *unknown,
+        material.units,
+        left_out,
+        left_out_training,
         other,
         unseen,
         float(100 * np.mean(~seen)),
+        None if predicted is None else float(100 * np.mean(~seen_before(predicted.psi))),
         columns,
+        float(100 * rejected.mean()),
         _percent(rejected, seen),
         _percent(rejected, ~seen),
     )
 
 
-def _unseen_columns(learned: Parts, gold: Parts) -> int:
-    """How many columns are nonzero in held-out gold and never were in training."""
-    return len(np.setdiff1d(gold.psi.indices, learned.psi.indices))
+def _contexts(material: Material) -> tuple[float | None, float | None]:
+    """The share of tokens whose context is OTHER, and of windows whose contexts never met."""
+    if not isinstance(material, StructureMaterial) or not isinstance(material.feature, NgramContext):
+        return None, None
+    feature, other = material.feature, None
+    # Where rare words or words of no class are OTHER, training saw that too.
+    if feature.word_class is None and not any(map(feature.unknown, material.train)):
+        tokens = sum(len(structure.y) for structure in material.held_out)
+        other = 100 * sum(map(feature.unknown, material.held_out)) / tokens
+    known = {tuple(row) for s in material.train for row in feature.context_windows(s).tolist()}
+    rows = [tuple(row) for s in material.held_out for row in feature.context_windows(s).tolist()]
+    return other, 100 * float(np.mean([row not in known for row in rows]))
 
 
 def _percent(values: Bools, among: Bools) -> float | None:

@@ -1,4 +1,4 @@
-"""`Diagnosis`: every figure as plain data, and a short report of it."""
+"""`Diagnosis`: every figure as plain data, and a report of it, short or long."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from lcons_tasks.diagnosis.obedience import Obedience
 from lcons_tasks.diagnosis.references import Measured
 from lcons_tasks.diagnosis.resampling import Estimate, certain
 from lcons_tasks.diagnosis.verdicts import Verdict
+from lcons_tasks.labelled.preparing import GIVEN
 
 WIDTH = 30
 
@@ -45,20 +46,24 @@ class Score:
 class Diagnosis:
     """What was measured, on how much, and what follows.
 
-    `references`, `shuffled` (the best on shuffled labels) and what follows are empty or None where everything
-    that could be a negative is gold. `beyond_seen` is the best network on the corrupted psi that `seen in
-    training` accepts, and `beyond_seen_shuffled` the same after shuffling: what a global psi says beyond
-    "this never occurred". `skill` and `found` are those of `verdicts.py`. `obedience` is by the constraint,
-    `reference_obedience` by the best reference; both are None without predictions.
+    `negatives` is where corrupted psi come from (None: from nowhere). `warnings` say what to know before
+    trusting any of it, `not_asked` what could not be measured. `references`, `shuffled` (the best on shuffled
+    data) and what follows are empty or None where that is so, or everything that could be a negative is gold.
+    `beyond_seen` is the best network on the corrupted psi that `seen in training` accepts, and
+    `beyond_seen_shuffled` the same after shuffling: what a global psi says beyond "this never occurred".
+    `skill` and `found` are those of `verdicts.py`. `obedience` is by the constraint, `reference_obedience` by
+    the best reference; both are None without predictions.
     """
 
     feature: str
-    negatives: str
+    negatives: str | None
     seed: int
-    train_sentences: int
-    held_out_sentences: int
+    units: str
+    train_size: int
+    held_out_size: int
     coverage: Coverage
     warnings: tuple[str, ...] = ()
+    not_asked: tuple[str, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     references: tuple[Score, ...] = ()
     shuffled: Score | None = None
@@ -75,42 +80,67 @@ class Diagnosis:
         return any(verdict == reached.name for reached in self.verdicts)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return asdict(self)
+        """Plain data, warnings first."""
+        return {"warnings": self.warnings, **asdict(self)}
+
+    def report(self, verbose: bool = False) -> str:
+        """The report for people: verdicts and the figures behind them; `verbose`: every figure."""
+        return "\n".join(_report(self, verbose))
 
     def __str__(self) -> str:
-        return "\n".join(_report(self))
+        return self.report(verbose=True)
 
 
-def _report(found: Diagnosis) -> Iterator[str]:
-    yield f"{found.feature}; corrupted by `{found.negatives}`; seed {found.seed}"
-    yield f"{found.train_sentences} training and {found.held_out_sentences} held-out sentences"
+def _report(found: Diagnosis, verbose: bool) -> Iterator[str]:
+    for warning in found.warnings:
+        yield f"warning: {warning}"
+    made = {GIVEN: "invalid rows as given", None: "nothing to corrupt by"}
+    how = made.get(found.negatives, f"corrupted by `{found.negatives}`")
+    yield f"{found.feature}; {how}; seed {found.seed}"
+    yield f"{found.train_size} training and {found.held_out_size} held-out {found.units}"
     yield ""
     for verdict in found.verdicts:
         yield f"{verdict.name.upper()}: {verdict.because}"
-    for warning in found.warnings:
-        yield f"warning: {warning}"
-    tables = (found.shuffled, found.constraint, found.beyond_seen, found.beyond_seen_shuffled)
+    for question in found.not_asked:
+        yield f"not asked: {question}"
     if found.references:
+        best = max(found.references, key=lambda score: score.balanced_accuracy.value)
+        rows = (found.shuffled, found.constraint)
+        beyond = (found.beyond_seen, found.beyond_seen_shuffled)
         yield ""
         yield f"{'held out, %':<{WIDTH}} {'balanced accuracy':<20} gold accepted corrupted rejected"
-        yield from (str(score) for score in (*found.references, *tables) if score is not None)
-    for judged in (found.obedience, found.reference_obedience):
+        shown = (*found.references, *rows, *beyond) if verbose else (best, *rows)
+        yield from (str(score) for score in shown if score is not None)
+    if verbose or not found.references:
+        covered = found.coverage
+        shares = [f"{covered.unseen_psi:.1f}% of gold psi"]
+        if covered.unseen_predicted is not None:
+            shares.append(f"{covered.unseen_predicted:.1f}% of predicted psi")
+        yield ""
+        yield f"unlike training: {' and '.join(shares)}"
+        yield f"gold that the constraint rejects: {covered.rejected:.1f}%"
+    # In short, the one that the verdicts go by.
+    missed = "not found by the learner" in found
+    judges = (found.obedience, found.reference_obedience)
+    for judged in judges if verbose else judges[missed : missed + 1]:
         if judged is not None:
             yield ""
             yield from _obedience(judged)
 
 
 def _obedience(judged: Obedience) -> Iterator[str]:
-    yield f"predictions ({judged.accuracy:.2f}% of labels right) by `{judged.judge}`, % of parts"
+    right = "" if judged.accuracy is None else f" ({judged.accuracy:.2f}% right)"
+    yield f"predictions{right} by `{judged.judge}`, % of parts"
     yield f"  violate {judged.violations}, gold {judged.gold_violations}, excess {judged.excess}"
+    if judged.accuracy is None:
+        return
     yield (
         f"  for gold {judged.for_gold:.1f}, against gold {judged.against_gold:.1f},"
         f" false alarms {judged.false_alarms:.1f}"
     )
     if judged.lift is not None:
         yield (
-            f"  labels wrong where violated {judged.error_if_violated:.1f}, elsewhere"
+            f"  wrong where violated {judged.error_if_violated:.1f}, elsewhere"
             f" {judged.error_otherwise:.1f}, difference {judged.lift}"
         )
     yield f"  headroom, were violating parts corrected: {judged.headroom} points"

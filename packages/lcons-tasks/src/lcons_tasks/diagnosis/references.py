@@ -2,7 +2,7 @@
 
 | reference | accepts psi iff |
 |---|---|
-| `seen in training` | local: the very window was seen; global: no column leaves the range that was seen |
+| `seen in training` | local: the very part was seen; global: no column leaves the range that was seen |
 | `network, K = 1` | one linear inequality does |
 | `network, K = 64` | a network does that is larger than any constraint of the paper (K = 10) |
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -18,13 +19,18 @@ from lcons_core import ConstraintLearner
 from lcons_core.exact import Floats
 from lcons_core.examples import LabelledExamples
 from lcons_core.features import Scope
+from lcons_core.learning import Progress
 from lcons_core.psi import SparsePsi
 from lcons_tasks.diagnosis.resampling import Resampler
 from lcons_tasks.diagnosis.samples import Bools, Parts, Sample
 
 Accepts = Callable[[SparsePsi], Bools]
+# Told how much is done, from 0 to 1.
+Tell = Callable[[float], None]
 
 HIDDEN = (1, 64)
+# How much of the work is done before each of them, and at the end; the larger takes twice as long.
+DONE = (0, 1 / 3, 1)
 EPOCHS = 100
 # Examples times epochs at most: beyond some ten thousand examples fewer passes do, and time stays bounded.
 VISITS = 1_500_000
@@ -48,14 +54,20 @@ class Measured:
     rejected: Floats
 
 
-def references(examples: LabelledExamples, scope: Scope, seed: int) -> list[Reference]:
+def references(
+    examples: LabelledExamples, scope: Scope, seed: int, tell: Tell = lambda share: None
+) -> list[Reference]:
     """Those of the module's table, made from training examples."""
     psi, y, weights = examples.matrix()
     found = [Reference("seen in training", seen_in_training(examples.positives, scope))]
     epochs = int(np.clip(VISITS // len(examples), 10, EPOCHS))
-    for K in HIDDEN:
-        learner = ConstraintLearner(K, seed=seed, restarts=1, epochs=epochs).fit(psi, y, weights)
-        found.append(Reference(f"network, K = {K}", learner.network_.accepts))
+    for K, (first, last) in zip(HIDDEN, pairwise(DONE), strict=True):
+
+        def progress(step: Progress, first: float = first, last: float = last) -> None:
+            tell(first + (last - first) * step.epoch / step.epochs)
+
+        learner = ConstraintLearner(K, seed=seed, restarts=1, epochs=epochs, progress=progress)
+        found.append(Reference(f"network, K = {K}", learner.fit(psi, y, weights).network_.accepts))
     return found
 
 
@@ -70,7 +82,7 @@ def seen_in_training(gold: SparsePsi, scope: Scope) -> Accepts:
         outside = np.zeros(len(psi), dtype=np.bool_)
         outside[psi.row_of[(psi.values < least[psi.indices]) | (psi.values > most[psi.indices])]] = True
         # Columns that never were 0 in training must be there.
-        needed = least > 0
+        needed = (least > 0) | (most < 0)
         present = np.bincount(psi.row_of[needed[psi.indices]], minlength=len(psi))
         return ~outside & (present == needed.sum())
 
@@ -79,10 +91,11 @@ def seen_in_training(gold: SparsePsi, scope: Scope) -> Accepts:
 
 def column_ranges(psi: SparsePsi) -> tuple[Floats, Floats]:
     """(d,) the least and the greatest value of each column."""
-    least, most = np.full(psi.d, np.inf), np.zeros(psi.d)
+    least, most = np.full(psi.d, np.inf), np.full(psi.d, -np.inf)
     np.minimum.at(least, psi.indices, psi.values)
     np.maximum.at(most, psi.indices, psi.values)
-    least[np.bincount(psi.indices, minlength=psi.d) < len(psi)] = 0.0
+    absent = np.bincount(psi.indices, minlength=psi.d) < len(psi)
+    least[absent], most[absent] = np.minimum(least, 0)[absent], np.maximum(most, 0)[absent]
     return least, most
 
 
@@ -98,11 +111,11 @@ def best_of(found: list[Measured]) -> Measured:
     return max(found, key=lambda measured: float(measured.balanced[0]))
 
 
-def by_sentence(values: Bools | Floats, parts: Parts, size: int) -> Floats:
+def by_unit(values: Bools | Floats, parts: Parts, size: int) -> Floats:
     """(size,) sums of a value a part."""
     return np.bincount(parts.owners, weights=values, minlength=size).astype(np.float64)
 
 
 def _share(right: Bools, parts: Parts, draws: Resampler) -> Floats:
     every = np.ones(len(right))
-    return draws.ratio(by_sentence(right, parts, draws.size), by_sentence(every, parts, draws.size))
+    return draws.ratio(by_unit(right, parts, draws.size), by_unit(every, parts, draws.size))

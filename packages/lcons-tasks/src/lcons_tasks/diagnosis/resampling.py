@@ -1,6 +1,7 @@
-"""Bootstrap over sentences: every figure as its value and what it would be had other sentences been held out.
+"""Bootstrap over units (sentences, structures or rows): every figure as its value and what it would be had
+others been held out.
 
-A figure is a vector of 1 + `DRAWS` numbers: first on the sentences as they are, then on sentences drawn with
+A figure is a vector of 1 + `DRAWS` numbers: first on the units as they are, then on units drawn with
 replacement. All figures of one `Resampler` use the same draws, so arithmetic on such vectors (differences,
 shares of differences) is paired by construction.
 """
@@ -46,7 +47,7 @@ def certain(figure: Floats) -> Estimate:
 
 
 class Resampler:
-    """The draws of `size` sentences.
+    """The draws of `size` units.
 
     >>> shares = Resampler(4, seed=0).ratio([1, 1, 0, 0], [1, 1, 1, 1])
     >>> shares.shape, float(shares[0])
@@ -57,13 +58,14 @@ class Resampler:
         self.size = size
         self.length = 1 + DRAWS
         rng = np.random.default_rng(seed)
-        drawn = rng.multinomial(size, np.full(size, 1 / size), DRAWS)
-        counts = np.concatenate([np.ones((1, size), dtype=np.int64), drawn])
-        # No sentence is drawn more than 255 times, in practice; a byte each keeps large data in memory.
-        self._counts: NDArray[np.uint8] = np.minimum(counts, 255).astype(np.uint8)
+        # No unit is drawn more than 255 times, in practice; a byte each keeps large data in memory.
+        self._counts: NDArray[np.uint8] = np.ones((self.length, size), dtype=np.uint8)
+        for i in range(1, self.length, CHUNK):
+            some = self._counts[i : i + CHUNK]
+            some[:] = np.minimum(rng.multinomial(size, np.full(size, 1 / size), len(some)), 255)
 
     def sums(self, values: ArrayLike) -> Floats:
-        """(1 + DRAWS,) sums of a value a sentence."""
+        """(1 + DRAWS,) sums of a value a unit."""
         given = np.asarray(values, dtype=np.float64)
         chunks = range(0, len(self._counts), CHUNK)
         return np.concatenate([self._counts[i : i + CHUNK].astype(np.float64) @ given for i in chunks])

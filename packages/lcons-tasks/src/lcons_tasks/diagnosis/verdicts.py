@@ -1,7 +1,7 @@
 """From figures to verdicts: one small function, and the thresholds that it uses.
 
 With BA the balanced accuracy on held-out gold and corrupted parts, and shuffled the best BA that any
-reference reaches on any of several shufflings of the same labels:
+reference reaches on any of several shufflings of the same data:
 
     skill = (BA of the best reference - BA shuffled) / (1 - BA shuffled)
     found = (BA of the constraint - BA shuffled) / (BA of the best reference - BA shuffled)
@@ -28,7 +28,7 @@ from lcons_tasks.diagnosis.resampling import Estimate
 # A tenth of what label frequencies leave unexplained, in percent: independent labels stay below it by chance,
 # and on CoNLL-2000 label existence reaches two to four tenths and POS seven.
 EXISTS = 10.0
-# Half of the way from shuffled labels to the best reference, in percent. Seeds alone move a constraint by up
+# Half of the way from shuffled data to the best reference, in percent. Seeds alone move a constraint by up
 # to a tenth of the way, and a constraint with K = 10 need not match K = 64 to be of use.
 FOUND = 50.0
 
@@ -46,27 +46,28 @@ def conclude(
     found: Estimate | None,
     by_constraint: Obedience | None,
     by_reference: Obedience | None,
+    shuffling: str = "shuffled labels",
 ) -> tuple[Verdict, ...]:
     """The verdicts of the module's table.
 
     `skill` is None where all that could be negative is gold, `found` where no reference does better than on
-    shuffled labels, the two `Obedience` without predictions.
+    shuffled data, the two `Obedience` without predictions; `shuffling` is what was shuffled, in words.
     """
     if skill is None:
         return (Verdict("no such constraint", "all that could be negative is gold: nothing is ruled out"),)
     if found is None or skill.low <= EXISTS:
         because = (
-            f"skill {skill}% over shuffled labels, not clearly above {EXISTS:g}, as far as a look-up and"
+            f"skill {skill}% over {shuffling}, not clearly above {EXISTS:g}, as far as a look-up and"
             f" networks up to K = {max(HIDDEN)} see"
         )
         return (Verdict("no such constraint", because),)
-    verdicts = [Verdict("exists", f"skill {skill}% over shuffled labels, above {EXISTS:g}")]
+    verdicts = [Verdict("exists", f"skill {skill}% over {shuffling}, above {EXISTS:g}")]
     missed = found.high < FOUND
     if missed:
         because = (
-            "the constraint tells less than references do on shuffled labels"
+            f"the constraint tells less than references do on {shuffling}"
             if found.high <= 0
-            else f"{found}% of the way from shuffled labels to the best reference, below {FOUND:g}"
+            else f"{found}% of the way from {shuffling} to the best reference, below {FOUND:g}"
         )
         verdicts.append(Verdict("not found by the learner", because))
     judged = by_reference if missed else by_constraint
