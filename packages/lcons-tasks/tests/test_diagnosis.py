@@ -380,8 +380,9 @@ def judged(excess, lift=10.0, judge="the constraint"):
 @pytest.mark.parametrize(
     ("skill", "found", "excess", "lift", "expected"),
     [
-        (5, 90, 3, 10, ["no such constraint"]),
-        (10.5, 90, 3, 10, ["no such constraint"]),
+        (2.5, 90, 3, 10, ["no such constraint"]),
+        (5, 90, 3, 10, ["exists, but rules out little", "should help"]),
+        (10.5, 90, 3, 10, ["exists, but rules out little", "should help"]),
         (50, 90, 3, 10, ["exists", "should help"]),
         (50, 90, 0.5, 10, ["exists", "already obeyed"]),
         (50, 90, 3, 0.5, ["exists"]),

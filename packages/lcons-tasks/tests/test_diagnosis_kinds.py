@@ -153,7 +153,7 @@ def test_where_shuffled_pairs_are_told_as_well_there_is_no_such_constraint():
     constraint = learn(data, LearnSettings(hidden=1)).constraint
     found = diagnose(constraint, data, data)
     assert found.shuffled.balanced_accuracy.value == 100
-    assert found.verdicts[0].because.startswith("skill 0.0 [0.0, 0.0]% over shuffled members, not clearly")
+    assert found.verdicts[0].because.startswith("skill 0.00 [0.00, 0.00]% over shuffled members, not clearly")
 
 
 def test_tuples_beside_sequences_are_refused():

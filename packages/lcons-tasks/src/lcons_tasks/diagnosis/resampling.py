@@ -36,7 +36,8 @@ class Estimate:
         return cls(float(scale * figure[0]), float(scale * low), float(scale * high))
 
     def __str__(self) -> str:
-        return f"{self.value:.1f} [{self.low:.1f}, {self.high:.1f}]"
+        digits = 1 if max(abs(self.value), abs(self.low), abs(self.high)) >= 1 else 2
+        return f"{self.value:.{digits}f} [{self.low:.{digits}f}, {self.high:.{digits}f}]"
 
 
 def certain(figure: Floats) -> Estimate:

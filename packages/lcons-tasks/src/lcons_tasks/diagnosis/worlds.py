@@ -54,8 +54,8 @@ def chance(material: Material, draws: Resampler, seed: int, tell: Tell) -> World
             inner = _part_of(tell, i)
             worlds.append(World.of(material.scope, sample, draws, seed + 1 + i, inner))
     if not worlds:
-        half = np.full(draws.length, 0.5)
-        toss = Measured("shuffled: all is gold", half, half, half)
+        half, all_of_it, none_of_it = (np.full(draws.length, share) for share in (0.5, 1.0, 0.0))
+        toss = Measured("shuffled: all is gold", half, all_of_it, none_of_it)
         return World([toss], toss, Reference(toss.name, lambda psi: np.ones(len(psi), dtype=np.bool_)), None)
     top = max(worlds, key=lambda world: float(world.best.balanced[0]))
     beyond = [world.beyond for world in worlds if world.beyond is not None]
