@@ -1,5 +1,6 @@
 """`lcons learn`: labelled data in, a constraint file and what it says out."""
 
+import contextlib
 import json
 import re
 import shlex
@@ -11,10 +12,12 @@ import pytest
 from click.testing import CliRunner
 
 import lcons_cli.learn as command
+from lcons_cli import labelled_file
 from lcons_cli.main import main
 from lcons_core import load
-from lcons_core.learn import NEGATIVES
+from lcons_core.learn import NEGATIVES, OFTEN
 from lcons_tasks.labelled import FORMATS
+from lcons_tasks.labelled.choosing import DOUBLED
 from lcons_tasks.labelled.settings import OPTIONS
 
 SENTENCES = [
@@ -34,6 +37,7 @@ def folder(tmp_path, monkeypatch):
     text = "\n\n".join(SENTENCES * 4) + "\n"
     for name in ("train.conll", "dev.conll", "plain.txt"):
         (tmp_path / name).write_text(text)
+    (tmp_path / "tabs.txt").write_text(text.replace(" ", "\t").replace("Lee", "van Lee"))
     (tmp_path / "odd.conll").write_text("\n\n".join(SENTENCES * 4) + "\n\nOh UH O\nLee NNP I\n" * 5)
     (tmp_path / "pairs.jsonl").write_text((json.dumps({"tuples": PAIRS}) + "\n") * 10)
     (tmp_path / "psi.csv").write_text("k=a,k=b,m=c,m=d,valid\n" + "1,0,0,1,1\n0,1,1,0,1\n1,0,1,0,0\n" * 5)
@@ -51,7 +55,8 @@ def test_the_constraint_is_written_and_said_in_words(folder):
     assert result.exit_code == 0
     assert "label 1 O cannot go with label 2 I" in result.stdout
     assert "learned from the first 80 % of the structures (16 of 20)" in result.stdout
-    assert "forbids 0 of 4 valid structures (0.0%)" in result.stdout
+    assert "forbids 0 of 4 valid structures, 0 of" in result.stdout
+    assert "by chance, seen 0]" in result.stdout
     assert "warning" not in result.stderr
     assert "reading CoNLL columns word=1,pos=2,label=-1" in result.stderr
     constraint = load("c.json")
@@ -64,7 +69,9 @@ def test_what_is_forbidden_of_gold_is_said_loudly(folder):
     result = run("odd.conll", "-o", "c.json", "-K", 3, "-q")
     assert result.exit_code == 0
     (line,) = result.stderr.splitlines()
-    assert line.startswith("warning: the constraint forbids 5 of 5 gold structures in held-out data (100.0%")
+    assert line.startswith(
+        "warning: the constraint forbids 5 of 5 gold structures in held-out data (5 of 5 parts),"
+    )
     assert "structure 21 (Oh/O Lee/I): label 1 O, label 2 I" in line
     assert "- 5 x label 1 O, label 2 I (first in 21: Oh/O Lee/I)" in result.stdout
     found = json.loads(run("odd.conll", "-o", "c.json", "-K", 3, "-q", "--json").stdout)
@@ -113,6 +120,8 @@ def test_refit_saves_a_constraint_of_everything(folder):
         (("train.conll", "--feature", "shape", "--pad", "-K", 2), "shape, n = 2, padded"),
         (("train.conll", "-K", 2, "--cv", "--folds", 2), "chosen from 9 settings by cross-validation"),
         (("train.conll", "-K", "1,2", "--folds", 2), "chosen from 2 settings by cross-validation"),
+        (("train.conll", "-K", "auto"), "chosen K = "),
+        (("tabs.txt", "--tabs", "-K", 2), "constraint: ngram, n = 2, 3 labels"),
         (("train.conll", "--negatives", "relabel", "--many", "all"), "made by `relabel`"),
         (("train.conll", "--min-support", 5, "--caution", 4), "made by `unseen`"),
     ],
@@ -125,7 +134,7 @@ def test_formats_features_and_settings(folder, arguments, said):
 
 
 def test_choices_are_those_of_the_library():
-    assert tuple(FORMATS) == command.FORMATS
+    assert tuple(FORMATS) == labelled_file.FORMATS
     assert set(command.NEGATIVES) == set(NEGATIVES)
     assert set(command.FEATURES) == set(OPTIONS) - {"context", "tuples"}
 
@@ -154,11 +163,23 @@ def test_choices_are_those_of_the_library():
         (("train.conll", "--dev", "psi.csv"), "of the same kind"),
         (("train.conll", "--dev", "nowhere.conll"), "cannot read 'nowhere.conll'"),
         (("train.conll", "--cv", "--folds", "90"), "cv=90 needs at least 90"),
+        (("train.conll", "--min-support", "nan"), "expected a --min-support of 0 or more, found nan"),
+        (("train.conll", "--min-support", "1000000"), "seen 1,000,000 times or more, found none"),
+        (("train.conll", "--dev", "other.conll"), "found others in each ('X', 'Y', first in structure 1)"),
+        (
+            ("constant.conll", "--feature", "pos"),
+            "a column 'pos' with two values or more, found one only (N)",
+        ),
+        (("short.conll",), "expected sentences of 2 tokens or more, found none"),
+        (("tabs.txt", "--format", "conll"), "use --tabs"),
     ],
 )
 def test_errors_are_one_line_and_leave_no_file(folder, arguments, message):
     (folder / "words.txt").write_text("Some words.\nAnd some more of them.\n")
     (folder / "one.conll").write_text("a O\nb O\n\n" * 9)
+    (folder / "short.conll").write_text("a O\n\nb B\n\n" * 9)
+    (folder / "other.conll").write_text("a N X\nb N Y\n\n" * 9)
+    (folder / "constant.conll").write_text("a N O\nb N B\n\n" * 9)
     for name in ("empty.conll", "empty.jsonl", "empty.csv"):
         (folder / name).touch()
     before = sorted(folder.iterdir())
@@ -171,7 +192,7 @@ def test_errors_are_one_line_and_leave_no_file(folder, arguments, message):
 
 @pytest.mark.parametrize("output", ["nowhere/c.json", "train.conll/c.json", "."])
 def test_an_output_that_cannot_be_written_is_told_before_the_work(folder, monkeypatch, output):
-    monkeypatch.setattr(command, "_read", None)
+    monkeypatch.setattr(command, "read_labelled", None)
     result = run("train.conll", "-o", output)
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.startswith(f"lcons: error: cannot write '{output}'")
@@ -199,7 +220,7 @@ def test_an_interrupt_leaves_no_file(folder, monkeypatch):
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("lcons_tasks.labelled.learning.learn_from_examples", interrupt)
+    monkeypatch.setattr("lcons_tasks.labelled.choosing.learn_from_examples", interrupt)
     before = sorted(folder.iterdir())
     assert run("train.conll", "-o", "c.json").exit_code != 0
     assert sorted(folder.iterdir()) == before
@@ -210,6 +231,65 @@ def test_few_structures_are_all_learned_from(folder):
     result = run("few.conll", "-o", "c.json", "-K", 2)
     assert "nothing is held out, as there are only 4 structures" in result.stderr
     assert "learned from all 4 structures" in result.stdout
+
+
+def test_one_structure_is_not_called_structures(folder):
+    (folder / "few.conll").write_text(SENTENCES[0])
+    result = run("few.conll", "-o", "c.json", "-K", 2)
+    assert "as there are only 1 structure;" in result.stderr
+    assert "learned from all 1 structure:" in result.stdout
+
+
+def test_labels_of_the_held_out_end_alone_are_told(folder):
+    (folder / "late.conll").write_text("\n\n".join([*SENTENCES * 5, "Oh UH X\n! . O"]))
+    for more in ((), ("--refit",)):
+        result = run("late.conll", "-o", "c.json", "-K", 3, "-q", *more)
+        assert result.exit_code == 0
+        assert "warning: 1 of 5 held-out structures are not judged" in result.stderr
+        assert "('X', first in structure 26); shuffle the data, or give --dev." in result.stderr
+
+
+def test_there_is_a_sign_of_life_from_reading_to_the_end(folder, monkeypatch):
+    shown = []
+
+    @contextlib.contextmanager
+    def working(what, say):
+        shown.append(what)
+        yield
+        shown.append(f"end of {what}")
+
+    monkeypatch.setattr(command, "working", working)
+    for name in ("read_labelled", "_learned"):
+        work = getattr(command, name)
+
+        def told(*given, work=work, name=name, **options):
+            shown.append(name)
+            found = work(*given, **options)
+            shown.append(f"end of {name}")
+            return found
+
+        monkeypatch.setattr(command, name, told)
+    assert run("train.conll", "-o", "c.json", "-K", 2).exit_code == 0
+    reading = ["reading train.conll", "read_labelled", "end of read_labelled", "end of reading train.conll"]
+    assert shown == [*reading, "_learned", "learning", "end of learning", "end of _learned"]
+
+
+def test_counts_in_json_are_whole_numbers(folder):
+    found = json.loads(run("train.conll", "-o", "c.json", "-K", 3, "-q", "--json").stdout)
+    rule, coverage = found["explanation"]["rules"][0], found["explanation"]["coverage"]
+    counts = [rule["support"], rule["exceptions"], rule["covered"], coverage["total"], coverage["shown"]]
+    assert all(isinstance(count, int) for count in counts)
+    assert coverage["total"] == found["examples"]["invalid"]
+    assert rule["expected"] > 0
+
+
+def test_the_help_says_what_support_is_and_which_words_are_other():
+    text = " ".join(CliRunner().invoke(main, ["learn", "--help"]).stdout.split())
+    assert (
+        "its support: how many parts (n-grams, tuples, rows) of the training data its premise covers" in text
+    )
+    assert f"words (those seen fewer than {OFTEN} times are all one, called (other))" in text
+    assert f"the smallest of {', '.join(map(str, DOUBLED))} that tells all of them right" in text
 
 
 def test_the_same_seed_writes_the_same_file(folder):

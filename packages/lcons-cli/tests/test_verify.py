@@ -1,6 +1,7 @@
 """`lcons verify`: Theorem 1 on one constraint file."""
 
 import json
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
@@ -32,6 +33,22 @@ def test_of_a_large_domain_points_are_drawn_with_the_seed(files):
     assert found["points"] >= 200
     again = run("verify", files / "bits.json", "--samples", "200", "--seed", "7", "--json", "-q")
     assert again.stdout == result.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "where"),
+    [("pairs.json", "every point"), ("bits.json", "200 drawn points and some near the boundary")],
+)
+def test_the_sign_of_life_says_which_points_are_checked(files, monkeypatch, name, where):
+    said = []
+
+    def working(what, say):
+        said.append(what)
+        return nullcontext()
+
+    monkeypatch.setattr("lcons_cli.verify.working", working)
+    assert run("verify", files / name, "--samples", "200").exit_code == 0
+    assert said == [f"checking every form at {where}"]
 
 
 def test_a_witness_has_exit_code_1(files, monkeypatch):

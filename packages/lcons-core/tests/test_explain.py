@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
 import time
 from types import SimpleNamespace
 from typing import Any
@@ -16,14 +18,17 @@ from lcons_core.constraint import LearnedConstraint
 from lcons_core.domain import verdicts
 from lcons_core.errors import InvalidInput
 from lcons_core.explanation import Explanation, explain, why
+from lcons_core.explanation.chance import Chance
 from lcons_core.explanation.merge import merge_cells
-from lcons_core.explanation.regions import points_of
+from lcons_core.explanation.regions import WeightedPoints, box_of, points_of
 from lcons_core.features.counts import Counts
 from lcons_core.features.existence import Existence
-from lcons_core.features.ngrams import NgramContext
+from lcons_core.features.ngrams import NgramContext, NgramLabels
+from lcons_core.features.tuples import Tuples
+from lcons_core.learn import make_examples
 from lcons_core.psi import SparsePsi
 from lcons_core.rectifier import Conjunction, Network, RectifierNetwork
-from lcons_core.rules import Box
+from lcons_core.rules import Box, forbid_boxes
 from lcons_core.space import Block, FeatureSpace, Requirement, binary, count, one_hot
 from lcons_core.theorem1 import to_inequalities
 
@@ -109,6 +114,29 @@ def weight_by_hand(space: FeatureSpace, box: Box, psi: SparsePsi, weights: Any) 
     return float(weights[inside(space, box, space.assignments(psi))].sum())
 
 
+def expected_by_hand(space: FeatureSpace, box: Box, psi: SparsePsi, weights: Any) -> float:
+    """N times the product of the shares of values, over every combination in the box that can occur."""
+    if not len(psi):
+        return 0.0
+    names = [axis.name for axis in space.axes]
+    points = space.assignments(psi)
+    share = {
+        (name, value): weights[points[:, i] == v].sum() / weights.sum()
+        for i, name in enumerate(names)
+        for v, value in enumerate(space.axes[i].values)
+    }
+    total = 0.0
+    for values in itertools.product(*box.to_dict().values()):
+        choice = dict(zip(box.to_dict(), values, strict=True))
+        possible = all(
+            choice.get(rule.block) != rule.value
+            or choice.get(rule.needs_block, rule.needs_values[0]) in rule.needs_values
+            for rule in space.requires
+        )
+        total += possible * math.prod(share[pair] for pair in choice.items())
+    return float(weights.sum() * total)
+
+
 @given(constraints())
 def test_the_rules_of_a_small_domain_are_exactly_the_rejected_set(constraint):
     points, accepted = accepted_by_hand(constraint)
@@ -168,7 +196,7 @@ def test_given_rows_are_explained_as_the_network_is(constraint):
 
 @settings(max_examples=60)
 @given(st.data(), constraints(), st.sampled_from([0, 10**7]))
-def test_support_exceptions_and_coverage_are_counted_by_weight(data, constraint, enumeration):
+def test_support_exceptions_expectation_and_coverage_are_counted_by_weight(data, constraint, enumeration):
     space = constraint.space
     examples = data.draw(labelled(space))
     explanation = explain(constraint, examples, enumeration=enumeration, limit=2)
@@ -179,6 +207,10 @@ def test_support_exceptions_and_coverage_are_counted_by_weight(data, constraint,
         assert rule.support == support
         exceptions = weight_by_hand(space, rule.box, examples.positives, examples.positive_weights)
         assert rule.exceptions == exceptions <= support
+        by_hand = expected_by_hand(space, rule.box, examples.positives, examples.positive_weights)
+        assert rule.expected == pytest.approx(by_hand)
+        if len(rule.box.conditions) == 1:
+            assert rule.expected == pytest.approx(exceptions)
         assert rule.covered == weight_by_hand(space, rule.box, examples.negatives, examples.negative_weights)
         if len(covered):
             covered |= inside(space, rule.box, space.assignments(examples.negatives))
@@ -189,6 +221,52 @@ def test_support_exceptions_and_coverage_are_counted_by_weight(data, constraint,
     assert explanation.coverage.rejected == examples.negative_weights[rejected].sum()
     assert explanation.coverage.found == examples.negative_weights[covered].sum()
     assert explanation.coverage.shown == shown
+
+
+def test_what_padding_rules_out_is_not_expected():
+    feature = NgramLabels(("A", "B", "C"), n=2, pad=True)
+    examples = make_examples([["A"], ["B", "A"], ["A", "C"]], feature)
+    box = Box.of(feature.space, {"label 1": ["B", "C"], "label 2": "(stop)"})
+    (rule,) = explain(forbid_boxes(feature.space, [box]), examples, space=feature.space).rules
+    assert rule.words == "label 2 (stop) needs label 1 A"
+    assert rule.box.to_dict()["label 1"] == ["B", "C", "(start)"]
+    # (start) (stop) would be expected most, 8 * 3/8 * 3/8. It cannot occur; B (stop) and C (stop) can.
+    assert rule.expected == pytest.approx(8 * 2 / 8 * 3 / 8)
+
+
+PADDED = NgramContext(("A", "B"), ("x", "y"), n=3, pad=True).space
+
+
+@given(st.data(), st.just(PADDED) | spaces())
+def test_what_is_expected_is_the_sum_over_all_that_can_occur(data, space):
+    examples = data.draw(labelled(space))
+    rng = np.random.default_rng(data.draw(st.integers(0, 1000)))
+    region = {i: rng.random(len(axis)) < 0.6 for i, axis in enumerate(space.axes) if rng.random() < 0.6}
+    positives = WeightedPoints(space, examples.positives, examples.positive_weights)
+    by_hand = expected_by_hand(space, box_of(space, region), examples.positives, examples.positive_weights)
+    assert Chance(positives).expected(region) == pytest.approx(by_hand)
+
+
+def test_a_rule_on_a_rare_label_expects_little_whatever_its_support():
+    pairs = Tuples(("source", "relation"), (("P", "Q"), ("x", "y")))
+    examples = make_examples([[("P", "x")] * 98 + [("P", "y"), ("Q", "x")]], pairs)
+    box = Box.of(pairs.space, {"source": "Q", "relation": "y"})
+    (rule,) = explain(forbid_boxes(pairs.space, [box]), examples, space=pairs.space).rules
+    assert rule.expected == pytest.approx(0.01)
+    never = Box.of(pairs.space, {"relation": "y"})
+    (rule,) = explain(forbid_boxes(pairs.space, [never]), examples, space=pairs.space).rules
+    assert (rule.support, rule.exceptions, rule.expected) == (100, 1, pytest.approx(1))
+
+
+def test_counts_in_plain_data_are_whole_numbers():
+    pairs = Tuples(("source", "relation"), (("P", "Q"), ("x", "y")))
+    examples = make_examples([[("P", "x")] * 3 + [("P", "y"), ("Q", "x")]], pairs)
+    box = Box.of(pairs.space, {"source": "Q", "relation": "y"})
+    found = explain(forbid_boxes(pairs.space, [box]), examples, space=pairs.space).to_dict()
+    counted = [found["rules"][0][name] for name in ("support", "exceptions", "covered")]
+    counted += [found["coverage"][name] for name in ("total", "rejected", "found", "shown")]
+    assert all(isinstance(number, int) for number in counted)
+    assert found["rules"][0]["expected"] == 0.2
 
 
 @given(st.sets(st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(0, 69)), min_size=1))

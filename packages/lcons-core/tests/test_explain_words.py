@@ -83,7 +83,12 @@ def test_support_counts_the_positives_with_the_antecedent(source_relation):
     explanation = explain(source_relation, examples)
     rule = next(r for r in explanation.rules if "Kill" in r.words)
     assert (rule.support, rule.exceptions, rule.covered) == (6.0, 1.0, 1.0)
-    assert "[support 6, 1 exception]" in str(explanation)
+    # 6 of 11 have one of the relations, 1 of 11 another source.
+    assert rule.expected == pytest.approx(11 * 6 / 11 * 1 / 11)
+    text = str(explanation)
+    assert "[support 6; expected 0.5 by chance, seen 1]" in text
+    assert "support: valid parts that the rule's premise covers" in text
+    assert "support" not in str(explain(source_relation))
 
 
 def test_one_axis_is_never_or_always():

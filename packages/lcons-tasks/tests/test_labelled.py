@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import math
 
 import numpy as np
 import pytest
@@ -98,9 +99,19 @@ def test_comments_before_a_sentence_are_not_read(tmp_path):
     ]
 
 
-def test_tabs_let_cells_hold_blanks(tmp_path):
-    path = written(tmp_path, "a.conll", "New York\tB\nsings\tO\n")
+@pytest.mark.parametrize("name", ["a.conll", "a.tsv", "a.csv"])
+def test_tabs_mean_columns_whose_cells_may_hold_blanks(tmp_path, name):
+    path = written(tmp_path, name, "New York\tB\nsings\tO\n")
     assert read_data(path, tabs=True).instances[0].x["word"] == ("New York", "sings")
+
+
+def test_a_line_with_tabs_and_blanks_names_the_option(tmp_path):
+    for text in ("sings\tO\nNew York\tB\n", "New York\tB\nsings\tO\n"):
+        with pytest.raises(LconsError, match=r"a.conll:2: expected . columns, found .* use --tabs"):
+            read_data(written(tmp_path, "a.conll", text))
+    with pytest.raises(LconsError) as error:
+        read_data(written(tmp_path, "a.conll", "sings O\nNew York B\n"))
+    assert "--tabs" not in str(error.value)
 
 
 def test_json_lines_hold_sequences_or_tuples(tmp_path):
@@ -273,12 +284,6 @@ def test_counts_far_beyond_training_are_left_out_and_counted():
     assert (judged.structures, judged.outside) == (0, 1)
 
 
-def test_contexts_that_training_has_not_are_counted():
-    held_out = Structures((Instance({"pos": ("N", "X", "Y")}, ("B", "I", "O")),))
-    judged = learn(Structures(SENTENCES), LearnSettings("pos", hidden=2), held_out).held_out
-    assert judged.unknown == 2
-
-
 def table(rows=3):
     grid = np.array([[a, 1 - a, b, 1 - b] for a in (0, 1) for b in (0, 1)] * rows, dtype=float)
     return PsiTable(("k=a", "k=b", "m=c", "m=d"), grid, (grid[:, 0] == 0) | (grid[:, 2] == 0))
@@ -329,14 +334,31 @@ def test_caution_forbids_less_of_what_is_valid():
         (LearnSettings("existence", negatives="relabel"), "found 'relabel'; its own are 'flip'"),
         (LearnSettings("ngram", negatives="apart"), "found 'apart'"),
         (LearnSettings("ngram", negatives="flip"), "binary blocks"),
-        (LearnSettings("ngram", n=2, min_support=100), "found no positives"),
-        (LearnSettings("ngram", n=9), "found no positives"),
-        (LearnSettings("ngram", n=30), "above the limit"),
+        (LearnSettings("ngram", n=2, min_support=1e6), "seen 1,000,000 times or more, found none"),
+        (LearnSettings("ngram", n=9), r"sentences of 9 tokens or more, found none \(the longest has 4\)"),
     ],
 )
 def test_settings_that_do_not_fit_are_refused(settings, message):
     with pytest.raises(LconsError, match=message):
         learn(Structures(SENTENCES), settings)
+
+
+def test_more_negatives_than_can_be_listed_are_refused():
+    with pytest.raises(LconsError, match="above the limit"):
+        learn(Structures([Instance({}, ("O", "B") * 20)]), LearnSettings("ngram", n=30))
+
+
+@pytest.mark.parametrize("least", [math.nan, math.inf, -1])
+def test_a_support_that_is_no_number_of_times_is_refused(least):
+    with pytest.raises(LconsError, match="expected a --min-support of 0 or more, found"):
+        LearnSettings(min_support=least)
+
+
+@pytest.mark.parametrize("settings", [LearnSettings("pos"), LearnSettings("pos", pad=True)])
+def test_a_column_of_one_value_is_nothing_to_go_by(settings):
+    data = Structures([Instance({"pos": ("X",) * len(one.y)}, one.y) for one in SENTENCES])
+    with pytest.raises(LconsError, match=r"a column 'pos' with two values or more, found one only \(X\)"):
+        learn(data, settings)
 
 
 def test_one_label_is_nothing_to_learn_from():

@@ -86,7 +86,7 @@ def convert(
       lcons convert pairs.json -o pairs.lp
     """
     from lcons_core import load
-    from lcons_core.errors import InvalidInput
+    from lcons_core.errors import InvalidInput, TooLarge
     from lcons_core.named_rows import check_size, estimate, read_form
 
     target = target or ENDINGS.get(Path(output or "").suffix.lower(), "text")
@@ -102,7 +102,10 @@ def convert(
     seconds = min(size.bytes, 2**60) / 8 / _SPEED.get(target, _USUAL_SPEED)
     if size.rows > 4095 or seconds > 2:
         say(f"{chosen.value}: K = {learned.network.K} hidden units make {size}")
-    check_size(learned.network, chosen, (max_mib or _LIMITS.get(target, _LIMIT)) * 2**20)
+    try:
+        check_size(learned.network, chosen, (max_mib or _LIMITS.get(target, _LIMIT)) * 2**20)
+    except TooLarge as error:
+        raise TooLarge(str(error).replace("raise the limit.", "raise the limit with --max-mib.")) from None
     if seconds > 2:
         say(f"{about(seconds)} to write")
     with waiting("simplifying", say) as progress:

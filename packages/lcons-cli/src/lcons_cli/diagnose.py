@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lcons_cli.learn import FORMATS
+from lcons_cli.labelled_file import labelled_options, read_labelled
 from lcons_cli.options import shared
 from lcons_cli.reading import Say, say_nothing, say_on_stderr
 from lcons_cli.waiting import Progress, waiting, working
@@ -54,21 +54,7 @@ if TYPE_CHECKING:
     metavar="NUMBER",
     help="The column of predicted labels in CoNLL columns, from 1, or from -1 at the end.",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(FORMATS),
-    help="conll: columns. jsonl: an object a line. csv, npz: psi vectors. Default: told from the file.",
-)
-@click.option(
-    "--columns",
-    metavar="COLUMNS",
-    help="Where things are, as for `lcons learn`. CoNLL: `word,pos,label` are the first three, `_` skips one,"
-    " `word=1,label=-1` are numbers, from the end where negative. JSON lines: `word=tokens,label=tags` are"
-    " members. Default: the first column is the word, the last the label, and of three or more the second is"
-    " pos.",
-)
-@click.option("--tabs", is_flag=True, help="Cells of columns are separated by one tab and may hold blanks.")
+@labelled_options
 @click.option(
     "--negatives",
     metavar="NAME",
@@ -118,10 +104,11 @@ def diagnose(
 
     say: Say = say_nothing if quiet else say_on_stderr
     learned = load(constraint)
-    division = diagnosis.divide(learned, _read(train, form, columns, tabs, say))
-    held = division.held_out
-    if held_out is not None:
-        held = _read(held_out, form, columns, tabs, say)
+    with working(f"reading {Path(train).name}", say):
+        division = diagnosis.divide(learned, read_labelled(train, form, columns, tabs, say))
+        held = division.held_out
+        if held_out is not None:
+            held = read_labelled(held_out, form, columns, tabs, say)
     if held is None:
         raise InvalidInput(
             f"expected --held-out FILE, found none, and {division.why}; name data that it has not seen."
@@ -152,19 +139,6 @@ def diagnose(
         return
     for line in found.report(verbose).split("\n"):
         click.secho(line, bold=True if line in warned else None)
-
-
-def _read(path: str, form: str | None, columns: str | None, tabs: bool, say: Say) -> Data:
-    """The data in a file, read as `lcons learn` reads it."""
-    from lcons_tasks.labelled import read_data, tell_format
-    from lcons_tasks.labelled.reading import described_layout, labelled_layout
-
-    told = form or tell_format(path, columns is not None)
-    if told == "conll" and columns is None:
-        layout = described_layout(labelled_layout(path, None, tabs))
-        say(f"reading CoNLL columns {layout} of {Path(path).name}; state others with --columns")
-    with working(f"reading {Path(path).name}", say):
-        return read_data(path, told, columns, tabs)
 
 
 def _answers(

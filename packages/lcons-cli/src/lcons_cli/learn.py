@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -14,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lcons_cli.labelled_file import labelled_options, read_labelled
 from lcons_cli.options import shared
 from lcons_cli.reading import Say, say_nothing, say_on_stderr
-from lcons_cli.waiting import Progress as Waiting
-from lcons_cli.waiting import about, waiting
+from lcons_cli.waiting import PATIENCE, about, waiting, working
 from lcons_cli.writing import check_target
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from lcons_core.learning import Progress
     from lcons_tasks.labelled import Data, Learned, LearnSettings
 
-FORMATS = ("conll", "jsonl", "csv", "npz")
 FEATURES = ("ngram", "pos", "punctuation", "shape", "word", "existence", "counts", "pairs")
 NEGATIVES = ("unseen", "near", "apart", "relabel", "recast", "flip", "perturb")
 # Work shorter than this, in seconds, needs no announcement.
@@ -53,26 +53,14 @@ def _many(ctx: click.Context, param: click.Parameter, value: str) -> int | str:
 @click.command()
 @click.argument("data", metavar="DATA")
 @click.option("-o", "--output", required=True, metavar="FILE", help="Where the constraint is written (JSON).")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(FORMATS),
-    help="conll: columns. jsonl: an object a line. csv, npz: psi vectors. Default: told from the file.",
-)
-@click.option(
-    "--columns",
-    metavar="COLUMNS",
-    help="Where things are. CoNLL: `word,pos,label` are the first three, `_` skips one, `word=1,label=-1` are"
-    " numbers, from the end where negative. JSON lines: `word=tokens,label=tags` are members. Default: the"
-    " first column is the word, the last the label, and of three or more the second is pos.",
-)
-@click.option("--tabs", is_flag=True, help="Cells of columns are separated by one tab and may hold blanks.")
+@labelled_options
 @click.option(
     "--feature",
     type=click.Choice(FEATURES),
     help="What the constraint is about: windows of n labels (ngram), with POS tags or another column (pos),"
-    " punctuation, shapes or words; which labels exist, how often (counts); pairs or other tuples. Default:"
-    " ngram, or pairs for tuples. psi vectors have none.",
+    " punctuation, shapes or words (those seen fewer than 10 times are all one, called (other)); which labels"
+    " exist, how often (counts); pairs or other tuples. Default: ngram, or pairs for tuples. psi vectors have"
+    " none.",
 )
 @click.option("-n", "n", type=click.IntRange(min=1), help="Length of n-grams. Default: 2; existence 1.")
 @click.option("--context", metavar="COLUMN", help="The column that `pos` reads in place of pos.")
@@ -86,7 +74,8 @@ def _many(ctx: click.Context, param: click.Parameter, value: str) -> int | str:
     show_default=True,
     metavar="K",
     callback=_hidden,
-    help="Hidden units; several (2,5,10) or auto: chosen by cross-validation.",
+    help="Hidden units; several (2,5,10) or auto: chosen by cross-validation. auto where the invalid vectors"
+    " are all that is unseen: the smallest of 1, 2, 4, 8, 16, 32 that tells all of them right.",
 )
 @click.option(
     "--negatives",
@@ -106,7 +95,7 @@ def _many(ctx: click.Context, param: click.Parameter, value: str) -> int | str:
     type=click.FloatRange(min=0),
     default=1,
     show_default=True,
-    help="Vectors seen fewer times are not taken for valid.",
+    help="Vectors seen fewer times are not taken for valid, and may be taken for invalid.",
 )
 @click.option(
     "--caution",
@@ -119,7 +108,7 @@ def _many(ctx: click.Context, param: click.Parameter, value: str) -> int | str:
 @click.option(
     "--folds", type=click.IntRange(min=2), default=5, show_default=True, help="Of cross-validation."
 )
-@click.option("--dev", metavar="FILE", help="Held-out data. Default: the last 20 % of DATA.")
+@click.option("--dev", metavar="FILE", help="Held-out data. Default: the last 20 % of DATA, by position.")
 @click.option("--no-held-out", is_flag=True, help="Learn from all of DATA and hold nothing out.")
 @click.option(
     "--refit",
@@ -165,6 +154,11 @@ def learn(
     Prints the rules in words, how they fit held-out data, and what they would forbid there. A constraint that
     forbids structures as they are labelled gets a warning.
 
+    Beside each rule stands its support: how many parts (n-grams, tuples, rows) of the training data its
+    premise covers, all where it has none. That alone is no evidence, so there is also how many parts the rule
+    would forbid by chance, if its conditions were independent, and how many it does: [support 313; expected
+    300 by chance, seen 7]. Where either of the first is small, the rule rests on little.
+
     \b
     Example:
       lcons learn train.conll -o bigrams.json --columns word,pos,label
@@ -195,24 +189,25 @@ def learn(
         spans=spans,
         names=tuple(name.strip() for name in names.split(",")) if names else (),
     )
-    whole = _read(data, form, columns, tabs, say)
+    with working(f"reading {_name(data)}", say):
+        whole = read_labelled(data, form, columns, tabs, say)
+        held_out = None if dev is None else read_labelled(dev, form, columns, tabs, say_nothing)
     unit = _unit(whole)
-    train, held_out = whole, None
-    if dev is not None:
-        held_out = _read(dev, form, columns, tabs, say_nothing)
-        source, judged = f"all {len(whole):,} {unit}", f"{len(held_out):,} {_unit(held_out)} of {_name(dev)}"
+    train, source = whole, f"all {_counted(whole)}"
+    if dev is not None and held_out is not None:
+        judged = f"{_counted(held_out)} of {_name(dev)}"
     elif no_held_out:
-        source, judged = f"all {len(whole):,} {unit}", "nothing was held out"
+        judged = "nothing was held out"
     else:
         train, held_out = split(whole)
         if held_out is None:
-            say(f"nothing is held out, as there are only {len(whole):,} {unit}; give some with --dev")
-            source, judged = f"all {len(whole):,} {unit}", "too few to hold some out"
+            say(f"nothing is held out, as there are only {_counted(whole)}; give some with --dev")
+            judged = "too few to hold some out"
         else:
             both = " valid and of the invalid" if unit == "rows" else ""
             source = f"the first 80 % of the{both} {unit} ({len(train):,} of {len(whole):,})"
             judged = f"the last 20 % of the{both} {unit} of {_name(data)}, {len(held_out):,}"
-    found = _learned(train, settings, held_out, rules, say)
+    found = _learned(train, settings, held_out, rules, say, by_position=dev is None)
     if refit and held_out is not None:
         found, source = _refitted(found, whole, held_out, dev, settings, rules, say)
         judged += ", by the constraint before it was learned again with them"
@@ -225,17 +220,6 @@ def learn(
     for text in found.warnings:
         click.echo(f"warning: {' '.join(text.split())}", err=True)
     say(f"written to {output}: the constraint learned from {source}")
-
-
-def _read(path: str, form: str | None, columns: str | None, tabs: bool, say: Say) -> Data:
-    from lcons_tasks.labelled import read_data, tell_format
-    from lcons_tasks.labelled.reading import described_layout, labelled_layout
-
-    told = form or tell_format(path, columns is not None)
-    if told == "conll" and columns is None:
-        layout = described_layout(labelled_layout(path, None, tabs))
-        say(f"reading CoNLL columns {layout} of {_name(path)}; state others with --columns")
-    return read_data(path, told, columns, tabs)
 
 
 def _refitted(
@@ -254,21 +238,26 @@ def _refitted(
     again = _learned(everything, settings, None, rules, say)
     text = found.held_out_warning
     before = None if text is None else f"before it was learned again with held-out data, {text}"
-    source = f"all {len(everything):,} {_unit(everything)}" + ("" if dev is None else ", held-out ones too")
-    return replace(again, held_out=found.held_out, held_out_warning=before), source
+    source = f"all {_counted(everything)}" + ("" if dev is None else ", held-out ones too")
+    judged = replace(again, held_out=found.held_out, held_out_warning=before)
+    return replace(judged, labels_warning=found.labels_warning), source
 
 
-def _learned(data: Data, settings: LearnSettings, held_out: Data | None, rules: int, say: Say) -> Learned:
-    from lcons_tasks.labelled import estimate_seconds
-    from lcons_tasks.labelled import learn as learn_from
-
+def _learned(
+    data: Data,
+    settings: LearnSettings,
+    held_out: Data | None,
+    rules: int,
+    say: Say,
+    by_position: bool = False,
+) -> Learned:
     def before(examples: LabelledExamples, learner: ConstraintLearner) -> None:
         seconds = estimate_seconds(examples, learner)
         if seconds > SHORT:
             say(
                 f"learning from {len(examples.positives):,} valid and {len(examples.negatives):,} invalid"
-                f" vectors of {examples.space.d:,} columns: {about(seconds)}, mostly less, more if"
-                " the machine is busy"
+                f" vectors of {examples.space.d:,} columns{_of_several(learner, settings)}: {about(seconds)},"
+                " mostly less, more if the machine is busy"
             )
 
     def making(source: str, number: int, seconds: float) -> None:
@@ -279,25 +268,47 @@ def _learned(data: Data, settings: LearnSettings, held_out: Data | None, rules: 
             )
 
     with ExitStack() as stack:
-        shown: list[Waiting] = []
+        bar = stack.enter_context(waiting("learning", say))
+        start = time.perf_counter()
+        # The sign of life goes when the bar comes: a terminal shows one of them at a time.
+        sign = stack.enter_context(ExitStack())
+        sign.enter_context(working("learning", say))
 
         def report(step: Progress) -> None:
             # A bar only: restarts end one after another, so a time to go drawn from the first steps is wrong.
-            if not sys.stderr.isatty():
-                return
-            if not shown:
-                shown.append(stack.enter_context(waiting("learning", say)))
-            shown[0](step.epoch, step.epochs)
+            if sys.stderr.isatty() and time.perf_counter() - start > PATIENCE:
+                sign.close()
+                bar(step.epoch, step.epochs)
+
+        from lcons_tasks.labelled import estimate_seconds
+        from lcons_tasks.labelled import learn as learn_from
 
         return learn_from(
-            data, settings, held_out, rules=rules, progress=report, making=making, before=before
+            data,
+            settings,
+            held_out,
+            rules=rules,
+            progress=report,
+            making=making,
+            before=before,
+            by_position=by_position,
         )
+
+
+def _of_several(learner: ConstraintLearner, settings: LearnSettings) -> str:
+    """Which K is learned, where one after another is."""
+    return f", K = {learner.hidden}" if settings.hidden == "auto" != learner.hidden else ""
 
 
 def _unit(data: Data) -> str:
     from lcons_tasks.labelled import PsiTable
 
     return "rows" if isinstance(data, PsiTable) else "structures"
+
+
+def _counted(data: Data) -> str:
+    unit = _unit(data)
+    return f"{len(data):,} {unit.removesuffix('s') if len(data) == 1 else unit}"
 
 
 def _name(path: str) -> str:

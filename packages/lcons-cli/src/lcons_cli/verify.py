@@ -61,7 +61,8 @@ def verify(constraint: str, samples: int, seed: int, as_json: bool, quiet: bool,
         f" {'all checked' if every else f'{samples:,} drawn with seed {seed}'}"
         f"{f'; {about(seconds)}' if seconds > 2 else ''}"
     )
-    with working("checking every form at every point", say):
+    where = "every point" if every else f"{samples:,} drawn points and some near the boundary"
+    with working(f"checking every form at {where}", say):
         found = verify_constraint(learned, samples=samples, seed=seed)
     click.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=2) if as_json else str(found))
     if found.witness is not None:

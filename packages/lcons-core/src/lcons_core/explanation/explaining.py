@@ -5,7 +5,10 @@ Not in the paper.
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
 
 import numpy as np
 
@@ -14,6 +17,7 @@ from lcons_core.domain import ENUMERATION_LIMIT, Bools, PointSet, check_width
 from lcons_core.errors import InvalidInput
 from lcons_core.exact import Floats
 from lcons_core.explanation.bounded import draw_rejected, strongest_rules
+from lcons_core.explanation.chance import Chance
 from lcons_core.explanation.cover import Candidate, greedy_cover
 from lcons_core.explanation.enumerated import Lattice, lattice_size
 from lcons_core.explanation.regions import Region, WeightedPoints, box_of, size_of, within
@@ -99,19 +103,17 @@ def _enumerated(
 ) -> Explanation:
     lattice = Lattice.of(points, space)
     covered = lattice.rejected if negatives is None else lattice.weights(negatives)
-    positive = None if positives is None else lattice.weights(positives)
+    evidence = None
+    if positives is not None:
+        evidence = _Evidence(partial(lattice.sum, lattice.weights(positives)), Chance(positives))
     found = list(lattice.minimal_rules())
     if any(block.kind is Kind.COUNT for block in space.blocks):
         found = _without_contained(found)
     said = [sentence(space, region, lattice.grown) for region in found]
     rules = []
     for entry in said:
-        figures: dict[str, Any] = {}
-        if positive is not None:
-            figures["support"] = lattice.sum(positive, entry.antecedent)
-            figures["exceptions"] = lattice.sum(positive, entry.region)
         weight = lattice.sum(covered, entry.region)
-        rules.append(_rule(space, entry, weight, Proof("enumeration"), figures))
+        rules.append(_rule(space, entry, weight, Proof("enumeration"), evidence))
     strength = [
         (-rule.covered, -lattice.sum(lattice.rejected, entry.region), entry.names)
         for rule, entry in zip(rules, said, strict=True)
@@ -166,6 +168,7 @@ def _bounded(
         rejected = negatives.take(_rejected(points, negatives))
     searched = rejected if len(rejected) else draw_rejected(points, space, seed)
     bounds, found = strongest_rules(points, space, searched, seed)
+    evidence = None if positives is None else _Evidence(positives.weight, Chance(positives))
     rules, regions = [], []
     for found_region, row in found:
 
@@ -176,11 +179,7 @@ def _bounded(
         name = bounds.names[row]
         bound = bounds.bound(row, said.region)
         proof = Proof("row", name.units, name.part, bound, name.row)
-        figures: dict[str, Any] = {}
-        if positives is not None:
-            figures["support"] = positives.weight(said.antecedent)
-            figures["exceptions"] = positives.weight(said.region)
-        rules.append(_rule(space, said, rejected.weight(said.region), proof, figures))
+        rules.append(_rule(space, said, rejected.weight(said.region), proof, evidence))
         regions.append(said.region)
     coverage = Coverage(
         basis,
@@ -192,7 +191,24 @@ def _bounded(
     return Explanation(tuple(rules), False, coverage, limit)
 
 
-def _rule(space: FeatureSpace, said: Sentence, covered: float, proof: Proof, figures: dict[str, Any]) -> Rule:
+@dataclass(frozen=True)
+class _Evidence:
+    """What the positives say about rules: their weight in a region, and what chance would put there."""
+
+    weight: Callable[[Region], float]
+    chance: Chance
+
+    def figures(self, said: Sentence) -> dict[str, float]:
+        return {
+            "support": self.weight(said.antecedent),
+            "exceptions": self.weight(said.region),
+            "expected": self.chance.expected(said.region),
+        }
+
+
+def _rule(
+    space: FeatureSpace, said: Sentence, covered: float, proof: Proof, evidence: _Evidence | None
+) -> Rule:
     return Rule(
         said.words,
         box_of(space, said.region),
@@ -200,7 +216,7 @@ def _rule(space: FeatureSpace, said: Sentence, covered: float, proof: Proof, fig
         size_of(space, said.region),
         covered,
         proof,
-        **figures,
+        **({} if evidence is None else evidence.figures(said)),
     )
 
 

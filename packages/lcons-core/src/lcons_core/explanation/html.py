@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from lcons_core.explanation.result import number
+from lcons_core.explanation.result import by_chance, number
 
 if TYPE_CHECKING:
     from lcons_core.explanation.result import Explanation, Rule
@@ -17,7 +17,7 @@ def page(explanation: Explanation) -> str:
     """A `<table>` of the shown rules with a caption."""
     shown = explanation.rules[: explanation.limit]
     examples = any(rule.support is not None for rule in shown)
-    figures = ["support", "exceptions"] if examples else []
+    figures = ["support", "exceptions", "expected"] if examples else []
     heads = "".join(f"<th>{head}</th>" for head in ["rule", *figures, "covered", "proof"])
     rows = "\n".join(_row(rule, examples) for rule in shown)
     caption = escape(explanation.summary())
@@ -29,7 +29,9 @@ def page(explanation: Explanation) -> str:
 
 def _row(rule: Rule, examples: bool) -> str:
     cells = f'<td style="text-align:left">{escape(rule.words)}</td>'
-    figures = [rule.support, rule.exceptions] if examples else []
-    for value in (*figures, rule.covered):
-        cells += f"<td{_CELL}>{'' if value is None else number(value)}</td>"
+    shown = (
+        [(number, rule.support), (number, rule.exceptions), (by_chance, rule.expected)] if examples else []
+    )
+    for text, value in (*shown, (number, rule.covered)):
+        cells += f"<td{_CELL}>{'' if value is None else text(value)}</td>"
     return f"<tr>{cells}<td>{escape(str(rule.proof))}</td></tr>"

@@ -1,8 +1,10 @@
 """What `explain` returns: rules with their proofs, figures on the examples, and ways to show them.
 
-Support of a rule = weight of the positives that its antecedent applies to; exceptions = weight of the
-positives that it rejects; covered = weight of the negatives in its box (of rejected points, where there
-are no examples).
+Support of a rule = weight of the positives that its premise (the antecedent) covers, all of them where it has
+none; exceptions = weight of the positives that it forbids; expected = the exceptions that there would be if
+its conditions were independent (`chance.py`); covered = weight of the negatives in its box (of rejected
+points, where there are no examples). Support alone is no evidence: a rule on a label that was seen once has
+the support of its premise and an expectation near 0.
 """
 
 from __future__ import annotations
@@ -12,6 +14,12 @@ from typing import Any
 
 from lcons_core.counting import plain
 from lcons_core.rules import Box
+
+LEGEND = (
+    "support: valid parts that the rule's premise covers (all of them where it has none); expected: how many"
+    " the rule\nwould forbid if its conditions were independent; seen: how many it forbids. Where either of"
+    " the first is small,\nthe rule rests on little."
+)
 
 
 @dataclass(frozen=True)
@@ -61,6 +69,7 @@ class Rule:
     proof: Proof
     support: float | None = None
     exceptions: float | None = None
+    expected: float | None = None
 
     def __str__(self) -> str:
         return self.words
@@ -72,9 +81,10 @@ class Rule:
             "forbidden": self.box.to_dict(),
             "antecedent": self.antecedent.to_dict(),
             "size": plain(self.size),
-            "covered": self.covered,
-            "support": self.support,
-            "exceptions": self.exceptions,
+            "covered": _counted(self.covered),
+            "support": _counted(self.support),
+            "exceptions": _counted(self.exceptions),
+            "expected": None if self.expected is None else round(self.expected, 3),
             "proof": self.proof.to_dict(),
         }
 
@@ -103,10 +113,10 @@ class Coverage:
         """Plain data."""
         return {
             "basis": self.basis,
-            "total": self.total,
-            "rejected": self.rejected,
-            "found": self.found,
-            "shown": self.shown,
+            "total": _counted(self.total),
+            "rejected": _counted(self.rejected),
+            "found": _counted(self.found),
+            "shown": _counted(self.shown),
         }
 
 
@@ -126,10 +136,11 @@ class Explanation:
         return len(self.rules)
 
     def text(self, limit: int | None = None) -> str:
-        """A line a rule, and one on what they cover."""
+        """A line a rule, one on what they cover, and where there are figures what these are."""
         shown = self.rules[: self.limit if limit is None else limit]
         lines = [f"- {rule.words}{_figures(rule)}" for rule in shown]
-        return "\n".join([*lines, self.summary(len(shown))])
+        legend = [LEGEND] * any(rule.support is not None for rule in shown)
+        return "\n".join([*lines, self.summary(len(shown)), *legend])
 
     def __str__(self) -> str:
         return self.text()
@@ -148,12 +159,13 @@ class Explanation:
         return f"{counted} ({kind}){covers}."
 
     def table(self, limit: int | None = None) -> list[dict[str, Any]]:
-        """A dict a rule: `rule`, `support`, `exceptions`, `covered`, `proof`."""
+        """A dict a rule: `rule`, `support`, `exceptions`, `expected`, `covered`, `proof`."""
         return [
             {
                 "rule": rule.words,
                 "support": rule.support,
                 "exceptions": rule.exceptions,
+                "expected": rule.expected,
                 "covered": rule.covered,
                 "proof": str(rule.proof),
             }
@@ -179,14 +191,27 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"
 
 
+def by_chance(value: float) -> str:
+    """An expectation: small ones with a decimal.
+
+    >>> by_chance(0.0), by_chance(0.004), by_chance(3.21), by_chance(1234.5)
+    ('0', 'under 0.1', '3.2', '1,234')
+    """
+    if value < 0.05:
+        return "under 0.1" if value else "0"
+    return f"{value:.1f}" if value < 9.95 else f"{value:,.0f}"
+
+
+def _counted(value: float | None) -> float | None:
+    """A weight for files: a whole number where it is one."""
+    return value if value is None or value != int(value) else int(value)
+
+
 def _figures(rule: Rule) -> str:
-    if rule.support is None or rule.exceptions is None:
+    if rule.support is None or rule.exceptions is None or rule.expected is None:
         return ""
-    figures = f"support {number(rule.support)}"
-    if rule.exceptions:
-        plural = "" if rule.exceptions == 1 else "s"
-        figures += f", {number(rule.exceptions)} exception{plural}"
-    return f"  [{figures}]"
+    expected, seen = by_chance(rule.expected), number(rule.exceptions)
+    return f"  [support {number(rule.support)}; expected {expected} by chance, seen {seen}]"
 
 
 def _share(part: float, total: float) -> str:

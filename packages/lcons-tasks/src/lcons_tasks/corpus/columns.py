@@ -46,8 +46,8 @@ def read_columns(path: str | os.PathLike[str], columns: Columns = CONLL2000) -> 
             raise malformed(
                 path,
                 number,
-                f"expected {columns.describe(width)}, found {found} in {quoted(text)}; correct the line or"
-                " state the columns that the file has.",
+                f"expected {columns.describe(width)}, found {found} in {quoted(text)};"
+                f" {columns.remedy(text)}.",
             )
         if not (columns.skip_docstart and cells[places["words"]] == DOCSTART):
             rows.append(cells)

@@ -81,6 +81,13 @@ class Columns:
         """The columns that a line should have, in words."""
         return f"{width} columns" + (f" ({', '.join(self.names)})" if self.names else "")
 
+    def remedy(self, text: str) -> str:
+        """What to do about a line that has another number of cells."""
+        if self.separator is None and not self.names and "\t" in text:
+            # Columns by number are those of one's own files, which commands read with --tabs.
+            return "use --tabs where one tab stands between cells and cells hold blanks, or correct the line"
+        return "correct the line or state the columns that the file has"
+
     def _selected(self) -> dict[str, Column]:
         return {"words": self.words, "labels": self.labels, **self.context}
 

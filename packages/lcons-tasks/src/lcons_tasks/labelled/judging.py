@@ -15,10 +15,15 @@ from lcons_core import LearnedConstraint, why
 from lcons_core.features import SequenceFeature
 from lcons_core.psi import SparsePsi
 from lcons_core.space import Kind
+from lcons_tasks.labelled.contexts import Unknown
 from lcons_tasks.labelled.data import Data, PsiTable
 from lcons_tasks.labelled.parts import Parts
+from lcons_tasks.labelled.preparing import times
+from lcons_tasks.labelled.settings import LearnSettings
 
 MOST_SHOWN = 5
+# Of fewer structures a share in percent would say more than they do.
+FEWEST = 30
 ROW, STRUCTURE = "row", "structure"
 _LONGEST = 12
 
@@ -37,15 +42,20 @@ class Forbidden:
 
 @dataclass(frozen=True)
 class Judgement:
-    """Counts on data; `new` parts are those that training has not, `invalid` vectors those that ought to be
-    forbidden (None where there are none to judge), `invalid_new` of which training had not. `unit` is what a
-    structure is called."""
+    """Counts on data; `unit` is what a structure is called.
+
+    Of the forbidden parts, `forbidden_rare` were seen in training, but too seldom for `min_support`, and
+    `forbidden_unseen` were never seen there as valid and are among its invalid vectors. `new` parts are those
+    that training has not, `invalid` vectors those that ought to be forbidden (None where there are none to
+    judge), `invalid_new` of which training had not. `unknown` are tokens of unknown context."""
 
     unit: str
     structures: int
     forbidden_structures: int
     parts: int
     forbidden_parts: int
+    forbidden_rare: int
+    forbidden_unseen: int
     new_parts: int | None
     new_allowed: int | None
     invalid: int | None
@@ -53,7 +63,7 @@ class Judgement:
     invalid_forbidden: int | None
     outside: int
     outside_example: str
-    unknown: int
+    unknown: Unknown | None
     examples: tuple[Forbidden, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -61,24 +71,36 @@ class Judgement:
         return asdict(self)
 
 
+@dataclass(frozen=True)
+class Known:
+    """Keys of the vectors of training: all valid ones, those frequent enough to be learned, invalid ones."""
+
+    valid: Set[bytes]
+    learned: Set[bytes]
+    invalid: Set[bytes]
+
+
 def judge(
     constraint: LearnedConstraint,
     data: Data,
     parts: Parts,
-    seen: Set[bytes] | None = None,
+    known: Known,
+    held_out: bool = False,
     invalid: SparsePsi | None = None,
-    seen_invalid: Set[bytes] = frozenset(),
+    unknown: Unknown | None = None,
     most: int = MOST_SHOWN,
 ) -> Judgement:
     """What the constraint says about the valid `parts` of `data`, and about invalid vectors beside them.
 
-    `seen` and `seen_invalid` are the row keys of what training had; the parts forbidden most often are shown.
+    `held_out`: training has not had the data, so that some parts may be new. The parts forbidden most often
+    are shown.
     """
     accepted = _accepted(constraint, parts.psi)
     rejected = np.flatnonzero(~accepted)
+    keys = parts.psi.take(rejected).row_keys()
     new = None
-    if seen is not None:
-        new = np.array([key not in seen for key in parts.psi.row_keys()], dtype=np.bool_)
+    if held_out:
+        new = np.array([key not in known.valid for key in parts.psi.row_keys()], dtype=np.bool_)
     numbers = data.numbers()
     outside = ""
     if parts.outside:
@@ -90,14 +112,16 @@ def judge(
         forbidden_structures=len(np.unique(parts.owner[rejected])),
         parts=len(accepted),
         forbidden_parts=len(rejected),
+        forbidden_rare=sum(key in known.valid and key not in known.learned for key in keys),
+        forbidden_unseen=sum(key in known.invalid and key not in known.valid for key in keys),
         new_parts=None if new is None else int(new.sum()),
         new_allowed=None if new is None else int((new & accepted).sum()),
         invalid=None if invalid is None else len(invalid),
-        invalid_new=None if invalid is None else sum(k not in seen_invalid for k in invalid.row_keys()),
+        invalid_new=None if invalid is None else sum(k not in known.invalid for k in invalid.row_keys()),
         invalid_forbidden=None if invalid is None else int((~_accepted(constraint, invalid)).sum()),
         outside=len(parts.outside),
         outside_example=outside,
-        unknown=parts.unknown,
+        unknown=unknown,
         examples=tuple(_examples(constraint, data, parts, rejected, most)),
     )
 
@@ -169,19 +193,49 @@ def _unit(data: Data) -> str:
     return ROW if isinstance(data, PsiTable) else STRUCTURE
 
 
-def warning(judgement: Judgement, where: str, data: Data, advice: str) -> str | None:
-    """One sentence where valid structures are forbidden, else None."""
+def warning(judgement: Judgement, where: str, data: Data, settings: LearnSettings) -> str | None:
+    """One sentence where valid structures are forbidden, with what helps against it, else None."""
     if not judgement.forbidden_structures:
         return None
     first = judgement.examples[0]
-    share = 100 * judgement.forbidden_structures / judgement.structures
     unit = _unit(data)
-    what = f"valid {unit}s" if isinstance(data, PsiTable) else "gold structures"
+    of_rows = isinstance(data, PsiTable)
+    what = f"valid {unit}s" if of_rows else "gold structures"
     text = f" ({first.text})" if first.text else ""
-    pieces = f", {judgement.forbidden_parts:,} of {judgement.parts:,} parts"
-    if isinstance(data, PsiTable):
-        pieces = ""
+    figures = [] if of_rows else [f"{judgement.forbidden_parts:,} of {judgement.parts:,} parts"]
+    if judgement.structures >= FEWEST:
+        figures.insert(0, f"{100 * judgement.forbidden_structures / judgement.structures:.1f}%")
+    shown = f" ({', '.join(figures)})" if figures else ""
     return (
         f"the constraint forbids {judgement.forbidden_structures:,} of {judgement.structures:,} {what}"
-        f" {where} ({share:.1f}%{pieces}), such as {unit} {first.structure}{text}: {first.words}; {advice}"
+        f" {where}{shown}, such as {unit} {first.structure}{text}: {first.words};"
+        f" {_advice(judgement, settings)}"
     )
+
+
+def _advice(judgement: Judgement, settings: LearnSettings) -> str:
+    """What helps, by why the parts are forbidden."""
+    rare, unseen = judgement.forbidden_rare, judgement.forbidden_unseen
+    others = judgement.forbidden_parts - rare - unseen
+    unit = ROW if judgement.unit == ROW else "part"
+    causes = []
+    if rare:
+        causes.append(
+            f"{_many(rare, unit)} seen in training, but fewer than {times(settings.min_support)}, so lower"
+            " --min-support"
+        )
+    if unseen:
+        causes.append(
+            f"{_many(unseen, unit)} never valid in training and among its invalid vectors, so learn from more"
+            " data"
+        )
+    if others:
+        causes.append(
+            f"{_many(others, unit)} never invalid in training, so learn with more caution (--caution"
+            f" {4 * settings.caution:g})"
+        )
+    return "; ".join([*causes, "or use it softly."])
+
+
+def _many(number: int, unit: str) -> str:
+    return f"1 {unit} was" if number == 1 else f"{number:,} {unit}s were"

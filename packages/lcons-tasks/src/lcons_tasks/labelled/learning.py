@@ -3,7 +3,8 @@
     data -> feature -> LabelledExamples -> ConstraintLearner -> LearnedConstraint -> Judgement, Explanation
 
 Held-out data have a part of their own in nothing but the judgement. Invalid vectors to judge by come from the
-held-out structures in the way that training made its own, less what either part has as valid.
+held-out structures in the way that training made its own, less what either part has as valid and what
+training had as invalid. Support, exceptions and expectations of rules are counted on all training data.
 """
 
 from __future__ import annotations
@@ -16,16 +17,20 @@ import numpy as np
 
 from lcons_core import ConstraintLearner, Explanation, LabelledExamples, LearnedConstraint, explain
 from lcons_core.errors import InvalidInput, LconsError
+from lcons_core.exact import Floats
 from lcons_core.examples import fold
-from lcons_core.learn import learn_from_examples
 from lcons_core.learning import Progress
 from lcons_core.learning.settings import hidden_values, restarts_for
 from lcons_core.psi import SparsePsi
+from lcons_tasks.labelled.choosing import Before, train
+from lcons_tasks.labelled.contexts import unknown_contexts
 from lcons_tasks.labelled.data import Data, PsiTable, Structures
-from lcons_tasks.labelled.judging import Judgement, judge, warning
+from lcons_tasks.labelled.judging import Judgement, Known, judge, warning
+from lcons_tasks.labelled.known_labels import check_labels
 from lcons_tasks.labelled.parts import Parts, parts_of, rows_of
 from lcons_tasks.labelled.preparing import (
     GIVEN,
+    UNSEEN,
     Making,
     Task,
     check_columns,
@@ -40,7 +45,23 @@ from lcons_tasks.labelled.settings import LearnSettings
 SPEED = 2.5e8
 # More invalid vectors than these are not made from held-out data.
 MOST_JUDGED = 10**6
-ADVICE = "use it softly, or learn from more data or with more caution (--caution 4)."
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """What the figures of rules are counted on: all valid parts of the training data, also those too rare to
+    be learned, each as often as it was seen; and each invalid vector once, as it was made up."""
+
+    positives: SparsePsi
+    positive_weights: Floats
+    negatives: SparsePsi
+    negative_weights: Floats
+
+    @classmethod
+    def of(cls, task: Task) -> Counted:
+        """The vectors of a task."""
+        negatives = task.examples.negatives
+        return cls(task.seen.psi, task.seen.weights, negatives, np.ones(len(negatives)))
 
 
 @dataclass(frozen=True)
@@ -48,7 +69,8 @@ class Learned:
     """A constraint, the examples and settings it comes from, how it judges them and held-out data, its rules.
 
     `chosen` is the learner's configuration, `scores` the mean accuracies of cross-validation where there was
-    one; `contradictions` counts vectors of a table that were given as valid and as invalid."""
+    one, `tried` each K and how much it told right where K was doubled; `contradictions` counts vectors of a
+    table that were given as valid and as invalid."""
 
     constraint: LearnedConstraint
     examples: LabelledExamples
@@ -56,17 +78,21 @@ class Learned:
     negatives: str
     chosen: dict[str, Any]
     scores: tuple[float, ...]
+    tried: tuple[tuple[int, float], ...]
     training: Judgement
     held_out: Judgement | None
     explanation: Explanation
     training_warning: str | None = None
     held_out_warning: str | None = None
+    labels_warning: str | None = None
     contradictions: int = 0
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """A sentence for each part of the data of which valid structures are forbidden."""
-        return tuple(text for text in (self.training_warning, self.held_out_warning) if text is not None)
+        """A sentence for each part of the data of which valid structures are forbidden, and one where some
+        were not judged."""
+        texts = (self.training_warning, self.held_out_warning, self.labels_warning)
+        return tuple(text for text in texts if text is not None)
 
 
 def learn(
@@ -77,12 +103,14 @@ def learn(
     rules: int = 20,
     progress: Callable[[Progress], None] | None = None,
     making: Making | None = None,
-    before: Callable[[LabelledExamples, ConstraintLearner], None] | None = None,
+    before: Before | None = None,
+    by_position: bool = False,
 ) -> Learned:
     """The constraint that the data obey.
 
     `making` is told the source of negatives, how many it may make and in how many seconds, before it does;
-    `before` is told of the examples and the learner, before training.
+    `before` is told of the examples and the learner, before each training. `by_position`: the held-out data
+    are the end of the same data, so that any label which is only there is worth a warning.
 
     >>> from lcons_tasks.labelled import LearnSettings, Structures, learn
     >>> words = [(["Ann", "sings"], ["B", "O"]), (["Ann", "Lee"], ["B", "I"]), (["Oh", "Ann"], ["O", "B"])]
@@ -91,39 +119,47 @@ def learn(
     (False, 0)
     """
     chosen = settings or LearnSettings()
+    labels_warning = None if held_out is None else check_labels(data, held_out, by_position)
     task = of_table(data, chosen) if isinstance(data, PsiTable) else of_structures(data, chosen, making)
     held = None if held_out is None else _held_out_parts(task, data, held_out)
-    learner = chosen.learner(task.examples)
-    learner.progress = progress
-    if before is not None:
-        before(task.examples, learner)
-    constraint = learn_from_examples(task.examples, learner, task.feature)
+    found = train(task, chosen, progress, before)
     recipe = {**chosen.to_dict(), "negatives": None if task.negatives == GIVEN else task.negatives}
-    provenance = {**constraint.provenance, "recipe": {**recipe, "names": list(chosen.names)}}
-    constraint = replace(constraint, provenance=_plain(provenance))
-    training = judge(constraint, data, task.valid)
-    judged, held_out_warning = None, None
+    provenance = {**found.constraint.provenance, "recipe": {**recipe, "names": list(chosen.names)}}
+    constraint = replace(found.constraint, provenance=_plain(provenance))
+    valid, learned, invalid = task.seen.psi, task.examples.positives, task.examples.negatives
+    keys = Known(set(valid.row_keys()), set(learned.row_keys()), set(invalid.row_keys()))
+    training = judge(constraint, data, task.valid, keys)
+    judged = None
     if held is not None and held_out is not None:
-        invalid = _held_out_invalid(task, chosen, held_out, held)
-        judged = judge(
-            constraint, held_out, held, task.seen, invalid, set(task.examples.negatives.row_keys())
-        )
-        held_out_warning = warning(judged, "in held-out data", held_out, ADVICE)
-    results = learner.cv_results_
+        unknown = None
+        if isinstance(data, Structures) and isinstance(held_out, Structures):
+            outside = {i for i, _ in held.outside}
+            unknown = unknown_contexts(task.feature, task.name, data, held_out, outside)
+        fresh = _held_out_invalid(task, chosen, held_out, held, keys)
+        judged = judge(constraint, held_out, held, keys, True, fresh, unknown)
+    results = found.learner.cv_results_
     return Learned(
         constraint=constraint,
         examples=task.examples,
         settings=chosen,
         negatives=task.negatives,
-        chosen=dict(learner.configuration_),
+        chosen=dict(found.learner.configuration_),
         scores=() if results is None else tuple(map(float, results["mean_test_score"])),
+        tried=found.tried,
         training=training,
         held_out=judged,
-        explanation=explain(constraint, task.examples, limit=rules, seed=chosen.seed),
-        training_warning=warning(training, "that it learned from", data, ADVICE),
-        held_out_warning=held_out_warning,
+        explanation=explain(constraint, Counted.of(task), limit=rules, seed=chosen.seed),
+        training_warning=warning(training, "that it learned from", data, chosen),
+        held_out_warning=_warning_on(judged, held_out, chosen),
+        labels_warning=labels_warning,
         contradictions=task.contradictions,
     )
+
+
+def _warning_on(judged: Judgement | None, held_out: Data | None, settings: LearnSettings) -> str | None:
+    if judged is None or held_out is None:
+        return None
+    return warning(judged, "in held-out data", held_out, settings)
 
 
 def estimate_seconds(examples: LabelledExamples, learner: ConstraintLearner) -> float:
@@ -164,13 +200,16 @@ def _held_out_parts(task: Task, data: Data, held_out: Data) -> Parts:
     return parts_of(task.feature, held_out)
 
 
-def _held_out_invalid(task: Task, settings: LearnSettings, held_out: Data, parts: Parts) -> SparsePsi | None:
-    """Invalid vectors of held-out data: the given ones, or made as training made its own."""
+def _held_out_invalid(
+    task: Task, settings: LearnSettings, held_out: Data, parts: Parts, known: Known
+) -> SparsePsi | None:
+    """Invalid vectors of held-out data: the given ones, or some made as training made its own that training
+    had neither as valid nor as invalid. All that is unseen here was unseen there: none of it is new."""
     space = task.examples.space
     if task.negatives == GIVEN and isinstance(held_out, PsiTable):
         found = rows_of(space, held_out, ~held_out.valid).psi
         return found if len(found) else None
-    if not len(parts.psi):
+    if not len(parts.psi) or task.negatives == UNSEEN:
         return None
     positives = fold(parts.psi, space.d)
     try:
@@ -184,8 +223,8 @@ def _held_out_invalid(task: Task, settings: LearnSettings, held_out: Data, parts
     except LconsError:
         # There are figures on what is valid all the same.
         return None
-    known = task.seen | set(parts.psi.row_keys())
-    fresh = np.array([key not in known for key in made.psi.row_keys()], dtype=np.bool_)
+    had = known.valid | known.invalid | set(parts.psi.row_keys())
+    fresh = np.array([key not in had for key in made.psi.row_keys()], dtype=np.bool_)
     return made.psi.take(fresh) if fresh.any() else None
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcons_core.errors import InvalidInput
-from lcons_core.features import ConstraintFeature, NgramContext
+from lcons_core.features import ConstraintFeature
 from lcons_core.psi import Ints, SparsePsi
 from lcons_core.space import FeatureSpace
 from lcons_tasks.labelled.data import PsiTable, Structures
@@ -21,14 +21,13 @@ from lcons_tasks.labelled.data import PsiTable, Structures
 @dataclass(frozen=True, eq=False)
 class Parts:
     """psi (N, d); `owner` (N,) and `position` (N,) of each row, by index; `inside` are the structures that
-    were judged, `outside` the others with the reason; `unknown` counts context values that are OTHER."""
+    were judged, `outside` the others with the reason."""
 
     psi: SparsePsi
     owner: Ints
     position: Ints
     inside: int
     outside: tuple[tuple[int, str], ...]
-    unknown: int = 0
 
 
 def parts_of(feature: ConstraintFeature, data: Structures) -> Parts:
@@ -36,22 +35,19 @@ def parts_of(feature: ConstraintFeature, data: Structures) -> Parts:
     pieces: list[SparsePsi] = [SparsePsi.from_indices([], feature.space.d)]
     owners: list[int] = []
     outside: list[tuple[int, str]] = []
-    unknown = 0
     for i, instance in enumerate(data.instances):
         try:
             psi = feature.psi(instance)
         except InvalidInput as error:
             outside.append((i, str(error).split(";")[0]))
             continue
-        if isinstance(feature, NgramContext):
-            unknown += feature.unknown(instance)
         pieces.append(psi)
         owners.append(i)
     counts = np.array([len(piece) for piece in pieces[1:]], dtype=np.int64)
     starts = np.cumsum(counts) - counts
     position = np.arange(counts.sum()) - np.repeat(starts, counts)
     owner = np.repeat(np.array(owners, dtype=np.int64), counts)
-    return Parts(SparsePsi.stack(pieces), owner, position, len(owners), tuple(outside), unknown)
+    return Parts(SparsePsi.stack(pieces), owner, position, len(owners), tuple(outside))
 
 
 def rows_of(space: FeatureSpace, data: PsiTable, chosen: NDArray[np.bool_]) -> Parts:

@@ -6,7 +6,7 @@ What does not fit together (a feature and data, negatives and a feature) is refu
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,19 +14,21 @@ from lcons_core import LabelledExamples
 from lcons_core import negatives as sources
 from lcons_core.errors import InvalidInput
 from lcons_core.examples import Folded, fold
-from lcons_core.features import ConstraintFeature
+from lcons_core.features import ConstraintFeature, NgramContext, SequenceFeature
 from lcons_core.features.sequence import WORD
 from lcons_core.features.words import is_punctuation
 from lcons_core.instance import Instance
 from lcons_core.learn import NEGATIVES, OFTEN, make_feature, usual_negatives
 from lcons_core.negatives import NegativeSource
+from lcons_tasks.labelled.contexts import PUNCTUATION
 from lcons_tasks.labelled.data import PsiTable, Structures
 from lcons_tasks.labelled.parts import Parts, parts_of, rows_of
 from lcons_tasks.labelled.settings import LearnSettings
 from lcons_tasks.labelled.tables import table_space
 
 GIVEN = "given"
-OF_TABLES = ("unseen", "flip")
+UNSEEN = "unseen"
+OF_TABLES = (UNSEEN, "flip")
 # Entries of made vectors a second, each checked to be a point of its space.
 CHECKED = 8e7
 
@@ -35,13 +37,15 @@ Making = Callable[[str, int, float], None]
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What there is to learn."""
+    """What there is to learn; `name` is the feature's, and `seen` are all valid vectors of the training data,
+    those too that `min_support` leaves out of the examples."""
 
     feature: ConstraintFeature | None
+    name: str | None
     examples: LabelledExamples
     negatives: str
     valid: Parts
-    seen: Set[bytes]
+    seen: Folded
     contradictions: int = 0
 
 
@@ -59,13 +63,42 @@ def of_structures(data: Structures, settings: LearnSettings, making: Making | No
             )
     feature = make_feature(data.instances, name, **options)
     source = settings.negatives or usual_negatives(feature)
+    _check_values(feature, name)
     valid = parts_of(feature, data)
-    positives = fold(valid.psi, feature.space.d, min_support=settings.min_support)
+    if isinstance(feature, SequenceFeature) and not len(valid.psi):
+        longest = max(len(instance.y) for instance in data.instances)
+        raise InvalidInput(
+            f"expected sentences of {feature.n} tokens or more, found none (the longest has {longest}); lower"
+            " -n, or give longer ones."
+        )
+    seen = fold(valid.psi, feature.space.d)
+    positives = frequent(seen, settings.min_support)
     made = source_of(source, feature, data.instances, positives, settings)
     if making is not None:
         making(source, made.size, made.size * feature.space.d / CHECKED)
     examples = LabelledExamples.of(feature.space, positives, made.collect(), settings.min_support)
-    return Task(feature, examples, source, valid, set(valid.psi.row_keys()))
+    return Task(feature, name, examples, source, valid, seen)
+
+
+def frequent(seen: Folded, least: float) -> Folded:
+    """The vectors that were seen `least` times or more; refused where there are none."""
+    often = seen.weights >= least
+    if not often.any():
+        most = f"the most frequent {times(seen.weights.max())}" if len(seen) else "there are none"
+        raise InvalidInput(
+            f"expected valid vectors seen {times(least)} or more, found none ({most}); lower --min-support"
+            " or give more data."
+        )
+    return Folded(seen.psi.take(often), seen.weights[often])
+
+
+def times(number: float) -> str:
+    """How often, in words.
+
+    >>> times(1), times(1e6), times(2.5)
+    ('once', '1,000,000 times', '2.5 times')
+    """
+    return "once" if number == 1 else f"{int(number) if number == int(number) else number:,} times"
 
 
 def source_of(
@@ -109,6 +142,19 @@ def _check_words(data: Structures, feature: str) -> None:
         )
 
 
+def _check_values(feature: ConstraintFeature, name: str) -> None:
+    """Refuses a context that is the same for all tokens: there is nothing for labels to go with."""
+    if name in (WORD, PUNCTUATION):
+        # Here other words are a value too, (other).
+        return
+    if isinstance(feature, NgramContext) and len(feature.contexts) < 2:
+        what = feature.context_name if feature.word_class else f"column {feature.column!r}"
+        raise InvalidInput(
+            f"expected a {what} with two values or more, found one only ({', '.join(feature.contexts)});"
+            " name another column with --context or --columns, or choose another feature."
+        )
+
+
 def of_table(data: PsiTable, settings: LearnSettings) -> Task:
     for name in ("feature", "n", "column", "pad", "spans", "names"):
         if getattr(settings, name):
@@ -118,13 +164,8 @@ def of_table(data: PsiTable, settings: LearnSettings) -> Task:
             )
     space = table_space(data.names, data.X)
     valid = rows_of(space, data, data.valid)
-    positives = fold(valid.psi, space.d, min_support=settings.min_support)
-    if not len(positives):
-        raise InvalidInput(
-            f"expected valid vectors, found none that occurs {settings.min_support:g} times or more; add rows"
-            " with valid = 1 or lower --min-support."
-        )
-    seen = set(valid.psi.row_keys())
+    seen = fold(valid.psi, space.d)
+    positives = frequent(seen, settings.min_support)
     invalid = rows_of(space, data, ~data.valid).psi
     if len(invalid) and settings.negatives is not None:
         raise InvalidInput(
@@ -133,14 +174,15 @@ def of_table(data: PsiTable, settings: LearnSettings) -> Task:
         )
     if len(invalid):
         keys = invalid.row_keys()
-        both = len(seen.intersection(keys))
-        return Task(None, LabelledExamples.of(space, positives, invalid), GIVEN, valid, seen, both)
+        both = len(set(seen.psi.row_keys()).intersection(keys))
+        return Task(None, None, LabelledExamples.of(space, positives, invalid), GIVEN, valid, seen, both)
     made = made_of_rows(settings, space, positives)
-    return Task(None, LabelledExamples.of(space, positives, made), str(settings.negatives), valid, seen)
+    examples = LabelledExamples.of(space, positives, made)
+    return Task(None, None, examples, str(settings.negatives), valid, seen)
 
 
 def made_of_rows(settings: LearnSettings, space: Any, positives: Folded) -> Folded:
-    if settings.negatives == "unseen":
+    if settings.negatives == UNSEEN:
         return sources.unseen(space, positives.psi).collect()
     if settings.negatives == "flip":
         return sources.flipped(space, positives.psi, settings.many, settings.seed).collect()

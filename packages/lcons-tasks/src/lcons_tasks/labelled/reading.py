@@ -24,10 +24,10 @@ def read_data(
     """The structures or vectors of a file.
 
     `form` is one of `FORMATS`, told where it is None. `columns` states what is where: for CoNLL columns as
-    `word,pos,label` or `word=1,label=-1`, for JSON lines as `word=tokens,label=tags`. `tabs`: cells of CoNLL
-    columns are separated by one tab each, so that they may hold blanks.
+    `word,pos,label` or `word=1,label=-1`, for JSON lines as `word=tokens,label=tags`. `tabs`: the file is
+    CoNLL columns whose cells are separated by one tab each, so that they may hold blanks.
     """
-    chosen = form or tell_format(path, columns is not None)
+    chosen = form or tell_format(path, columns is not None, tabs)
     if chosen not in FORMATS:
         raise InvalidInput(f"unknown format {chosen!r}; it is one of {', '.join(FORMATS)}.")
     if chosen in ("csv", "npz"):

@@ -36,8 +36,9 @@ PAPER = GRIDS["citation"]
 @dataclass(frozen=True)
 class LearnSettings:
     """`feature` None: n-grams of sequences, pairs of tuples. `cv` searches the paper's grid; several `hidden`
-    or "auto" are searched too. Positives weigh `caution` times as much as negatives in all, so that a large
-    one forbids less. `column` is the context of `pos`; `names` are those of the members of tuples."""
+    are searched too, and "auto" is what `choosing.py` says. Positives weigh `caution` times as much as
+    negatives in all, so that a large one forbids less. `column` is the context of `pos`; `names` are those of
+    the members of tuples."""
 
     feature: str | None = None
     n: int | None = None
@@ -64,6 +65,10 @@ class LearnSettings:
         if not (math.isfinite(self.caution) and self.caution > 0):
             raise InvalidInput(
                 f"expected a caution above 0, found {self.caution}; 1 treats both sides alike."
+            )
+        if not (math.isfinite(self.min_support) and self.min_support >= 0):
+            raise InvalidInput(
+                f"expected a --min-support of 0 or more, found {self.min_support}; 1 keeps all that was seen."
             )
 
     def feature_for(self, tuples: bool) -> str:

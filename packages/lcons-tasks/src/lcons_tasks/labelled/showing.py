@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from lcons_core.features import NgramContext, SequenceFeature
-from lcons_tasks.labelled.judging import ROW, Judgement
+from lcons_tasks.labelled.judging import FEWEST, ROW, Judgement
 from lcons_tasks.labelled.learning import Learned
-from lcons_tasks.labelled.preparing import GIVEN
+from lcons_tasks.labelled.preparing import GIVEN, UNSEEN
 
 
 def shown(found: Learned, learned_from: str, held_out: str, with_why: bool = False) -> str:
@@ -35,6 +35,7 @@ def to_dict(found: Learned, learned_from: str, held_out: str) -> dict[str, Any]:
         "training_accuracy": found.constraint.provenance["training_accuracy"],
         "configuration": found.chosen,
         "cross_validation": list(found.scores),
+        "tried": [{"hidden": K, "right": right} for K, right in found.tried],
         "learned_from": learned_from,
         "held_out_data": held_out,
         "training": found.training.to_dict(),
@@ -60,6 +61,8 @@ def _lines(found: Learned, learned_from: str, held_out: str, with_why: bool) -> 
             f" right on held-out folds at best): K = {chosen['hidden']}, rate {chosen['learning_rate']:g},"
             f" decay {chosen['decay']:g}"
         )
+    if found.tried:
+        yield _chosen(found)
     yield ""
     yield "In words:"
     yield str(found.explanation)
@@ -71,7 +74,7 @@ def _lines(found: Learned, learned_from: str, held_out: str, with_why: bool) -> 
         yield f"On held-out data ({held_out}):"
         yield from _judged(found.held_out, with_why)
         if found.held_out.invalid is None:
-            yield "  invalid vectors: not judged, as none or too many can be had from held-out data"
+            yield f"  invalid vectors: not judged, as {_unjudged(found)}"
         if found.training.forbidden_structures:
             yield "On the data that it learned from:"
             yield from _judged(found.training, with_why)
@@ -91,29 +94,46 @@ def described(found: Learned) -> str:
     )
 
 
+def _chosen(found: Learned) -> str:
+    """How K was chosen where it was doubled."""
+    tried = ", ".join(f"{K}" for K, _ in found.tried)
+    K = found.constraint.network.K
+    if found.tried[-1][1] == 1:
+        return f"chosen K = {K}, the smallest of {tried} that tells all of them right"
+    return f"chosen K = {K}, which tells the most of them right; none of {tried} tells all"
+
+
+def _unjudged(found: Learned) -> str:
+    if found.negatives == UNSEEN:
+        return "`unseen` made all of them in training"
+    return "held-out data give none that training has not had, or too many"
+
+
 def _judged(judgement: Judgement, with_why: bool) -> Iterator[str]:
-    if not judgement.parts:
+    if not judgement.structures:
+        yield "  it judges none of them"
+    elif not judgement.parts:
         yield "  it says nothing about them: none is long enough"
     else:
         forbidden, structures = judgement.forbidden_structures, judgement.structures
-        line = f"  forbids {forbidden:,} of {structures:,} valid {judgement.unit}s"
-        line += f" ({percent(forbidden / structures)})"
+        shares = structures >= FEWEST
+        line = f"  forbids {_of(forbidden, structures, f'valid {judgement.unit}s', shares)}"
         if judgement.unit != ROW:
-            line += f", {judgement.forbidden_parts:,} of {judgement.parts:,} of their parts"
-            line += f" ({percent(judgement.forbidden_parts / judgement.parts)})"
+            line += f", {_of(judgement.forbidden_parts, judgement.parts, 'of their parts', shares)}"
         yield line
     if judgement.new_parts:
         allowed = judgement.new_allowed
         yield f"  parts that training has not: {judgement.new_parts:,}, of which it allows {allowed:,}"
     if judgement.invalid and judgement.invalid_forbidden is not None:
-        share = percent(judgement.invalid_forbidden / judgement.invalid)
-        forbidden = judgement.invalid_forbidden
-        new = f"{judgement.invalid_new:,} of them not in training"
-        yield f"  invalid vectors: {judgement.invalid:,} ({new}), of which it forbids {forbidden:,} ({share})"
+        forbidden, invalid, new = judgement.invalid_forbidden, judgement.invalid, judgement.invalid_new
+        where = f"{new:,} of them not in training"
+        share = f" ({percent(forbidden / invalid)})" if invalid >= FEWEST else ""
+        yield f"  invalid vectors: {invalid:,} ({where}), of which it forbids {forbidden:,}{share}"
     if judgement.outside:
         yield f"  not judged: {judgement.outside:,} ({judgement.outside_example})"
-    if judgement.unknown:
-        yield f"  tokens with a context that training has not, read as (other): {judgement.unknown:,}"
+    if judgement.unknown and judgement.unknown.tokens:
+        never = f", {judgement.unknown.never:,} of them never" if judgement.unknown.rare else ""
+        yield f"  {judgement.unknown.what}: {judgement.unknown.tokens:,}{never}"
     if judgement.examples:
         yield "  what it forbids there, most often first:"
     for one in judgement.examples:
@@ -121,6 +141,10 @@ def _judged(judgement: Judgement, with_why: bool) -> Iterator[str]:
         yield f"  - {one.count:,} x {one.words} (first in {one.structure:,}{text})"
         if with_why:
             yield f"    {one.why}"
+
+
+def _of(part: int, whole: int, what: str, share: bool) -> str:
+    return f"{part:,} of {whole:,} {what}" + (f" ({percent(part / whole)})" if share else "")
 
 
 def percent(share: float) -> str:

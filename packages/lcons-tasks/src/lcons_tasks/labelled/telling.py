@@ -29,8 +29,11 @@ _BY_NAME = {
 _BEGINNING = 2**16
 
 
-def tell_format(path: str | os.PathLike[str], columns: bool = False) -> str:
-    """One of `FORMATS`; `columns` says that columns were stated, which only text without a header has."""
+def tell_format(path: str | os.PathLike[str], columns: bool = False, tabs: bool = False) -> str:
+    """One of `FORMATS`; `columns` says that columns were stated, which only text without a header has, and
+    `tabs` that their cells are separated by tabs, as only CoNLL columns can be."""
+    if tabs:
+        return "conll"
     named = _BY_NAME.get(Path(path).suffix.lower())
     if named is not None:
         return named
