@@ -6,11 +6,13 @@ import re
 import shlex
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import lcons_decode.scored
 from lcons_cli.main import main
 from lcons_core import iob2, learn_constraints
 from lcons_core.constraint import LearnedConstraint
@@ -50,7 +52,7 @@ def npz(words=True, **more):
 @pytest.fixture(autouse=True)
 def patient(monkeypatch):
     """The first decoding compiles, which may take long enough to be told."""
-    monkeypatch.setattr("lcons_cli.decode._PATIENCE", float("inf"))
+    monkeypatch.setattr("lcons_cli.waiting.PATIENCE", 3600.0)
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +67,8 @@ def folder(tmp_path_factory):
     feature = Counts(tuple(LABELS))
     one = LearnedConstraint(RectifierNetwork([[1.0, 0.0, 0.0]], [0.0]), feature.space, feature)
     one.save(folder / "one.json")
+    many = Counts(tuple(LABELS), high=500)
+    LearnedConstraint(RectifierNetwork([[1.0, 0.0, 0.0]], [0.0]), many.space, many).save(folder / "many.json")
     (folder / "damaged.json").write_text("{")
     (folder / "labels.txt").write_text("\n".join(LABELS))
     (folder / "scores.npz").write_bytes(npz())
@@ -147,7 +151,9 @@ def test_global_constraints_are_exact_under_a_budget(run):
     result = run("-c", "one.json", "-c", "iob2.json", "--json")
     assert json.loads(result.stdout.splitlines()[2])["labels"] == ["B-NP", "O", "O"]
     short = run("-c", "one.json", "-c", "iob2.json", "--budget", "1")
-    assert "time limit: 1\n" in short.stderr
+    assert "relaxed: 0, out of budget: 1 (raise --budget)\n" in short.stderr
+    statuses = run("-c", "one.json", "-c", "iob2.json", "--budget", "1", "--json").stdout.splitlines()
+    assert [json.loads(line)["status"] for line in statuses] == ["optimal", "optimal", "out of budget"]
 
 
 def test_transitions_count(run):
@@ -192,6 +198,23 @@ def test_words_of_any_kind_are_kept(run):
     assert (found["words"], found["id"], result.stdout.count("\n")) == (words, [1, "x"], 1)
 
 
+def test_between_tabs_words_may_hold_blanks(run):
+    given = '{"labels": ["A"]}\n{"emission": [[0], [0]], "words": ["Hà Nội", "đẹp"], "pos": ["N p", "A"]}\n'
+    result = run("--tabs", given=given)
+    assert (result.exit_code, result.stdout) == (0, "Hà Nội\tN p\tA\nđẹp\tA\tA\n\n")
+    assert run("--tabs", "-c", "iob2.json").stdout == CONLL.replace(" ", "\t")
+
+
+def test_scores_that_allow_nothing_are_told_in_the_help(run):
+    given = '{"labels": ["A", "B"]}\n{"emission": [[0, 1], [-Infinity, -Infinity]]}\n'
+    assert run(given=given).stdout == "_\n_\n\n"
+    (found,) = map(json.loads, run("--json", given=given).stdout.splitlines())
+    assert (found["labels"], found["status"]) == (None, "infeasible")
+    text = " ".join(run("--help").stdout.split())
+    assert "the score -Infinity" in text
+    assert "are `_`, or null in JSON, and it is counted as infeasible" in text
+
+
 NO_LABELS = json_lines(head=False)
 
 
@@ -208,19 +231,27 @@ NO_LABELS = json_lines(head=False)
         (["-c", "pos.json"], npz(), "standard input: sequence 1: expected 'pos' beside the scores"),
         (["-c", "iob2.json", "-c", "iob2.json"], None, "each constraint file once"),
         (["-c", "iob2.json:-1"], None, "a soft weight must be finite and at least 0"),
+        (["-c", "iob2.json:x"], None, "a number after the colon of 'iob2.json:x', the weight of a soft"),
         (["--soft", "1"], None, "--soft is the weight of constraints"),
+        (["--tabs", "--json"], None, "--tabs separates the cells of columns, found --json"),
+        (["--tabs"], '{"labels": ["A"]}\n{"emission": [[1]], "words": ["a\\tb"]}', "write --json"),
         (["--labels", "none.txt"], NO_LABELS, "cannot read 'none.txt'"),
         ([], NO_LABELS, "standard input:1: expected the names of the labels, found none"),
+        ([], NO_LABELS, "or name a file of them with --labels."),
         ([], "", "expected the scores of at least one sequence, found none"),
         ([], '{"labels": ["A"]}\n', "expected the scores of at least one sequence, found none"),
         ([], npz(words=False, emission=np.zeros((0, 3)), offsets=[0]), "at least one sequence, found none"),
         ([], "The dog barked.", "standard input:1: expected a JSON object (or an npz file)"),
         ([], b"\xff\xfe", "standard input:1: expected a JSON object"),
+        ([], b"\xff\xfe", "save the file as UTF-8"),
+        ([], b"\x93NUMPY\x01\0", "write npz with numpy.savez"),
         ([], npz()[:-40], "standard input is no npz file that lcons can read"),
         ([], npz(offsets=[0, 2]), "expected offsets that go from 0 up to 6"),
         ([], npz(labels=["A", "B"]), "found (6, 3)"),
         ([], '{"labels": ["A"]}\n{"emission": [[1, 2]]}', "standard input:2: expected emission of shape"),
         ([], '{"labels": ["A"]}\n{"emission": [[1]], "words": ["a b"]}', "found 'a b', which CoNLL"),
+        ([], '{"labels": ["A"]}\n{"emission": [[1]], "words": ["a b"]}', "; write --tabs, with one"),
+        ([], '{"labels": ["A"]}\n{"emission": [[1]], "words": ["a b"]}', "or --json."),
         (
             [],
             '{"labels": ["A"]}\n{"emission": [[1]], "words": ["a"]}\n{"emission": [[1]]}',
@@ -237,12 +268,35 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, given, message, run):
 
 
 def test_long_work_says_how_long_it_will_take(run, monkeypatch):
-    monkeypatch.setattr("lcons_cli.decode._PATIENCE", 0.0)
-    result = run("-c", "iob2.json")
-    estimate, summary = result.stderr.splitlines()
-    assert re.fullmatch(r"lcons: 1 sequences \(\d+%\) so far; about \d+ s to go", estimate)
-    assert summary + "\n" == SUMMARY
+    decode = lcons_decode.scored.decode_scored
+
+    def slow(*arguments, **options):
+        for found in decode(*arguments, **options):
+            yield found
+            time.sleep(0.2)
+
+    monkeypatch.setattr(lcons_decode.scored, "decode_scored", slow)
+    monkeypatch.setattr(lcons_decode.scored, "CHUNK_SEQUENCES", 1)
+    monkeypatch.setattr("lcons_cli.waiting.PATIENCE", 0.1)
+    result = run("-c", "iob2.json", given=json_lines(pos=False) * 2)
+    *signs, summary = result.stderr.splitlines()
+    # After 0.1 s and each time as long has passed again, not all the time.
+    assert 1 <= len(signs) <= 8
+    expected = r"lcons: \d sequences \(\d+%\) so far; (about \d+ s|less than a second) to go"
+    assert any(re.fullmatch(expected, sign) for sign in signs)
+    assert summary.startswith("lcons: sequences: 6 (12 tokens)")
     assert run("-q", "-c", "iob2.json").stderr == ""
+
+
+def test_one_long_sequence_gives_a_sign_of_life(run, monkeypatch):
+    monkeypatch.setattr("lcons_cli.waiting.PATIENCE", 0.05)
+    emission = np.random.default_rng(0).normal([3, 0, 0], size=(400, 3))
+    given = f"{json.dumps({'labels': LABELS})}\n{json.dumps({'emission': emission.tolist()})}\n"
+    result = run("-c", "many.json", "--budget", "3000", given=given)
+    *signs, summary = result.stderr.splitlines()
+    assert summary.endswith("out of budget: 1 (raise --budget)")
+    expected = r"lcons: standard input:2 \(400 tokens\): [\d,]+ of at most 3,000 labellings tried"
+    assert any(re.fullmatch(expected, sign) for sign in signs)
 
 
 # In a process of its own.
@@ -265,6 +319,19 @@ def test_an_npz_file_is_read_from_a_pipe(folder):
     command = [*LCONS, "decode", "-c", folder / "iob2.json"]
     done = subprocess.run(command, input=npz(), capture_output=True)
     assert (done.returncode, done.stdout.decode()) == (0, CONLL)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell closes them")
+@pytest.mark.parametrize(
+    ("closed", "sentence"),
+    [("<&-", "cannot read standard input: it is closed"), (">&-", "cannot write to standard output: it is")],
+)
+def test_a_closed_stdin_or_stdout_is_one_line(closed, sentence, folder):
+    command = ["sh", "-c", f'"$@" {closed}', "sh", *LCONS, "decode", "-c", folder / "iob2.json"]
+    done = subprocess.run(command, input=json_lines(), capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"lcons: error: {sentence}")
+    assert done.stderr.count("\n") == 1
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes break otherwise there")

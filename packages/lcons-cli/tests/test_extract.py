@@ -307,6 +307,16 @@ def test_the_command_streams_from_stdin_to_stdout(run, folders):
     assert (done.returncode, done.stdout) == (0, expected)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell closes it")
+def test_a_closed_stdin_is_one_line(folders):
+    command = ["sh", "-c", '"$@" <&-', "sh", *LCONS, "-q", "--model", folders / "designed"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "lcons: error: cannot read standard input: it is closed; name a file, or give one on stdin.\n"
+    )
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes break otherwise there")
 def test_a_reader_that_goes_away_is_no_error(folders, tmp_path):
     (tmp_path / "long.txt").write_text(f"{HALIFAX}\n" * 1_000)

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
+from constraint_files import write_files
 
 from lcons_cli.main import LconsGroup, main
 from lcons_core import LconsError
@@ -115,3 +116,28 @@ def test_commands_options_and_choices_are_completed(words, expected):
     done = subprocess.run([LCONS], env={**os.environ, **given}, capture_output=True, text=True)
     # zsh is given three lines each: its kind, what it is, what it does.
     assert set(done.stdout.splitlines()[1::3]) == expected, done.stderr
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/dev/full is Linux's")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--help"],
+        ["explain", "--help"],
+        ["demo"],
+        ["explain", "pairs.json"],
+        ["explain", "pairs.json", "--json"],
+        ["convert", "pairs.json", "--to", "lp"],
+        ["verify", "pairs.json"],
+    ],
+)
+def test_a_full_disk_is_one_line(arguments, tmp_path):
+    write_files(tmp_path)
+    with open("/dev/full", "wb") as full:  # noqa: PTH123
+        done = subprocess.run(
+            [LCONS, *arguments], cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert done.returncode == 2
+    assert "No space left on device" in done.stderr
+    assert len([line for line in done.stderr.splitlines() if line.startswith("lcons: error:")]) == 1
+    assert "Traceback" not in done.stderr

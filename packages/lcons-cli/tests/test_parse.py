@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from functools import partial
 
 import pytest
@@ -19,7 +20,7 @@ import lcons_cli.sharing as sharing
 from lcons_cli.main import main
 from lcons_core import learn_constraints
 from lcons_core.errors import LconsError
-from lcons_decode import Hard, forbidden_ngrams
+from lcons_decode import Hard, Status, forbidden_ngrams
 from lcons_tasks.corpus import Sentence, read_references
 from lcons_tasks.models.linear_crf import LinearSettings, train_linear
 from lcons_tasks.parsing import parser
@@ -405,6 +406,12 @@ def test_a_process_that_is_ended_is_one_sentence():
 
 # In a process of its own.
 
+
+def test_references_that_ran_out_of_budget_are_counted():
+    counts = Counter({"references": 2, str(Status.OUT_OF_BUDGET): 1})
+    assert command._summary(counts, "csl", True).endswith("relaxed: 0, out of budget: 1")
+
+
 LCONS = [sys.executable, "-c", "from lcons_cli.main import main; main()", "parse"]
 
 
@@ -430,6 +437,16 @@ def test_a_reader_that_goes_away_is_no_error(jobs, folders, tmp_path):
     assert process.stderr.read() == b""
     process.stderr.close()
     assert process.wait(60) == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell closes it")
+def test_a_closed_stdin_is_one_line(folders):
+    command = ["sh", "-c", '"$@" <&-', "sh", *LCONS, "-q", "--model", folders / "word"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "lcons: error: cannot read standard input: it is closed; name a file, or give one on stdin.\n"
+    )
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/dev/full is Linux's")

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 import lcons_cli.tag as command
 from lcons_cli.main import main
 from lcons_core import iob2, learn_constraints
-from lcons_decode import Hard, Soft, forbidden_ngrams
+from lcons_decode import Decoding, Hard, Soft, Status, forbidden_ngrams
 from lcons_tasks.corpus import Sentence
 from lcons_tasks.models.linear_crf import LinearSettings, train_linear
 from lcons_tasks.tagging.constrained_tagger import ConstrainedTagger
@@ -160,6 +160,12 @@ def test_sentences_that_cannot_satisfy_the_constraints_are_counted(run):
     assert "relaxed: 2\n" in result.stderr
 
 
+def test_sentences_that_ran_out_of_budget_are_counted():
+    summary = command._Summary(constrained=True)
+    summary.count(1, Decoding(("O",), 0.0, Status.OUT_OF_BUDGET, {"changed": 0}))
+    assert str(summary).endswith("relaxed: 0, out of budget: 1")
+
+
 def test_quiet_says_nothing(run):
     assert run("-q", model="pos").stderr == ""
 
@@ -265,6 +271,16 @@ def test_the_command_streams_from_stdin_to_stdout(folders):
     done = subprocess.run([*LCONS, "--model", folders / "word"], input=TEXT.encode(), capture_output=True)
     assert (done.returncode, done.stdout.count(b"\n")) == (0, 2)
     assert done.stdout.startswith(b"[NP The dog] [VP barked] .\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell closes it")
+def test_a_closed_stdin_is_one_line(folders):
+    command = ["sh", "-c", '"$@" <&-', "sh", *LCONS, "-q", "--model", folders / "word"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "lcons: error: cannot read standard input: it is closed; name a file, or give one on stdin.\n"
+    )
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes break otherwise there")

@@ -9,10 +9,15 @@ from hypothesis import strategies as st
 from lcons_core.errors import InvalidInput
 from lcons_decode.batch import DECODERS, decode_batch
 from lcons_decode.beam import beam_search, beam_search_batch
+from lcons_decode.brute import brute
 from lcons_decode.chain import ChainConstraints
 from lcons_decode.constrained import constrained_viterbi, constrained_viterbi_batch
 from lcons_decode.constraints import forbidden_ngrams
 from lcons_decode.global_search import decode_global
+from lcons_decode.ilp import decode_ilp
+from lcons_decode.lagrangian import decode_lagrangian
+from lcons_decode.marginals import marginals
+from lcons_decode.nbest import nbest
 from lcons_decode.scores import ChainBatch, ChainScores
 from lcons_decode.threads import share_rows
 from lcons_decode.viterbi import viterbi, viterbi_batch
@@ -46,6 +51,48 @@ def test_batch_is_loop(corpus):
     assert viterbi_batch(batch) == [viterbi(s) for s in sequences]
     assert constrained_viterbi_batch(batch, uses, xs) == [constrained_viterbi(s, uses, x) for s, x in pairs]
     assert beam_search_batch(batch, uses, xs, width=3) == [beam_search(s, uses, x, width=3) for s, x in pairs]
+
+
+@quick
+@given(corpora())
+def test_a_list_of_sequences_is_a_batch(corpus):
+    sequences, uses, xs = corpus
+    batch = ChainBatch.of(sequences)
+    assert viterbi_batch(sequences) == viterbi_batch(batch)
+    assert constrained_viterbi_batch(sequences, uses, xs) == constrained_viterbi_batch(batch, uses, xs)
+    assert beam_search_batch(iter(sequences), uses, xs) == beam_search_batch(batch, uses, xs)
+
+
+RAW = [[0.0, 1.0]]
+
+
+@pytest.mark.parametrize(
+    "decode",
+    [
+        viterbi,
+        lambda scores: constrained_viterbi(scores, []),
+        lambda scores: constrained_viterbi_batch(scores, []),
+        lambda scores: list(decode_batch([scores])),
+        beam_search,
+        beam_search_batch,
+        viterbi_batch,
+        lambda scores: nbest(scores, 1),
+        lambda scores: decode_global(scores, []),
+        lambda scores: decode_lagrangian(scores, []),
+        marginals,
+        brute,
+        decode_ilp,
+    ],
+)
+def test_what_are_no_chain_scores_is_one_sentence(decode):
+    with pytest.raises(InvalidInput, match=r"as ChainScores, found list; make them with ChainScores\("):
+        decode(RAW)
+
+
+def test_a_batch_of_one_is_a_list_of_one():
+    for one in (ChainScores(RAW), 3):
+        with pytest.raises(InvalidInput, match="expected a list of ChainScores or a ChainBatch, found"):
+            viterbi_batch(one)
 
 
 @quick

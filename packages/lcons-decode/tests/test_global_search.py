@@ -77,7 +77,7 @@ def test_a_budget_bounds_what_is_tried_and_is_owned_up_to(problem, budget):
     elif len(order) <= budget:
         assert (answer.status, answer.y) == (Status.RELAXED, order[0].y)
     else:
-        assert (answer.status, answer.y) == (Status.TIME_LIMIT, order[0].y)
+        assert (answer.status, answer.y) == (Status.OUT_OF_BUDGET, order[0].y)
         assert answer.violations == (Violation("whole", None),)
 
 
@@ -100,10 +100,24 @@ def test_a_budget_of_one_tries_one_labelling():
     answer = decode_global(scores, [Hard(at_most_one("a", "ab"), "once")], budget=1)
     assert (answer.y, answer.status, answer.stats) == (
         ("a", "a"),
-        Status.TIME_LIMIT,
+        Status.OUT_OF_BUDGET,
         {"tried": 1, "budget": 1},
     )
     assert answer.violations == (Violation("once", None),)
+
+
+def test_progress_is_told_of_every_labelling_tried():
+    scores = ChainScores([[2.0, 1.0], [3.0, 0.0], [1.0, 0.0]], labels="ab")
+    told = []
+    answer = decode_global(scores, [at_most_one("a", "ab")], progress=told.append)
+    assert told == list(range(1, answer.stats["tried"] + 1))
+    assert len(told) > 1
+
+
+def test_running_out_of_budget_is_no_time_limit_and_promises_less_than_a_relaxed_answer():
+    assert str(Status.OUT_OF_BUDGET) == "out of budget"
+    order = list(Status)
+    assert order.index(Status.RELAXED) < order.index(Status.OUT_OF_BUDGET) < order.index(Status.INFEASIBLE)
 
 
 def test_a_soft_global_constraint_is_weighed_against_the_score():

@@ -1,16 +1,30 @@
 """nbest is the sorted enumeration."""
 
-from itertools import pairwise
+import tracemalloc
+from itertools import islice, pairwise
 
 import numpy as np
-from chain_strategies import TOLERANCE, columns, enumerated, global_uses, hard_problems, is_soft, problems
+import pytest
+from chain_strategies import (
+    TOLERANCE,
+    agree,
+    columns,
+    enumerated,
+    generators,
+    global_uses,
+    hard_problems,
+    is_soft,
+    problems,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lcons_decode.chain import ChainConstraints
-from lcons_decode.constraints import Hard, allowed_ngrams, forbidden_ngrams
+from lcons_decode.constrained import constrained_viterbi
+from lcons_decode.constraints import Hard, Soft, allowed_ngrams, forbidden_ngrams
 from lcons_decode.decoding import Status, Violation
-from lcons_decode.nbest import nbest
+from lcons_decode.lattice import Lattice
+from lcons_decode.nbest import in_order, nbest
 from lcons_decode.scores import ChainScores
 
 quick = settings(max_examples=60, deadline=None)
@@ -87,3 +101,66 @@ def test_one_label_has_one_labelling(x):
     T = len(x["pos"])
     (only,) = nbest(ChainScores(np.ones((T, 1))), 10, (), x)
     assert (only.y, only.score) == (("0",) * T, float(T))
+
+
+def first_of_all(scores, count):
+    """The first labellings by score and then by label order: of the best prefixes that end in each label."""
+    ends = {c: [(-(scores.start[c] + scores.emission[0, c]), (c,))] for c in range(scores.L)}
+    for t in range(1, len(scores)):
+        grown = {}
+        for c in range(scores.L):
+            longer = [
+                (cost - scores.transition[b, c] - scores.emission[t, c], (*y, c))
+                for b, prefixes in ends.items()
+                for cost, y in prefixes
+            ]
+            grown[c] = sorted(longer)[:count]
+        ends = grown
+    whole = [(cost - scores.stop[c], y) for c, prefixes in ends.items() for cost, y in prefixes]
+    return [(scores.names(y), -cost) for cost, y in sorted(whole)[:count]]
+
+
+@settings(max_examples=25, deadline=None)
+@given(generators, st.sampled_from([0, 1, 16]), st.integers(1, 4), st.integers(10, 40), st.integers(1, 80))
+def test_long_sequences_have_their_ties_in_declared_order_too(rng, scale, L, T, count):
+    shapes = ((T, L), (L, L), (L,), (L,))
+    scores = ChainScores(*(rng.integers(-scale, scale + 1, shape) / 16 for shape in shapes))
+    assert [(f.y, f.score) for f in nbest(scores, count)] == first_of_all(scores, count)
+
+
+@quick
+@given(problems(min_T=1, **small))
+def test_the_lattice_knows_the_best_score_with_penalties(problem):
+    scores, uses, x = problem
+    lattice = Lattice.of(scores, ChainConstraints.of(uses, scores.labels), x)
+    expected = max((each.score for each in satisfying(scores, uses, x)), default=-np.inf)
+    (found,) = lattice.levels[0].of(np.array([lattice.first]))
+    assert agree(found, expected, uses)
+    assert lattice.possible == (expected > -np.inf)
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.0], ids=["drawn", "all equal"])
+def test_labellings_of_a_long_sequence_take_next_to_no_memory(scale):
+    T, L = 2_000, 7
+    rng = np.random.default_rng(0)
+    scores = ChainScores(scale * rng.normal(size=(T, L)), scale * rng.normal(size=(L, L)))
+    tracemalloc.start()
+    try:
+        sizes = []
+        for _ in islice(in_order(scores, ChainConstraints.of((), scores.labels)), 1_000):
+            sizes.append(tracemalloc.get_traced_memory()[0])
+            assert sizes[-1] < 40e6
+    finally:
+        tracemalloc.stop()
+    assert (sizes[-1] - sizes[100]) / 900 < 5_000
+
+
+def test_soft_constraints_on_a_long_sequence_are_in_the_bound():
+    T, labels = 200, "abc"
+    rng = np.random.default_rng(0)
+    scores = ChainScores(rng.normal(size=(T, 3)), labels=labels)
+    uses = [Soft(forbidden_ngrams(labels, ["ab", "bc"]), 0.5, "soft")]
+    found = nbest(scores, 50, uses)
+    assert found[0].score == pytest.approx(constrained_viterbi(scores, uses).score)
+    assert len({f.y for f in found}) == 50
+    assert all(a.score >= b.score - TOLERANCE for a, b in pairwise(found))

@@ -28,8 +28,9 @@ from lcons_decode import (
     decode_scored,
     viterbi,
 )
+from lcons_decode.constraint_files import load_constraints
 from lcons_decode.score_files import read_labels, read_scored
-from lcons_decode.scored import conll, described, load_constraints
+from lcons_decode.scored import conll, described
 
 LABELS = ("B-X", "I-X", "O")
 
@@ -178,7 +179,10 @@ GOOD = {"emission": np.ones((2, 3)), "offsets": [0, 2], "labels": LABELS}
         ({"emission": np.ones((1, 2, 3))}, r"expected offsets that go from 0 up to 1"),
         ({"emission": np.array("x")}, "expected offsets that go from 0 up to 0"),
         ({"emission": np.full((2, 3), np.nan)}, "sequence 1: emission must not hold NaN"),
-        ({"emission": np.full((2, 3), "1")}, "sequence 1: emission: expected numbers"),
+        (
+            {"emission": np.full((2, 3), "1")},
+            "sequence 1: emission: expected numbers, found an array of <U1; convert",
+        ),
         ({"offsets": [0, 1]}, "from 0 up to 2"),
         ({"offsets": [0, 3, 2]}, "from 0 up to 2"),
         ({"offsets": [0.0, 2.0]}, "from 0 up to 2"),
@@ -225,10 +229,35 @@ def test_a_damaged_npz_file_is_one_sentence(damage):
         ('{"label": ["A"]}', "expected `emission`, or `labels`"),
         ('{"labels": []}', "expected labels as distinct names"),
         ('{"labels": ["A", 3]}', "expected labels as distinct names"),
-        ('{"labels": ["A", "B"]}\n{"emission": [[1, 2], [3]]}', "it:2: emission: expected numbers in rows"),
-        ('{"labels": ["A", "B"]}\n{"emission": [[1, null]]}', "it:2: emission: expected numbers"),
-        ('{"labels": ["A", "B"]}\n{"emission": [["1", "2"]]}', "it:2: emission: expected numbers"),
-        ('{"labels": ["A", "B"]}\n{"emission": [[1, NaN]]}', "it:2: emission must not hold NaN"),
+        (
+            '{"labels": ["A", "B"]}\n{"emission": [[1, 2], [3]]}',
+            "it:2: emission: expected 2 scores for token 2, found 1; give a score for each label.$",
+        ),
+        (
+            '{"labels": ["A", "B"]}\n{"emission": [[1, 2], [3, 4], [5, null]]}',
+            "for token 3, found null; -Infinity forbids a label.$",
+        ),
+        (
+            '{"labels": ["A", "B"]}\n{"emission": [[1, 2], ["3", "4"]]}',
+            'for token 2, found "3"; write numbers as they are.$',
+        ),
+        ('{"labels": ["A", "B"]}\n{"emission": [[true, false]]}', "for token 1, found true"),
+        ('{"labels": ["A", "B"]}\n{"emission": [[1, 2], 3]}', "a list of 2 scores for token 2, found 3"),
+        ('{"labels": ["A", "B"]}\n{"emission": [[1, 2], [[3], 4]]}', r"for token 2, found \[3\];"),
+        ('{"labels": ["A", "B"]}\n{"emission": "none"}', 'a list of numbers, found "none"'),
+        ('{"labels": ["A", "B"]}\n{"emission": [[1, 1' + "0" * 400 + "]]}", "64 bits can hold"),
+        (
+            '{"labels": ["A", "B"]}\n{"emission": [[1, 2], [1, NaN]]}',
+            r"it:2: emission must not hold NaN .* found nan at \[1, 1\]",
+        ),
+        (
+            '{"labels": ["A", "B"], "start": [1, null]}',
+            "it:1: start: expected numbers for label 2, found null",
+        ),
+        (
+            '{"labels": ["A", "B"], "transition": [[1, 2], [3]]}',
+            "it:1: transition: expected 2 scores for row 2",
+        ),
         (
             '{"labels": ["A", "B"]}\n{"emission": [1, 2]}',
             r"shape \(tokens, 2\), a score a label, found \(2,\)",
@@ -240,6 +269,9 @@ def test_a_damaged_npz_file_is_one_sentence(damage):
         ('{"labels": ["A"]}\n{"emission": [[1]], "labels": ["A"]}', "gold labels go by another name"),
         ('{"labels": ["A"], "stop": [1, 2]}', r"it:1: stop must have shape \(1,\)"),
         ("\xff", "it:1: expected a JSON object"),
+        ('{"labels": ["\xe9"]}', r"not UTF-8 \(0xe9 at byte 14 of the line\); save the file as UTF-8"),
+        ("\x93NUMPY\x01\0", "found a .npy file, which holds one array alone; write npz with numpy.savez"),
+        ('{"emission": [[1]]}', "or name a file of them with --labels.$"),
         ("[" * 100_000, "it:1: expected a JSON object"),
     ],
 )
@@ -256,6 +288,9 @@ def test_labels_that_do_not_agree_are_refused(tmp_path):
         read_scored(of_npz(**GOOD), "it", ["O", "B-X", "I-X"])
     with pytest.raises(LconsError, match="cannot read"):
         read_labels(tmp_path / "none")
+    (tmp_path / "labels").write_bytes("\xe9".encode("latin-1"))
+    with pytest.raises(InvalidInput, match="expected labels in UTF-8, found other bytes; save the file as"):
+        read_labels(tmp_path / "labels")
     (tmp_path / "labels").write_text("[1, 2")
     with pytest.raises(InvalidInput, match="a label a line or a JSON list"):
         read_labels(tmp_path / "labels")
@@ -299,7 +334,23 @@ def test_global_constraints_are_decoded_best_first():
     assert (answer.y, answer.score) == (("B-X", "O", "O"), 4.5)
     assert answer.score == decode_global(scores, constraints).score
     ((_, short),) = decode_scored([Scored(scores)], constraints, budget=1)
-    assert str(short.status) == "time limit"
+    assert str(short.status) == "out of budget"
+
+
+def test_under_global_constraints_each_answer_is_given_before_the_next_sequence_is_read():
+    scores, read, tried = ChainScores([[3.0, 0.0, 1.0], [2.0, 0.0, 0.0]], labels=LABELS), [], []
+
+    def sequences():
+        for number in range(3):
+            read.append(number)
+            yield Scored(scores, id=number)
+
+    found = decode_scored(sequences(), [at_most(1)], progress=lambda scored, n: tried.append((scored.id, n)))
+    for number in range(3):
+        scored, answer = next(found)
+        assert (scored.id, read) == (number, list(range(number + 1)))
+        assert tried == [(number, n) for n in range(1, answer.stats["tried"] + 1)]
+        tried.clear()
 
 
 def test_what_is_kept_of_windows_is_dropped_where_it_is_too_much(monkeypatch):
@@ -347,7 +398,9 @@ def test_constraints_are_hard_or_soft_as_named(tmp_path, monkeypatch):
     for names, message in (
         (["a.json", "a.json"], "once, found 'a.json' twice"),
         (["a.json:-1"], "at least 0, found -1"),
-        (["a.json:x"], "cannot read 'a.json:x'"),
+        (["a.json:x"], "expected a number after the colon of 'a.json:x', .* found 'x'; write `a.json:0.5`"),
+        (["a.json:"], "expected a number after the colon of 'a.json:'"),
+        (["none.json:x"], "cannot read 'none.json:x'"),
         (["none.json"], "cannot read 'none.json'"),
     ):
         with pytest.raises(LconsError, match=message):
@@ -374,8 +427,22 @@ def test_answers_are_written_as_columns_or_plain_data():
         "violations": [],
     }
     for cell in ("New York", "", "a\u2028"):
-        with pytest.raises(InvalidInput, match="which CoNLL columns cannot hold; write JSON"):
+        with pytest.raises(
+            InvalidInput, match=r"which CoNLL columns cannot hold; write --tabs, .* or --json"
+        ):
             conll(Scored(scores, {"word": (cell, "x")}), answer)
+
+
+def test_between_tabs_cells_may_hold_blanks_but_nothing_that_ends_them():
+    scores = ChainScores([[0.0, 0.0, 1.0]], labels=LABELS)
+    ((_, answer),) = decode_scored([Scored(scores)])
+    assert (
+        conll(Scored(scores, {"word": ("Hà Nội",), "pos": ("N p",)}), answer, tabs=True)
+        == "Hà Nội\tN p\tO\n\n"
+    )
+    for cell in ("a\tb", "a\nb", "a\u2028b", "a\r", " a", "a ", "", " "):
+        with pytest.raises(InvalidInput, match="which columns between tabs cannot hold; write --json"):
+            conll(Scored(scores, {"word": (cell,)}), answer, tabs=True)
 
 
 def test_impossible_scores_and_empty_sequences_are_written_too():

@@ -5,10 +5,9 @@ Only click is imported here; what the command needs is imported when it runs.
 
 from __future__ import annotations
 
-import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,14 +16,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from lcons_cli.options import shared
-from lcons_cli.reading import STDIN, Say, json_line, say_nothing, say_on_stderr, write_all
+from lcons_cli.reading import STDIN, Say, json_line, say_nothing, say_on_stderr, standard_input, write_all
+from lcons_cli.waiting import about, signs_of_life
 
 if TYPE_CHECKING:
     from lcons_decode import Decoding, Hard, Scored, Soft
     from lcons_decode.score_files import ScoreSource
-
-# Seconds after which progress is shown.
-_PATIENCE = 2.0
 
 
 @click.command()
@@ -61,7 +58,9 @@ _PATIENCE = 2.0
     default=10_000,
     show_default=True,
     metavar="N",
-    help="Labellings tried for a sequence under global constraints (counts, existence), best first.",
+    help="Labellings tried for a sequence under global constraints (counts, existence), best first. Where it"
+    " runs out, the status is `out of budget`: the labels are the tried ones that break the fewest"
+    " constraints, and others may be better.",
 )
 @click.option(
     "--format",
@@ -74,6 +73,9 @@ _PATIENCE = 2.0
     " shows it.",
 )
 @click.option("--json", "form", flag_value="json", help="The same as --format json.")
+@click.option(
+    "--tabs", is_flag=True, help="CoNLL columns whose cells are separated by one tab and may hold blanks."
+)
 @shared("Say how often each constraint is broken without it.", json=None, seed="unused")
 def decode(
     file: str,
@@ -83,6 +85,7 @@ def decode(
     beam: int | None,
     budget: int,
     form: str,
+    tabs: bool,
     quiet: bool,
     verbose: bool,
 ) -> None:
@@ -95,7 +98,8 @@ def decode(
     `words` and `pos`.
 
     Where hard constraints cannot all be satisfied, the labels that break the fewest windows are written, and
-    counted as relaxed.
+    counted as relaxed. Where each label of a token has the score -Infinity, nothing can be chosen: all
+    labels of that sequence are `_`, or null in JSON, and it is counted as infeasible.
 
     \b
     Example:
@@ -106,9 +110,11 @@ def decode(
       lcons decode scores.npz -c pos.json:0.5 -c iob2.json --json > labels.jsonl
     """
     from lcons_core.errors import InvalidInput
+    from lcons_decode.constraint_files import load_constraints
     from lcons_decode.score_files import read_labels, read_scored
-    from lcons_decode.scored import load_constraints
 
+    if tabs and form == "json":
+        raise InvalidInput("--tabs separates the cells of columns, found --json; leave one of them out.")
     if soft is not None and not files:
         raise InvalidInput("--soft is the weight of constraints, found none; name one with `-c FILE`.")
     uses = load_constraints(files, soft)
@@ -117,7 +123,9 @@ def decode(
     with _opened(file) as source:
         scored = read_scored(source, "standard input" if file == STDIN else file, labels)
         summary = _Summary(uses, verbose)
-        if write_all(_contents(scored, uses, {"beam": beam, "budget": budget}, form, summary, say)):
+        options = {"beam": beam, "budget": budget}
+        written = "tabs" if tabs else form
+        if write_all(_contents(scored, uses, options, written, summary, say)):
             for line in summary.lines():
                 say(line)
 
@@ -135,8 +143,9 @@ def _contents(
     from lcons_decode.scored import conll, decode_scored, described
 
     columns: list[str] | None = None
-    with _progress(source, say) as advance:
-        for scored, answer in decode_scored(source, uses, **options):
+    state = _State(source, options["budget"])
+    with signs_of_life(state.now, say):
+        for scored, answer in decode_scored(source, uses, **options, progress=state.tried):
             if form == "json":
                 text = json_line(described(scored, answer))
             else:
@@ -147,9 +156,9 @@ def _contents(
                         f" ({', '.join(columns) or 'none'}), found {', '.join(scored.x) or 'none'}; give each"
                         " sequence the same, or write --json."
                     )
-                text = conll(scored, answer)
+                text = conll(scored, answer, tabs=form == "tabs")
             summary.count(scored, answer)
-            advance(summary.sequences)
+            state.done()
             # Half a surrogate pair, which a JSON string may hold, is written as an escape.
             yield text.encode("utf-8", "backslashreplace")
     if not summary.sequences:
@@ -191,8 +200,11 @@ class _Summary:
         if self.uses:
             parts.append(f"changed by the constraints: {self.changed:,} ({self.labels:,} labels)")
             parts.append(f"relaxed: {self.statuses['relaxed']:,}")
-        shown = [status for status in ("time limit", "infeasible") if self.statuses[status]]
-        yield ", ".join([*parts, *(f"{status}: {self.statuses[status]:,}" for status in shown)])
+        if self.statuses["out of budget"]:
+            parts.append(f"out of budget: {self.statuses['out of budget']:,} (raise --budget)")
+        if self.statuses["infeasible"]:
+            parts.append(f"infeasible: {self.statuses['infeasible']:,}")
+        yield ", ".join(parts)
         for use in self.uses if self.verbose else ():
             weight = getattr(use, "weight", None)
             kind = "hard" if weight is None else f"soft, weight {weight:g}"
@@ -200,41 +212,40 @@ class _Summary:
             yield f"{use.name} ({kind}): broken in {alone:,} sequences by the scores alone, in {now:,} now"
 
 
-@contextmanager
-def _progress(source: ScoreSource, say: Say) -> Iterator[Callable[[int], None]]:
-    """After two seconds, a bar on stderr if that is a terminal and stdout none, else a line that says how
-    long it will take."""
-    began, bars, task = time.monotonic(), None, None
-    told = say is say_nothing
-    last = began
+class _State:
+    """How far the work is: sequences that are done, and the one that labellings are tried of."""
 
-    def advance(sequences: int) -> None:
-        nonlocal told, bars, task, last
-        now = time.monotonic()
-        if told or now - last < (_PATIENCE if bars is None else 0.1):
-            return
-        last, share = now, source.share()
-        if bars is not None and task is not None:
-            bars.update(task, completed=share, description=f"{sequences:,} sequences")
-            return
-        if sys.stderr.isatty() and not sys.stdout.isatty():
-            from rich.console import Console
-            from rich.progress import Progress
+    def __init__(self, source: ScoreSource, budget: int) -> None:
+        self._source, self._budget = source, budget
+        self._began = self._last = time.monotonic()
+        self._sequences, self._share = 0, 0.0
+        self._trying: tuple[Scored, int] | None = None
 
-            bars = Progress(console=Console(stderr=True), transient=True)
-            task = bars.add_task("sequences", total=None if share is None else 1.0)
-            bars.start()
-            return
-        told = True
-        if share:
-            rest = (now - began) * (1 - share) / share
-            say(f"{sequences:,} sequences ({share:.0%}) so far; about {rest:,.0f} s to go")
+    def done(self) -> None:
+        """One more sequence is done."""
+        self._sequences += 1
+        self._share, self._last = self._source.share() or 0.0, time.monotonic()
+        self._trying = None
 
-    try:
-        yield advance
-    finally:
-        if bars is not None:
-            bars.stop()
+    def tried(self, scored: Scored, labellings: int) -> None:
+        """So many labellings of a sequence have been tried."""
+        self._trying = (scored, labellings)
+
+    def now(self) -> str:
+        """What to say of it."""
+        share, trying, parts = self._share, self._trying, []
+        if self._sequences:
+            parts.append(f"{self._sequences:,} sequences" + (f" ({share:.0%})" if share else "") + " so far")
+        if 0 < share < 1:
+            rest = (self._last - self._began) * (1 - share) / share - (time.monotonic() - self._last)
+            parts += [f"{about(rest)} to go"] if rest > 0 else []
+        if trying is not None:
+            scored, labellings = trying
+            parts.append(
+                f"{scored.where} ({len(scored.scores):,} tokens): {labellings:,} of at most {self._budget:,}"
+                " labellings tried"
+            )
+        return "; ".join(parts) or "no sequence is done yet"
 
 
 @contextmanager
@@ -243,7 +254,7 @@ def _opened(file: str) -> Iterator[BinaryIO]:
     from lcons_core.errors import LconsError
 
     if file == STDIN:
-        yield sys.stdin.buffer
+        yield standard_input()
         return
     try:
         source = Path(file).open("rb")  # noqa: SIM115

@@ -1,9 +1,9 @@
 """The `lcons` command and its subcommands.
 
 Each subcommand imports what it runs only when it runs, so that `lcons --help` needs click alone.
-Results go to stdout, progress to stderr; an `LconsError` is one line on stderr and exit code 2;
-Ctrl-C is one line and exit code 130, and a fault of lcons itself a traceback and exit code 2, as 1 would be
-an answer.
+Results go to stdout, progress to stderr; an `LconsError` is one line on stderr and exit code 2, and so is
+a full disk; Ctrl-C is one line and exit code 130, and a fault of lcons itself a traceback and exit code 2,
+as 1 would be an answer.
 """
 
 import sys
@@ -22,6 +22,7 @@ from lcons_cli.extract import extract
 from lcons_cli.learn import learn
 from lcons_cli.options import shared
 from lcons_cli.parse import parse
+from lcons_cli.reading import cannot_write
 from lcons_cli.report import report
 from lcons_cli.tag import tag
 from lcons_cli.verify import verify
@@ -45,7 +46,11 @@ class LconsGroup(click.Group):
     def __call__(self, *args: Any, **options: Any) -> Any:
         try:
             return super().__call__(*args, **options)
-        except Exception:
+        except Exception as error:
+            sentence = cannot_write(error)
+            if sentence is not None:
+                click.echo(f"lcons: error: {sentence}", err=True)
+                sys.exit(ErrorLine.exit_code)
             traceback.print_exc()
             click.echo("lcons: error: this is a fault of lcons, not of what you gave it.", err=True)
             sys.exit(ErrorLine.exit_code)

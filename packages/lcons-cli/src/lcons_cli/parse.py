@@ -197,7 +197,8 @@ def _summary(counts: Counter[str], form: str, constrained: bool) -> str:
     parts = [f"references: {counts['references']:,} ({counts['fields']:,} fields)"]
     if constrained:
         parts += [f"changed by the constraints: {counts['changed']:,}", f"relaxed: {counts['relaxed']:,}"]
-    parts += [f"{status}: {counts[status]:,}" for status in ("time limit", "infeasible") if counts[status]]
+    shown = [status for status in ("out of budget", "time limit", "infeasible") if counts[status]]
+    parts += [f"{status}: {counts[status]:,}" for status in shown]
     if counts["blank"]:
         parts.append(f"blank lines: {counts['blank']:,}")
     if counts["not UTF-8"]:

@@ -6,6 +6,7 @@ Only click is imported here; what is needed is imported when it is used.
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -14,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 import click
 
@@ -26,6 +27,9 @@ POS = "pos"
 
 Say = Callable[[str], None]
 TaggedCorpus = Callable[[], "tuple[str, list[TaggedSentence]]"]
+
+# What a full or failing disk says.
+_NOT_WRITTEN = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 # JSON may hold these as they are, but some readers take them for the end of a line.
 _LINE_ENDS = str.maketrans({end: f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"})
@@ -49,14 +53,25 @@ def listed(counts: Counter[str]) -> str:
     return ", ".join(f"{name} {number:,}" for name, number in counts.most_common()) or "none"
 
 
+def standard_input() -> BinaryIO:
+    """Standard input as bytes; an error where whoever started this has closed it."""
+    from lcons_core.errors import LconsError
+
+    if sys.stdin is None:
+        raise LconsError("cannot read standard input: it is closed; name a file, or give one on stdin.")
+    return sys.stdin.buffer
+
+
 @contextmanager
 def opened(file: str) -> Iterator[TextIO]:
     """The input as text: without a byte order mark, with what is not UTF-8 kept; a newline ends a line."""
     from lcons_core.errors import LconsError
 
     try:
-        raw = sys.stdin.buffer if file == STDIN else Path(file).open("rb")  # noqa: SIM115
+        raw = standard_input() if file == STDIN else Path(file).open("rb")  # noqa: SIM115
     except (OSError, ValueError) as error:
+        if isinstance(error, LconsError):
+            raise
         raise LconsError(
             f"cannot read {file!r}: {getattr(error, 'strerror', None) or error}; name a text file, or `-` for"
             " stdin."
@@ -90,6 +105,8 @@ def write_all(contents: Generator[bytes, None, None]) -> bool:
     """Writes to stdout, as the contents come; whether whoever reads it stayed to the end."""
     from lcons_core.errors import LconsError
 
+    if sys.stdout is None:
+        raise LconsError("cannot write to standard output: it is closed; give a file or a pipe to write to.")
     out = sys.stdout.buffer
     try:
         with closing(contents):
@@ -106,6 +123,15 @@ def write_all(contents: Generator[bytes, None, None]) -> bool:
             f"cannot go on reading or writing: {error.strerror}; try again with another file."
         ) from None
     return True
+
+
+def cannot_write(error: BaseException) -> str | None:
+    """What to say of an error that is no fault of lcons, as there is no room for the output or its disk
+    fails; what is left of it goes nowhere. None of any other error."""
+    if not isinstance(error, OSError) or error.errno not in _NOT_WRITTEN:
+        return None
+    _leave_stdout()
+    return f"cannot write the output: {error.strerror}; make room, or write it elsewhere."
 
 
 def pos_tagger(corpus: TaggedCorpus, say: Say) -> PosTagger:
@@ -153,7 +179,7 @@ def tagger_progress(say: Say) -> Iterator[Callable[[TaggerProgress], None]]:
 
 
 def _leave_stdout() -> None:
-    """The output cannot be written, as whoever read it has gone: what is left of it goes nowhere, quietly."""
+    """The output cannot be written, or whoever read it has gone: what is left of it goes nowhere, quietly."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError):

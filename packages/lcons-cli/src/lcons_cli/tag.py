@@ -143,7 +143,7 @@ class _Summary:
         parts = [f"sentences: {self.sentences:,} ({self.words:,} words)"]
         if self.constrained:
             parts.append(f"changed by the constraints: {self.changed:,}")
-        shown = [status for status in ("time limit", "infeasible") if self.statuses[status]]
+        shown = [status for status in ("out of budget", "time limit", "infeasible") if self.statuses[status]]
         parts += [f"{status}: {self.statuses[status]:,}" for status in ["relaxed"] * self.constrained + shown]
         if self.not_utf8:
             parts.append(f"not UTF-8, kept as they are: {self.not_utf8:,}")

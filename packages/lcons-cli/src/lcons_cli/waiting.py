@@ -5,6 +5,8 @@ Only the standard library is imported here; rich is imported when there is somet
 
 from __future__ import annotations
 
+import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -52,6 +54,52 @@ def waiting(what: str, say: Say) -> Iterator[Progress]:
     finally:
         if shown and shown[0] is not None:
             shown[0][0].stop()
+
+
+@contextmanager
+def signs_of_life(now: Callable[[], str], say: Say) -> Iterator[None]:
+    """Says `now()`, how far the block is, once it has taken two seconds, and again each time as long has
+    passed; on stderr that is a terminal, with stdout that is none, all the time.
+
+    A thread asks, so that one step that takes long does not keep it silent.
+    """
+    if say is say_nothing:
+        yield
+        return
+    done = threading.Event()
+    thread = threading.Thread(target=_tell, args=(now, say, done), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def _tell(now: Callable[[], str], say: Say, done: threading.Event) -> None:
+    began = time.monotonic()
+    if done.wait(PATIENCE):
+        return
+    try:
+        if sys.stderr.isatty() and not (sys.stdout is not None and sys.stdout.isatty()):
+            _show(now, done)
+            return
+        say(now())
+        while not done.wait(max(PATIENCE, time.monotonic() - began)):
+            say(now())
+    except OSError:
+        # Nobody reads stderr, which is no reason to stop the work.
+        return
+
+
+def _show(now: Callable[[], str], done: threading.Event) -> None:
+    """A line that changes until it is done, and is gone then."""
+    from rich.console import Console
+    from rich.text import Text
+
+    with Console(stderr=True).status(Text(now())) as status:
+        while not done.wait(0.1):
+            status.update(Text(now()))
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from lcons_decode.constrained import constrained_viterbi_batch
 from lcons_decode.constraints import Constraint
 from lcons_decode.decoding import Decoding
 from lcons_decode.global_search import decode_global
-from lcons_decode.scores import ChainBatch, ChainScores, shares_model
+from lcons_decode.scores import ChainBatch, ChainScores, checked_scores, shares_model
 from lcons_decode.viterbi import viterbi_batch
 
 CHUNK = 512
@@ -73,7 +73,7 @@ def _stream(
     options: dict[str, Any],
 ) -> Iterator[Decoding]:
     compiled: ChainConstraints | None = None
-    while some := list(islice(sequences, chunk)):
+    while some := list(map(checked_scores, islice(sequences, chunk))):
         columns = None if xs is None else list(islice(xs, len(some)))
         if columns is not None and len(columns) != len(some):
             raise InvalidInput("x ran out before the sequences did; give one x a sequence.")

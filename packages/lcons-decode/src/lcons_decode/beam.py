@@ -22,7 +22,7 @@ from lcons_decode.constraints import Constraint
 from lcons_decode.decoding import Decoding, Status
 from lcons_decode.kernels import backend
 from lcons_decode.kernels.arrays import Floats, Ints
-from lcons_decode.scores import ChainBatch, ChainScores
+from lcons_decode.scores import ChainBatch, ChainScores, Sequences
 from lcons_decode.threads import share_rows
 from lcons_decode.viterbi import viterbi
 
@@ -47,7 +47,7 @@ def beam_search(
 
 
 def beam_search_batch(
-    batch: ChainBatch,
+    batch: Sequences,
     constraints: Iterable[Constraint] | ChainConstraints = (),
     xs: Sequence[X] | None = None,
     *,
@@ -58,6 +58,7 @@ def beam_search_batch(
     """What a beam of that width finds for each sequence."""
     if width < 1:
         raise InvalidInput(f"the beam width must be at least 1, found {width}.")
+    batch = ChainBatch.of(batch)
     compiled = ChainConstraints.of(constraints, batch.labels)
     layout = lay_out(batch, compiled, xs)
     beams = np.zeros((width, len(batch.emission)), dtype=np.int64)

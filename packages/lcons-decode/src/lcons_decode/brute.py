@@ -9,7 +9,7 @@ from lcons_core.errors import TooLarge
 from lcons_decode.chain import ChainConstraints, X
 from lcons_decode.constraints import Constraint
 from lcons_decode.decoding import Decoding, Status
-from lcons_decode.scores import ChainScores
+from lcons_decode.scores import ChainScores, checked_scores
 
 MAX_LABELLINGS = 10**6
 
@@ -18,6 +18,7 @@ def labellings(
     scores: ChainScores, constraints: Iterable[Constraint] | ChainConstraints = (), x: X = None
 ) -> Iterator[Decoding]:
     """Every labelling in declared label order, with its score, soft penalties in it, and its violations."""
+    checked_scores(scores)
     if scores.L ** len(scores) > MAX_LABELLINGS:
         raise TooLarge(
             f"{scores.L}^{len(scores)} labellings exceed the limit of {MAX_LABELLINGS:,}; use a decoder."

@@ -22,7 +22,7 @@ from lcons_decode.chain import ChainConstraints, X, lay_out
 from lcons_decode.constraints import Constraint
 from lcons_decode.decoding import Decoding, Status
 from lcons_decode.kernels import backend
-from lcons_decode.scores import ChainBatch, ChainScores, Floats, Ints
+from lcons_decode.scores import ChainBatch, ChainScores, Floats, Ints, Sequences
 from lcons_decode.threads import share_rows
 from lcons_decode.viterbi import read_decoding
 
@@ -44,12 +44,13 @@ def constrained_viterbi(
 
 
 def constrained_viterbi_batch(
-    batch: ChainBatch,
+    batch: Sequences,
     constraints: Iterable[Constraint] | ChainConstraints,
     xs: Sequence[X] | None = None,
     threads: int | None = None,
 ) -> list[Decoding]:
-    """The best labelling of each sequence under local constraints."""
+    """The best labelling of each sequence under local constraints; `xs` are their columns, one a sequence."""
+    batch = ChainBatch.of(batch)
     compiled = ChainConstraints.of(constraints, batch.labels)
     if compiled.named.global_hard or compiled.named.global_soft:
         raise InvalidInput(

@@ -10,13 +10,16 @@ from typing import Any
 
 class Status(StrEnum):
     """OPTIMAL: no labelling that satisfies the constraints is better. HEURISTIC: satisfies, may not be best.
-    RELAXED: the constraints could not all be satisfied; `violations` says which. TIME_LIMIT: stopped by a
-    budget.
-    INFEASIBLE: there is no labelling of finite score."""
+    RELAXED: the constraints could not all be satisfied; `violations` says which. OUT_OF_BUDGET: as many
+    labellings were tried as the budget allows, and `violations` says what the answer breaks. TIME_LIMIT: the
+    same of a solver's time. INFEASIBLE: there is no labelling of finite score.
+
+    They are declared from what promises most to what promises least."""
 
     OPTIMAL = "optimal"
     HEURISTIC = "heuristic"
     RELAXED = "relaxed"
+    OUT_OF_BUDGET = "out of budget"
     TIME_LIMIT = "time limit"
     INFEASIBLE = "infeasible"
 

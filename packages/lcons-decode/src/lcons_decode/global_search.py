@@ -10,7 +10,7 @@ Not in the paper, which filters the last beam only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from lcons_core.errors import InvalidInput
 from lcons_decode.chain import ChainConstraints, X
@@ -18,7 +18,7 @@ from lcons_decode.constrained import constrained_viterbi
 from lcons_decode.constraints import Constraint
 from lcons_decode.decoding import Decoding, Status
 from lcons_decode.nbest import in_order
-from lcons_decode.scores import ChainScores
+from lcons_decode.scores import ChainScores, checked_scores
 
 BUDGET = 10_000
 
@@ -29,16 +29,18 @@ def decode_global(
     x: X = None,
     *,
     budget: int = BUDGET,
+    progress: Callable[[int], None] | None = None,
 ) -> Decoding:
     """The best labelling under local and global constraints.
 
-    OPTIMAL where proved; TIME_LIMIT where the budget ran out: then the tried labelling with the fewest
-    violations is given. Where the local constraints alone cannot be satisfied, or no labelling satisfies
-    the global ones, RELAXED.
+    OPTIMAL where proved; OUT_OF_BUDGET where `budget` labellings were tried and the best might be another:
+    then the tried labelling with the fewest violations is given. Where the local constraints alone cannot be
+    satisfied, or no labelling satisfies the global ones, RELAXED. `progress` is told how many labellings have
+    been tried.
     """
     if budget < 1:
         raise InvalidInput(f"the budget must be at least 1 labelling, found {budget}.")
-    compiled = ChainConstraints.of(constraints, scores.labels)
+    compiled = ChainConstraints.of(constraints, checked_scores(scores).labels)
     best: tuple[int, float, tuple[str, ...]] | None = None
     tried, proved = 0, True
     for y, score in in_order(scores, compiled, x):
@@ -48,6 +50,8 @@ def decode_global(
             proved = False
             break
         tried += 1
+        if progress is not None:
+            progress(tried)
         total = score + compiled.global_penalty(y, x)
         broken = len(compiled.global_violations(y, x))
         if best is None or (-broken, total) > (-best[0], best[1]):
@@ -56,7 +60,7 @@ def decode_global(
     if best is None:
         return _without_globals(scores, compiled, x, stats)
     broken, total, y = best
-    status = Status.TIME_LIMIT if not proved else Status.RELAXED if broken else Status.OPTIMAL
+    status = Status.OUT_OF_BUDGET if not proved else Status.RELAXED if broken else Status.OPTIMAL
     return Decoding(y, total, status, stats, compiled.violations(y, x))
 
 

@@ -29,7 +29,7 @@ from lcons_decode.chain import ChainConstraints, X
 from lcons_decode.constrained import constrained_viterbi
 from lcons_decode.constraints import Constraint
 from lcons_decode.decoding import Decoding, Status
-from lcons_decode.scores import ChainScores, Floats
+from lcons_decode.scores import ChainScores, Floats, checked_scores
 
 ROUNDS = 200
 
@@ -59,7 +59,7 @@ def decode_lagrangian(
     """
     if rounds < 1:
         raise InvalidInput(f"at least one round is needed, found {rounds}.")
-    compiled = ChainConstraints.of(constraints, scores.labels)
+    compiled = ChainConstraints.of(constraints, checked_scores(scores).labels)
     _check(compiled)
     local = ChainConstraints.of(compiled.named.hard, scores.labels)
     cuts: list[Cut] = []

@@ -17,7 +17,7 @@ from lcons_core.errors import InvalidInput
 from lcons_decode.chain import ChainConstraints, X, lay_out
 from lcons_decode.constraints import Constraint
 from lcons_decode.dense import broken, penalties
-from lcons_decode.scores import ChainBatch, ChainScores, Floats
+from lcons_decode.scores import ChainBatch, ChainScores, Floats, checked_scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ def marginals(
     >>> marginals(ChainScores([[0.0, 0.0]])).probability
     array([[0.5, 0.5]])
     """
-    compiled = ChainConstraints.of(constraints, scores.labels)
+    compiled = ChainConstraints.of(constraints, checked_scores(scores).labels)
     if compiled.named.global_hard or compiled.named.global_soft:
         raise InvalidInput("marginals take local constraints; global ones do not factor over a chain.")
     T, L = len(scores), scores.L

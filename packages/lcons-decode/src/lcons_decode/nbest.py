@@ -1,9 +1,14 @@
 """Labellings in order of score, best first, under local constraints: A* with exact bounds.
 
-A prefix is continued in order of (its score so far) + (the best score from its state on). The bound is the
-Viterbi value of the lattice that hard constraints leave; soft penalties are at most 0, so it stays a bound.
-Hence labellings come out in the order of their scores, ties in declared label order, and no more is
-expanded than that takes.
+The best score from every state on is known (`lattice`), so it is known what it costs to leave the best
+continuation at a position for another label: a detour. A labelling is its detours from the best one,
+
+    score(y) = best score - sum of what its detours cost,
+
+and is kept as its last detour and the labelling without that, whatever its length. The detours on the
+best continuation of a state are a heap that shares all but a few entries with the heap of the next state
+(Eppstein, Finding the k shortest paths, 1998). Both are made only for states that a labelling came through.
+Ties come in declared label order.
 
 Not in the paper.
 """
@@ -11,20 +16,20 @@ Not in the paper.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from lcons_core.errors import InvalidInput
-from lcons_decode.chain import ChainConstraints, Layout, X, lay_out
+from lcons_decode.chain import ChainConstraints, X
 from lcons_decode.constraints import Constraint
 from lcons_decode.decoding import Decoding, Status
-from lcons_decode.dense import broken, continuations, penalties
-from lcons_decode.scores import ChainBatch, ChainScores
-
-Labels = tuple[int, ...]
+from lcons_decode.dense import labelling_penalty
+from lcons_decode.lattice import Lattice
+from lcons_decode.scores import ChainScores, Floats, Ints, checked_scores
 
 
 def nbest(
@@ -41,7 +46,7 @@ def nbest(
     """
     if count < 1:
         raise InvalidInput(f"at least one labelling must be asked for, found {count}.")
-    compiled = ChainConstraints.of(constraints, scores.labels)
+    compiled = ChainConstraints.of(constraints, checked_scores(scores).labels)
     found = islice(in_order(scores, compiled, x), count)
     return [
         Decoding(y, score, Status.OPTIMAL, {"rank": rank}, compiled.global_violations(y, x))
@@ -53,47 +58,173 @@ def in_order(
     scores: ChainScores, compiled: ChainConstraints, x: X = None
 ) -> Iterator[tuple[tuple[str, ...], float]]:
     """All labellings that break no hard local constraint, best first, with their scores."""
-    T, L = len(scores), scores.L
-    if not T:
+    if not len(scores):
         yield (), 0.0
         return
-    layout = lay_out(ChainBatch.of([scores]), compiled, None if x is None else [x])
-    best_after = continuations(scores, layout)
-    step_score = _steps(scores, layout)
-    V = L + 1
-    S = V**layout.m
-    bound = best_after(0, S - 1)
-    # Complete labellings have one entry more than labels: the STOP step.
-    queue: list[tuple[float, Labels, int, float]] = [(-bound, (), S - 1, 0.0)] if bound > -np.inf else []
+    lattice = Lattice.of(scores, compiled, x)
+    if not lattice.possible:
+        return
+    detours = _Detours(lattice)
+    queue = [_Labelling()]
     while queue:
-        _, prefix, state, so_far = heapq.heappop(queue)
-        t = len(prefix)
-        if t == T + 1:
-            y = scores.names(prefix[:T])
-            yield y, scores.score_ids(np.array(prefix[:T])) + compiled.local_penalty(y, x)
-            continue
-        for label, gain in step_score(t, state):
-            after = (state * V + label) % S
-            rest = best_after(t + 1, after) if t < T else 0.0
-            if gain > -np.inf and rest > -np.inf:
-                total = so_far + gain
-                heapq.heappush(queue, (-(total + rest), (*prefix, label), after, total))
+        found = heapq.heappop(queue)
+        ids = detours.labels(found)
+        yield scores.names(ids.tolist()), scores.score_ids(ids) + labelling_penalty(ids, lattice.layout)
+        for following in detours.after(found):
+            heapq.heappush(queue, following)
 
 
-def _steps(scores: ChainScores, layout: Layout) -> Callable[[int, int], Iterator[tuple[int, float]]]:
-    """A function of (t, state): the labels that may follow, and what each adds to the score."""
-    T, L = len(scores), scores.L
-    V = L + 1
+@dataclass(frozen=True, eq=False, slots=True)
+class _Place:
+    """A position and a state before it: the best label, and the others with what they cost, cheapest
+    first."""
 
-    def steps(t: int, state: int) -> Iterator[tuple[int, float]]:
-        labels: Any = np.arange(L) if t < T else np.array([L])
-        grams = state * V + labels
-        if t == T:
-            gains = scores.stop[[state % V]].copy()
+    t: int
+    state: int
+    best: int
+    labels: Ints
+    costs: Floats
+
+    def rank(self, i: int) -> tuple[int, int, int]:
+        """Where detour i belongs among labellings that differ in it alone, in declared label order; the one
+        without it has (1, 0, 0)."""
+        label = int(self.labels[i])
+        return (0, self.t, label) if label < self.best else (2, -self.t, label)
+
+
+_NO_DETOUR = (1, 0, 0)
+
+
+class _Heap(NamedTuple):
+    """A leftist heap that is never changed: `first` is the cheapest detour at a place, `height` that of the
+    right."""
+
+    first: tuple[float, tuple[int, int, int]]
+    place: _Place
+    height: int
+    left: _Heap | None
+    right: _Heap | None
+
+
+def _merged(a: _Heap | None, b: _Heap | None) -> _Heap | None:
+    if a is None or b is None:
+        return b if a is None else a
+    if b.first < a.first:
+        a, b = b, a
+    left, right = a.left, _merged(a.right, b)
+    if left is None or (right is not None and left.height < right.height):
+        left, right = right, left
+    return _Heap(a.first, a.place, 1 if right is None else right.height + 1, left, right)
+
+
+class _Labelling:
+    """`before` with one more detour, label i of a place; the best labelling has no detour and is before
+    itself."""
+
+    __slots__ = ("before", "cost", "depth", "heap", "i")
+
+    def __init__(self, before: _Labelling | None = None, heap: _Heap | None = None, i: int = 0) -> None:
+        self.before: _Labelling = self if before is None else before
+        self.heap, self.i = heap, i
+        self.depth, self.cost = 0, 0.0
+        if before is not None and heap is not None:
+            self.depth = before.depth + 1
+            self.cost = before.cost + float(heap.place.costs[i])
+
+    def __lt__(self, other: _Labelling) -> bool:
+        if self.cost != other.cost:
+            return self.cost < other.cost
+        # Of equal cost: they part at the first detour that they do not share.
+        a, b = self, other
+        first = second = _NO_DETOUR
+        while a is not b:
+            further = a.depth - b.depth
+            if further >= 0:
+                first, a = a.rank(), a.before
+            if further <= 0:
+                second, b = b.rank(), b.before
+        return first < second
+
+    def rank(self) -> tuple[int, int, int]:
+        """Where the last detour belongs among others."""
+        return _NO_DETOUR if self.heap is None else self.heap.place.rank(self.i)
+
+
+class _Detours:
+    """The detours of a lattice, found as they are asked for."""
+
+    def __init__(self, lattice: Lattice) -> None:
+        self._lattice = lattice
+        self._T = len(lattice.scores)
+        self._places: list[dict[int, _Place]] = [{} for _ in range(self._T)]
+        self._heaps: list[dict[int, _Heap | None]] = [{} for _ in range(self._T)]
+        self._best = np.zeros(self._T, dtype=np.int64)
+        self._best_states = np.zeros(self._T, dtype=np.int64)
+        state = lattice.first
+        for t in range(self._T):
+            self._best[t], self._best_states[t] = self._place(t, state).best, state
+            state = lattice.after(state, int(self._best[t]))
+
+    def labels(self, labelling: _Labelling) -> Ints:
+        """(T,) label indices."""
+        chain: list[tuple[_Place, int]] = []
+        while labelling.heap is not None:
+            chain.append((labelling.heap.place, labelling.i))
+            labelling = labelling.before
+        ids = self._best.copy()
+        ends = [*(place.t for place, _ in chain[-2::-1]), self._T]
+        for (place, i), end in zip(reversed(chain), ends, strict=False):
+            ids[place.t] = place.labels[i]
+            state = self._lattice.after(place.state, int(ids[place.t]))
+            # From here the best continuation goes on, which soon is that of the best labelling again.
+            t = place.t + 1
+            while t < end and state != self._best_states[t]:
+                ids[t] = self._place(t, state).best
+                state = self._lattice.after(state, int(ids[t]))
+                t += 1
+        return ids
+
+    def after(self, found: _Labelling) -> Iterator[_Labelling]:
+        """The labellings that are next to a labelling: those with another last detour that is next to
+        it, or with one more, the cheapest. None costs less, and each is next to one only."""
+        heap, i = found.heap, found.i
+        if heap is None:
+            t, state = 0, self._lattice.first
         else:
-            gains = (scores.start if t == 0 else scores.transition[state % V]) + scores.emission[t]
-        gains = gains + penalties(grams, t, layout)
-        gains[broken(grams, t, layout) > 0] = -np.inf
-        return zip(labels.tolist(), gains.tolist(), strict=True)
+            place = heap.place
+            t, state = place.t + 1, self._lattice.after(place.state, int(place.labels[i]))
+            if i == 0:
+                for other in (heap.left, heap.right):
+                    if other is not None:
+                        yield _Labelling(found.before, other)
+            if i + 1 < len(place.labels):
+                yield _Labelling(found.before, heap, i + 1)
+        onward = self._heap(t, state)
+        if onward is not None:
+            yield _Labelling(found, onward)
 
-    return steps
+    def _place(self, t: int, state: int) -> _Place:
+        found = self._places[t].get(state)
+        if found is None:
+            values = self._lattice.through(t, state)
+            best = int(values.argmax())
+            costs = values[best] - values
+            order = np.argsort(costs, kind="stable")
+            order = order[(costs[order] < np.inf) & (order != best)]
+            found = self._places[t][state] = _Place(t, state, best, order, costs[order])
+        return found
+
+    def _heap(self, t: int, state: int) -> _Heap | None:
+        """The detours on the best continuation of a state."""
+        new: list[_Place] = []
+        while t < self._T and state not in self._heaps[t]:
+            place = self._place(t, state)
+            new.append(place)
+            t, state = t + 1, self._lattice.after(state, place.best)
+        heap = self._heaps[t][state] if t < self._T else None
+        for place in reversed(new):
+            if len(place.labels):
+                first = (float(place.costs[0]), place.rank(0))
+                heap = _merged(_Heap(first, place, 1, None, None), heap)
+            self._heaps[place.t][place.state] = heap
+        return heap

@@ -2,8 +2,9 @@
 
     answer = argmax_y score(y) + soft penalties, under the hard constraints; `changed` says what that did
 
-Chunks of a stream are decoded together, so that memory stays flat. Constraints are local or global, hard or
-soft, and decoded exactly or by the paper's beam:
+Chunks of a stream are decoded together, so that memory stays flat; what is searched under global constraints
+is decoded by itself and given at once. Constraints are local or global, hard or soft, and decoded exactly or
+by the paper's beam:
 
 | constraints | `beam` None | `beam` N |
 |---|---|---|
@@ -15,11 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from operator import ne
-from pathlib import Path
 from typing import Any
 
-from lcons_core import load
 from lcons_core.errors import InvalidInput
 from lcons_core.features import NgramContext
 from lcons_core.features.sequence import WORD
@@ -64,15 +64,22 @@ class Scored:
                 )
 
 
+Tried = Callable[[Scored, int], None]
+
+
 def decode_scored(
     sequences: Iterable[Scored],
     constraints: Iterable[Constraint] = (),
     *,
     beam: int | None = None,
     budget: int = BUDGET,
+    progress: Tried | None = None,
 ) -> Iterator[tuple[Scored, Decoding]]:
     """Each sequence with its answer, in order; `stats["alone"]` is what the scores say without constraints
     and `stats["changed"]` counts the labels that differ from it.
+
+    Where a sequence is searched under global constraints, `progress` is told it and how many of its
+    labellings have been tried.
 
     >>> from lcons_core import iob2
     >>> scores = ChainScores([[0.0, 0.0, 1.0], [0.0, 2.0, 1.0]], labels=["B-X", "I-X", "O"])
@@ -83,27 +90,14 @@ def decode_scored(
     named = list(constraints)
     sets = ConstraintSet.of(named)
     uses: tuple[Hard | Soft, ...] = (*sets.hard, *sets.soft, *sets.global_hard, *sets.global_soft)
-    decode = _decoder(bool(sets.global_hard or sets.global_soft), beam, budget)
-    return _decoded(sequences, named, uses, decode)
+    by_search = beam is None and bool(sets.global_hard or sets.global_soft)
+    decode = _decoder(by_search, beam, budget, progress)
+    return _decoded(sequences, named, uses, decode, 1 if by_search else CHUNK_SEQUENCES)
 
 
-def load_constraints(names: Sequence[str], soft: float | None = None) -> list[Hard | Soft]:
-    """The constraints in files, each `FILE` or, soft, `FILE:WEIGHT`; those without a weight are hard unless
-    `soft` gives one for all. They are called as their files are."""
-    found: list[tuple[str, float | None]] = [_file_and_weight(name) for name in names]
-    stems = [Path(file).stem for file, _ in found]
-    uses: list[Hard | Soft] = []
-    for (file, own), stem in zip(found, stems, strict=True):
-        constraint, weight = load(file), soft if own is None else own
-        name = stem if stems.count(stem) == 1 else file
-        if any(use.name == name for use in uses):
-            raise InvalidInput(f"expected each constraint file once, found {file!r} twice; leave one out.")
-        uses.append(Hard(constraint, name) if weight is None else Soft(constraint, weight, name))
-    return uses
-
-
-def conll(scored: Scored, answer: Decoding) -> str:
-    """A line a token of its word, if there is one, other columns and label, then a blank line.
+def conll(scored: Scored, answer: Decoding, tabs: bool = False) -> str:
+    """A line a token of its word, if there is one, other columns and label, then a blank line; with `tabs`
+    one tab is between cells, which may hold blanks.
 
     >>> scores = ChainScores([[0.0, 1.0]], labels=["B", "O"])
     >>> from lcons_decode.decoding import Status
@@ -112,12 +106,18 @@ def conll(scored: Scored, answer: Decoding) -> str:
     """
     columns = [*_in_order(scored.x).values(), answer.y or (NO_LABEL,) * len(scored.scores)]
     for cell in (cell for column in columns for cell in column):
-        if not cell or cell.split() != [cell]:
+        if tabs and (cell != cell.strip(" ") or "\t" in cell or cell.splitlines() != [cell]):
+            raise InvalidInput(
+                f"{scored.where}: expected cells without tabs, line ends and blanks at either end, found"
+                f" {cell!r:.60}, which columns between tabs cannot hold; write --json."
+            )
+        if not tabs and (not cell or cell.split() != [cell]):
             raise InvalidInput(
                 f"{scored.where}: expected cells without white space, found {cell!r:.60}, which CoNLL columns"
-                " cannot hold; write JSON."
+                " cannot hold; write --tabs, with one tab between cells, or --json."
             )
-    return "".join(" ".join(cells) + "\n" for cells in zip(*columns, strict=True)) + "\n"
+    separator = "\t" if tabs else " "
+    return "".join(separator.join(cells) + "\n" for cells in zip(*columns, strict=True)) + "\n"
 
 
 def described(scored: Scored, answer: Decoding) -> dict[str, Any]:
@@ -141,28 +141,48 @@ def described(scored: Scored, answer: Decoding) -> dict[str, Any]:
     }
 
 
-_Decode = Callable[[ChainBatch, ChainConstraints, Sequence[Columns]], list[Decoding]]
+_Decode = Callable[[list[Scored], ChainBatch, ChainConstraints], list[Decoding]]
 
 
-def _decoder(has_global: bool, beam: int | None, budget: int) -> _Decode:
+def _decoder(by_search: bool, beam: int | None, budget: int, progress: Tried | None) -> _Decode:
+    """What decodes a chunk."""
     if beam is not None:
         if beam < 1:
             raise InvalidInput(f"the beam width must be at least 1, found {beam}.")
-        return lambda batch, compiled, xs: beam_search_batch(batch, compiled, xs, width=beam)
+        return lambda chunk, batch, compiled: beam_search_batch(
+            batch, compiled, [scored.x for scored in chunk], width=beam
+        )
     if budget < 1:
         raise InvalidInput(f"the budget must be at least 1 labelling, found {budget}.")
-    if not has_global:
-        return constrained_viterbi_batch
-    return lambda batch, compiled, xs: [
-        decode_global(scores, compiled, x, budget=budget) for scores, x in zip(batch, xs, strict=True)
-    ]
+    if not by_search:
+        return lambda chunk, batch, compiled: constrained_viterbi_batch(
+            batch, compiled, [scored.x for scored in chunk]
+        )
+
+    def search(chunk: list[Scored], batch: ChainBatch, compiled: ChainConstraints) -> list[Decoding]:
+        return [
+            decode_global(
+                scored.scores,
+                compiled,
+                scored.x,
+                budget=budget,
+                progress=None if progress is None else partial(progress, scored),
+            )
+            for scored in chunk
+        ]
+
+    return search
 
 
 def _decoded(
-    sequences: Iterable[Scored], constraints: list[Constraint], uses: Sequence[Hard | Soft], decode: _Decode
+    sequences: Iterable[Scored],
+    constraints: list[Constraint],
+    uses: Sequence[Hard | Soft],
+    decode: _Decode,
+    together: int,
 ) -> Iterator[tuple[Scored, Decoding]]:
     compiled: ChainConstraints | None = None
-    for chunk in _chunks(sequences):
+    for chunk in _chunks(sequences, together):
         labels = chunk[0].scores.labels
         if compiled is None or compiled.labels != labels or compiled.kept_bytes > MOST_KEPT:
             for use in uses:
@@ -171,13 +191,13 @@ def _decoded(
         for scored in chunk:
             _check_columns(scored, uses)
         batch = ChainBatch.of([scored.scores for scored in chunk])
-        found = decode(batch, compiled, [scored.x for scored in chunk])
+        found = decode(chunk, batch, compiled)
         for scored, answer, free in zip(chunk, found, viterbi_batch(batch), strict=True):
             stats = {**answer.stats, "alone": free.y, "changed": sum(map(ne, answer.y, free.y))}
             yield scored, replace(answer, stats=stats)
 
 
-def _chunks(sequences: Iterable[Scored]) -> Iterator[list[Scored]]:
+def _chunks(sequences: Iterable[Scored], together: int) -> Iterator[list[Scored]]:
     """Sequences of one model in lists, none empty, that are cut by number of sequences and of tokens."""
     chunk: list[Scored] = []
     tokens = 0
@@ -187,7 +207,7 @@ def _chunks(sequences: Iterable[Scored]) -> Iterator[list[Scored]]:
             chunk, tokens = [], 0
         chunk.append(scored)
         tokens += len(scored.scores)
-        if len(chunk) == CHUNK_SEQUENCES or tokens >= CHUNK_TOKENS:
+        if len(chunk) == together or tokens >= CHUNK_TOKENS:
             yield chunk
             chunk, tokens = [], 0
     if chunk:
@@ -215,17 +235,6 @@ def _check_columns(scored: Scored, uses: Sequence[Hard | Soft]) -> None:
                 f"{scored.where}: expected {shown!r} beside the scores, which the constraint {use.name!r}"
                 f" reads, found {given or 'scores alone'}; give {shown!r}, one value a token."
             )
-
-
-def _file_and_weight(text: str) -> tuple[str, float | None]:
-    """`rules.json:0.5` read as a file and a weight, unless there is a file of just that name."""
-    file, colon, number = text.rpartition(":")
-    if not colon or not file or Path(text).is_file():
-        return text, None
-    try:
-        return file, float(number)
-    except ValueError:
-        return text, None
 
 
 def _in_order(x: Columns) -> Mapping[str, Sequence[str]]:

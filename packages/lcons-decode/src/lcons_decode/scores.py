@@ -95,7 +95,7 @@ class ChainScores:
 
     def names(self, ids: Iterable[int]) -> tuple[str, ...]:
         """The labels of indices."""
-        return tuple(self.labels[i] for i in ids)
+        return tuple(map(self.labels.__getitem__, ids))
 
     def score(self, y: Iterable[str]) -> float:
         """The score of a labelling, by name."""
@@ -107,10 +107,13 @@ class ChainScores:
             raise InvalidInput(f"a labelling of {len(self)} tokens is needed, found {len(y)} labels.")
         if not len(y):
             return 0.0
-        total = float(self.stop[y[-1]])
-        for t in range(len(y) - 1, 0, -1):
-            total = float(self.transition[y[t - 1], y[t]] + (self.emission[t, y[t]] + total))
-        return float(self.start[y[0]] + (self.emission[0, y[0]] + total))
+        # Stop, then emission and what leads to it, token by token from the right; accumulate keeps the order.
+        terms = np.empty(2 * len(y) + 1)
+        terms[0] = self.stop[y[-1]]
+        terms[1::2] = self.emission[np.arange(len(y)), y][::-1]
+        terms[2:-1:2] = self.transition[y[:-1], y[1:]][::-1]
+        terms[-1] = self.start[y[0]]
+        return float(np.add.accumulate(terms)[-1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,8 +131,16 @@ class ChainBatch:
     labels: tuple[str, ...]
 
     @classmethod
-    def of(cls, sequences: Sequence[ChainScores]) -> ChainBatch:
-        """Packs sequences that share labels, transition, start and stop."""
+    def of(cls, given: Sequences) -> ChainBatch:
+        """Packs sequences that share labels, transition, start and stop; a batch is passed through."""
+        if isinstance(given, ChainBatch):
+            return given
+        if isinstance(given, ChainScores) or not isinstance(given, Iterable):
+            raise InvalidInput(
+                f"expected a list of ChainScores or a ChainBatch, found {_kind(given)}; put one sequence in a"
+                " list."
+            )
+        sequences = [checked_scores(scores) for scores in given]
         if not sequences:
             raise InvalidInput("a batch needs at least one sequence, found none.")
         first = sequences[0]
@@ -153,6 +164,23 @@ class ChainBatch:
             )
 
 
+Sequences = ChainBatch | Iterable[ChainScores]
+
+
+def checked_scores(scores: Any) -> ChainScores:
+    """`scores`, which must be `ChainScores`."""
+    if not isinstance(scores, ChainScores):
+        raise InvalidInput(
+            f"expected the scores of a sequence as ChainScores, found {_kind(scores)}; make them with"
+            " ChainScores(emission, labels=[...])."
+        )
+    return scores
+
+
+def _kind(value: Any) -> str:
+    return "one ChainScores" if isinstance(value, ChainScores) else type(value).__name__
+
+
 def shares_model(a: ChainScores, b: ChainScores) -> bool:
     """Whether two sequences have the same labels, transition, start and stop."""
     pairs = ((a.transition, b.transition), (a.start, b.start), (a.stop, b.stop))
@@ -174,7 +202,12 @@ def read_scores(value: Any, name: str, ndim: int) -> Floats:
         raise InvalidInput(f"{name} of no tokens must still be (0, L); pass np.zeros((0, L)).")
     if array.ndim != ndim:
         raise InvalidInput(f"{name} must have {ndim} dimension(s), found shape {array.shape}; reshape it.")
-    if np.isnan(array).any() or np.isposinf(array).any():
-        raise InvalidInput(f"{name} must not hold NaN or +inf (-inf forbids); find out where they come from.")
+    wrong = np.isnan(array) | np.isposinf(array)
+    if wrong.any():
+        at = tuple(np.argwhere(wrong)[0].tolist())
+        raise InvalidInput(
+            f"{name} must not hold NaN or +inf (-inf forbids), found {array[at]} at {list(at)}; find out"
+            " where they come from."
+        )
     array.flags.writeable = False
     return array

@@ -14,7 +14,7 @@ import numpy as np
 from lcons_decode.decoding import Decoding, Status
 from lcons_decode.kernels import backend
 from lcons_decode.kernels.arrays import Chain
-from lcons_decode.scores import ChainBatch, ChainScores, Floats, Ints
+from lcons_decode.scores import ChainBatch, ChainScores, Floats, Ints, Sequences
 from lcons_decode.threads import share_rows
 
 
@@ -27,8 +27,9 @@ def viterbi(scores: ChainScores) -> Decoding:
     return viterbi_batch(ChainBatch.of([scores]))[0]
 
 
-def viterbi_batch(batch: ChainBatch, threads: int | None = None) -> list[Decoding]:
+def viterbi_batch(batch: Sequences, threads: int | None = None) -> list[Decoding]:
     """The best labelling of each sequence."""
+    batch = ChainBatch.of(batch)
     y, scores = viterbi_ids(batch, threads)
     return [
         read_decoding(batch, i, y, float(score), Status.OPTIMAL if score > -np.inf else Status.INFEASIBLE)

@@ -18,7 +18,7 @@ from lcons_decode.ilp.ground import Hinge, ground_chain, read_use
 from lcons_decode.ilp.indicators import MAX_TERMS
 from lcons_decode.ilp.program import chain_program
 from lcons_decode.ilp.solve import solve
-from lcons_decode.scores import ChainScores
+from lcons_decode.scores import ChainScores, checked_scores
 
 
 def decode_ilp(
@@ -40,7 +40,7 @@ def decode_ilp(
     >>> decode_ilp(scores, [forbidden_ngrams(["O", "I"], [("O", "I")])]).y
     ('O', 'O')
     """
-    program = chain_program(scores)
+    program = chain_program(checked_scores(scores))
     uses = list(constraints)
     named = [read_use(use, "")[2] for use in uses]
     names = [f"constraint {i + 1}" if name == "constraint" else name for i, name in enumerate(named)]

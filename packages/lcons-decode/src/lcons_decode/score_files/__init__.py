@@ -36,6 +36,7 @@ from lcons_decode.scored import Scored
 __all__ = ["ScoreSource", "read_labels", "read_scored"]
 
 _ZIP = b"PK"
+_NPY = b"\x93NUMPY"
 _MOST_LABEL_BYTES = 2**24
 
 
@@ -58,8 +59,14 @@ def read_scored(source: BinaryIO, name: str, labels: Sequence[str] | None = None
     [(('A', 'B'), {'word': ('dog',)})]
     """
     names = None if labels is None else tuple(labels)
-    if _beginning(source) == _ZIP:
+    beginning = _beginning(source, len(_NPY))
+    if beginning.startswith(_ZIP):
         return NpzScores(source, name, names)
+    if beginning == _NPY:
+        raise InvalidInput(
+            f"{name}: expected an npz file or JSON lines, found a .npy file, which holds one array alone;"
+            " write npz with numpy.savez(file, emission=..., offsets=..., labels=...)."
+        )
     return JsonScores(source, name, names)
 
 
@@ -68,6 +75,10 @@ def read_labels(path: str | PathLike[str]) -> tuple[str, ...]:
     try:
         with Path(path).open("rb") as file:
             text = file.read(_MOST_LABEL_BYTES).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InvalidInput(
+            f"{path}: expected labels in UTF-8, found other bytes; save the file as UTF-8."
+        ) from None
     except (OSError, ValueError) as error:
         raise LconsError(
             f"cannot read {str(path)!r}: {getattr(error, 'strerror', None) or error}; name a text file with a"
@@ -86,13 +97,13 @@ def read_labels(path: str | PathLike[str]) -> tuple[str, ...]:
     return label_names([line.strip() for line in text.splitlines() if line.strip()], str(path))
 
 
-def _beginning(source: BinaryIO) -> bytes:
+def _beginning(source: BinaryIO, size: int) -> bytes:
     """The first bytes, which stay to be read."""
     if isinstance(source, io.BufferedReader):
-        return source.peek(len(_ZIP))[: len(_ZIP)]
+        return source.peek(size)[:size]
     if not source.seekable():
         raise InvalidInput("expected a buffered stream or a file, found neither; wrap it in BufferedReader.")
     here = source.tell()
-    found = source.read(len(_ZIP))
+    found = source.read(size)
     source.seek(here)
     return found

@@ -55,7 +55,15 @@ class JsonScores:
 
 def _object(content: bytes, where: str) -> dict[str, Any]:
     try:
-        found = json.loads(content)
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidInput(
+            f"{where}: expected a JSON object (or an npz file), found bytes that are not UTF-8"
+            f" (0x{content[error.start]:02x} at byte {error.start + 1} of the line); save the file as UTF-8,"
+            " or write npz with numpy.savez."
+        ) from None
+    try:
+        found = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InvalidInput(
             f"{where}: expected a JSON object (or an npz file), found something else ({error!s:.80}); give an"

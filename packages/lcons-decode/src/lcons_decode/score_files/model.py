@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -30,16 +31,20 @@ class ScoreModel:
         if labels is None:
             raise InvalidInput(
                 f"{where}: expected the names of the labels, found none; give them as `labels`, first of all,"
-                " or name a file of them."
+                " or name a file of them with --labels."
             )
-        arrays = {name: _numbers(value, f"{where}: {name}") for name, value in shared.items()}
+        L = len(labels)
+        arrays = {
+            name: _numbers(value, f"{where}: {name}", "row" if name == "transition" else "label", L)
+            for name, value in shared.items()
+        }
         with _located(where):
-            checked = ChainScores(np.zeros((0, len(labels))), **arrays, labels=labels)
+            checked = ChainScores(np.zeros((0, L)), **arrays, labels=labels)
         return cls(labels, {name: getattr(checked, name) for name in MODEL})
 
     def scored(self, emission: Any, x: dict[str, tuple[str, ...]], where: str, given: Any = None) -> Scored:
         L = len(self.labels)
-        rows = _numbers(emission, f"{where}: emission")
+        rows = _numbers(emission, f"{where}: emission", "token", L)
         if rows.shape == (0,):
             rows = np.zeros((0, L))
         if rows.ndim != 2 or rows.shape[1] != L:
@@ -92,16 +97,40 @@ def agreed(own: tuple[str, ...] | None, given: tuple[str, ...] | None, where: st
     return own if own is not None else given
 
 
-def _numbers(value: Any, where: str) -> NDArray[np.float64]:
+def _numbers(value: Any, where: str, each: str, L: int) -> NDArray[np.float64]:
+    """An array of numbers; `each`: what one member of the list is for, L: how many numbers a row has."""
     try:
         array = np.asarray(value)
     except ValueError:
         array = np.array(None)
     if array.size and array.dtype.kind not in "iuf":
-        raise InvalidInput(
-            f"{where}: expected numbers in rows of one length, found {str(value)[:60]!r}; -Infinity forbids."
-        )
+        raise InvalidInput(f"{where}: {_what_is_wrong(value, each, L)}")
     return array.astype(np.float64)
+
+
+def _what_is_wrong(value: Any, each: str, L: int) -> str:
+    """Which member of a list is the first that is no number or no row of numbers, and what to do."""
+    if isinstance(value, np.ndarray):
+        return f"expected numbers, found an array of {value.dtype}; convert it with astype(float)."
+    if not isinstance(value, list):
+        return f"expected a list of numbers, found {_shown(value)}; give a number a label."
+    rows = any(isinstance(row, list) for row in value)
+    for i, row in enumerate(value, start=1):
+        if rows and not isinstance(row, list):
+            return f"expected a list of {L} scores for {each} {i}, found {_shown(row)}; give a row a {each}."
+        for cell in row if rows else [row]:
+            if cell is None:
+                return f"expected numbers for {each} {i}, found null; -Infinity forbids a label."
+            if isinstance(cell, bool) or not isinstance(cell, int | float):
+                return f"expected numbers for {each} {i}, found {_shown(cell)}; write numbers as they are."
+        if rows and len(row) != L:
+            return f"expected {L} scores for {each} {i}, found {len(row)}; give a score for each label."
+    return "expected numbers that 64 bits can hold, found larger ones; scale them."
+
+
+def _shown(value: Any) -> str:
+    """A value as JSON writes it, cut short."""
+    return f"{json.dumps(value, ensure_ascii=False):.40}"
 
 
 @contextmanager
