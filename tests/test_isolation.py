@@ -74,7 +74,7 @@ def test_a_wheel_carries_licence_types_and_sibling_ranges(wheels, package):
     assert sorted(needs) == sorted(f"{sibling} (>=0.1,<0.2)" for sibling in below)
 
 
-def test_the_wheel_of_tasks_carries_its_corpora_and_settings(wheels):
+def test_the_wheel_of_tasks_carries_its_corpora_settings_and_page(wheels):
     names, metadata = contents(wheels["lcons-tasks"])
     chunking = {
         f"lcons_tasks/bundled/chunking/{name}" for name in ("train.txt", "dev.txt", "test.txt", "CARD.md")
@@ -83,8 +83,19 @@ def test_the_wheel_of_tasks_carries_its_corpora_and_settings(wheels):
         f"lcons_tasks/bundled/citation/{name}" for name in ("references.txt", "references.pos", "CARD.md")
     }
     er = {f"lcons_tasks/bundled/er/{name}" for name in ("sentences.corp", "CARD.md")}
-    assert chunking | citation | er | {"lcons_tasks/chunking/settings.json"} <= names
+    page = {f"lcons_tasks/report/{name}" for name in ("style.css", "script.js")}
+    assert chunking | citation | er | page | {"lcons_tasks/chunking/settings.json"} <= names
     assert metadata.get_all("Provides-Extra") == ["torch"]
+
+
+def test_the_wheels_carry_the_command_and_the_spacy_component(wheels):
+    for package, entry in (
+        ("lcons-cli", "[console_scripts]\nlcons=lcons_cli.main:main"),
+        ("lcons-tasks", "[spacy_factories]\nlcons_tagger=lcons_tasks.spacy_component:make_lcons_tagger"),
+    ):
+        with zipfile.ZipFile(wheels[package]) as archive:
+            (points,) = (name for name in archive.namelist() if name.endswith("/entry_points.txt"))
+            assert entry in archive.read(points).decode().replace(" = ", "=")
 
 
 def test_core_needs_only_numpy(wheels):
