@@ -118,6 +118,15 @@ def test_commands_options_and_choices_are_completed(words, expected):
     assert set(done.stdout.splitlines()[1::3]) == expected, done.stderr
 
 
+@pytest.mark.parametrize(
+    "words", ["lcons explain p", "lcons decode -c p", "lcons report x p", "lcons tag --model p"]
+)
+def test_files_are_completed(words):
+    given = {"_LCONS_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    done = subprocess.run([LCONS], env={**os.environ, **given}, capture_output=True, text=True)
+    assert done.stdout == "file,p\n"
+
+
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/dev/full is Linux's")
 @pytest.mark.parametrize(
     "arguments",

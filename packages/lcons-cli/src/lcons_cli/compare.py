@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lcons_cli.options import shared
+from lcons_cli.options import FILE, shared
 from lcons_cli.reading import Say, say_nothing, say_on_stderr
 from lcons_cli.waiting import about, waiting
 
@@ -25,8 +25,8 @@ _SPEED = 2e8
 
 
 @click.command()
-@click.argument("a", metavar="A")
-@click.argument("b", metavar="B")
+@click.argument("a", type=FILE, metavar="A")
+@click.argument("b", type=FILE, metavar="B")
 @click.option(
     "--limit",
     type=click.IntRange(min=0),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lcons_cli.options import shared
+from lcons_cli.options import FILE, shared
 from lcons_cli.reading import Say, say_nothing, say_on_stderr
 from lcons_cli.sizes import sizes
 from lcons_cli.waiting import Progress, about, waiting
@@ -33,7 +33,7 @@ _USUAL_SPEED = 1e6
 
 
 @click.command()
-@click.argument("constraint", metavar="CONSTRAINT.json")
+@click.argument("constraint", type=FILE, metavar="CONSTRAINT.json")
 @click.option(
     "--form",
     type=click.Choice(["rows", "lifted", "simplified"]),
@@ -48,9 +48,10 @@ _USUAL_SPEED = 1e6
     " names. Default: by the ending of the output file, else text.",
 )
 @click.option("--json", "target", flag_value="json", help="The same as --to json.")
-@click.option("-o", "--output", metavar="FILE", help="Where to write to. Default: stdout.")
+@click.option("-o", "--output", type=FILE, metavar="FILE", help="Where to write to. Default: stdout.")
 @click.option(
     "--scores",
+    type=FILE,
     metavar="SCORES.json",
     help='The objective of an LP or MPS model: {"block": {"value": number}}, maximised. Default: none.',
 )

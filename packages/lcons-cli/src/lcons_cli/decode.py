@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from lcons_cli.options import shared
+from lcons_cli.options import FILE, shared
 from lcons_cli.reading import STDIN, Say, json_line, say_nothing, say_on_stderr, standard_input, write_all
 from lcons_cli.waiting import about, signs_of_life
 
@@ -25,12 +25,13 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("file", default=STDIN)
+@click.argument("file", type=FILE, default=STDIN)
 @click.option(
     "-c",
     "--constraint",
     "files",
     multiple=True,
+    type=FILE,
     metavar="FILE[:WEIGHT]",
     help="A constraint file, hard, or with a weight soft: `rules.json:0.5`. May be given several times.",
 )
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 @click.option(
     "--labels",
     "labels_file",
+    type=FILE,
     metavar="FILE",
     help="The labels of the columns of scores, one a line, where the scores do not name them.",
 )

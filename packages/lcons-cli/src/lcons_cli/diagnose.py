@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lcons_cli.labelled_file import labelled_options, read_labelled
-from lcons_cli.options import shared
+from lcons_cli.options import FILE, shared
 from lcons_cli.reading import Say, say_nothing, say_on_stderr
 from lcons_cli.waiting import Progress, waiting, working
 
@@ -25,23 +25,37 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("constraint", metavar="CONSTRAINT.json")
-@click.option("--train", required=True, metavar="FILE", help="The data that the constraint learned from.")
+@click.argument("constraint", type=FILE, metavar="CONSTRAINT.json")
+@click.option(
+    "--train",
+    required=True,
+    type=FILE,
+    metavar="FILE",
+    help="The data that the constraint learned from.",
+)
 @click.option(
     "--held-out",
+    type=FILE,
     metavar="FILE",
     help="Data that neither it nor the model has seen. Default: what `lcons learn` held out of the training"
     " data, the last 20 %, where the constraint records that.",
 )
-@click.option("--model", metavar="MODEL.npz", help="The base model, a tagger, whose predictions are judged.")
+@click.option(
+    "--model",
+    type=FILE,
+    metavar="MODEL.npz",
+    help="The base model, a tagger, whose predictions are judged.",
+)
 @click.option(
     "--scores",
+    type=FILE,
     metavar="FILE",
     help="In place of a model: its scores of the held-out sentences (npz or JSON lines, as for `lcons"
     " decode`). What they say without constraints is judged.",
 )
 @click.option(
     "--predictions",
+    type=FILE,
     metavar="FILE",
     help="In place of a model: its predictions for the held-out data. Labels: the same sentences in CoNLL"
     " columns, or JSON lines with `labels`. Tuples: JSON lines. psi vectors: a table with a row for each"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lcons_cli.options import shared
+from lcons_cli.options import FILE, shared
 from lcons_cli.reading import Say, say_nothing, say_on_stderr
 from lcons_cli.waiting import about, working
 
@@ -55,7 +55,7 @@ def spread(args: Sequence[str]) -> list[str]:
 
 
 @click.command(cls=ManyWords)
-@click.argument("constraint", metavar="CONSTRAINT.json", required=False)
+@click.argument("constraint", type=FILE, metavar="CONSTRAINT.json", required=False)
 @click.option(
     FORBIDDEN,
     "words",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from lcons_cli.options import shared
+from lcons_cli.options import FILE, shared
 from lcons_cli.reading import (
     STDIN,
     Say,
@@ -50,12 +50,13 @@ class Candidates:
 
 
 @click.command()
-@click.argument("file", default=STDIN)
+@click.argument("file", type=FILE, default=STDIN)
 @click.option(
     "--model",
     "folder",
     default=DEFAULT_MODEL,
     show_default=True,
+    type=FILE,
     metavar="FOLDER",
     help="The extractor, as `lcons run er` writes it.",
 )

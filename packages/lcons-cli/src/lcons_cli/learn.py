@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lcons_cli.labelled_file import labelled_options, read_labelled
-from lcons_cli.options import shared
+from lcons_cli.options import FILE, shared
 from lcons_cli.reading import Say, say_nothing, say_on_stderr
 from lcons_cli.waiting import PATIENCE, about, waiting, working
 from lcons_cli.writing import check_target
@@ -51,8 +51,15 @@ def _many(ctx: click.Context, param: click.Parameter, value: str) -> int | str:
 
 
 @click.command()
-@click.argument("data", metavar="DATA")
-@click.option("-o", "--output", required=True, metavar="FILE", help="Where the constraint is written (JSON).")
+@click.argument("data", type=FILE, metavar="DATA")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=FILE,
+    metavar="FILE",
+    help="Where the constraint is written (JSON).",
+)
 @labelled_options
 @click.option(
     "--feature",
@@ -108,7 +115,12 @@ def _many(ctx: click.Context, param: click.Parameter, value: str) -> int | str:
 @click.option(
     "--folds", type=click.IntRange(min=2), default=5, show_default=True, help="Of cross-validation."
 )
-@click.option("--dev", metavar="FILE", help="Held-out data. Default: the last 20 % of DATA, by position.")
+@click.option(
+    "--dev",
+    type=FILE,
+    metavar="FILE",
+    help="Held-out data. Default: the last 20 % of DATA, by position.",
+)
 @click.option("--no-held-out", is_flag=True, help="Learn from all of DATA and hold nothing out.")
 @click.option(
     "--refit",

@@ -9,6 +9,21 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 import click
+from click.shell_completion import CompletionItem
+
+
+class FileName(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.5 only
+    """A file or folder that a shell completes; whether it is there is for the command to see."""
+
+    name = "file"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        return [CompletionItem(incomplete, type="file")]
+
+
+FILE = FileName()
 
 _SEEDS = {
     "drawn": click.option(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 import click
 
-from lcons_cli.options import shared
+from lcons_cli.options import FILE, shared
 from lcons_cli.reading import (
     POS,
     STDIN,
@@ -46,12 +46,13 @@ MOST_KEYS = 2**16
 
 
 @click.command()
-@click.argument("file", default=STDIN)
+@click.argument("file", type=FILE, default=STDIN)
 @click.option(
     "--model",
     "folder",
     default=DEFAULT_MODEL,
     show_default=True,
+    type=FILE,
     metavar="FOLDER",
     help="The tagger, as `lcons run citation` writes it.",
 )

@@ -9,7 +9,7 @@ import json
 
 import click
 
-from lcons_cli.options import shared
+from lcons_cli.options import FILE, shared
 from lcons_cli.reading import STDIN, Say, say_nothing, say_on_stderr
 from lcons_cli.waiting import about, waiting
 from lcons_cli.writing import check_target, write_lines
@@ -19,12 +19,13 @@ LONG = 3.0
 
 
 @click.command()
-@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@click.argument("runs", nargs=-1, required=True, type=FILE, metavar="RUN...")
 @click.option(
     "-o",
     "--out",
     default="report.html",
     show_default=True,
+    type=FILE,
     metavar="FILE",
     help="The page, `-` for stdout.",
 )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from lcons_cli.options import shared
+from lcons_cli.options import FILE, shared
 from lcons_cli.reading import (
     POS,
     STDIN,
@@ -39,12 +39,13 @@ _ERRORS = {"json": "backslashreplace"}
 
 
 @click.command()
-@click.argument("file", default=STDIN)
+@click.argument("file", type=FILE, default=STDIN)
 @click.option(
     "--model",
     "folder",
     default=DEFAULT_MODEL,
     show_default=True,
+    type=FILE,
     metavar="FOLDER",
     help="The tagger, as `lcons run chunking` writes it.",
 )

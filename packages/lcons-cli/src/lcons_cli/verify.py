@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lcons_cli.options import shared
+from lcons_cli.options import FILE, shared
 from lcons_cli.reading import Say, say_nothing, say_on_stderr
 from lcons_cli.sizes import sizes
 from lcons_cli.waiting import about, working
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("constraint", metavar="CONSTRAINT.json")
+@click.argument("constraint", type=FILE, metavar="CONSTRAINT.json")
 @click.option(
     "--samples",
     type=click.IntRange(1, 10**7),
