@@ -10,13 +10,14 @@ import time
 
 import numpy as np
 import pytest
+from asking import ask
 from click.testing import CliRunner
 
 import lcons_decode.scored
 from lcons_cli.main import main
 from lcons_core import iob2, learn_constraints
 from lcons_core.constraint import LearnedConstraint
-from lcons_core.features import Counts
+from lcons_core.features import Counts, Existence
 from lcons_core.rectifier import RectifierNetwork
 from lcons_decode import ChainScores, Soft, constrained_viterbi, forbidden_ngrams
 
@@ -313,6 +314,23 @@ def test_the_examples_of_the_help_run(folder):
     done = subprocess.run(["sh", "-c", script], cwd=folder, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "New B-NP\nYork I-NP\n\n"), done.stderr
     assert len((folder / "labels.jsonl").read_text().splitlines()) == 3
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes cannot be asked there")
+@pytest.mark.parametrize("kind", ["local", "global"])
+def test_each_sequence_is_answered_before_the_next_comes(kind, folder):
+    head, *sequences = json_lines().splitlines(keepends=True)
+    constraint = folder / "iob2.json"
+    if kind == "global":
+        constraint = folder / "existence.json"
+        feature = Existence(("B-NP", "I-NP", "O"), n=1)
+        LearnedConstraint(RectifierNetwork([[0.0, 0.0, 2.0]], [-1.0]), feature.space, feature).save(
+            constraint
+        )
+    command = [*LCONS, "decode", "-q", "--json", "-c", constraint]
+    answers = list(ask(command, [head + sequences[0], *sequences[1:]]))
+    assert len(answers) == len(sequences)
+    assert all(json.loads(answer)["labels"] for answer in answers)
 
 
 def test_an_npz_file_is_read_from_a_pipe(folder):

@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 import pytest
+from asking import ask
 from click.testing import CliRunner
 
 import lcons_cli.extract as command
@@ -301,7 +302,14 @@ main()
 LCONS = [sys.executable, "-c", SCRIPT, "extract"]
 
 
-def test_the_command_streams_from_stdin_to_stdout(run, folders):
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes cannot be asked there")
+def test_each_line_is_answered_before_the_next_comes(run, folders):
+    lines = [line for line in TEXT.splitlines(keepends=True) if line.strip()]
+    answers = list(ask([*LCONS, "-q", "--model", folders / "designed"], lines))
+    assert "".join(answers).encode() == run().stdout_bytes
+
+
+def test_the_command_reads_stdin_and_writes_stdout(run, folders):
     expected = run().stdout_bytes
     done = subprocess.run([*LCONS, "--model", folders / "designed"], input=TEXT.encode(), capture_output=True)
     assert (done.returncode, done.stdout) == (0, expected)

@@ -13,6 +13,7 @@ from collections import Counter
 from functools import partial
 
 import pytest
+from asking import ask
 from click.testing import CliRunner
 
 import lcons_cli.parse as command
@@ -415,7 +416,13 @@ def test_references_that_ran_out_of_budget_are_counted():
 LCONS = [sys.executable, "-c", "from lcons_cli.main import main; main()", "parse"]
 
 
-def test_the_command_streams_from_stdin_to_stdout(folders):
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes cannot be asked there")
+def test_each_reference_is_answered_before_the_next_comes(folders):
+    command = [*LCONS, "-q", "--model", folders / "word", "--format", "tagged"]
+    assert "".join(ask(command, TEXT.splitlines(keepends=True))) == TAGGED
+
+
+def test_the_command_reads_stdin_and_writes_stdout(folders):
     done = subprocess.run(
         [*LCONS, "--model", folders / "word", "--format", "tagged"], input=TEXT.encode(), capture_output=True
     )

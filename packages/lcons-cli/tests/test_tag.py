@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from asking import ask
 from click.testing import CliRunner
 
 import lcons_cli.tag as command
@@ -267,7 +268,14 @@ def test_help_has_an_example():
 LCONS = [sys.executable, "-c", "from lcons_cli.main import main; main()", "tag"]
 
 
-def test_the_command_streams_from_stdin_to_stdout(folders):
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes cannot be asked there")
+def test_each_sentence_is_answered_before_the_next_comes(folders):
+    command = [*LCONS, "-q", "--model", folders / "word", "--columns", "word", "--json"]
+    answers = list(ask(command, ["The\ndog\nbarked\n\n", "a\ncat\n\n"]))
+    assert [json.loads(answer)["words"] for answer in answers] == [["The", "dog", "barked"], ["a", "cat"]]
+
+
+def test_the_command_reads_stdin_and_writes_stdout(folders):
     done = subprocess.run([*LCONS, "--model", folders / "word"], input=TEXT.encode(), capture_output=True)
     assert (done.returncode, done.stdout.count(b"\n")) == (0, 2)
     assert done.stdout.startswith(b"[NP The dog] [VP barked] .\n")

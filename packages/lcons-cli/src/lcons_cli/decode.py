@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
+from lcons_cli.arriving import waits_of
 from lcons_cli.options import FILE, shared
 from lcons_cli.reading import STDIN, Say, json_line, say_nothing, say_on_stderr, standard_input, write_all
 from lcons_cli.waiting import about, signs_of_life
@@ -125,9 +126,10 @@ def decode(
     with _opened(file) as source:
         scored = read_scored(source, "standard input" if file == STDIN else file, labels)
         summary = _Summary(uses, verbose)
-        options = {"beam": beam, "budget": budget}
+        waits = waits_of(source)
+        options = {"beam": beam, "budget": budget, "waits": waits}
         written = "tabs" if tabs else form
-        if write_all(_contents(scored, uses, options, written, summary, say)):
+        if write_all(_contents(scored, uses, options, written, summary, say), waits):
             for line in summary.lines():
                 say(line)
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 import click
 
+from lcons_cli.arriving import Text
 from lcons_cli.options import FILE, shared
 from lcons_cli.reading import (
     STDIN,
@@ -124,14 +125,14 @@ def run(
     labels: Counter[str] = Counter()
     with opened(file) as source:
         name = "standard input" if file == STDIN else file
-        if write_all(_contents(extractor, source, name, candidates, counts, labels, say)):
+        if write_all(_contents(extractor, source, name, candidates, counts, labels, say), source.waits):
             say(_summary(counts, bool(extractor.constraints)))
             say_more(f"labels: {listed(labels)}")
 
 
 def _contents(
     extractor: Extractor,
-    source: TextIO,
+    source: Text,
     name: str,
     candidates: Candidates,
     counts: Counter[str],

@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TextIO
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from lcons_cli.arriving import Text
 from lcons_cli.options import FILE, shared
 from lcons_cli.reading import (
     POS,
@@ -119,14 +120,14 @@ def run(
     counts: Counter[str] = Counter()
     fields: Counter[str] = Counter()
     with opened(file) as source:
-        if write_all(_contents(tagger, source, form, jobs, counts, fields, say)):
+        if write_all(_contents(tagger, source, form, jobs, counts, fields, say), source.waits):
             say(_summary(counts, form, bool(tagger.constraints)))
             say_more(f"fields: {listed(fields)}")
 
 
 def _contents(
     tagger: ConstrainedTagger,
-    source: TextIO,
+    source: Text,
     form: str,
     jobs: int | None,
     counts: Counter[str],
@@ -136,6 +137,9 @@ def _contents(
     """What is written, reference by reference; what was done is added to `counts` and `fields`."""
     chunks = numbered_chunks(source)
     head = list(islice(chunks, 1))
+    if jobs is None and source.waits():
+        # Whoever writes line by line wants each answer at once, not several chunks ahead.
+        jobs = 1
     pos = pos_tagger(tagged_corpus, say) if head and POS in tagger.columns else None
     frame = FORMS[form].frame
     keys = _Keys()

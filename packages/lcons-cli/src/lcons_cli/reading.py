@@ -7,7 +7,6 @@ Only click is imported here; what is needed is imported when it is used.
 from __future__ import annotations
 
 import errno
-import io
 import json
 import os
 import sys
@@ -15,9 +14,11 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
+
+from lcons_cli.arriving import Text, Waits, arriving, never
 
 if TYPE_CHECKING:
     from lcons_tasks.text import PosTagger, TaggedSentence, TaggerProgress
@@ -54,44 +55,40 @@ def listed(counts: Counter[str]) -> str:
 
 
 def standard_input() -> BinaryIO:
-    """Standard input as bytes; an error where whoever started this has closed it."""
+    """Standard input as bytes, as they come; an error where whoever started this has closed it."""
     from lcons_core.errors import LconsError
 
     if sys.stdin is None:
         raise LconsError("cannot read standard input: it is closed; name a file, or give one on stdin.")
-    return sys.stdin.buffer
+    return arriving(sys.stdin.buffer)
 
 
 @contextmanager
-def opened(file: str) -> Iterator[TextIO]:
-    """The input as text: without a byte order mark, with what is not UTF-8 kept; a newline ends a line."""
+def opened(file: str) -> Iterator[Text]:
+    """The input as text."""
     from lcons_core.errors import LconsError
 
+    if file == STDIN:
+        yield Text(standard_input())
+        return
     try:
-        raw = standard_input() if file == STDIN else Path(file).open("rb")  # noqa: SIM115
+        source = Path(file).open("rb")  # noqa: SIM115
     except (OSError, ValueError) as error:
-        if isinstance(error, LconsError):
-            raise
         raise LconsError(
             f"cannot read {file!r}: {getattr(error, 'strerror', None) or error}; name a text file, or `-` for"
             " stdin."
         ) from None
-    text = io.TextIOWrapper(raw, "utf-8-sig", "surrogateescape", newline="\n")
-    try:
-        yield text
-    finally:
-        text.detach()
-        if file != STDIN:
-            raw.close()
+    with source:
+        yield Text(source)
 
 
-def numbered_chunks(source: TextIO) -> Iterator[tuple[int, list[str]]]:
+def numbered_chunks(source: Text) -> Iterator[tuple[int, list[str]]]:
     """Lines without their ends, some at a time, with the number of the first of them."""
     from lcons_tasks.parsing.parser import chunks
 
     number = 1
     lines = (line[:-2] if line.endswith("\r\n") else line.removesuffix("\n") for line in source)
-    for chunk in chunks(lines, len):
+    for chunk in chunks(lines, len, source.waits):
         yield number, chunk
         number += len(chunk)
 
@@ -101,8 +98,11 @@ def json_line(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False).translate(_LINE_ENDS) + "\n"
 
 
-def write_all(contents: Generator[bytes, None, None]) -> bool:
-    """Writes to stdout, as the contents come; whether whoever reads it stayed to the end."""
+def write_all(contents: Generator[bytes, None, None], waits: Waits = never) -> bool:
+    """Writes to stdout, as the contents come; whether whoever reads it stayed to the end.
+
+    Where the input `waits` for more, what was written is passed on.
+    """
     from lcons_core.errors import LconsError
 
     if sys.stdout is None:
@@ -112,6 +112,8 @@ def write_all(contents: Generator[bytes, None, None]) -> bool:
         with closing(contents):
             for content in contents:
                 out.write(content)
+                if waits():
+                    out.flush()
         out.flush()
     except OSError as error:
         if isinstance(error, LconsError):

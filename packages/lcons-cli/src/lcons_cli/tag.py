@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Generator, Iterator
 from itertools import tee
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 import click
 
+from lcons_cli.arriving import Text, Waits
 from lcons_cli.options import FILE, shared
 from lcons_cli.reading import (
     POS,
@@ -103,18 +104,18 @@ def run(
     summary = _Summary(bool(tagger.constraints))
     with opened(file) as source:
         xs = _inputs(tagger, source, file, columns, say)
-        if write_all(_contents(tagger, xs, form, summary)):
+        if write_all(_contents(tagger, xs, form, summary, source.waits), source.waits):
             say(str(summary))
             say_more(f"labels: {listed(summary.labels)}")
 
 
 def _contents(
-    tagger: ConstrainedTagger, xs: Iterator[Columns], form: str, summary: _Summary
+    tagger: ConstrainedTagger, xs: Iterator[Columns], form: str, summary: _Summary, waits: Waits
 ) -> Generator[bytes, None, None]:
     from lcons_tasks.tagging.writing import FORMATS
 
     xs, again = tee(xs)
-    for x, answer in zip(xs, tagger.tag_stream(again), strict=True):
+    for x, answer in zip(xs, tagger.tag_stream(again, waits), strict=True):
         text = FORMATS[form](x, answer)
         summary.count(len(x["word"]), answer)
         try:
@@ -152,7 +153,7 @@ class _Summary:
 
 
 def _inputs(
-    tagger: ConstrainedTagger, source: TextIO, file: str, columns: str | None, say: Say
+    tagger: ConstrainedTagger, source: Text, file: str, columns: str | None, say: Say
 ) -> Iterator[Columns]:
     """The sentences of the input with all columns that the tagger reads."""
     from lcons_core.errors import InvalidInput
@@ -170,15 +171,15 @@ def _inputs(
         xs: Iterator[Columns] = text_sentences(source)
     else:
         xs = column_sentences(source, layout, "standard input" if file == STDIN else file)
-    return _with_pos(xs, say) if missing else xs
+    return _with_pos(xs, source.waits, say) if missing else xs
 
 
-def _with_pos(xs: Iterator[Columns], say: Say) -> Iterator[Columns]:
+def _with_pos(xs: Iterator[Columns], waits: Waits, say: Say) -> Iterator[Columns]:
     """The sentences with POS tags; the tagger is found when there is a sentence."""
     from lcons_tasks.tagging.constrained_tagger import chunked
 
     tagger: PosTagger | None = None
-    for chunk in chunked(xs):
+    for chunk in chunked(xs, waits):
         tagger = tagger or pos_tagger(_tagged_corpus, say)
         for x, tags in zip(chunk, tags_many(tagger, (x["word"] for x in chunk)), strict=True):
             yield {**x, POS: tags}

@@ -74,12 +74,14 @@ def decode_scored(
     beam: int | None = None,
     budget: int = BUDGET,
     progress: Tried | None = None,
+    waits: Callable[[], bool] = lambda: False,
 ) -> Iterator[tuple[Scored, Decoding]]:
     """Each sequence with its answer, in order; `stats["alone"]` is what the scores say without constraints
     and `stats["changed"]` counts the labels that differ from it.
 
     Where a sequence is searched under global constraints, `progress` is told it and how many of its
-    labellings have been tried.
+    labellings have been tried. Sequences are decoded together, some hundreds at a time, but what is there
+    is not kept back where the next one has yet to come (`waits`).
 
     >>> from lcons_core import iob2
     >>> scores = ChainScores([[0.0, 0.0, 1.0], [0.0, 2.0, 1.0]], labels=["B-X", "I-X", "O"])
@@ -92,7 +94,8 @@ def decode_scored(
     uses: tuple[Hard | Soft, ...] = (*sets.hard, *sets.soft, *sets.global_hard, *sets.global_soft)
     by_search = beam is None and bool(sets.global_hard or sets.global_soft)
     decode = _decoder(by_search, beam, budget, progress)
-    return _decoded(sequences, named, uses, decode, 1 if by_search else CHUNK_SEQUENCES)
+    chunks = _chunks(sequences, 1 if by_search else CHUNK_SEQUENCES, waits)
+    return _decoded(chunks, named, uses, decode)
 
 
 def conll(scored: Scored, answer: Decoding, tabs: bool = False) -> str:
@@ -175,14 +178,13 @@ def _decoder(by_search: bool, beam: int | None, budget: int, progress: Tried | N
 
 
 def _decoded(
-    sequences: Iterable[Scored],
+    chunks: Iterable[list[Scored]],
     constraints: list[Constraint],
     uses: Sequence[Hard | Soft],
     decode: _Decode,
-    together: int,
 ) -> Iterator[tuple[Scored, Decoding]]:
     compiled: ChainConstraints | None = None
-    for chunk in _chunks(sequences, together):
+    for chunk in chunks:
         labels = chunk[0].scores.labels
         if compiled is None or compiled.labels != labels or compiled.kept_bytes > MOST_KEPT:
             for use in uses:
@@ -197,8 +199,9 @@ def _decoded(
             yield scored, replace(answer, stats=stats)
 
 
-def _chunks(sequences: Iterable[Scored], together: int) -> Iterator[list[Scored]]:
-    """Sequences of one model in lists, none empty, that are cut by number of sequences and of tokens."""
+def _chunks(sequences: Iterable[Scored], together: int, waits: Callable[[], bool]) -> Iterator[list[Scored]]:
+    """Sequences of one model in lists, none empty, that are cut by number of sequences and of tokens, and
+    where the next one has yet to come."""
     chunk: list[Scored] = []
     tokens = 0
     for scored in sequences:
@@ -207,7 +210,7 @@ def _chunks(sequences: Iterable[Scored], together: int) -> Iterator[list[Scored]
             chunk, tokens = [], 0
         chunk.append(scored)
         tokens += len(scored.scores)
-        if len(chunk) == together or tokens >= CHUNK_TOKENS:
+        if len(chunk) == together or tokens >= CHUNK_TOKENS or waits():
             yield chunk
             chunk, tokens = [], 0
     if chunk:

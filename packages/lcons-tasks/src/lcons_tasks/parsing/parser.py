@@ -119,14 +119,17 @@ def parse(
                 spans, found = [], []
 
 
-def chunks(items: Iterable[Item], characters: Callable[[Item], int]) -> Iterator[list[Item]]:
-    """The items in lists, none empty, that are cut by number of items and of characters."""
+def chunks(
+    items: Iterable[Item], characters: Callable[[Item], int], waits: Callable[[], bool] = lambda: False
+) -> Iterator[list[Item]]:
+    """The items in lists, none empty, that are cut by number of items and of characters, and where the next
+    item has yet to come (`waits`)."""
     chunk: list[Item] = []
     size = 0
     for item in items:
         chunk.append(item)
         size += characters(item)
-        if len(chunk) == CHUNK_ITEMS or size >= CHUNK_CHARACTERS:
+        if len(chunk) == CHUNK_ITEMS or size >= CHUNK_CHARACTERS or waits():
             yield chunk
             chunk, size = [], 0
     if chunk:

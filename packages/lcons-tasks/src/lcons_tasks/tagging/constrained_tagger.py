@@ -15,7 +15,7 @@ Paper: Sec. 6. Not in the paper: exact, global.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import ne
@@ -138,9 +138,12 @@ class ConstrainedTagger:
         feasible = [status is not Status.INFEASIBLE for status in statuses]
         return LabelIds(y, batch.offsets, np.where(feasible, np.diff(differ), 0), statuses)
 
-    def tag_stream(self, xs: Iterable[Columns]) -> Iterator[Decoding]:
-        """The same for any number of sentences, a chunk at a time, so that memory stays flat."""
-        for chunk in chunked(xs):
+    def tag_stream(
+        self, xs: Iterable[Columns], waits: Callable[[], bool] = lambda: False
+    ) -> Iterator[Decoding]:
+        """The same for any number of sentences, a chunk at a time, so that memory stays flat; a chunk ends
+        where the next sentence has yet to come (`waits`)."""
+        for chunk in chunked(xs, waits):
             yield from self.tag(chunk)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
@@ -178,14 +181,15 @@ def load_constrained_tagger(folder: str | os.PathLike[str]) -> ConstrainedTagger
     return read_tagger(folder)
 
 
-def chunked(xs: Iterable[Columns]) -> Iterator[list[Columns]]:
-    """The sentences in lists, none empty, that are cut by number of sentences and of words."""
+def chunked(xs: Iterable[Columns], waits: Callable[[], bool] = lambda: False) -> Iterator[list[Columns]]:
+    """The sentences in lists, none empty, that are cut by number of sentences and of words, and where the
+    next one has yet to come (`waits`)."""
     chunk: list[Columns] = []
     words = 0
     for x in xs:
         chunk.append(x)
         words += len(x.get(WORD, ()))
-        if len(chunk) == CHUNK_SENTENCES or words >= CHUNK_WORDS:
+        if len(chunk) == CHUNK_SENTENCES or words >= CHUNK_WORDS or waits():
             yield chunk
             chunk, words = [], 0
     if chunk:

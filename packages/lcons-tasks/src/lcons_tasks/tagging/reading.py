@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import TextIO
+from typing import Protocol
 
 from lcons_core.errors import InvalidInput
 from lcons_core.features.sequence import WORD
@@ -30,7 +30,15 @@ _NUMBER = re.compile("-?[0-9]{1,9}")
 _IN_ORDER = (WORD, POS)
 
 
-def text_sentences(file: TextIO, block: int = BLOCK, longest: int = LONGEST) -> Iterator[X]:
+class Readable(Protocol):
+    """Text that is read in blocks, "" at the end."""
+
+    def read(self, size: int, /) -> str:
+        """At most about so many characters."""
+        ...
+
+
+def text_sentences(file: Readable, block: int = BLOCK, longest: int = LONGEST) -> Iterator[X]:
     """The words of each sentence of a text."""
     held = ""
     while more := file.read(block):
