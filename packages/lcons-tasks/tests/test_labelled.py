@@ -385,3 +385,28 @@ def test_longer_searches_are_estimated_to_take_longer():
 def test_the_same_seed_gives_the_same_constraint():
     first, second = (learn(Structures(SENTENCES), LearnSettings("pos", seed=3, hidden=2)) for _ in range(2))
     assert np.array_equal(first.constraint.network.W, second.constraint.network.W)
+
+
+CONLLU = """\
+# sent_id = 1
+# text = Vámonos del mar
+1-2\tVámonos\t_\t_\t_\t_\t_\t_\t_\t_
+1\tVamos\tir\tVERB\t_\tMood=Imp\t0\troot\t_\t_
+2\tnos\tnosotros\tPRON\t_\t_\t1\tobj\t_\t_
+3-4\tdel\t_\t_\t_\t_\t_\t_\t_\t_
+3\tde\tde\tADP\t_\t_\t5\tcase\t_\t_
+4\tel\tel\tDET\t_\t_\t5\tdet\t_\t_
+4.1\tgran\tgran\tADJ\t_\t_\t_\t_\t_\t_
+5\tmar\tmar\tNOUN\t_\t_\t1\tobl\t_\tSpaceAfter=No
+"""
+
+
+def test_words_and_tags_of_universal_dependencies_are_read_without_a_word(tmp_path):
+    path = tmp_path / "es.conllu"
+    path.write_text(CONLLU + "\n", encoding="utf-8")
+    (instance,) = read_data(path).instances
+    assert instance.x["word"] == ("Vamos", "nos", "de", "el", "mar")
+    assert instance.y == ("VERB", "PRON", "ADP", "DET", "NOUN")
+    (instance,) = read_data(path, columns="word=2,lemma=3,label=8").instances
+    assert instance.x["lemma"] == ("ir", "nosotros", "de", "el", "mar")
+    assert instance.y == ("root", "obj", "case", "det", "obl")

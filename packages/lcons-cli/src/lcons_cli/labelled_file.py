@@ -30,7 +30,7 @@ _OPTIONS = (
         help="Where things are. CoNLL: `word,pos,label` are the first three, `_` skips one,"
         " `word=1,label=-1` are numbers, from the end where negative. JSON lines: `word=tokens,label=tags`"
         " are members. Default: the first column is the word, the last the label, and of three or more the"
-        " second is pos.",
+        " second is pos; of `.conllu` the words are FORM and the labels UPOS.",
     ),
     click.option(
         "--tabs", is_flag=True, help="CoNLL columns whose cells are separated by one tab and may hold blanks."

@@ -49,6 +49,8 @@ def read_columns(path: str | os.PathLike[str], columns: Columns = CONLL2000) -> 
                 f"expected {columns.describe(width)}, found {found} in {quoted(text)};"
                 f" {columns.remedy(text)}.",
             )
+        if columns.conllu and not cells[0].isdecimal():
+            continue
         if not (columns.skip_docstart and cells[places["words"]] == DOCSTART):
             rows.append(cells)
     if rows:

@@ -21,6 +21,7 @@ class Columns:
     `context` maps names in x to columns; a sequence of names stands for columns of these names.
     `separator` None is spaces and tabs; "\\t" is one tab, so that cells may hold spaces.
     `comments`: lines that begin with # before a sentence are not read, unless they have the cells of a token.
+    `conllu`: lines whose first cell is no number, a range or what is elided there, are no tokens.
 
     >>> Columns(("word", "pos", "chunk"), "word", "chunk", ("pos",)).places(3)
     {'words': 0, 'labels': 2, 'pos': 1}
@@ -35,6 +36,7 @@ class Columns:
     separator: str | None = None
     skip_docstart: bool = False
     comments: bool = False
+    conllu: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", tuple(self.names))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from pathlib import Path
 
 from lcons_core.errors import InvalidInput
 from lcons_core.features.sequence import WORD
@@ -16,6 +17,8 @@ from lcons_tasks.labelled.telling import FORMATS, tell_format
 from lcons_tasks.tagging.reading import POS, column_layout
 
 LAST = -1
+# Columns of CoNLL-U.
+FORM, UPOS = 2, 4
 
 
 def read_data(
@@ -50,8 +53,13 @@ def labelled_layout(path: str | os.PathLike[str], columns: str | None, tabs: boo
     """The layout that `columns` states, with the label in the last column unless it names `label`.
 
     Without `columns` the first is the word and the last the label, and of three or more the second is `pos`.
+    Of CoNLL-U (`.conllu`) the words are FORM and the labels UPOS, unless it names others.
     """
-    options = Columns(separator="\t" if tabs else None, skip_docstart=True, comments=True)
+    conllu = Path(path).suffix.lower() == ".conllu"
+    options = Columns(
+        separator="\t" if tabs or conllu else None, skip_docstart=True, comments=True, conllu=conllu
+    )
+    usual = UPOS if conllu else LAST
     number, width = _first_width(path, options)
     if columns is None:
         if width < 2:
@@ -60,10 +68,12 @@ def labelled_layout(path: str | os.PathLike[str], columns: str | None, tabs: boo
                 number,
                 "expected a word and its label in each line, found one column; give both.",
             )
+        if conllu:
+            return replace(options, words=FORM, labels=UPOS)
         return replace(options, words=1, labels=LAST, context={POS: 2} if width > 2 else {})
     found = column_layout(columns)
     context = dict(found.context)
-    layout = replace(options, words=found.words, labels=context.pop(LABEL, LAST), context=context)
+    layout = replace(options, words=found.words, labels=context.pop(LABEL, usual), context=context)
     try:
         places = layout.places(width)
     except InvalidInput as error:
