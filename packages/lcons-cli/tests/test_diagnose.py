@@ -209,7 +209,11 @@ def test_scores_are_labelled_without_constraints_and_judged(folder, name):
     assert result.exit_code == 0, result.stderr
     found = json.loads(result.stdout)
     assert found["obedience"]["accuracy"] == 100
-    assert [verdict["name"] for verdict in found["verdicts"]] == ["exists", "already obeyed"]
+    assert [verdict["name"] for verdict in found["verdicts"]] == [
+        "exists",
+        "found by the learner",
+        "already obeyed",
+    ]
 
 
 def test_labels_of_scores_that_the_constraint_does_not_know_are_one_warning(folder):
@@ -247,7 +251,11 @@ def test_predicted_tuples_are_judged(folder):
     told = [json.loads(line)["tuples"] for line in (folder / "predicted.jsonl").read_text().splitlines()]
     broken = [source != "Person" for one in told for source, _ in one]
     assert found["obedience"]["violations"]["value"] == pytest.approx(100 * np.mean(broken))
-    assert [verdict["name"] for verdict in found["verdicts"]] == ["exists", "should help"]
+    assert [verdict["name"] for verdict in found["verdicts"]] == [
+        "exists",
+        "found by the learner",
+        "should help",
+    ]
 
 
 def test_warnings_come_first_in_text_and_in_json_also_on_stderr(folder):

@@ -226,7 +226,7 @@ def test_a_damaged_run_is_one_sentence_and_writes_nothing(runs, spoil, words):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["nowhere"], "which is none"),
+        (["nowhere.json"], "found no such file or folder"),
         (["runs/er", "runs/er"], "found one twice"),
         (["runs/er", "-o", "nowhere/page.html"], "cannot write"),
         (["runs/er", "-o", "runs"], "cannot write"),
@@ -246,13 +246,24 @@ def test_a_constraint_file_is_shown_by_itself(runs):
     given = LearnedConstraint(
         designed()["source-relation"].network,
         designed()["source-relation"].space,
-        provenance={"seed": 7, "data": "0" * 64, "versions": {"lcons-core": "9.9"}},
+        provenance={
+            "seed": 7,
+            "accuracy": 0.98517111985,
+            "data": "0" * 64,
+            "versions": {"lcons-core": "9.9"},
+        },
     )
     save(given, runs / "own.json")
     assert report("own.json").exit_code == 0
     page = Page((runs / "report.html").read_text(encoding="utf-8"))
-    for words in ("own.json", "relation Kill, LiveIn or WorkFor needs source Person", "option seed", "9.9"):
-        assert words in page.words
+    for words in (
+        "own.json",
+        "relation Kill, LiveIn or WorkFor needs source Person",
+        "option seed",
+        "9.9",
+        "option accuracy0.9852option",
+    ):
+        assert words in page.words, words
     assert len(page.all("article")) == 1
     done = report("own.json", "-o", "own.json")
     assert done.exit_code == 2

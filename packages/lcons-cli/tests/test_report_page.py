@@ -154,6 +154,14 @@ def test_one_set_of_constraints_is_shown_at_a_time(shown):
     )
 
 
+def test_one_set_leaves_nothing_to_pick(shown):
+    assert count(shown, "#run-2-constraints article") == 1
+    assert count(shown, "#run-2-constraints select, #run-2-constraints output") == 0
+    assert count(shown, f"{CHUNKING} select") == 0
+    click(shown, "#run-2-constraints [data-toggle=open]")
+    assert count(shown, "#run-2-constraints .heat") > 0
+
+
 def test_all_parts_of_constraints_can_be_opened(shown):
     opened = "#run-1-constraints .heat"
     assert count(shown, opened) == 0
@@ -171,6 +179,8 @@ def test_the_theme_follows_the_system_until_it_is_chosen(shown, page):
     shown.prefer("dark")
     dark = shown.run(colour)
     assert dark != light
+    # The page hears of it with its next frame.
+    shown.run("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
     assert pressed(shown, "#theme") == "true"
     click(shown, "#theme")
     assert shown.run(colour) == light
@@ -206,6 +216,28 @@ def test_what_has_the_focus_is_outlined(shown):
     assert shown.run("getComputedStyle(document.activeElement).outlineStyle") == "solid"
 
 
+# Captions and links that reach beyond what can be seen of their box, wherever it is scrolled to.
+CUT = """(() => {
+  const found = [];
+  for (const box of document.querySelectorAll(".scroll, header")) {
+    box.scrollLeft = 9999;
+    const { left, right } = box.getBoundingClientRect();
+    for (const one of box.querySelectorAll("caption > div, nav a")) {
+      if (!one.checkVisibility()) continue;
+      const own = one.getBoundingClientRect();
+      if (own.left < left - 1 || own.right > right + 1) found.push(one.textContent);
+    }
+    box.scrollLeft = 0;
+  }
+  const theme = document.getElementById("theme").getBoundingClientRect();
+  for (const one of document.querySelectorAll("nav a")) {
+    const own = one.getBoundingClientRect();
+    if (own.right > theme.left && own.top < theme.bottom) found.push(one.textContent);
+  }
+  return found;
+})()"""
+
+
 @pytest.mark.parametrize("width", [320, 390])
 def test_a_phone_scrolls_down_only(shown, width):
     shown.size(width, 800, mobile=True)
@@ -213,6 +245,7 @@ def test_a_phone_scrolls_down_only(shown, width):
     click(shown, "#run-2-constraints [data-toggle=open]")
     assert shown.run("document.documentElement.scrollWidth") <= width
     assert shown.run("innerWidth") == width
+    assert shown.run(CUT) == []
     small = """[...document.querySelectorAll('.toggle, select, input')].filter((one) =>
         one.checkVisibility() && one.getBoundingClientRect().height < 30).length"""
     assert shown.run(small) == 0
@@ -285,6 +318,7 @@ def test_a_synthetic_run_has_its_curve_as_a_picture_and_as_a_table(own):
 def test_a_page_of_ones_own_fits_a_phone(own, own_page, width):
     own.size(width, 800, mobile=True)
     assert own.run("document.documentElement.scrollWidth") <= width
+    assert own.run(CUT) == []
     assert [url for url in own.requests if not url.startswith("data:")] == [own_page.as_uri()]
 
 

@@ -99,7 +99,7 @@ def test_a_constant_network_has_not_found_what_exists(bias):
         RectifierNetwork(np.zeros((1, feature.space.d)), [bias]), feature.space, feature
     )
     found = diagnose(constant, TRAIN, HELD_OUT, noisy(HELD_OUT, 0.2))
-    assert names(found) == ["exists", "not found by the learner"]
+    assert names(found) == ["exists", "not found by the learner", "not obeyed, nor found"]
     assert found.constraint.balanced_accuracy.value == 50
 
 
@@ -109,14 +109,14 @@ def test_one_unit_cannot_find_what_a_table_holds():
 
 def test_a_model_that_predicts_gold_already_obeys():
     found = diagnosed(0.0)
-    assert names(found) == ["exists", "already obeyed"]
+    assert names(found) == ["exists", "found by the learner", "already obeyed"]
     assert found.obedience.excess == Estimate(0.0, 0.0, 0.0)
     assert found.obedience.headroom.value == 0
 
 
 def test_a_constraint_that_a_noisy_model_breaks_should_help():
     found = diagnosed(0.2)
-    assert names(found) == ["exists", "should help"]
+    assert names(found) == ["exists", "found by the learner", "should help"]
     judged = found.obedience
     assert judged.violations.low > judged.gold_violations.high
     assert judged.error_if_violated > judged.error_otherwise
@@ -125,7 +125,7 @@ def test_a_constraint_that_a_noisy_model_breaks_should_help():
 
 def test_without_predictions_only_the_data_and_the_learner_are_judged():
     found = diagnosed(None)
-    assert names(found) == ["exists"]
+    assert names(found) == ["exists", "found by the learner"]
     assert found.obedience is None
     assert found.reference_obedience is None
 
@@ -381,13 +381,13 @@ def judged(excess, lift=10.0, judge="the constraint"):
     ("skill", "found", "excess", "lift", "expected"),
     [
         (2.5, 90, 3, 10, ["no such constraint"]),
-        (5, 90, 3, 10, ["exists, but rules out little", "should help"]),
-        (10.5, 90, 3, 10, ["exists, but rules out little", "should help"]),
-        (50, 90, 3, 10, ["exists", "should help"]),
-        (50, 90, 0.5, 10, ["exists", "already obeyed"]),
-        (50, 90, 3, 0.5, ["exists"]),
-        (50, 49.5, 3, 10, ["exists", "should help"]),
-        (50, 20, 3, 10, ["exists", "not found by the learner"]),
+        (5, 90, 3, 10, ["exists, but rules out little", "found by the learner", "should help"]),
+        (10.5, 90, 3, 10, ["exists, but rules out little", "found by the learner", "should help"]),
+        (50, 90, 3, 10, ["exists", "found by the learner", "should help"]),
+        (50, 90, 0.5, 10, ["exists", "found by the learner", "already obeyed"]),
+        (50, 90, 3, 0.5, ["exists", "found by the learner", "not obeyed, but no help"]),
+        (50, 49.5, 3, 10, ["exists", "found by the learner", "should help"]),
+        (50, 20, 3, 10, ["exists", "not found by the learner", "not obeyed, nor found"]),
     ],
 )
 def test_verdicts_need_whole_intervals(skill, found, excess, lift, expected):

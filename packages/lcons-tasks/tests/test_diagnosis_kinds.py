@@ -77,7 +77,7 @@ def names(found):
 
 def test_pairs_that_obey_a_constraint_have_one_that_was_found():
     found = diagnose(pairs(), TRAIN, HELD_OUT)
-    assert names(found) == ["exists"]
+    assert names(found) == ["exists", "found by the learner"]
     assert (found.feature, found.negatives, found.units) == ("tuples", "unseen", "structures")
     assert "over shuffled members" in found.verdicts[0].because
     assert not found.warnings
@@ -93,10 +93,11 @@ def test_members_drawn_independently_obey_no_constraint(seed):
 def test_a_model_of_pairs_obeys_or_should_be_helped():
     assert names(diagnose(pairs(), TRAIN, HELD_OUT, [one.y for one in HELD_OUT.instances])) == [
         "exists",
+        "found by the learner",
         "already obeyed",
     ]
     found = diagnose(pairs(), TRAIN, HELD_OUT, noisy(HELD_OUT, 0.3))
-    assert names(found) == ["exists", "should help"]
+    assert names(found) == ["exists", "found by the learner", "should help"]
     judged = found.obedience
     right = [
         a == b
@@ -173,7 +174,7 @@ def test_tuples_beside_sequences_are_refused():
 
 def test_vectors_that_obey_a_constraint_have_one_that_was_found():
     found = diagnose(table_constraint(), rows(1, 200), rows(2, 100))
-    assert names(found) == ["exists"]
+    assert names(found) == ["exists", "found by the learner"]
     assert (found.feature, found.negatives, found.units) == ("psi of 8 columns", "given", "rows")
     assert "over a shuffled column `valid`" in found.verdicts[0].because
     assert found.report().startswith(
@@ -199,7 +200,7 @@ def test_predicted_vectors_are_judged_beside_the_valid_ones():
     answers = np.where(np.random.default_rng(0).random(gold.shape) < 0.2, 1 - gold, gold)
     table = PsiTable(held_out.names, answers, np.zeros(len(gold), dtype=bool))
     found = diagnose(table_constraint(), rows(1, 200), held_out, table)
-    assert names(found) == ["exists", "should help"]
+    assert names(found) == ["exists", "found by the learner", "should help"]
     judged = found.obedience
     wrong, broken = (answers != gold).any(1), answers.sum(1) > 3
     assert judged.accuracy == pytest.approx(100 * np.mean(~wrong))
@@ -250,7 +251,7 @@ def test_blocks_of_a_space_are_columns_called_by_block_and_value():
     X = np.array([[1.0, 0, 0], [1, 0, 1], [0, 1, 0], [0, 1, 1]] * 10)
     table = PsiTable(("source=P", "source=L", "on"), X, X[:, 1:].sum(1) < 2)
     found = diagnose(constraint, table, table)
-    assert names(found) == ["exists"]
+    assert names(found) == ["exists", "found by the learner"]
     assert found.constraint.balanced_accuracy.value == 100
 
 
@@ -262,7 +263,7 @@ def test_a_table_of_valid_vectors_is_corrupted_by_the_source_that_was_recorded()
     train, held_out = doubled(1, 60), doubled(2, 60)
     constraint = learn(train, LearnSettings(hidden=4, negatives="flip")).constraint
     found = diagnose(constraint, train, held_out)
-    assert (found.negatives, names(found)) == ("flip", ["exists"])
+    assert (found.negatives, names(found)) == ("flip", ["exists", "found by the learner"])
     assert "over shuffled columns" in found.verdicts[0].because
     some = replace(held_out, valid=np.arange(60) < 40)
     found = diagnose(constraint, train, some)

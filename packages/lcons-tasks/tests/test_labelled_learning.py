@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from lcons_core import LconsError
+from lcons_core import LconsError, load, save
 from lcons_core.instance import Instance
 from lcons_core.learn import OFTEN
 from lcons_core.learning.settings import AUTO_HIDDEN
@@ -219,3 +219,14 @@ def test_a_table_without_frequent_rows_is_refused():
     table = PsiTable(("a", "b"), np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([True, False]))
     with pytest.raises(LconsError, match="expected valid vectors seen 9 times or more, found none"):
         learn(table, LearnSettings(min_support=9))
+
+
+def test_a_constraint_keeps_what_its_rules_rest_on(tmp_path):
+    found = learn(Structures(SENTENCES), LearnSettings(hidden=3))
+    save(found.constraint, tmp_path / "c.json")
+    kept = load(tmp_path / "c.json").provenance["evidence"]
+    assert [one["rule"] for one in kept] == [rule.words for rule in found.explanation.rules]
+    assert [(one["support"], one["seen"]) for one in kept] == [
+        (rule.support, rule.exceptions) for rule in found.explanation.rules
+    ]
+    assert all(one["expected"] >= 0 for one in kept)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcons_core import LearnedConstraint, RectifierNetwork
+from lcons_core import LearnedConstraint, RectifierNetwork, save
 from lcons_core.domain import verdicts
 from lcons_core.errors import InvalidInput
 from lcons_core.features import NgramContext, NgramLabels
@@ -19,16 +19,17 @@ from lcons_tasks.er.constraints import DESIGNED, designed
 from lcons_tasks.er.labels import ENTITIES, RELATIONS
 from lcons_tasks.metrics import Interval
 from lcons_tasks.report import Limits, estimate, of_chunking, of_citation, of_er, read_runs, report_page
-from lcons_tasks.report.figures import Figure, Gain, ResultTable
+from lcons_tasks.report.constraints import described
+from lcons_tasks.report.figures import Figure, Gain, Headline, ResultTable, View
 from lcons_tasks.report.heatmap import heat_map, level
 from lcons_tasks.report.html import element, text
 from lcons_tasks.report.inequalities import inequalities_view
 from lcons_tasks.report.markdown import render_markdown
-from lcons_tasks.report.matrix import matrices, matrix_table
+from lcons_tasks.report.matrix import matrices, matrix_table, matrix_view
 from lcons_tasks.report.predictions import Answer, Sentence, gold_parts, read_predictions
-from lcons_tasks.report.results import gains_table, result_table
+from lcons_tasks.report.results import card, gains_table, overview, result_table
 from lcons_tasks.report.rules import rules_view
-from lcons_tasks.report.sentences import chosen, colours, marked, sentence_item
+from lcons_tasks.report.sentences import badge, chosen, colours, marked, sentence_item
 from lcons_tasks.report.verdicts import Enumeration, RowBounds, UnitBounds, Verdict
 
 REPORT = "# X\n\n## X\n\nX\n\n| X |\n|---|\n| `X` |\n\n- X\n"
@@ -190,15 +191,71 @@ def test_hostile_labels_stay_text_everywhere():
         assert "&lt;script&gt;" in part
 
 
-def test_rules_have_support_and_exceptions_in_gold_parts():
-    constraint = designed()["source-relation"]
-    names = ("source", "relation")
-    pairs = [("Person", "Kill"), ("Person", "Kill"), ("Location", "Kill"), ("Location", "NoRel")]
-    gold = constraint.space.assignments(constraint.feature.psi(pairs))
-    shown = rules_view(constraint, gold)
-    assert constraint.feature.names == names
-    row = re.search(r"<tr><th scope=\"row\">relation Kill[^/]*</th>(.*?)</tr>", shown)[1]
-    assert re.findall(r"<td>(.*?)</td>", row)[1:] == ["3", "1"]
+def headline(*interval: float, paper: float | None = None) -> Headline:
+    gain = Interval(*interval) if interval else None
+    return Headline("accuracy", Figure((60.0,)), Figure((63.0,), paper), gain)
+
+
+@pytest.mark.parametrize(
+    ("interval", "state", "words"),
+    [
+        ((3.0, 1.0, 5.0), "better", "better"),
+        ((-3.0, -5.0, -1.0), "worse", "worse"),
+        ((3.0, -1.0, 5.0), "even", "no clear difference"),
+        ((0.0, 0.0, 0.0), "even", "no clear difference"),
+    ],
+)
+def test_a_headline_is_good_or_bad_by_its_interval_in_words_too(interval, state, words):
+    shown = card(headline(*interval), with_paper=True)
+    assert f'<span class="to {state}">63.0</span>' in shown
+    assert f'<span class="badge {state}">{words}</span>' in shown
+
+
+def test_a_headline_without_an_interval_is_not_judged():
+    shown = card(headline(), with_paper=True)
+    assert '<span class="to">63.0</span>' in shown
+    assert "badge" not in shown
+
+
+def test_the_overview_has_the_columns_that_runs_fill():
+    def heads(*views):
+        named = {f"run{i}": view for i, view in enumerate(views)}
+        return re.findall(r'<th scope="col">(.*?)</th>', overview(named, dict.fromkeys(named, "")))
+
+    assert heads(View("Constraint", said="3 units"), View("Constraint")) == ["run", "task", "in short"]
+    measured = View("Decoded", headline(paper=38.2))
+    assert heads(measured) == ["run", "task", "measure", "without", "with constraints", "paper"]
+    assert '<td class="n paper">with 38.2</td>' in overview({"run": measured}, {"run": ""})
+
+
+def test_a_page_of_constraint_files_is_about_what_was_learned(tmp_path):
+    save(designed()["source-relation"], tmp_path / "pairs.json")
+    page = report_page(read_runs([tmp_path / "pairs.json"]))
+    assert "<h1>What was learned</h1>" in page
+    assert "seeds or splits" not in page
+    assert "<select" not in page
+    assert "<output" not in page
+    assert re.search(r'<th scope="colgroup" colspan="\d+">unit</th>', page)
+
+
+def test_a_matrix_of_nothing_but_dots_is_a_sentence():
+    space = FeatureSpace([binary("z", [f"z{i}" for i in range(50)])])
+    at_most_half = LearnedConstraint(RectifierNetwork(np.ones((1, 50)), [-24.0]), space)
+    shown = matrix_view(at_most_half)
+    assert "<table" not in shown
+    assert "0 forbidden, 0 allowed of 2,304" in shown
+
+
+def test_a_sentence_that_changed_for_nothing_has_as_many_right():
+    a, b, gold = (Answer((), (), (label,)) for label in "ABC")
+    assert badge(Sentence("1", ("x",), gold, a, b, None)) == '<span class="badge even">as many right</span>'
+
+
+def test_very_large_counts_are_written_by_their_size(tmp_path):
+    space = FeatureSpace([binary("z", [f"z{i}" for i in range(110)])])
+    given_ = LearnedConstraint(RectifierNetwork(np.ones((90, 110)), np.zeros(90)), space)
+    assert described(given_).endswith("about 10^33 points")
+    assert inequalities_view(given_).startswith("<p>about 10^27 inequalities")
 
 
 def test_rows_are_counted_before_and_after_simplification():
@@ -329,7 +386,7 @@ def test_reports_are_rendered_with_their_tables():
     source = "# T\n\n## Sizes\n\n| a | b |\n|---|--:|\n| 1 | `x` |\n\n- one\n  two\n"
     shown = render_markdown(source)
     assert "<h4>Sizes</h4>" in shown
-    assert "<caption>Sizes</caption>" in shown
+    assert "<caption><div>Sizes</div></caption>" in shown
     assert "<code>x</code>" in shown
     assert "<li>one\ntwo</li>" in shown
 
@@ -371,7 +428,7 @@ def test_what_is_no_run_is_one_sentence(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(InvalidInput, match=r"results\.json"):
         read_runs([tmp_path / "empty"])
-    with pytest.raises(InvalidInput, match="which is none"):
+    with pytest.raises(InvalidInput, match="no such file or folder"):
         read_runs([tmp_path / "nowhere"])
     with pytest.raises(InvalidInput, match="twice"):
         read_runs([tmp_path / "empty", tmp_path / "empty"])

@@ -24,7 +24,7 @@ EXITS = {"equal": 0, "different": 1, "undecided": 3}
 _SPEED = 2e8
 
 
-@click.command()
+@click.command(short_help="Tell whether two constraints allow the same points.")
 @click.argument("a", type=FILE, metavar="A")
 @click.argument("b", type=FILE, metavar="B")
 @click.option(

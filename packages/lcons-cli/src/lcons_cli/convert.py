@@ -32,7 +32,7 @@ _SPEED = {"lp": 2e5, "mps": 2e5}
 _USUAL_SPEED = 1e6
 
 
-@click.command()
+@click.command(short_help="Write a constraint as inequalities: text, CSV, LP, MPS.")
 @click.argument("constraint", type=FILE, metavar="CONSTRAINT.json")
 @click.option(
     "--form",

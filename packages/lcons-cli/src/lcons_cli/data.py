@@ -45,7 +45,7 @@ def list_corpora(as_json: bool, quiet: bool, verbose: bool) -> None:
             click.echo(f"  file     {file['path']}{_details(file) if verbose else ''}")
 
 
-@commands.command()
+@commands.command(short_help="Download a corpus into the cache.")
 @click.argument("name")
 @click.option("--again", is_flag=True, help="Download files that are already here, too.")
 @shared("Print the size of each file as well.", seed="unused")
@@ -66,7 +66,7 @@ def fetch(name: str, again: bool, as_json: bool, quiet: bool, verbose: bool) -> 
     _tell(kept, as_json, verbose)
 
 
-@commands.command()
+@commands.command(short_help="Import the files of a corpus into the cache.")
 @click.argument("name")
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path())
 @shared("Print the size of each file as well.", seed="unused")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from lcons_decode.score_files import ScoreSource
 
 
-@click.command()
+@click.command(short_help="Label scores of your own under constraints.")
 @click.argument("file", type=FILE, default=STDIN)
 @click.option(
     "-c",

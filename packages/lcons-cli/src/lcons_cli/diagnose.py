@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from lcons_tasks.labelled import Data
 
 
-@click.command()
+@click.command(short_help="Tell why a constraint helps a model, or does not.")
 @click.argument("constraint", type=FILE, metavar="CONSTRAINT.json")
 @click.option(
     "--train",

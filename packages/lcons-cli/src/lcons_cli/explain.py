@@ -54,7 +54,7 @@ def spread(args: Sequence[str]) -> list[str]:
     return found
 
 
-@click.command(cls=ManyWords)
+@click.command(cls=ManyWords, short_help="Say a constraint in words, or why it forbids something.")
 @click.argument("constraint", type=FILE, metavar="CONSTRAINT.json", required=False)
 @click.option(
     FORBIDDEN,

@@ -50,7 +50,7 @@ class Candidates:
     names: bool = False
 
 
-@click.command()
+@click.command(short_help="Find entities and relations in text.")
 @click.argument("file", type=FILE, default=STDIN)
 @click.option(
     "--model",

@@ -50,7 +50,7 @@ def _many(ctx: click.Context, param: click.Parameter, value: str) -> int | str:
     return int(value)
 
 
-@click.command()
+@click.command(short_help="Learn a constraint from labelled data of your own.")
 @click.argument("data", type=FILE, metavar="DATA")
 @click.option(
     "-o",

@@ -109,7 +109,7 @@ def main() -> None:
     """Learn linear constraints from examples, read them, and decode under them."""
 
 
-@main.command()
+@main.command(short_help="Learn a toy constraint and show all its forms.")
 @shared("Print the proof of each rule as well.")
 def demo(seed: int, as_json: bool, quiet: bool, verbose: bool) -> None:
     """Learn which entity can be the source of which relation, and print the constraints.

@@ -46,7 +46,7 @@ DEFAULT_MODEL = "runs/citation/parser"
 MOST_KEYS = 2**16
 
 
-@click.command()
+@click.command(short_help="Find the fields of bibliographic references.")
 @click.argument("file", type=FILE, default=STDIN)
 @click.option(
     "--model",

@@ -18,7 +18,7 @@ from lcons_cli.writing import check_target, write_lines
 LONG = 3.0
 
 
-@click.command()
+@click.command(short_help="Make one HTML page of runs and constraints.")
 @click.argument("runs", nargs=-1, required=True, type=FILE, metavar="RUN...")
 @click.option(
     "-o",

@@ -14,7 +14,7 @@ from lcons_cli.running import check_writable, foretell, phases, run_options, tel
 commands = click.Group()
 
 
-@commands.command()
+@commands.command(short_help="Chunks, with few labelled sentences.")
 @click.option("--corpus", default="auto", show_default=True, help="bundled, conll2000, a folder, or auto.")
 @click.option("--ratio", "ratios", multiple=True, type=float, help="Share of the training data, as in 0.01.")
 @click.option("--subset", "subsets", multiple=True, help="first (the paper's) or nested (samples by seed).")
@@ -68,7 +68,7 @@ def chunking(
     tell(out, report, given["as_json"], quiet, "constraints, predictions, tagger")
 
 
-@commands.command()
+@commands.command(short_help="Fields of bibliographic references.")
 @click.option("--corpus", default="auto", show_default=True, help="bundled, cora, anystyle, a file, or auto.")
 @click.option("--seed", "seeds", multiple=True, type=click.IntRange(min=0), help="Which split; several.")
 @click.option("--base", "bases", multiple=True, help="words, words-brief, words+pos or reference.")
@@ -114,7 +114,7 @@ def citation(
     tell(out, report, given["as_json"], quiet, "constraints, predictions, parser")
 
 
-@commands.command()
+@commands.command(short_help="Entities and relations.")
 @click.option("--corpus", default="auto", show_default=True, help="bundled, conll04, a file, or auto.")
 @click.option(
     "--seed",
@@ -162,7 +162,7 @@ def er(
     tell(out, report, given["as_json"], quiet, "constraints, predictions, extractor")
 
 
-@commands.command()
+@commands.command(short_help="Hidden constraints of integer programs.")
 @click.option("--seed", "seeds", multiple=True, type=click.IntRange(min=0), help="Which instance; several.")
 @click.option("--hidden", "-K", "hidden", multiple=True, type=int, help="K of the networks; several.")
 @click.option("--guided", multiple=True, type=int, help="K of networks learned in rounds; several.")

@@ -39,7 +39,7 @@ DEFAULT_MODEL = "runs/chunking/tagger"
 _ERRORS = {"json": "backslashreplace"}
 
 
-@click.command()
+@click.command(short_help="Label text with a trained tagger.")
 @click.argument("file", type=FILE, default=STDIN)
 @click.option(
     "--model",

@@ -12,8 +12,11 @@ reference reaches on any of several shufflings of the same data:
 | exists, but rules out little | else, it is above `SLIGHT` |
 | no such constraint | neither holds |
 | not found by the learner | it exists, and the whole interval of found is below `FOUND` |
+| found by the learner | it exists, and is not missed in that sense |
 | already obeyed | it exists, and predictions do not clearly violate it more often than gold |
 | should help | it exists, was found, is not obeyed already, and violations come with errors |
+| not obeyed, but no help | the same, but labels are not clearly wrong more often where it is violated |
+| not obeyed, nor found | it exists, is not obeyed already, and the learner missed it |
 
 Who judges whether it is obeyed: the constraint if it was found, else the best reference.
 """
@@ -79,6 +82,9 @@ def conclude(
             else f"{found}% of the way from {shuffling} to the best reference, below {FOUND:g}"
         )
         verdicts.append(Verdict("not found by the learner", because))
+    else:
+        because = f"{found}% of the way from {shuffling} to the best reference, not clearly below {FOUND:g}"
+        verdicts.append(Verdict("found by the learner", because))
     judged = by_reference if missed else by_constraint
     if judged is None:
         return tuple(verdicts)
@@ -88,10 +94,16 @@ def conclude(
     )
     if judged.excess.low <= 0:
         verdicts.append(Verdict("already obeyed", f"{rejects}, not clearly above 0"))
-    elif not missed and judged.lift is not None and judged.lift.low > 0:
+    elif missed:
+        verdicts.append(Verdict("not obeyed, nor found", f"{rejects}; a constraint like that one could help"))
+    elif judged.lift is not None and judged.lift.low > 0:
         because = (
             f"{rejects}; labels wrong there {judged.error_if_violated:.1f}%, elsewhere"
             f" {judged.error_otherwise:.1f}%; headroom {judged.headroom} points"
         )
         verdicts.append(Verdict("should help", because))
+    else:
+        errors = "" if judged.lift is None else f", difference in errors {judged.lift}"
+        because = f"{rejects}; labels are not clearly wrong more often there{errors}"
+        verdicts.append(Verdict("not obeyed, but no help", because))
     return tuple(verdicts)

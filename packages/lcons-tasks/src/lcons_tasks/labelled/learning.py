@@ -45,6 +45,8 @@ from lcons_tasks.labelled.settings import LearnSettings
 SPEED = 2.5e8
 # More invalid vectors than these are not made from held-out data.
 MOST_JUDGED = 10**6
+# Of so many rules a file keeps what they rest on.
+MOST_EVIDENCE = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,6 +139,8 @@ def learn(
             unknown = unknown_contexts(task.feature, task.name, data, held_out, outside)
         fresh = _held_out_invalid(task, chosen, held_out, held, keys)
         judged = judge(constraint, held_out, held, keys, True, fresh, unknown)
+    explanation = explain(constraint, Counted.of(task), limit=rules, seed=chosen.seed)
+    constraint = replace(constraint, provenance={**constraint.provenance, "evidence": evidence(explanation)})
     results = found.learner.cv_results_
     return Learned(
         constraint=constraint,
@@ -148,12 +152,26 @@ def learn(
         tried=found.tried,
         training=training,
         held_out=judged,
-        explanation=explain(constraint, Counted.of(task), limit=rules, seed=chosen.seed),
+        explanation=explanation,
         training_warning=warning(training, "that it learned from", data, chosen),
         held_out_warning=_warning_on(judged, held_out, chosen),
         labels_warning=labels_warning,
         contradictions=task.contradictions,
     )
+
+
+def evidence(explanation: Explanation) -> list[dict[str, Any]]:
+    """What each rule rests on in the data, for the constraint's file."""
+    return [
+        {
+            "rule": rule.words,
+            "support": round(rule.support),
+            "expected": round(rule.expected, 3),
+            "seen": round(rule.exceptions),
+        }
+        for rule in explanation.rules[:MOST_EVIDENCE]
+        if rule.support is not None and rule.expected is not None and rule.exceptions is not None
+    ]
 
 
 def _warning_on(judged: Judgement | None, held_out: Data | None, settings: LearnSettings) -> str | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lcons_core import LearnedConstraint, load
+from lcons_core.counting import many
 from lcons_core.domain import verdicts
 from lcons_core.psi import Ints
 from lcons_tasks.report.heatmap import heat_map
@@ -25,7 +26,10 @@ READING = element(
         "p",
         element("b", "In words: "),
         "a rule forbids combinations; where there are gold labels, support is how many of their parts it"
-        " applies to, and exceptions are those of them that it rejects.",
+        " applies to, and exceptions are those of them that it rejects. Where there are none, a constraint"
+        " file may tell of the data it was learned from: support is how many parts the rule's premise covers,"
+        " expected how many the rule would forbid if its conditions were independent, seen how many it"
+        " forbids. Where either of the first is small, the rule rests on little.",
     ),
     element("p", element("b", "Allowed and forbidden: "), LEGEND),
     element(
@@ -44,25 +48,34 @@ READING = element(
 )
 
 
+@dataclass(frozen=True)
+class Gold:
+    """Sentences with gold labels, and the file that has them."""
+
+    path: Path | None = None
+    sentences: Sequence[Sentence] = ()
+
+
 @dataclass
 class Bodies:
     """What was made of constraint files already, by content: splits often agree to the byte."""
 
-    made: dict[tuple[str, str], Html] = field(default_factory=dict)
+    made: dict[tuple[str, Path | None], Html] = field(default_factory=dict)
 
-    def of(self, path: Path, constraint: LearnedConstraint, gold: Sequence[Sentence], key: str) -> Html:
+    def of(self, path: Path, constraint: LearnedConstraint, gold: Gold) -> Html:
         """The four parts of a constraint."""
-        digest = hashlib.sha256(path.read_bytes()).hexdigest()
-        if (digest, key) not in self.made:
-            self.made[digest, key] = constraint_body(constraint, gold_parts(constraint, gold))
-        return self.made[digest, key]
+        key = hashlib.sha256(path.read_bytes()).hexdigest(), gold.path
+        if key not in self.made:
+            found = gold_parts(constraint, gold.sentences)
+            self.made[key] = constraint_body(constraint, found, gold.path.name if gold.path else "")
+        return self.made[key]
 
 
-def constraint_body(constraint: LearnedConstraint, gold: Ints | None) -> Html:
-    """Words, matrix, heat map and inequalities, each to open and close."""
+def constraint_body(constraint: LearnedConstraint, gold: Ints | None, file: str = "") -> Html:
+    """Words, matrix, heat map and inequalities, each to open and close; `file` has the gold labels."""
     return joined(
         _gold_line(constraint, gold),
-        _part("In words", rules_view(constraint, gold), opened=True),
+        _part("In words", rules_view(constraint, gold, file), opened=True),
         _part("Allowed and forbidden", matrix_view(constraint), opened=True),
         _part("Coefficients", heat_map(constraint)),
         _part("Inequalities", inequalities_view(constraint)),
@@ -90,16 +103,11 @@ def described(constraint: LearnedConstraint) -> str:
     """One line on the size of a constraint."""
     network, space = constraint.network, constraint.space
     kind = "" if constraint.feature is None else f"{constraint.scope} {constraint.feature.kind}, "
-    return f"{kind}K = {network.K}, {space.d:,} columns, {space.size:,} points"
+    return f"{kind}K = {network.K}, {space.d:,} columns, {many(space.size)} points"
 
 
 def set_view(
-    one: ConstraintSet,
-    number: int,
-    gold: Sequence[Sentence],
-    key: str,
-    bodies: Bodies,
-    tell: Callable[[str], None],
+    one: ConstraintSet, number: int, gold: Gold, bodies: Bodies, tell: Callable[[str], None]
 ) -> Html:
     """The constraints of a set, each in an article."""
     articles = []
@@ -111,7 +119,7 @@ def set_view(
                 "article",
                 element("h4", path.stem),
                 element("p", f"{one.name}; {described(constraint)}", class_="note"),
-                bodies.of(path, constraint, gold, key),
+                bodies.of(path, constraint, gold),
                 data_set=number,
             )
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from statistics import mean
 
 from lcons_tasks.experiment.plot import Points
@@ -53,6 +54,14 @@ class Gain:
     interval: Interval
 
 
+class Verdict(StrEnum):
+    """Whether constraints helped, in words."""
+
+    BETTER = "better"
+    WORSE = "worse"
+    EVEN = "no clear difference"
+
+
 @dataclass(frozen=True)
 class Headline:
     """The one comparison that a run is about: without constraints and with them, and which they are."""
@@ -62,6 +71,15 @@ class Headline:
     within: Figure
     gain: Interval | None
     given: str = "with learned ones"
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """What the gain's interval says; None where there is none, as figures alone do not tell."""
+        if self.gain is None:
+            return None
+        if self.gain.low > 0:
+            return Verdict.BETTER
+        return Verdict.WORSE if self.gain.high < 0 else Verdict.EVEN
 
 
 @dataclass(frozen=True)
@@ -86,7 +104,6 @@ class View:
     gains: tuple[Gain, ...] = ()
     curve: Curve | None = None
     claims: tuple[tuple[str, bool, str], ...] = ()
-    seeds: tuple[str, ...] = ()
     cells: tuple[str, ...] = ()
     paper_corpus: str | None = None
     said: str = ""

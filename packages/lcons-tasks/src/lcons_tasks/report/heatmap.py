@@ -51,7 +51,7 @@ def heat_map(constraint: LearnedConstraint) -> Html:
 def _part(constraint: LearnedConstraint, part: RectifierNetwork, number: int) -> Html:
     largest = float(max(np.abs(part.W).max(), np.abs(1.0 - part.b).max()))
     digits = 2 if part.K <= WIDE else 1
-    units = [str(k + 1) for k in range(part.K)]
+    units = [("unit", [str(k + 1) for k in range(part.K)])]
     name = f"part {number}, " if number else ""
     tables = []
     notes = []
@@ -66,9 +66,9 @@ def _part(constraint: LearnedConstraint, part: RectifierNetwork, number: int) ->
                 " shown."
             )
         rows = [[block.values[v], *_cells(own[v], largest, digits)] for v in kept]
-        tables.append(data_table(f"{name}{block.name}", ["value", *units], rows, class_="heat"))
+        tables.append(data_table(f"{name}{block.name}", ["value"], rows, class_="heat", groups=units))
     bias = [["bias", *_cells(1.0 - part.b, largest, digits)]]
-    tables.append(data_table(f"{name}bias", ["", *units], bias, class_="heat"))
+    tables.append(data_table(f"{name}bias", [""], bias, class_="heat", groups=units))
     said = element("p", " ".join(notes), class_="note") if notes else None
     return joined(element("div", *tables, class_="heats"), said)
 

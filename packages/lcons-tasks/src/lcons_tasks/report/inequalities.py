@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from lcons_core import LearnedConstraint, SimplifiedRows, simplify, to_inequalities
+from lcons_core.counting import many
 from lcons_core.exact import Floats
 from lcons_core.space import FeatureSpace
 from lcons_core.theorem1 import LinearInequalities, estimate_rows
@@ -23,9 +24,9 @@ def inequalities_view(constraint: LearnedConstraint) -> Html:
     if total >= MOST_ROWS:
         return element(
             "p",
-            f"{total:,} inequalities (K = {constraint.network.K}), too many to list or simplify; the lifted"
-            f" form says the same in {constraint.network.K + len(constraint.network.parts):,} rows with"
-            f" {constraint.network.K:,} more variables.",
+            f"{many(total)} inequalities (K = {constraint.network.K}), too many to list or simplify; the"
+            f" lifted form says the same in {constraint.network.K + len(constraint.network.parts):,} rows"
+            f" with {constraint.network.K:,} more variables.",
         )
     rows = to_inequalities(constraint.network)
     simple = simplify(constraint)

@@ -20,7 +20,7 @@ from lcons_core import LearnedConstraint
 from lcons_core.exact import Floats
 from lcons_core.space import Block, Kind
 from lcons_tasks.report.html import Html, element, joined
-from lcons_tasks.report.tables import scrolled
+from lcons_tasks.report.tables import captioned, scrolled
 from lcons_tasks.report.verdicts import Codes, Source, Verdict, axes_of, one_hot_axes, source_of
 
 MOST_MATRICES = 4
@@ -170,8 +170,12 @@ def _kept(codes: Codes, axis: int) -> NDArray[np.intp]:
 
 
 def matrix_table(matrix: Matrix) -> Html:
-    """The matrix as a table: a sign in every cell, or the percentage of completions that are accepted."""
+    """The matrix as a table: a sign in every cell, or the percentage of completions that are accepted; where
+    there would be nothing but dots, a sentence."""
     names = f"{matrix.down} \N{MULTIPLICATION SIGN} {matrix.across}" if matrix.down else matrix.across
+    said = _counts(matrix)
+    if matrix.shares is None and not matrix.count(Verdict.FORBIDDEN) + matrix.count(Verdict.ALLOWED):
+        return element("p", element("b", names), f": {said}", class_="note")
     head = element(
         "tr",
         element("td"),
@@ -185,18 +189,23 @@ def matrix_table(matrix: Matrix) -> Html:
         )
         for r, name in enumerate(matrix.rows)
     ]
-    forbidden, allowed = matrix.count(Verdict.FORBIDDEN), matrix.count(Verdict.ALLOWED)
-    said = f"{forbidden:,} forbidden, {allowed:,} allowed of {matrix.codes.size:,}; {matrix.how}."
-    if matrix.left_out:
-        said += f" {matrix.left_out:,} values of which less is forbidden are left out."
     table = element(
         "table",
-        element("caption", element("b", names), element("span", said, class_="note")),
+        captioned(element("b", names), element("span", said, class_="note")),
         element("thead", head),
         element("tbody", *rows),
         class_="matrix",
     )
     return scrolled(names, table)
+
+
+def _counts(matrix: Matrix) -> str:
+    forbidden, allowed = matrix.count(Verdict.FORBIDDEN), matrix.count(Verdict.ALLOWED)
+    said = f"{forbidden:,} forbidden, {allowed:,} allowed of {matrix.codes.size:,}; {matrix.how}."
+    if matrix.left_out:
+        which = " of which less is forbidden" if forbidden else ""
+        said += f" {matrix.left_out:,} values{which} are left out."
+    return said
 
 
 def _cell(matrix: Matrix, row: int, column: int) -> Html:

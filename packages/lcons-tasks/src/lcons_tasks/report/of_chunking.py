@@ -35,7 +35,6 @@ def view(results: Mapping[str, Any]) -> View:
         ),
         _curve(first, results["corpus"]["name"], papers),
         claims(results["claims"]),
-        tuple(str(seed) for seed in results["options"]["seeds"]),
         tuple(f"{cell['subset']}-{100 * cell['ratio']:g}%-seed{cell['seed']}" for cell in ordered),
         None if papers else "CoNLL-2000",
     )

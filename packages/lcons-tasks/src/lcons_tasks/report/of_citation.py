@@ -48,7 +48,6 @@ def view(results: Mapping[str, Any]) -> View:
         ),
         _curve(sizes, results["corpus"]["name"]),
         claims(found),
-        tuple(str(seed) for seed in results["options"]["seeds"]),
         tuple(
             f"{cell['references']['train']}-split{cell['seed']}"
             for cell in sorted(results["cells"], key=lambda cell: cell["size"] is not None)

@@ -50,7 +50,6 @@ def view(results: Mapping[str, Any]) -> View:
         tuple(gains),
         _curve(groups, results["corpus"]["name"]),
         claims(results["claims"]),
-        tuple(str(split) for split in results["options"]["splits"]),
         tuple(
             f"split-{cell['split']}-{100 * cell['share']:g}percent"
             for cell in sorted(results["cells"], key=lambda cell: -cell["share"])

@@ -39,7 +39,6 @@ def view(results: Mapping[str, Any]) -> View:
         (),
         _curve(groups),
         claims(results["claims"]),
-        tuple(seeds),
         tuple(f"instance-{seed}" for seed in seeds),
         said="Instances are drawn by seed; the paper's figures are on instances of its own",
         texts=_rounds(groups),

@@ -19,7 +19,7 @@ from lcons_tasks.report.figures import View
 from lcons_tasks.report.html import Html, element, joined
 from lcons_tasks.report.provenance import corpus_name, headed
 from lcons_tasks.report.results import card, overview, side_by_side
-from lcons_tasks.report.run import Run
+from lcons_tasks.report.run import CONSTRAINT, Run
 from lcons_tasks.report.sections import run_section
 from lcons_tasks.report.shown import Limits, shown_sets
 from lcons_tasks.report.views import view_of
@@ -150,7 +150,11 @@ def _overview(runs: Sequence[Run], views: Mapping[str, View]) -> Html:
         for i, (run, view) in enumerate(zip(runs, views.values(), strict=True), 1)
     ]
     corpora = {run.name: corpus_name(run) for run in runs}
-    measured = any(view.headline is not None or view.said for view in views.values())
+    # What is said of a constraint file is its size.
+    measured = any(
+        view.headline is not None or (view.said and run.task != CONSTRAINT)
+        for run, view in zip(runs, views.values(), strict=True)
+    )
     return element(
         "section",
         element("h1", "What the constraints did" if measured else "What was learned"),

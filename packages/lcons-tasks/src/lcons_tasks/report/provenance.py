@@ -10,17 +10,16 @@ from lcons_tasks.report.html import Html, element, joined
 from lcons_tasks.report.run import Run
 from lcons_tasks.report.tables import fact_table
 
+DIGITS = 4
 
-def provenance_view(run: Run, view: View) -> Html:
+
+def provenance_view(run: Run) -> Html:
     """Two tables: what was run, and with which versions."""
     results = run.results
     corpus = results.get("corpus")
     facts: list[tuple[str, object]] = [("task", run.task)]
     if isinstance(corpus, dict):
         facts += [(f"corpus {key}", _said(value)) for key, value in corpus.items()]
-    seeds = view.seeds or _seeds(results.get("options"))
-    if seeds:
-        facts.append(("seeds or splits", ", ".join(seeds)))
     options = results.get("options")
     if isinstance(options, dict):
         facts += [(f"option {key}", _said(value)) for key, value in options.items()]
@@ -49,16 +48,9 @@ def headed(run: Run, view: View) -> str:
     return f"{view.title}, corpus {corpus}" if corpus else view.title
 
 
-def _seeds(options: Any) -> tuple[str, ...]:
-    for name in ("seeds", "splits", "seed"):
-        found = options.get(name) if isinstance(options, dict) else None
-        if found is not None:
-            return tuple(map(str, found)) if isinstance(found, list) else (str(found),)
-    return ()
-
-
 def _said(value: Any) -> Html:
-    """A value in words: lists with commas, others as JSON has them."""
+    """A value in words: lists with commas, others as JSON has them; fractions with a few digits."""
+    value = _rounded(value)
     if isinstance(value, str):
         return element("code", value) if len(value) == 64 else joined(value)
     if isinstance(value, list) and not any(isinstance(one, list | dict) for one in value):
@@ -66,3 +58,16 @@ def _said(value: Any) -> Html:
     if isinstance(value, dict) and not any(isinstance(one, list | dict) for one in value.values()):
         return joined(", ".join(f"{key} {one}" for key, one in value.items()))
     return joined(json.dumps(value, ensure_ascii=False))
+
+
+def _rounded(value: Any) -> Any:
+    """Plain data whose fractions have few digits.
+
+    >>> _rounded({"penalty": 0.012345678, "shares": [0.1 + 0.2, 1e-9], "seed": 123456789})
+    {'penalty': 0.01235, 'shares': [0.3, 1e-09], 'seed': 123456789}
+    """
+    if isinstance(value, dict):
+        return {key: _rounded(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_rounded(one) for one in value]
+    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value

@@ -92,9 +92,10 @@ def text_table(table: TextTable) -> Html:
 
 def card(headline: Headline, with_paper: bool) -> Html:
     """The headline in large figures."""
-    gain = headline.gain
+    gain, verdict = headline.gain, headline.verdict
     figures = {"without": headline.without.paper, "with": headline.within.paper}
     stated = ", ".join(f"{name} {value:.1f}" for name, value in figures.items() if value is not None)
+    state = "" if verdict is None else f" {verdict.name.lower()}"
     return element(
         "div",
         element("p", headline.measure, class_="note"),
@@ -103,7 +104,8 @@ def card(headline: Headline, with_paper: bool) -> Html:
             element("span", f"{headline.without.mean:.1f}", class_="from"),
             element("span", " → ", class_="arrow", aria_hidden="true"),
             element("span", " to ", class_="aside"),
-            element("span", f"{headline.within.mean:.1f}", class_="to"),
+            element("span", f"{headline.within.mean:.1f}", class_=f"to{state}"),
+            None if verdict is None else element("span", str(verdict), class_=f"badge{state}"),
             class_="big",
         ),
         element(
@@ -118,32 +120,43 @@ def card(headline: Headline, with_paper: bool) -> Html:
 
 
 def overview(views: Mapping[str, View], corpora: Mapping[str, str]) -> Html:
-    """A line a run: the headline of each."""
-    rows: list[list[object]] = []
-    for i, (name, view) in enumerate(views.items(), 1):
-        head = view.headline
-        link = element("a", name, href=f"#run-{i}")
-        facts: list[object] = [link, view.title, corpora[name]]
-        if head is None:
-            rows.append([*facts, view.said, "", "", "", ""])
-            continue
-        rows.append(
-            [
-                *facts,
-                head.measure,
-                element("td", mean_spread(head.without.values), class_="n"),
-                element("td", mean_spread(head.within.values), class_="n"),
-                element("td", "" if head.gain is None else str(head.gain), class_="n"),
-                element("td", _paper(head), class_="n paper"),
-            ]
-        )
-    names = ["run", "task", "corpus", "measure", "without", "with constraints", "gain [95%]", "paper"]
-    return data_table("The runs of this page", names, rows)
+    """A line a run, the headline of each; without columns that no run fills."""
+    rows = [_overview_row(name, view, corpora[name]) for name, view in views.items()]
+    measured = any(view.headline is not None for view in views.values())
+    said = "measure" if measured else "in short"
+    names = ["run", "task", "corpus", said, "without", "with constraints", "gain [95%]", "paper"]
+    classes = [None] * 4 + ["n"] * 3 + ["n paper"]
+    kept = [k for k in range(1, len(names)) if any(row[k] for row in rows)]
+    body: list[list[object]] = [
+        [
+            element("a", row[0], href=f"#run-{i}"),
+            *(element("td", row[k], class_=classes[k]) for k in kept),
+        ]
+        for i, row in enumerate(rows, 1)
+    ]
+    return data_table("The runs of this page", [names[0], *(names[k] for k in kept)], body)
+
+
+def _overview_row(name: str, view: View, corpus: str) -> list[str]:
+    head = view.headline
+    if head is None:
+        return [name, view.title, corpus, view.said, "", "", "", ""]
+    gain = "" if head.gain is None else str(head.gain)
+    figures = [mean_spread(figure.values) for figure in (head.without, head.within)]
+    return [name, view.title, corpus, head.measure, *figures, gain, _paper(head)]
 
 
 def _paper(head: Headline) -> str:
-    stated = [figure.paper for figure in (head.without, head.within)]
-    return "" if stated == [None, None] else " → ".join("?" if s is None else f"{s:.1f}" for s in stated)
+    """The paper's two figures; where it has one only, which of them that is.
+
+    >>> _paper(Headline("F1", Figure((1.0,)), Figure((2.0,), 38.2), None))
+    'with 38.2'
+    """
+    without, within = head.without.paper, head.within.paper
+    if without is not None and within is not None:
+        return f"{without:.1f} → {within:.1f}"
+    sides = {"without": without, "with": within}
+    return "".join(f"{side} {value:.1f}" for side, value in sides.items() if value is not None)
 
 
 def side_by_side(views: Mapping[str, View]) -> Html | None:

@@ -20,6 +20,7 @@ from lcons_core.errors import DamagedFile, InvalidInput
 from lcons_core.files.document import FORMAT as CONSTRAINT_FORMAT
 from lcons_tasks.experiment.outputs import FORMAT, REPORT, RESULTS
 from lcons_tasks.report.decoded import is_decoded, read_decoded
+from lcons_tasks.report.evidence import without_evidence
 from lcons_tasks.report.measuring import measured
 
 # The tasks of runs that are single files.
@@ -103,6 +104,11 @@ def natural(text: str) -> list[tuple[int, str]]:
 def _read(folder: Path, name: str) -> Run:
     if folder.is_file():
         return _of_decoded(folder, name) if is_decoded(folder) else _of_constraint(folder, name)
+    if not folder.exists():
+        raise InvalidInput(
+            f"expected a run, found no such file or folder: {str(folder)!r}; name what `lcons run`, `lcons"
+            " learn` or `lcons decode --json` wrote."
+        )
     if not folder.is_dir():
         raise InvalidInput(
             f"expected the folder of a run, a constraint file or decoded labels, found {str(folder)!r}, which"
@@ -136,7 +142,8 @@ def _of_constraint(path: Path, name: str) -> Run:
         raise InvalidInput(
             f"{str(error).partition(';')[0].rstrip('.')}; and it is not what `lcons decode --json` writes."
         ) from None
-    provenance = dict(constraint.provenance)
+    # What rules rest on stands beside them.
+    provenance = without_evidence(dict(constraint.provenance))
     results = {"task": CONSTRAINT, "versions": provenance.pop("versions", None), "options": provenance}
     results["size"] = f"{constraint.network.K} hidden units over {constraint.space.d:,} columns"
     return Run(name, results, _digest(path), "", (ConstraintSet(path.stem, (path,)),), (), ())

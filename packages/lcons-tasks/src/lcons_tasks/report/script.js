@@ -28,19 +28,22 @@
     const pick = box.querySelector('[data-pick="set"]');
     const open = box.querySelector('[data-toggle="open"]');
     const articles = [...box.querySelectorAll("article")];
+    // One set is shown whole, with nothing to pick.
     const apply = () => {
       for (const one of articles) one.hidden = one.dataset.set !== pick.value;
       const shown = articles.filter((one) => !one.hidden).length;
       box.querySelector("output").textContent = `${shown} of ${articles.length} constraints`;
     };
-    pick.addEventListener("change", apply);
+    if (pick) {
+      pick.addEventListener("change", apply);
+      apply();
+    }
     const parts = [...box.querySelectorAll("details")];
     const first = parts.map((one) => one.open);
     open.addEventListener("click", () => {
       flip(open);
       parts.forEach((one, i) => { one.open = isPressed(open) || first[i]; });
     });
-    apply();
   }
 
   for (const box of document.querySelectorAll('[data-filter="sentences"]')) {
@@ -54,7 +57,7 @@
       let shown = 0;
       let all = 0;
       items.forEach((one, i) => {
-        const own = one.dataset.file === pick.value;
+        const own = !pick || one.dataset.file === pick.value;
         const visible = own
           && (!isPressed(toggle("changed")) || "changed" in one.dataset)
           && (!isPressed(toggle("wrong")) || "wrong" in one.dataset)
@@ -66,7 +69,7 @@
       box.classList.toggle("hide-gold", !isPressed(toggle("gold")));
       box.querySelector("output").textContent = `${shown} of ${all} sentences`;
     };
-    pick.addEventListener("change", apply);
+    if (pick) pick.addEventListener("change", apply);
     wanted.addEventListener("input", apply);
     for (const button of box.querySelectorAll("[data-toggle]")) {
       button.addEventListener("click", () => { flip(button); apply(); });

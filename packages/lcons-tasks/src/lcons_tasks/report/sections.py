@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from lcons_tasks.report.constraints import READING, Bodies, set_view
+from lcons_tasks.report.constraints import READING, Bodies, Gold, set_view
 from lcons_tasks.report.curves import curve_view, picture
 from lcons_tasks.report.figures import View
 from lcons_tasks.report.html import Html, element, joined
@@ -36,7 +36,7 @@ def run_section(run: Run, view: View, number: int, limits: Limits, tell: Tell, s
         _results(run, view, prefix),
         _constraints(run, view, prefix, limits, read, tell),
         _sentences(run, view, prefix, limits, read, say),
-        _section(prefix, "provenance", "Provenance", provenance_view(run, view)),
+        _section(prefix, "provenance", "Provenance", provenance_view(run)),
         _report(run, view),
         id=prefix,
         class_="run",
@@ -107,14 +107,13 @@ def _constraints(
     articles = []
     for number, one in enumerate(shown):
         path = gold_file(run, one)
-        gold = read.get(path, []) if path is not None else []
-        articles.append(set_view(one, number, gold, str(path), bodies, tell))
-    names = [element("option", one.name, value=i) for i, one in enumerate(shown)]
+        gold = Gold() if path is None else Gold(path, read.get(path, []))
+        articles.append(set_view(one, number, gold, bodies, tell))
     controls = element(
         "div",
-        element("label", "Constraint set ", element("select", *names, data_pick="set")),
+        _pick("Constraint set ", "set", [one.name for one in shown]),
         _toggle("Open all parts", "open"),
-        element("output", aria_live="polite"),
+        element("output", aria_live="polite") if len(shown) > 1 else None,
         class_="controls needs-script",
     )
     note = None
@@ -159,11 +158,10 @@ def _sentences(
             + (f", {left_out:,} left out by --sentences" if left_out else "")
         )
         items += [sentence_item(sentences[i], colour, number, because.get(sentences[i].words)) for i in kept]
-    options = [element("option", path.stem, value=i) for i, (path, _) in enumerate(known)]
     with_gold = any(one.gold is not None for one in everything)
     controls = element(
         "div",
-        element("label", "Predictions ", element("select", *options, data_pick="file")),
+        _pick("Predictions ", "file", [path.stem for path, _ in known]),
         element("label", "Containing ", element("input", type="search", data_text=True, size=18)),
         _toggle("Only changed", "changed", pressed=True),
         _toggle("Only with errors", "wrong") if with_gold else None,
@@ -181,6 +179,14 @@ def _sentences(
         element("p", f"{'; '.join(notes)}. A label stands in each mark. Dashed: {dashed}.", class_="note"),
         element("div", controls, element("ul", *items, class_="sentences"), data_filter="sentences"),
     )
+
+
+def _pick(label: str, key: str, names: Sequence[str]) -> Html | None:
+    """A choice by number; None where there is nothing to choose."""
+    if len(names) < 2:
+        return None
+    options = [element("option", name, value=i) for i, name in enumerate(names)]
+    return element("label", label, element("select", *options, data_pick=key))
 
 
 def _toggle(name: str, key: str, pressed: bool = False) -> Html:

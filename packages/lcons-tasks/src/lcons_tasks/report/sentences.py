@@ -142,6 +142,6 @@ def badge(sentence: Sentence) -> Html | None:
         changed = sum(map(ne, sentence.before.labels, sentence.after.labels))
         return element("span", f"{changed:,} label{'s'[: changed != 1]} changed", class_="badge even")
     gain = sentence.gain
-    verdict = f"{gain:+d}".replace("-", "\N{MINUS SIGN}") if gain else "0"
+    verdict = f"{gain:+d}".replace("-", "\N{MINUS SIGN}") if gain else "as many"
     state = "better" if gain > 0 else "worse" if gain < 0 else "even"
     return element("span", f"{verdict} right", class_=f"badge {state}")

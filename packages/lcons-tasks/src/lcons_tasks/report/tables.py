@@ -20,7 +20,7 @@ def data_table(
     """A table whose first column names its rows; `groups` are names above runs of the other columns.
 
     >>> print(data_table("Accuracy", ["row", "20%"], [["exact", "74.3"]]))  # doctest: +ELLIPSIS
-    <div class="scroll" role="region" aria-label="Accuracy" tabindex="0"><table><caption>Accuracy</caption>...
+    <div class="scroll" role="region" aria-label="Accuracy" tabindex="0"><table><caption><div>...
     """
     body = joined(
         *(
@@ -36,12 +36,17 @@ def data_table(
         caption,
         element(
             "table",
-            element("caption", caption),
+            captioned(caption),
             element("thead", _grouped(head[0], groups) if groups else _head(head)),
             element("tbody", body),
             class_=class_,
         ),
     )
+
+
+def captioned(*content: object) -> Html:
+    """A caption whose text stays in sight, and wraps, where the table below is scrolled."""
+    return element("caption", element("div", *content))
 
 
 def scrolled(name: str, content: Html) -> Html:
@@ -73,5 +78,5 @@ def _grouped(name: object, groups: Groups) -> Html:
 def fact_table(caption: str, facts: Sequence[tuple[str, object]]) -> Html:
     """Names and what they are, a line each."""
     rows = [element("tr", element("th", name, scope="row"), cell_of(value)) for name, value in facts]
-    table = element("table", element("caption", caption), element("tbody", *rows), class_="facts")
+    table = element("table", captioned(caption), element("tbody", *rows), class_="facts")
     return scrolled(caption, table)
