@@ -10,8 +10,10 @@ import doctest
 import io
 import os
 import re
+import shlex
 from pathlib import Path
 
+import click
 import pytest
 
 from lcons_cli.main import main
@@ -66,10 +68,30 @@ def test_python_in_the_readmes_runs_as_stated(source, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("source", blocks("sh"))
 def test_commands_in_the_readmes_exist(source):
-    for tool, argument in re.findall(r"^(?:\$ )?\./(tools/\S+) *(\S*)", source, re.MULTILINE):
+    for tool in re.findall(r"^(?:\$ )?\./(tools/\S+)", source, re.MULTILINE):
         assert os.access(ROOT / tool, os.X_OK), tool
-        if tool == "tools/lcons" and not argument.startswith("-"):
-            assert argument in main.commands
+    for words in re.findall(r"(?:^|\| )(?:\./tools/)?lcons (.*?)(?= [>#|] |  #|$)", source, re.MULTILINE):
+        understood(main, "lcons", shlex.split(words, comments=True))
+
+
+def understood(command: click.Command, name: str, words: list[str]) -> None:
+    """Fails where a command would not take these words; nothing is run."""
+    if words in (["--help"], ["--version"]):
+        return
+    if isinstance(command, click.Group):
+        inner = command.get_command(click.Context(command), words[0])
+        assert inner is not None, words
+        understood(inner, f"{name} {words[0]}", words[1:])
+    elif words != ["--help"]:
+        command.make_context(name, words)
+
+
+def test_a_command_in_a_readme_that_is_not_there_is_noticed():
+    test_commands_in_the_readmes_exist("lcons demo --seed 3  # a comment\n")
+    with pytest.raises(click.UsageError, match="--sed"):
+        test_commands_in_the_readmes_exist("echo x | ./tools/lcons demo --sed 3\n")
+    with pytest.raises(AssertionError):
+        test_commands_in_the_readmes_exist("lcons lern train.conll > out\n")
 
 
 def test_a_wrong_output_in_a_readme_is_noticed():
