@@ -4,9 +4,12 @@ import json
 from contextlib import nullcontext
 from dataclasses import replace
 
+import numpy as np
 import pytest
-from constraint_files import run, run_example, write_files
+from constraint_files import BITS, run, run_example, write_files
 
+from lcons_core import LearnedConstraint, save
+from lcons_core.rectifier import RectifierNetwork
 from lcons_core.verification import verifying
 
 
@@ -31,8 +34,19 @@ def test_of_a_large_domain_points_are_drawn_with_the_seed(files):
     found = json.loads(result.stdout)
     assert (found["ok"], found["exhausted"], found["seed"]) == (True, False, 7)
     assert found["points"] >= 200
+    assert min(found["accepted"], found["rejected"]) > 20
+    assert found["one_sided"] is None
     again = run("verify", files / "bits.json", "--samples", "200", "--seed", "7", "--json", "-q")
     assert again.stdout == result.stdout
+
+
+def test_points_on_one_side_only_are_said_to_be_in_text_and_json(files):
+    nothing = LearnedConstraint(RectifierNetwork(np.zeros((1, 40)), [5.0]), BITS)
+    save(nothing, files / "nothing.json")
+    sentence = "no accepted point was found, so only rejected ones were checked"
+    assert sentence in run("verify", files / "nothing.json", "--samples", "50").stdout
+    found = json.loads(run("verify", files / "nothing.json", "--samples", "50", "--json").stdout)
+    assert (found["one_sided"], found["accepted"]) == (sentence, 0)
 
 
 @pytest.mark.parametrize(

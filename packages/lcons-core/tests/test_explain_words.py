@@ -7,6 +7,7 @@ import pytest
 
 from lcons_core.constraint import LearnedConstraint
 from lcons_core.explanation import explain, why
+from lcons_core.explanation.lists import noun, values
 from lcons_core.rectifier import RectifierNetwork
 from lcons_core.rules import Box, forbid_boxes
 from lcons_core.space import FeatureSpace, Requirement, binary, count, one_hot
@@ -87,7 +88,11 @@ def test_support_counts_the_positives_with_the_antecedent(source_relation):
     assert rule.expected == pytest.approx(11 * 6 / 11 * 1 / 11)
     text = str(explanation)
     assert "[support 6; expected 0.5 by chance, seen 1]" in text
+    assert "support: valid parts" not in text  # 11 in all are a toy
+    examples.positive_weights *= 3
+    text = str(explain(source_relation, examples))
     assert "support: valid parts that the rule's premise covers" in text
+    assert text.endswith("Where expected is small, the rule\nrests on little, whatever its support.")
     assert "support" not in str(explain(source_relation))
 
 
@@ -142,9 +147,48 @@ def test_long_lists_are_shortened_in_words_but_not_in_data():
     space = FeatureSpace([one_hot("a", values), one_hot("b", values)])
     boxes = [Box.of(space, {"a": values[:9], "b": values[:9]})]
     rule = explain(forbid_boxes(space, boxes), space=space).rules[0]
-    assert rule.words == ("a any of 9 (v00, v01, v02, ...) needs b any of 11 (v09, v10, v11, ...)")
+    assert rule.words == (
+        "any of 9 of 20 values of a (v00, v01, v02, ...) cannot go with"
+        " any of 9 of 20 values of b (v00, v01, v02, ...)"
+    )
     assert rule.to_dict()["forbidden"] == {"a": values[:9], "b": values[:9]}
     assert words_of(space, {"a": values[3:], "b": values[3:5]}) == ["b v03 or v04 needs a v00, v01 or v02"]
+
+
+TAGS = [f"T{i:02d}" for i in range(43)]
+LABELS = ("I-VP", "B-NP", "O")
+
+
+@pytest.mark.parametrize(
+    ("left_out", "words"),
+    [
+        (3, "label I-VP needs pos 1 T00, T01 or T02"),
+        (8, "label I-VP needs pos 1 T00, T01, T02, T03, T04, T05, T06 or T07"),
+        (9, "label I-VP needs any of 9 of 43 values of pos 1 (T00, T01, T02, ...)"),
+        (35, "pos 1 T35, T36, T37, T38, T39, T40, T41 or T42 cannot go with label I-VP"),
+    ],
+)
+def test_of_a_long_axis_the_shorter_side_is_named(left_out, words):
+    space = FeatureSpace([one_hot("pos 1", TAGS), one_hot("label", LABELS)])
+    [found] = words_of(space, {"pos 1": TAGS[left_out:], "label": "I-VP"})
+    assert found == words
+
+
+def test_a_long_condition_is_said_by_what_it_leaves_out():
+    space = FeatureSpace([one_hot("pos 1", TAGS), one_hot("label", LABELS), one_hot("next", LABELS)])
+    forbidden = {"pos 1": TAGS[8:], "label": "O", "next": "I-VP"}
+    assert words_of(space, forbidden) == [
+        "label O cannot go with next I-VP, unless pos 1 is T00/T01/T02/T03/T04/T05/T06/T07"
+    ]
+    assert words_of(FeatureSpace(space.blocks[:1]), {"pos 1": TAGS[20:]}) == [
+        "pos 1 is always any of 20 of 43 values (T00, T01, T02, ...)"
+    ]
+
+
+def test_a_condition_that_leaves_nothing_out_says_any_value():
+    axis = FeatureSpace([one_hot("pos 1", TAGS)]).axes[0]
+    assert values(axis, np.ones(43, dtype=bool)) == "any value"
+    assert noun(axis, np.ones(43, dtype=bool)) == "any value of pos 1"
 
 
 def test_other_is_named_readably():

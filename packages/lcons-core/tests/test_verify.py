@@ -14,10 +14,11 @@ from lcons_core.constraint import LearnedConstraint
 from lcons_core.errors import InvalidInput, Unsupported
 from lcons_core.lifted import LiftedInequalities, lift
 from lcons_core.rectifier import RectifierNetwork
-from lcons_core.space import FeatureSpace, one_hot
+from lcons_core.space import FeatureSpace, binary, count, one_hot
 from lcons_core.testing import conjunctions, networks, spaces
 from lcons_core.theorem1 import LinearInequalities, row_of_subset, to_inequalities
 from lcons_core.verification import sides
+from lcons_core.verification.cost import exhausts, seconds
 from lcons_core.verification.scaled import ScaledForms
 from lcons_core.verification.verifying import verify
 
@@ -171,7 +172,8 @@ def test_a_wrong_drawn_row_is_caught(monkeypatch):
     found = verify(network)
     assert found.ok
     assert not found.all_rows
-    assert "drawn rows (not all)" in str(found)
+    assert "network = 64 of 1,048,575 rows (drawn, all are too many) = lifted" in str(found)
+    assert found.to_dict()["total_rows"] == 2**20 - 1
 
     def patched(part, subset):
         row = row_of_subset(part, subset)
@@ -182,7 +184,7 @@ def test_a_wrong_drawn_row_is_caught(monkeypatch):
 
 
 def test_large_domains_are_drawn_from_and_the_seed_is_kept():
-    space = FeatureSpace([one_hot(f"label {i}", [f"L{v}" for v in range(20)]) for i in range(5)])
+    space = FeatureSpace([one_hot(f"label {i}", [f"L{v}" for v in range(20)]) for i in range(6)])
     rng = np.random.default_rng(0)
     network = RectifierNetwork(
         np.rint(rng.normal(size=(4, space.d)) * 16) / 16, np.rint(rng.normal(size=4) * 16) / 16 - 2
@@ -194,6 +196,74 @@ def test_large_domains_are_drawn_from_and_the_seed_is_kept():
     assert found.boundary > 0  # points near the boundary are looked for, not left to chance
     assert found == verify(network, space, samples=500, seed=7)
     assert json.loads(json.dumps(found.to_dict()))["ok"] is True
+
+
+def counts(number=12, high=70):
+    return FeatureSpace([count("count", [f"c{i}" for i in range(number)], high=high)])
+
+
+def test_a_set_that_uniform_draws_miss_is_checked_on_both_sides():
+    space = counts()
+    few = RectifierNetwork(np.ones((1, space.d)), [-3.0])  # at most four in all, of 71^12 points
+    found = verify(few, space, samples=400)
+    assert found.ok
+    assert min(found.accepted, found.rejected, found.boundary) > 20
+    assert found.one_sided is None
+    assert found.to_dict()["rejected"] == found.points - found.accepted
+
+
+def test_a_wrong_row_is_caught_where_uniform_draws_miss_the_accepted_points(monkeypatch):
+    space = counts()
+
+    def change(coefficients, bias):
+        bias[0] -= 1.0
+
+    monkeypatch.setattr(sides, "to_inequalities", wrong_rows(change))
+    found = verify(RectifierNetwork(np.ones((1, space.d)), [-3.0]), space, samples=400)
+    assert found.witness.form == "the rows"
+    assert found.witness.accepted
+    assert sum(found.witness.psi) == 4.0
+
+
+@pytest.mark.parametrize(("bias", "missing"), [(5.0, "accepted"), (-5.0, "rejected")])
+def test_points_on_one_side_only_are_said_to_be(bias, missing):
+    network = RectifierNetwork(np.zeros((1, 40)), [bias])
+    found = verify(network, samples=100)
+    assert found.ok
+    assert f"no {missing} point was found, so only" in str(found)
+    assert found.to_dict()["one_sided"].startswith(f"no {missing} point was found")
+    small = verify(RectifierNetwork(np.zeros((1, 3)), [bias]))
+    assert str(small).endswith(f"; no point of the domain is {missing}")
+
+
+def test_all_rows_are_kept_for_many_points_and_the_text_says_where_they_are_not(monkeypatch):
+    network = RectifierNetwork(np.eye(10), np.zeros(10))
+    assert verify(network, points=np.zeros((200_000, 10))).rows == 1023
+    monkeypatch.setattr(sides, "ROW_POINTS", 10**5)
+    found = verify(network)
+    assert (found.all_rows, found.rows, found.ok) == (False, 64, True)
+    assert "64 of 1,023 rows (drawn, all are too many at 1,024 points)" in str(found)
+
+
+def test_the_domains_checked_whole_are_those_that_take_about_five_seconds():
+    bits = FeatureSpace([binary("x", [str(i) for i in range(18)])])
+    short, long = (RectifierNetwork(np.eye(18)[:K], np.zeros(K)) for K in (5, 12))
+    assert exhausts(short, bits)
+    assert not exhausts(long, bits)
+    assert seconds(long, bits, bits.size) > 5 > seconds(short, bits, bits.size) > 0
+    assert verify(short, bits).points == 2**18
+
+
+def test_int64_and_longer_values_are_the_same_numbers():
+    rng = np.random.default_rng(0)
+    C, c = rng.integers(-99, 99, (3, 4)) / 16, rng.integers(-99, 99, 3) / 16
+    psi = rng.integers(-9, 9, (20, 4)).astype(float)
+    short, long = ScaledForms.of(C, c), ScaledForms.of(C, c, 90)
+    assert (short.values(psi).dtype, long.values(psi).dtype) == (np.int64, object)
+    assert ((short.values(psi).astype(object) << 86) == long.values(psi)).all()
+    assert (short.signs(psi) == long.signs(psi)).all()
+    assert (short.all_hold(psi) == (short.signs(psi) >= 0).all(1)).all()
+    assert (short.all_hold(psi) == long.all_hold(psi)).all()
 
 
 def test_given_points_are_checked_as_they_are():

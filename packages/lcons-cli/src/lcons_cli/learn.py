@@ -169,7 +169,7 @@ def learn(
     Beside each rule stands its support: how many parts (n-grams, tuples, rows) of the training data its
     premise covers, all where it has none. That alone is no evidence, so there is also how many parts the rule
     would forbid by chance, if its conditions were independent, and how many it does: [support 313; expected
-    300 by chance, seen 7]. Where either of the first is small, the rule rests on little.
+    300 by chance, seen 7]. Where expected is small, the rule rests on little, whatever its support.
 
     \b
     Example:

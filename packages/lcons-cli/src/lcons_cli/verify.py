@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lcons_core import LearnedConstraint
 
 
-@click.command()
+@click.command(short_help="Check Theorem 1 on a constraint, exactly.")
 @click.argument("constraint", type=FILE, metavar="CONSTRAINT.json")
 @click.option(
     "--samples",
@@ -33,9 +33,10 @@ if TYPE_CHECKING:
 def verify(constraint: str, samples: int, seed: int, as_json: bool, quiet: bool, verbose: bool) -> None:
     """Check that network, rows, lifted form and cuts of the constraint in CONSTRAINT.json are one set.
 
-    Every point of a small domain is checked, else drawn ones and some near the boundary, each in exact
-    arithmetic. Exit code 1 and a witness where two forms differ. Rows that float64 cannot hold exactly are
-    checked as rationals; where rounding moves a verdict is counted, and is no failure.
+    Every point of a domain is checked where that takes about five seconds, else drawn ones and some near the
+    boundary, each in exact arithmetic; a sentence says where all of them are on one side. Exit code 1 and a
+    witness where two forms differ. Rows that float64 cannot hold exactly are checked as rationals; where
+    rounding moves a verdict is counted, and is no failure.
 
     \b
     Example:
@@ -46,14 +47,14 @@ def verify(constraint: str, samples: int, seed: int, as_json: bool, quiet: bool,
     from lcons_core.comparison import in_words
     from lcons_core.counting import many
     from lcons_core.verification import verify as verify_constraint
-    from lcons_core.verification.verifying import EXHAUSTED_POINTS
+    from lcons_core.verification.cost import exhausts
 
     say: Say = say_nothing if quiet else say_on_stderr
     learned = load(constraint)
     for line in sizes(learned) if verbose else ():
         say(line)
     space, network = learned.space, learned.network
-    every = space.size <= EXHAUSTED_POINTS
+    every = exhausts(network, space)
     seconds = _seconds(learned, space.size if every else samples, every)
     say(
         f"K = {network.K}, {many(estimate_rows(network).rows)} rows by Theorem 1;"
@@ -72,12 +73,9 @@ def verify(constraint: str, samples: int, seed: int, as_json: bool, quiet: bool,
 
 
 def _seconds(constraint: LearnedConstraint, points: int, every: bool) -> float:
-    """About how long it will take: the rows and units at every point, and the climb to the boundary."""
-    from lcons_core import estimate_rows
-    from lcons_core.verification.sides import ALL_ROWS, DRAWN_ROWS
+    """About how long it will take: every form at the points, and the climb to the boundary."""
+    from lcons_core.verification.cost import seconds
 
-    axes, K = constraint.space.axes, constraint.network.K
-    rows = estimate_rows(constraint.network).rows
-    seconds = points * (rows / 2.5e7 if rows <= ALL_ROWS else DRAWN_ROWS / 2e6) + points * K / 1e6
-    moves = 0 if every else 4 * len(axes) * sum(len(axis) for axis in axes)
-    return seconds + moves * (8e-6 + 5e-7 * K)
+    space, K = constraint.space, constraint.network.K
+    moves = 0 if every else 4 * len(space.axes) * sum(len(axis) for axis in space.axes)
+    return seconds(constraint.network, space, points) + moves * (8e-6 + 5e-7 * K)

@@ -7,7 +7,7 @@ proved by a row of Theorem 1.
 
 With examples a rule has figures: its support (the valid parts that its premise covers), its exceptions (those
 that it forbids) and how many exceptions are expected by chance, if its conditions were independent. The last
-says what a rule rests on: where it is small, that none was seen means little.
+alone says what a rule rests on: where it is small, that none was seen means little, whatever the support.
 
 Paper: Sec. 4 interprets one learned inequality by hand ("Location cannot Kill", since
 -1.90 - 2.84 + 0.32 < 0), which `why` does for any assignment.

@@ -5,6 +5,8 @@
 i runs over the axes of the box, N is the weight of all positives, and share_i(v) is the share of it that has
 value v on axis i. A rule that rests on one rare value has a small expectation, whatever its support. On a
 single axis nothing is combined: the expectation is what was seen.
+
+Not in the paper.
 """
 
 from __future__ import annotations

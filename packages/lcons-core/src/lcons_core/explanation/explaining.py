@@ -130,7 +130,9 @@ def _enumerated(
         rejected = _weight_rejected(points, negatives)
         part = _weight_covered(negatives, shown)
         coverage = Coverage("negatives", negatives.total, rejected, rejected, part)
-    return Explanation(tuple(rules[i] for i in order), True, coverage, limit)
+    return Explanation(
+        tuple(rules[i] for i in order), True, coverage, limit, None if positives is None else positives.total
+    )
 
 
 def _shown_first(
@@ -188,7 +190,7 @@ def _bounded(
         _weight_covered(rejected, regions),
         _weight_covered(rejected, regions[:limit]),
     )
-    return Explanation(tuple(rules), False, coverage, limit)
+    return Explanation(tuple(rules), False, coverage, limit, None if positives is None else positives.total)
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,9 @@
 Support of a rule = weight of the positives that its premise (the antecedent) covers, all of them where it has
 none; exceptions = weight of the positives that it forbids; expected = the exceptions that there would be if
 its conditions were independent (`chance.py`); covered = weight of the negatives in its box (of rejected
-points, where there are no examples). Support alone is no evidence: a rule on a label that was seen once has
-the support of its premise and an expectation near 0.
+points, where there are no examples). What a rule rests on is the expectation alone: a rule on a label that
+was seen once has the support of its premise and an expectation near 0, and one whose premise never holds has
+no support and, where each of its conditions is frequent, a large expectation.
 """
 
 from __future__ import annotations
@@ -17,9 +18,11 @@ from lcons_core.rules import Box
 
 LEGEND = (
     "support: valid parts that the rule's premise covers (all of them where it has none); expected: how many"
-    " the rule\nwould forbid if its conditions were independent; seen: how many it forbids. Where either of"
-    " the first is small,\nthe rule rests on little."
+    " the rule\nwould forbid if its conditions were independent; seen: how many it forbids. Where expected is"
+    " small, the rule\nrests on little, whatever its support."
 )
+# The figures of fewer valid parts, as of an example to read, need no legend.
+FEWEST_FOR_LEGEND = 30
 
 
 @dataclass(frozen=True)
@@ -124,22 +127,24 @@ class Coverage:
 class Explanation:
     """Rules, strongest first; `complete` where together they are exactly the rejected set.
 
-    `limit` is how many rules are shown unless a call says otherwise; `rules` has all of them.
+    `limit` is how many rules are shown unless a call says otherwise; `rules` has all of them. `positives` is
+    the weight of the valid parts that the figures are of, None where there were none.
     """
 
     rules: tuple[Rule, ...]
     complete: bool
     coverage: Coverage
     limit: int
+    positives: float | None = None
 
     def __len__(self) -> int:
         return len(self.rules)
 
     def text(self, limit: int | None = None) -> str:
-        """A line a rule, one on what they cover, and where there are figures what these are."""
+        """A line a rule, one on what they cover, and what the figures are where they are of many parts."""
         shown = self.rules[: self.limit if limit is None else limit]
         lines = [f"- {rule.words}{_figures(rule)}" for rule in shown]
-        legend = [LEGEND] * any(rule.support is not None for rule in shown)
+        legend = [LEGEND] * bool(shown and self.positives and self.positives >= FEWEST_FOR_LEGEND)
         return "\n".join([*lines, self.summary(len(shown)), *legend])
 
     def __str__(self) -> str:

@@ -6,24 +6,30 @@ A box forbids `v_1 in V_1 and ... and v_m in V_m`. With C_i the complement of V_
     two axes    "relation Kill needs source Person"    or  "source Location cannot go with relation Kill"
     more        "where label 1 is A and pos 2 is B, label 3 must be C"      or  "... cannot be V"
 
-An axis that excludes only a few values reads better as an exception: "..., unless pos 1 is $". Every
+An axis that excludes only a few values reads better as an exception: "..., unless pos 1 is $". Of V_i and its
+complement the shorter is spelt out ("any pos 1 but DT or NN"); where both are long, both are counted. Every
 sentence says exactly its box: the consequent is one axis, all the others are the antecedent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import groupby
 
-import numpy as np
-
 from lcons_core.domain import Bools
+from lcons_core.explanation.lists import (
+    LONGEST_SHORTER_SIDE,
+    listed,
+    names_of,
+    noun,
+    picked,
+    spelt_out,
+    values,
+)
 from lcons_core.explanation.regions import Region
 from lcons_core.space import Axis, FeatureSpace, Kind
 
-LONGEST_LIST = 6
-SHOWN = 3
 FEWEST_FOR_EXCEPTIONS = 8
 MOST_CLAUSES = 6
 EXISTS = "exists"
@@ -69,15 +75,6 @@ def sentence(space: FeatureSpace, region: Region, grow: Grow | None = None) -> S
     return Sentence(best.words(space), best.region, best.consequent, best.names)
 
 
-def listed(names: Sequence[str], last: str = "or") -> str:
-    """Names joined by commas and a last word.
-
-    >>> listed(["Kill", "LiveIn", "WorkFor"])
-    'Kill, LiveIn or WorkFor'
-    """
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}"
-
-
 def condition(space: FeatureSpace, axis: Axis, mask: Bools) -> str:
     """ "label 1 is B-NP or I-NP", "title exists", "count author >= 3"."""
     kind = space.block(axis.block).kind
@@ -87,7 +84,7 @@ def condition(space: FeatureSpace, axis: Axis, mask: Bools) -> str:
         exists = axis.block == EXISTS
         held, missing = (" exists", " is missing") if exists else (" holds", " does not hold")
         return _subject(axis) + (held if mask[-1] else missing)
-    return f"{axis.name} is {_values(axis, mask)}"
+    return f"{axis.name} is {values(axis, mask)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,10 +124,10 @@ class _Form:
                 held.append(_subject(axis))
             else:
                 # Slashes, since "or" already stands between the exceptions.
-                clauses.append(f"{axis.name} is {'/'.join(_picked(axis, ~self.region[i]))}")
+                clauses.append(f"{axis.name} is {'/'.join(picked(axis, ~self.region[i]))}")
         if held:
             verb = EXISTS if space.axes[self.exceptions[-1]].block == EXISTS else "holds"
-            clauses.append(f"{_spelt_out(held)} {verb}")
+            clauses.append(f"{spelt_out(held)} {verb}")
         return _shortened(clauses, "or", "excepted")
 
 
@@ -140,10 +137,10 @@ def _core_words(space: FeatureSpace, region: Region, core: list[int], consequent
     if not core:
         return _always(space, axis, mask, must)
     if len(core) == 1 and kinds == {Kind.ONE_HOT}:
-        subject = _noun(space.axes[core[0]], region[core[0]])
+        subject = noun(space.axes[core[0]], region[core[0]])
         if must:
-            return f"{subject} needs {_noun(axis, ~mask)}"
-        return f"{subject} cannot go with {_noun(axis, mask)}"
+            return f"{subject} needs {noun(axis, ~mask)}"
+        return f"{subject} cannot go with {noun(axis, mask)}"
     clauses = [condition(space, space.axes[i], region[i]) for i in core]
     then = _then(space, axis, mask, must)
     return f"where {_shortened(clauses, 'and', 'met')}, {then}"
@@ -155,7 +152,7 @@ def _is_exception(space: FeatureSpace, axis: int, mask: Bools, kept: int) -> boo
     if kind is Kind.BINARY:
         return not mask[-1]
     left_out = len(mask) - kept
-    few = 4 * left_out <= len(mask) and left_out <= LONGEST_LIST
+    few = 4 * left_out <= len(mask) and left_out <= LONGEST_SHORTER_SIDE
     return kind is Kind.ONE_HOT and len(mask) >= FEWEST_FOR_EXCEPTIONS and few
 
 
@@ -166,7 +163,7 @@ def _always(space: FeatureSpace, axis: Axis, mask: Bools, must: bool) -> str:
     if kind is Kind.BINARY:
         verb = "exists" if axis.block == EXISTS else "holds"
         return f"{_subject(axis)} {'never' if mask[-1] else 'always'} {verb}"
-    return f"{axis.name} is " + (f"always {_values(axis, ~mask)}" if must else f"never {_values(axis, mask)}")
+    return f"{axis.name} is " + (f"always {values(axis, ~mask)}" if must else f"never {values(axis, mask)}")
 
 
 def _then(space: FeatureSpace, axis: Axis, mask: Bools, must: bool) -> str:
@@ -176,9 +173,7 @@ def _then(space: FeatureSpace, axis: Axis, mask: Bools, must: bool) -> str:
     if kind is Kind.BINARY:
         exist, missing = ("exist", "be missing") if axis.block == EXISTS else ("hold", "not hold")
         return f"{_subject(axis)} must {missing if mask[-1] else exist}"
-    return f"{axis.name} " + (
-        f"must be {_values(axis, ~mask)}" if must else f"cannot be {_values(axis, mask)}"
-    )
+    return f"{axis.name} " + (f"must be {values(axis, ~mask)}" if must else f"cannot be {values(axis, mask)}")
 
 
 def _subject(axis: Axis) -> str:
@@ -186,44 +181,11 @@ def _subject(axis: Axis) -> str:
     return axis.name.removeprefix(f"{EXISTS} ") if axis.block == EXISTS else axis.name
 
 
-def _noun(axis: Axis, mask: Bools) -> str:
-    """ "relation Kill or LiveIn", "any relation but Kill"."""
-    if _by_complement(mask):
-        return f"any {axis.name} but {listed(_picked(axis, ~mask))}"
-    return f"{axis.name} {_values(axis, mask)}"
-
-
-def _values(axis: Axis, mask: Bools) -> str:
-    if _by_complement(mask):
-        return f"anything but {listed(_picked(axis, ~mask))}"
-    return _spelt_out(_picked(axis, mask))
-
-
-def _spelt_out(names: list[str]) -> str:
-    if len(names) <= LONGEST_LIST:
-        return listed(names)
-    return f"any of {len(names)} ({', '.join(names[:SHOWN])}, ...)"
-
-
-def _by_complement(mask: Bools) -> bool:
-    inside, outside = int(mask.sum()), int((~mask).sum())
-    return inside > LONGEST_LIST and 0 < outside <= LONGEST_LIST
-
-
-def _picked(axis: Axis, mask: Bools) -> list[str]:
-    """Names of values; quoted where they would read as punctuation."""
-    values = [axis.values[v] for v in np.flatnonzero(mask)]
-    return [v if any(c.isalnum() for c in v) else f'"{v}"' for v in values]
-
-
 def _named(space: FeatureSpace, axis: int, inside: int) -> int:
-    """How many names a reader has to take in; an open list counts more than any list that is spelt out."""
+    """How many names a reader has to take in on one axis."""
     if space.block(space.axes[axis].block).kind is not Kind.ONE_HOT:
         return 1
-    outside = len(space.axes[axis]) - inside
-    if inside <= LONGEST_LIST:
-        return inside
-    return outside + 1 if 0 < outside <= LONGEST_LIST else LONGEST_LIST + 2
+    return names_of(inside, len(space.axes[axis]) - inside)
 
 
 def _ranges(axis: Axis, mask: Bools) -> str:

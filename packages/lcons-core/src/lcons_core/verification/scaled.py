@@ -6,7 +6,8 @@ scaling by 2^q. Integers too long for float64 are cut into digits of w bits,
     C 2^q = sum_i D_i 2^(w i),      0 <= D_i < 2^w  (the last digit carries the sign)
 
 with w so small that every product `D_i psi` is an exact float64 matrix product. Carrying from digit to digit
-gives the sign of each value, and adding the digits up the value itself.
+gives the sign of each value, and adding the digits up the value itself. Forms of one digit, which is most of
+them, need no carrying: their values are int64.
 
 Not in the paper.
 """
@@ -62,18 +63,23 @@ class ScaledForms:
         return ScaledForms(self.C, self.c * (1 << shift), self.q + shift) if shift else self
 
     def values(self, psi: Floats) -> Objects:
-        """(N, M) values times 2^q, as Python integers, at integral psi (N, d)."""
+        """(N, M) values times 2^q at integral psi (N, d), all added up below 2^62: int64; else Python's."""
+        digits = self._digits(psi)
+        if len(digits) == 1 and len(self) <= 2**10:
+            return digits[0].astype(np.int64)
         total = np.zeros((len(psi), len(self)), dtype=object)
-        for i, digit in enumerate(self._digits(psi)):
+        for i, digit in enumerate(digits):
             total += digit.astype(np.int64).astype(object) * (1 << i * self._width(psi))
         return total
 
     def signs(self, psi: Floats) -> NDArray[np.int8]:
         """(N, M) signs -1, 0, 1 of the values at integral psi (N, d)."""
         width = self._width(psi)
+        digits = self._digits(psi)
+        if len(digits) == 1:
+            return np.sign(digits[0]).astype(np.int8)
         carry = np.zeros((len(psi), len(self)), dtype=np.int64)
         rest = np.zeros(carry.shape, dtype=np.bool_)
-        digits = self._digits(psi)
         for i, digit in enumerate(digits):
             carry += digit.astype(np.int64)
             if i < len(digits) - 1:
@@ -82,6 +88,12 @@ class ScaledForms:
         # carry 2^(w i) + rest, with 0 <= rest < 2^(w i): the sign is that of the carry unless it is 0.
         signs: NDArray[np.int8] = np.where(carry == 0, rest, np.sign(carry)).astype(np.int8)
         return signs
+
+    def all_hold(self, psi: Floats) -> NDArray[np.bool_]:
+        """(N,) whether no value is negative at integral psi (N, d)."""
+        digits = self._digits(psi)
+        signs = digits[0] if len(digits) == 1 else self.signs(psi)
+        return np.min(signs, axis=1, initial=0) >= 0
 
     def _digits(self, psi: Floats) -> list[Floats]:
         """The products of the digits of (C, c) with (psi, 1), all exact, lowest digit first."""

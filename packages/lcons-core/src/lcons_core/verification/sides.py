@@ -3,8 +3,8 @@
 psi comes as integers `whole` = psi 2^shift. All values are scaled integers (`scaled.py`), so every sign
 is exact.
 
-Rows: all 2^K - 1 of them where points times rows stay within a budget, else drawn subsets S, of which each
-must have at least the value of the margin, the closed form of the minimum.
+Rows: all 2^K - 1 of them where points times rows stay within a budget, some tens of seconds, else drawn
+subsets S, of which each must have at least the value of the margin, the closed form of the minimum.
 
 Not in the paper.
 """
@@ -31,9 +31,16 @@ from lcons_core.theorem1 import (
 )
 from lcons_core.verification.scaled import Objects, ScaledForms, scaled
 
-ROW_POINTS = 2 * 10**8
+ROW_POINTS = 4 * 10**9
 ALL_ROWS = 2**13
 DRAWN_ROWS = 2**6
+LONGEST = 60
+
+
+def all_rows_checked(network: Network, points: int) -> bool:
+    """Whether all rows are checked at so many points, not drawn ones."""
+    rows = estimate_rows(network).rows
+    return rows <= ALL_ROWS and rows * points <= ROW_POINTS
 
 
 def network_margins(network: Network, whole: Floats, shift: int) -> Objects:
@@ -41,8 +48,9 @@ def network_margins(network: Network, whole: Floats, shift: int) -> Objects:
     margins, q = [], _exponent(network)
     for part in network.parts:
         forms = ScaledForms.of(part.W, part.b, q).times(shift)
-        positive = np.maximum(forms.values(whole), 0)
-        margins.append((1 << forms.q) - positive.sum(1))
+        positive = np.maximum(forms.values(whole), 0).sum(1)
+        # Sums of int64 below 2^52 are exact; 2^q itself may be longer.
+        margins.append((1 << forms.q) - (positive if forms.q < LONGEST else positive.astype(object)))
     return np.stack(margins, axis=1)
 
 
@@ -60,8 +68,7 @@ class CheckedRows:
     @classmethod
     def of(cls, network: Network, points: int, seed: int) -> CheckedRows:
         """All rows, or drawn ones where that would be too many for so many points."""
-        size = estimate_rows(network).rows
-        complete = size <= ALL_ROWS and size * points <= ROW_POINTS
+        complete = all_rows_checked(network, points)
         if complete:
             rows = to_inequalities(network)
             subsets = rows.subsets
@@ -89,8 +96,9 @@ class CheckedRows:
         """(N,) what the rows say; drawn rows say what the margin says unless one is below it."""
         forms = self.rational.times(shift)
         if self.complete:
-            return np.all(forms.signs(whole) >= 0, axis=1)
-        least = margins[:, self.owner] * (1 << self.rational.q - self.q)
+            return forms.all_hold(whole)
+        longer = self.rational.q - self.q
+        least = (margins.astype(object) * (1 << longer) if longer else margins)[:, self.owner]
         truth: Bools = np.all(margins >= 0, axis=1)
         above: Bools = np.all(forms.values(whole) >= least, axis=1)
         return truth ^ ~above
@@ -99,7 +107,7 @@ class CheckedRows:
         """(N,) what the rows as stored say; rows that are not all there can only reject."""
         if self.exact:
             return truth
-        holds: Bools = np.all(self.stored.times(shift).signs(whole) >= 0, axis=1)
+        holds: Bools = self.stored.times(shift).all_hold(whole)
         return holds if self.complete else holds & truth
 
 
@@ -112,7 +120,13 @@ def lifted_feasible(lifted: LiftedInequalities, whole: Floats, shift: int) -> Bo
     q = exponent(lifted.A_psi, lifted.A_s, lifted.rhs)
     forms = ScaledForms.of(lifted.A_psi, -lifted.rhs, q).times(shift)
     slack, A_s = forms.values(whole), scaled(lifted.A_s, q)
-    least = np.zeros((len(whole), lifted.K), dtype=object)
+    unit = 1 << q
+    if all(entry in (0, unit, -unit) for entry in A_s.flat):
+        # Whole numbers, as `lift` makes them: nothing needs to be multiplied by 2^q.
+        unit, A_s = 1, (A_s // unit).astype(np.int64)
+    else:
+        slack = slack.astype(object)
+    least = np.zeros((len(whole), lifted.K), dtype=slack.dtype)
     bounds: list[int] = []
     others: list[int] = []
     for row, entries in enumerate(A_s):
@@ -123,10 +137,10 @@ def lifted_feasible(lifted: LiftedInequalities, whole: Floats, shift: int) -> Bo
     for row in bounds:
         k = int(np.flatnonzero(A_s[row])[0])
         bound = -slack[:, row]
-        if A_s[row, k] != 1 << q:
-            bound = bound * Fraction(1 << q, int(A_s[row, k]))
+        if A_s[row, k] != unit:
+            bound = bound * Fraction(unit, int(A_s[row, k]))
         least[:, k] = np.maximum(least[:, k], bound)
-    values = slack[:, np.array(others, np.int64)] * (1 << q) + least.dot(A_s[np.array(others, np.int64)].T)
+    values = slack[:, np.array(others, np.int64)] * unit + least.dot(A_s[np.array(others, np.int64)].T)
     return np.all(values >= 0, axis=1)
 
 

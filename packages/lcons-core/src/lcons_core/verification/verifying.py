@@ -16,12 +16,13 @@ Paper: Theorem 1 and Appendix A, which prove it; this checks the code.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from lcons_core.boundary import drawn_points, near_boundary
+from lcons_core.boundary import drawn_around, drawn_points, margins, near_boundary
 from lcons_core.constraint import LearnedConstraint
 from lcons_core.cuts import most_violated
 from lcons_core.domain import Bools, check_width
@@ -31,83 +32,15 @@ from lcons_core.lifted import lift
 from lcons_core.psi import Ints, SparsePsi, as_psi
 from lcons_core.rectifier import Network
 from lcons_core.space import FeatureSpace, binary
-from lcons_core.theorem1 import LinearInequalities
+from lcons_core.theorem1 import LinearInequalities, estimate_rows
+from lcons_core.verification.cost import exhausts
+from lcons_core.verification.result import Verification, Witness
 from lcons_core.verification.scaled import ScaledForms
 from lcons_core.verification.sides import CheckedRows, lifted_feasible, network_margins
 
-EXHAUSTED_POINTS = 10**5
 CHECKED_CUTS = 4_000
 BOUNDARY_POINTS = 256
 _CELLS = 2**21
-
-
-@dataclass(frozen=True)
-class Witness:
-    """A point where `form` does not say what the network says (`accepted`, exactly)."""
-
-    form: str
-    psi: tuple[float, ...]
-    accepted: bool
-    point: dict[str, Any] | None = None
-
-    def __str__(self) -> str:
-        where = self.point if self.point is not None else list(self.psi)
-        verdict = "accepts" if self.accepted else "rejects"
-        return f"the network {verdict} {where}, unlike {self.form}"
-
-
-@dataclass(frozen=True)
-class Verification:
-    """What was checked, and a witness if some form differs from the network.
-
-    `rows` of Theorem 1 were checked at every point: all of them, or drawn ones where there are too many;
-    S*, which decides alone, was checked at `cuts` points. `boundary` points have a margin of exactly 0.
-    `seed` is None where the points were given.
-    """
-
-    points: int
-    accepted: int
-    boundary: int
-    rows: int
-    all_rows: bool
-    cuts: int
-    exhausted: bool
-    seed: int | None
-    witness: Witness | None
-    rounding_differences: int
-    rounding_example: Witness | None
-
-    @property
-    def ok(self) -> bool:
-        """Whether every form agreed with the network at every point."""
-        return self.witness is None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        data = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        for name in ("witness", "rounding_example"):
-            found = data[name]
-            data[name] = None if found is None else {**vars(found), "psi": list(found.psi)}
-        return {**data, "ok": self.ok}
-
-    def __str__(self) -> str:
-        scope = "as given" if self.seed is None else f"drawn with seed {self.seed}, some near the boundary"
-        scope = "all of the domain" if self.exhausted else scope
-        rows = f"{self.rows:,} rows" if self.all_rows else f"{self.rows:,} drawn rows (not all)"
-        text = (
-            f"{'verified' if self.ok else 'false'}: network = {rows} = lifted = cut at {self.points:,}"
-            f" points ({scope}); {self.accepted:,} accepted, {self.boundary:,} on the boundary"
-        )
-        if self.cuts < self.points:
-            text += f"; cuts at {self.cuts:,} of them"
-        if self.witness is not None:
-            text += f"; witness: {self.witness}"
-        if self.rounding_differences:
-            text += (
-                f"; rounding: the rows in float64 differ at {self.rounding_differences:,} points,"
-                f" for example {self.rounding_example}"
-            )
-        return text
 
 
 def verify(
@@ -120,7 +53,9 @@ def verify(
 ) -> Verification:
     """Checks Theorem 1 on a whole small domain, or on `samples` drawn points and some near the boundary.
 
-    Without a space psi is drawn from all 0/1 vectors; `points` (N, d) are checked instead, if given.
+    A domain is small where all of it takes about five seconds. A quarter of the samples are drawn around
+    accepted points near the boundary, since a uniform draw may find one side only. Without a space psi is
+    drawn from all 0/1 vectors; `points` (N, d) are checked instead, if given.
 
     >>> from lcons_core.rectifier import RectifierNetwork
     >>> print(verify(RectifierNetwork([[2.0, 2.0], [1.0, 0.0]], [-2.0, 0.0])))
@@ -131,48 +66,65 @@ def verify(
         space = constraint.space
     domain = space or FeatureSpace([binary("psi", [str(j) for j in range(network.d)])])
     check_width(network, domain)
-    if points is None:
-        psi, exhausted = _domain_points(network, domain, samples, seed)
-    else:
-        psi, exhausted = _given_points(points, network, space), False
-    return _Check(network, space, psi, seed).run(exhausted, None if points is not None else seed)
+    if points is not None:
+        psi = _given_points(points, network, space)
+        return _Check(network, space, _Points(len(psi), psi.__getitem__, exponent(psi)), seed).run(
+            False, None
+        )
+    assignments, exhausted = _domain_points(network, domain, samples, seed)
+    made = _Points(len(assignments), lambda at: domain.vectors(assignments[at]))
+    return _Check(network, space, made, seed).run(exhausted, seed)
+
+
+@dataclass(frozen=True, eq=False)
+class _Points:
+    """`number` points, their psi (n, d) made when asked for; psi times 2^shift are integers."""
+
+    number: int
+    at: Callable[[slice | Ints], Floats]
+    shift: int = 0
+
+    def __len__(self) -> int:
+        return self.number
 
 
 class _Check:
     """One verification in progress: counts, the first witness and the first rounding difference."""
 
-    def __init__(self, network: Network, space: FeatureSpace | None, psi: Floats, seed: int) -> None:
-        self.network, self.space, self.psi, self.seed = network, space, psi, seed
+    def __init__(self, network: Network, space: FeatureSpace | None, points: _Points, seed: int) -> None:
+        self.network, self.space, self.points, self.seed = network, space, points, seed
         self.witness: Witness | None = None
         self.example: Witness | None = None
-        self.rounded = np.zeros(len(psi), dtype=np.bool_)
-        self.shift = exponent(psi)
+        self.rounded = np.zeros(len(points), dtype=np.bool_)
+        self.shift = points.shift
 
     def run(self, exhausted: bool, seed: int | None) -> Verification:
         """Checks every form at every point."""
-        rows = CheckedRows.of(self.network, len(self.psi), self.seed)
+        rows = CheckedRows.of(self.network, len(self.points), self.seed)
         lifted = lift(self.network)
-        accepted = np.zeros(len(self.psi), dtype=np.bool_)
+        accepted = np.zeros(len(self.points), dtype=np.bool_)
         boundary = 0
-        step = max(1, _CELLS // max(len(rows), self.network.K))
-        for first in range(0, len(self.psi), step):
+        step = max(1, _CELLS // max(len(rows), self.network.K, self.network.d))
+        for first in range(0, len(self.points), step):
             at = slice(first, first + step)
-            whole = np.ldexp(self.psi[at], self.shift)
+            psi = self.points.at(at)
+            whole = np.ldexp(psi, self.shift) if self.shift else psi
             margins = network_margins(self.network, whole, self.shift)
             truth: Bools = np.all(margins >= 0, axis=1)
             accepted[at] = truth
             boundary += int((margins.min(1) == 0).sum())
-            self._expect(at, truth, self.network.accepts(self.psi[at]), "accepts()")
+            self._expect(at, truth, self.network.accepts(psi), "accepts()")
             self._expect(at, truth, rows.hold(whole, self.shift, margins), "the rows")
             stored = rows.floats_hold(whole, self.shift, truth)
             self._note_rounding(at, truth, stored, "the rounded rows")
             self._expect(at, truth, lifted_feasible(lifted, whole, self.shift), "the lifted rows")
         cuts = self._check_cuts(accepted, rows.exact)
         return Verification(
-            points=len(self.psi),
+            points=len(self.points),
             accepted=int(accepted.sum()),
             boundary=boundary,
             rows=len(rows),
+            total_rows=estimate_rows(self.network).rows,
             all_rows=rows.complete,
             cuts=cuts,
             exhausted=exhausted,
@@ -183,19 +135,18 @@ class _Check:
         )
 
     def _check_cuts(self, accepted: Bools, exact: bool) -> int:
-        chosen = np.unique(
-            np.linspace(0, len(accepted) - 1, min(CHECKED_CUTS, len(accepted))).astype(np.int64)
-        )
+        chosen = _spread(accepted, CHECKED_CUTS)
+        chosen_psi = self.points.at(chosen)
         # Many points share a cut, and its verdicts on them are decided together.
         points_of: dict[bytes, tuple[LinearInequalities, list[int]]] = {}
-        for i in chosen.tolist():
-            cut = most_violated(self.network, self.psi[i])
+        for i, psi in enumerate(chosen_psi):
+            cut = most_violated(self.network, psi)
             key = cut.coefficients.tobytes() + cut.bias.tobytes()
             points_of.setdefault(key, (cut, []))[1].append(i)
         for cut, points in points_of.values():
             form = ScaledForms.of(cut.coefficients, cut.bias).times(self.shift)
-            at = np.array(points)
-            holds = form.signs(np.ldexp(self.psi[at], self.shift))[:, 0] >= 0
+            at = chosen[points]
+            holds = form.signs(np.ldexp(chosen_psi[points], self.shift))[:, 0] >= 0
             if exact:
                 self._expect(at, accepted[at], holds, "the cut")
             else:
@@ -215,18 +166,38 @@ class _Check:
         if np.array_equal(truth, found):
             return None
         i = int(np.flatnonzero(truth != found)[0])
-        psi = self.psi[at][i]
+        psi = self.points.at(at)[i]
         named = None if self.space is None else self.space.describe(psi)
         return Witness(form, tuple(psi.tolist()), bool(truth[i]), named)
 
 
-def _domain_points(network: Network, space: FeatureSpace, samples: int, seed: int) -> tuple[Floats, bool]:
-    if space.size <= EXHAUSTED_POINTS:
-        return space.vectors(np.concatenate(list(space.points()))), True
+def _spread(accepted: Bools, most: int) -> Ints:
+    """At most `most` indices, evenly spread over both sides, half of each where there are as many."""
+    sides = [np.flatnonzero(accepted), np.flatnonzero(~accepted)]
+    few = min(len(side) for side in sides)
+    first = min(few, most // 2)
+    wanted = [first if len(side) == few else min(len(side), most - first) for side in sides]
+    spread = [
+        side[np.linspace(0, len(side) - 1, number).astype(np.int64)]
+        for side, number in zip(sides, wanted, strict=True)
+        if number
+    ]
+    return np.unique(np.concatenate(spread))
+
+
+def _domain_points(network: Network, space: FeatureSpace, samples: int, seed: int) -> tuple[Ints, bool]:
+    """Value indices (N, axes) of the whole domain and True, or of drawn points and False."""
+    short = np.min_scalar_type(max(len(axis) for axis in space.axes))
+    if exhausts(network, space):
+        return np.concatenate([points.astype(short) for points in space.points()]), True
     rng = np.random.default_rng(seed)
-    drawn = drawn_points(space, samples, rng)
     near = near_boundary(network, space, min(samples, BOUNDARY_POINTS), rng)
-    return space.vectors(np.concatenate([drawn, near])), False
+    accepted = near[margins(network, space, near) >= 0]
+    around = near[:0]
+    if len(near):
+        around = drawn_around(space, accepted if len(accepted) else near, samples // 4, rng)
+    drawn = drawn_points(space, samples - len(around), rng)
+    return np.concatenate([drawn, around, near]).astype(short), False
 
 
 def _given_points(points: Any, network: Network, space: FeatureSpace | None) -> Floats:

@@ -10,8 +10,9 @@
 
 Each rule in words has the support that training gives it, the valid parts that its premise covers, and beside
 it how many valid parts it would forbid by chance, if its conditions were independent, and how many it does:
-`[support 313; expected 300 by chance, seen 7]`. Support alone is no evidence: a rule about a label that was
-seen once has a large one and an expectation near 0. All three are counted on all training data.
+`[support 313; expected 300 by chance, seen 7]`. The expectation says what a rule rests on: a rule about a
+label that was seen once may have a large support and an expectation near 0. All three are counted on all
+training data.
 
 Not in the paper: all of this folder.
 """
