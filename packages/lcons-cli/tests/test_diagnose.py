@@ -382,7 +382,7 @@ def test_errors_are_one_line(files, arguments, message):
         ),
         (
             ("bigrams.json", "--train", "train.conll", "--scores", "scores.npz", "--held-out", "train.conll"),
-            "expected",
+            "found 'train.conll', which it learned from",
         ),
         (("pos.json", "--train", "train.conll", "--columns", "word=1,label=3"), "expected a column 'pos'"),
     ],

@@ -145,8 +145,8 @@ def test_a_batch_of_none_or_of_different_models_is_refused():
         ChainBatch.of([a, ChainScores(np.zeros((1, 2)), labels="ab")])
 
 
-@pytest.mark.parametrize("count", [0, -1])
+@pytest.mark.parametrize("count", [0, -1, 1.5, "3"])
 def test_nbest_of_none_is_refused(count):
     scores = ChainScores(np.zeros((1, 4)), labels=LABELS)
-    with pytest.raises(InvalidInput, match="at least one labelling must be asked for"):
+    with pytest.raises(InvalidInput, match="expected how many labellings to give"):
         nbest(scores, count, [forbidden_ngrams(LABELS, ["ab"])])

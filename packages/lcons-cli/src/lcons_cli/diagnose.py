@@ -116,6 +116,11 @@ def diagnose(
     from lcons_core.errors import InvalidInput
     from lcons_tasks import diagnosis
 
+    if held_out is not None and Path(held_out).resolve() == Path(train).resolve():
+        raise InvalidInput(
+            f"expected held-out data that the constraint has not seen, found {held_out!r}, which it learned"
+            " from; name another file."
+        )
     say: Say = say_nothing if quiet else say_on_stderr
     learned = load(constraint)
     with working(f"reading {Path(train).name}", say):

@@ -9,7 +9,7 @@
 Rows and the lifted form hold for every psi; simplified rows only beside the equations of the space, which the
 JSON has (`equations.py`). The numbers of JSON and CSV read back as the same floats.
 
-Paper: the tables of Appendix C list rows. Not in the paper: the other forms.
+Paper: the tables of Appendix C list rows. Not in the paper: simplified rows and the lifted form.
 """
 
 from __future__ import annotations

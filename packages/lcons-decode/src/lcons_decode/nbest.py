@@ -1,4 +1,4 @@
-"""Labellings in order of score, best first, under local constraints: A* with exact bounds.
+"""Labellings in order of score, best first, under local constraints, as detours from the best one.
 
 The best score from every state on is known (`lattice`), so it is known what it costs to leave the best
 continuation at a position for another label: a detour. A labelling is its detours from the best one,
@@ -8,7 +8,7 @@ continuation at a position for another label: a detour. A labelling is its detou
 and is kept as its last detour and the labelling without that, whatever its length. The detours on the
 best continuation of a state are a heap that shares all but a few entries with the heap of the next state
 (Eppstein, Finding the k shortest paths, 1998). Both are made only for states that a labelling came through.
-Ties come in declared label order.
+Ties come in declared label order, as far as sums of floats show them.
 
 Not in the paper.
 """
@@ -44,8 +44,8 @@ def nbest(
     >>> [(found.y, found.score) for found in nbest(scores, 2)]
     [(('B', 'I'), 3.0), (('I', 'I'), 2.0)]
     """
-    if count < 1:
-        raise InvalidInput(f"at least one labelling must be asked for, found {count}.")
+    if not isinstance(count, int) or count < 1:
+        raise InvalidInput(f"expected how many labellings to give, 1 or more, found {count!r}; pass an int.")
     compiled = ChainConstraints.of(constraints, checked_scores(scores).labels)
     found = islice(in_order(scores, compiled, x), count)
     return [

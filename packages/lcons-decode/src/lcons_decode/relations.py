@@ -19,7 +19,7 @@ solver promises. Where no labelling satisfies everything, the fewest constraints
 partial labellings an integer program over the same pairs (`ilp.pairs`) answers; its ties are the solver's.
 Random scores need that at about 30 candidates.
 
-Paper: Sec. 4, which uses the integer program alone. Not in the paper: this decoder.
+Paper: Sec. 4, which uses the integer program alone. Not in the paper: a decoder by search.
 """
 
 from __future__ import annotations

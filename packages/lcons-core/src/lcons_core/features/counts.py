@@ -2,7 +2,7 @@
 
 psi[l] = number of tokens labelled l, or of maximal runs of l where `spans`.
 
-Paper: Appendix D (token counts). Not in the paper: span counts.
+Paper: Appendix D (token counts). Not in the paper: counts of spans.
 """
 
 from __future__ import annotations

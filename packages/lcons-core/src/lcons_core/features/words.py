@@ -5,7 +5,7 @@
 | punctuation | `punctuation` for marks and symbols, nothing for others |
 | shape | capitals, lower case, a number by its length, a year, or the mark of punctuation itself |
 
-Paper: Appendix D (punctuation). Not in the paper: shape.
+Paper: Appendix D (punctuation). Not in the paper: the shapes of words.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ A name that has blanks may be written as it is. In double quotes it is read as i
 quote, or that is a word of this format: `or`, `and`, `not`, `needs`, `cannot`, `go`, `with`, `to`. What
 follows a # at the start of a line or after a blank is a comment.
 
-Not in the paper: it lists its designed constraints in a table (Appendix C).
+Not in the paper: files of rules; the paper has its designed constraints in a table (Appendix C).
 """
 
 from lcons_core.rules_file.reading import load_rules, parse_rules

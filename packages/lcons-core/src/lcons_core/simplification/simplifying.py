@@ -12,7 +12,7 @@ where the domain is small, and elsewhere the result is sound, not minimal.
 All decisions are exact. `requires` only makes the domain smaller than the product that the minima are
 taken over, so what they drop can be dropped.
 
-Not in the paper: it lists all 2^K - 1 rows.
+Not in the paper: leaving rows out; the paper lists all 2^K - 1.
 """
 
 from __future__ import annotations

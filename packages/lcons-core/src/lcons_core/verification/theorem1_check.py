@@ -5,7 +5,7 @@
 Rows and cuts must have the correctly rounded subset sums as coefficients. Where float sums are exact
 (`exact.py`) that makes them the rows themselves, and their verdicts are asserted as well.
 
-Paper: Sec. 2.3, Theorem 1, Eq. 8. Not in the paper: lifted, cuts.
+Paper: Sec. 2.3, Theorem 1, Eq. 8. Not in the paper: the lifted form and cuts.
 """
 
 from __future__ import annotations

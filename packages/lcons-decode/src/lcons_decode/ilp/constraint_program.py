@@ -7,7 +7,7 @@
 A one-hot block is a decision with a binary variable a value (OTHER is one of them), a binary column a binary
 variable and a count an integer one; a variable is called by block and value.
 
-Paper: Theorem 1 for the rows. Not in the paper: the other forms.
+Paper: Theorem 1 for the rows. Not in the paper: the lifted form, simplified rows.
 """
 
 from __future__ import annotations

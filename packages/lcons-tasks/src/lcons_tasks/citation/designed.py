@@ -13,7 +13,7 @@ It needs a decoder that takes global constraints, and not the ILP: span counts a
 Not expressed: the penalties of 2007, one a rule (these are sets, which a decoder takes as hard or soft), and
 what stands between quotation marks, which no window sees: only the marks themselves are kept to titles.
 
-Paper: Sec. 5 quotes the accuracy of such constraints. Not in the paper: the constraints.
+Paper: Sec. 5 quotes the accuracy of such constraints. Not in the paper: which constraints those are.
 """
 
 from __future__ import annotations

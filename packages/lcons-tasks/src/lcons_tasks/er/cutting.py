@@ -3,7 +3,7 @@
 A part ends after the last sentence that fits, else after the last word that does, never within a candidate.
 What fits in one part is not cut. Relations between candidates of different parts are not looked for.
 
-Not in the paper: its sentences have at most some thirty candidates.
+Not in the paper: cutting; its sentences have at most some thirty candidates.
 """
 
 from __future__ import annotations

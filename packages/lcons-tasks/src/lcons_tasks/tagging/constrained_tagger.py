@@ -9,7 +9,7 @@
 | beam | the paper's beam, local and global constraints |
 | global | local and global constraints, exactly, under a budget |
 
-Paper: Sec. 6. Not in the paper: exact, global.
+Paper: Sec. 6. Not in the paper: exact decoding, global constraints.
 """
 
 from __future__ import annotations
