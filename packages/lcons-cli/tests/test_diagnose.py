@@ -339,7 +339,7 @@ def test_errors_are_one_line(files, arguments, message):
             "(48 of 60), and here are 12 in all; name data that it has not",
         ),
         (
-            ("bigrams.json", "--train", "pairs.jsonl", "--held-out", "pairs.jsonl"),
+            ("bigrams.json", "--train", "pairs.jsonl", "--held-out", "other-pairs.jsonl"),
             "found 0 and 0 (structure 1, unknown",
         ),
         (
@@ -359,7 +359,7 @@ def test_errors_are_one_line(files, arguments, message):
             "expected a table of psi vectors (CSV or",
         ),
         (
-            ("pairs.json", "--train", "psi.csv", "--held-out", "psi.csv"),
+            ("pairs.json", "--train", "psi.csv", "--held-out", "other-psi.csv"),
             "expected the 6 columns of the constraint",
         ),
         (("psi.json", "--train", "psi.csv", "--negatives", "flip"), "expected no --negatives with a table"),
@@ -388,6 +388,8 @@ def test_errors_are_one_line(files, arguments, message):
     ],
 )
 def test_data_that_do_not_fit_are_one_line(folder, arguments, message):
+    for name in ("psi.csv", "pairs.jsonl"):
+        (folder / f"other-{name}").write_bytes((folder / name).read_bytes())
     result = invoke("diagnose", *arguments, "-q")
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.count("\n") == 1
