@@ -333,6 +333,16 @@ def test_each_sequence_is_answered_before_the_next_comes(kind, folder):
     assert all(json.loads(answer)["labels"] for answer in answers)
 
 
+def test_gold_labels_tell_what_the_constraints_did(folder):
+    lines = [json.loads(line) for line in json_lines().splitlines()]
+    for line, gold in zip(lines[1:], (["B-NP", "I-NP"], ["O"], ["B-NP", "O", "O"]), strict=True):
+        line["gold"] = gold
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    done = CliRunner().invoke(main, ["decode", "-c", str(folder / "iob2.json")], input=text)
+    assert done.exit_code == 0
+    assert done.stderr.endswith("labels as in the column `gold`: 33.33% by the scores alone, 66.67% now\n")
+
+
 def test_an_npz_file_is_read_from_a_pipe(folder):
     command = [*LCONS, "decode", "-c", folder / "iob2.json"]
     done = subprocess.run(command, input=npz(), capture_output=True)

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from operator import eq
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -23,6 +24,9 @@ from lcons_cli.waiting import about, signs_of_life
 if TYPE_CHECKING:
     from lcons_decode import Decoding, Hard, Scored, Soft
     from lcons_decode.score_files import ScoreSource
+
+
+GOLD = "gold"
 
 
 @click.command(short_help="Label scores of your own under constraints.")
@@ -100,6 +104,9 @@ def decode(
     offsets[i + 1]), `labels`, perhaps `transition`, `start` and `stop`, and columns of strings such as
     `words` and `pos`.
 
+    Where there is a column `gold`, it is told how many labels are right without and with the constraints, so
+    that weights can be chosen on dev data.
+
     Where hard constraints cannot all be satisfied, the labels that break the fewest windows are written, and
     counted as relaxed. Where each label of a token has the score -Infinity, nothing can be chosen: all
     labels of that sequence are `_`, or null in JSON, and it is counted as infeasible.
@@ -171,7 +178,8 @@ def _contents(
 
 @dataclass
 class _Summary:
-    """Counts of what was decoded; `verbose`: also of what each constraint is for."""
+    """Counts of what was decoded, and of what is right where there are gold labels; `verbose`: also of what
+    each constraint is for."""
 
     uses: Sequence[Hard | Soft]
     verbose: bool
@@ -179,6 +187,8 @@ class _Summary:
     tokens: int = 0
     changed: int = 0
     labels: int = 0
+    gold: int = 0
+    right: Counter[str] = field(default_factory=Counter)
     statuses: Counter[str] = field(default_factory=Counter)
     broken: Counter[tuple[str, str]] = field(default_factory=Counter)
 
@@ -189,12 +199,17 @@ class _Summary:
         self.changed += bool(answer.stats["changed"])
         self.labels += answer.stats["changed"]
         self.statuses[str(answer.status)] += 1
+        answers = {"alone": answer.stats["alone"], "now": answer.y}
+        gold = scored.x.get(GOLD, ())
+        self.gold += len(gold)
+        for when, y in answers.items():
+            self.right[when] += sum(map(eq, gold, y))
         if not self.verbose:
             return
         from lcons_core import Instance
 
         for use in self.uses:
-            for when, y in (("alone", answer.stats["alone"]), ("now", answer.y)):
+            for when, y in answers.items():
                 if len(y) == len(scored.scores):
                     self.broken[use.name, when] += not use.constraint.satisfied(Instance(scored.x, y))
 
@@ -209,11 +224,14 @@ class _Summary:
         if self.statuses["infeasible"]:
             parts.append(f"infeasible: {self.statuses['infeasible']:,}")
         yield ", ".join(parts)
+        if self.gold:
+            alone, now = (f"{100 * self.right[when] / self.gold:.2f}%" for when in ("alone", "now"))
+            yield f"labels as in the column `{GOLD}`: {alone} by the scores alone, {now} now"
         for use in self.uses if self.verbose else ():
             weight = getattr(use, "weight", None)
             kind = "hard" if weight is None else f"soft, weight {weight:g}"
-            alone, now = (self.broken[use.name, when] for when in ("alone", "now"))
-            yield f"{use.name} ({kind}): broken in {alone:,} sequences by the scores alone, in {now:,} now"
+            before, after = (self.broken[use.name, when] for when in ("alone", "now"))
+            yield f"{use.name} ({kind}): broken in {before:,} sequences by the scores alone, in {after:,} now"
 
 
 class _State:
