@@ -229,14 +229,14 @@ def test_an_interrupt_leaves_no_file(folder, monkeypatch):
 def test_few_structures_are_all_learned_from(folder):
     (folder / "few.conll").write_text("\n\n".join(SENTENCES[:4]))
     result = run("few.conll", "-o", "c.json", "-K", 2)
-    assert "nothing is held out, as there are only 4 structures" in result.stderr
+    assert "nothing is held out of 4 structures, too few for that" in result.stderr
     assert "learned from all 4 structures" in result.stdout
 
 
 def test_one_structure_is_not_called_structures(folder):
     (folder / "few.conll").write_text(SENTENCES[0])
     result = run("few.conll", "-o", "c.json", "-K", 2)
-    assert "as there are only 1 structure;" in result.stderr
+    assert "nothing is held out of 1 structure, too few" in result.stderr
     assert "learned from all 1 structure:" in result.stdout
 
 

@@ -205,7 +205,7 @@ def learn(
         whole = read_labelled(data, form, columns, tabs, say)
         held_out = None if dev is None else read_labelled(dev, form, columns, tabs, say_nothing)
     unit = _unit(whole)
-    train, source = whole, f"all {_counted(whole)}"
+    train, source = whole, _all_of(whole)
     if dev is not None and held_out is not None:
         judged = f"{_counted(held_out)} of {_name(dev)}"
     elif no_held_out:
@@ -213,7 +213,7 @@ def learn(
     else:
         train, held_out = split(whole)
         if held_out is None:
-            say(f"nothing is held out, as there are only {_counted(whole)}; give some with --dev")
+            say(f"nothing is held out of {_counted(whole)}, too few for that; give some with --dev")
             judged = "too few to hold some out"
         else:
             both = " valid and of the invalid" if unit == "rows" else ""
@@ -250,7 +250,7 @@ def _refitted(
     again = _learned(everything, settings, None, rules, say)
     text = found.held_out_warning
     before = None if text is None else f"before it was learned again with held-out data, {text}"
-    source = f"all {_counted(everything)}" + ("" if dev is None else ", held-out ones too")
+    source = _all_of(everything) + ("" if dev is None else ", held-out ones too")
     judged = replace(again, held_out=found.held_out, held_out_warning=before)
     return replace(judged, labels_warning=found.labels_warning), source
 
@@ -316,6 +316,10 @@ def _unit(data: Data) -> str:
     from lcons_tasks.labelled import PsiTable
 
     return "rows" if isinstance(data, PsiTable) else "structures"
+
+
+def _all_of(data: Data) -> str:
+    return _counted(data) if len(data) == 1 else f"all {_counted(data)}"
 
 
 def _counted(data: Data) -> str:

@@ -186,7 +186,8 @@ def made_of_rows(settings: LearnSettings, space: Any, positives: Folded) -> Fold
         return sources.unseen(space, positives.psi).collect()
     if settings.negatives == "flip":
         return sources.flipped(space, positives.psi, settings.many, settings.seed).collect()
+    given = "no --negatives" if settings.negatives is None else f"--negatives {settings.negatives}"
     raise InvalidInput(
-        f"expected invalid vectors too, found valid ones only and --negatives {settings.negatives}; add rows"
+        f"expected invalid vectors too, found valid ones only and {given}; add rows"
         f" with valid = 0, or make some with --negatives {' or '.join(OF_TABLES)}."
     )

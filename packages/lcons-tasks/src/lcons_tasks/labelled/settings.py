@@ -29,6 +29,8 @@ OPTIONS: Mapping[str, tuple[str, ...]] = {
     "tuples": ("names",),
 }
 OF_TUPLES = ("pairs", "tuples")
+# Other names of the same.
+SAME = ("context", "tuples")
 # The appendices search the same rates and decays for three of four tasks.
 PAPER = GRIDS["citation"]
 
@@ -75,7 +77,9 @@ class LearnSettings:
         """The feature to learn; refused where it is not one of such structures."""
         name = self.feature or ("pairs" if tuples else "ngram")
         if (name in OF_TUPLES) != tuples:
-            fitting = [one for one in FEATURES if (one in OF_TUPLES) == tuples and one != "context"]
+            fitting = [
+                one for one in FEATURES if (one in OF_TUPLES) == tuples and one not in ("context", "tuples")
+            ]
             raise InvalidInput(
                 f"expected a feature of {'tuples' if tuples else 'label sequences'}, found {name!r}; choose"
                 f" {', '.join(fitting)}, or give other data."
