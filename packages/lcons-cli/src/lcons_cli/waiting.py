@@ -38,7 +38,7 @@ def waiting(what: str, say: Say) -> Iterator[Progress]:
 
     def progress(done: int, total: int) -> None:
         seconds = time.perf_counter() - start
-        if say is say_nothing or (seconds < PATIENCE and not shown):
+        if say is say_nothing or (not shown and (seconds < PATIENCE or done >= total)):
             return
         if not shown:
             left = seconds * (total - done) / max(done, 1)

@@ -193,6 +193,18 @@ def _unit(data: Data) -> str:
     return ROW if isinstance(data, PsiTable) else STRUCTURE
 
 
+def percent(share: float) -> str:
+    """A share in percent; only all is 100 % and only none is 0 %.
+
+    >>> percent(0.0045), percent(0.0002), percent(0.9999), percent(1.0)
+    ('0.4%', 'under 0.1%', 'over 99.9%', '100.0%')
+    """
+    text = f"{100 * share:.1f}"
+    if text == "0.0" and share > 0:
+        return "under 0.1%"
+    return "over 99.9%" if text == "100.0" and share < 1 else f"{text}%"
+
+
 def warning(judgement: Judgement, where: str, data: Data, settings: LearnSettings) -> str | None:
     """One sentence where valid structures are forbidden, with what helps against it, else None."""
     if not judgement.forbidden_structures:
@@ -204,7 +216,7 @@ def warning(judgement: Judgement, where: str, data: Data, settings: LearnSetting
     text = f" ({first.text})" if first.text else ""
     figures = [] if of_rows else [f"{judgement.forbidden_parts:,} of {judgement.parts:,} parts"]
     if judgement.structures >= FEWEST:
-        figures.insert(0, f"{100 * judgement.forbidden_structures / judgement.structures:.1f}%")
+        figures.insert(0, percent(judgement.forbidden_structures / judgement.structures))
     shown = f" ({', '.join(figures)})" if figures else ""
     return (
         f"the constraint forbids {judgement.forbidden_structures:,} of {judgement.structures:,} {what}"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from lcons_core.features import NgramContext, SequenceFeature
-from lcons_tasks.labelled.judging import FEWEST, ROW, Judgement
+from lcons_tasks.labelled.judging import FEWEST, ROW, Judgement, percent
 from lcons_tasks.labelled.learning import Learned
 from lcons_tasks.labelled.preparing import GIVEN, UNSEEN
 
@@ -145,11 +145,3 @@ def _judged(judgement: Judgement, with_why: bool) -> Iterator[str]:
 
 def _of(part: int, whole: int, what: str, share: bool) -> str:
     return f"{part:,} of {whole:,} {what}" + (f" ({percent(part / whole)})" if share else "")
-
-
-def percent(share: float) -> str:
-    """A share in percent; only all is 100 % and only none is 0 %."""
-    text = f"{100 * share:.1f}"
-    if text == "100.0" and share < 1:
-        text = "99.9"
-    return "0.1%" if text == "0.0" and share > 0 else f"{text}%"
