@@ -29,7 +29,6 @@ from lcons_core._space import FeatureSpace
 from lcons_core.features._ngrams import NgramContext
 from lcons_core.reason._explanation import explain
 from lcons_core.reason._explanation.regions import points_of
-from lcons_core.reason._points import verdicts
 
 TAGS, LABELS, K = 45, 22, 10
 POINTS, RUNS, LIMIT = 100_000, 3, 20
@@ -63,7 +62,7 @@ def drawn(network: RectifierNetwork, space: FeatureSpace, seed: int) -> Drawn:
     """Uniform points, by the network's verdict."""
     draw = np.random.default_rng(seed)
     points = np.stack([draw.integers(0, len(axis), POINTS) for axis in space.axes], axis=1)
-    accepted = verdicts(network, space, points)
+    accepted = network.verdicts(space, points)
     good, bad = points_of(space, points[accepted]).psi, points_of(space, points[~accepted]).psi
     return Drawn(good, bad, np.ones(len(good)), np.ones(len(bad)))
 

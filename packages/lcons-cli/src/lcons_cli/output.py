@@ -24,14 +24,14 @@ _NAMED = 6
 
 def sizes(constraint: LearnedConstraint) -> Iterator[str]:
     """Lines for people."""
+    from lcons_core import Form, estimate_form
     from lcons_core._arithmetic import many
-    from lcons_core._tables import Form, estimate
 
     space, network = constraint.space, constraint.network
     blocks = [f"{block.name} {len(block.values):,}" for block in space.blocks[:_NAMED]]
     more = [f"{len(space.blocks) - _NAMED:,} more"] * (len(space.blocks) > _NAMED)
     yield f"{network.K} hidden units over {space.d:,} columns ({', '.join(blocks + more)})"
-    rows, lifted = (estimate(network, form).rows for form in (Form.ROWS, Form.LIFTED))
+    rows, lifted = (estimate_form(network, form).rows for form in (Form.ROWS, Form.LIFTED))
     yield f"{many(space.size)} points; {many(rows)} rows by Theorem 1; {lifted:,} lifted rows"
     made = constraint.provenance
     examples = made.get("examples")

@@ -24,10 +24,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core._arithmetic import Floats, frozen
+from lcons_core._arithmetic import frozen
 from lcons_core._blocks import OTHER, Axis, Block, Kind, Requirement, binary, count, one_hot
 from lcons_core._errors import InvalidInput, TooLarge
-from lcons_core._psi import Ints, Psi, SparsePsi, as_psi
+from lcons_core._psi import Psi, SparsePsi, as_psi
+from lcons_core._types import Floats, Ints
 
 __all__ = [
     "OTHER",

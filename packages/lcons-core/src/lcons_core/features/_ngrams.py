@@ -34,8 +34,9 @@ import numpy as np
 from lcons_core._blocks import OTHER, Requirement, one_hot
 from lcons_core._errors import InvalidInput
 from lcons_core._instance import WORD, Instance, read_instance, read_instances
-from lcons_core._psi import Ints, SparsePsi
+from lcons_core._psi import SparsePsi
 from lcons_core._space import FeatureSpace
+from lcons_core._types import Ints
 from lcons_core.features._protocol import GroundedRow, checked_names, vocabulary
 from lcons_core.features._windows import START, STOP, SequenceFeature, block_names, ground_windows, windows
 

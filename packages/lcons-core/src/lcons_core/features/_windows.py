@@ -21,8 +21,9 @@ from lcons_core._blocks import Block, Requirement, one_hot
 from lcons_core._errors import InvalidInput
 from lcons_core._instance import WORD as WORD
 from lcons_core._instance import Instance
-from lcons_core._psi import Ints, SparsePsi
+from lcons_core._psi import SparsePsi
 from lcons_core._space import FeatureSpace
+from lcons_core._types import Ints
 from lcons_core.features._protocol import GroundedRow, Scope, checked_flag, checked_n, checked_names
 
 START = "(start)"

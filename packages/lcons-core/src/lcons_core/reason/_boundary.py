@@ -18,25 +18,16 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core._arithmetic import Floats
-from lcons_core._inequalities import LinearInequalities
-from lcons_core._network import Conjunction, RectifierNetwork
-from lcons_core._psi import Ints
+from lcons_core._pointset import PointSet
 from lcons_core._space import FeatureSpace
-from lcons_core.reason._points import AnyPoints, affine
+from lcons_core._types import Floats, Ints
+from lcons_core.reason._domain import drawn_points
 
 Objective = Callable[[Ints], Floats]
 
 # A space of no more points is searched whole.
 WHOLE = 1024
 EXTREMES = 64
-
-
-def drawn_points(space: FeatureSpace, number: int, rng: np.random.Generator) -> Ints:
-    """At most `number` assignments, uniform over the product of axes; impossible ones are left out."""
-    drawn = [rng.integers(0, len(axis), number) for axis in space.axes]
-    points = np.stack(drawn, axis=1)
-    return points[space.possible(points)]
 
 
 def drawn_around(space: FeatureSpace, centres: Ints, number: int, rng: np.random.Generator) -> Ints:
@@ -48,17 +39,6 @@ def drawn_around(space: FeatureSpace, centres: Ints, number: int, rng: np.random
     axes = rng.integers(0, len(sizes), len(changed))
     points[changed, axes] = rng.integers(0, sizes[axes])
     return points[space.possible(points)]
-
-
-def margins(points: AnyPoints, space: FeatureSpace, assignments: Ints) -> Floats:
-    """(N,) float margins: least slack of rows, margin of a network, +1 or -1 for rules."""
-    if isinstance(points, LinearInequalities):
-        values = affine(space, points.coefficients, points.bias, assignments)
-        return np.min(values, axis=1, initial=np.inf)
-    if isinstance(points, RectifierNetwork | Conjunction):
-        sums = [np.maximum(affine(space, part.W, part.b, assignments), 0.0).sum(1) for part in points.parts]
-        return 1.0 - np.max(sums, axis=0)
-    return np.where(points.contains(assignments), 1.0, -1.0)
 
 
 def climb(space: FeatureSpace, starts: Ints, objective: Objective, sweeps: int = 4) -> Ints:
@@ -80,7 +60,7 @@ def climb(space: FeatureSpace, starts: Ints, objective: Objective, sweeps: int =
     return points
 
 
-def near_boundary(points: AnyPoints, space: FeatureSpace, number: int, rng: np.random.Generator) -> Ints:
+def near_boundary(points: PointSet, space: FeatureSpace, number: int, rng: np.random.Generator) -> Ints:
     """At most `number` assignments near the boundary, on both sides of it where both were found.
 
     A side is missed only if neither drawing nor climbing from drawn points and extremes gets there; a space
@@ -88,7 +68,7 @@ def near_boundary(points: AnyPoints, space: FeatureSpace, number: int, rng: np.r
     """
 
     def margin(p: Ints) -> Floats:
-        return margins(points, space, p)
+        return points.margins(space, p)
 
     known = _known(points, space, number, rng)
     starts = known[rng.integers(0, len(known), -(-number // 2))] if len(known) else known
@@ -122,7 +102,7 @@ def _on_side(margin: Objective, points: Ints, side: float) -> Ints:
     return points[values >= 0 if side > 0 else values < 0]
 
 
-def _known(points: AnyPoints, space: FeatureSpace, number: int, rng: np.random.Generator) -> Ints:
+def _known(points: PointSet, space: FeatureSpace, number: int, rng: np.random.Generator) -> Ints:
     """All points of a small space, else drawn ones; the extremes last."""
     if space.size <= WHOLE:
         return np.concatenate(list(space.points()))
@@ -130,19 +110,12 @@ def _known(points: AnyPoints, space: FeatureSpace, number: int, rng: np.random.G
     return np.concatenate([drawn_points(space, number, rng), extremes[space.possible(extremes)]])
 
 
-def _extremes(points: AnyPoints, space: FeatureSpace) -> Ints:
+def _extremes(points: PointSet, space: FeatureSpace) -> Ints:
     """Assignments where nothing is there, where each axis is lowest or highest, and where a unit or a row,
     and the sums of the units of a part, are smallest or largest."""
     empty = [int(np.argmin(np.abs(axis.coefficients))) for axis in space.axes]
     found = [[empty, [0] * len(space.axes), [len(axis) - 1 for axis in space.axes]]]
-    if isinstance(points, LinearInequalities):
-        forms = [points.coefficients[: EXTREMES // 4]]
-    elif isinstance(points, RectifierNetwork | Conjunction):
-        forms = [np.concatenate([part.W.sum(0, keepdims=True), part.W]) for part in points.parts]
-        forms = [form[: max(1, EXTREMES // 4 // len(forms))] for form in forms]
-    else:
-        forms = []
-    for form in forms:
+    for form in points.directions(EXTREMES // 4):
         tables = [axis.table(form) for axis in space.axes]
         found.append(np.stack([table.argmin(0) for table in tables], axis=1).tolist())
         found.append(np.stack([table.argmax(0) for table in tables], axis=1).tolist())

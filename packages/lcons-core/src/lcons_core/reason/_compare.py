@@ -14,35 +14,21 @@ Not in the paper: counts, witnesses, and domains that are too large to enumerate
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 import numpy as np
 
+from lcons_core._affine import check_width, points_at
 from lcons_core._arithmetic import many
-from lcons_core._constraint import LearnedConstraint
-from lcons_core._errors import InvalidInput, LconsError
-from lcons_core._inequalities import LinearInequalities
-from lcons_core._network import Conjunction, Network, RectifierNetwork
-from lcons_core._psi import Ints
+from lcons_core._errors import LconsError
+from lcons_core._pointset import PointSet
 from lcons_core._space import FeatureSpace
-from lcons_core.reason._points import (
-    ENUMERATION_LIMIT,
-    AnyPoints,
-    Bools,
-    check_width,
-    points_at,
-    scan,
-    verdicts,
-)
-from lcons_core.reason._rules import Rules
-from lcons_core.reason._simplify import SimplifiedRows, common_space
+from lcons_core._types import Bools, Ints, OnProgress
+from lcons_core.reason._points import ENUMERATION_LIMIT, scan
+from lcons_core.reason._simplify import common_space
 from lcons_core.reason._witnesses import candidates, proof_of_equality
-
-Comparable = LearnedConstraint | Network | LinearInequalities | SimplifiedRows | Rules
-Progress = Callable[[int, int], None]
 
 
 class Outcome(StrEnum):
@@ -116,18 +102,18 @@ class Comparison:
 
 
 def compare(
-    a: Comparable,
-    b: Comparable,
+    a: PointSet,
+    b: PointSet,
     space: FeatureSpace | None = None,
     *,
     limit: int = ENUMERATION_LIMIT,
     witnesses: int = 10,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: OnProgress | None = None,
 ) -> Comparison:
     """Whether a and b accept the same points of one space; proved where the outcome is not UNDECIDED.
 
-    >>> from lcons_core._space import one_hot
+    >>> from lcons_core import RectifierNetwork, Rules, one_hot
     >>> source, relation = one_hot("source", ["Person", "Place"]), one_hot("relation", ["NoRel", "Kill"])
     >>> pair = FeatureSpace([source, relation])
     >>> learned = RectifierNetwork([[-3.0, 0.5, -1.0, 2.0]], [-1.0])
@@ -136,8 +122,8 @@ def compare(
     >>> print(compare(learned, Rules(pair)))
     different: 1 of 4 points; only B accepts source Place, relation Kill
     """
-    space = common_space(space, a, b)
-    sets = (_points(a), _points(b))
+    sets = (a, b)
+    space = common_space(space, *sets)
     for points in sets:
         check_width(points, space)
     if space.size > limit:
@@ -152,7 +138,7 @@ def compare(
                 progress(int(flat[-1]) + 1, space.size)
         return tally.result(complete=True, how=f"all {tally.points:,} points enumerated")
     found = candidates(*sets, space, np.random.default_rng(seed))
-    tally.add(found, *(verdicts(points, space, found) for points in sets))
+    tally.add(found, *(points.verdicts(space, found) for points in sets))
     return tally.result(
         complete=False,
         how=f"no difference at {tally.points:,} of {many(space.size)} points, drawn and searched near both"
@@ -200,19 +186,6 @@ class _Tally:
             complete=complete,
             how=how,
         )
-
-
-def _points(constraint: Any) -> AnyPoints:
-    if isinstance(constraint, LearnedConstraint):
-        return constraint.network
-    if isinstance(constraint, SimplifiedRows):
-        return constraint.rows
-    if isinstance(constraint, RectifierNetwork | Conjunction | LinearInequalities | Rules):
-        return constraint
-    raise InvalidInput(
-        "a learned constraint, a network, rows, simplified rows or Rules were expected, found"
-        f" {type(constraint).__name__}; give designed constraints as Rules(space, forbidden=[...])."
-    )
 
 
 def in_words(witness: dict[str, Any]) -> str:

@@ -13,7 +13,8 @@ from pathlib import Path
 from lcons_core._blocks import Block, Kind
 from lcons_core._errors import InvalidInput
 from lcons_core._space import FeatureSpace
-from lcons_core.reason._rules import Box, Rules
+from lcons_core.reason._domain import Box
+from lcons_core.reason._rules import Rules
 from lcons_core.reason._rules_grammar import (
     ALLOW,
     CANNOT,

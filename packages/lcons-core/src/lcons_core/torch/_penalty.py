@@ -21,12 +21,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lcons_core._arithmetic import Floats
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput, MissingExtra, TooLarge, Unsupported
 from lcons_core._instance import Instance
 from lcons_core._network import RectifierNetwork
-from lcons_core._psi import Ints
+from lcons_core._types import Floats, Ints
 from lcons_core.features import Counts, NgramContext, NgramLabels, SequenceFeature
 
 try:

@@ -20,10 +20,9 @@ from enum import StrEnum
 
 import numpy as np
 
+from lcons_core import LinearInequalities, estimate_rows, most_violated, to_inequalities
 from lcons_core._arithmetic import Floats
-from lcons_core._cuts import most_violated
 from lcons_core._errors import InvalidInput, TooLarge
-from lcons_core._inequalities import LinearInequalities, estimate_rows, to_inequalities
 from lcons_decode.ilp._ground import Grounded
 from lcons_decode.ilp._indicators import MAX_TERMS, PsiRow
 from lcons_decode.ilp._program import Name, Program, Row, Sense, Type, Variable

@@ -10,7 +10,6 @@ from pathlib import Path
 from lcons_core import LearnedConstraint, load
 from lcons_core._arithmetic import many
 from lcons_core._psi import Ints
-from lcons_core.reason._points import verdicts
 from lcons_tasks.report._heatmap import heat_map
 from lcons_tasks.report._html import Html, element, joined
 from lcons_tasks.report._inequalities import inequalities_view
@@ -90,7 +89,7 @@ def _gold_line(constraint: LearnedConstraint, gold: Ints | None) -> Html | None:
     """What the constraint rejects of the gold labels."""
     if gold is None or not len(gold):
         return None
-    rejected = int((~verdicts(constraint.network, constraint.space, gold)).sum())
+    rejected = int((~constraint.verdicts(constraint.space, gold)).sum())
     share = 100 * rejected / len(gold)
     return element(
         "p",

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from lcons_core import LearnedConstraint, SimplifiedRows, simplify, to_inequalities
+from lcons_core import (
+    LearnedConstraint,
+    LinearInequalities,
+    SimplifiedRows,
+    estimate_rows,
+    simplify,
+    to_inequalities,
+)
 from lcons_core._arithmetic import Floats, many
-from lcons_core._inequalities import LinearInequalities, estimate_rows
 from lcons_core._space import FeatureSpace
 from lcons_tasks.report._html import Html, element, joined
 from lcons_tasks.report._tables import data_table

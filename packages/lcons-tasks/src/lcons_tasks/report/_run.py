@@ -17,7 +17,7 @@ from typing import Any
 
 from lcons_core import load
 from lcons_core._errors import DamagedFile, InvalidInput
-from lcons_core.storage._document import FORMAT as CONSTRAINT_FORMAT
+from lcons_core.storage import FORMAT as CONSTRAINT_FORMAT
 from lcons_tasks.report._decoded import is_decoded, read_decoded
 from lcons_tasks.report._evidence import without_evidence
 from lcons_tasks.report._measures import measured

@@ -19,14 +19,15 @@ from functools import cached_property
 
 import numpy as np
 
-from lcons_core._arithmetic import Floats, exponent, rounding_bound
+from lcons_core._affine import row_reach
+from lcons_core._arithmetic import exponent, rounding_bound
 from lcons_core._inequalities import LinearInequalities
 from lcons_core._network import RectifierNetwork
-from lcons_core._psi import Ints
+from lcons_core._pointset import PointSet
 from lcons_core._space import FeatureSpace
+from lcons_core._types import Bools, Floats, Ints
 from lcons_core.reason._explanation.regions import Region, WeightedPoints
 from lcons_core.reason._explanation.result import Proof
-from lcons_core.reason._points import Bools, PointSet, row_reach
 
 MOST_ROWS = 1023
 MOST_NUMBERS = 8_000_000
@@ -111,13 +112,13 @@ def rejecting_rows(points: PointSet, space: FeatureSpace, seeds: WeightedPoints)
 
 def candidate_rows(points: PointSet, space: FeatureSpace, seeds: WeightedPoints) -> RowBounds:
     """The rows that are worth trying at the seeds: all, where they are few."""
-    if isinstance(points, LinearInequalities):
-        return _given_rows(points, space)
-    share = max(16, _affordable(space) // len(points.parts))
-    several = len(points.parts) > 1
+    networks = points.networks()
+    if not networks:
+        return _given_rows(points.inequalities(), space)
+    share = max(16, _affordable(space) // len(networks))
+    several = len(networks) > 1
     parts = [
-        _part_rows(part, p if several else 0, space, seeds, share)
-        for p, part in enumerate(points.parts, start=1)
+        _part_rows(part, p if several else 0, space, seeds, share) for p, part in enumerate(networks, start=1)
     ]
     return RowBounds(
         space,

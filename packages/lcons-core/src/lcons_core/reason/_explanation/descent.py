@@ -28,13 +28,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core._arithmetic import Floats
 from lcons_core._blocks import Kind
-from lcons_core._psi import Ints
 from lcons_core._space import FeatureSpace
+from lcons_core._types import Bools, Floats, Ints
 from lcons_core.reason._explanation.bounds import RowBounds
 from lcons_core.reason._explanation.regions import Region, WeightedPoints
-from lcons_core.reason._points import Bools
 
 NAME = 0.15
 AXIS = 0.3

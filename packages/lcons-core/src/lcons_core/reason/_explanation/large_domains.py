@@ -16,14 +16,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from lcons_core._arithmetic import Floats
-from lcons_core._inequalities import LinearInequalities
-from lcons_core._psi import Ints
+from lcons_core._pointset import PointSet
 from lcons_core._space import FeatureSpace
+from lcons_core._types import Bools, Floats, Ints
 from lcons_core.reason._explanation.bounds import RowBounds, rejecting_rows
 from lcons_core.reason._explanation.descent import Candidate, Thresholds, greedy_cover
 from lcons_core.reason._explanation.regions import Region, WeightedPoints, points_of
-from lcons_core.reason._points import Bools, PointSet, verdicts
 
 ROUNDS = 3
 SEEDS = 400
@@ -81,19 +79,17 @@ def draw_rejected(points: PointSet, space: FeatureSpace, seed: int) -> WeightedP
 
 def _rejects(points: PointSet, space: FeatureSpace, assignments: Ints) -> Bools:
     # Rows are compared all at once, so many rows need few points at a time.
-    rows = max(1, len(points)) if isinstance(points, LinearInequalities) else 1
-    step = max(1, 2 * MOST_NUMBERS // rows)
+    step = max(1, 2 * MOST_NUMBERS // points.width)
     parts = [assignments[first : first + step] for first in range(0, len(assignments), step)]
-    accepted = np.concatenate([verdicts(points, space, part) for part in parts])
+    accepted = np.concatenate([points.verdicts(space, part) for part in parts])
     return ~accepted & space.possible(assignments)
 
 
 def _worst_values(points: PointSet, space: FeatureSpace, rng: np.random.Generator, number: int) -> Ints:
     """(number, axes) the value of every axis that is worst for a unit drawn at random."""
-    if isinstance(points, LinearInequalities):
-        rows = points.coefficients[:64]
-    else:
-        rows = -np.concatenate([part.W for part in points.parts])[:64]
+    networks = points.networks()
+    units = -np.concatenate([part.W for part in networks]) if networks else points.inequalities().coefficients
+    rows = units[:64]
     worst = np.stack([axis.table(rows).argmin(0) for axis in space.axes], axis=1)
     return worst[rng.integers(0, len(rows), number)]
 

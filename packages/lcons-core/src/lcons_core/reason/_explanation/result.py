@@ -17,7 +17,7 @@ from html import escape
 from typing import Any
 
 from lcons_core._arithmetic import plain
-from lcons_core.reason._rules import Box
+from lcons_core.reason._domain import Box
 
 LEGEND = (
     "support: valid parts that the rule's premise covers (all of them where it has none); expected: how many"
