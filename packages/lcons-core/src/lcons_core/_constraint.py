@@ -32,7 +32,7 @@ from lcons_core._network import Conjunction, Network, RectifierNetwork
 from lcons_core._pointset import Wrapped
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools, Ints
-from lcons_core.features._protocol import ConstraintFeature, Scope
+from lcons_core.features._protocol import ConstraintFeature, Scope, complete_kind
 from lcons_core.reason._domain import Box, indicator
 from lcons_core.reason._rules import forbid_boxes
 
@@ -55,10 +55,13 @@ class LearnedConstraint(Wrapped):
         if len(self.network.parts) == 1:
             object.__setattr__(self, "network", self.network.parts[0])
         check_width(self.network, self.space)
-        if self.feature is not None and self.feature.space != self.space:
+        if self.feature is None:
+            return
+        if self.feature.space != self.space:
             raise InvalidInput(
                 "the feature makes psi of another space than the constraint's; pass feature.space."
             )
+        complete_kind(self.feature)
 
     def __repr__(self) -> str:
         kind = "psi" if self.feature is None else self.feature.kind
@@ -70,6 +73,11 @@ class LearnedConstraint(Wrapped):
     def scope(self) -> Scope:
         """LOCAL where each part is checked by itself, GLOBAL where the whole structure is."""
         return self._feature().scope
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels that its feature knows; none where it says nothing of labels, or there is no feature."""
+        return () if self.feature is None else self.feature.labels
 
     @property
     def points(self) -> Network:

@@ -30,7 +30,8 @@ from lcons_core._network import Conjunction, Network, RectifierNetwork
 from lcons_core._plain import canonical, check_plain, digest, parse, pretty
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Floats
-from lcons_core.features._protocol import ConstraintFeature, Scope, feature_from_dict
+from lcons_core.features._kinds import feature_from_dict
+from lcons_core.features._protocol import ConstraintFeature, Scope
 
 FORMAT = "lcons-constraint"
 VERSION = 1

@@ -173,8 +173,7 @@ def structures(draw: DrawFn, feature: ConstraintFeature, max_size: int = 8) -> I
     if isinstance(feature, Tuples):
         members = st.tuples(*(st.sampled_from(values) for values in feature.values))
         return Instance({}, draw(st.lists(members, max_size=max_size)))
-    labels: tuple[str, ...] = getattr(feature, "labels")  # noqa: B009 (no such member in the protocol)
-    y = draw(label_sequences(labels, max_size=max_size))
+    y = draw(label_sequences(feature.labels, max_size=max_size))
     words = st.sampled_from(["DT", "NN", "XX", ",", "?!"])
     column = draw(st.lists(words, min_size=len(y), max_size=len(y)))
     return Instance({feature.column or "word": column}, y)

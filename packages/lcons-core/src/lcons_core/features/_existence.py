@@ -39,6 +39,9 @@ class Existence:
     kind: ClassVar[str] = "existence"
     scope: ClassVar[Scope] = Scope.GLOBAL
     column: ClassVar[str] = WORD
+    context_column: ClassVar[None] = None
+    pad: ClassVar[bool] = False
+    names: ClassVar[tuple[str, ...]] = ()
     labels: tuple[str, ...]
     n: int = 1
 

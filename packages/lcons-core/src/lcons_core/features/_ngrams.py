@@ -85,6 +85,7 @@ class NgramLabels(SequenceFeature):
 
     kind: ClassVar[str] = "ngram"
     column: ClassVar[str] = WORD
+    context_column: ClassVar[None] = None
     labels: tuple[str, ...]
     n: int = 2
     pad: bool = False
@@ -151,6 +152,11 @@ class NgramContext(SequenceFeature):
             raise InvalidInput(
                 f"unknown word class {self.word_class!r}; it is one of {', '.join(WORD_CLASSES)}."
             )
+
+    @property
+    def context_column(self) -> str:
+        """The column that every x must have: the one that contexts are made of."""
+        return self.column
 
     @property
     def context_name(self) -> str:

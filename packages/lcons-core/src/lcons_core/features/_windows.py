@@ -34,6 +34,7 @@ class SequenceFeature:
     """What the n-gram features share: windows over labels, with or without padding."""
 
     scope: ClassVar[Scope] = Scope.LOCAL
+    names: ClassVar[tuple[str, ...]] = ()
     labels: tuple[str, ...]
     n: int
     pad: bool

@@ -192,7 +192,7 @@ def _changes(
     many = CORRUPTIONS[feature.scope]
     if source == "perturb":
         # Features of other packages need not say which labels there are.
-        return perturbed_structures(feature, [structure], getattr(feature, "labels", labels), many, seed)
+        return perturbed_structures(feature, [structure], feature.labels or labels, many, seed)
     return NEGATIVES[source](feature, [structure], Folded(own, np.ones(len(own))), many, seed)
 
 

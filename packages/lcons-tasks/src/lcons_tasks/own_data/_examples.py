@@ -159,8 +159,13 @@ def source_of(
     settings: LearnSettings,
 ) -> NegativeSource:
     """The source of that name, refused where it is not made for such a feature."""
-    needs = {"relabel": "pad", "recast": "pad", "near": "pad", "apart": "contexts", "perturb": "labels"}
-    if source in needs and not hasattr(feature, needs[source]):
+    windows = isinstance(feature, SequenceFeature)
+    fits = {
+        **dict.fromkeys(("relabel", "recast", "near"), windows),
+        "apart": feature.context_column is not None,
+        "perturb": bool(feature.labels),
+    }
+    if not fits.get(source, True):
         raise InvalidInput(
             f"expected negatives that fit the feature {feature.kind!r}, found {source!r}; its own are"
             f" {usual_negatives(feature)!r}."

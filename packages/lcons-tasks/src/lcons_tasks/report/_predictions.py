@@ -193,7 +193,7 @@ def gold_parts(constraint: LearnedConstraint, sentences: Sequence[Sentence]) -> 
     feature = constraint.feature
     if feature is None or not sentences:
         return None
-    known = set(getattr(feature, "labels", ()))
+    known = set(feature.labels)
     found = []
     for sentence in sentences:
         structure = _structure(feature, sentence, known)
@@ -210,8 +210,7 @@ def gold_parts(constraint: LearnedConstraint, sentences: Sequence[Sentence]) -> 
 def _structure(feature: ConstraintFeature, sentence: Sentence, known: set[str]) -> Any:
     gold = sentence.structure
     if isinstance(gold, Instance):
-        return gold if known.issuperset(gold.y) and len(gold.y) >= getattr(feature, "n", 1) else None
-    names = getattr(feature, "names", ())
-    if not gold or not set(names) <= set(gold[0]):
+        return gold if known.issuperset(gold.y) and len(gold.y) >= (feature.n or 1) else None
+    if not gold or not set(feature.names) <= set(gold[0]):
         return None
-    return [tuple(pair[name] for name in names) for pair in gold]
+    return [tuple(pair[name] for name in feature.names) for pair in gold]
