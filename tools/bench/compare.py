@@ -13,8 +13,8 @@ import sys
 import numpy as np
 from timing import median_seconds, report
 
-from lcons_core._affine import points_at
 from lcons_core._blocks import one_hot
+from lcons_core._inequalities import points_at
 from lcons_core._network import RectifierNetwork
 from lcons_core._space import FeatureSpace
 from lcons_core.reason._compare import compare

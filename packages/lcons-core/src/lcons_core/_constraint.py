@@ -3,7 +3,7 @@
 A structure satisfies it iff the network accepts every psi row that the feature makes of the structure.
 
 Composition keeps every form exact. `a & b` intersects. `forbid` adds the one-unit network of a box
-(`rules.py`). `allow` accepts a box as well: rejected are the points that were rejected and lie outside
+(`_rules.py`). `allow` accepts a box as well: rejected are the points that were rejected and lie outside
 the box, which is the union over the box's axes j of "rejected and axis j has another value". Each of
 these is the old network with all units shifted below zero where axis j has one of the box's values,
 
@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lcons_core._affine import check_width, least_values
 from lcons_core._document import read_file, read_text
 from lcons_core._document import save as save_file
 from lcons_core._errors import InvalidInput, LconsError
+from lcons_core._inequalities import check_width, least_values
 from lcons_core._network import Conjunction, Network, RectifierNetwork
 from lcons_core._pointset import Wrapped
 from lcons_core._space import FeatureSpace

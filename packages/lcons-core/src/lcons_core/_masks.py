@@ -25,7 +25,7 @@ from lcons_core._network import RectifierNetwork
 from lcons_core._pointset import PointSet
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools, Floats, Ints
-from lcons_core.features._windows import SequenceFeature
+from lcons_core.features._ngrams import SequenceFeature
 
 MAX_CELLS = 2**28
 _CACHE_CELLS = 2**15

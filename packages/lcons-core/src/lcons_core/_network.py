@@ -18,10 +18,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lcons_core._affine import AffineSet, Decider, PsiSet, SumDecider, row_reach
 from lcons_core._arithmetic import exponent, finite_array, many, rational_dot, rounding_bound
 from lcons_core._errors import InvalidInput, TooLarge
-from lcons_core._inequalities import LinearInequalities
+from lcons_core._inequalities import AffineSet, Decider, LinearInequalities, PsiSet, SumDecider, row_reach
 from lcons_core._psi import Psi, SparsePsi, as_psi
 from lcons_core._space import FeatureSpace
 from lcons_core._theorem1 import Parts, estimate_rows, most_violated, to_inequalities

@@ -10,8 +10,7 @@ from typing import Any, Protocol, overload, runtime_checkable
 
 import numpy as np
 
-from lcons_core._affine import Decider
-from lcons_core._inequalities import LinearInequalities
+from lcons_core._inequalities import Decider, LinearInequalities
 from lcons_core._network import RectifierNetwork
 from lcons_core._psi import ManyPsi, OnePsi
 from lcons_core._space import FeatureSpace

@@ -13,7 +13,7 @@ A constraint's inequalities with the names of their columns: as text, JSON and C
 | lifted | `A_psi . psi + A_s . s >= rhs` for some s >= 0 | psi by block and value, s, rhs |
 
 Rows and the lifted form hold for every psi; simplified rows only beside the equations of the space, which the
-JSON has (`equations.py`). The numbers of JSON and CSV read back as the same floats.
+JSON has (`_domain.py`). The numbers of JSON and CSV read back as the same floats.
 
 Paper: the tables of Appendix C list rows. Not in the paper: simplified rows and the lifted form.
 """
@@ -30,10 +30,9 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core._affine import check_width
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput, TooLarge
-from lcons_core._inequalities import LinearInequalities
+from lcons_core._inequalities import LinearInequalities, check_width
 from lcons_core._network import Network
 from lcons_core._space import FeatureSpace
 from lcons_core._theorem1 import RowsEstimate, estimate_rows, lift, to_inequalities

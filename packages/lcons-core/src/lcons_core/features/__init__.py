@@ -17,10 +17,17 @@ point group `lcons.features`, so that files that name it can be loaded.
 from lcons_core.features._counts import Counts
 from lcons_core.features._existence import Existence
 from lcons_core.features._kinds import feature_from_dict, feature_kinds
-from lcons_core.features._ngrams import NgramContext, NgramLabels, is_punctuation, shape
+from lcons_core.features._ngrams import (
+    START,
+    STOP,
+    NgramContext,
+    NgramLabels,
+    SequenceFeature,
+    is_punctuation,
+    shape,
+)
 from lcons_core.features._protocol import ConstraintFeature, GroundedRow, Scope, checked_names
 from lcons_core.features._tuples import Tuples
-from lcons_core.features._windows import START, STOP, SequenceFeature
 
 __all__ = [
     "START",

@@ -18,8 +18,8 @@ from lcons_core._errors import InvalidInput
 from lcons_core._instance import read_instances
 from lcons_core._psi import SparsePsi, as_psi
 from lcons_core._space import FeatureSpace
+from lcons_core.features._ngrams import SequenceFeature
 from lcons_core.features._protocol import ConstraintFeature
-from lcons_core.features._windows import SequenceFeature
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,8 +36,8 @@ from lcons_core._instance import Instance, read_instances
 from lcons_core._psi import Ints, SparsePsi
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools
+from lcons_core.features._ngrams import SequenceFeature
 from lcons_core.features._protocol import ConstraintFeature
-from lcons_core.features._windows import SequenceFeature
 from lcons_core.learn._examples import Folded, fold
 
 MAX_NEGATIVES = 10**7

@@ -29,9 +29,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core._affine import points_at, row_reach
 from lcons_core._arithmetic import exponent, rounding_bound
-from lcons_core._inequalities import LinearInequalities
+from lcons_core._inequalities import LinearInequalities, points_at, row_reach
 from lcons_core._pointset import PointSet
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools, Floats, Ints, OnProgress

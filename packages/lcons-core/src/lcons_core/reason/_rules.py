@@ -19,9 +19,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from lcons_core._affine import Decider, PsiSet, points_at
 from lcons_core._errors import TooLarge, Unsupported
-from lcons_core._inequalities import LinearInequalities
+from lcons_core._inequalities import Decider, LinearInequalities, PsiSet, points_at
 from lcons_core._network import RectifierNetwork
 from lcons_core._psi import Psi, SparsePsi
 from lcons_core._space import FeatureSpace

@@ -1,6 +1,6 @@
 """The sides of Theorem 1 in exact integers, each from its own data: network, rows, lifted rows.
 
-psi comes as integers `whole` = psi 2^shift. All values are scaled integers (`scaled.py`), so every sign
+psi comes as integers `whole` = psi 2^shift. All values are scaled integers (`_arithmetic.py`), so every sign
 is exact.
 
 Rows: all 2^K - 1 of them where points times rows stay within a budget, some tens of seconds, else drawn

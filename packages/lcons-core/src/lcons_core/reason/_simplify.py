@@ -6,8 +6,8 @@ On the finite domain of a space a row r = c . psi + b can be left out where it i
     dominated by q:      min (r - q) >= 0,  so q >= 0 implies r >= 0
     jointly implied:     every point that violates r violates a row that is kept
 
-The first two are closed forms (`dominance.py`); the third needs enumeration (`cover.py`), so it is done
-where the domain is small, and elsewhere the result is sound, not minimal.
+The first two are closed forms, the third needs enumeration (`_dominance.py`), so it is done where the domain
+is small, and elsewhere the result is sound, not minimal.
 
 All decisions are exact. `requires` only makes the domain smaller than the product that the minima are
 taken over, so what they drop can be dropped.
@@ -23,10 +23,9 @@ from typing import Any, overload
 
 import numpy as np
 
-from lcons_core._affine import check_width
 from lcons_core._arithmetic import frozen, many
 from lcons_core._errors import InvalidInput
-from lcons_core._inequalities import LinearInequalities
+from lcons_core._inequalities import LinearInequalities, check_width
 from lcons_core._pointset import PointSet, Wrapped
 from lcons_core._psi import ManyPsi, OnePsi
 from lcons_core._space import FeatureSpace

@@ -30,19 +30,18 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core._affine import check_width
 from lcons_core._arithmetic import ScaledForms, exponent
 from lcons_core._blocks import binary
 from lcons_core._errors import InvalidInput, Unsupported
-from lcons_core._inequalities import LinearInequalities
+from lcons_core._inequalities import LinearInequalities, check_width
 from lcons_core._network import Conjunction, Network
 from lcons_core._pointset import PointSet
 from lcons_core._psi import SparsePsi, as_psi
 from lcons_core._space import FeatureSpace
 from lcons_core._theorem1 import estimate_rows, lift, most_violated
 from lcons_core._types import Bools, Floats, Ints
-from lcons_core.reason._boundary import drawn_around, near_boundary
 from lcons_core.reason._domain import drawn_points
+from lcons_core.reason._points import drawn_around, near_boundary
 from lcons_core.reason._sides import (
     DRAWN_ROWS,
     CheckedRows,
@@ -80,7 +79,7 @@ def seconds(network: Network, space: FeatureSpace, points: int) -> float:
 
 
 def _digits(network: Network) -> int:
-    """How many exact float64 products a value needs, as `scaled.py` cuts it."""
+    """How many exact float64 products a value needs, as `_arithmetic.py` cuts it."""
     bits = max(part.exponent + math.log2(part.magnitude(1.0) + 1.0) for part in network.parts)
     return max(1, math.ceil(bits / 45))
 

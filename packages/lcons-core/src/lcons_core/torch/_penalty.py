@@ -38,6 +38,7 @@ except ImportError as error:
     ) from error
 
 from lcons_core.torch._label_chain import LabelChain
+from lcons_core.torch._module import margin
 
 MAX_CELLS = 2**27
 
@@ -195,7 +196,7 @@ def _relaxed(parts: list[_Tables], group: _Group, chain: LabelChain, f: Callable
         activation = part.given(group)[group.which]
         for i, table in enumerate(part.free(group)):
             activation = activation + chain.unary[group.owner, group.first + i].double() @ table
-        margins.append(1.0 - torch.relu(activation).sum(-1))
+        margins.append(margin(activation))
     return f(torch.stack(margins).amin(0)).to(chain.unary.dtype)
 
 
@@ -213,7 +214,7 @@ def _relaxed_counts(
     margins = []
     for part in constraint.network.parts:
         W, b = (_double(weights, chain) for weights in (part.W[:, ids], part.b))
-        margins.append(1.0 - torch.relu(counts @ W.T + b).sum(-1))
+        margins.append(margin(counts @ W.T + b))
     return f(torch.stack(margins).amin(0)).to(chain.unary.dtype)
 
 

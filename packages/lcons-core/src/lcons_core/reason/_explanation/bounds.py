@@ -19,9 +19,8 @@ from functools import cached_property
 
 import numpy as np
 
-from lcons_core._affine import row_reach
 from lcons_core._arithmetic import exponent, rounding_bound
-from lcons_core._inequalities import LinearInequalities
+from lcons_core._inequalities import LinearInequalities, row_reach
 from lcons_core._network import RectifierNetwork
 from lcons_core._pointset import PointSet
 from lcons_core._space import FeatureSpace
@@ -130,7 +129,7 @@ def candidate_rows(points: PointSet, space: FeatureSpace, seeds: WeightedPoints)
 
 
 def _affordable(space: FeatureSpace) -> int:
-    """How many rows the sorted tables of `descent.py` have room for."""
+    """How many rows the sorted tables of `large_domains.py` have room for."""
     longest = max(len(axis) for axis in space.axes)
     return int(np.clip(MOST_NUMBERS // (len(space.axes) * longest), 32, MOST_ROWS))
 
