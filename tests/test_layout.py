@@ -76,3 +76,15 @@ def test_the_only_package_index_named_is_torchs():
     torch_index = re.compile(r"download\.pytorch\.org")
     found = {name: len(torch_index.findall(text)) for name, text in texts.items()}
     assert {name: n for name, n in found.items() if n} == {"tools/bootstrap.py": 1}
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_all_packages_keep_what_they_keep_in_one_cache_folder(named, monkeypatch, tmp_path):
+    from lcons_decode.kernels._compiled.jit import cache_folder
+    from lcons_tasks.data import cache_folder as corpora
+
+    monkeypatch.delenv("LCONS_CACHE_DIR", raising=False)
+    if named:
+        monkeypatch.setenv("LCONS_CACHE_DIR", str(tmp_path))
+    assert corpora().parent == cache_folder()
+    assert (cache_folder() == tmp_path) is named

@@ -15,12 +15,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lcons_core._arithmetic import Floats as Floats
 from lcons_core._errors import InvalidInput
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from lcons_core._psi import Ints as Ints
 
 
 @dataclass(frozen=True, eq=False)

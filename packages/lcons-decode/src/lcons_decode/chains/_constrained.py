@@ -6,7 +6,7 @@ by dynamic programming over states of the last n - 1 labels. Verify first: if th
 nothing it is the answer. Else only the n-grams that the constraints list are tried; where no labelling
 satisfies them all, the fewest violations come first and then the score, compared as pairs: there is no big
 penalty. Soft constraints are exact too: labels that a bound excludes are left out, and nothing else
-(`kernels.compiled.soft`).
+(`kernels._compiled.soft`).
 
 Not in the paper: exact constrained decoding, soft constraints.
 """
@@ -19,14 +19,19 @@ import numpy as np
 
 from lcons_core._errors import InvalidInput
 from lcons_decode._constraints import Constraint
-from lcons_decode._result import Decoding, Status
+from lcons_decode._result import Decoding
 from lcons_decode._scores import ChainBatch, ChainScores, Floats, Ints, Sequences
 from lcons_decode.chains._viterbi import read_decoding, share_rows
 from lcons_decode.chains._windows import ChainConstraints, X, lay_out
-from lcons_decode.kernels import backend
+from lcons_decode.kernels import How, backend
 
-VERIFIED, SATISFIED, RELAXED, INFEASIBLE = range(4)
-HOW = ("viterbi satisfied the constraints", "constrained", "relaxed", "infeasible")
+# What `stats["how"]` says.
+WORDS = {
+    How.VERIFIED: "viterbi satisfied the constraints",
+    How.SATISFIED: "constrained",
+    How.RELAXED: "relaxed",
+    How.INFEASIBLE: "infeasible",
+}
 
 
 def constrained_viterbi(
@@ -57,18 +62,19 @@ def constrained_viterbi_batch(
         )
     y, scores, how = constrained_ids(batch, compiled, xs, threads)
     answers = []
-    for i, (score, way) in enumerate(zip(scores, how, strict=True)):
-        status = {RELAXED: Status.RELAXED, INFEASIBLE: Status.INFEASIBLE}.get(int(way), Status.OPTIMAL)
-        answer = read_decoding(batch, i, y, float(score), status)
-        violations = compiled.violations(answer.y, None if xs is None else xs[i]) if way == RELAXED else ()
-        answers.append(Decoding(answer.y, answer.score, status, {"how": HOW[way]}, violations))
+    for i, (score, way) in enumerate(zip(scores.tolist(), map(How, how.tolist()), strict=True)):
+        answer = read_decoding(batch, i, y, score, way.status)
+        violations = (
+            compiled.violations(answer.y, None if xs is None else xs[i]) if way is How.RELAXED else ()
+        )
+        answers.append(Decoding(answer.y, answer.score, way.status, {"how": WORDS[way]}, violations))
     return answers
 
 
 def constrained_ids(
     batch: ChainBatch, compiled: ChainConstraints, xs: Sequence[X] | None, threads: int | None = None
 ) -> tuple[Ints, Floats, Ints]:
-    """Packed label indices (N,), scores (B,) and how each was found (B,): the same without names, for
+    """Packed label indices (N,), scores (B,) and `How` each was found (B,): the same without names, for
     speed."""
     layout = lay_out(batch, compiled, xs)
     y = np.zeros(len(batch.emission), dtype=np.int64)

@@ -1,7 +1,7 @@
 """All constraints of a decoder, compiled for the labels of a model and laid out for a batch of sequences.
 
 Hard local constraints become rows of allowed n-gram codes, soft ones context activations and label tables;
-both are indexed by step (see `kernels.arrays`). Rows are found once per distinct window and kept as long as
+both are indexed by step (see `kernels._arrays`). Rows are found once per distinct window and kept as long as
 the `ChainConstraints` lives, so compile once and decode a whole corpus.
 """
 
@@ -19,7 +19,7 @@ from lcons_decode._constraints import Constraint, ConstraintSet, Soft
 from lcons_decode._result import Violation
 from lcons_decode._scores import ChainBatch
 from lcons_decode.chains._contributions import CompiledLocal, compile_local, gram_members
-from lcons_decode.kernels._arrays import Chain, Ints, Lists, Small, Units
+from lcons_decode.kernels import Chain, Ints, Layout, Lists, Small, Units
 
 MAX_STATES = 2**22
 
@@ -109,20 +109,6 @@ def _penalty(uses: Iterable[Soft], y: Sequence[str], x: X) -> float:
         margins = np.atleast_1d(use.constraint.margin(feature.psi(instance)))
         total -= use.weight * float(np.logaddexp(0.0, -margins).sum())
     return total
-
-
-@dataclass(frozen=True, eq=False)
-class Layout:
-    """What the kernels read, for one batch."""
-
-    chain: Chain
-    lists: Lists
-    units: Units
-
-    @property
-    def m(self) -> int:
-        """How many past labels a state holds."""
-        return self.lists.m
 
 
 def lay_out(batch: ChainBatch, constraints: ChainConstraints, xs: Sequence[X] | None) -> Layout:

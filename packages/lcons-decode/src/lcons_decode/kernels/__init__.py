@@ -1,5 +1,7 @@
 """The inner loops of the decoders, twice: compiled by numba, and in numpy. Both give the same answers.
 
+    Layout(chain, lists, units) -> backend().constrained_many, beam_many, ... -> labels, scores, How
+
 `LCONS_DECODE_BACKEND` (numba or numpy) chooses by hand; numba is imported at the first use only.
 """
 
@@ -9,6 +11,9 @@ import os
 from types import ModuleType
 
 from lcons_core._errors import InvalidInput
+from lcons_decode.kernels._arrays import Chain, Floats, How, Ints, Layout, Lists, Small, Units
+
+__all__ = ["BACKENDS", "Chain", "Floats", "How", "Ints", "Layout", "Lists", "Small", "Units", "backend"]
 
 BACKENDS = ("numba", "numpy")
 
