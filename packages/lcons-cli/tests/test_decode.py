@@ -269,14 +269,14 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, given, message, run):
 
 
 def test_long_work_says_how_long_it_will_take(run, monkeypatch):
-    decode = lcons_decode._stream.decode_scored
+    decode = lcons_decode.decode_scored
 
     def slow(*arguments, **options):
         for found in decode(*arguments, **options):
             yield found
             time.sleep(0.2)
 
-    monkeypatch.setattr(lcons_decode._stream, "decode_scored", slow)
+    monkeypatch.setattr(lcons_decode, "decode_scored", slow)
     monkeypatch.setattr(lcons_decode._stream, "CHUNK_SEQUENCES", 1)
     monkeypatch.setattr("lcons_cli.progress.PATIENCE", 0.1)
     result = run("-c", "iob2.json", given=json_lines(pos=False) * 2)

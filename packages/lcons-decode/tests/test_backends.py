@@ -13,13 +13,17 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from lcons_core._errors import InvalidInput
-from lcons_decode import Status, kernels
-from lcons_decode._constraints import Soft
-from lcons_decode._scores import ChainBatch
-from lcons_decode.chains._beam import beam_search
-from lcons_decode.chains._constrained import constrained_viterbi
-from lcons_decode.chains._viterbi import viterbi
-from lcons_decode.chains._windows import ChainConstraints, lay_out
+from lcons_decode import (
+    ChainBatch,
+    ChainConstraints,
+    Soft,
+    Status,
+    beam_search,
+    constrained_viterbi,
+    kernels,
+    viterbi,
+)
+from lcons_decode.chains import lay_out
 from lcons_decode.kernels import How, backend
 from lcons_decode.kernels import _compiled as compiled
 from lcons_decode.kernels import _plain as plain
@@ -158,5 +162,7 @@ def test_how_a_labelling_was_found_is_numbered_in_one_place():
     """The kernels, their callers and the statuses of answers share one enumeration."""
     assert [way.status for way in How] == [Status.OPTIMAL, Status.OPTIMAL, Status.RELAXED, Status.INFEASIBLE]
     sources = {path.name: path.read_text() for path in Path(kernels.__file__).parents[1].rglob("*.py")}
-    assigned = [name for name, text in sources.items() if re.search(r"^ *(VERIFIED|SATISFIED)\b.*=", text, re.M)]
+    assigned = [
+        name for name, text in sources.items() if re.search(r"^ *(VERIFIED|SATISFIED)\b.*=", text, re.M)
+    ]
     assert assigned == ["_arrays.py"]

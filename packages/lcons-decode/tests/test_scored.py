@@ -28,9 +28,7 @@ from lcons_decode import (
     decode_scored,
     viterbi,
 )
-from lcons_decode._stream import conll, described
-from lcons_decode.files import read_labels, read_scored
-from lcons_decode.files._constraints import load_constraints
+from lcons_decode.files import conll, described, load_constraints, read_labels, read_scored
 
 LABELS = ("B-X", "I-X", "O")
 

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from lcons_core._errors import InvalidInput, LconsError
 from lcons_core._instance import WORD
-from lcons_decode._scores import ChainScores
-from lcons_decode._stream import WORDS, Scored
+from lcons_decode._scores import WORDS, ChainScores, Scored
 
 MODEL = ("transition", "start", "stop")
 

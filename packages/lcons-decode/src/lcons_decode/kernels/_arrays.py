@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core._arithmetic import Floats as Floats
-from lcons_core._psi import Ints as Ints
 from lcons_decode._result import Status
 
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 Small = NDArray[np.int32]
 
 

@@ -1,4 +1,4 @@
-"""The inner loops in numpy: the same functions and answers as `kernels._compiled`, without compiling anything.
+"""The inner loops in numpy: the same functions and answers as `kernels._compiled`, with nothing compiled.
 
 One dense dynamic program over (state, label) serves hard, relaxed and soft decoding alike, so this path is
 simple rather than fast: it steps in where numba is missing, and checks it where it is not.
