@@ -155,6 +155,17 @@ def test_two_set_ups_at_once_install_once(workspace, capsys):
     assert "waiting for another set-up" in capsys.readouterr().err
 
 
+def test_a_stamp_that_is_empty_or_names_no_groups_is_brought_up_to_date(workspace):
+    install = Installer()
+    bootstrap.ensure(workspace, DEV, install)
+    for text in ["", bootstrap.fingerprint(workspace)]:
+        (workspace / ".venv/stamp").write_text(text)
+        assert not bootstrap.is_ready(workspace, DEV)
+        bootstrap.ensure(workspace, DEV, install)
+    assert install.asked == [(".venv", {"dev"})] * 3
+    assert bootstrap.is_ready(workspace, DEV)
+
+
 def interrupted(root, need, lock):
     """Stands in for a pip that is stopped halfway."""
     Installer()(root, need, lock)

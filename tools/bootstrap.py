@@ -78,8 +78,8 @@ def read_stamp(venv: Path) -> tuple[str | None, frozenset[str]]:
     """The fingerprint and the groups of a complete environment; (None, no groups) where there is none."""
     if not (venv / "stamp").is_file():
         return None, frozenset()
-    installed, *groups = (venv / "stamp").read_text().split()
-    return installed, frozenset(groups)
+    installed, _, groups = (venv / "stamp").read_text().partition("\n")
+    return installed, frozenset(groups.split())
 
 
 def is_of_this_python(venv: Path) -> bool:
