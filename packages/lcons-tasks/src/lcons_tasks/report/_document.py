@@ -105,8 +105,8 @@ class Facts:
 
 @dataclass(frozen=True)
 class Constraints:
-    """Constraint files of one cell, relative to the document; `predictions` is the file whose gold labels show
-    how often their rules apply."""
+    """Constraint files of one cell, relative to the document; `predictions` is the file whose gold labels
+    show how often their rules apply."""
 
     name: str
     files: tuple[str, ...]
@@ -185,8 +185,8 @@ class Document:
     """Everything about a run, results first.
 
     `compared` says in one or two sentences what was compared with what and what each model reads;
-    `paper_corpus` names the corpus of the paper's figures where it is not the one used; `next_command` is what
-    to try next with data of one's own.
+    `paper_corpus` names the corpus of the paper's figures where it is not the one used; `next_command` is
+    what to try next with data of one's own.
     """
 
     title: str
