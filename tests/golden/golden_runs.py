@@ -1,0 +1,76 @@
+"""Small runs of the four tasks, and their figures apart from how results.json lays them out.
+
+Where that layout changes, `figures` changes with it and what is expected stays.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+from golden_files import lcons
+
+# About half a minute in all on one core.
+RUNS = {
+    "chunking": "--corpus bundled --ratio 0.05 --ratio 0.1 --seed 1 --base linear --n 2 -K 4"
+    " --constraint existence:1 --diagnose",
+    "citation": "--corpus bundled --seed 1 --base words-brief --decoder exact --decoder constrained-search"
+    " --beam 5 --size 10",
+    "er": "--corpus bundled --split 1 --share 0.2 -C 0.03125 --passes 1",
+    "synthetic": "--seed 1 -K 2 -K 3 --guided 3 --rounds 2",
+}
+
+# What tells the cells of a run from each other.
+CELL = {
+    "chunking": ("subset", "ratio", "seed"),
+    "citation": ("seed", "size"),
+    "er": ("split", "share"),
+    "synthetic": ("seed", "hidden", "rounds at most"),
+}
+GAIN = ("base", "subset", "ratio", "size", "trained_on", "group", "figure", "row", "over", "sets")
+
+
+def make_run(task: str, out: Path, patch: pytest.MonkeyPatch) -> Result:
+    """`lcons run` of a task with little work; the synthetic programs are tiny."""
+    if task == "synthetic":
+        use_tiny_programs(patch)
+    return lcons("run", task, *RUNS[task].split(), "--jobs", "1", "-q", "--out", str(out))
+
+
+def use_tiny_programs(patch: pytest.MonkeyPatch) -> None:
+    from lcons_tasks.synthetic.cell import Cell
+    from lcons_tasks.synthetic.generator import Recipe
+
+    tiny = Recipe(
+        variables=9, programs=14, training=10, constraints=5, strictness=0.5, scale=4, largest_cost=20
+    )
+    patch.setattr("lcons_tasks.synthetic.task.Cell", lambda *given: Cell(*given, recipe=tiny))
+
+
+def figures(folder: Path) -> dict[str, Any]:
+    """Every figure of a run by its cell and name, gains with intervals, claims, and examples."""
+    results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    task = results["task"]
+    cells = {
+        ", ".join(f"{key} {cell[key]}" for key in CELL[task]): dict(
+            leaves({key: value for key, value in cell.items() if key not in CELL[task]})
+        )
+        for cell in results["cells"]
+    }
+    gains = {
+        ", ".join(f"{key} {gain[key]}" for key in GAIN if key in gain): gain["interval"]
+        for gain in results.get("gains", ())
+    }
+    rest = {key: results[key] for key in ("claims", "examples", "diagnoses") if key in results}
+    return {"cells": cells, "gains": gains, **{key: dict(leaves(value)) for key, value in rest.items()}}
+
+
+def leaves(data: Any, above: str = "") -> Iterator[tuple[str, Any]]:
+    """(path, value) of every number and text in JSON."""
+    if isinstance(data, dict | list):
+        for key, value in data.items() if isinstance(data, dict) else enumerate(data):
+            yield from leaves(value, f"{above} / {key}" if above else str(key))
+    else:
+        yield above, data
