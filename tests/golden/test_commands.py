@@ -129,6 +129,8 @@ def printed(line: str, folder: Path, cache: Path) -> str:
     words, _, source = line.partition(" < ")
     stdin = (folder / source).read_text(encoding="utf-8") if source else None
     done = lcons(*shlex.split(words), stdin=stdin)
+    if done.exception and not isinstance(done.exception, SystemExit):
+        raise done.exception
     remarks = [one for one in done.stderr.splitlines() if re.match(r"warning|Usage|Error|lcons: error", one)]
     parts = [f"$ lcons {line}", done.stdout.rstrip("\n"), *remarks, *written(folder)]
     parts.append(f"exit code {done.exit_code}")
