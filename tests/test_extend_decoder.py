@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lcons_core import LearnedConstraint, RectifierNetwork, iob2
-from lcons_core.errors import InvalidInput
+from lcons_core._errors import InvalidInput
 from lcons_core.features import Counts
 from lcons_decode import ChainConstraints, ChainScores, Decoding, Hard, Soft, Status, brute, viterbi
 

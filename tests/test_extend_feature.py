@@ -21,11 +21,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lcons_core import LearnedConstraint, explain, learn_constraints, load, save
-from lcons_core.errors import DamagedFile
+from lcons_core._blocks import one_hot
+from lcons_core._errors import DamagedFile
+from lcons_core._instance import read_instance, read_instances
+from lcons_core._psi import SparsePsi
+from lcons_core._space import FeatureSpace
 from lcons_core.features import GroundedRow, Scope, feature_kinds
-from lcons_core.instance import read_instance, read_instances
-from lcons_core.psi import SparsePsi
-from lcons_core.space import FeatureSpace, one_hot
 from lcons_decode import ChainScores, brute, decode_global
 from lcons_decode.ilp import decode_ilp
 

@@ -1,4 +1,4 @@
-"""A task of one's own, outside the packages, in one file, by what `lcons_tasks.experiment` offers.
+"""A task of one's own, outside the packages, in one file, by what `lcons_tasks.experiments` offers.
 
 The question: from how many labelled sequences is IOB2 learned? A cell is a seed and a number of sequences.
 What it makes is kept by content (`stages`), cells are filled on several cores with progress (`jobs`), their
@@ -19,10 +19,10 @@ import pytest
 
 from lcons_core import LearnedConstraint, compare, iob2, learn_constraints, load, save
 from lcons_core.features import NgramLabels
-from lcons_tasks.experiment.jobs import Progress, Tell, run_phase
-from lcons_tasks.experiment.outputs import run_folder, write_results
-from lcons_tasks.experiment.stages import Stages
-from lcons_tasks.experiment.tables import mean_spread, table
+from lcons_tasks.experiments.engine._jobs import Progress, Tell, run_phase
+from lcons_tasks.experiments.engine._kept import Stages
+from lcons_tasks.report._outputs import run_folder, write_results
+from lcons_tasks.report._text_tables import mean_spread, table
 
 LABELS = ("B-X", "I-X", "B-Y", "I-Y", "O")
 # A stage is made again where the source of these modules changes.

@@ -17,19 +17,19 @@ from click.testing import CliRunner
 
 from lcons_cli.main import main
 from lcons_core import iob2, learn_constraints
-from lcons_core.errors import LconsError
+from lcons_core._errors import LconsError
 from lcons_decode import Hard
+from lcons_tasks.apps._extractor import Extractor
+from lcons_tasks.apps._tagger import ConstrainedTagger
 from lcons_tasks.bundled import bundled
-from lcons_tasks.citation.corpus import load_corpus as citation_corpus
-from lcons_tasks.corpus import read_columns
-from lcons_tasks.er.constraints import designed, rules_of
-from lcons_tasks.er.corpus import load_corpus as er_corpus
-from lcons_tasks.er.extractor import Extractor
-from lcons_tasks.er.svm import train_relations
-from lcons_tasks.experiment.stages import Stages
-from lcons_tasks.models.linear_crf import LinearSettings, train_linear
-from lcons_tasks.models.structured_svm import SvmSettings
-from lcons_tasks.tagging.constrained_tagger import ConstrainedTagger
+from lcons_tasks.data import read_columns
+from lcons_tasks.experiments.citation._corpus import load_corpus as citation_corpus
+from lcons_tasks.experiments.engine._kept import Stages
+from lcons_tasks.experiments.entity_relation._constraints import designed, rules_of
+from lcons_tasks.experiments.entity_relation._corpus import load_corpus as er_corpus
+from lcons_tasks.models._linear_crf import LinearSettings, train_linear
+from lcons_tasks.models._relation_svm import train_relations
+from lcons_tasks.models._structured_svm import SvmSettings
 
 ROOT = Path(__file__).resolve().parent.parent
 ELSEWHERE = ("compare", "convert", "decode", "explain", "learn", "report", "verify")
@@ -121,8 +121,8 @@ def language(tmp_path, monkeypatch) -> None:
     import spacy
 
     tagged = [(s.words, s.columns["pos"]) for s in list(read_columns(bundled("chunking", "dev.txt")))[:12]]
-    monkeypatch.setattr("lcons_tasks.text.pos.PIPELINE", "no_such_pipeline")
-    monkeypatch.setattr("lcons_tasks.text.best_tagger.tagged_corpus", lambda: ("a few sentences", tagged))
+    monkeypatch.setattr("lcons_tasks.data.text._pos.PIPELINE", "no_such_pipeline")
+    monkeypatch.setattr("lcons_tasks.data.text._pos.tagged_corpus", lambda: ("a few sentences", tagged))
     nlp = spacy.blank("en")
     nlp.add_pipe("entity_ruler").add_patterns(
         [{"label": "X", "pattern": name} for name in ("Oslo", "Ann Hill")]
@@ -168,6 +168,6 @@ def test_the_example_of_a_download_names_a_corpus(monkeypatch):
         assert name in catalog
         raise LconsError("no network in tests")
 
-    monkeypatch.setattr("lcons_tasks.corpus.fetch", fetch)
+    monkeypatch.setattr("lcons_tasks.data.fetch", fetch)
     (line,) = example("data fetch")
     assert "no network in tests" in CliRunner().invoke(main, shlex.split(line)[1:]).stderr

@@ -84,14 +84,14 @@ def test_the_wheel_of_tasks_carries_its_corpora_settings_and_page(wheels):
     }
     er = {f"lcons_tasks/bundled/er/{name}" for name in ("sentences.corp", "CARD.md")}
     page = {f"lcons_tasks/report/{name}" for name in ("style.css", "script.js")}
-    assert chunking | citation | er | page | {"lcons_tasks/chunking/settings.json"} <= names
+    assert chunking | citation | er | page | {"lcons_tasks/experiments/chunking/settings.json"} <= names
     assert metadata.get_all("Provides-Extra") == ["torch"]
 
 
 def test_the_wheels_carry_the_command_and_the_spacy_component(wheels):
     for package, entry in (
         ("lcons-cli", "[console_scripts]\nlcons=lcons_cli.main:main"),
-        ("lcons-tasks", "[spacy_factories]\nlcons_tagger=lcons_tasks.spacy_component:make_lcons_tagger"),
+        ("lcons-tasks", "[spacy_factories]\nlcons_tagger=lcons_tasks.apps.spacy:make_lcons_tagger"),
     ):
         with zipfile.ZipFile(wheels[package]) as archive:
             (points,) = (name for name in archive.namelist() if name.endswith("/entry_points.txt"))

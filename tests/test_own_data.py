@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 from lcons_cli.main import main
 from lcons_tasks.bundled import bundled
-from lcons_tasks.corpus import Columns, Sentence, read_columns, write_columns
-from lcons_tasks.models.linear_crf import LinearSettings, train_linear
+from lcons_tasks.data import Columns, Sentence, read_columns, write_columns
+from lcons_tasks.models._linear_crf import LinearSettings, train_linear
 
 ROOT = Path(__file__).resolve().parent.parent
 LAYOUT = Columns(("word", "label"), "word", "label")

@@ -82,7 +82,8 @@ def test_a_negative_seed_is_refused_by_every_command():
 
 @pytest.mark.parametrize("task", ["chunking", "citation", "er", "synthetic"])
 def test_more_work_is_estimated_to_take_longer(task):
-    module = importlib.import_module(f"lcons_tasks.{task}.task")
+    folder = {"er": "entity_relation"}.get(task, task)
+    module = importlib.import_module(f"lcons_tasks.experiments.{folder}._task")
     names = () if task == "synthetic" else ("bundled",)
     quick, full = (module.seconds(make(*names)) for make in (module.Options.default, module.Options.full))
     assert 10 < quick < 600

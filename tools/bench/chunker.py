@@ -2,7 +2,7 @@
 
 Both read the first 2000 training sentences as the same numbers: word vectors (frozen), learned vectors of
 words, suffixes and shapes, a BiLSTM, a CRF, Adam, clipped gradients, batches of 16, one thread. Ours is an
-epoch of `lcons_tasks.models.bilstm_training`; theirs is written in the usual way, with batches in random
+epoch of `lcons_tasks.models._crf_trainer`; theirs is written in the usual way, with batches in random
 order, padded, packed and masked, and the loss of pytorch-crf 0.7.2. The epochs take turns; their medians are
 compared, and the losses printed beside them. Needs LCONS_DATA_DIR.
 """
@@ -22,11 +22,11 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
 from torchcrf import CRF
 
-from lcons_tasks.corpus import read_columns
-from lcons_tasks.models.bilstm_crf import BilstmCrf, one_thread
-from lcons_tasks.models.bilstm_training import LARGEST_GRADIENT, BilstmSettings, Held, _Course
-from lcons_tasks.models.token_ids import SUFFIXES, Ints, TokenIds
-from lcons_tasks.models.word_vectors import find_vectors
+from lcons_tasks.data import read_columns
+from lcons_tasks.models._bilstm_crf import BilstmCrf, one_thread
+from lcons_tasks.models._crf_trainer import LARGEST_GRADIENT, BilstmSettings, Held, _Course
+from lcons_tasks.models._word_vectors import find_vectors
+from lcons_tasks.models.phi._tokens import SUFFIXES, Ints, TokenIds
 
 SENTENCES = 2000
 EPOCHS = 5

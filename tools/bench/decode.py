@@ -25,10 +25,10 @@ from torchcrf import CRF
 from lcons_core import ConstraintLearner, LearnedConstraint, learn_from_examples, make_examples
 from lcons_core.features import NgramContext
 from lcons_decode import ChainBatch, ChainConstraints, ChainScores, Hard, Soft, beam_search, beam_search_batch
-from lcons_decode.batch import decode_batch
-from lcons_decode.chain import lay_out
-from lcons_decode.constrained import RELAXED, constrained_ids
-from lcons_decode.viterbi import viterbi_ids
+from lcons_decode.chains._batch import decode_batch
+from lcons_decode.chains._constrained import RELAXED, constrained_ids
+from lcons_decode.chains._viterbi import viterbi_ids
+from lcons_decode.chains._windows import lay_out
 
 Sentence = tuple[dict[str, list[str]], list[str]]
 

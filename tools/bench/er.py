@@ -14,11 +14,11 @@ import time
 
 from timing import median_seconds
 
-from lcons_tasks.er.cell import C, Cell, parts, predict
-from lcons_tasks.er.constraints import designed, rules_of
-from lcons_tasks.er.corpus import load_corpus
-from lcons_tasks.er.measures import counts, figures
-from lcons_tasks.er.svm import train_relations
+from lcons_tasks.experiments.entity_relation._cell import C, Cell, parts, predict
+from lcons_tasks.experiments.entity_relation._constraints import designed, rules_of
+from lcons_tasks.experiments.entity_relation._corpus import load_corpus
+from lcons_tasks.experiments.entity_relation._measures import counts, figures
+from lcons_tasks.models._relation_svm import train_relations
 
 LEAST = 300.0
 REPEATS = 5

@@ -21,15 +21,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lcons_core.constraint import LearnedConstraint
-from lcons_core.domain import verdicts
-from lcons_core.exact import Floats
-from lcons_core.explanation import explain
-from lcons_core.explanation.regions import points_of
-from lcons_core.features.ngrams import NgramContext
-from lcons_core.psi import SparsePsi
-from lcons_core.rectifier import RectifierNetwork
-from lcons_core.space import FeatureSpace
+from lcons_core._arithmetic import Floats
+from lcons_core._constraint import LearnedConstraint
+from lcons_core._network import RectifierNetwork
+from lcons_core._psi import SparsePsi
+from lcons_core._space import FeatureSpace
+from lcons_core.features._ngrams import NgramContext
+from lcons_core.reason._explanation import explain
+from lcons_core.reason._explanation.regions import points_of
+from lcons_core.reason._points import verdicts
 
 TAGS, LABELS, K = 45, 22, 10
 POINTS, RUNS, LIMIT = 100_000, 3, 20

@@ -16,7 +16,7 @@ import time
 import numpy as np
 from timing import report
 
-from lcons_core.rectifier import RectifierNetwork
+from lcons_core._network import RectifierNetwork
 from lcons_decode.ilp import Form, Program, Variable, ground_columns, solve
 
 BINARIES = 50

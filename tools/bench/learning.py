@@ -27,9 +27,9 @@ from functools import partial
 import numpy as np
 import torch
 
-from lcons_core.learning.learner import ConstraintLearner
-from lcons_core.learning.progress import Progress
-from lcons_core.psi import Ints, SparsePsi
+from lcons_core._psi import Ints, SparsePsi
+from lcons_core.learn._estimator import ConstraintLearner
+from lcons_core.learn._settings import Progress
 
 EXAMPLES, K = 40_000, 10
 BLOCKS = (45, 45, 44, 22, 22, 22)

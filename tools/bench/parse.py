@@ -26,12 +26,13 @@ from typing import NamedTuple
 
 from timing import report
 
-from lcons_cli.reading import POS, pos_tagger, say_nothing, tagged_corpus, tags_many
+from lcons_cli.console import POS, pos_tagger, say_nothing, tagged_corpus, tags_many
+from lcons_tasks.apps._tagger import ConstrainedTagger, load_constrained_tagger
+from lcons_tasks.apps.references import _parser as parser
+from lcons_tasks.apps.references import to_csl
 from lcons_tasks.bundled import bundled
-from lcons_tasks.corpus import find, read_references
-from lcons_tasks.parsing import parser, to_csl
-from lcons_tasks.tagging.constrained_tagger import ConstrainedTagger, load_constrained_tagger
-from lcons_tasks.text.references import reference_tokens
+from lcons_tasks.data import find, read_references
+from lcons_tasks.data.text._tokens import reference_tokens
 
 REFERENCES = 10_000
 TIMES_AS_MANY = 10

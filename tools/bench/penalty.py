@@ -29,15 +29,15 @@ import torch
 from scipy.stats import t as student
 
 from lcons_core import LearnedConstraint, iob2, learn_constraints
-from lcons_core.label_chain import LabelChain
-from lcons_core.penalty import expected_penalty
+from lcons_core.torch._label_chain import LabelChain
+from lcons_core.torch._penalty import expected_penalty
 from lcons_decode import ChainBatch, constrained_viterbi_batch, viterbi_batch
-from lcons_tasks.chunking.corpus import load_corpus
-from lcons_tasks.corpus import Sentence
-from lcons_tasks.metrics import chunk_f1
-from lcons_tasks.models.bilstm_crf import BilstmCrf, Sizes, equally_long
-from lcons_tasks.models.crf_loss import crf_loss
-from lcons_tasks.models.token_ids import TokenIds
+from lcons_tasks.data import Sentence
+from lcons_tasks.experiments.chunking._corpus import load_corpus
+from lcons_tasks.models._bilstm_crf import BilstmCrf, Sizes, equally_long
+from lcons_tasks.models._crf_trainer import crf_loss
+from lcons_tasks.models.phi._tokens import TokenIds
+from lcons_tasks.stats import chunk_f1
 
 EPOCHS, BATCH, RATE, DROPOUT = 40, 8, 0.005, 0.3
 SIZES = Sizes(hidden=50)

@@ -18,9 +18,9 @@ from functools import partial
 import numpy as np
 from timing import median_seconds, report
 
-from lcons_core.constraint import LearnedConstraint
+from lcons_core._constraint import LearnedConstraint
 from lcons_core.features import Tuples
-from lcons_core.rules import Rules
+from lcons_core.reason._rules import Rules
 from lcons_decode import RelationRules, RelationScores, decode_relations
 from lcons_decode.ilp import Form, decode_relations_ilp
 

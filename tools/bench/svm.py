@@ -24,12 +24,12 @@ from timing import report
 
 from lcons_decode import viterbi_batch
 from lcons_tasks.bundled import bundled
-from lcons_tasks.corpus import CORA_FIELDS, CorpusNotFound, Reference, Sentence, read_references, require
-from lcons_tasks.models.chain_svm import train_chain_svm
-from lcons_tasks.models.linear_chain import LinearChain
-from lcons_tasks.models.linear_crf import LinearSettings, train_linear
-from lcons_tasks.models.structured_svm import SvmSettings
-from lcons_tasks.text.references import reference_tokens
+from lcons_tasks.data import CORA_FIELDS, CorpusNotFound, Reference, Sentence, read_references, require
+from lcons_tasks.data.text._tokens import reference_tokens
+from lcons_tasks.models._chain_svm import train_chain_svm
+from lcons_tasks.models._linear_chain import LinearChain
+from lcons_tasks.models._linear_crf import LinearSettings, train_linear
+from lcons_tasks.models._structured_svm import SvmSettings
 
 SEEDS = (0, 1, 2)
 TEMPLATES = ("words", "reference")

@@ -10,7 +10,8 @@ from click.testing import CliRunner, Result
 
 from lcons_cli.main import main
 from lcons_core import LearnedConstraint, RectifierNetwork, save
-from lcons_core.space import FeatureSpace, binary, one_hot
+from lcons_core._blocks import binary, one_hot
+from lcons_core._space import FeatureSpace
 
 SOURCES = ("NoEnt", "Person", "Location", "Organization")
 RELATIONS = ("NoRel", "Kill", "LiveIn")

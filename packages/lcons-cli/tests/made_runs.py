@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from lcons_core import LearnedConstraint, RectifierNetwork, Rules, save
+from lcons_core._blocks import binary
+from lcons_core._space import FeatureSpace
 from lcons_core.features import NgramContext
-from lcons_core.space import FeatureSpace, binary
-from lcons_tasks.er.constraints import designed
-from lcons_tasks.experiment.outputs import write_results
+from lcons_tasks.experiments.entity_relation._constraints import designed
+from lcons_tasks.report._outputs import write_results
 
 HASH = "52faba3e4e887b175e5ff01b087407ef7e753ab9cf08608223d96d8872ff61fb"
 LABELS = ("B-NP", "B-VP", "I-NP", "I-VP", "O")

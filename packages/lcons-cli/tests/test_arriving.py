@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcons_cli.arriving import Arriving, Text, arriving, waits_of
+from lcons_cli.streams import Arriving, Text, arriving, waits_of
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from lcons_cli import data
 from lcons_cli.main import main
-from lcons_tasks.corpus import CATALOG, Corpus, CorpusFile, Download
+from lcons_tasks.data import CATALOG, Corpus, CorpusFile, Download
 
 TEXT = "the DT B-NP\ndog NN I-NP\n\nbarks VBZ B-VP\n\n"
 SUBCOMMANDS = ("list", "fetch", "add", "path")

@@ -13,12 +13,12 @@ import pytest
 from asking import ask
 from click.testing import CliRunner
 
-import lcons_decode.scored
+import lcons_decode._stream
 from lcons_cli.main import main
 from lcons_core import iob2, learn_constraints
-from lcons_core.constraint import LearnedConstraint
+from lcons_core._constraint import LearnedConstraint
+from lcons_core._network import RectifierNetwork
 from lcons_core.features import Counts, Existence
-from lcons_core.rectifier import RectifierNetwork
 from lcons_decode import ChainScores, Soft, constrained_viterbi, forbidden_ngrams
 
 LABELS = ["B-NP", "I-NP", "O"]
@@ -53,7 +53,7 @@ def npz(words=True, **more):
 @pytest.fixture(autouse=True)
 def patient(monkeypatch):
     """The first decoding compiles, which may take long enough to be told."""
-    monkeypatch.setattr("lcons_cli.waiting.PATIENCE", 3600.0)
+    monkeypatch.setattr("lcons_cli.progress.PATIENCE", 3600.0)
 
 
 @pytest.fixture(scope="module")
@@ -269,16 +269,16 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, given, message, run):
 
 
 def test_long_work_says_how_long_it_will_take(run, monkeypatch):
-    decode = lcons_decode.scored.decode_scored
+    decode = lcons_decode._stream.decode_scored
 
     def slow(*arguments, **options):
         for found in decode(*arguments, **options):
             yield found
             time.sleep(0.2)
 
-    monkeypatch.setattr(lcons_decode.scored, "decode_scored", slow)
-    monkeypatch.setattr(lcons_decode.scored, "CHUNK_SEQUENCES", 1)
-    monkeypatch.setattr("lcons_cli.waiting.PATIENCE", 0.1)
+    monkeypatch.setattr(lcons_decode._stream, "decode_scored", slow)
+    monkeypatch.setattr(lcons_decode._stream, "CHUNK_SEQUENCES", 1)
+    monkeypatch.setattr("lcons_cli.progress.PATIENCE", 0.1)
     result = run("-c", "iob2.json", given=json_lines(pos=False) * 2)
     *signs, summary = result.stderr.splitlines()
     # After 0.1 s and each time as long has passed again, not all the time.
@@ -290,7 +290,7 @@ def test_long_work_says_how_long_it_will_take(run, monkeypatch):
 
 
 def test_one_long_sequence_gives_a_sign_of_life(run, monkeypatch):
-    monkeypatch.setattr("lcons_cli.waiting.PATIENCE", 0.05)
+    monkeypatch.setattr("lcons_cli.progress.PATIENCE", 0.05)
     emission = np.random.default_rng(0).normal([3, 0, 0], size=(400, 3))
     given = f"{json.dumps({'labels': LABELS})}\n{json.dumps({'emission': emission.tolist()})}\n"
     result = run("-c", "many.json", "--budget", "3000", given=given)

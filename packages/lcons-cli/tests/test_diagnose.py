@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-import lcons_cli.waiting
+import lcons_cli.progress
 from lcons_cli.main import main
 from lcons_core import iob2
-from lcons_tasks.corpus import CONLL2000, Columns, Sentence, write_columns
-from lcons_tasks.models.linear_crf import train_linear
+from lcons_tasks.data import CONLL2000, Columns, Sentence, write_columns
+from lcons_tasks.models._linear_crf import train_linear
 
 SENTENCES = [
     Sentence(("the", "dog", "barks", "."), ("B-NP", "I-NP", "B-VP", "O"), {"pos": ("DT", "NN", "VBZ", ".")}),
@@ -283,7 +283,7 @@ def test_quiet_is_quiet_and_verbose_shows_each_reference(folder):
 
 
 def test_long_work_says_how_long_it_will_take(folder, monkeypatch):
-    monkeypatch.setattr(lcons_cli.waiting, "PATIENCE", 0)
+    monkeypatch.setattr(lcons_cli.progress, "PATIENCE", 0)
     result = invoke("diagnose", "bigrams.json", "--train", "train.conll")
     assert re.search(r"measuring references, .*: \d+% done, (about|less than) .* to go\n", result.stderr)
 

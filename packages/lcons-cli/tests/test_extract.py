@@ -14,13 +14,13 @@ from click.testing import CliRunner
 import lcons_cli.extract as command
 from lcons_cli.main import main
 from lcons_core import LearnedConstraint, RectifierNetwork
-from lcons_tasks.er.constraints import FEATURES, designed, rules_of
-from lcons_tasks.er.corpus import load_corpus
-from lcons_tasks.er.extractor import Extractor
-from lcons_tasks.er.labels import RELATIONS
-from lcons_tasks.er.svm import train_relations
-from lcons_tasks.models.structured_svm import SvmSettings
-from lcons_tasks.parsing import parser
+from lcons_tasks.apps._extractor import Extractor
+from lcons_tasks.apps.references import _parser as parser
+from lcons_tasks.data._passage import RELATIONS
+from lcons_tasks.experiments.entity_relation._constraints import FEATURES, designed, rules_of
+from lcons_tasks.experiments.entity_relation._corpus import load_corpus
+from lcons_tasks.models._relation_svm import train_relations
+from lcons_tasks.models._structured_svm import SvmSettings
 
 SENTENCES = load_corpus("bundled").passages[:24]
 TAGGED = [(one.passage.words, one.passage.pos) for one in SENTENCES[:12]]
@@ -76,7 +76,7 @@ def cache(tmp_path_factory, monkeypatch):
     folder = tmp_path_factory.getbasetemp() / "lcons-extract-cache"
     monkeypatch.setenv("LCONS_CACHE_DIR", str(folder))
     monkeypatch.setattr(command, "_tagged_corpus", lambda: ("a few sentences", TAGGED))
-    monkeypatch.setattr("lcons_tasks.text.pos.PIPELINE", "no_such_pipeline")
+    monkeypatch.setattr("lcons_tasks.data.text._pos.PIPELINE", "no_such_pipeline")
     return folder
 
 
@@ -290,7 +290,7 @@ def test_help_has_an_example():
 # In a process of its own, with the POS tagger that is kept.
 
 SCRIPT = """
-import lcons_cli.extract as command, lcons_tasks.text.pos as pos
+import lcons_cli.extract as command, lcons_tasks.data.text._pos as pos
 from lcons_cli.main import main
 from lcons_tasks.er.corpus import load_corpus
 

@@ -15,10 +15,10 @@ import lcons_cli.learn as command
 from lcons_cli import labelled_file
 from lcons_cli.main import main
 from lcons_core import load
-from lcons_core.learn import NEGATIVES, OFTEN
-from lcons_tasks.labelled import FORMATS
-from lcons_tasks.labelled.choosing import DOUBLED
-from lcons_tasks.labelled.settings import OPTIONS
+from lcons_core.learn._recipe import NEGATIVES, OFTEN
+from lcons_tasks.own_data import FORMATS
+from lcons_tasks.own_data._learn import DOUBLED
+from lcons_tasks.own_data._settings import OPTIONS
 
 SENTENCES = [
     "Ann NNP B\nLee NNP I\nsings VBZ O\n. . O",
@@ -220,7 +220,7 @@ def test_an_interrupt_leaves_no_file(folder, monkeypatch):
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("lcons_tasks.labelled.choosing.learn_from_examples", interrupt)
+    monkeypatch.setattr("lcons_tasks.own_data._learn.learn_from_examples", interrupt)
     before = sorted(folder.iterdir())
     assert run("train.conll", "-o", "c.json").exit_code != 0
     assert sorted(folder.iterdir()) == before

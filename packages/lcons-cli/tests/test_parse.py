@@ -17,16 +17,16 @@ from asking import ask
 from click.testing import CliRunner
 
 import lcons_cli.parse as command
-import lcons_cli.sharing as sharing
+import lcons_cli.pool as sharing
 from lcons_cli.main import main
 from lcons_core import learn_constraints
-from lcons_core.errors import LconsError
+from lcons_core._errors import LconsError
 from lcons_decode import Hard, Status, forbidden_ngrams
-from lcons_tasks.corpus import Sentence, read_references
-from lcons_tasks.models.linear_crf import LinearSettings, train_linear
-from lcons_tasks.parsing import parser
-from lcons_tasks.tagging.constrained_tagger import ConstrainedTagger
-from lcons_tasks.text.references import reference_tokens
+from lcons_tasks.apps._tagger import ConstrainedTagger
+from lcons_tasks.apps.references import _parser as parser
+from lcons_tasks.data import Sentence, read_references
+from lcons_tasks.data.text._tokens import reference_tokens
+from lcons_tasks.models._linear_crf import LinearSettings, train_linear
 
 AUTHORS = ("A. Brook.", "B. Hill and C. Dale.", "Fenn, D.")
 TITLES = ("A study of small rivers.", "On the shape of clouds.")
@@ -99,7 +99,7 @@ def cache(tmp_path_factory, monkeypatch):
     monkeypatch.delenv("LCONS_DATA_DIR", raising=False)
     tagged = [(s.words, s.columns["pos"]) for s in SENTENCES]
     monkeypatch.setattr(command, "tagged_corpus", lambda: ("made-up references", tagged))
-    monkeypatch.setattr("lcons_tasks.text.pos.PIPELINE", "no_such_pipeline")
+    monkeypatch.setattr("lcons_tasks.data.text._pos.PIPELINE", "no_such_pipeline")
     return folder
 
 

@@ -19,9 +19,10 @@ from made_runs import (
 
 from lcons_cli.main import main
 from lcons_core import LearnedConstraint, Rules, iob2, save
-from lcons_core.space import FeatureSpace, one_hot
-from lcons_tasks.er.constraints import designed
-from lcons_tasks.experiment.outputs import write_results
+from lcons_core._blocks import one_hot
+from lcons_core._space import FeatureSpace
+from lcons_tasks.experiments.entity_relation._constraints import designed
+from lcons_tasks.report._outputs import write_results
 
 HOSTILE = "<img src=x onerror=alert(1)>\"'"
 

@@ -13,7 +13,7 @@ from chromium import Browser, find_chromium, grey, png_of, shrunk
 from made_runs import make_chunking, make_decoded, make_er, make_synthetic, make_unknown
 
 from lcons_core import LearnedConstraint, Rules, save
-from lcons_tasks.er.constraints import designed
+from lcons_tasks.experiments.entity_relation._constraints import designed
 from lcons_tasks.report import read_runs, report_page
 
 REFERENCE = Path(__file__).with_name("report_page.png")

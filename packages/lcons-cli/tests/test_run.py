@@ -180,13 +180,15 @@ def test_an_er_run_that_cannot_be_is_refused_in_one_sentence(cache, options, wor
 
 def test_a_synthetic_run_prints_the_table_and_leaves_constraints(cache, monkeypatch):
     """A tiny recipe; the command is what is looked at."""
-    from lcons_tasks.synthetic.cell import Cell
-    from lcons_tasks.synthetic.generator import Recipe
+    from lcons_tasks.experiments.synthetic._cell import Cell
+    from lcons_tasks.experiments.synthetic._corpus import Recipe
 
     tiny = Recipe(
         variables=9, programs=14, training=10, constraints=5, strictness=0.5, scale=4, largest_cost=20
     )
-    monkeypatch.setattr("lcons_tasks.synthetic.task.Cell", lambda *given: Cell(*given, recipe=tiny))
+    monkeypatch.setattr(
+        "lcons_tasks.experiments.synthetic._task.Cell", lambda *given: Cell(*given, recipe=tiny)
+    )
     done = lcons(
         "run",
         "synthetic",

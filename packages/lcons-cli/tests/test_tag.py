@@ -14,9 +14,9 @@ import lcons_cli.tag as command
 from lcons_cli.main import main
 from lcons_core import iob2, learn_constraints
 from lcons_decode import Decoding, Hard, Soft, Status, forbidden_ngrams
-from lcons_tasks.corpus import Sentence
-from lcons_tasks.models.linear_crf import LinearSettings, train_linear
-from lcons_tasks.tagging.constrained_tagger import ConstrainedTagger
+from lcons_tasks.apps._tagger import ConstrainedTagger
+from lcons_tasks.data import Sentence
+from lcons_tasks.models._linear_crf import LinearSettings, train_linear
 
 COLUMNS = "the DT B-NP\ndog NN I-NP\nbarked VBD B-VP\n. . O\n\na DT B-NP\ncat NN I-NP\nsaw VBD B-VP\n"
 TEXT = "The dog barked. The small bird saw a cat."
@@ -66,7 +66,7 @@ def cache(tmp_path_factory, monkeypatch):
     monkeypatch.delenv("LCONS_DATA_DIR", raising=False)
     tagged = [(s.words, s.columns["pos"]) for s in SENTENCES]
     monkeypatch.setattr(command, "_tagged_corpus", lambda: ("made-up sentences", tagged))
-    monkeypatch.setattr("lcons_tasks.text.pos.PIPELINE", "no_such_pipeline")
+    monkeypatch.setattr("lcons_tasks.data.text._pos.PIPELINE", "no_such_pipeline")
     return folder
 
 

@@ -9,8 +9,8 @@ import pytest
 from constraint_files import BITS, run, run_example, write_files
 
 from lcons_core import LearnedConstraint, save
-from lcons_core.rectifier import RectifierNetwork
-from lcons_core.verification import verifying
+from lcons_core._network import RectifierNetwork
+from lcons_core.reason import _verify as verifying
 
 
 @pytest.fixture

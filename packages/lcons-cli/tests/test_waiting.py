@@ -2,7 +2,7 @@
 
 import pytest
 
-from lcons_cli import waiting
+from lcons_cli import progress as waiting
 
 
 @pytest.fixture

@@ -1,8 +1,9 @@
 """The paper's printed coefficient tables (Appendix C, "Learned Constraints") and its designed constraints."""
 
-from lcons_core.rectifier import RectifierNetwork
-from lcons_core.rules import Rules
-from lcons_core.space import FeatureSpace, one_hot
+from lcons_core._blocks import one_hot
+from lcons_core._network import RectifierNetwork
+from lcons_core._space import FeatureSpace
+from lcons_core.reason._rules import Rules
 
 ENTITIES = ("NoEnt", "Person", "Location", "Organization")
 RELATIONS = ("NoRel", "Kill", "LiveIn", "WorkFor", "LocatedAt", "OrgBasedIn")

@@ -5,12 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_core.boundary import drawn_around, near_boundary
-from lcons_core.domain import verdicts
-from lcons_core.rectifier import RectifierNetwork
-from lcons_core.space import FeatureSpace, Requirement, count, one_hot
+from lcons_core._blocks import Requirement, count, one_hot
+from lcons_core._inequalities import to_inequalities
+from lcons_core._network import RectifierNetwork
+from lcons_core._space import FeatureSpace
+from lcons_core.reason._boundary import drawn_around, near_boundary
+from lcons_core.reason._points import verdicts
 from lcons_core.testing import networks, spaces
-from lcons_core.theorem1 import to_inequalities
 
 
 def near(points, space, number=32, seed=0):

@@ -8,16 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from paper_tables import RELATION_RELATION, designed
 
-from lcons_core.comparison.comparing import Outcome, compare
-from lcons_core.constraint import LearnedConstraint
-from lcons_core.domain import verdicts
-from lcons_core.errors import InvalidInput, LconsError, TooLarge
-from lcons_core.rectifier import RectifierNetwork
-from lcons_core.rules import Rules
-from lcons_core.simplification.simplifying import simplify
-from lcons_core.space import FeatureSpace, binary, count, one_hot
+from lcons_core._blocks import binary, count, one_hot
+from lcons_core._constraint import LearnedConstraint
+from lcons_core._errors import InvalidInput, LconsError, TooLarge
+from lcons_core._inequalities import to_inequalities
+from lcons_core._network import RectifierNetwork
+from lcons_core._space import FeatureSpace
+from lcons_core.reason._compare import Outcome, compare
+from lcons_core.reason._points import verdicts
+from lcons_core.reason._rules import Rules
+from lcons_core.reason._simplify import simplify
 from lcons_core.testing import conjunctions, networks, spaces
-from lcons_core.theorem1 import to_inequalities
 
 LARGE = FeatureSpace([one_hot(f"label {i}", [f"L{v}" for v in range(30)]) for i in range(6)])
 

@@ -5,14 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcons_core import constraint as module
-from lcons_core.constraint import LearnedConstraint
-from lcons_core.domain import verdicts
-from lcons_core.errors import InvalidInput, LconsError, Unsupported
+from lcons_core import _constraint as module
+from lcons_core._blocks import binary, count, one_hot
+from lcons_core._constraint import LearnedConstraint
+from lcons_core._errors import InvalidInput, LconsError, Unsupported
+from lcons_core._network import Conjunction, RectifierNetwork
+from lcons_core._space import FeatureSpace
 from lcons_core.features import NgramLabels, Scope
-from lcons_core.rectifier import Conjunction, RectifierNetwork
-from lcons_core.space import FeatureSpace, binary, count, one_hot
-from lcons_core.testing import check_theorem1, constraints, networks, structures
+from lcons_core.reason._points import verdicts
+from lcons_core.reason._theorem1 import check_theorem1
+from lcons_core.testing import constraints, networks, structures
 
 LABELS = NgramLabels(("A", "B"), n=2)
 NO_AB = RectifierNetwork([[2.0, 0.0, 0.0, 2.0]], [-2.0])

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcons_core.errors import InvalidInput
-from lcons_core.examples import LabelledExamples, fold, positives_of
+from lcons_core._blocks import binary
+from lcons_core._errors import InvalidInput
+from lcons_core._space import FeatureSpace
 from lcons_core.features import NgramLabels
-from lcons_core.space import FeatureSpace, binary
+from lcons_core.learn._examples import LabelledExamples, fold, positives_of
 
 BITS = FeatureSpace([binary("bit", "abcd")])
 bit_rows = st.lists(st.lists(st.integers(0, 1), min_size=4, max_size=4), min_size=1, max_size=30)

@@ -14,23 +14,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_core.constraint import LearnedConstraint
-from lcons_core.domain import verdicts
-from lcons_core.errors import InvalidInput
-from lcons_core.explanation import Explanation, explain, why
-from lcons_core.explanation.chance import Chance
-from lcons_core.explanation.merge import merge_cells
-from lcons_core.explanation.regions import WeightedPoints, box_of, points_of
-from lcons_core.features.counts import Counts
-from lcons_core.features.existence import Existence
-from lcons_core.features.ngrams import NgramContext, NgramLabels
-from lcons_core.features.tuples import Tuples
-from lcons_core.learn import make_examples
-from lcons_core.psi import SparsePsi
-from lcons_core.rectifier import Conjunction, Network, RectifierNetwork
-from lcons_core.rules import Box, forbid_boxes
-from lcons_core.space import Block, FeatureSpace, Requirement, binary, count, one_hot
-from lcons_core.theorem1 import to_inequalities
+from lcons_core._blocks import Block, Requirement, binary, count, one_hot
+from lcons_core._constraint import LearnedConstraint
+from lcons_core._errors import InvalidInput
+from lcons_core._inequalities import to_inequalities
+from lcons_core._network import Conjunction, Network, RectifierNetwork
+from lcons_core._psi import SparsePsi
+from lcons_core._space import FeatureSpace
+from lcons_core.features._counts import Counts
+from lcons_core.features._existence import Existence
+from lcons_core.features._ngrams import NgramContext, NgramLabels
+from lcons_core.features._tuples import Tuples
+from lcons_core.learn._recipe import make_examples
+from lcons_core.reason._explanation import Explanation, explain, why
+from lcons_core.reason._explanation.regions import Chance, WeightedPoints, box_of, points_of
+from lcons_core.reason._explanation.small_domains import merge_cells
+from lcons_core.reason._points import verdicts
+from lcons_core.reason._rules import Box, forbid_boxes
 
 SIXTEENTHS = st.integers(-32, 32).map(lambda n: n / 16)
 

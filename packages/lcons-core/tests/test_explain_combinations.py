@@ -6,11 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from paper_tables import RELATION_RELATION, SOURCE_RELATION, printed_network
 
-from lcons_core.domain import verdicts
-from lcons_core.errors import InvalidInput
-from lcons_core.explanation import completions, read_assignment, why
-from lcons_core.rectifier import RectifierNetwork
-from lcons_core.space import FeatureSpace, Requirement, binary, count, one_hot
+from lcons_core._blocks import Requirement, binary, count, one_hot
+from lcons_core._errors import InvalidInput
+from lcons_core._network import RectifierNetwork
+from lcons_core._space import FeatureSpace
+from lcons_core.reason._explanation import completions, read_assignment, why
+from lcons_core.reason._points import verdicts
 from lcons_core.testing import constraints, points
 
 LABELS = ["B", "I", "O"]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lcons_core.constraint import LearnedConstraint
-from lcons_core.explanation import explain, why
-from lcons_core.explanation.lists import noun, values
-from lcons_core.rectifier import RectifierNetwork
-from lcons_core.rules import Box, forbid_boxes
-from lcons_core.space import FeatureSpace, Requirement, binary, count, one_hot
+from lcons_core._blocks import Requirement, binary, count, one_hot
+from lcons_core._constraint import LearnedConstraint
+from lcons_core._network import RectifierNetwork
+from lcons_core._space import FeatureSpace
+from lcons_core.reason._explanation import explain, why
+from lcons_core.reason._explanation.words import noun, values
+from lcons_core.reason._rules import Box, forbid_boxes
 
 SOURCES = ("NoEnt", "Person", "Location", "Organization")
 RELATIONS = ("NoRel", "Kill", "LiveIn", "WorkFor", "LocatedAt", "OrgBasedIn")
@@ -73,7 +74,7 @@ def test_support_counts_the_positives_with_the_antecedent(source_relation):
     space = source_relation.space
     pairs = [("Person", "Kill"), ("Person", "WorkFor"), ("Location", "Kill"), ("Person", "NoRel")]
     psi = np.array([space.vector(source=s, relation=r) for s, r in pairs])
-    from lcons_core.psi import SparsePsi
+    from lcons_core._psi import SparsePsi
 
     examples = SimpleNamespace(
         positives=SparsePsi.from_dense(psi),

@@ -11,8 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcons_core.constraint import LearnedConstraint
-from lcons_core.errors import InvalidInput, LconsError, TooLarge, Unsupported
+from lcons_core._blocks import OTHER
+from lcons_core._constraint import LearnedConstraint
+from lcons_core._errors import InvalidInput, LconsError, TooLarge, Unsupported
+from lcons_core._instance import Instance
+from lcons_core._network import RectifierNetwork
 from lcons_core.features import (
     START,
     STOP,
@@ -25,11 +28,8 @@ from lcons_core.features import (
     feature_from_dict,
     feature_kinds,
 )
-from lcons_core.files.plain import digest
-from lcons_core.files.saving import dumps, loads
-from lcons_core.instance import Instance
-from lcons_core.rectifier import RectifierNetwork
-from lcons_core.space import OTHER
+from lcons_core.storage._files import dumps, loads
+from lcons_core.storage._plain import digest
 from lcons_core.testing import features, label_sequences, structures
 
 

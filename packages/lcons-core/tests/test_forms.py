@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from lcons_core.cuts import most_violated
-from lcons_core.errors import InvalidInput
-from lcons_core.lifted import lift
-from lcons_core.rectifier import RectifierNetwork
+from lcons_core._cuts import most_violated
+from lcons_core._errors import InvalidInput
+from lcons_core._inequalities import LinearInequalities
+from lcons_core._lifted import lift
+from lcons_core._network import RectifierNetwork
 from lcons_core.testing import conjunctions, networks, weights
-from lcons_core.theorem1 import LinearInequalities
 
 
 def cube(d):

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from lcons_core import compare, explain, learn_constraints, load, make_examples, save, verify
-from lcons_core.errors import InvalidInput, Unsupported
+from lcons_core._errors import InvalidInput, Unsupported
 from lcons_core.features import Counts, Existence, NgramContext, NgramLabels, Tuples
-from lcons_core.learn import NEGATIVES, usual_negatives
-from lcons_core.learning.learner import ConstraintLearner
+from lcons_core.learn._estimator import ConstraintLearner
+from lcons_core.learn._recipe import NEGATIVES, usual_negatives
 
 SENTENCES = [
     (["the", "dog", "barks", "."], ["B-NP", "I-NP", "B-VP", "O"]),

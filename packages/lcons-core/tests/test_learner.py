@@ -17,11 +17,11 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import check_estimator
 
-from lcons_core.errors import InvalidInput, LconsError, MissingExtra, NotFitted
-from lcons_core.exact import is_dyadic
-from lcons_core.learning.learner import ConstraintLearner
-from lcons_core.learning.progress import Progress
-from lcons_core.psi import SparsePsi
+from lcons_core._arithmetic import is_dyadic
+from lcons_core._errors import InvalidInput, LconsError, MissingExtra, NotFitted
+from lcons_core._psi import SparsePsi
+from lcons_core.learn._estimator import ConstraintLearner
+from lcons_core.learn._settings import Progress
 
 CORNERS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
 NOT_BOTH = np.array([1, 1, 1, 0])
@@ -267,24 +267,16 @@ def test_use_before_fit_is_both_our_error_and_that_of_scikit_learn():
 
 
 def test_without_torch_one_sentence_names_the_extra(monkeypatch):
-    import lcons_core
-    from lcons_core import learning
-
-    for package, names in (
-        (learning, ("selection", "training", "batches", "population")),
-        (lcons_core, ("nn",)),
-    ):
-        for name in names:
-            monkeypatch.delitem(sys.modules, f"{package.__name__}.{name}", raising=False)
-            monkeypatch.delattr(package, name, raising=False)
+    for name in [name for name in sys.modules if name.startswith(("lcons_core.learn", "lcons_core.torch"))]:
+        monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(MissingExtra, match=r'pip install "lcons-core\[torch\]"'):
         ConstraintLearner().fit(CORNERS, NOT_BOTH)
     with pytest.raises(MissingExtra, match=r'pip install "lcons-core\[torch\]"'):
-        import lcons_core.nn
+        import lcons_core.torch  # noqa: F401
 
 
 def test_importing_the_learner_loads_neither_torch_nor_scikit_learn():
-    code = "import sys, lcons_core.learning.learner; print({'torch', 'sklearn', 'scipy'} & set(sys.modules))"
+    code = "import sys, lcons_core.learn._estimator; print({'torch', 'sklearn', 'scipy'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lcons_core.lifted import lift
-from lcons_core.rectifier import Network, RectifierNetwork
+from lcons_core._lifted import lift
+from lcons_core._network import Network, RectifierNetwork
 
 README = (Path(__file__).parent.parent / "README.md").read_text()
 

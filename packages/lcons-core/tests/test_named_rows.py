@@ -9,9 +9,9 @@ from hypothesis import given
 from paper_tables import PRINTED, SOURCE_RELATION, printed_network
 
 from lcons_core import LearnedConstraint, lift, simplify, to_inequalities
-from lcons_core.errors import InvalidInput, TooLarge
-from lcons_core.named_rows import estimate, named_rows
-from lcons_core.rectifier import RectifierNetwork
+from lcons_core._errors import InvalidInput, TooLarge
+from lcons_core._network import RectifierNetwork
+from lcons_core._tables import estimate, named_rows
 from lcons_core.testing import constraints
 
 PAIRS = LearnedConstraint(printed_network("source-relation"), SOURCE_RELATION)

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcons_core import negatives
-from lcons_core.errors import InvalidInput, TooLarge, Unsupported
-from lcons_core.examples import positives_of
+from lcons_core._blocks import binary
+from lcons_core._errors import InvalidInput, TooLarge, Unsupported
+from lcons_core._space import FeatureSpace
 from lcons_core.features import START, STOP, Counts, Existence, NgramContext, NgramLabels, Tuples
-from lcons_core.space import FeatureSpace, binary
+from lcons_core.learn import _negatives as negatives
+from lcons_core.learn._examples import positives_of
 
 LABELS = ("A", "B", "C")
 sentences = st.lists(st.lists(st.sampled_from(LABELS), min_size=1, max_size=6), min_size=1, max_size=5)

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from lcons_core.errors import InvalidInput
-from lcons_core.nn import RectifierModule
-from lcons_core.rectifier import RectifierNetwork
+from lcons_core._errors import InvalidInput
+from lcons_core._network import RectifierNetwork
+from lcons_core.torch._module import RectifierModule
 
 WEIGHTS = st.floats(-1e6, 1e6, allow_nan=False)
 

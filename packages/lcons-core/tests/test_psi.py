@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from lcons_core.errors import InvalidInput
-from lcons_core.psi import SparsePsi, as_psi
-from lcons_core.rectifier import RectifierNetwork
+from lcons_core._errors import InvalidInput
+from lcons_core._network import RectifierNetwork
+from lcons_core._psi import SparsePsi, as_psi
 from lcons_core.testing import weights
 
 MATRICES = arrays.arrays(

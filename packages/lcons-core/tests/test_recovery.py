@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lcons_core.comparison import compare
-from lcons_core.learning.learner import ConstraintLearner
-from lcons_core.rules import Rules
-from lcons_core.space import FeatureSpace, one_hot
+from lcons_core._blocks import one_hot
+from lcons_core._space import FeatureSpace
+from lcons_core.learn._estimator import ConstraintLearner
+from lcons_core.reason._compare import compare
+from lcons_core.reason._rules import Rules
 
 ENTITIES = ("Person", "Location", "Organization", "Other")
 RELATIONS = ("NoRel", "Kill", "LiveIn", "WorkFor", "LocatedAt", "OrgBasedIn")

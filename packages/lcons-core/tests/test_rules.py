@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcons_core.domain import verdicts
-from lcons_core.errors import InvalidInput, Unsupported
-from lcons_core.rules import Box, allow_only, forbid_boxes, indicator
-from lcons_core.space import OTHER, FeatureSpace, binary, count, one_hot
+from lcons_core._blocks import OTHER, binary, count, one_hot
+from lcons_core._errors import InvalidInput, Unsupported
+from lcons_core._space import FeatureSpace
+from lcons_core.reason._points import verdicts
+from lcons_core.reason._rules import Box, allow_only, forbid_boxes, indicator
 from lcons_core.testing import spaces
 
 SPACE = FeatureSpace(

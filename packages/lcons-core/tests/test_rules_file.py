@@ -6,10 +6,11 @@ from hypothesis import strategies as st
 from paper_tables import DESIGNED, SOURCE_RELATION, designed
 
 from lcons_core import LconsError, Rules, compare, load_rules, parse_rules
-from lcons_core.errors import InvalidInput
-from lcons_core.rules import Box
-from lcons_core.rules_file import rules_text
-from lcons_core.space import FeatureSpace, binary, count, one_hot
+from lcons_core._blocks import binary, count, one_hot
+from lcons_core._errors import InvalidInput
+from lcons_core._space import FeatureSpace
+from lcons_core.reason._rules import Box
+from lcons_core.reason._rules_text import rules_text
 from lcons_core.testing import spaces
 
 MIXED = FeatureSpace(

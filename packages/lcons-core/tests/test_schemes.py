@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcons_core.errors import InvalidInput
-from lcons_core.schemes import bilou, iob2
+from lcons_core._errors import InvalidInput
+from lcons_core._schemes import bilou, iob2
 
 IOB2 = ("B-X", "B-Y", "I-X", "I-Y", "O")
 BILOU = ("B-X", "I-X", "L-X", "U-X", "B-Y", "I-Y", "L-Y", "U-Y", "O")

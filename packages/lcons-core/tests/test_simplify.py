@@ -8,17 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from paper_tables import SOURCE_RELATION, designed, printed_network
 
-from lcons_core.comparison.comparing import compare
-from lcons_core.constraint import LearnedConstraint
-from lcons_core.domain import row_verdicts, verdicts
-from lcons_core.enumeration import enumerate_verdicts
-from lcons_core.errors import InvalidInput
-from lcons_core.rectifier import RectifierNetwork
-from lcons_core.simplification.equations import domain_equations
-from lcons_core.simplification.simplifying import Reason, simplify
-from lcons_core.space import FeatureSpace, Requirement, binary, count, one_hot
+from lcons_core._blocks import Requirement, binary, count, one_hot
+from lcons_core._constraint import LearnedConstraint
+from lcons_core._errors import InvalidInput
+from lcons_core._inequalities import LinearInequalities, to_inequalities
+from lcons_core._network import RectifierNetwork
+from lcons_core._space import FeatureSpace
+from lcons_core.reason._compare import compare
+from lcons_core.reason._equations import domain_equations
+from lcons_core.reason._points import enumerate_verdicts, row_verdicts, verdicts
+from lcons_core.reason._simplify import Reason, simplify
 from lcons_core.testing import conjunctions, networks, spaces
-from lcons_core.theorem1 import LinearInequalities, to_inequalities
 
 
 def all_points(space):

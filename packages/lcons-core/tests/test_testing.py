@@ -11,14 +11,17 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
 import lcons_core.testing
-from lcons_core import cuts, lifted, theorem1
-from lcons_core.constraint import LearnedConstraint
-from lcons_core.errors import InvalidInput, MissingExtra, TooLarge
-from lcons_core.exact import is_dyadic
-from lcons_core.lifted import LiftedInequalities
-from lcons_core.rectifier import Conjunction, RectifierNetwork
+from lcons_core import _cuts as cuts
+from lcons_core import _inequalities as theorem1
+from lcons_core import _lifted as lifted
+from lcons_core._arithmetic import is_dyadic
+from lcons_core._constraint import LearnedConstraint
+from lcons_core._errors import InvalidInput, MissingExtra, TooLarge
+from lcons_core._inequalities import LinearInequalities, to_inequalities
+from lcons_core._lifted import LiftedInequalities
+from lcons_core._network import Conjunction, RectifierNetwork
+from lcons_core.reason._theorem1 import check_theorem1
 from lcons_core.testing import (
-    check_theorem1,
     conjunctions,
     constraints,
     features,
@@ -29,7 +32,6 @@ from lcons_core.testing import (
     structures,
     weights,
 )
-from lcons_core.theorem1 import LinearInequalities, to_inequalities
 
 # Finding is enough here: no smallest example is wanted.
 GENERATE = settings(phases=[Phase.generate], max_examples=5000)

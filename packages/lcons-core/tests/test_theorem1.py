@@ -10,18 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from paper_tables import PRINTED, SOURCE_RELATION, SPACES, designed, printed_network
 
-from lcons_core.comparison.comparing import compare
-from lcons_core.cuts import most_violated
-from lcons_core.errors import InvalidInput, TooLarge
-from lcons_core.rectifier import Conjunction, RectifierNetwork
-from lcons_core.testing import conjunctions, networks
-from lcons_core.theorem1 import (
+from lcons_core._cuts import most_violated
+from lcons_core._errors import InvalidInput, TooLarge
+from lcons_core._inequalities import (
     LinearInequalities,
     estimate_rows,
     iterate_inequalities,
     row_of_subset,
     to_inequalities,
 )
+from lcons_core._network import Conjunction, RectifierNetwork
+from lcons_core.reason._compare import compare
+from lcons_core.testing import conjunctions, networks
 
 
 def cube(d):

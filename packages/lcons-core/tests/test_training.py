@@ -8,14 +8,21 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_core.exact import is_dyadic
-from lcons_core.learning.batches import DenseBatch, SparseBatch, make_batches
-from lcons_core.learning.folding import FoldedExamples, fold
-from lcons_core.learning.grids import BASE_GRIDS, ER_HIDDEN, GRIDS
-from lcons_core.learning.population import LARGEST_TRAINED, Member, Population, WeightedBatch
-from lcons_core.learning.selection import Configuration, choose, cross_validate, weigh
-from lcons_core.learning.training import Settings, train
-from lcons_core.psi import SparsePsi
+from lcons_core._arithmetic import is_dyadic
+from lcons_core._psi import SparsePsi
+from lcons_core.learn._inputs import FoldedExamples, fold
+from lcons_core.learn._population import (
+    LARGEST_TRAINED,
+    DenseBatch,
+    Member,
+    Population,
+    SparseBatch,
+    WeightedBatch,
+    make_batches,
+)
+from lcons_core.learn._schedule import Settings, train
+from lcons_core.learn._search import Configuration, choose, cross_validate, weigh
+from lcons_core.learn._settings import BASE_GRIDS, ER_HIDDEN, GRIDS
 
 
 def random_psi(draw, rows, d, ones, values=False):

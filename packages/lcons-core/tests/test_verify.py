@@ -10,20 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from paper_tables import SOURCE_RELATION, designed, printed_network
 
-from lcons_core.constraint import LearnedConstraint
-from lcons_core.errors import InvalidInput, Unsupported
-from lcons_core.lifted import LiftedInequalities, lift
-from lcons_core.rectifier import RectifierNetwork
-from lcons_core.space import FeatureSpace, binary, count, one_hot
+from lcons_core._arithmetic import ScaledForms
+from lcons_core._blocks import binary, count, one_hot
+from lcons_core._constraint import LearnedConstraint
+from lcons_core._errors import InvalidInput, Unsupported
+from lcons_core._inequalities import LinearInequalities, row_of_subset, to_inequalities
+from lcons_core._lifted import LiftedInequalities, lift
+from lcons_core._network import RectifierNetwork
+from lcons_core._space import FeatureSpace
+from lcons_core.reason import _sides as sides
+from lcons_core.reason._verify import exhausts, seconds, verify
 from lcons_core.testing import conjunctions, networks, spaces
-from lcons_core.theorem1 import LinearInequalities, row_of_subset, to_inequalities
-from lcons_core.verification import sides
-from lcons_core.verification.cost import exhausts, seconds
-from lcons_core.verification.scaled import ScaledForms
-from lcons_core.verification.verifying import verify
 
 # The module, also where the package exports the function of that name.
-VERIFY = sys.modules["lcons_core.verification.verifying"]
+VERIFY = sys.modules["lcons_core.reason._verify"]
 NETWORK = RectifierNetwork([[2.0, 2.0, -1.0], [1.0, -0.5, 0.25]], [-2.0, 0.25])
 
 

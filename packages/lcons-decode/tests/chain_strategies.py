@@ -12,14 +12,14 @@ from math import inf
 import numpy as np
 from hypothesis import strategies as st
 
-from lcons_core.constraint import LearnedConstraint
+from lcons_core._blocks import OTHER
+from lcons_core._constraint import LearnedConstraint
+from lcons_core._network import Conjunction, RectifierNetwork
 from lcons_core.features import START, STOP, Counts, Existence, NgramContext, NgramLabels
-from lcons_core.rectifier import Conjunction, RectifierNetwork
-from lcons_core.space import OTHER
 from lcons_core.testing import networks
-from lcons_decode.constraints import Hard, Soft
-from lcons_decode.decoding import Violation
-from lcons_decode.scores import ChainScores
+from lcons_decode._constraints import Hard, Soft
+from lcons_decode._result import Violation
+from lcons_decode._scores import ChainScores
 
 TOLERANCE = 1e-9
 LABELS = ("a", "b", "c", "d")

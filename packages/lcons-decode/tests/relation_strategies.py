@@ -13,14 +13,14 @@ import numpy as np
 from chain_strategies import generators
 from hypothesis import strategies as st
 
-from lcons_core.constraint import LearnedConstraint
+from lcons_core._constraint import LearnedConstraint
+from lcons_core._inequalities import LinearInequalities
+from lcons_core._network import Conjunction, RectifierNetwork
 from lcons_core.features import Tuples
-from lcons_core.rectifier import Conjunction, RectifierNetwork
-from lcons_core.rules import Rules
+from lcons_core.reason._rules import Rules
 from lcons_core.testing import networks
-from lcons_core.theorem1 import LinearInequalities
-from lcons_decode.constraints import Hard, rows_constraint
-from lcons_decode.relations import MEMBERS, RelationScores
+from lcons_decode._constraints import Hard, rows_constraint
+from lcons_decode._relations import MEMBERS, RelationScores
 
 ENTITIES, RELATIONS = ("A", "B", "C"), ("N", "K", "L")
 # (n, E, R): few labellings, or an edge; the first is what hypothesis shrinks to.

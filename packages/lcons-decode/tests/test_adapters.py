@@ -8,9 +8,9 @@ import pytest
 import torch
 from torchcrf import CRF
 
-from lcons_core.errors import InvalidInput
-from lcons_decode.adapters import CrfsuiteScores, from_pytorch_crf
-from lcons_decode.viterbi import viterbi
+from lcons_core._errors import InvalidInput
+from lcons_decode._adapters import CrfsuiteScores, from_pytorch_crf
+from lcons_decode.chains._viterbi import viterbi
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -6,14 +6,16 @@ from chain_strategies import agree, best_of, chains, enumerated, is_soft, proble
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from lcons_core.errors import InvalidInput
-from lcons_decode.beam import beam_search
-from lcons_decode.chain import ChainConstraints, lay_out
-from lcons_decode.constrained import constrained_viterbi
-from lcons_decode.constraints import Soft
-from lcons_decode.kernels import backend, compiled, plain
-from lcons_decode.scores import ChainBatch
-from lcons_decode.viterbi import viterbi
+from lcons_core._errors import InvalidInput
+from lcons_decode._constraints import Soft
+from lcons_decode._scores import ChainBatch
+from lcons_decode.chains._beam import beam_search
+from lcons_decode.chains._constrained import constrained_viterbi
+from lcons_decode.chains._viterbi import viterbi
+from lcons_decode.chains._windows import ChainConstraints, lay_out
+from lcons_decode.kernels import _compiled as compiled
+from lcons_decode.kernels import _plain as plain
+from lcons_decode.kernels import backend
 
 quick = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 

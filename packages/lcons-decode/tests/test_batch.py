@@ -6,21 +6,20 @@ from chain_strategies import columns, generators, local_uses
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_core.errors import InvalidInput
-from lcons_decode.batch import DECODERS, decode_batch
-from lcons_decode.beam import beam_search, beam_search_batch
-from lcons_decode.brute import brute
-from lcons_decode.chain import ChainConstraints
-from lcons_decode.constrained import constrained_viterbi, constrained_viterbi_batch
-from lcons_decode.constraints import forbidden_ngrams
-from lcons_decode.global_search import decode_global
+from lcons_core._errors import InvalidInput
+from lcons_decode._constraints import forbidden_ngrams
+from lcons_decode._scores import ChainBatch, ChainScores
+from lcons_decode.chains._batch import DECODERS, decode_batch
+from lcons_decode.chains._beam import beam_search, beam_search_batch
+from lcons_decode.chains._best_first import decode_global
+from lcons_decode.chains._brute import brute
+from lcons_decode.chains._constrained import constrained_viterbi, constrained_viterbi_batch
+from lcons_decode.chains._lagrangian import decode_lagrangian
+from lcons_decode.chains._marginals import marginals
+from lcons_decode.chains._nbest import nbest
+from lcons_decode.chains._viterbi import share_rows, viterbi, viterbi_batch
+from lcons_decode.chains._windows import ChainConstraints
 from lcons_decode.ilp import decode_ilp
-from lcons_decode.lagrangian import decode_lagrangian
-from lcons_decode.marginals import marginals
-from lcons_decode.nbest import nbest
-from lcons_decode.scores import ChainBatch, ChainScores
-from lcons_decode.threads import share_rows
-from lcons_decode.viterbi import viterbi, viterbi_batch
 
 quick = settings(max_examples=40, deadline=None)
 LOOPS = {

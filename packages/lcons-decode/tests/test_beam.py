@@ -22,14 +22,13 @@ from chain_strategies import (
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from lcons_core.errors import InvalidInput
-from lcons_decode.beam import beam_search
-from lcons_decode.constrained import constrained_viterbi
-from lcons_decode.constraints import Hard, Soft, allowed_ngrams, forbidden_ngrams
-from lcons_decode.decoding import Status, Violation
-from lcons_decode.scores import ChainScores
-from lcons_decode.search import search
-from lcons_decode.viterbi import viterbi
+from lcons_core._errors import InvalidInput
+from lcons_decode._constraints import Hard, Soft, allowed_ngrams, forbidden_ngrams
+from lcons_decode._result import Status, Violation
+from lcons_decode._scores import ChainScores
+from lcons_decode.chains._beam import beam_search, search
+from lcons_decode.chains._constrained import constrained_viterbi
+from lcons_decode.chains._viterbi import viterbi
 
 quick = settings(max_examples=60, deadline=None)
 widths = st.integers(1, 5)

@@ -5,17 +5,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_core.comparison.comparing import Outcome
-from lcons_core.constraint import LearnedConstraint
-from lcons_core.rectifier import RectifierNetwork
-from lcons_core.rules import Rules
-from lcons_core.space import FeatureSpace, binary, count, one_hot
+from lcons_core._blocks import binary, count, one_hot
+from lcons_core._constraint import LearnedConstraint
+from lcons_core._inequalities import LinearInequalities, to_inequalities
+from lcons_core._network import RectifierNetwork
+from lcons_core._space import FeatureSpace
+from lcons_core.reason._compare import Outcome
+from lcons_core.reason._rules import Rules
 from lcons_core.testing import conjunctions, networks, spaces
-from lcons_core.theorem1 import LinearInequalities, to_inequalities
-from lcons_decode.compare_by_ilp import Difference, compare_by_ilp, find_difference
-from lcons_decode.ilp.backend import MipModel
-from lcons_decode.ilp.check import no_good, rounded
-from lcons_decode.ilp.space_program import space_program
+from lcons_decode.ilp._backend import MipModel
+from lcons_decode.ilp._check import no_good, rounded
+from lcons_decode.ilp._compare import Difference, compare_by_ilp, find_difference
+from lcons_decode.ilp._constraint_program import space_program
 
 SOLVERS = ["cbc", "highs"]
 

@@ -15,14 +15,14 @@ from chain_strategies import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_core.errors import InvalidInput
-from lcons_decode.brute import brute
-from lcons_decode.chain import ChainConstraints
-from lcons_decode.constrained import constrained_viterbi
-from lcons_decode.constraints import Hard, Soft, allowed_ngrams, forbidden_ngrams
-from lcons_decode.decoding import Status, Violation
-from lcons_decode.scores import ChainScores
-from lcons_decode.viterbi import viterbi
+from lcons_core._errors import InvalidInput
+from lcons_decode._constraints import Hard, Soft, allowed_ngrams, forbidden_ngrams
+from lcons_decode._result import Status, Violation
+from lcons_decode._scores import ChainScores
+from lcons_decode.chains._brute import brute
+from lcons_decode.chains._constrained import constrained_viterbi
+from lcons_decode.chains._viterbi import viterbi
+from lcons_decode.chains._windows import ChainConstraints
 
 quick = settings(max_examples=70, deadline=None)
 

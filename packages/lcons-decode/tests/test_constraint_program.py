@@ -7,11 +7,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lcons_core.constraint import LearnedConstraint
-from lcons_core.domain import verdicts
-from lcons_core.errors import InvalidInput
-from lcons_core.rectifier import RectifierNetwork
-from lcons_core.space import OTHER, FeatureSpace, binary, count, one_hot
+from lcons_core._blocks import OTHER, binary, count, one_hot
+from lcons_core._constraint import LearnedConstraint
+from lcons_core._errors import InvalidInput
+from lcons_core._network import RectifierNetwork
+from lcons_core._space import FeatureSpace
+from lcons_core.reason._points import verdicts
 from lcons_core.testing import conjunctions, networks, spaces
 from lcons_decode.ilp import Type, constraint_program, program_lines, read_program
 

@@ -8,16 +8,13 @@ from chain_strategies import LABELS, TOLERANCE, Windows, enumerated, generators,
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_core.constraint import LearnedConstraint
-from lcons_core.errors import InvalidInput, TooLarge
+from lcons_core._constraint import LearnedConstraint
+from lcons_core._errors import InvalidInput, TooLarge
+from lcons_core._inequalities import LinearInequalities
+from lcons_core._network import RectifierNetwork
 from lcons_core.features import START, STOP, NgramContext, NgramLabels, Tuples
-from lcons_core.rectifier import RectifierNetwork
 from lcons_core.testing import networks
-from lcons_core.theorem1 import LinearInequalities
-from lcons_decode.brute import brute, labellings
-from lcons_decode.chain import ChainConstraints
-from lcons_decode.constrained import constrained_viterbi
-from lcons_decode.constraints import (
+from lcons_decode._constraints import (
     ConstraintSet,
     Hard,
     Soft,
@@ -25,8 +22,11 @@ from lcons_decode.constraints import (
     forbidden_ngrams,
     rows_constraint,
 )
-from lcons_decode.decoding import Status
-from lcons_decode.scores import ChainScores
+from lcons_decode._result import Status
+from lcons_decode._scores import ChainScores
+from lcons_decode.chains._brute import brute, labellings
+from lcons_decode.chains._constrained import constrained_viterbi
+from lcons_decode.chains._windows import ChainConstraints
 
 quick = settings(max_examples=50, deadline=None)
 

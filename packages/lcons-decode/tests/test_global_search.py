@@ -6,15 +6,15 @@ from chain_strategies import agree, best_of, enumerated, global_uses, is_soft, p
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_core.constraint import LearnedConstraint
-from lcons_core.errors import InvalidInput
+from lcons_core._constraint import LearnedConstraint
+from lcons_core._errors import InvalidInput
+from lcons_core._network import RectifierNetwork
 from lcons_core.features import Counts
-from lcons_core.rectifier import RectifierNetwork
-from lcons_decode.chain import ChainConstraints
-from lcons_decode.constraints import Hard, Soft, allowed_ngrams, forbidden_ngrams
-from lcons_decode.decoding import Status, Violation
-from lcons_decode.global_search import decode_global
-from lcons_decode.scores import ChainScores
+from lcons_decode._constraints import Hard, Soft, allowed_ngrams, forbidden_ngrams
+from lcons_decode._result import Status, Violation
+from lcons_decode._scores import ChainScores
+from lcons_decode.chains._best_first import decode_global
+from lcons_decode.chains._windows import ChainConstraints
 
 small = {"max_T": 4, "max_L": 3, "max_n": 3, "min_uses": 0, "max_uses": 2}
 

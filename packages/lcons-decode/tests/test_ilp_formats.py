@@ -9,12 +9,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lcons_core.constraint import LearnedConstraint
-from lcons_core.errors import DamagedFile, InvalidInput
+from lcons_core._constraint import LearnedConstraint
+from lcons_core._errors import DamagedFile, InvalidInput
+from lcons_core._network import RectifierNetwork
 from lcons_core.features import Existence
-from lcons_core.rectifier import RectifierNetwork
-from lcons_decode.constraints import forbidden_ngrams
-from lcons_decode.decoding import Status
+from lcons_decode._constraints import forbidden_ngrams
+from lcons_decode._result import Status
+from lcons_decode._scores import ChainScores
 from lcons_decode.ilp import (
     Hinge,
     Program,
@@ -30,7 +31,6 @@ from lcons_decode.ilp import (
     with_constraints,
     write_program,
 )
-from lcons_decode.scores import ChainScores
 
 ENDINGS = (".lp", ".mps")
 

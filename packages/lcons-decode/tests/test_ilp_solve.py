@@ -9,31 +9,31 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_core.constraint import LearnedConstraint
-from lcons_core.errors import InvalidInput, LconsError, MissingExtra, TooLarge, Unsupported
+from lcons_core._constraint import LearnedConstraint
+from lcons_core._errors import InvalidInput, LconsError, MissingExtra, TooLarge, Unsupported
+from lcons_core._instance import Instance
+from lcons_core._network import RectifierNetwork
 from lcons_core.features import Counts, Existence, NgramContext, NgramLabels, Tuples
-from lcons_core.instance import Instance
-from lcons_core.rectifier import RectifierNetwork
 from lcons_core.testing import conjunctions, networks
-from lcons_decode.constraints import Hard, Soft, forbidden_ngrams
-from lcons_decode.decoding import Status, Violation
+from lcons_decode._constraints import Hard, Soft, forbidden_ngrams
+from lcons_decode._result import Status, Violation
+from lcons_decode._scores import ChainScores
 from lcons_decode.ilp import (
     Hinge,
     Program,
     Row,
     Sense,
     Variable,
-    backend,
     chain_program,
-    check,
     decode_ilp,
     graph_program,
     ground_chain,
     ground_columns,
     ground_tuples,
 )
+from lcons_decode.ilp import _backend as backend
+from lcons_decode.ilp import _check as check
 from lcons_decode.ilp import solve as solve_program
-from lcons_decode.scores import ChainScores
 
 FORMS = ("rows", "lifted", "cuts")
 SOLVERS = ["cbc", "highs"]

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_core.constraint import LearnedConstraint
-from lcons_core.errors import InvalidInput, Unsupported
+from lcons_core._constraint import LearnedConstraint
+from lcons_core._errors import InvalidInput, Unsupported
+from lcons_core._network import RectifierNetwork
 from lcons_core.features import Counts, Existence, NgramLabels
-from lcons_core.rectifier import RectifierNetwork
 from lcons_decode import ChainScores, Hard, Soft, Status, brute, decode_lagrangian, viterbi
 
 

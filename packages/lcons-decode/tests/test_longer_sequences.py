@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from lcons_core.constraint import LearnedConstraint
+from lcons_core._constraint import LearnedConstraint
+from lcons_core._network import RectifierNetwork
 from lcons_core.features import NgramContext, NgramLabels
-from lcons_core.rectifier import RectifierNetwork
 from lcons_decode import ChainScores, Hard, Soft, beam_search, constrained_viterbi
 
 PROBLEMS = 25

@@ -19,13 +19,13 @@ from chain_strategies import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_decode.chain import ChainConstraints
-from lcons_decode.constrained import constrained_viterbi
-from lcons_decode.constraints import Hard, Soft, allowed_ngrams, forbidden_ngrams
-from lcons_decode.decoding import Status, Violation
-from lcons_decode.lattice import Lattice
-from lcons_decode.nbest import in_order, nbest
-from lcons_decode.scores import ChainScores
+from lcons_decode._constraints import Hard, Soft, allowed_ngrams, forbidden_ngrams
+from lcons_decode._result import Status, Violation
+from lcons_decode._scores import ChainScores
+from lcons_decode.chains._constrained import constrained_viterbi
+from lcons_decode.chains._lattice import Lattice
+from lcons_decode.chains._nbest import in_order, nbest
+from lcons_decode.chains._windows import ChainConstraints
 
 quick = settings(max_examples=60, deadline=None)
 small = {"max_T": 4, "max_L": 3, "max_n": 3, "min_uses": 0, "max_uses": 2}

@@ -29,17 +29,13 @@ from relation_strategies import (
     sentence,
 )
 
-from lcons_core.constraint import LearnedConstraint
-from lcons_core.errors import InvalidInput, Unsupported
+from lcons_core._constraint import LearnedConstraint
+from lcons_core._errors import InvalidInput, Unsupported
+from lcons_core._network import RectifierNetwork
 from lcons_core.features import NgramLabels, Tuples
-from lcons_core.rectifier import RectifierNetwork
-from lcons_core.rules import Rules
-from lcons_decode.constraints import Hard, Soft
-from lcons_decode.decoding import Status
-from lcons_decode.ilp import Hinge, decode_relations_ilp
-from lcons_decode.kernels import compiled
-from lcons_decode.kernels import plain as plain_kernels
-from lcons_decode.relations import (
+from lcons_core.reason._rules import Rules
+from lcons_decode._constraints import Hard, Soft
+from lcons_decode._relations import (
     SCALE,
     SWEEPS,
     RelationDecoding,
@@ -47,6 +43,10 @@ from lcons_decode.relations import (
     decode_relations,
     relation_ids,
 )
+from lcons_decode._result import Status
+from lcons_decode.ilp import Hinge, decode_relations_ilp
+from lcons_decode.kernels import _compiled as compiled
+from lcons_decode.kernels import _plain as plain_kernels
 
 FORMS = ("rows", "lifted", "cuts")
 KERNELS = {"numba": compiled, "numpy": plain_kernels}
@@ -392,7 +392,7 @@ def test_the_integer_program_of_pairs_breaks_nothing_that_it_need_not_where_all_
 
 
 def test_a_decoding_says_when_the_integer_program_answered(monkeypatch):
-    monkeypatch.setattr("lcons_decode.relations.relation_ids.__defaults__", (1,))
+    monkeypatch.setattr("lcons_decode._relations.relation_ids.__defaults__", (1,))
     found = decode_relations(graph())
     assert found.stats == {"nodes": -1, "ilp": True}
 

@@ -11,12 +11,12 @@ from chain_strategies import chains, columns, learned, sequence_features
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import lcons_decode.scored as module
+import lcons_decode._stream as module
 from lcons_core import iob2
-from lcons_core.constraint import LearnedConstraint
-from lcons_core.errors import DamagedFile, InvalidInput, LconsError
+from lcons_core._constraint import LearnedConstraint
+from lcons_core._errors import DamagedFile, InvalidInput, LconsError
+from lcons_core._network import RectifierNetwork
 from lcons_core.features import Counts, NgramContext
-from lcons_core.rectifier import RectifierNetwork
 from lcons_decode import (
     ChainScores,
     Hard,
@@ -28,9 +28,9 @@ from lcons_decode import (
     decode_scored,
     viterbi,
 )
-from lcons_decode.constraint_files import load_constraints
-from lcons_decode.score_files import read_labels, read_scored
-from lcons_decode.scored import conll, described
+from lcons_decode._stream import conll, described
+from lcons_decode.files import read_labels, read_scored
+from lcons_decode.files._constraints import load_constraints
 
 LABELS = ("B-X", "I-X", "O")
 

@@ -7,12 +7,12 @@ from chain_strategies import LABELS, chains, exact_score
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_core.errors import InvalidInput
+from lcons_core._errors import InvalidInput
 from lcons_core.testing import label_sequences
-from lcons_decode.constraints import forbidden_ngrams
-from lcons_decode.marginals import marginals
-from lcons_decode.nbest import nbest
-from lcons_decode.scores import ChainBatch, ChainScores
+from lcons_decode._constraints import forbidden_ngrams
+from lcons_decode._scores import ChainBatch, ChainScores
+from lcons_decode.chains._marginals import marginals
+from lcons_decode.chains._nbest import nbest
 
 
 @settings(max_examples=60, deadline=None)

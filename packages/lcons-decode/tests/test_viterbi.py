@@ -5,11 +5,11 @@ import pytest
 from chain_strategies import best_of, chains, enumerated
 from hypothesis import given, settings
 
-from lcons_core.errors import TooLarge
-from lcons_decode.brute import brute, labellings
-from lcons_decode.decoding import Status
-from lcons_decode.scores import ChainScores
-from lcons_decode.viterbi import viterbi
+from lcons_core._errors import TooLarge
+from lcons_decode._result import Status
+from lcons_decode._scores import ChainScores
+from lcons_decode.chains._brute import brute, labellings
+from lcons_decode.chains._viterbi import viterbi
 
 
 @settings(max_examples=80, deadline=None)

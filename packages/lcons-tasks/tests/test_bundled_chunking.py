@@ -7,8 +7,8 @@ import pytest
 
 from lcons_core import iob2
 from lcons_tasks.bundled import bundled
-from lcons_tasks.corpus import read_columns
-from lcons_tasks.metrics import chunks
+from lcons_tasks.data import read_columns
+from lcons_tasks.stats import chunks
 
 PARTS = {part: list(read_columns(bundled("chunking", f"{part}.txt"))) for part in ("train", "dev", "test")}
 SENTENCES = [sentence for part in PARTS.values() for sentence in part]

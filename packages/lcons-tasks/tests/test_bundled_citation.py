@@ -6,8 +6,8 @@ from collections import Counter
 import pytest
 
 from lcons_tasks.bundled import bundled
-from lcons_tasks.corpus import CORA_FIELDS, read_references
-from lcons_tasks.text.references import reference_tokens
+from lcons_tasks.data import CORA_FIELDS, read_references
+from lcons_tasks.data.text._tokens import reference_tokens
 
 REFERENCES = list(read_references(bundled("citation", "references.txt"), CORA_FIELDS))
 TOKENS = [[token.text for token in reference_tokens(reference.text)] for reference in REFERENCES]

@@ -7,9 +7,9 @@ from itertools import product
 import pytest
 
 from lcons_tasks.bundled import bundled
-from lcons_tasks.corpus import read_roth_yih
-from lcons_tasks.er.constraints import certificates, learned
-from lcons_tasks.er.corpus import load_corpus
+from lcons_tasks.data import read_roth_yih
+from lcons_tasks.experiments.entity_relation._constraints import certificates, learned
+from lcons_tasks.experiments.entity_relation._corpus import load_corpus
 
 SENTENCES = list(read_roth_yih(bundled("er", "sentences.corp")))
 PASSAGES = load_corpus("bundled").passages

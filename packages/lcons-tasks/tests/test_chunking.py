@@ -8,26 +8,26 @@ import numpy as np
 import pytest
 
 from lcons_core import LearnedConstraint, load
-from lcons_core.errors import InvalidInput
-from lcons_core.learning.grids import Grid
-from lcons_tasks.chunking import paper, tuning
-from lcons_tasks.chunking.cell import CHOSEN, Cell, Filled
-from lcons_tasks.chunking.corpus import ChunkCorpus, load_corpus, subset
-from lcons_tasks.chunking.decoders import rows_of
-from lcons_tasks.chunking.features import SOFT
-from lcons_tasks.chunking.model import BaseModel, tuned, tuned_settings
-from lcons_tasks.chunking.report import write_run
-from lcons_tasks.chunking.summary import claims, groups
-from lcons_tasks.chunking.task import STEPS, Options, cells_of, diagnoses, run
-from lcons_tasks.corpus import Sentence, find, read_columns
-from lcons_tasks.experiment.choice import choose
-from lcons_tasks.experiment.examples import examples
-from lcons_tasks.experiment.filling import plan, work_name
-from lcons_tasks.experiment.parts import rejected_gold
-from lcons_tasks.experiment.predictions import PREDICTIONS
-from lcons_tasks.experiment.recipes import learn, recipe
-from lcons_tasks.experiment.stages import Stages
-from lcons_tasks.tagging.constrained_tagger import load_constrained_tagger
+from lcons_core._errors import InvalidInput
+from lcons_core.learn._settings import Grid
+from lcons_tasks.apps._tagger import load_constrained_tagger
+from lcons_tasks.data import Sentence, find, read_columns
+from lcons_tasks.experiments.chunking import _grid as tuning
+from lcons_tasks.experiments.chunking import _paper as paper
+from lcons_tasks.experiments.chunking._cell import CHOSEN, Cell, Filled
+from lcons_tasks.experiments.chunking._constraints import SOFT, rows_of
+from lcons_tasks.experiments.chunking._corpus import ChunkCorpus, load_corpus, subset
+from lcons_tasks.experiments.chunking._model import BaseModel, tuned, tuned_settings
+from lcons_tasks.experiments.chunking._report import write_run
+from lcons_tasks.experiments.chunking._summary import claims, groups
+from lcons_tasks.experiments.chunking._task import STEPS, Options, cells_of, diagnoses, run
+from lcons_tasks.experiments.engine._cells import plan, work_name
+from lcons_tasks.experiments.engine._choice import choose
+from lcons_tasks.experiments.engine._examples import examples
+from lcons_tasks.experiments.engine._kept import Stages
+from lcons_tasks.experiments.engine._parts import rejected_gold
+from lcons_tasks.experiments.engine._recipes import learn, recipe
+from lcons_tasks.report._answer_columns import PREDICTIONS
 
 needs_conll2000 = pytest.mark.skipif(find("conll2000") is None, reason="needs CoNLL-2000")
 

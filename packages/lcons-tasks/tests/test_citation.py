@@ -8,25 +8,31 @@ import numpy as np
 import pytest
 
 from lcons_core import load
-from lcons_core.errors import InvalidInput, LconsError
-from lcons_tasks.citation import paper
-from lcons_tasks.citation.cell import CHOSEN, Cell, Filled
-from lcons_tasks.citation.corpus import CitationCorpus, label_tokens, load_corpus, split
-from lcons_tasks.citation.features import ALL, PAPER
-from lcons_tasks.citation.model import BASES, base
-from lcons_tasks.citation.report import write_run
-from lcons_tasks.citation.rows import DECODERS, SCALES, default_weights, rows_of
-from lcons_tasks.citation.summary import claims, gain, groups
-from lcons_tasks.citation.task import CURVE_ROWS, STEPS, Options, cells_of, run
-from lcons_tasks.corpus import CORA_FIELDS, Reference, Segment, Sentence, find, read_columns
-from lcons_tasks.experiment.choice import choose_weights
-from lcons_tasks.experiment.filling import plan, work_name
-from lcons_tasks.experiment.plot import line_chart
-from lcons_tasks.experiment.predictions import PREDICTIONS
-from lcons_tasks.experiment.recipes import learn
-from lcons_tasks.experiment.stages import Stages
-from lcons_tasks.metrics import runs_as_iob2
-from lcons_tasks.tagging.constrained_tagger import load_constrained_tagger
+from lcons_core._errors import InvalidInput, LconsError
+from lcons_tasks.apps._tagger import load_constrained_tagger
+from lcons_tasks.data import CORA_FIELDS, Reference, Segment, Sentence, find, read_columns
+from lcons_tasks.experiments.citation import _paper as paper
+from lcons_tasks.experiments.citation._cell import CHOSEN, Cell, Filled
+from lcons_tasks.experiments.citation._constraints import (
+    ALL,
+    DECODERS,
+    PAPER,
+    SCALES,
+    default_weights,
+    rows_of,
+)
+from lcons_tasks.experiments.citation._corpus import CitationCorpus, label_tokens, load_corpus, split
+from lcons_tasks.experiments.citation._model import BASES, base
+from lcons_tasks.experiments.citation._report import write_run
+from lcons_tasks.experiments.citation._summary import claims, gain, groups
+from lcons_tasks.experiments.citation._task import CURVE_ROWS, STEPS, Options, cells_of, run
+from lcons_tasks.experiments.engine._cells import plan, work_name
+from lcons_tasks.experiments.engine._choice import choose_weights
+from lcons_tasks.experiments.engine._kept import Stages
+from lcons_tasks.experiments.engine._recipes import learn
+from lcons_tasks.report._answer_columns import PREDICTIONS
+from lcons_tasks.report._plot import line_chart
+from lcons_tasks.stats import runs_as_iob2
 
 needs_cora = pytest.mark.skipif(find("cora") is None, reason="needs Cora")
 
@@ -92,12 +98,12 @@ def test_a_file_of_ones_own_is_tagged_once_and_kept(stages, tmp_path, monkeypatc
         def tags_many(self, texts):
             return [["NNP"] * len(words) for words in texts]
 
-    monkeypatch.setattr("lcons_tasks.citation.corpus.best_pos_tagger", lambda progress: Tagger())
+    monkeypatch.setattr("lcons_tasks.experiments.citation._corpus.best_pos_tagger", lambda progress: Tagger())
     first = load_corpus(str(path), stages)
     assert first.tagger == "a tagger"
-    monkeypatch.setattr("lcons_tasks.citation.corpus.best_pos_tagger", None)
+    monkeypatch.setattr("lcons_tasks.experiments.citation._corpus.best_pos_tagger", None)
     assert load_corpus(str(path), stages).references == first.references
-    monkeypatch.setattr("lcons_tasks.citation.corpus.tagger_identity", lambda: "another tagger")
+    monkeypatch.setattr("lcons_tasks.experiments.citation._corpus.tagger_identity", lambda: "another tagger")
     with pytest.raises(TypeError):  # it is asked again
         load_corpus(str(path), stages)
 

@@ -15,7 +15,8 @@ import zipfile
 import pytest
 from corpus_server import serving
 
-from lcons_tasks.corpus import Corpus, CorpusFile, Download, FetchFailed, downloading, fetch, read_columns
+from lcons_tasks.data import Corpus, CorpusFile, Download, FetchFailed, fetch, read_columns
+from lcons_tasks.data import _download as downloading
 
 TEXT = "".join(f"w{i} NN B-NP\n\n" for i in range(20_000)).encode()
 HALF = len(TEXT) // 2

@@ -6,10 +6,10 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from lcons_core.errors import InvalidInput, LconsError
-from lcons_tasks import corpus
-from lcons_tasks.corpus import CATALOG, CorpusNotFound, MalformedCorpus, add, cache_folder, find, require
-from lcons_tasks.corpus.unpacking import UNPACK
+from lcons_core._errors import InvalidInput, LconsError
+from lcons_tasks import data as corpus
+from lcons_tasks.data import CATALOG, CorpusNotFound, MalformedCorpus, add, cache_folder, find, require
+from lcons_tasks.data._download import UNPACK
 
 DATA = os.environ.get("LCONS_DATA_DIR")
 TRAIN, TEST = "a NN B-NP\n", "b NN B-NP\n"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from lcons_core.errors import InvalidInput
-from lcons_tasks.corpus import (
+from lcons_core._errors import InvalidInput
+from lcons_tasks.data import (
     CORA_FIELDS,
     MalformedCorpus,
     Relation,

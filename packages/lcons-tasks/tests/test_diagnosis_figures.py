@@ -6,21 +6,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lcons_core import LearnedConstraint, RectifierNetwork
+from lcons_core._blocks import binary, count, one_hot
+from lcons_core._instance import Instance
+from lcons_core._psi import SparsePsi
+from lcons_core._space import FeatureSpace
 from lcons_core.features import Counts, Existence, NgramLabels, Scope, Tuples
-from lcons_core.instance import Instance
-from lcons_core.negatives import unseen
-from lcons_core.psi import SparsePsi
-from lcons_core.space import FeatureSpace, binary, count, one_hot
-from lcons_tasks.diagnosis import corrupting
-from lcons_tasks.diagnosis.corrupting import corrupted, one_changed, psi_of, some_of
-from lcons_tasks.diagnosis.coverage import LeftOut, coverage
-from lcons_tasks.diagnosis.obedience import Predicted, obedience
-from lcons_tasks.diagnosis.references import Reference, seen_in_training
-from lcons_tasks.diagnosis.resampling import Resampler
-from lcons_tasks.diagnosis.samples import Parts
-from lcons_tasks.diagnosis.structures import StructureMaterial, shuffled_members
-from lcons_tasks.diagnosis.tables import TableMaterial
-from lcons_tasks.labelled import PsiTable
+from lcons_core.learn._negatives import unseen
+from lcons_tasks.diagnosis import _samples as corrupting
+from lcons_tasks.diagnosis._coverage import LeftOut, coverage
+from lcons_tasks.diagnosis._material import StructureMaterial, TableMaterial, shuffled_members
+from lcons_tasks.diagnosis._obedience import Predicted, obedience
+from lcons_tasks.diagnosis._references import Reference, seen_in_training
+from lcons_tasks.diagnosis._samples import Parts, corrupted, one_changed, psi_of, some_of
+from lcons_tasks.own_data import PsiTable
+from lcons_tasks.stats import Resampler
 
 SPACE = FeatureSpace(
     [one_hot("kind", "abc", other=True), binary("bit", "xy"), count("number", ("n",), high=3)]

@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 
 from lcons_core import ConstraintLearner, LearnedConstraint, RectifierNetwork, learn_constraints
-from lcons_core.errors import InvalidInput
+from lcons_core._blocks import binary, one_hot
+from lcons_core._errors import InvalidInput
+from lcons_core._instance import Instance, read_instance
+from lcons_core._psi import SparsePsi
+from lcons_core._space import FeatureSpace
 from lcons_core.features import Scope, Tuples
-from lcons_core.instance import Instance, read_instance
-from lcons_core.psi import SparsePsi
-from lcons_core.space import FeatureSpace, binary, one_hot
-from lcons_tasks.corpus import Sentence
+from lcons_tasks.data import Sentence
 from lcons_tasks.diagnosis import diagnose
-from lcons_tasks.diagnosis.given_structures import NOT_BESIDE
-from lcons_tasks.diagnosis.given_tables import NOT_USED
-from lcons_tasks.labelled import LearnSettings, PsiTable, Structures, learn
+from lcons_tasks.diagnosis._given import NOT_BESIDE, NOT_USED
+from lcons_tasks.own_data import LearnSettings, PsiTable, Structures, learn
 
 SOURCES, RELATIONS = ("Person", "Place", "Firm", "None"), ("no", "kill", "live", "at", "based")
 ALLOWED = {"Person": ("no", "kill", "live"), "Place": ("no", "at"), "Firm": ("no", "based"), "None": ("no",)}

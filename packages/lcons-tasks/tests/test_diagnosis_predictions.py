@@ -11,13 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lcons_core import LearnedConstraint, RectifierNetwork, iob2
-from lcons_core.errors import LconsError
+from lcons_core._errors import LconsError
+from lcons_core._instance import Instance
 from lcons_core.features import NgramLabels
-from lcons_core.instance import Instance
-from lcons_tasks.corpus import Sentence
+from lcons_tasks.data import Sentence
 from lcons_tasks.diagnosis import divide, predict, read_predictions, read_scores
-from lcons_tasks.labelled import PsiTable, Structures, split
-from lcons_tasks.models.linear_crf import LinearSettings, train_linear
+from lcons_tasks.models._linear_crf import LinearSettings, train_linear
+from lcons_tasks.own_data import PsiTable, Structures, split
 
 HELD_OUT = Structures.of([(["a", "b"], ["B", "I"]), (["c"], ["O"])])
 TUPLES = Structures((Instance({}, (("P", "k"),)), Instance({}, ())), tuples=True)

@@ -8,12 +8,23 @@ import numpy as np
 import pytest
 
 from lcons_core import load
-from lcons_core.errors import InvalidInput
+from lcons_core._errors import InvalidInput
 from lcons_decode import RelationRules, decode_relations
-from lcons_decode.relations import relation_ids
-from lcons_tasks.corpus import MalformedCorpus, Relation, RelationSentence, find
-from lcons_tasks.er.cell import DESIGNED, LEARNED, LEARNED_ALL, NONE, SETS, Cell, constraints, predict
-from lcons_tasks.er.constraints import (
+from lcons_decode._relations import relation_ids
+from lcons_tasks.data import MalformedCorpus, Relation, RelationSentence, find
+from lcons_tasks.data._passage import ENTITIES, NO_ENTITY, RELATIONS, Labelled, Passage, hash_passages
+from lcons_tasks.experiments.engine._kept import Stages
+from lcons_tasks.experiments.entity_relation._cell import (
+    DESIGNED,
+    LEARNED,
+    LEARNED_ALL,
+    NONE,
+    SETS,
+    Cell,
+    constraints,
+    predict,
+)
+from lcons_tasks.experiments.entity_relation._constraints import (
     certificates,
     combinations,
     designed,
@@ -22,20 +33,17 @@ from lcons_tasks.er.constraints import (
     rules_of,
     support,
 )
-from lcons_tasks.er.corpus import Split, labelled, load_corpus, split
-from lcons_tasks.er.examples import bracketed, changed
-from lcons_tasks.er.features import candidate_attributes, pair_attributes
-from lcons_tasks.er.labels import ENTITIES, NO_ENTITY, RELATIONS
-from lcons_tasks.er.measures import by_label, count, counts, figures, gains_over
-from lcons_tasks.er.model import Attributes, load_model
-from lcons_tasks.er.passage import Labelled, Passage, hash_passages
-from lcons_tasks.er.report import write_run
-from lcons_tasks.er.summary import claims, gain, groups, recovered
-from lcons_tasks.er.svm import RelationProblem, train_relations
-from lcons_tasks.er.task import Options, cells_of, run
-from lcons_tasks.experiment.stages import Stages
-from lcons_tasks.metrics import bootstrap_f1
-from lcons_tasks.models.structured_svm import SvmSettings
+from lcons_tasks.experiments.entity_relation._corpus import Split, labelled, load_corpus, split
+from lcons_tasks.experiments.entity_relation._examples import bracketed, changed
+from lcons_tasks.experiments.entity_relation._measures import by_label, count, counts, figures, gains_over
+from lcons_tasks.experiments.entity_relation._report import write_run
+from lcons_tasks.experiments.entity_relation._summary import claims, gain, groups, recovered
+from lcons_tasks.experiments.entity_relation._task import Options, cells_of, run
+from lcons_tasks.models._relation_model import Attributes, load_model
+from lcons_tasks.models._relation_svm import RelationProblem, train_relations
+from lcons_tasks.models._structured_svm import SvmSettings
+from lcons_tasks.models.phi._candidates import candidate_attributes, pair_attributes
+from lcons_tasks.stats import bootstrap_f1
 
 QUICK = Options("bundled", ("1",), (0.3,), (2.0**-5,), passes=3)
 needs_conll04 = pytest.mark.skipif(find("conll04") is None, reason="Roth and Yih's corpus is not at hand")

@@ -10,20 +10,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import lcons_tasks.model_folder as folder_module
+import lcons_tasks.apps._model_folder as folder_module
 from lcons_core import LearnedConstraint, RectifierNetwork
-from lcons_core.errors import DamagedFile, InvalidInput, LconsError
+from lcons_core._errors import DamagedFile, InvalidInput, LconsError
 from lcons_core.features import Tuples
 from lcons_decode import Status, decode_relations
-from lcons_tasks.er.constraints import FEATURES, designed, rules_of
-from lcons_tasks.er.corpus import load_corpus
-from lcons_tasks.er.cutting import cut, parts
-from lcons_tasks.er.extractor import Extractor, load_extractor
-from lcons_tasks.er.passage import Passage
-from lcons_tasks.er.reading import CandidateText, name_spans, read_marks, read_places
-from lcons_tasks.er.recogniser import entity_spans, load_recogniser
-from lcons_tasks.er.svm import train_relations
-from lcons_tasks.models.structured_svm import SvmSettings
+from lcons_tasks.apps._candidates import (
+    CandidateText,
+    entity_spans,
+    load_recogniser,
+    name_spans,
+    read_marks,
+    read_places,
+)
+from lcons_tasks.apps._extractor import Extractor, cut, load_extractor, parts
+from lcons_tasks.data._passage import Passage
+from lcons_tasks.experiments.entity_relation._constraints import FEATURES, designed, rules_of
+from lcons_tasks.experiments.entity_relation._corpus import load_corpus
+from lcons_tasks.models._relation_svm import train_relations
+from lcons_tasks.models._structured_svm import SvmSettings
 
 PASSAGES = load_corpus("bundled").passages
 TRAIN, OTHERS = PASSAGES[:40], [one.passage for one in PASSAGES[40:70]]
@@ -72,7 +77,9 @@ def test_changed_says_whether_the_model_alone_answers_otherwise(extractor):
 
 def test_constraints_are_compiled_once(model, monkeypatch):
     calls = []
-    monkeypatch.setattr("lcons_tasks.er.extractor.rules_of", lambda given: calls.append(1) or rules_of(given))
+    monkeypatch.setattr(
+        "lcons_tasks.apps._extractor.rules_of", lambda given: calls.append(1) or rules_of(given)
+    )
     own = Extractor(model, designed())
     for passage in OTHERS:
         own.extract(passage)

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from lcons_core.errors import LconsError
-from lcons_tasks.experiment import stages as stages_module
-from lcons_tasks.experiment.jobs import Event, run_jobs
-from lcons_tasks.experiment.stages import Stages, source_hash, stage_key
-from lcons_tasks.experiment.tables import mean_spread, table
+from lcons_core._errors import LconsError
+from lcons_tasks.experiments.engine import _kept as stages_module
+from lcons_tasks.experiments.engine._jobs import Event, run_jobs
+from lcons_tasks.experiments.engine._kept import Stages, source_hash, stage_key
+from lcons_tasks.report._text_tables import mean_spread, table
 
-CODE = ("lcons_tasks.metrics",)
+CODE = ("lcons_tasks.stats",)
 
 
 class Counting:
@@ -56,7 +56,7 @@ def test_the_hash_of_code_is_that_of_every_module_of_a_package(tmp_path, monkeyp
 
 
 def test_keys_depend_on_name_inputs_code_and_libraries(monkeypatch):
-    codes = [CODE, ("lcons_tasks.corpus",)]
+    codes = [CODE, ("lcons_tasks.data",)]
     keys = {stage_key(name, {"seed": s}, code) for name in ("a", "b") for s in (1, 2) for code in codes}
     monkeypatch.setattr(stages_module, "library_versions", lambda: {"torch": "another"})
     assert len(keys | {stage_key("a", {"seed": 1}, CODE)}) == 9

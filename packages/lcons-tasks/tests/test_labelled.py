@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lcons_core import LconsError
-from lcons_core.instance import Instance
-from lcons_tasks.corpus import Columns, read_columns
-from lcons_tasks.labelled import (
+from lcons_core._instance import Instance
+from lcons_tasks.data import Columns, read_columns
+from lcons_tasks.own_data import (
     LearnSettings,
     PsiTable,
     Structures,
@@ -24,8 +24,8 @@ from lcons_tasks.labelled import (
     table_space,
     tell_format,
 )
-from lcons_tasks.labelled.data import joined
-from lcons_tasks.labelled.settings import OPTIONS
+from lcons_tasks.own_data._data import joined
+from lcons_tasks.own_data._settings import OPTIONS
 
 CONLL = "Ann NNP B\nLee NNP I\nsings VBZ O\n\nOh UH O\nAnn NNP B\n\n"
 SENTENCES = [

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from lcons_core import LconsError, load, save
-from lcons_core.instance import Instance
-from lcons_core.learn import OFTEN
-from lcons_core.learning.settings import AUTO_HIDDEN
-from lcons_tasks.labelled import LearnSettings, PsiTable, Structures, learn
-from lcons_tasks.labelled.choosing import DOUBLED
-from lcons_tasks.labelled.showing import shown
+from lcons_core._instance import Instance
+from lcons_core.learn._recipe import OFTEN
+from lcons_core.learn._settings import AUTO_HIDDEN
+from lcons_tasks.own_data import LearnSettings, PsiTable, Structures, learn
+from lcons_tasks.own_data._learn import DOUBLED
+from lcons_tasks.own_data._summary import shown
 
 SENTENCES = [
     Instance({"word": ("Ann", "Lee", "sings"), "pos": ("N", "N", "V")}, ("B", "I", "O")),
@@ -148,8 +148,8 @@ OTHERS = [Instance({}, ("X", "O"))]
 
 
 def test_held_out_data_of_other_labels_alone_are_refused_before_learning(monkeypatch):
-    monkeypatch.setattr("lcons_tasks.labelled.learning.train", None)
-    monkeypatch.setattr("lcons_tasks.labelled.learning.of_structures", None)
+    monkeypatch.setattr("lcons_tasks.own_data._learn.train", None)
+    monkeypatch.setattr("lcons_tasks.own_data._learn.of_structures", None)
     with pytest.raises(
         LconsError, match=r"labels of training \(B, I, O\), found others in each \('X', first"
     ):
@@ -197,7 +197,7 @@ def test_with_unseen_negatives_the_smallest_k_that_is_always_right_is_taken():
 
 
 def test_where_no_k_is_always_right_the_best_is_taken(monkeypatch):
-    monkeypatch.setattr("lcons_tasks.labelled.choosing.DOUBLED", (1, 2))
+    monkeypatch.setattr("lcons_tasks.own_data._learn.DOUBLED", (1, 2))
     labels = "ABCDEFG"
     data = Structures([Instance({}, (one, other)) for one in labels for other in labels if one != other])
     found = learn(data, LearnSettings(hidden="auto"))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcons_tasks.metrics import chunk_f1, chunks, paired_bootstrap
+from lcons_tasks.stats import chunk_f1, chunks, paired_bootstrap
 
 LABELS = ["B-A", "I-A", "B-B", "I-B", "O"]
 sequences = st.lists(st.lists(st.sampled_from(LABELS), min_size=1, max_size=7), min_size=1, max_size=4)

@@ -8,13 +8,13 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcons_core.errors import InvalidInput, LconsError
+from lcons_core._errors import InvalidInput, LconsError
 from lcons_decode import viterbi_batch
-from lcons_tasks.corpus import Sentence
-from lcons_tasks.models.bilstm_crf import BilstmCrf, Dropout, Sizes, equally_long
-from lcons_tasks.models.bilstm_training import BilstmSettings, train_bilstm
-from lcons_tasks.models.token_ids import TokenIds
-from lcons_tasks.models.word_vectors import WordVectors
+from lcons_tasks.data import Sentence
+from lcons_tasks.models._bilstm_crf import BilstmCrf, Dropout, Sizes, equally_long
+from lcons_tasks.models._crf_trainer import BilstmSettings, train_bilstm
+from lcons_tasks.models._word_vectors import WordVectors
+from lcons_tasks.models.phi._tokens import TokenIds
 
 SIZES = Sizes(word=6, suffix=4, shape=3, context=3, hidden=8)
 QUICK = BilstmSettings(epochs=2, sizes=SIZES)
@@ -120,7 +120,7 @@ def test_training_leaves_torchs_generator_and_threads_as_they_were(monkeypatch):
         torch.set_num_threads(2)
         train_bilstm(TRAIN, DEV, QUICK, progress=lambda _: inside.append(torch.get_num_threads()))
         assert torch.get_num_threads() == 2
-        monkeypatch.setattr("lcons_tasks.models.bilstm_training.crf_loss", lambda *_: 1 / 0)
+        monkeypatch.setattr("lcons_tasks.models._crf_trainer.crf_loss", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             train_bilstm(TRAIN, DEV, QUICK)
         assert torch.get_num_threads() == 2

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lcons_decode import ChainScores
-from lcons_decode.brute import labellings
-from lcons_decode.marginals import marginals
-from lcons_tasks.models.crf_loss import crf_loss
+from lcons_decode.chains._brute import labellings
+from lcons_decode.chains._marginals import marginals
+from lcons_tasks.models._crf_trainer import crf_loss
 
 
 @st.composite

@@ -14,13 +14,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_core.errors import DamagedFile, LconsError, MissingExtra
-from lcons_tasks.corpus import Sentence
-from lcons_tasks.models.bilstm_crf import BilstmCrf, Sizes
-from lcons_tasks.models.linear_crf import LinearSettings, train_linear
-from lcons_tasks.models.tagger import load_tagger
-from lcons_tasks.models.token_ids import TokenIds
-from lcons_tasks.models.word_vectors import WordVectors
+from lcons_core._errors import DamagedFile, LconsError, MissingExtra
+from lcons_tasks.data import Sentence
+from lcons_tasks.models._bilstm_crf import BilstmCrf, Sizes
+from lcons_tasks.models._linear_crf import LinearSettings, train_linear
+from lcons_tasks.models._tagger import load_tagger
+from lcons_tasks.models._word_vectors import WordVectors
+from lcons_tasks.models.phi._tokens import TokenIds
 
 TRAIN = [
     Sentence(("the", "saw", "é"), ("N", "N", "V"), {"pos": ("DT", "NN", "VB")}),
@@ -150,7 +150,7 @@ def test_a_linear_model_loads_and_scores_without_torch(tmp_path, content):
     path = tmp_path / "model"
     path.write_bytes(content["linear"])
     code = (
-        "import sys; from lcons_tasks.models.tagger import load_tagger\n"
+        "import sys; from lcons_tasks.models._tagger import load_tagger\n"
         f"model = load_tagger({str(path)!r}); model.scores([{{'word': ['the', 'dog']}}])\n"
         "sys.exit(bool({'torch', 'pycrfsuite'} & set(sys.modules)))"
     )
@@ -355,7 +355,7 @@ def test_a_model_that_needs_torch_says_so_where_there_is_none(tmp_path, monkeypa
     path = tmp_path / "model.npz"
     vocabularies = TokenIds.of([{"word": ["a", "a"]}])
     BilstmCrf.untrained(("A", "B"), vocabularies, None, Sizes(hidden=4)).save(path)
-    monkeypatch.delitem(sys.modules, "lcons_tasks.models.bilstm_crf")
+    monkeypatch.delitem(sys.modules, "lcons_tasks.models._bilstm_crf")
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(MissingExtra, match=r'needs torch, .* run `pip install "lcons-tasks\[torch\]"`'):
         load_tagger(path)

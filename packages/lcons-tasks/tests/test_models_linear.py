@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_core.errors import InvalidInput, LconsError
+from lcons_core._errors import InvalidInput, LconsError
 from lcons_decode import viterbi_batch
-from lcons_decode.marginals import marginals
-from lcons_tasks.corpus import Sentence
-from lcons_tasks.models.linear_crf import LinearSettings, train_linear
-from lcons_tasks.models.text_features import text_features
+from lcons_decode.chains._marginals import marginals
+from lcons_tasks.data import Sentence
+from lcons_tasks.models._linear_crf import LinearSettings, train_linear
+from lcons_tasks.models.phi._text import text_features
 
 WORDS = ["the", "a", "dog", "Saw", "saw", "cuts", "runs", "1,000", "Étoile", "-->", "{", "x:1"]
 TAGS = ["DT", "NN", "VB"]

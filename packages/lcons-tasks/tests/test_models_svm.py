@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from lcons_core.errors import InvalidInput, LconsError
+from lcons_core._errors import InvalidInput, LconsError
 from lcons_decode import viterbi_batch
-from lcons_tasks.corpus import Sentence
-from lcons_tasks.models import linear_chain
-from lcons_tasks.models.chain_svm import ChainProblem, train_chain_svm
-from lcons_tasks.models.linear_chain import LinearChain
-from lcons_tasks.models.structured_svm import EVERY, SvmSettings, train_svm
-from lcons_tasks.models.tagger import load_tagger
-from lcons_tasks.models.templates import TEMPLATES, attribute_rows
+from lcons_tasks.data import Sentence
+from lcons_tasks.models import _linear_chain as linear_chain
+from lcons_tasks.models._chain_svm import ChainProblem, train_chain_svm
+from lcons_tasks.models._linear_chain import LinearChain
+from lcons_tasks.models._structured_svm import EVERY, SvmSettings, train_svm
+from lcons_tasks.models._tagger import load_tagger
+from lcons_tasks.models.phi._templates import TEMPLATES, attribute_rows
 
 ROUNDING = 1e-9
 WORDS = ["the", "a", "dog", "Saw", "saw", "runs", "1,000", "1998", "Étoile", ".", "("]

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcons_core.errors import InvalidInput, LconsError
-from lcons_tasks.models.word_vectors import WordVectors, find_vectors, load_vectors
+from lcons_core._errors import InvalidInput, LconsError
+from lcons_tasks.models._word_vectors import WordVectors, find_vectors, load_vectors
 
 WORDS, VECTORS = np.array(["the", "dog"]), np.array([[1, 2, 3], [4, 5, 6]], np.float32)
 

@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import lcons_tasks.parsing.parser as module
-import lcons_tasks.tagging.constrained_tagger as tagging
+import lcons_tasks.apps._tagger as tagging
+import lcons_tasks.apps.references._parser as module
 from lcons_core import learn_constraints
-from lcons_core.errors import InvalidInput
+from lcons_core._errors import InvalidInput
 from lcons_decode import ChainBatch, Hard, Soft, Status, forbidden_ngrams
-from lcons_tasks.corpus import Sentence
-from lcons_tasks.models.linear_crf import LinearSettings, train_linear
-from lcons_tasks.parsing import to_tagged
-from lcons_tasks.parsing.parser import ParsedReference, Span, chunks, parse
-from lcons_tasks.tagging.constrained_tagger import ConstrainedTagger
-from lcons_tasks.text.references import reference_tokens
+from lcons_tasks.apps._tagger import ConstrainedTagger
+from lcons_tasks.apps.references import to_tagged
+from lcons_tasks.apps.references._parser import ParsedReference, Span, chunks, parse
+from lcons_tasks.data import Sentence
+from lcons_tasks.data.text._tokens import reference_tokens
+from lcons_tasks.models._linear_crf import LinearSettings, train_linear
 
 AUTHORS = ("A. Brook.", "B. Hill and C. Dale.", "Fenn, D.")
 TITLES = ("A study of small rivers.", "On the shape of clouds.")

@@ -9,9 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from lcons_tasks.corpus import CORA_FIELDS, Reference, Segment, read_references
-from lcons_tasks.corpus.reference import squeezed
-from lcons_tasks.parsing import (
+from lcons_tasks.apps.references import (
     OTHERS,
     Date,
     Name,
@@ -22,9 +20,11 @@ from lcons_tasks.parsing import (
     to_csl,
     to_tagged,
 )
-from lcons_tasks.parsing.dates import accessed
-from lcons_tasks.parsing.pieces import citation_number, links, numbering, pages, report, trimmed
-from lcons_tasks.text.encodable import encodable
+from lcons_tasks.apps.references._dates import accessed
+from lcons_tasks.apps.references._pieces import citation_number, links, numbering, pages, report, trimmed
+from lcons_tasks.data import CORA_FIELDS, Reference, Segment, read_references
+from lcons_tasks.data._references import squeezed
+from lcons_tasks.data.text._tokens import encodable
 
 # What references are made of, sound and broken, between white space.
 FRAGMENTS = r"""

@@ -11,26 +11,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lcons_core import LearnedConstraint, RectifierNetwork, save
-from lcons_core.domain import verdicts
-from lcons_core.errors import InvalidInput
+from lcons_core._blocks import binary, count, one_hot
+from lcons_core._errors import InvalidInput
+from lcons_core._space import FeatureSpace
 from lcons_core.features import NgramContext, NgramLabels
-from lcons_core.space import FeatureSpace, binary, count, one_hot
-from lcons_tasks.er.constraints import DESIGNED, designed
-from lcons_tasks.er.labels import ENTITIES, RELATIONS
-from lcons_tasks.metrics import Interval
-from lcons_tasks.report import Limits, estimate, of_chunking, of_citation, of_er, read_runs, report_page
-from lcons_tasks.report.constraints import described
-from lcons_tasks.report.figures import Figure, Gain, Headline, ResultTable, View
-from lcons_tasks.report.heatmap import heat_map, level
-from lcons_tasks.report.html import element, text
-from lcons_tasks.report.inequalities import inequalities_view
-from lcons_tasks.report.markdown import render_markdown
-from lcons_tasks.report.matrix import matrices, matrix_table, matrix_view
-from lcons_tasks.report.predictions import Answer, Sentence, gold_parts, read_predictions
-from lcons_tasks.report.results import card, gains_table, overview, result_table
-from lcons_tasks.report.rules import rules_view
-from lcons_tasks.report.sentences import badge, chosen, colours, marked, sentence_item
-from lcons_tasks.report.verdicts import Enumeration, RowBounds, UnitBounds, Verdict
+from lcons_core.reason._points import verdicts
+from lcons_tasks.data._passage import ENTITIES, RELATIONS
+from lcons_tasks.experiments.entity_relation._constraints import DESIGNED, designed
+from lcons_tasks.report import Limits, estimate, read_runs, report_page
+from lcons_tasks.report import _of_chunking as of_chunking
+from lcons_tasks.report import _of_citation as of_citation
+from lcons_tasks.report import _of_er as of_er
+from lcons_tasks.report._constraints import described
+from lcons_tasks.report._figures import Figure, Gain, Headline, ResultTable, View
+from lcons_tasks.report._heatmap import heat_map, level
+from lcons_tasks.report._html import element, text
+from lcons_tasks.report._inequalities import inequalities_view
+from lcons_tasks.report._markdown import render_markdown
+from lcons_tasks.report._matrix import matrices, matrix_table, matrix_view
+from lcons_tasks.report._predictions import Answer, Sentence, gold_parts, read_predictions
+from lcons_tasks.report._results import card, gains_table, overview, result_table
+from lcons_tasks.report._rules import rules_view
+from lcons_tasks.report._sentences import badge, chosen, colours, marked, sentence_item
+from lcons_tasks.report._verdicts import Enumeration, RowBounds, UnitBounds, Verdict
+from lcons_tasks.stats import Interval
 
 REPORT = "# X\n\n## X\n\nX\n\n| X |\n|---|\n| `X` |\n\n- X\n"
 HOSTILE = "</td><script>alert(1)</script>\"'&"

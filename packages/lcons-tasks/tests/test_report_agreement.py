@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 
 from lcons_core import LearnedConstraint, RectifierNetwork, Rules, compare, save
-from lcons_core.space import FeatureSpace, binary, one_hot
-from lcons_tasks.report import agreement, estimate, read_runs, report_page
-from lcons_tasks.report.agreement import agreement_view, plan
-from lcons_tasks.report.run import ConstraintSet
+from lcons_core._blocks import binary, one_hot
+from lcons_core._space import FeatureSpace
+from lcons_tasks.report import _agreement as agreement
+from lcons_tasks.report import estimate, read_runs, report_page
+from lcons_tasks.report._agreement import agreement_view, plan
+from lcons_tasks.report._run import ConstraintSet
 
 PAIR = FeatureSpace([one_hot("source", ["Person", "Place"]), one_hot("relation", ["No", "Kill", "Live"])])
 BITS = FeatureSpace([binary("bit", [str(i) for i in range(48)])])

@@ -8,16 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lcons_core import iob2, save
-from lcons_core.errors import InvalidInput
+from lcons_core._errors import InvalidInput
 from lcons_decode import ChainScores, Scored, decode_scored
-from lcons_decode.scored import described
-from lcons_tasks.metrics import chunk_f1
-from lcons_tasks.report import measuring, of_decode, read_runs, report_page
-from lcons_tasks.report.decoded import Decoded, is_decoded, read_decoded
-from lcons_tasks.report.measuring import measured
-from lcons_tasks.report.predictions import Answer, read_predictions
-from lcons_tasks.report.sentences import colours, sentence_item
-from lcons_tasks.report.spans import are_iob, spans_of
+from lcons_decode._stream import described
+from lcons_tasks.report import _measures as measuring
+from lcons_tasks.report import _of_decode as of_decode
+from lcons_tasks.report import read_runs, report_page
+from lcons_tasks.report._decoded import Decoded, is_decoded, read_decoded
+from lcons_tasks.report._measures import measured
+from lcons_tasks.report._predictions import Answer, read_predictions
+from lcons_tasks.report._sentences import colours, sentence_item
+from lcons_tasks.report._spans import are_iob, spans_of
+from lcons_tasks.stats import chunk_f1
 
 LABELS = ("B-X", "I-X", "O")
 LINE = {"labels": ["B-X", "I-X"], "without": ["O", "I-X"], "status": "optimal"}
@@ -120,7 +122,7 @@ def test_labels_that_were_cut_or_are_too_many_are_one_sentence(tmp_path, monkeyp
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(InvalidInput, match="expected a JSON object on line 2"):
         read_runs([path])
-    monkeypatch.setattr("lcons_tasks.report.decoded.MAX_BYTES", 99)
+    monkeypatch.setattr("lcons_tasks.report._decoded.MAX_BYTES", 99)
     with pytest.raises(InvalidInput, match="at most 99 bytes"):
         read_runs([path])
 

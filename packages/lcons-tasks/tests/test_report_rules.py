@@ -5,11 +5,12 @@ import re
 import pytest
 
 from lcons_core import LearnedConstraint, RectifierNetwork, Rules, explain, save
-from lcons_core.space import FeatureSpace, binary, one_hot
-from lcons_tasks.er.constraints import designed
+from lcons_core._blocks import binary, one_hot
+from lcons_core._space import FeatureSpace
+from lcons_tasks.experiments.entity_relation._constraints import designed
 from lcons_tasks.report import read_runs, report_page
-from lcons_tasks.report.evidence import evidence_of, without_evidence
-from lcons_tasks.report.rules import rules_view
+from lcons_tasks.report._evidence import evidence_of, without_evidence
+from lcons_tasks.report._rules import rules_view
 
 
 def test_rules_have_support_and_exceptions_in_gold_parts():

@@ -2,12 +2,12 @@
 
 import pytest
 
-from lcons_tasks.report import of_synthetic
-from lcons_tasks.synthetic import paper
-from lcons_tasks.synthetic.cell import Cell, Filled
-from lcons_tasks.synthetic.measures import UNCONSTRAINED
-from lcons_tasks.synthetic.render import ROWS
-from lcons_tasks.synthetic.summary import claims, groups
+from lcons_tasks.experiments.synthetic import _paper as paper
+from lcons_tasks.experiments.synthetic._cell import Cell, Filled
+from lcons_tasks.experiments.synthetic._measures import UNCONSTRAINED
+from lcons_tasks.experiments.synthetic._render import ROWS
+from lcons_tasks.experiments.synthetic._summary import claims, groups
+from lcons_tasks.report import _of_synthetic as of_synthetic
 
 
 def cell(seed, hidden, bits, rounds=0):

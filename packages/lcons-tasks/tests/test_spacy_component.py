@@ -14,11 +14,11 @@ from spacy.tokens import Doc, DocBin
 from spacy.util import raise_error
 
 from lcons_core import iob2, learn_constraints
-from lcons_core.errors import DamagedFile, InvalidInput
+from lcons_core._errors import DamagedFile, InvalidInput
 from lcons_decode import Hard, Soft, forbidden_ngrams
-from lcons_tasks.corpus import Sentence
-from lcons_tasks.models.linear_crf import LinearSettings, train_linear
-from lcons_tasks.tagging import ConstrainedTagger, load_constrained_tagger
+from lcons_tasks.apps import ConstrainedTagger, load_constrained_tagger
+from lcons_tasks.data import Sentence
+from lcons_tasks.models._linear_crf import LinearSettings, train_linear
 
 TEXT = "The dog barked. The small bird saw a cat."
 LABELS = ["B-NP", "I-NP", "B-VP", "O", "B-NP", "I-NP", "I-NP", "B-VP", "B-NP", "I-NP", "O"]
@@ -156,7 +156,7 @@ class OwnTagger:
 
 def test_pos_tags_of_the_doc_are_used_and_lacking_ones_found(pipeline, monkeypatch):
     own = OwnTagger()
-    monkeypatch.setattr("lcons_tasks.text.best_tagger.best_pos_tagger", lambda: own)
+    monkeypatch.setattr("lcons_tasks.data.text._pos.best_pos_tagger", lambda: own)
     nlp = pipeline("pos")
     words = TEXT.replace(".", " .").split()
     assert labels(nlp(tagged(nlp.vocab, words))) == LABELS
@@ -166,7 +166,7 @@ def test_pos_tags_of_the_doc_are_used_and_lacking_ones_found(pipeline, monkeypat
 
 
 def test_pos_tags_are_not_looked_for_where_none_are_read(pipeline, monkeypatch):
-    monkeypatch.setattr("lcons_tasks.text.best_tagger.best_pos_tagger", lambda: 1 / 0)
+    monkeypatch.setattr("lcons_tasks.data.text._pos.best_pos_tagger", lambda: 1 / 0)
     assert labels(pipeline()(TEXT)) == LABELS
 
 

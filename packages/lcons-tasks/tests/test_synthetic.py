@@ -10,25 +10,32 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lcons_core import load
-from lcons_core.errors import DamagedFile, InvalidInput
-from lcons_core.rectifier import RectifierNetwork
+from lcons_core._errors import DamagedFile, InvalidInput
+from lcons_core._network import RectifierNetwork
 from lcons_decode.ilp import Form
-from lcons_tasks.experiment.stages import Stages
-from lcons_tasks.synthetic import paper
-from lcons_tasks.synthetic.cell import Cell, as_constraint, constraint, fill
-from lcons_tasks.synthetic.generator import Recipe, generate, load_programs, optimum, save_programs
-from lcons_tasks.synthetic.inference import predict, unconstrained
-from lcons_tasks.synthetic.learning import Examples, LearningSettings, flip_examples, learn
-from lcons_tasks.synthetic.measures import UNCONSTRAINED, baselines, network_figures, recovery, rows_that_hold
-from lcons_tasks.synthetic.report import write_run
-from lcons_tasks.synthetic.rounds import (
-    RoundSettings,
-    certified,
-    counterexamples,
-    run_rounds,
+from lcons_tasks.experiments.engine._kept import Stages
+from lcons_tasks.experiments.synthetic import _paper as paper
+from lcons_tasks.experiments.synthetic._cell import Cell, as_constraint, constraint, fill
+from lcons_tasks.experiments.synthetic._corpus import Recipe, generate, load_programs, optimum, save_programs
+from lcons_tasks.experiments.synthetic._measures import (
+    UNCONSTRAINED,
+    baselines,
+    network_figures,
+    recovery,
+    rows_that_hold,
 )
-from lcons_tasks.synthetic.summary import claims, groups
-from lcons_tasks.synthetic.task import Options, cells_of, run
+from lcons_tasks.experiments.synthetic._model import (
+    Examples,
+    LearningSettings,
+    flip_examples,
+    learn,
+    predict,
+    unconstrained,
+)
+from lcons_tasks.experiments.synthetic._report import write_run
+from lcons_tasks.experiments.synthetic._rounds import RoundSettings, certified, counterexamples, run_rounds
+from lcons_tasks.experiments.synthetic._summary import claims, groups
+from lcons_tasks.experiments.synthetic._task import Options, cells_of, run
 
 TINY = Recipe(variables=9, programs=14, training=10, constraints=5, strictness=0.5, scale=4, largest_cost=20)
 QUICK = LearningSettings((0.03,), (0.0,), epochs=300, restarts=4, patience=20)
@@ -181,7 +188,7 @@ def test_recovery_of_the_hidden_rows_themselves_is_whole():
 
 
 def test_an_optimum_that_cannot_be_is_refused():
-    from lcons_core.errors import LconsError
+    from lcons_core._errors import LconsError
 
     with pytest.raises(LconsError, match="draw another seed"):
         optimum(np.array([1.0]), np.array([[1.0]]), np.array([2.0]))
@@ -214,8 +221,10 @@ def test_bad_options_are_refused(wrong):
 
 def test_a_run_leaves_everything_behind_and_a_rerun_the_same_bytes(tmp_path, monkeypatch):
     """A tiny recipe and short training; everything else as it is."""
-    monkeypatch.setattr("lcons_tasks.synthetic.cell.LearningSettings", lambda: QUICK)
-    monkeypatch.setattr("lcons_tasks.synthetic.task.Cell", lambda *given: Cell(*given, recipe=TINY))
+    monkeypatch.setattr("lcons_tasks.experiments.synthetic._cell.LearningSettings", lambda: QUICK)
+    monkeypatch.setattr(
+        "lcons_tasks.experiments.synthetic._task.Cell", lambda *given: Cell(*given, recipe=TINY)
+    )
     stages = Stages(tmp_path / "stages")
     options = Options((1, 2), (2, 3), (3,), 2)
     filled = run(options, stages, 1)
@@ -235,8 +244,10 @@ def test_a_run_leaves_everything_behind_and_a_rerun_the_same_bytes(tmp_path, mon
 
 
 def test_a_run_of_other_hidden_units_than_the_papers_makes_no_claims(tmp_path, monkeypatch):
-    monkeypatch.setattr("lcons_tasks.synthetic.task.Cell", lambda *given: Cell(*given, recipe=TINY))
-    monkeypatch.setattr("lcons_tasks.synthetic.cell.FIXED", QUICK)
+    monkeypatch.setattr(
+        "lcons_tasks.experiments.synthetic._task.Cell", lambda *given: Cell(*given, recipe=TINY)
+    )
+    monkeypatch.setattr("lcons_tasks.experiments.synthetic._cell.FIXED", QUICK)
     stages, options = Stages(tmp_path / "stages"), Options((1,), (12,), (), 0)
     report = write_run(tmp_path / "run", options, run(options, stages, 1), stages)
     assert "Claims" not in report

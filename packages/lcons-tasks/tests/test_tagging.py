@@ -7,14 +7,14 @@ import sys
 
 import pytest
 
-import lcons_tasks.model_folder as folder_module
-import lcons_tasks.tagging.constrained_tagger as module
+import lcons_tasks.apps._model_folder as folder_module
+import lcons_tasks.apps._tagger as module
 from lcons_core import iob2, learn_constraints
-from lcons_core.errors import DamagedFile, InvalidInput, LconsError
+from lcons_core._errors import DamagedFile, InvalidInput, LconsError
 from lcons_decode import Hard, Soft, Status, beam_search_batch, constrained_viterbi_batch, viterbi_batch
-from lcons_tasks.corpus import Sentence
-from lcons_tasks.models.linear_crf import LinearSettings, train_linear
-from lcons_tasks.tagging.constrained_tagger import ConstrainedTagger, chunked, load_constrained_tagger
+from lcons_tasks.apps._tagger import ConstrainedTagger, chunked, load_constrained_tagger
+from lcons_tasks.data import Sentence
+from lcons_tasks.models._linear_crf import LinearSettings, train_linear
 
 NOUNS, VERBS = ("dog", "cat", "bird"), ("saw", "barked", "ran")
 

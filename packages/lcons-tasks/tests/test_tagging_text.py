@@ -7,12 +7,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from lcons_core.errors import InvalidInput
+from lcons_core._errors import InvalidInput
 from lcons_decode import Decoding, Status
-from lcons_tasks.corpus import MalformedCorpus
-from lcons_tasks.tagging.reading import column_layout, column_sentences, text_sentences
-from lcons_tasks.tagging.writing import FORMATS, spans
-from lcons_tasks.text import sentences
+from lcons_tasks.data import MalformedCorpus
+from lcons_tasks.data._stream import column_layout, column_sentences, text_sentences
+from lcons_tasks.data._tagged_text import FORMATS, spans
+from lcons_tasks.data.text import sentences
 
 PIECES = [
     "The dog",

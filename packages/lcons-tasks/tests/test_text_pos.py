@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_core.errors import InvalidInput, LconsError
-from lcons_tasks.text import PLANS, SENTENCE_LIMIT, TaggerNotFound, UnusableCache, find_pos_tagger
-from lcons_tasks.text import pos as pos_module
-from lcons_tasks.text.keeping import fingerprint
-from lcons_tasks.text.plan import Plan, plan_for
+from lcons_core._errors import InvalidInput, LconsError
+from lcons_tasks.data.text import PLANS, SENTENCE_LIMIT, TaggerNotFound, UnusableCache, find_pos_tagger
+from lcons_tasks.data.text import _pos as pos_module
+from lcons_tasks.data.text._plan import Plan, fingerprint, plan_for
 
 NOUNS, VERBS, PLACES = ("dog", "cat", "bird"), ("sees", "likes", "hears"), ("Rome", "Paris", "Oslo")
 TAGS = ("DT", "NN", "VBZ", "DT", "JJ", "NN", "IN", "NNP", ".")

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from lcons_tasks.text import Token, sentences, tokenise
-from lcons_tasks.text.tokens import LONGEST_RUN
+from lcons_tasks.data.text import Token, sentences, tokenise
+from lcons_tasks.data.text._tokens import LONGEST_RUN
 
 # Arbitrary text, lone surrogates too, and text rich in what the tokenizer's rules are about.
 TEXTS = st.one_of(
@@ -112,5 +112,5 @@ def test_a_long_run_is_cut_only_where_it_is_too_long():
 
 
 def test_importing_the_package_does_not_import_spacy():
-    code = "import lcons_tasks.text, sys; sys.exit(bool({'spacy', 'thinc', 'torch'} & set(sys.modules)))"
+    code = "import lcons_tasks.data.text, sys; sys.exit(bool({'spacy', 'thinc', 'torch'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lcons_cli.console import Say, say_nothing, say_on_stderr
 from lcons_cli.options import FILE, shared
-from lcons_cli.reading import Say, say_nothing, say_on_stderr
-from lcons_cli.waiting import about, waiting
+from lcons_cli.progress import about, waiting
 
 if TYPE_CHECKING:
     from lcons_core import Comparison, LearnedConstraint, Rules
@@ -93,8 +93,8 @@ def compare(
       lcons compare pairs.json rules.txt
       lcons compare pairs.json pairs.json --json
     """
-    from lcons_core.counting import many
-    from lcons_decode.compare_by_ilp import compare_by_ilp
+    from lcons_core._arithmetic import many
+    from lcons_decode.ilp._compare import compare_by_ilp
 
     say: Say = say_nothing if quiet else say_on_stderr
     sets = _read(a, b)
@@ -129,7 +129,7 @@ def compare(
 def _read(a: str, b: str) -> tuple[LearnedConstraint | Rules, LearnedConstraint | Rules]:
     """Both files; rules are read by the names of the other's space."""
     from lcons_core import load, load_rules
-    from lcons_core.errors import InvalidInput
+    from lcons_core._errors import InvalidInput
 
     read: dict[int, LearnedConstraint | Rules] = {}
     for i, path in enumerate((a, b)):
@@ -169,7 +169,7 @@ def _units(found: LearnedConstraint | Rules) -> int:
 
 def _lines(found: Comparison, a: str, b: str) -> list[str]:
     """The outcome, and the witnesses a line each."""
-    from lcons_core.comparison import in_words
+    from lcons_core.reason._compare import in_words
 
     if found.outcome != "different":
         return [str(found)]

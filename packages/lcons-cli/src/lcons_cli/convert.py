@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lcons_cli.console import Say, say_nothing, say_on_stderr
 from lcons_cli.options import FILE, shared
-from lcons_cli.reading import Say, say_nothing, say_on_stderr
-from lcons_cli.sizes import sizes
-from lcons_cli.waiting import Progress, about, waiting
-from lcons_cli.writing import check_target, write_lines
+from lcons_cli.output import check_target, sizes, write_lines
+from lcons_cli.progress import Progress, about, waiting
 
 if TYPE_CHECKING:
     from lcons_core import LearnedConstraint
-    from lcons_core.named_rows import Form
-    from lcons_decode.ilp.constraint_program import Scores
+    from lcons_core._tables import Form
+    from lcons_decode.ilp._constraint_program import Scores
 
 ENDINGS = {".txt": "text", ".json": "json", ".csv": "csv", ".lp": "lp", ".mps": "mps"}
 MODELS = ("lp", "mps")
@@ -87,8 +86,8 @@ def convert(
       lcons convert pairs.json -o pairs.lp
     """
     from lcons_core import load
-    from lcons_core.errors import InvalidInput, TooLarge
-    from lcons_core.named_rows import check_size, estimate, read_form
+    from lcons_core._errors import InvalidInput, TooLarge
+    from lcons_core._tables import check_size, estimate, read_form
 
     target = target or ENDINGS.get(Path(output or "").suffix.lower(), "text")
     if scores is not None and target not in MODELS:
@@ -122,7 +121,7 @@ def _table(
     constraint: LearnedConstraint, form: Form, target: str, decimals: int, progress: Progress
 ) -> tuple[Iterable[str], str]:
     """Lines of text, JSON or CSV, and what is to be said about them."""
-    from lcons_core.named_rows import named_rows
+    from lcons_core._tables import named_rows
 
     # The size was checked already.
     rows = named_rows(constraint, form, max_bytes=2**62, progress=progress)
@@ -152,8 +151,8 @@ def _model(
 
 def _scores(path: str | None) -> Scores | None:
     """The scores in a JSON file."""
-    from lcons_core.errors import InvalidInput, LconsError
-    from lcons_core.files.plain import parse
+    from lcons_core._errors import InvalidInput, LconsError
+    from lcons_core.storage._plain import parse
 
     if path is None:
         return None

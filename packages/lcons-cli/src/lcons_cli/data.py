@@ -16,8 +16,8 @@ import click
 from lcons_cli.options import shared
 
 if TYPE_CHECKING:
-    from lcons_tasks.corpus import Corpus
-    from lcons_tasks.corpus.fetching import FileProgress, Kept
+    from lcons_tasks.data import Corpus
+    from lcons_tasks.data._fetch import FileProgress, Kept
 
 
 commands = click.Group()
@@ -59,7 +59,7 @@ def fetch(name: str, again: bool, as_json: bool, quiet: bool, verbose: bool) -> 
     Example:
       lcons data fetch conll2000
     """
-    from lcons_tasks.corpus import fetch as fetch_corpus
+    from lcons_tasks.data import fetch as fetch_corpus
 
     with _progress(quiet) as progress:
         kept = fetch_corpus(name, progress, again=again, catalog=_catalog())
@@ -77,7 +77,7 @@ def add(name: str, paths: tuple[str, ...], as_json: bool, quiet: bool, verbose: 
     Example:
       lcons data add conll2000 downloads/train.txt downloads/test.txt
     """
-    from lcons_tasks.corpus import add as add_corpus
+    from lcons_tasks.data import add as add_corpus
 
     _tell(add_corpus(name, paths, catalog=_catalog()), as_json, verbose)
 
@@ -92,7 +92,7 @@ def path(name: str, as_json: bool, quiet: bool, verbose: bool) -> None:
     Example:
       head $(lcons data path conll04)
     """
-    from lcons_tasks.corpus import require
+    from lcons_tasks.data import require
 
     require(name, _catalog())
     files = _described(_catalog()[name])["files"]
@@ -104,13 +104,13 @@ def path(name: str, as_json: bool, quiet: bool, verbose: bool) -> None:
 
 
 def _catalog() -> Mapping[str, Corpus]:
-    from lcons_tasks.corpus import CATALOG
+    from lcons_tasks.data import CATALOG
 
     return CATALOG
 
 
 def _described(corpus: Corpus) -> dict[str, Any]:
-    from lcons_tasks.corpus import find
+    from lcons_tasks.data import find
 
     paths = find(corpus.name, {corpus.name: corpus})
     files = [{"path": file.path, "address": file.download.address} for file in corpus.files]

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from lcons_cli.arriving import waits_of
+from lcons_cli.console import STDIN, Say, json_line, say_nothing, say_on_stderr, standard_input, write_all
 from lcons_cli.options import FILE, shared
-from lcons_cli.reading import STDIN, Say, json_line, say_nothing, say_on_stderr, standard_input, write_all
-from lcons_cli.waiting import about, signs_of_life
+from lcons_cli.progress import about, signs_of_life
+from lcons_cli.streams import waits_of
 
 if TYPE_CHECKING:
     from lcons_decode import Decoding, Hard, Scored, Soft
-    from lcons_decode.score_files import ScoreSource
+    from lcons_decode.files import ScoreSource
 
 
 GOLD = "gold"
@@ -119,9 +119,9 @@ def decode(
       END
       lcons decode scores.npz -c pos.json:0.5 -c iob2.json --json > labels.jsonl
     """
-    from lcons_core.errors import InvalidInput
-    from lcons_decode.constraint_files import load_constraints
-    from lcons_decode.score_files import read_labels, read_scored
+    from lcons_core._errors import InvalidInput
+    from lcons_decode.files import read_labels, read_scored
+    from lcons_decode.files._constraints import load_constraints
 
     if tabs and form == "json":
         raise InvalidInput("--tabs separates the cells of columns, found --json; leave one of them out.")
@@ -150,8 +150,8 @@ def _contents(
     say: Say,
 ) -> Generator[bytes, None, None]:
     """What is written, sequence by sequence; what was done is added to the summary."""
-    from lcons_core.errors import InvalidInput
-    from lcons_decode.scored import conll, decode_scored, described
+    from lcons_core._errors import InvalidInput
+    from lcons_decode._stream import conll, decode_scored, described
 
     columns: list[str] | None = None
     state = _State(source, options["budget"])
@@ -273,7 +273,7 @@ class _State:
 @contextmanager
 def _opened(file: str) -> Iterator[BinaryIO]:
     """The input as bytes."""
-    from lcons_core.errors import LconsError
+    from lcons_core._errors import LconsError
 
     if file == STDIN:
         yield standard_input()

@@ -9,10 +9,9 @@ import json
 import click
 
 from lcons_core import Rules, compare, explain, learn_from_examples, make_examples, simplify, why
+from lcons_core._tables import Form, named_rows, rows_table
 from lcons_core.features import Tuples
-from lcons_core.layout import rows_table
-from lcons_core.learning import ConstraintLearner
-from lcons_core.named_rows import Form, named_rows
+from lcons_core.learn import ConstraintLearner
 
 ENTITIES = ("NoEnt", "Person", "Location", "Organization")
 RELATIONS = ("NoRel", "Kill", "LiveIn", "WorkFor", "LocatedAt", "OrgBasedIn")

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lcons_cli.console import Say, say_nothing, say_on_stderr
 from lcons_cli.labelled_file import labelled_options, read_labelled
 from lcons_cli.options import FILE, shared
-from lcons_cli.reading import Say, say_nothing, say_on_stderr
-from lcons_cli.waiting import Progress, waiting, working
+from lcons_cli.progress import Progress, waiting, working
 
 if TYPE_CHECKING:
     from lcons_core import LearnedConstraint
-    from lcons_tasks.diagnosis.given import Predictions
-    from lcons_tasks.labelled import Data
+    from lcons_tasks.diagnosis._given import Predictions
+    from lcons_tasks.own_data import Data
 
 
 @click.command(short_help="Tell why a constraint helps a model, or does not.")
@@ -113,7 +113,7 @@ def diagnose(
     if sum(given is not None for given in (model, scores, predictions)) > 1:
         raise click.UsageError("give one of --model, --scores and --predictions, not several.")
     from lcons_core import load
-    from lcons_core.errors import InvalidInput
+    from lcons_core._errors import InvalidInput
     from lcons_tasks import diagnosis
 
     if held_out is not None and Path(held_out).resolve() == Path(train).resolve():
@@ -170,10 +170,10 @@ def _answers(
     say: Say,
 ) -> tuple[Predictions | None, tuple[str, ...]]:
     """(what the model, the scores or the predictions in one of the files say, what is doubtful about it)."""
-    from lcons_core.errors import InvalidInput
+    from lcons_core._errors import InvalidInput
     from lcons_tasks.diagnosis import predict, read_predictions, read_scores
-    from lcons_tasks.labelled import Structures
-    from lcons_tasks.models.tagger import load_tagger
+    from lcons_tasks.models._tagger import load_tagger
+    from lcons_tasks.own_data import Structures
 
     model, scores, predictions = files
     if predictions is not None:
@@ -197,8 +197,8 @@ def _answers(
 
 def _words(columns: str | None) -> int:
     """The column of words that `--columns` states; the first where it states members of JSON lines."""
-    from lcons_core.errors import InvalidInput
-    from lcons_tasks.tagging.reading import column_layout
+    from lcons_core._errors import InvalidInput
+    from lcons_tasks.data._stream import column_layout
 
     try:
         words = 1 if columns is None else column_layout(columns).words
@@ -209,7 +209,7 @@ def _words(columns: str | None) -> int:
 
 def _doubts(constraint: LearnedConstraint, labels: tuple[str, ...], file: str) -> tuple[str, ...]:
     """A warning where scores are of labels that the constraint does not know."""
-    from lcons_core.errors import InvalidInput
+    from lcons_core._errors import InvalidInput
 
     known = getattr(constraint.feature, "labels", labels)
     unknown = [label for label in labels if label not in known]

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lcons_cli.console import Say, say_nothing, say_on_stderr
 from lcons_cli.options import FILE, shared
-from lcons_cli.reading import Say, say_nothing, say_on_stderr
-from lcons_cli.waiting import about, working
+from lcons_cli.progress import about, working
 
 if TYPE_CHECKING:
     from lcons_core import LearnedConstraint
-    from lcons_core.explanation import Completions, Why
+    from lcons_core.reason._explanation import Completions, Why
 
 FORBIDDEN = "--forbidden"
 
@@ -118,9 +118,9 @@ def _rules(
 ) -> None:
     """Prints the rules."""
     from lcons_core import explain as explain_constraint
-    from lcons_core.domain import ENUMERATION_LIMIT
-    from lcons_core.explanation.enumerated import lattice_size
-    from lcons_core.rules_file import rules_text
+    from lcons_core.reason._explanation.small_domains import lattice_size
+    from lcons_core.reason._points import ENUMERATION_LIMIT
+    from lcons_core.reason._rules_text import rules_text
 
     cells = lattice_size(learned.space)
     if 2 * _SPEED < cells <= ENUMERATION_LIMIT:
@@ -143,7 +143,7 @@ def _rules(
 
 def _answer(learned: LearnedConstraint, words: Sequence[str], seed: int, as_json: bool, say: Say) -> None:
     """Prints why a combination is forbidden, or that it is not; ends with the exit code."""
-    from lcons_core.explanation import completions, read_assignment, why
+    from lcons_core.reason._explanation import completions, read_assignment, why
 
     assignment = read_assignment(learned.space, words)
     with working("looking at completions", say):
@@ -162,8 +162,8 @@ def _answer(learned: LearnedConstraint, words: Sequence[str], seed: int, as_json
 
 def _lines(reason: Why, some: Completions, forbidden: bool | None) -> list[str]:
     """The answer in a sentence, then the inequality, its terms and their sum."""
-    from lcons_core.comparison import in_words
-    from lcons_core.counting import many
+    from lcons_core._arithmetic import many
+    from lcons_core.reason._compare import in_words
 
     lines = []
     if not reason.partial or reason.forbidden:

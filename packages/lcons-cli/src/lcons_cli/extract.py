@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lcons_cli.arriving import Text
-from lcons_cli.options import FILE, shared
-from lcons_cli.reading import (
+from lcons_cli.console import (
     STDIN,
     Say,
     json_line,
@@ -27,13 +25,15 @@ from lcons_cli.reading import (
     tags_many,
     write_all,
 )
-from lcons_cli.reading import tagged_corpus as _tagged_corpus
+from lcons_cli.console import tagged_corpus as _tagged_corpus
+from lcons_cli.options import FILE, shared
+from lcons_cli.streams import Text
 
 if TYPE_CHECKING:
     from lcons_decode import RelationDecoding
-    from lcons_tasks.er.extractor import Extractor
-    from lcons_tasks.er.reading import CandidateText
-    from lcons_tasks.text import PosTagger
+    from lcons_tasks.apps._candidates import CandidateText
+    from lcons_tasks.apps._extractor import Extractor
+    from lcons_tasks.data.text import PosTagger
 
 DEFAULT_MODEL = "runs/er/extractor"
 DEFAULT_PIPELINE = "en_core_web_sm"
@@ -103,8 +103,8 @@ def extract(
       echo "[Ann Hill] lives in [Oslo], [Norway]." | lcons extract
       lcons extract --candidates spacy news.txt > relations.jsonl
     """
-    from lcons_core.errors import InvalidInput
-    from lcons_tasks.er.extractor import load_extractor
+    from lcons_core._errors import InvalidInput
+    from lcons_tasks.apps._extractor import load_extractor
 
     if pipeline is not None and candidates != "spacy":
         raise InvalidInput(
@@ -140,7 +140,7 @@ def _contents(
     say: Say,
 ) -> Generator[bytes, None, None]:
     """What is written, line by line; what was done is added to `counts` and `labels`."""
-    from lcons_tasks.er.reading import name_spans
+    from lcons_tasks.apps._candidates import name_spans
 
     tagger: PosTagger | None = None
     for first, chunk in numbered_chunks(source):
@@ -160,7 +160,7 @@ def _contents(
 
 def _tags(tagger: PosTagger, texts: Sequence[CandidateText]) -> list[list[str]]:
     """A tag a token for each text; long ones are tagged in parts."""
-    from lcons_tasks.er.cutting import MOST_READ, cut
+    from lcons_tasks.apps._extractor import MOST_READ, cut
 
     words = [text.words for text in texts]
     parts = [(i, own[a:b]) for i, own in enumerate(words) for a, b in cut(own, most_words=MOST_READ)]
@@ -215,14 +215,13 @@ def _summary(counts: Counter[str], constrained: bool) -> str:
 
 
 def _marked(pipeline: str, say: Say) -> Candidates:
-    from lcons_tasks.er.reading import read_marks
+    from lcons_tasks.apps._candidates import read_marks
 
     return Candidates(lambda lines: [read_marks(line, where) for where, line in lines])
 
 
 def _spacy(pipeline: str, say: Say) -> Candidates:
-    from lcons_tasks.er.reading import read_places
-    from lcons_tasks.er.recogniser import entity_spans, load_recogniser
+    from lcons_tasks.apps._candidates import entity_spans, load_recogniser, read_places
 
     nlp = load_recogniser(pipeline)
     say(f"candidates by the spaCy pipeline {pipeline}")
@@ -236,7 +235,7 @@ def _spacy(pipeline: str, say: Say) -> Candidates:
 
 
 def _names(pipeline: str, say: Say) -> Candidates:
-    from lcons_tasks.er.reading import read_places
+    from lcons_tasks.apps._candidates import read_places
 
     return Candidates(lambda lines: [read_places(line) for _, line in lines], names=True)
 

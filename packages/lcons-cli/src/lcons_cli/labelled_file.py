@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lcons_cli.reading import Say
+from lcons_cli.console import Say
 
 if TYPE_CHECKING:
-    from lcons_tasks.labelled import Data
+    from lcons_tasks.own_data import Data
 
 FORMATS = ("conll", "jsonl", "csv", "npz")
 
@@ -47,8 +47,8 @@ def labelled_options(command: Any) -> Any:
 
 def read_labelled(path: str, form: str | None, columns: str | None, tabs: bool, say: Say) -> Data:
     """The data in a file; says which columns are read where nobody stated them."""
-    from lcons_tasks.labelled import read_data, tell_format
-    from lcons_tasks.labelled.reading import described_layout, labelled_layout
+    from lcons_tasks.own_data import read_data, tell_format
+    from lcons_tasks.own_data._formats import described_layout, labelled_layout
 
     told = form or tell_format(path, columns is not None, tabs)
     if told == "conll" and columns is None:

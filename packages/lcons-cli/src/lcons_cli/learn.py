@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lcons_cli.console import Say, say_nothing, say_on_stderr
 from lcons_cli.labelled_file import labelled_options, read_labelled
 from lcons_cli.options import FILE, shared
-from lcons_cli.reading import Say, say_nothing, say_on_stderr
-from lcons_cli.waiting import PATIENCE, about, waiting, working
-from lcons_cli.writing import check_target
+from lcons_cli.output import check_target
+from lcons_cli.progress import PATIENCE, about, waiting, working
 
 if TYPE_CHECKING:
     from lcons_core import ConstraintLearner, LabelledExamples
-    from lcons_core.learning import Progress
-    from lcons_tasks.labelled import Data, Learned, LearnSettings
+    from lcons_core.learn import Progress
+    from lcons_tasks.own_data import Data, Learned, LearnSettings
 
 FEATURES = ("ngram", "pos", "punctuation", "shape", "word", "existence", "counts", "pairs")
 NEGATIVES = ("unseen", "near", "apart", "relabel", "recast", "flip", "perturb")
@@ -180,8 +180,8 @@ def learn(
     if no_held_out and (dev is not None or refit):
         raise click.UsageError("give --no-held-out, or --dev or --refit, not both.")
     from lcons_core import save
-    from lcons_tasks.labelled import LearnSettings, split
-    from lcons_tasks.labelled.showing import shown, to_dict
+    from lcons_tasks.own_data import LearnSettings, split
+    from lcons_tasks.own_data._summary import shown, to_dict
 
     say: Say = say_nothing if quiet else say_on_stderr
     check_target(output, data, *([] if dev is None else [dev]))
@@ -244,7 +244,7 @@ def _refitted(
     say: Say,
 ) -> tuple[Learned, str]:
     """The constraint learned from everything, with the judgement of the one that had not seen it all."""
-    from lcons_tasks.labelled.data import joined
+    from lcons_tasks.own_data._data import joined
 
     everything = whole if dev is None else joined(whole, held_out)
     again = _learned(everything, settings, None, rules, say)
@@ -292,8 +292,8 @@ def _learned(
                 sign.close()
                 bar(step.epoch, step.epochs)
 
-        from lcons_tasks.labelled import estimate_seconds
-        from lcons_tasks.labelled import learn as learn_from
+        from lcons_tasks.own_data import estimate_seconds
+        from lcons_tasks.own_data import learn as learn_from
 
         return learn_from(
             data,
@@ -313,7 +313,7 @@ def _of_several(learner: ConstraintLearner, settings: LearnSettings) -> str:
 
 
 def _unit(data: Data) -> str:
-    from lcons_tasks.labelled import PsiTable
+    from lcons_tasks.own_data import PsiTable
 
     return "rows" if isinstance(data, PsiTable) else "structures"
 

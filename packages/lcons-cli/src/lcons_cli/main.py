@@ -14,6 +14,7 @@ from typing import IO, Any
 import click
 
 from lcons_cli.compare import compare
+from lcons_cli.console import cannot_write
 from lcons_cli.convert import convert
 from lcons_cli.decode import decode
 from lcons_cli.diagnose import diagnose
@@ -22,7 +23,6 @@ from lcons_cli.extract import extract
 from lcons_cli.learn import learn
 from lcons_cli.options import shared
 from lcons_cli.parse import parse
-from lcons_cli.reading import cannot_write
 from lcons_cli.report import report
 from lcons_cli.tag import tag
 from lcons_cli.verify import verify

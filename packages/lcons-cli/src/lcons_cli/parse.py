@@ -16,9 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from lcons_cli.arriving import Text
-from lcons_cli.options import FILE, shared
-from lcons_cli.reading import (
+from lcons_cli.console import (
     POS,
     STDIN,
     Say,
@@ -33,12 +31,14 @@ from lcons_cli.reading import (
     tags_many,
     write_all,
 )
-from lcons_cli.sharing import in_order
+from lcons_cli.options import FILE, shared
+from lcons_cli.pool import in_order
+from lcons_cli.streams import Text
 
 if TYPE_CHECKING:
-    from lcons_tasks.parsing.parser import ParsedReference
-    from lcons_tasks.tagging.constrained_tagger import ConstrainedTagger
-    from lcons_tasks.text import PosTagger
+    from lcons_tasks.apps._tagger import ConstrainedTagger
+    from lcons_tasks.apps.references._parser import ParsedReference
+    from lcons_tasks.data.text import PosTagger
 
 DEFAULT_MODEL = "runs/citation/parser"
 
@@ -87,8 +87,8 @@ def parse(
       lcons parse references.txt > references.json
       echo "A. Turing. Computing machinery and intelligence. Mind, 1950." | lcons parse --format bibtex
     """
-    from lcons_core.errors import LconsError
-    from lcons_tasks.tagging.constrained_tagger import load_constrained_tagger
+    from lcons_core._errors import LconsError
+    from lcons_tasks.apps._tagger import load_constrained_tagger
 
     if not Path(folder).is_dir():
         raise LconsError(
@@ -109,7 +109,7 @@ def run(
     say_more: Say = say_nothing,
 ) -> None:
     """Writes the parsed references of the input to stdout, a chunk at a time, and says what was done."""
-    from lcons_core.errors import InvalidInput
+    from lcons_core._errors import InvalidInput
 
     unknown = [name for name in tagger.columns if name != POS]
     if unknown:
@@ -172,7 +172,7 @@ class _Writer:
     form: str
 
     def __call__(self, chunk: tuple[int, list[str]]) -> _Written:
-        from lcons_tasks.parsing.parser import parse
+        from lcons_tasks.apps.references._parser import parse
 
         first, lines = chunk
         form = FORMS[self.form]
@@ -232,19 +232,19 @@ class _Keys:
 
 
 def _csl(reference: ParsedReference, number: int) -> str:
-    from lcons_tasks.parsing import to_csl
+    from lcons_tasks.apps.references import to_csl
 
     return json.dumps(to_csl(reference.pieces, id=f"ref-{number}"), ensure_ascii=False)
 
 
 def _bibtex(reference: ParsedReference, number: int) -> str:
-    from lcons_tasks.parsing import to_bibtex
+    from lcons_tasks.apps.references import to_bibtex
 
     return to_bibtex(reference.pieces) + "\n"
 
 
 def _tagged(reference: ParsedReference, number: int) -> str:
-    from lcons_tasks.parsing import to_tagged
+    from lcons_tasks.apps.references import to_tagged
 
     return to_tagged(reference.pieces) + "\n"
 

@@ -9,10 +9,10 @@ import json
 
 import click
 
+from lcons_cli.console import STDIN, Say, say_nothing, say_on_stderr
 from lcons_cli.options import FILE, shared
-from lcons_cli.reading import STDIN, Say, say_nothing, say_on_stderr
-from lcons_cli.waiting import about, waiting
-from lcons_cli.writing import check_target, write_lines
+from lcons_cli.output import check_target, write_lines
+from lcons_cli.progress import about, waiting
 
 # Where the work takes longer, in seconds, it is said beforehand.
 LONG = 3.0
@@ -76,7 +76,7 @@ def report(
       lcons report pairs.json -o pairs.html
       lcons report bigrams.json labels.jsonl -o own.html
     """
-    from lcons_core.errors import InvalidInput
+    from lcons_core._errors import InvalidInput
     from lcons_tasks.report import Limits, estimate, read_runs, report_page, summary
 
     say: Say = say_nothing if quiet else say_on_stderr

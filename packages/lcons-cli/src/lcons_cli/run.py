@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from lcons_cli.reading import say_nothing, say_on_stderr, tagger_progress
-from lcons_cli.running import check_writable, foretell, phases, run_options, tell
+from lcons_cli.console import say_nothing, say_on_stderr, tagger_progress
+from lcons_cli.run_progress import check_writable, foretell, phases, run_options, tell
 
 commands = click.Group()
 
@@ -47,16 +47,16 @@ def chunking(
     Example:
       lcons run chunking --corpus bundled --ratio 0.5 --seed 1 --base linear
     """
-    from lcons_tasks.chunking.corpus import load_corpus
-    from lcons_tasks.experiment.stages import Stages
+    from lcons_tasks.experiments.chunking._corpus import load_corpus
+    from lcons_tasks.experiments.engine._kept import Stages
 
     stages = Stages.of_user()
     name = load_corpus(corpus).name if corpus == "auto" else corpus
     if tune:
         _tune(name, given["ratios"], stages, jobs, out, quiet, verbose)
         return
-    from lcons_tasks.chunking.report import write_run
-    from lcons_tasks.chunking.task import diagnoses, run, seconds
+    from lcons_tasks.experiments.chunking._report import write_run
+    from lcons_tasks.experiments.chunking._task import diagnoses, run, seconds
 
     options = _options(name, full, given)
     check_writable(out)
@@ -92,11 +92,11 @@ def citation(
     """
     from dataclasses import replace
 
-    from lcons_tasks.citation.corpus import load_corpus
-    from lcons_tasks.citation.report import write_run
-    from lcons_tasks.citation.task import Options, run, seconds
-    from lcons_tasks.corpus import find
-    from lcons_tasks.experiment.stages import Stages
+    from lcons_tasks.data import find
+    from lcons_tasks.experiments.citation._corpus import load_corpus
+    from lcons_tasks.experiments.citation._report import write_run
+    from lcons_tasks.experiments.citation._task import Options, run, seconds
+    from lcons_tasks.experiments.engine._kept import Stages
 
     name = ("cora" if find("cora") else "bundled") if corpus == "auto" else corpus
     options = Options.full(name) if full else Options.default(name)
@@ -143,10 +143,10 @@ def er(
     """
     from dataclasses import replace
 
-    from lcons_tasks.corpus import find
-    from lcons_tasks.er.report import write_run
-    from lcons_tasks.er.task import Options, run, seconds
-    from lcons_tasks.experiment.stages import Stages
+    from lcons_tasks.data import find
+    from lcons_tasks.experiments.engine._kept import Stages
+    from lcons_tasks.experiments.entity_relation._report import write_run
+    from lcons_tasks.experiments.entity_relation._task import Options, run, seconds
 
     name = ("conll04" if find("conll04") else "bundled") if corpus == "auto" else corpus
     options = Options.full(name) if full else Options.default(name)
@@ -181,9 +181,9 @@ def synthetic(full: bool, jobs: int | None, out: Path, quiet: bool, verbose: boo
     """
     from dataclasses import replace
 
-    from lcons_tasks.experiment.stages import Stages
-    from lcons_tasks.synthetic.report import write_run
-    from lcons_tasks.synthetic.task import Options, run, seconds
+    from lcons_tasks.experiments.engine._kept import Stages
+    from lcons_tasks.experiments.synthetic._report import write_run
+    from lcons_tasks.experiments.synthetic._task import Options, run, seconds
 
     options = Options.full() if full else Options.default()
     options = replace(options, **{key: given[key] for key in ("seeds", "hidden", "guided") if given[key]})
@@ -202,7 +202,7 @@ def _options(corpus: str, full: bool, given: dict[str, Any]) -> Any:
     """The defaults of the corpus, with what was given in their place."""
     from dataclasses import replace
 
-    from lcons_tasks.chunking.task import Options
+    from lcons_tasks.experiments.chunking._task import Options
 
     options = Options.full(corpus) if full else Options.default(corpus)
     named = {name: given[name] for name in ("ratios", "subsets", "seeds", "bases", "decoders") if given[name]}
@@ -218,9 +218,9 @@ def _tune(
 ) -> None:
     import json
 
-    from lcons_tasks.atomic import replacing
-    from lcons_tasks.chunking.task import Options
-    from lcons_tasks.chunking.tuning import trials, tune
+    from lcons_tasks._atomic import replacing
+    from lcons_tasks.experiments.chunking._grid import trials, tune
+    from lcons_tasks.experiments.chunking._task import Options
 
     check_writable(out)
     chosen = tuple(ratios) or Options.full(corpus).ratios

@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lcons_cli.arriving import Text, Waits
-from lcons_cli.options import FILE, shared
-from lcons_cli.reading import (
+from lcons_cli.console import (
     POS,
     STDIN,
     Say,
@@ -26,12 +24,14 @@ from lcons_cli.reading import (
     tags_many,
     write_all,
 )
-from lcons_cli.reading import tagged_corpus as _tagged_corpus
+from lcons_cli.console import tagged_corpus as _tagged_corpus
+from lcons_cli.options import FILE, shared
+from lcons_cli.streams import Text, Waits
 
 if TYPE_CHECKING:
     from lcons_decode import Decoding
-    from lcons_tasks.tagging.constrained_tagger import Columns, ConstrainedTagger
-    from lcons_tasks.text import PosTagger
+    from lcons_tasks.apps._tagger import Columns, ConstrainedTagger
+    from lcons_tasks.data.text import PosTagger
 
 DEFAULT_MODEL = "runs/chunking/tagger"
 
@@ -84,7 +84,7 @@ def tag(
       echo "The dog barked at us." | lcons tag
       lcons tag --columns word,pos --format json test.txt
     """
-    from lcons_tasks.tagging.constrained_tagger import load_constrained_tagger
+    from lcons_tasks.apps._tagger import load_constrained_tagger
 
     tagger = load_constrained_tagger(folder)
     say: Say = say_nothing if quiet else say_on_stderr
@@ -112,7 +112,7 @@ def run(
 def _contents(
     tagger: ConstrainedTagger, xs: Iterator[Columns], form: str, summary: _Summary, waits: Waits
 ) -> Generator[bytes, None, None]:
-    from lcons_tasks.tagging.writing import FORMATS
+    from lcons_tasks.data._tagged_text import FORMATS
 
     xs, again = tee(xs)
     for x, answer in zip(xs, tagger.tag_stream(again, waits), strict=True):
@@ -156,8 +156,8 @@ def _inputs(
     tagger: ConstrainedTagger, source: Text, file: str, columns: str | None, say: Say
 ) -> Iterator[Columns]:
     """The sentences of the input with all columns that the tagger reads."""
-    from lcons_core.errors import InvalidInput
-    from lcons_tasks.tagging.reading import column_layout, column_sentences, text_sentences
+    from lcons_core._errors import InvalidInput
+    from lcons_tasks.data._stream import column_layout, column_sentences, text_sentences
 
     layout = None if columns is None else column_layout(columns)
     missing = [name for name in tagger.columns if layout is None or name not in layout.context]
@@ -176,7 +176,7 @@ def _inputs(
 
 def _with_pos(xs: Iterator[Columns], waits: Waits, say: Say) -> Iterator[Columns]:
     """The sentences with POS tags; the tagger is found when there is a sentence."""
-    from lcons_tasks.tagging.constrained_tagger import chunked
+    from lcons_tasks.apps._tagger import chunked
 
     tagger: PosTagger | None = None
     for chunk in chunked(xs, waits):

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lcons_cli.console import Say, say_nothing, say_on_stderr
 from lcons_cli.options import FILE, shared
-from lcons_cli.reading import Say, say_nothing, say_on_stderr
-from lcons_cli.sizes import sizes
-from lcons_cli.waiting import about, working
+from lcons_cli.output import sizes
+from lcons_cli.progress import about, working
 
 if TYPE_CHECKING:
     from lcons_core import LearnedConstraint
@@ -44,10 +44,10 @@ def verify(constraint: str, samples: int, seed: int, as_json: bool, quiet: bool,
       lcons verify pairs.json --json
     """
     from lcons_core import estimate_rows, load
-    from lcons_core.comparison import in_words
-    from lcons_core.counting import many
-    from lcons_core.verification import verify as verify_constraint
-    from lcons_core.verification.cost import exhausts
+    from lcons_core._arithmetic import many
+    from lcons_core.reason._compare import in_words
+    from lcons_core.reason._verify import exhausts
+    from lcons_core.reason._verify import verify as verify_constraint
 
     say: Say = say_nothing if quiet else say_on_stderr
     learned = load(constraint)
@@ -74,7 +74,7 @@ def verify(constraint: str, samples: int, seed: int, as_json: bool, quiet: bool,
 
 def _seconds(constraint: LearnedConstraint, points: int, every: bool) -> float:
     """About how long it will take: every form at the points, and the climb to the boundary."""
-    from lcons_core.verification.cost import seconds
+    from lcons_core.reason._verify import seconds
 
     space, K = constraint.space, constraint.network.K
     moves = 0 if every else 4 * len(space.axes) * sum(len(axis) for axis in space.axes)

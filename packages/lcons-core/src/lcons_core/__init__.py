@@ -10,70 +10,71 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lcons_core.comparison import Comparison, compare
-    from lcons_core.constraint import LearnedConstraint
-    from lcons_core.cuts import most_violated
-    from lcons_core.errors import LconsError
-    from lcons_core.examples import LabelledExamples
-    from lcons_core.explanation import Explanation, explain, why
-    from lcons_core.files import load, save
-    from lcons_core.instance import Instance
-    from lcons_core.learn import learn_constraints, learn_from_examples, make_examples
-    from lcons_core.learning import ConstraintLearner
-    from lcons_core.lifted import LiftedInequalities, lift
-    from lcons_core.masks import MaskTable, compile_masks
-    from lcons_core.psi import SparsePsi
-    from lcons_core.rectifier import Conjunction, RectifierNetwork
-    from lcons_core.rules import Rules
-    from lcons_core.rules_file import load_rules, parse_rules
-    from lcons_core.schemes import bilou, iob2
-    from lcons_core.simplification import SimplifiedRows, simplify
-    from lcons_core.space import FeatureSpace, binary, count, one_hot
-    from lcons_core.theorem1 import LinearInequalities, estimate_rows, to_inequalities
-    from lcons_core.threshold import ThresholdNetwork
-    from lcons_core.verification import Verification, verify
+    from lcons_core._blocks import binary, count, one_hot
+    from lcons_core._constraint import LearnedConstraint
+    from lcons_core._cuts import most_violated
+    from lcons_core._errors import LconsError
+    from lcons_core._inequalities import LinearInequalities, ThresholdNetwork, estimate_rows, to_inequalities
+    from lcons_core._instance import Instance
+    from lcons_core._lifted import LiftedInequalities, lift
+    from lcons_core._masks import MaskTable, compile_masks
+    from lcons_core._network import Conjunction, RectifierNetwork
+    from lcons_core._psi import SparsePsi
+    from lcons_core._schemes import bilou, iob2
+    from lcons_core._space import FeatureSpace
+    from lcons_core.learn import ConstraintLearner
+    from lcons_core.learn._examples import LabelledExamples
+    from lcons_core.learn._recipe import learn_constraints, learn_from_examples, make_examples
+    from lcons_core.reason._compare import Comparison, compare
+    from lcons_core.reason._explanation import Explanation, explain, why
+    from lcons_core.reason._rules import Rules
+    from lcons_core.reason._rules_text import load_rules, parse_rules
+    from lcons_core.reason._sides import Verification
+    from lcons_core.reason._simplify import SimplifiedRows, simplify
+    from lcons_core.reason._verify import verify
+    from lcons_core.storage import load, save
 
 _HOMES = {
-    "Comparison": "comparison",
-    "Conjunction": "rectifier",
-    "ConstraintLearner": "learning",
-    "Explanation": "explanation",
-    "FeatureSpace": "space",
-    "Instance": "instance",
-    "LabelledExamples": "examples",
-    "LconsError": "errors",
-    "LearnedConstraint": "constraint",
-    "LiftedInequalities": "lifted",
-    "LinearInequalities": "theorem1",
-    "MaskTable": "masks",
-    "RectifierNetwork": "rectifier",
-    "Rules": "rules",
-    "SimplifiedRows": "simplification",
-    "SparsePsi": "psi",
-    "ThresholdNetwork": "threshold",
-    "Verification": "verification",
-    "bilou": "schemes",
-    "binary": "space",
-    "compare": "comparison",
-    "compile_masks": "masks",
-    "count": "space",
-    "estimate_rows": "theorem1",
-    "explain": "explanation",
-    "iob2": "schemes",
-    "learn_constraints": "learn",
-    "learn_from_examples": "learn",
-    "lift": "lifted",
-    "load": "files",
-    "load_rules": "rules_file",
-    "make_examples": "learn",
-    "most_violated": "cuts",
-    "one_hot": "space",
-    "parse_rules": "rules_file",
-    "save": "files",
-    "simplify": "simplification",
-    "to_inequalities": "theorem1",
-    "verify": "verification",
-    "why": "explanation",
+    "Comparison": "reason._compare",
+    "Conjunction": "_network",
+    "ConstraintLearner": "learn",
+    "Explanation": "reason._explanation",
+    "FeatureSpace": "_space",
+    "Instance": "_instance",
+    "LabelledExamples": "learn._examples",
+    "LconsError": "_errors",
+    "LearnedConstraint": "_constraint",
+    "LiftedInequalities": "_lifted",
+    "LinearInequalities": "_inequalities",
+    "MaskTable": "_masks",
+    "RectifierNetwork": "_network",
+    "Rules": "reason._rules",
+    "SimplifiedRows": "reason._simplify",
+    "SparsePsi": "_psi",
+    "ThresholdNetwork": "_inequalities",
+    "Verification": "reason._sides",
+    "bilou": "_schemes",
+    "binary": "_blocks",
+    "compare": "reason._compare",
+    "compile_masks": "_masks",
+    "count": "_blocks",
+    "estimate_rows": "_inequalities",
+    "explain": "reason._explanation",
+    "iob2": "_schemes",
+    "learn_constraints": "learn._recipe",
+    "learn_from_examples": "learn._recipe",
+    "lift": "_lifted",
+    "load": "storage",
+    "load_rules": "reason._rules_text",
+    "make_examples": "learn._recipe",
+    "most_violated": "_cuts",
+    "one_hot": "_blocks",
+    "parse_rules": "reason._rules_text",
+    "save": "storage",
+    "simplify": "reason._simplify",
+    "to_inequalities": "_inequalities",
+    "verify": "reason._verify",
+    "why": "reason._explanation",
 }
 
 __all__ = [

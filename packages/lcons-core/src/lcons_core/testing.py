@@ -20,21 +20,15 @@ from itertools import pairwise
 
 import numpy as np
 
-from lcons_core.constraint import LearnedConstraint
-from lcons_core.errors import MissingExtra
-from lcons_core.exact import Floats
-from lcons_core.features import (
-    ConstraintFeature,
-    Counts,
-    Existence,
-    NgramContext,
-    NgramLabels,
-    Tuples,
-)
-from lcons_core.instance import Instance
-from lcons_core.rectifier import Conjunction, Network, RectifierNetwork
-from lcons_core.space import Block, FeatureSpace, Requirement, binary, count, one_hot
-from lcons_core.verification.theorem1_check import check_theorem1
+from lcons_core._arithmetic import Floats
+from lcons_core._blocks import Block, Requirement, binary, count, one_hot
+from lcons_core._constraint import LearnedConstraint
+from lcons_core._errors import MissingExtra
+from lcons_core._instance import Instance
+from lcons_core._network import Conjunction, Network, RectifierNetwork
+from lcons_core._space import FeatureSpace
+from lcons_core.features import ConstraintFeature, Counts, Existence, NgramContext, NgramLabels, Tuples
+from lcons_core.reason._theorem1 import check_theorem1
 
 try:
     from hypothesis import strategies as st

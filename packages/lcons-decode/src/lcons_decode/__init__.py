@@ -7,23 +7,22 @@ Importing this needs numpy alone: numba is imported at the first decoding, mip w
 
 from typing import Any
 
-from lcons_decode.adapters import CrfsuiteScores, from_pytorch_crf, from_token_logits
-from lcons_decode.batch import decode_batch
-from lcons_decode.beam import beam_search, beam_search_batch
-from lcons_decode.brute import brute
-from lcons_decode.chain import ChainConstraints
-from lcons_decode.constrained import constrained_viterbi, constrained_viterbi_batch
-from lcons_decode.constraints import Hard, Soft, allowed_ngrams, forbidden_ngrams, rows_constraint
-from lcons_decode.decoding import Decoding, Status, Violation
-from lcons_decode.global_search import decode_global
-from lcons_decode.lagrangian import decode_lagrangian
-from lcons_decode.marginals import Marginals, marginals
-from lcons_decode.nbest import nbest
-from lcons_decode.relations import RelationDecoding, RelationRules, RelationScores, decode_relations
-from lcons_decode.scored import Scored, decode_scored
-from lcons_decode.scores import ChainBatch, ChainScores
-from lcons_decode.search import search
-from lcons_decode.viterbi import viterbi, viterbi_batch
+from lcons_decode._adapters import CrfsuiteScores, from_pytorch_crf, from_token_logits
+from lcons_decode._constraints import Hard, Soft, allowed_ngrams, forbidden_ngrams, rows_constraint
+from lcons_decode._relations import RelationDecoding, RelationRules, RelationScores, decode_relations
+from lcons_decode._result import Decoding, Status, Violation
+from lcons_decode._scores import ChainBatch, ChainScores
+from lcons_decode._stream import Scored, decode_scored
+from lcons_decode.chains._batch import decode_batch
+from lcons_decode.chains._beam import beam_search, beam_search_batch, search
+from lcons_decode.chains._best_first import decode_global
+from lcons_decode.chains._brute import brute
+from lcons_decode.chains._constrained import constrained_viterbi, constrained_viterbi_batch
+from lcons_decode.chains._lagrangian import decode_lagrangian
+from lcons_decode.chains._marginals import Marginals, marginals
+from lcons_decode.chains._nbest import nbest
+from lcons_decode.chains._viterbi import viterbi, viterbi_batch
+from lcons_decode.chains._windows import ChainConstraints
 
 __all__ = [
     "ChainBatch",

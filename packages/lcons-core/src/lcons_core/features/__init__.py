@@ -14,18 +14,18 @@ A kind of one's own is a frozen dataclass with the members of `ConstraintFeature
 point group `lcons.features`, so that files that name it can be loaded.
 """
 
-from lcons_core.features.counts import Counts
-from lcons_core.features.existence import Existence
-from lcons_core.features.kind import (
+from lcons_core.features._counts import Counts
+from lcons_core.features._existence import Existence
+from lcons_core.features._ngrams import NgramContext, NgramLabels
+from lcons_core.features._protocol import (
     ConstraintFeature,
     GroundedRow,
     Scope,
     feature_from_dict,
     feature_kinds,
 )
-from lcons_core.features.ngrams import NgramContext, NgramLabels
-from lcons_core.features.sequence import START, STOP, SequenceFeature
-from lcons_core.features.tuples import Tuples
+from lcons_core.features._tuples import Tuples
+from lcons_core.features._windows import START, STOP, SequenceFeature
 
 __all__ = [
     "START",

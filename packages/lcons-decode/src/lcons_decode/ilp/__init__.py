@@ -16,16 +16,15 @@
 | `formats` | LP and MPS files that keep the names |
 """
 
-from lcons_decode.ilp.backend import Solver
-from lcons_decode.ilp.chain import decode_ilp
-from lcons_decode.ilp.constraint_program import constraint_program
-from lcons_decode.ilp.formats import program_lines, read_program, write_program
-from lcons_decode.ilp.forms import Form, with_constraints
-from lcons_decode.ilp.ground import Grounded, Hinge, ground_chain, ground_columns, ground_tuples
-from lcons_decode.ilp.indicators import PsiRow
-from lcons_decode.ilp.program import Program, Row, Sense, Type, Variable, chain_program, graph_program
-from lcons_decode.ilp.relations import decode_relations_ilp, ground_relations, relation_program
-from lcons_decode.ilp.solve import Assignment, solve
+from lcons_decode.ilp._backend import Solver
+from lcons_decode.ilp._constraint_program import constraint_program
+from lcons_decode.ilp._decoders import decode_ilp, decode_relations_ilp, ground_relations, relation_program
+from lcons_decode.ilp._formats import program_lines, read_program, write_program
+from lcons_decode.ilp._forms import Form, with_constraints
+from lcons_decode.ilp._ground import Grounded, Hinge, ground_chain, ground_columns, ground_tuples
+from lcons_decode.ilp._indicators import PsiRow
+from lcons_decode.ilp._program import Program, Row, Sense, Type, Variable, chain_program, graph_program
+from lcons_decode.ilp._solve import Assignment, solve
 
 __all__ = [
     "Assignment",

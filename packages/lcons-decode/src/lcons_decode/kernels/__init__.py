@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from types import ModuleType
 
-from lcons_core.errors import InvalidInput
+from lcons_core._errors import InvalidInput
 
 BACKENDS = ("numba", "numpy")
 
@@ -20,12 +20,12 @@ def backend() -> ModuleType:
         raise InvalidInput(f"LCONS_DECODE_BACKEND must be one of {', '.join(BACKENDS)}, found {chosen!r}.")
     if chosen != "numpy":
         try:
-            from lcons_decode.kernels import compiled
+            from lcons_decode.kernels import _compiled as compiled
 
             return compiled
         except ImportError:
             if chosen == "numba":
                 raise
-    from lcons_decode.kernels import plain
+    from lcons_decode.kernels import _plain as plain
 
     return plain

@@ -8,14 +8,13 @@ the data; the learner does not find it; the base model already obeys it) and lea
 Not in the paper: all of this folder.
 """
 
-from lcons_tasks.diagnosis.coverage import Coverage, LeftOut
-from lcons_tasks.diagnosis.diagnosing import diagnose
-from lcons_tasks.diagnosis.dividing import Division, divide
-from lcons_tasks.diagnosis.figures import Diagnosis, Score
-from lcons_tasks.diagnosis.obedience import Obedience
-from lcons_tasks.diagnosis.predictions import predict, read_predictions, read_scores
-from lcons_tasks.diagnosis.resampling import Estimate
-from lcons_tasks.diagnosis.verdicts import Verdict
+from lcons_tasks.diagnosis._coverage import Coverage, LeftOut
+from lcons_tasks.diagnosis._diagnose import Division, diagnose, divide
+from lcons_tasks.diagnosis._diagnosis import Diagnosis, Score
+from lcons_tasks.diagnosis._obedience import Obedience
+from lcons_tasks.diagnosis._predictions import predict, read_predictions, read_scores
+from lcons_tasks.diagnosis._verdicts import Verdict
+from lcons_tasks.stats import Estimate
 
 __all__ = [
     "Coverage",

@@ -9,9 +9,9 @@ nothing but its own script run.
 Not in the paper.
 """
 
-from lcons_tasks.report.estimating import Estimate, estimate
-from lcons_tasks.report.page import report_page, summary
-from lcons_tasks.report.run import Run, read_runs
-from lcons_tasks.report.shown import Limits
+from lcons_tasks.report._estimate import Estimate, estimate
+from lcons_tasks.report._page import report_page, summary
+from lcons_tasks.report._run import Run, read_runs
+from lcons_tasks.report._shown import Limits
 
 __all__ = ["Estimate", "Limits", "Run", "estimate", "read_runs", "report_page", "summary"]

@@ -1,0 +1,83 @@
+"""What a constraint is in numbers: its units, columns and points, the size of its forms, and its origin.
+
+Results as lines of text: to stdout, or to a file that appears whole or not at all.
+
+Only the standard library is imported here; what is needed is imported when it is used.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lcons_cli.console import write_all
+
+if TYPE_CHECKING:
+    from lcons_core import LearnedConstraint
+
+
+# Blocks that are named one by one.
+_NAMED = 6
+
+
+def sizes(constraint: LearnedConstraint) -> Iterator[str]:
+    """Lines for people."""
+    from lcons_core._arithmetic import many
+    from lcons_core._tables import Form, estimate
+
+    space, network = constraint.space, constraint.network
+    blocks = [f"{block.name} {len(block.values):,}" for block in space.blocks[:_NAMED]]
+    more = [f"{len(space.blocks) - _NAMED:,} more"] * (len(space.blocks) > _NAMED)
+    yield f"{network.K} hidden units over {space.d:,} columns ({', '.join(blocks + more)})"
+    rows, lifted = (estimate(network, form).rows for form in (Form.ROWS, Form.LIFTED))
+    yield f"{many(space.size)} points; {many(rows)} rows by Theorem 1; {lifted:,} lifted rows"
+    made = constraint.provenance
+    examples = made.get("examples")
+    counts = examples.items() if isinstance(examples, Mapping) else ()
+    source = made.get("learned_from") or ", ".join(f"{number} {kind}" for kind, number in counts)
+    if source:
+        yield f"learned from {source}, with seed {made.get('seed')}"
+
+
+def check_target(path: str | None, *inputs: str) -> None:
+    """Refuses a file that cannot be written, or that is one of the inputs, before the work and not after."""
+    from lcons_core._errors import LconsError
+
+    if path is None:
+        return
+    target = Path(os.path.realpath(path))
+    if target.is_dir() or not target.parent.is_dir() or not os.access(target.parent, os.W_OK):
+        raise LconsError(
+            f"cannot write {path!r}: it is a directory, or in one that is not there or cannot be written to;"
+            " name a file in a directory that can."
+        )
+    for name in inputs:
+        if target == Path(os.path.realpath(name)):
+            raise LconsError(f"the output {path!r} would replace the input; name another file.")
+
+
+def write_lines(lines: Iterable[str], path: str | None) -> bool:
+    """Writes the lines as UTF-8; False where whoever reads stdout has gone."""
+    from lcons_core._errors import LconsError
+    from lcons_tasks._atomic import replacing
+
+    if path is None:
+        return write_all(_encoded(lines))
+    try:
+        with replacing(path) as file:
+            file.writelines(_encoded(lines))
+    except OSError as error:
+        if isinstance(error, LconsError):
+            raise
+        raise LconsError(
+            f"cannot write {path!r}: {error.strerror or error}; name a file in a directory that exists and"
+            " can be written to."
+        ) from None
+    return True
+
+
+def _encoded(lines: Iterable[str]) -> Generator[bytes, None, None]:
+    for line in lines:
+        yield f"{line}\n".encode()

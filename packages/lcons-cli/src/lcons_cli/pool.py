@@ -1,0 +1,108 @@
+"""A stream of independent pieces of work on several cores, a few pieces ahead, results in order."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+# With fewer pieces than this, starting processes takes longer than they save.
+MANY = 8
+# Pieces given to another process before the first of them is done.
+AHEAD = 2
+# Results that may wait for an earlier one.
+MOST_WAITING = 64
+
+
+def in_order(
+    work: Callable[[Item], Result], items: Iterable[Item], jobs: int | None = None
+) -> Iterator[Result]:
+    """work(item) of each item by `jobs` processes, this one included; None: one a core if there are `MANY`
+    items, else one.
+
+    The others have a copy of `work` each. With one process everything runs in this one, as the items come.
+    """
+    if jobs is None:
+        items = iter(items)
+        first = list(islice(items, MANY))
+        jobs = _cores() if len(first) == MANY else 1
+        items = chain(first, items)
+    return map(work, items) if jobs == 1 else _shared(work, items, jobs)
+
+
+def _shared(work: Callable[[Item], Result], items: Iterable[Item], jobs: int) -> Iterator[Result]:
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing import get_context
+
+    from lcons_core._errors import LconsError
+
+    # Forking would copy the locks of threads that it does not copy. This process is one of those that work:
+    # it has begun already, while the others take a second to. They are given `work` with their first pieces,
+    # before it is used here.
+    pool = ProcessPoolExecutor(jobs - 1, get_context("spawn"), _begin, (work,))
+    waiting: deque[Future[Result]] = deque()
+    try:
+        for item in items:
+            busy = sum(not future.done() for future in waiting)
+            waiting.append(pool.submit(_do, item) if busy < AHEAD * (jobs - 1) else _done(work(item)))
+            while waiting and (waiting[0].done() or len(waiting) > MOST_WAITING):
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    except BrokenProcessPool:
+        raise LconsError(
+            f"expected {jobs} processes to work until the end, found that one was ended; try again with"
+            " `--jobs 1`, which needs less memory."
+        ) from None
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _done(result: Result) -> Future[Result]:
+    """A result of this process, as those of others come."""
+    from concurrent.futures import Future
+
+    future: Future[Result] = Future()
+    future.set_result(result)
+    return future
+
+
+def _cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+# In the processes.
+
+_own: list[Callable[[Any], Any]] = []
+
+
+def _begin(work: Callable[[Any], Any]) -> None:
+    _own.append(work)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process tells the others when to stop
+    threading.Thread(target=_end_with_first, daemon=True).start()
+
+
+def _end_with_first() -> None:
+    """Ends this process when the one that started it is gone, however that ended."""
+    from multiprocessing import parent_process
+
+    first = parent_process()
+    if first is not None:
+        first.join()
+    os._exit(1)
+
+
+def _do(item: Any) -> Any:
+    return _own[0](item)

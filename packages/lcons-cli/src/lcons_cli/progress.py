@@ -1,0 +1,132 @@
+"""What long work says on stderr: progress once it has taken two seconds, and how long it will go on.
+
+Only the standard library is imported here; rich is imported when there is something to show.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from lcons_cli.console import Say, say_nothing
+
+PATIENCE = 2.0
+
+Progress = Callable[[int, int], None]
+
+
+def about(seconds: float) -> str:
+    """A time for people.
+
+    >>> about(0.4), about(42.3), about(200)
+    ('less than a second', 'about 42 s', 'about 3 min')
+    """
+    if seconds < 1:
+        return "less than a second"
+    return f"about {seconds:.0f} s" if seconds < 100 else f"about {seconds / 60:.0f} min"
+
+
+@contextmanager
+def waiting(what: str, say: Say) -> Iterator[Progress]:
+    """A function `(done, total)` that shows a bar on a terminal, else one line, once that is worth it."""
+    start = time.perf_counter()
+    shown: list[Any] = []
+
+    def progress(done: int, total: int) -> None:
+        seconds = time.perf_counter() - start
+        if say is say_nothing or (not shown and (seconds < PATIENCE or done >= total)):
+            return
+        if not shown:
+            left = seconds * (total - done) / max(done, 1)
+            shown.append(_bar(what, total))
+            if shown[0] is None:
+                say(f"{what}: {done / total:.0%} done, {about(left)} to go")
+        if shown[0] is not None:
+            bar, task = shown[0]
+            bar.update(task, completed=done)
+
+    try:
+        yield progress
+    finally:
+        if shown and shown[0] is not None:
+            shown[0][0].stop()
+
+
+@contextmanager
+def signs_of_life(now: Callable[[], str], say: Say) -> Iterator[None]:
+    """Says `now()`, how far the block is, once it has taken two seconds, and again each time as long has
+    passed; on stderr that is a terminal, with stdout that is none, all the time.
+
+    A thread asks, so that one step that takes long does not keep it silent.
+    """
+    if say is say_nothing:
+        yield
+        return
+    done = threading.Event()
+    thread = threading.Thread(target=_tell, args=(now, say, done), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def _tell(now: Callable[[], str], say: Say, done: threading.Event) -> None:
+    began = time.monotonic()
+    if done.wait(PATIENCE):
+        return
+    try:
+        if sys.stderr.isatty() and not (sys.stdout is not None and sys.stdout.isatty()):
+            _show(now, done)
+            return
+        say(now())
+        while not done.wait(max(PATIENCE, time.monotonic() - began)):
+            say(now())
+    except OSError:
+        # Nobody reads stderr, which is no reason to stop the work.
+        return
+
+
+def _show(now: Callable[[], str], done: threading.Event) -> None:
+    """A line that changes until it is done, and is gone then."""
+    from rich.console import Console
+    from rich.text import Text
+
+    with Console(stderr=True).status(Text(now())) as status:
+        while not done.wait(0.1):
+            status.update(Text(now()))
+
+
+@contextmanager
+def working(what: str, say: Say) -> Iterator[None]:
+    """A sign of life on stderr if that is a terminal, gone when the block ends."""
+    if say is say_nothing:
+        yield
+        return
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(what):
+        yield
+
+
+def _bar(what: str, total: int) -> Any:
+    """A started progress bar and its task, where stderr is a terminal."""
+    from rich.console import Console
+    from rich.progress import Progress as Bars
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        return None
+    bars = Bars(console=console, transient=True)
+    task = bars.add_task(what, total=total)
+    bars.start()
+    return bars, task

@@ -1,0 +1,121 @@
+"""What the experiments' commands share: options, progress on stderr, and what they say at the end."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lcons_cli.console import say_on_stderr
+from lcons_cli.options import shared
+from lcons_cli.progress import about
+
+if TYPE_CHECKING:
+    from lcons_tasks.experiments.engine._jobs import Event
+
+
+def run_options(task: str) -> Callable[[Any], Any]:
+    """The options that every task has."""
+    options = (
+        click.option("--full", is_flag=True, help="The whole table of the paper and what goes beyond it."),
+        click.option("--jobs", type=click.IntRange(min=1), help="Processes; all cores by default."),
+        click.option(
+            "--out", type=click.Path(path_type=Path), default=Path("runs") / task, show_default=True
+        ),
+        shared(
+            "Say what each piece of the work does, and how long it took.",
+            json="Print results.json instead of the report.",
+            seed="own",
+        ),
+    )
+
+    def add(command: Any) -> Any:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+def tell(out: Path, report: str, as_json: bool, quiet: bool, also: str) -> None:
+    """Prints the report or the results, and says what was written."""
+    click.echo((out / "results.json").read_text(encoding="utf-8") if as_json else report, nl=False)
+    if not quiet:
+        say_on_stderr(f"written to {out}: report.md, results.json, {also}")
+
+
+def check_writable(out: Path) -> None:
+    """Refuses a folder that cannot be made or written into, before the work and not after."""
+    from lcons_core._errors import LconsError
+
+    there = next(path for path in (out.resolve(), *out.resolve().parents) if path.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK):
+        raise LconsError(
+            f"expected a folder to write to, found {str(there)!r}, which is none or cannot be written to;"
+            " name another with --out."
+        )
+
+
+def foretell(seconds: float, jobs: int | None, quiet: bool) -> None:
+    """Says about how long a run will take, before it begins."""
+    if quiet:
+        return
+    from joblib import cpu_count
+
+    processes = jobs or cpu_count()
+    by = f"{processes} processes" if processes > 1 else "one process"
+    say_on_stderr(f"{about(seconds / processes)} with {by}; what earlier runs kept is not made again")
+
+
+@contextmanager
+def phases(quiet: bool, verbose: bool = False) -> Iterator[Callable[[str, Sequence[str], Event], None]]:
+    """Progress bars on stderr: one a phase, and one for each piece at work; lines where it is no terminal.
+
+    `verbose`: also a line for each thing that a piece does, and how long it took.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:3.0f}%"))
+    bars = Progress(*columns, TimeElapsedColumn(), console=console, disable=quiet or not console.is_terminal)
+    shown: dict[str, Any] = {}
+    done: dict[str, dict[int, float]] = {}
+    began: dict[str, float] = {}
+    doing: dict[str, str] = {}
+
+    def tell_more(name: str, what: str) -> None:
+        began.setdefault(name, time.perf_counter())
+        if doing.get(name) != what:
+            doing[name] = what
+            seconds = time.perf_counter() - began[name]
+            console.print(f"lcons: {name}: {what} after {seconds:.1f} s", markup=False, highlight=False)
+
+    def progress(phase: str, names: Sequence[str], event: Event) -> None:
+        shares = done.setdefault(phase, {})
+        finished = event.share >= 1 and event.what == "done"
+        shares[event.index] = max(event.share, shares.get(event.index, 0.0))
+        if phase not in shown:
+            shown[phase] = bars.add_task(phase, total=len(names))
+        bars.update(shown[phase], completed=sum(shares.values()))
+        key = f"{phase} {event.index}"
+        if verbose:
+            tell_more(f"{phase}: {names[event.index]}", event.what)
+        if finished:
+            if key in shown:
+                bars.remove_task(shown.pop(key))
+            if not quiet and not console.is_terminal:
+                count = sum(share >= 1 for share in shares.values())
+                click.echo(f"lcons: {phase}: {count} of {len(names)}: {names[event.index]}", err=True)
+            return
+        if key not in shown:
+            shown[key] = bars.add_task(f"  {names[event.index]}", total=1.0)
+        bars.update(shown[key], completed=event.share, description=f"  {names[event.index]}: {event.what}")
+
+    with bars:
+        yield progress

@@ -1,0 +1,247 @@
+"""When is a float sum exact, and what to do when it is not.
+
+A sum of multiples of 2^-q whose absolute terms add up to at most 2^(53-q) is exact in float64, in any order.
+Learning therefore ends by rounding weights to multiples of 2^-20 of magnitude at most 2^10: over integral
+psi every margin and every Theorem-1 subset sum is then exact while K * d * max|psi| <= 2^23. For other
+weights a float value decides a sign only if it clears `rounding_bound`; values nearer to zero are computed
+again as rationals.
+
+Not in the paper: the paper reasons in real numbers and does not treat rounding.
+
+Numbers for people, however large: there are 2^K - 1 rows, and domains of 10^3000 points.
+
+Affine forms in exact arithmetic: scaled integers, as fast as floats allow.
+
+Floats are rationals with a power of two below the line, so `C psi + c` over integral psi is an integer after
+scaling by 2^q. Integers too long for float64 are cut into digits of w bits,
+
+    C 2^q = sum_i D_i 2^(w i),      0 <= D_i < 2^w  (the last digit carries the sign)
+
+with w so small that every product `D_i psi` is an exact float64 matrix product. Carrying from digit to digit
+gives the sign of each value, and adding the digits up the value itself. Forms of one digit, which is most of
+them, need no carrying: their values are int64.
+
+Not in the paper.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lcons_core._errors import InvalidInput, Unsupported
+
+Floats = NDArray[np.float64]
+
+DYADIC_BITS = 20
+LARGEST_WEIGHT = 2.0**10
+_MANTISSA = 53
+
+
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """`array`, made read-only in place."""
+    array.flags.writeable = False
+    return array
+
+
+def checked_array(value: ArrayLike, name: str, ndim: int) -> Floats:
+    """`value` as float64, checked to be numeric, finite and of `ndim` dimensions; not copied if it fits."""
+    try:
+        found = np.asarray(value)
+        if found.dtype.kind not in "biufO":
+            raise TypeError(f"dtype {found.dtype}")
+        array = found.astype(np.float64, copy=False)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"{name} must be an array of numbers, found {type(value).__name__} ({error});"
+            f" pass a numeric array with {ndim} dimension(s)."
+        ) from None
+    if array.ndim != ndim:
+        raise InvalidInput(f"{name} must have {ndim} dimension(s), found shape {array.shape}; reshape it.")
+    if not np.isfinite(array).all():
+        raise InvalidInput(
+            f"{name} must be finite, found {int((~np.isfinite(array)).sum())} NaN or infinite value(s);"
+            " replace or drop them."
+        )
+    return array
+
+
+def finite_array(value: ArrayLike, name: str, ndim: int) -> Floats:
+    """A read-only float64 copy of `value`, checked to be numeric, finite and of `ndim` dimensions."""
+    return frozen(checked_array(value, name, ndim).copy())
+
+
+def exponent(*arrays: Floats) -> int:
+    """The smallest q >= 0 such that every entry is a multiple of 2^-q.
+
+    >>> exponent(np.array([0.5, 3.0])), exponent(np.array([0.1])) > 50
+    (1, True)
+    """
+    smallest = 0
+    for array in arrays:
+        mantissa, power = np.frexp(array[array != 0])
+        if mantissa.size:
+            whole = np.ldexp(mantissa, _MANTISSA).astype(np.int64)
+            lowest_bit = np.frexp((whole & -whole).astype(np.float64))[1] - 1
+            smallest = max(smallest, int((_MANTISSA - power - lowest_bit).max()))
+    return smallest
+
+
+def rounding_bound(total: float, terms: int, exponent: int | None) -> float:
+    """An upper bound on the error of a float64 sum; 0.0 where every partial sum is exact.
+
+    `total` bounds the sum of absolute terms, `terms` counts additions and products, and every term is a
+    multiple of 2^-exponent (`None` where that is not known).
+    """
+    if exponent is not None and total <= np.ldexp(1.0, _MANTISSA - exponent):
+        return 0.0
+    unit = (terms + 2) * np.ldexp(1.0, -_MANTISSA)
+    return float(1.01 * unit * total / (1.0 - min(unit, 0.5)))
+
+
+def round_dyadic(array: ArrayLike) -> Floats:
+    """`array` rounded to multiples of 2^-20; refused where a magnitude exceeds 2^10."""
+    values = np.asarray(array, dtype=np.float64)
+    if values.size and not np.abs(values).max() <= LARGEST_WEIGHT:
+        raise InvalidInput(
+            f"weights must be finite and at most {LARGEST_WEIGHT:g} in magnitude to be rounded exactly, found"
+            f" {np.abs(values).max():g}; rescale psi or lower the learning rate."
+        )
+    scale = 2.0**DYADIC_BITS
+    return np.rint(values * scale) / scale + 0.0
+
+
+def is_dyadic(array: Floats) -> bool:
+    """True iff `round_dyadic` would leave `array` as it is."""
+    fits = bool(np.abs(array).max(initial=0.0) <= LARGEST_WEIGHT)
+    return fits and exponent(array) <= DYADIC_BITS
+
+
+def rational_dot(weights: Floats, psi: Floats, bias: float) -> Fraction:
+    """`weights . psi + bias` as an exact rational, reading each float as the number it stores."""
+    total = Fraction(float(bias))
+    for j in np.flatnonzero(psi):
+        total += Fraction(float(weights[j])) * Fraction(float(psi[j]))
+    return total
+
+
+LARGEST = 10**15
+LARGEST_PLAIN = 10**4000  # Python writes no integers of more than 4300 digits
+
+
+def many(number: int) -> str:
+    """A count with commas; of very large ones only the size.
+
+    >>> many(38025), many(2**100)
+    ('38,025', 'about 10^30')
+    """
+    return f"{number:,}" if number < LARGEST else f"about 10^{int(math.log10(number))}"
+
+
+def plain(number: int) -> int | None:
+    """The number as it is, for files; None where it is too large to be written."""
+    return number if number < LARGEST_PLAIN else None
+
+
+Objects = NDArray[Any]
+
+
+def scaled(array: Floats, q: int) -> Objects:
+    """`array` times 2^q as Python integers; every entry must be a multiple of 2^-q.
+
+    >>> scaled(np.array([0.5, -3.0]), 2)
+    array([2, -12], dtype=object)
+    """
+    out = np.empty(array.shape, dtype=object)
+    out.ravel()[:] = [
+        (numerator << q) // denominator
+        for numerator, denominator in (x.as_integer_ratio() for x in array.ravel().tolist())
+    ]
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledForms:
+    """M forms `(C psi + c) / 2^q` with Python integers C (M, d) and c (M,)."""
+
+    C: Objects
+    c: Objects
+    q: int
+    _splits: dict[int, list[tuple[Floats, Floats]]] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, C: Floats, c: Floats, q: int | None = None) -> ScaledForms:
+        """The forms `C psi + c`, each float read as the rational it stores."""
+        q = exponent(C, c) if q is None else q
+        return cls(scaled(C, q), scaled(c, q), q)
+
+    def __len__(self) -> int:
+        return len(self.c)
+
+    def times(self, shift: int) -> ScaledForms:
+        """The same forms of psi 2^shift in place of psi, scaled by 2^(q + shift)."""
+        return ScaledForms(self.C, self.c * (1 << shift), self.q + shift) if shift else self
+
+    def values(self, psi: Floats) -> Objects:
+        """(N, M) values times 2^q at integral psi (N, d), all added up below 2^62: int64; else Python's."""
+        digits = self._digits(psi)
+        if len(digits) == 1 and len(self) <= 2**10:
+            return digits[0].astype(np.int64)
+        total = np.zeros((len(psi), len(self)), dtype=object)
+        for i, digit in enumerate(digits):
+            total += digit.astype(np.int64).astype(object) * (1 << i * self._width(psi))
+        return total
+
+    def signs(self, psi: Floats) -> NDArray[np.int8]:
+        """(N, M) signs -1, 0, 1 of the values at integral psi (N, d)."""
+        width = self._width(psi)
+        digits = self._digits(psi)
+        if len(digits) == 1:
+            return np.sign(digits[0]).astype(np.int8)
+        carry = np.zeros((len(psi), len(self)), dtype=np.int64)
+        rest = np.zeros(carry.shape, dtype=np.bool_)
+        for i, digit in enumerate(digits):
+            carry += digit.astype(np.int64)
+            if i < len(digits) - 1:
+                rest |= (carry & ((1 << width) - 1)) != 0
+                carry >>= width
+        # carry 2^(w i) + rest, with 0 <= rest < 2^(w i): the sign is that of the carry unless it is 0.
+        signs: NDArray[np.int8] = np.where(carry == 0, rest, np.sign(carry)).astype(np.int8)
+        return signs
+
+    def all_hold(self, psi: Floats) -> NDArray[np.bool_]:
+        """(N,) whether no value is negative at integral psi (N, d)."""
+        digits = self._digits(psi)
+        signs = digits[0] if len(digits) == 1 else self.signs(psi)
+        return np.min(signs, axis=1, initial=0) >= 0
+
+    def _digits(self, psi: Floats) -> list[Floats]:
+        """The products of the digits of (C, c) with (psi, 1), all exact, lowest digit first."""
+        return [psi @ C.T + c for C, c in self._split(self._width(psi))]
+
+    def _split(self, width: int) -> list[tuple[Floats, Floats]]:
+        """The digits of C and c, lowest first; kept for the next call."""
+        if width not in self._splits:
+            C, c, digits = self.C, self.c, []
+            while max((abs(x) for x in (*C.flat, *c.flat)), default=0) >= 1 << width:
+                low = 1 << width
+                digits.append(((C % low).astype(np.float64), (c % low).astype(np.float64)))
+                C, c = C >> width, c >> width
+            digits.append((C.astype(np.float64), c.astype(np.float64)))
+            self._splits[width] = digits
+        return self._splits[width]
+
+    def _width(self, psi: Floats) -> int:
+        """The bits of a digit: a sum of |psi| + 1 such digits stays below 2^52."""
+        if not bool((psi == np.rint(psi)).all()):
+            raise Unsupported("exact values need integral psi, found fractions; scale psi to integers first.")
+        mass = float(np.abs(psi).sum(1).max(initial=0.0)) + 1.0
+        width = 52 - int(np.ceil(np.log2(mass + 1.0)))
+        if width < 1:
+            raise Unsupported(f"psi with entries that add up to {mass:g} is too large to check exactly.")
+        return width

@@ -1,0 +1,176 @@
+"""A learned constraint: a network together with what its psi means and where it came from.
+
+A structure satisfies it iff the network accepts every psi row that the feature makes of the structure.
+
+Composition keeps every form exact. `a & b` intersects. `forbid` adds the one-unit network of a box
+(`rules.py`). `allow` accepts a box as well: rejected are the points that were rejected and lie outside
+the box, which is the union over the box's axes j of "rejected and axis j has another value". Each of
+these is the old network with all units shifted below zero where axis j has one of the box's values,
+
+    a_k - M_k * i_j(psi),   M_k >= max a_k over the domain
+
+so the result is a conjunction of one network an axis. Every edit is recorded in the provenance and
+checked again on the whole domain, or on drawn points where that is large.
+
+Not in the paper: composition and editing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lcons_core._errors import InvalidInput, LconsError
+from lcons_core._network import Conjunction, Network, RectifierNetwork
+from lcons_core._psi import Ints
+from lcons_core._space import FeatureSpace
+from lcons_core.features._protocol import ConstraintFeature, Scope
+from lcons_core.reason._points import Bools, check_width, least_values, verdicts
+from lcons_core.reason._rules import Box, forbid_boxes, indicator
+
+if TYPE_CHECKING:
+    from lcons_core._inequalities import LinearInequalities
+    from lcons_core.reason._explanation import Explanation
+
+EDIT_CHECK_POINTS = 10**5
+
+
+@dataclass(frozen=True, repr=False)
+class LearnedConstraint:
+    """`network` on `space`; `feature` makes psi of structures; `provenance` is plain data."""
+
+    network: Network
+    space: FeatureSpace
+    feature: ConstraintFeature | None = None
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.network, Conjunction) and len(self.network.parts) == 1:
+            object.__setattr__(self, "network", self.network.parts[0])
+        check_width(self.network, self.space)
+        if self.feature is not None and self.feature.space != self.space:
+            raise InvalidInput(
+                "the feature makes psi of another space than the constraint's; pass feature.space."
+            )
+
+    def __repr__(self) -> str:
+        kind = "psi" if self.feature is None else self.feature.kind
+        blocks = ", ".join(block.name for block in self.space.blocks[:8])
+        more = ", ..." if len(self.space.blocks) > 8 else ""
+        return f"LearnedConstraint({kind}, K = {self.network.K}, d = {self.space.d}: {blocks}{more})"
+
+    @property
+    def scope(self) -> Scope:
+        """LOCAL where each part is checked by itself, GLOBAL where the whole structure is."""
+        return self._feature().scope
+
+    def margin(self, psi: Any) -> Any:
+        """The network's margin."""
+        return self.network.margin(psi)
+
+    def accepts(self, psi: Any) -> Any:
+        """Whether the network accepts psi."""
+        return self.network.accepts(psi)
+
+    def violations(self, structure: Any) -> Ints:
+        """The indices of the parts of the structure that the network rejects."""
+        return np.flatnonzero(~self.network.accepts(self._feature().psi(structure)))
+
+    def satisfied(self, structure: Any) -> bool:
+        """Whether every part of the structure is accepted."""
+        return not len(self.violations(structure))
+
+    def inequalities(self) -> LinearInequalities:
+        """The rows of Theorem 1."""
+        from lcons_core._inequalities import to_inequalities
+
+        return to_inequalities(self.network)
+
+    def explain(self, **options: Any) -> Explanation:
+        """The constraint in words."""
+        from lcons_core.reason._explanation import explain
+
+        return explain(self, **options)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the constraint to a file, atomically."""
+        from lcons_core.storage import save
+
+        save(self, path)
+
+    def __and__(self, other: LearnedConstraint) -> LearnedConstraint:
+        """What both accept; they must share space and feature."""
+        if not isinstance(other, LearnedConstraint):
+            return NotImplemented
+        if self.space != other.space or self.feature != other.feature:
+            raise InvalidInput(
+                "`a & b` needs constraints on one space and one feature; give constraints on different"
+                " features to a decoder as a list."
+            )
+        both = {"all_of": [dict(self.provenance), dict(other.provenance)]}
+        return LearnedConstraint(self.network & other.network, self.space, self.feature, both)
+
+    def forbid(self, assignment: Mapping[str, Any] | None = None, /, **named: Any) -> LearnedConstraint:
+        """The constraint that rejects also every point of a partial assignment, by name.
+
+        >>> from lcons_core._space import one_hot
+        >>> space = FeatureSpace([one_hot("label 1", "ABC"), one_hot("label 2", "ABC")])
+        >>> everything = LearnedConstraint(RectifierNetwork(np.zeros((1, 6)), [0.0]), space)
+        >>> strict = everything.forbid({"label 1": "A", "label 2": ["B", "C"]})
+        >>> strict.accepts(space.vector({"label 1": "A", "label 2": "C"}))
+        False
+        """
+        box = Box.of(self.space, {**(assignment or {}), **named})
+        network = self.network & forbid_boxes(self.space, [box])
+        return self._edited(network, box, "forbid")
+
+    def allow(self, assignment: Mapping[str, Any] | None = None, /, **named: Any) -> LearnedConstraint:
+        """The constraint that accepts also every point of a partial assignment, by name."""
+        box = Box.of(self.space, {**(assignment or {}), **named})
+        parts = [
+            _switched_off(part, self.space, axis, values)
+            for part in self.network.parts
+            for axis, values in box.conditions
+        ]
+        return self._edited(Conjunction(tuple(parts)), box, "allow")
+
+    def _edited(self, network: Network, box: Box, verb: str) -> LearnedConstraint:
+        points, complete = _check_points(self.space)
+        before, inside = verdicts(self.network, self.space, points), box.contains(self.space, points)
+        expected: Bools = before & ~inside if verb == "forbid" else before | inside
+        if not np.array_equal(verdicts(network, self.space, points), expected):
+            raise LconsError(f"the edit {verb} {box.to_dict()} changed other points as well.")
+        edit = {verb: box.to_dict(), "checked": len(points), "complete": complete}
+        edits = [*self.provenance.get("edits", ()), edit]
+        return LearnedConstraint(network, self.space, self.feature, {**self.provenance, "edits": edits})
+
+    def _feature(self) -> ConstraintFeature:
+        if self.feature is None:
+            raise InvalidInput(
+                "this constraint has no feature, so it can be asked about psi but not about structures;"
+                " give LearnedConstraint(..., feature=...)."
+            )
+        return self.feature
+
+
+def _switched_off(
+    part: RectifierNetwork, space: FeatureSpace, axis: str, values: tuple[str, ...]
+) -> RectifierNetwork:
+    """The network with no unit active where the axis has one of `values`, unchanged elsewhere."""
+    w, c = indicator(space, axis, values)
+    most = np.ceil(np.maximum(-least_values(space, -part.W, -part.b), 0.0))
+    return RectifierNetwork(part.W - most[:, None] * w, part.b - most * c)
+
+
+def _check_points(space: FeatureSpace) -> tuple[Ints, bool]:
+    """All points of a small domain, else drawn ones."""
+    if space.size <= EDIT_CHECK_POINTS:
+        return np.concatenate(list(space.points())), True
+    rng = np.random.default_rng(0)
+    drawn = [rng.integers(0, len(axis), EDIT_CHECK_POINTS) for axis in space.axes]
+    points = np.stack(drawn, axis=1)
+    return points[space.possible(points)], False

@@ -1,0 +1,128 @@
+"""The table form: which label n-grams a local constraint allows, as a Boolean array per input context.
+
+For a window with contexts c and labels v the activations split into a part of the input and a part of the
+labels,
+
+    a = b + context(c) + label(v),       mask[c][v_1, ..., v_n] = (sum_k ReLU(a_k) <= 1)
+
+so a constraint compiles once into masks and then costs a look-up. Exact, like every form.
+
+Not in the paper.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lcons_core._arithmetic import Floats
+from lcons_core._blocks import Axis
+from lcons_core._constraint import LearnedConstraint
+from lcons_core._errors import InvalidInput, TooLarge, Unsupported
+from lcons_core._inequalities import LinearInequalities
+from lcons_core._network import RectifierNetwork
+from lcons_core._psi import Ints
+from lcons_core._space import FeatureSpace
+from lcons_core.features._windows import SequenceFeature
+from lcons_core.reason._points import Bools, PointSet, margin_bound, verdicts
+
+MAX_CELLS = 2**28
+_CACHE_CELLS = 2**15
+
+
+@dataclass(frozen=True, eq=False)
+class MaskTable:
+    """Masks of `points` for the windows of `feature`, built on demand."""
+
+    points: PointSet
+    space: FeatureSpace
+    feature: SequenceFeature
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of one mask: the number of `feature.label_values` of each position of the window."""
+        return tuple(len(axis) for axis in self.space.axes[-self.feature.n :])
+
+    @property
+    def context_axes(self) -> int:
+        """How many context indices a window has: 0, or n."""
+        return len(self.space.axes) - self.feature.n
+
+    def masks(self, contexts: Ints | None = None) -> Bools:
+        """(C, *shape) masks of windows with context indices (C, context_axes); one mask where there are none.
+
+        An n-gram that padding rules out (a START after a label) is False.
+        """
+        given = np.zeros((1, 0), dtype=np.int64) if contexts is None else np.asarray(contexts)
+        if given.ndim != 2 or given.shape[1] != self.context_axes:
+            raise InvalidInput(
+                f"contexts must be (C, {self.context_axes}) indices, found shape {given.shape}."
+            )
+        cells = math.prod(self.shape)
+        if len(given) * cells > MAX_CELLS:
+            raise TooLarge(
+                f"{len(given):,} masks of {cells:,} cells exceed the limit of {MAX_CELLS:,} cells;"
+                " ask for fewer contexts at a time."
+            )
+        labels = np.stack(np.unravel_index(np.arange(cells), self.shape), axis=1)
+        parts = [self.points] if isinstance(self.points, LinearInequalities) else self.points.parts
+        out = np.ones((len(given), cells), dtype=np.bool_)
+        for part in parts:
+            out &= self._part_masks(part, given, labels)
+        if self.space.requires:
+            for row, context in zip(out, given, strict=True):
+                row &= self.space.possible(_windows(context, labels))
+        return out.reshape(len(given), *self.shape)
+
+    def _part_masks(self, part: RectifierNetwork | LinearInequalities, contexts: Ints, labels: Ints) -> Bools:
+        out = np.empty((len(contexts), len(labels)), dtype=np.bool_)
+        if isinstance(part, LinearInequalities) or margin_bound(part, self.space):
+            for row, context in zip(out, contexts, strict=True):
+                row[:] = verdicts(part, self.space, _windows(context, labels))
+            return out
+        split = self.context_axes
+        given = _activations(self.space.axes[:split], part.W, contexts) + part.b[:, None]
+        free = _activations(self.space.axes[split:], part.W, labels)
+        step = max(1, _CACHE_CELLS // len(labels))
+        for first in range(0, len(contexts), step):
+            chunk = slice(first, first + step)
+            total = np.zeros((len(contexts[chunk]), len(labels)))
+            activation = np.empty_like(total)
+            for k in range(part.K):
+                np.add.outer(given[k, chunk], free[k], out=activation)
+                np.maximum(activation, 0.0, out=activation)
+                total += activation
+            np.less_equal(total, 1.0, out=out[chunk])
+        return out
+
+
+def compile_masks(constraint: LearnedConstraint, points: PointSet | None = None) -> MaskTable:
+    """The table form of a local constraint on label n-grams; `points` in place of its network, if given.
+
+    >>> from lcons_core._schemes import iob2
+    >>> compile_masks(iob2(["B", "I", "O"][2:])).masks()[0]
+    array([[ True,  True],
+           [ True, False]])
+    """
+    if not isinstance(constraint.feature, SequenceFeature):
+        raise Unsupported(
+            "masks exist for local features over label n-grams (ngram, context), found"
+            f" {constraint.feature.kind if constraint.feature else 'no feature'!r}; use the rows or lift."
+        )
+    return MaskTable(points or constraint.network, constraint.space, constraint.feature)
+
+
+def _activations(axes: Sequence[Axis], W: Floats, values: Ints) -> Floats:
+    """(K, N) what the given axes add to the activations."""
+    total = np.zeros((len(W), len(values)))
+    for axis, chosen in zip(axes, values.T, strict=True):
+        total += axis.table(W)[chosen].T
+    return total
+
+
+def _windows(context: Ints, labels: Ints) -> Ints:
+    """(cells, axes) value indices of all label n-grams beside one context."""
+    return np.concatenate([np.tile(context, (len(labels), 1)), labels], axis=1)

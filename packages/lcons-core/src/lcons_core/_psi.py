@@ -1,0 +1,192 @@
+"""psi: constraint feature vectors, dense or sparse.
+
+`SparsePsi` keeps N vectors as index lists (most psi have a handful of ones), in the layout of CSR matrices.
+`as_psi` turns whatever a user has (arrays, lists, scipy.sparse, `SparsePsi`) into a dense float64 array or a
+`SparsePsi`, checked once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lcons_core._arithmetic import Floats, checked_array, finite_array, frozen
+from lcons_core._errors import InvalidInput
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class SparsePsi:
+    """N vectors of length d: row i has `values[p]` at column `indices[p]` for p in indptr[i]:indptr[i+1].
+
+    >>> psi = SparsePsi.from_indices([[0, 2], []], d=3)
+    >>> psi.dense()
+    array([[1., 0., 1.],
+           [0., 0., 0.]])
+    """
+
+    indptr: Ints
+    indices: Ints
+    values: Floats
+    d: int
+
+    def __post_init__(self) -> None:
+        indptr, indices = _whole(self.indptr, "indptr"), _whole(self.indices, "indices")
+        values = finite_array(self.values, "psi values", 1)
+        counts = np.diff(indptr)
+        if not indptr.size or indptr[0] != 0 or (counts < 0).any():
+            raise InvalidInput("indptr must start at 0 and never decrease; pass the indptr of a CSR matrix.")
+        if indptr[-1] != indices.size or indices.size != values.size:
+            raise InvalidInput(
+                f"indices and values must have indptr[-1] = {indptr[-1]} entries, found {indices.size} and"
+                f" {values.size}; pass arrays of one length."
+            )
+        if indices.size and not (indices.min() >= 0 and indices.max() < self.d):
+            raise InvalidInput(
+                f"column indices must lie in 0..{self.d - 1}, found {indices.min()}..{indices.max()};"
+                " check d or the indices."
+            )
+        indptr, indices, values = _canonical(indptr, indices, values)
+        object.__setattr__(self, "indptr", frozen(indptr))
+        object.__setattr__(self, "indices", frozen(indices))
+        object.__setattr__(self, "values", frozen(values))
+
+    @classmethod
+    def from_indices(cls, rows: Iterable[Sequence[int] | Ints], d: int) -> SparsePsi:
+        """0/1 vectors from lists of the columns that are 1."""
+        lists = [_whole(row, "a row of indices") for row in rows]
+        indptr = np.cumsum([0, *(row.size for row in lists)])
+        indices = np.concatenate(lists) if lists else np.zeros(0, np.int64)
+        return cls(indptr, indices, np.ones(indices.size), d)
+
+    @classmethod
+    def from_columns(cls, columns: Ints, d: int) -> SparsePsi:
+        """0/1 vectors from an (N, m) array of columns, -1 meaning none."""
+        present = columns >= 0
+        indptr = np.concatenate(([0], np.cumsum(present.sum(1))))
+        return cls(indptr, columns[present], np.ones(int(indptr[-1])), d)
+
+    @classmethod
+    def from_dense(cls, psi: Floats) -> SparsePsi:
+        """The same vectors, zeros left out."""
+        row, column = np.nonzero(psi)
+        indptr = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=len(psi)))))
+        return cls(indptr, column, psi[row, column], psi.shape[1])
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    @property
+    def row_of(self) -> Ints:
+        """The row that each stored entry belongs to."""
+        return np.repeat(np.arange(len(self)), np.diff(self.indptr))
+
+    def dense(self) -> Floats:
+        """(N, d) array."""
+        out = np.zeros((len(self), self.d))
+        out[self.row_of, self.indices] = self.values
+        return out
+
+    def take(self, rows: NDArray[Any]) -> SparsePsi:
+        """The chosen rows (indices or a Boolean mask), in that order."""
+        chosen = np.flatnonzero(rows) if rows.dtype == bool else np.asarray(rows, dtype=np.int64)
+        counts = np.diff(self.indptr)[chosen]
+        indptr = np.concatenate(([0], np.cumsum(counts)))
+        entries = np.arange(indptr[-1]) + np.repeat(self.indptr[:-1][chosen] - indptr[:-1], counts)
+        return SparsePsi(indptr, self.indices[entries], self.values[entries], self.d)
+
+    def dot(self, columns: Floats) -> Floats:
+        """`psi @ columns` for a dense (d, K) array: gathers the rows of `columns` that psi names."""
+        out = np.zeros((len(self), columns.shape[1]))
+        filled = np.diff(self.indptr) > 0
+        if filled.any():
+            gathered = columns[self.indices] * self.values[:, None]
+            out[filled] = np.add.reduceat(gathered, self.indptr[:-1][filled], axis=0)
+        return out
+
+    def row_keys(self) -> list[bytes]:
+        """A hashable key a row, equal exactly for equal vectors."""
+        columns, values = self.indices.tobytes(), self.values.tobytes()
+        return [
+            columns[8 * i : 8 * j] + values[8 * i : 8 * j]
+            for i, j in zip(self.indptr[:-1], self.indptr[1:], strict=True)
+        ]
+
+    @staticmethod
+    def stack(pieces: Sequence[SparsePsi]) -> SparsePsi:
+        """All rows of all pieces; they must have one d."""
+        if len({piece.d for piece in pieces}) != 1:
+            raise InvalidInput(
+                f"pieces must have one width, found {sorted({piece.d for piece in pieces})}; use one space."
+            )
+        counts = np.concatenate([np.diff(piece.indptr) for piece in pieces])
+        return SparsePsi(
+            np.concatenate(([0], np.cumsum(counts))),
+            np.concatenate([piece.indices for piece in pieces]),
+            np.concatenate([piece.values for piece in pieces]),
+            pieces[0].d,
+        )
+
+
+def _canonical(indptr: Ints, indices: Ints, values: Floats) -> tuple[Ints, Ints, Floats]:
+    """The same rows with columns ascending and without zeros; a column that occurs twice is refused."""
+    owner = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
+    rising = (np.diff(indices) > 0) | (np.diff(owner) > 0)
+    if rising.all() and values.all():
+        return indptr, indices, values
+    order = np.lexsort((indices, owner))
+    owner, indices, values = owner[order], indices[order], values[order]
+    if ((owner[1:] == owner[:-1]) & (indices[1:] == indices[:-1])).any():
+        raise InvalidInput("a column occurs twice in one row; add its values up and pass it once.")
+    keep = values != 0
+    kept = np.bincount(owner[keep], minlength=indptr.size - 1)
+    return np.concatenate(([0], np.cumsum(kept))), indices[keep], values[keep]
+
+
+def _whole(value: Any, name: str) -> Ints:
+    """A copy of `value` as a one-dimensional array of integers; fractions are refused, not cut off."""
+    array = _any_array(value)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise InvalidInput(
+            f"{name} must be a list of integers, found {array.dtype} of shape {array.shape};"
+            " convert it first."
+        )
+    return array.astype(np.int64)
+
+
+def _any_array(value: Any) -> NDArray[Any]:
+    try:
+        return np.asarray(value)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"psi must be an array, found a {type(value).__name__} that is none ({error});"
+            " give every row one length."
+        ) from None
+
+
+Psi = Floats | SparsePsi
+
+
+def as_psi(value: Any, d: int) -> Psi:
+    """`value` as a (d,) or (N, d) float64 array or a `SparsePsi`, checked to be finite and d wide."""
+    if hasattr(value, "tocsr"):
+        matrix = value.tocsr(copy=True)
+        matrix.sum_duplicates()
+        value = SparsePsi(matrix.indptr, matrix.indices, matrix.data, int(matrix.shape[-1]))
+    if isinstance(value, SparsePsi):
+        width: int = value.d
+    else:
+        value = value if isinstance(value, np.ndarray) else _any_array(value)
+        value = checked_array(value, "psi", 1 if value.ndim == 1 else 2)
+        width = value.shape[-1]
+    if width != d:
+        raise InvalidInput(
+            f"psi must have {d} columns, found {width}; use the space that the constraint was learned on."
+        )
+    result: Psi = value
+    return result

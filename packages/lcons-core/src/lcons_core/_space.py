@@ -1,0 +1,368 @@
+"""What each column of psi means: named blocks, and the finite domain they span.
+
+A `FeatureSpace` is a sequence of blocks. A one-hot block has a column per value and exactly one of them is 1
+(none, where the block has an OTHER: all zeros). A binary block has independent 0/1 columns, a count block
+integers between stated bounds. Nobody keeps a column layout in their head.
+
+The domain is a product of **axes**: one per one-hot block, one per column otherwise. Value v of an axis puts
+`coefficients[v]` into column `columns[v]` (or nothing, where that is -1), so that for any W
+
+    W psi = sum over axes of axis.table(W)[v]
+
+which is what makes block-wise bounds, enumeration and masks cheap. `requires` leaves out combinations that no
+structure can have (a padding symbol after a label).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lcons_core._arithmetic import Floats, frozen
+from lcons_core._blocks import OTHER, Axis, Block, Kind, Requirement, binary, count, one_hot
+from lcons_core._errors import InvalidInput, TooLarge
+from lcons_core._psi import Ints, Psi, SparsePsi, as_psi
+
+__all__ = [
+    "OTHER",
+    "Axis",
+    "Block",
+    "FeatureSpace",
+    "Kind",
+    "Requirement",
+    "binary",
+    "count",
+    "one_hot",
+]
+
+MAX_COLUMNS = 2**20
+_DENSE_ROWS = 1 << 12
+
+
+@dataclass(frozen=True)
+class FeatureSpace:
+    """The names of all columns of psi, block by block.
+
+    >>> source, relation = one_hot("source", ["Person", "Location"]), one_hot("relation", ["NoRel", "Kill"])
+    >>> space = FeatureSpace([source, relation])
+    >>> space.d, space.size, space.column("relation", "Kill")
+    (4, 4, 3)
+    >>> space.vector(source="Location", relation="Kill")
+    array([0., 1., 0., 1.])
+    >>> space.describe([0, 1, 0, 1])
+    {'source': 'Location', 'relation': 'Kill'}
+    """
+
+    blocks: tuple[Block, ...]
+    requires: tuple[Requirement, ...] = field(default=())
+
+    def __init__(self, blocks: Iterable[Block], requires: Iterable[Requirement] = ()) -> None:
+        object.__setattr__(self, "blocks", tuple(blocks))
+        object.__setattr__(self, "requires", tuple(requires))
+        names = [block.name for block in self.blocks]
+        if not names or len(set(names)) != len(names):
+            raise InvalidInput(
+                f"a space needs at least one block and distinct block names, found {names}; rename them."
+            )
+        if self.d > MAX_COLUMNS:
+            raise TooLarge(
+                f"a space of {self.d:,} columns exceeds the limit of {MAX_COLUMNS:,}; use fewer values."
+            )
+        if len(set(self._axis_names())) != len(list(self._axis_names())):
+            raise InvalidInput(
+                f"two axes of the space {names} would have one name (an axis of a binary or count block is"
+                " called by block and value); rename a block."
+            )
+        for rule in self.requires:
+            self._value_index(rule.block, rule.value)
+            self._one_hot(rule.needs_block)
+            for value in rule.needs_values:
+                self._value_index(rule.needs_block, value)
+
+    @property
+    def d(self) -> int:
+        """The length of psi."""
+        return sum(len(block.values) for block in self.blocks)
+
+    @cached_property
+    def columns(self) -> tuple[tuple[str, str], ...]:
+        """(block, value) of every column."""
+        return tuple((block.name, value) for block in self.blocks for value in block.values)
+
+    def block(self, name: str) -> Block:
+        """The block of that name."""
+        found = self._block_of.get(name)
+        if found is None:
+            raise InvalidInput(f"unknown block {name!r}; the blocks are {_listed(tuple(self._block_of))}.")
+        return found
+
+    def column(self, block: str, value: str) -> int:
+        """The column of a value, by name."""
+        if not isinstance(value, str) or (block, value) not in self._column_of:
+            raise _unknown_value(self.block(block), value)
+        return self._column_of[block, value]
+
+    @cached_property
+    def axes(self) -> tuple[Axis, ...]:
+        """The independent choices whose product is the domain."""
+        return tuple(axis for block in self.blocks for axis in self._axes_of(block))
+
+    @property
+    def size(self) -> int:
+        """The number of points of the product of axes (those that `requires` leaves out are counted)."""
+        return math.prod(len(axis) for axis in self.axes)
+
+    def vector(self, assignment: Mapping[str, Any] | None = None, /, **named: Any) -> Floats:
+        """psi (d,) from names: a value per one-hot block, the names that hold per binary block, and a mapping
+        of counts per count block. Every one-hot block must be named (OTHER where it allows it)."""
+        choice = {**(assignment or {}), **named}
+        psi = np.zeros(self.d)
+        for name in choice:
+            self.block(name)
+        for block in self.blocks:
+            if block.kind is Kind.ONE_HOT:
+                if block.name not in choice:
+                    raise InvalidInput(
+                        f"block {block.name!r} has no value; name one of {_listed(block.values)}."
+                    )
+                column = self.axes[self._axis_of[block.name]].columns[
+                    self._value_index(block.name, choice[block.name])
+                ]
+                psi[column[column >= 0]] = 1.0
+                continue
+            given = choice.get(block.name, ())
+            if isinstance(given, str):
+                given = [given]
+            counts = given if isinstance(given, Mapping) else dict.fromkeys(given, 1)
+            for value, number in counts.items():
+                psi[self.column(block.name, value)] = number
+        self.check(psi)
+        return psi
+
+    def describe(self, psi: Any) -> dict[str, Any]:
+        """The names behind one psi: the inverse of `vector`."""
+        choice = self.assignments(np.atleast_2d(np.asarray(psi, dtype=np.float64)))[0]
+        named: dict[str, Any] = {}
+        for axis, value in zip(self.axes, choice, strict=True):
+            block = self.block(axis.block)
+            if block.kind is Kind.ONE_HOT:
+                named[block.name] = axis.values[value]
+            elif block.kind is Kind.BINARY:
+                named.setdefault(block.name, [])
+                if value:
+                    named[block.name].append(self.columns[axis.columns[value]][1])
+            else:
+                column = self.columns[axis.columns[value]][1]
+                named.setdefault(block.name, {})[column] = int(axis.coefficients[value])
+        return named
+
+    def contains(self, psi: Any) -> NDArray[np.bool_]:
+        """Which psi (N, d) are points of the domain."""
+        chunks = _dense_chunks(as_psi(psi, self.d))
+        return np.concatenate([self._contains(dense) for dense in chunks])
+
+    def _contains(self, dense: Floats) -> NDArray[np.bool_]:
+        valid = np.ones(len(dense), dtype=np.bool_)
+        for block, columns in zip(self.blocks, self._spans, strict=True):
+            part = dense[:, columns]
+            low, high = (block.low, block.high) if block.kind is Kind.COUNT else (0, 1)
+            valid &= ((part == np.rint(part)) & (part >= low) & (part <= high)).all(1)
+            if block.kind is Kind.ONE_HOT:
+                valid &= (part.sum(1) == 1) | (block.other & (part == 0).all(1))
+        if self.requires:
+            rows = np.flatnonzero(valid)
+            valid[rows] = self.possible(self._indices(dense[rows]))
+        return valid
+
+    def check(self, psi: Any) -> None:
+        """Raises where some psi is not a point of the domain, naming the first."""
+        valid = self.contains(psi)
+        if not valid.all():
+            raise InvalidInput(
+                f"row {int(np.argmin(valid))} of psi is not a vector of this space"
+                f" ({int((~valid).sum())} of {len(valid)} rows are not); one-hot blocks need one value,"
+                " binary blocks 0 or 1, counts integers within their bounds."
+            )
+
+    def assignments(self, psi: Any) -> Ints:
+        """(N, axes) value indices of checked psi (N, d)."""
+        self.check(psi)
+        chunks = _dense_chunks(as_psi(psi, self.d))
+        return np.concatenate([self._indices(dense) for dense in chunks])
+
+    def vectors(self, assignments: Ints) -> Floats:
+        """psi (N, d) of value indices (N, axes)."""
+        psi = np.zeros((len(assignments), self.d))
+        rows = np.arange(len(assignments))
+        for axis, values in zip(self.axes, assignments.T, strict=True):
+            columns = axis.columns[values]
+            present = columns >= 0
+            psi[rows[present], columns[present]] = axis.coefficients[values][present]
+        return psi
+
+    def columns_of(self, assignments: Ints) -> Ints:
+        """(N, axes) columns that value indices name, -1 for OTHER."""
+        columns = [axis.columns[v] for axis, v in zip(self.axes, assignments.T, strict=True)]
+        return np.stack(columns, axis=1)
+
+    def possible(self, assignments: Ints) -> NDArray[np.bool_]:
+        """Which value indices (N, axes) satisfy `requires`."""
+        possible = np.ones(len(assignments), dtype=np.bool_)
+        for rule in self.requires:
+            chosen = assignments[:, self._axis_of[rule.block]]
+            needed = assignments[:, self._axis_of[rule.needs_block]]
+            allowed = [self._value_index(rule.needs_block, value) for value in rule.needs_values]
+            possible &= (chosen != self._value_index(rule.block, rule.value)) | np.isin(needed, allowed)
+        return possible
+
+    def points(self, chunk: int = 1 << 16) -> Iterator[Ints]:
+        """All points of the domain as value indices (n, axes), `chunk` at a time, the last axis fastest."""
+        shape = tuple(len(axis) for axis in self.axes)
+        for first in range(0, self.size, chunk):
+            flat = np.arange(first, min(first + chunk, self.size))
+            assignments = np.stack(np.unravel_index(flat, shape), axis=1).astype(np.int64)
+            yield assignments[self.possible(assignments)] if self.requires else assignments
+
+    def axis_index(self, name: str) -> int:
+        """The position of an axis, by name."""
+        if name not in self._axis_of:
+            raise InvalidInput(f"unknown axis {name!r}; the axes are {_listed(tuple(self._axis_of))}.")
+        return self._axis_of[name]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, for files."""
+        blocks: list[dict[str, Any]] = []
+        for block in self.blocks:
+            data: dict[str, Any] = {
+                "name": block.name,
+                "kind": str(block.kind),
+                "values": list(block.values),
+            }
+            if block.other:
+                data["other"] = True
+            if block.kind is Kind.COUNT:
+                data.update(low=block.low, high=block.high)
+            blocks.append(data)
+        requires = [
+            [rule.block, rule.value, rule.needs_block, list(rule.needs_values)] for rule in self.requires
+        ]
+        return {"blocks": blocks, "requires": requires} if requires else {"blocks": blocks}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> FeatureSpace:
+        """The space that `to_dict` described."""
+        blocks = [Block(**block) for block in data["blocks"]]
+        requires = [
+            Requirement(block, value, needs, tuple(values))
+            for block, value, needs, values in data.get("requires", ())
+        ]
+        return cls(blocks, requires)
+
+    @cached_property
+    def _column_of(self) -> dict[tuple[str, str], int]:
+        return {name: j for j, name in enumerate(self.columns)}
+
+    @cached_property
+    def _block_of(self) -> dict[str, Block]:
+        return {block.name: block for block in self.blocks}
+
+    @cached_property
+    def _index_of(self) -> dict[tuple[str, str], int]:
+        """The value index of every value of a one-hot block."""
+        blocks = [block for block in self.blocks if block.kind is Kind.ONE_HOT]
+        return {
+            (block.name, value): i
+            for block in blocks
+            for i, value in enumerate((*block.values, OTHER) if block.other else block.values)
+        }
+
+    def _axis_names(self) -> Iterator[str]:
+        for block in self.blocks:
+            if block.kind is Kind.ONE_HOT:
+                yield block.name
+            else:
+                yield from (f"{block.name} {value}" for value in block.values)
+
+    @cached_property
+    def _axis_of(self) -> dict[str, int]:
+        return {axis.name: i for i, axis in enumerate(self.axes)}
+
+    @cached_property
+    def _spans(self) -> tuple[slice, ...]:
+        stops = np.cumsum([len(block.values) for block in self.blocks])
+        return tuple(
+            slice(int(stop) - len(block.values), int(stop))
+            for block, stop in zip(self.blocks, stops, strict=True)
+        )
+
+    def _axes_of(self, block: Block) -> Iterator[Axis]:
+        first = self._column_of[block.name, block.values[0]]
+        if block.kind is Kind.ONE_HOT:
+            columns = np.arange(first, first + len(block.values))
+            values = block.values
+            if block.other:
+                columns, values = np.append(columns, -1), (*values, OTHER)
+            ones = frozen((columns >= 0).astype(np.float64))
+            yield Axis(block.name, block.name, values, frozen(columns), ones)
+            return
+        numbers = np.arange(block.low, block.high + 1) if block.kind is Kind.COUNT else np.arange(2)
+        for offset, value in enumerate(block.values):
+            yield Axis(
+                f"{block.name} {value}",
+                block.name,
+                tuple(map(str, numbers)),
+                frozen(np.full(len(numbers), first + offset)),
+                frozen(numbers.astype(np.float64)),
+            )
+
+    def _value_index(self, block: str, value: Any) -> int:
+        self._one_hot(block)
+        if not isinstance(value, str) or (block, value) not in self._index_of:
+            raise _unknown_value(self.block(block), value)
+        return self._index_of[block, value]
+
+    def _one_hot(self, name: str) -> None:
+        block = self._block_of.get(name)
+        if block is None or block.kind is not Kind.ONE_HOT:
+            raise InvalidInput(
+                f"{name!r} is not a one-hot block of this space; name one of"
+                f" {_listed(tuple(b.name for b in self.blocks if b.kind is Kind.ONE_HOT))}."
+            )
+
+    def _indices(self, dense: Floats) -> Ints:
+        out = np.empty((len(dense), len(self.axes)), dtype=np.int64)
+        for i, axis in enumerate(self.axes):
+            block = self.block(axis.block)
+            if block.kind is Kind.ONE_HOT:
+                part = dense[:, axis.columns[: len(block.values)]]
+                out[:, i] = np.where(part.any(1), part.argmax(1), len(block.values))
+            else:
+                low = block.low if block.kind is Kind.COUNT else 0
+                out[:, i] = dense[:, axis.columns[0]].astype(np.int64) - low
+        return out
+
+
+def _dense_chunks(psi: Psi) -> Iterator[Floats]:
+    """Dense rows, a few at a time where psi is sparse; at least one chunk."""
+    if not isinstance(psi, SparsePsi):
+        yield np.atleast_2d(psi)
+        return
+    for first in range(0, max(len(psi), 1), _DENSE_ROWS):
+        yield psi.take(np.arange(first, min(first + _DENSE_ROWS, len(psi)))).dense()
+
+
+def _listed(names: tuple[str, ...], most: int = 12) -> str:
+    shown = ", ".join(repr(name) for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def _unknown_value(block: Block, value: Any) -> InvalidInput:
+    return InvalidInput(
+        f"unknown value {value!r} for block {block.name!r}; it is one of {_listed(block.values)}."
+    )

@@ -1,0 +1,253 @@
+"""Rows as text, in the layout of the paper's coefficient tables.
+
+A column per value of psi under its block's name, then the bias; a row per inequality `... >= 0`.
+
+Paper: the tables of Appendix C.
+
+A constraint's inequalities with the names of their columns: as text, JSON and CSV.
+
+| form | a row | columns |
+|---|---|---|
+| rows | `coefficients . psi + bias >= 0`, all 2^K - 1 of Theorem 1 | psi by block and value, bias |
+| simplified | the same, those that matter on the domain | the same |
+| lifted | `A_psi . psi + A_s . s >= rhs` for some s >= 0 | psi by block and value, s, rhs |
+
+Rows and the lifted form hold for every psi; simplified rows only beside the equations of the space, which the
+JSON has (`equations.py`). The numbers of JSON and CSV read back as the same floats.
+
+Paper: the tables of Appendix C list rows. Not in the paper: simplified rows and the lifted form.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+from lcons_core._arithmetic import Floats, rounding_bound
+from lcons_core._constraint import LearnedConstraint
+from lcons_core._errors import InvalidInput, TooLarge
+from lcons_core._inequalities import LinearInequalities, RowsEstimate, estimate_rows, to_inequalities
+from lcons_core._lifted import lift
+from lcons_core._network import Network
+from lcons_core._space import FeatureSpace
+from lcons_core.reason._equations import domain_equations
+from lcons_core.reason._points import check_width
+from lcons_core.reason._simplify import simplify
+
+BIAS = "bias"
+
+Columns = tuple[str, Sequence[str]]
+
+
+def rows_table(rows: LinearInequalities, space: FeatureSpace, decimals: int = 2) -> str:
+    """The coefficients, two header lines first.
+
+    >>> from lcons_core._space import one_hot
+    >>> space = FeatureSpace([one_hot("source", ["Person", "Location"]), one_hot("relation", ["Kill"])])
+    >>> print(rows_table(LinearInequalities([[1.0, -1.5, -2.0]], [0.25]), space))
+    source           | relation |
+    Person  Location |     Kill | bias
+      1.00     -1.50 |    -2.00 | 0.25
+    """
+    check_width(rows, space)
+    blocks = [(block.name, block.values) for block in space.blocks] + [("", (BIAS,))]
+    numbers = np.column_stack([rows.coefficients, rows.bias])
+    return "\n".join(table_lines(blocks, numbers, decimals))
+
+
+def table_lines(blocks: Sequence[Columns], numbers: Floats, decimals: int = 2) -> Iterator[str]:
+    """The lines of a table: the blocks' names, their values, then a line a row of `numbers` (M, width)."""
+    # The longest number of a column is its least or its largest one.
+    extremes = [numbers.min(0), numbers.max(0)] if len(numbers) else []
+    names = [value for _, values in blocks for value in values]
+    cells = [names, *([f"{value:.{decimals}f}" for value in row] for row in extremes)]
+    widths = [max(len(cell) for cell in column) for column in zip(*cells, strict=True)]
+    spans, padding, first = [], [], 0
+    for name, values in blocks:
+        spans.append(slice(first, first + len(values)))
+        first += len(values)
+        width = sum(widths[spans[-1]]) + 2 * (len(values) - 1)
+        padding.append(max(len(name), width))
+
+    def line(row: Sequence[str]) -> str:
+        padded = [cell.rjust(width) for cell, width in zip(row, widths, strict=True)]
+        bodies = ["  ".join(padded[span]) for span in spans]
+        return " | ".join(body.rjust(w) for body, w in zip(bodies, padding, strict=True)).rstrip()
+
+    yield " | ".join(name.ljust(w) for (name, _), w in zip(blocks, padding, strict=True)).rstrip()
+    yield line(names)
+    for row in numbers:
+        yield line([f"{value:.{decimals}f}" for value in row.tolist()])
+
+
+MAX_BYTES = 2**26
+
+Progress = Callable[[int, int], None]
+
+
+class Form(StrEnum):
+    """Which inequalities; all describe the same points of the space."""
+
+    ROWS = "rows"
+    LIFTED = "lifted"
+    SIMPLIFIED = "simplified"
+
+
+@dataclass(frozen=True, eq=False)
+class NamedRows:
+    """`arrays` side by side are the columns that `blocks` name; `about` is plain data on the rows.
+
+    `rounded`: the subset sums of the weights are not exact in float64, so these are rounded.
+    """
+
+    form: Form
+    meaning: str
+    space: FeatureSpace
+    blocks: tuple[Columns, ...]
+    arrays: dict[str, Floats]
+    subsets: Sequence[Sequence[int]] | None = None
+    rounded: bool = False
+    about: dict[str, Any] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(next(iter(self.arrays.values())))
+
+    def text(self, decimals: int = 2) -> Iterator[str]:
+        """Lines in the layout of the paper's tables."""
+        yield from table_lines(self.blocks, np.column_stack(list(self.arrays.values())), decimals)
+
+    def csv(self) -> Iterator[str]:
+        """Lines of CSV: a column `block=value` each, then the others, and the hidden units of the row."""
+        named = [f"{block}={value}" if block else value for block, values in self.blocks for value in values]
+        yield _csv_line([*named, *(["units"] if self.subsets is not None else [])])
+        for m in range(len(self)):
+            numbers = np.concatenate([np.atleast_1d(array[m]) for array in self.arrays.values()]).tolist()
+            units = [] if self.subsets is None else [" ".join(map(str, self.subsets[m]))]
+            yield _csv_line([*map(repr, numbers), *units])
+
+    def json(self) -> Iterator[str]:
+        """Lines of one JSON object, a line a row of numbers."""
+        head = {
+            "form": str(self.form),
+            "meaning": self.meaning,
+            "columns": [list(column) for column in self.space.columns],
+            "rounded": self.rounded,
+            **self.about,
+            "domain": _domain(self.space),
+        }
+        yield "{"
+        for name, value in head.items():
+            yield f"  {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)},"
+        pieces: dict[str, Any] = {**self.arrays}
+        if self.subsets is not None:
+            pieces["units"] = self.subsets
+        for i, (name, value) in enumerate(pieces.items()):
+            yield f"  {json.dumps(name)}: ["
+            for m, row in enumerate(value):
+                listed = row.tolist() if isinstance(row, np.ndarray | np.generic) else row
+                yield f"    {json.dumps(listed)}{',' if m < len(value) - 1 else ''}"
+            yield "  ]" + ("," if i < len(pieces) - 1 else "")
+        yield "}"
+
+
+def estimate(network: Network, form: Form | str) -> RowsEstimate:
+    """How large a form would be; for simplified rows, the rows that they are chosen from."""
+    if read_form(form) is not Form.LIFTED:
+        return estimate_rows(network)
+    rows = network.K + len(network.parts)
+    return RowsEstimate(rows, 8 * rows * (network.d + network.K + 1))
+
+
+def named_rows(
+    constraint: LearnedConstraint,
+    form: Form | str = Form.ROWS,
+    *,
+    max_bytes: int = MAX_BYTES,
+    progress: Progress | None = None,
+) -> NamedRows:
+    """The constraint's inequalities in one form; refused where they would be more than `max_bytes`.
+
+    >>> from lcons_core._network import RectifierNetwork
+    >>> from lcons_core._space import one_hot
+    >>> space = FeatureSpace([one_hot("source", ["Person", "Place"]), one_hot("relation", ["NoRel", "Kill"])])
+    >>> constraint = LearnedConstraint(RectifierNetwork([[0.0, 2.0, 0.0, 2.0]], [-2.0]), space)
+    >>> print("\\n".join(named_rows(constraint, "lifted").text()))
+    source         | relation        | s     |
+    Person   Place |    NoRel   Kill |    s0 |   rhs
+      0.00   -2.00 |     0.00  -2.00 |  1.00 | -2.00
+      0.00    0.00 |     0.00   0.00 | -1.00 | -1.00
+    """
+    form, network = read_form(form), constraint.network
+    check_size(network, form, max_bytes)
+    space = constraint.space
+    blocks: tuple[Columns, ...] = tuple((block.name, block.values) for block in space.blocks)
+    if form is Form.LIFTED:
+        lifted = lift(network)
+        units = tuple(f"s{k}" for k in range(lifted.K))
+        arrays = {"A_psi": lifted.A_psi, "A_s": lifted.A_s, "rhs": lifted.rhs}
+        meaning = "psi is allowed iff A_psi @ psi + A_s @ s >= rhs for some s >= 0"
+        return NamedRows(form, meaning, space, (*blocks, ("s", units), ("", ("rhs",))), arrays)
+    rounded = any(rounding_bound(part.magnitude(1.0), 0, part.exponent) for part in network.parts)
+    about: dict[str, Any] = {}
+    meaning = "psi is allowed iff coefficients @ psi + bias >= 0 for every row"
+    if form is Form.ROWS:
+        rows = to_inequalities(network, max_bytes)
+    else:
+        simplified = simplify(constraint, progress=progress)
+        rows, rounded = simplified.rows, simplified.rounded
+        dropped = {str(reason): number for reason, number in simplified.counts().items()}
+        about = {"minimal": simplified.minimal, "kept": simplified.kept.tolist(), "dropped": dropped}
+        meaning = f"a psi of the domain {meaning.removeprefix('psi ')}"
+    arrays = {"coefficients": rows.coefficients, "bias": rows.bias}
+    subsets = None if rows.subsets is None else [np.flatnonzero(subset).tolist() for subset in rows.subsets]
+    return NamedRows(form, meaning, space, (*blocks, ("", (BIAS,))), arrays, subsets, rounded, about)
+
+
+def check_size(network: Network, form: Form, max_bytes: int) -> None:
+    """Refuses a form that would be too large, stating its size."""
+    size = estimate(network, form)
+    if size.bytes > max_bytes:
+        advice = "" if form is Form.LIFTED else "ask for the lifted form, which is linear in K, or "
+        raise TooLarge(
+            f"the form {form.value!r} of a constraint with K = {network.K} hidden units needs {size}, above"
+            f" the limit of {max_bytes / 2**20:,.0f} MiB; {advice}raise the limit."
+        )
+
+
+def read_form(form: Form | str) -> Form:
+    """A form by name."""
+    if form not in tuple(Form):
+        raise InvalidInput(f"the form is one of {', '.join(Form)}, found {form!r}.")
+    return Form(form)
+
+
+def _domain(space: FeatureSpace) -> dict[str, Any]:
+    equations = domain_equations(space)
+    return {
+        "equations": [
+            {
+                "meaning": row.meaning,
+                "columns": list(row.columns),
+                "coefficients": list(row.coefficients),
+                "sense": row.sense,
+                "rhs": row.rhs,
+            }
+            for row in equations.rows
+        ],
+        "lower": equations.lower.tolist(),
+        "upper": equations.upper.tolist(),
+        "integral": True,
+    }
+
+
+def _csv_line(cells: Sequence[str]) -> str:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(cells)
+    return line.getvalue()

@@ -1,0 +1,163 @@
+"""What every constraint feature offers, and how a file's feature finds its class again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+
+from lcons_core._errors import InvalidInput, TooLarge
+from lcons_core._psi import SparsePsi
+from lcons_core._space import MAX_COLUMNS, FeatureSpace
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+ENTRY_POINTS = "lcons.features"
+LARGEST_N = 32
+
+
+class Scope(StrEnum):
+    """LOCAL: psi has a row per part and each must be accepted. GLOBAL: one row for the whole structure."""
+
+    LOCAL = "local"
+    GLOBAL = "global"
+
+
+@dataclass(frozen=True)
+class GroundedRow:
+    """One psi row as a function of the output indicators: variable (position, label) is 1 iff y has it.
+
+    Column j is the sum of its `constant` and its `linear` variables, or, where `any_of` names it, 1 iff all
+    variables of at least one of the listed groups are 1.
+    """
+
+    constant: Mapping[int, int]
+    linear: Mapping[int, tuple[tuple[int, str], ...]]
+    any_of: Mapping[int, tuple[tuple[tuple[int, str], ...], ...]]
+
+
+class ConstraintFeature(Protocol):
+    """Makes psi from structures; frozen plain data."""
+
+    kind: ClassVar[str]
+    scope: ClassVar[Scope]
+
+    @property
+    def space(self) -> FeatureSpace:
+        """The names of psi's columns."""
+        ...
+
+    @property
+    def column(self) -> str | None:
+        """The column of x that psi reads, if any."""
+        ...
+
+    def psi(self, structure: Any) -> SparsePsi:
+        """The psi rows of one structure; an unknown label is an error."""
+        ...
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: `kind` and the fields."""
+        ...
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """The feature that `to_dict` described."""
+        ...
+
+    @classmethod
+    def from_instances(cls, *structures: Any, **options: Any) -> Self:
+        """The feature whose vocabularies are those of the training structures, an iterable of them."""
+        ...
+
+
+def feature_kinds() -> dict[str, type[ConstraintFeature]]:
+    """All kinds by name: the generic ones and those that other packages register."""
+    return {**{name: entry.load() for name, entry in _registered().items()}, **_generic_kinds()}
+
+
+def feature_kind(name: str) -> type[ConstraintFeature]:
+    """The kind of that name; another package's code is loaded only where it registers that very name."""
+    generic = _generic_kinds()
+    if name in generic:
+        return generic[name]
+    registered = _registered()
+    if name not in registered:
+        raise InvalidInput(
+            f"unknown feature kind {name!r}; known kinds are {', '.join(sorted({*generic, *registered}))};"
+            " install the package that registers it."
+        )
+    kind: type[ConstraintFeature] = registered[name].load()
+    return kind
+
+
+def feature_from_dict(data: Mapping[str, Any]) -> ConstraintFeature:
+    """The feature that some `to_dict` described, of whatever kind."""
+    return feature_kind(str(data.get("kind"))).from_dict(data)
+
+
+def _generic_kinds() -> dict[str, type[ConstraintFeature]]:
+    from lcons_core.features import Counts, Existence, NgramContext, NgramLabels, Tuples
+
+    generic: tuple[type[ConstraintFeature], ...] = (
+        NgramLabels,
+        NgramContext,
+        Existence,
+        Counts,
+        Tuples,
+    )
+    return {kind.kind: kind for kind in generic}
+
+
+def _registered() -> dict[str, EntryPoint]:
+    from importlib.metadata import entry_points  # slow to import
+
+    return {entry.name: entry for entry in entry_points(group=ENTRY_POINTS)}
+
+
+def checked_names(values: Iterable[str], what: str) -> tuple[str, ...]:
+    """`values` as a tuple, checked to be distinct non-empty strings; at least one."""
+    names = tuple(values)
+    if len(names) > MAX_COLUMNS:
+        raise TooLarge(f"{what} exceed the limit of {MAX_COLUMNS:,}, found {len(names):,}; use fewer.")
+    if not names or not all(isinstance(name, str) and name for name in names):
+        raise InvalidInput(
+            f"{what} must be one or more non-empty strings, found {names!r:.80}; name each of them."
+        )
+    if len(set(names)) != len(names):
+        raise InvalidInput(f"{what} must be distinct, found {names!r:.80}; drop the duplicates.")
+    return names
+
+
+def checked_n(n: int, least: int = 1) -> int:
+    """The length n of an n-gram, checked."""
+    if not isinstance(n, int) or isinstance(n, bool) or not least <= n <= LARGEST_N:
+        raise InvalidInput(
+            f"n must be an integer in {least}..{LARGEST_N}, found {n!r:.40}; use a shorter n-gram."
+            if least == 1
+            else f"n must be an integer in {least}..{LARGEST_N} with padding, found {n!r:.40}."
+        )
+    return n
+
+
+def checked_flag(value: bool, name: str) -> bool:
+    """A truth value, checked."""
+    if not isinstance(value, bool):
+        raise InvalidInput(f"{name} must be True or False, found {value!r:.40}.")
+    return value
+
+
+def vocabulary(values: Iterable[str], what: str) -> tuple[str, ...]:
+    """The distinct values, sorted; at least one."""
+    distinct = set(values)
+    strange = [value for value in distinct if not isinstance(value, str)]
+    if strange:
+        raise InvalidInput(
+            f"every {what} must be a string, found {strange[0]!r} ({type(strange[0]).__name__}); name it."
+        )
+    found = tuple(sorted(distinct))
+    if not found:
+        raise InvalidInput(f"no {what} found in the structures; at least one is needed.")
+    return found

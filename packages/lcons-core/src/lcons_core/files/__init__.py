@@ -1,5 +1,0 @@
-"""Constraint files: plain JSON, checked on the way in, written atomically."""
-
-from lcons_core.files.saving import dumps, load, loads, save
-
-__all__ = ["dumps", "load", "loads", "save"]

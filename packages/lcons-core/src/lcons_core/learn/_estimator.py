@@ -1,0 +1,252 @@
+"""`ConstraintLearner`: labelled psi in, a rectifier network out, in the manner of scikit-learn.
+
+    ConstraintLearner(hidden=K).fit(X, y).network_      accepts psi  iff  1 - sum_k ReLU(a_k) >= 0
+
+Paper: Sec. 3 and the hyper-parameter tables of the appendices (`grids.py`). Several values of `hidden`,
+`learning_rate` or `decay` are searched by cross-validation (`selection.py`); one configuration is trained
+(`training.py`, `population.py`). Repeats are folded into weights first (`folding.py`).
+
+Not in the paper: restarts side by side, class weights, tau, and the rounding of W and b to multiples of
+2^-20 (`exact.py`), after which everything here is measured: the rounded network is the one that predicts.
+
+The module needs numpy alone; `fit` needs torch. scikit-learn is imported only when it asks for its tags.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lcons_core._arithmetic import Floats
+from lcons_core._errors import InvalidInput, MissingExtra
+from lcons_core._network import RectifierNetwork
+from lcons_core._psi import SparsePsi
+from lcons_core.learn._inputs import (
+    FoldedExamples,
+    checked_labels,
+    checked_psi,
+    checked_weights,
+    fold,
+    not_fitted,
+    two_classes,
+)
+from lcons_core.learn._settings import Progress, class_weights_of, hidden_values, numbers, restarts_for, whole
+
+
+class ConstraintLearner:
+    """Learns which psi are valid from examples labelled by two labels, the larger of which means valid.
+
+    hidden: K, several K to choose from, or "auto" (the smallest K within one standard error of the best).
+    seed: the only source of randomness.
+    restarts: networks started side by side, the best of which is kept; "auto": 32 for small data, down to 2.
+    learning_rate, decay: of Adam; rate / (1 + decay * step). Sequences are searched by cross-validation.
+    epochs: passes at most; training ends earlier when the examples are separated or nothing improves.
+    class_weight: "balanced" (both labels weigh the same in total), None, or {label: weight}.
+    cv: folds, where there is something to choose.
+    temperature: tau in sigmoid(tau * margin); the set that a network describes does not depend on it.
+    patience: checks (every 10 steps, or every epoch where that is longer) without improvement before the
+        rate is cut; after three cuts training ends.
+    batch_size: None for all at once up to 2048 distinct vectors and 1024 at a time beyond.
+    progress: called with a `Progress` at each check.
+
+    After `fit`: `network_` (rounded, exact), `classes_`, `n_features_in_`, `configuration_` (the chosen
+    hidden, learning_rate and decay), `history_` (all `Progress` of the final training), and `cv_results_`
+    (None where nothing was chosen).
+
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["ok", "ok", "ok", "bad"]
+    >>> learner = ConstraintLearner(hidden=1).fit(X, [label == "ok" for label in y])
+    >>> learner.predict(X).tolist(), learner.score(X, [True, True, True, False])
+    ([True, True, True, False], 1.0)
+    """
+
+    def __init__(
+        self,
+        hidden: int | Sequence[int] | str = 10,
+        *,
+        seed: int = 0,
+        restarts: int | str = "auto",
+        learning_rate: float | Sequence[float] = 0.03,
+        decay: float | Sequence[float] = 0.0,
+        epochs: int = 1000,
+        class_weight: str | Mapping[Any, float] | None = "balanced",
+        cv: int = 5,
+        temperature: float = 4.0,
+        patience: int = 10,
+        batch_size: int | None = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> None:
+        self.hidden = hidden
+        self.seed = seed
+        self.restarts = restarts
+        self.learning_rate = learning_rate
+        self.decay = decay
+        self.epochs = epochs
+        self.class_weight = class_weight
+        self.cv = cv
+        self.temperature = temperature
+        self.patience = patience
+        self.batch_size = batch_size
+        self.progress = progress
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ConstraintLearner:
+        """Learns `network_` from X (N, d) and two labels (N,)."""
+        psi = checked_psi(X)
+        classes, is_valid = two_classes(checked_labels(y, len(psi)))
+        weights = checked_weights(sample_weight, len(psi))
+        examples = fold(psi, is_valid, weights)
+        if not examples.valid.any() or not examples.invalid.any():
+            raise InvalidInput(
+                "both classes must have an example of positive weight, found a label whose every weight is"
+                " zero; give some of its examples a weight."
+            )
+        network, chosen, history, results = _learn(self, examples, classes)
+        self.network_: RectifierNetwork = network
+        self.configuration_: dict[str, Any] = chosen
+        self.history_: tuple[Progress, ...] = history
+        self.cv_results_: dict[str, Any] | None = results
+        self.classes_: NDArray[Any] = classes
+        self.n_features_in_: int = psi.d
+        return self
+
+    def decision_function(self, X: Any) -> Floats:
+        """(N,) margins: at least 0 means valid."""
+        margin: Floats = self._network().margin(self._psi(X))
+        return margin
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """(N,) labels, decided exactly."""
+        accepted = self._network().accepts(self._psi(X))
+        labels: NDArray[Any] = self.classes_[accepted.astype(np.intp)]
+        return labels
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of examples (of their weight) that `predict` gets right."""
+        predicted = self.predict(X)
+        right = predicted == checked_labels(y, len(predicted))
+        return float(np.average(right, weights=checked_weights(sample_weight, len(right))))
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The settings by name."""
+        return {name: getattr(self, name) for name in self._defaults()}
+
+    def set_params(self, **params: Any) -> ConstraintLearner:
+        """Changes settings by name."""
+        unknown = sorted(set(params) - set(self._defaults()))
+        if unknown:
+            raise InvalidInput(
+                f"unknown setting {unknown[0]!r}; the settings are {', '.join(self._defaults())}."
+            )
+        for name, value in params.items():
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        changed = [
+            f"{name}={getattr(self, name)!r}"
+            for name, default in self._defaults().items()
+            if repr(getattr(self, name)) != repr(default)
+        ]
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "network_")
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type="classifier",
+            target_tags=TargetTags(required=True),
+            classifier_tags=ClassifierTags(multi_class=False),
+            input_tags=InputTags(sparse=True),
+        )
+
+    @classmethod
+    def _defaults(cls) -> dict[str, Any]:
+        parameters = list(inspect.signature(cls.__init__).parameters.values())[1:]
+        return {parameter.name: parameter.default for parameter in parameters}
+
+    def _network(self) -> RectifierNetwork:
+        if not hasattr(self, "network_"):
+            raise not_fitted(type(self).__name__)
+        return self.network_
+
+    def _psi(self, X: Any) -> Any:
+        psi = checked_psi(X)
+        if psi.d != self.n_features_in_:
+            raise InvalidInput(
+                f"X has {psi.d} features, but {type(self).__name__} is expecting {self.n_features_in_}"
+                " features as input; use the space that the constraint was learned on."
+            )
+        return psi if isinstance(X, SparsePsi) or hasattr(X, "tocsr") else psi.dense()
+
+
+def _learn(
+    learner: ConstraintLearner, examples: FoldedExamples, classes: NDArray[Any]
+) -> tuple[RectifierNetwork, dict[str, Any], tuple[Progress, ...], dict[str, Any] | None]:
+    """The network, the chosen configuration, the course of its training and the scores of all."""
+    hidden = hidden_values(learner.hidden, examples.psi.d)
+    rates = numbers("learning_rate", learner.learning_rate, positive=True)
+    decays = numbers("decay", learner.decay, positive=False)
+    seed = whole("seed", learner.seed, 0)
+    restarts = restarts_for(learner.restarts, len(examples))
+    class_weights = class_weights_of(learner.class_weight, classes)
+    epochs, patience = whole("epochs", learner.epochs, 1), whole("patience", learner.patience, 1)
+    temperature = numbers("temperature", learner.temperature, positive=True)[0]
+    size = None if learner.batch_size is None else whole("batch_size", learner.batch_size, 1)
+    try:
+        from lcons_core.learn import _schedule as training
+        from lcons_core.learn import _search as selection
+    except ImportError as error:
+        raise MissingExtra(
+            f'learning needs torch, which cannot be imported ({error}); run: pip install "lcons-core[torch]".'
+        ) from error
+    settings = training.Settings(epochs, temperature, patience, size)
+    configurations = selection.grid(hidden, rates, decays)
+    chosen, results = configurations[0], None
+    if len(configurations) > 1:
+        # Members are many here and only compared; the winner gets all its restarts below.
+        fewer = 4 if learner.restarts == "auto" else 1
+        scores = selection.cross_validate(
+            examples,
+            configurations,
+            lambda K: max(restarts(K) // fewer, 1),
+            whole("cv", learner.cv, 2),
+            class_weights,
+            settings,
+            seed,
+            learner.progress,
+        )
+        winner = selection.choose(configurations, scores, smallest=learner.hidden == "auto")
+        chosen = configurations[winner]
+        results = _results(configurations, scores, winner)
+    history: list[Progress] = []
+
+    def record(progress: Progress) -> None:
+        history.append(progress)
+        if learner.progress is not None:
+            learner.progress(progress)
+
+    found = training.train(
+        selection.weigh(examples, class_weights),
+        chosen.members(0, restarts(chosen.hidden)),
+        settings,
+        seed,
+        record,
+    )
+    return found[0].network, vars(chosen).copy(), tuple(history), results
+
+
+def _results(configurations: Sequence[Any], scores: Floats, winner: int) -> dict[str, Any]:
+    """Scores per configuration under the names that scikit-learn's searches use."""
+    return {
+        "params": [vars(configuration).copy() for configuration in configurations],
+        "split_test_score": scores,
+        "mean_test_score": scores.mean(1),
+        "std_test_score": scores.std(1),
+        "best_index": winner,
+    }

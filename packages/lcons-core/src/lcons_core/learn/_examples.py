@@ -1,0 +1,119 @@
+"""Labelled examples: psi of valid structures, and psi of invalid ones, disjoint by construction.
+
+Paper: Sec. 3. Equal vectors are folded into one with a weight. A positive seen fewer than `min_support`
+times is dropped (noise in the labels), and a vector that is positive is never a negative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lcons_core._arithmetic import Floats, finite_array
+from lcons_core._errors import InvalidInput
+from lcons_core._instance import read_instances
+from lcons_core._psi import SparsePsi, as_psi
+from lcons_core._space import FeatureSpace
+from lcons_core.features._protocol import ConstraintFeature
+from lcons_core.features._windows import SequenceFeature
+
+
+@dataclass(frozen=True, eq=False)
+class Folded:
+    """Distinct psi, in order of first appearance, and how often each was seen."""
+
+    psi: SparsePsi
+    weights: Floats
+
+    def __len__(self) -> int:
+        return len(self.psi)
+
+
+def fold(psi: Any, d: int, weights: Any = None, min_support: float = 1) -> Folded:
+    """Equal rows as one row with the sum of their weights; those below `min_support` are left out.
+
+    >>> folded = fold([[1, 0], [0, 1], [1, 0]], d=2)
+    >>> folded.psi.dense(), folded.weights
+    (array([[1., 0.],
+           [0., 1.]]), array([2., 1.]))
+    """
+    rows = as_psi(psi, d)
+    sparse = rows if isinstance(rows, SparsePsi) else SparsePsi.from_dense(np.atleast_2d(rows))
+    given = np.ones(len(sparse)) if weights is None else finite_array(weights, "weights", 1)
+    if len(given) != len(sparse):
+        raise InvalidInput(f"weights must have {len(sparse)} entries, found {len(given)}.")
+    groups: dict[bytes, int] = {}
+    group = np.array([groups.setdefault(key, len(groups)) for key in sparse.row_keys()], dtype=np.int64)
+    _, first = np.unique(group, return_index=True)
+    totals = np.bincount(group, weights=given, minlength=len(first))
+    kept = totals >= min_support
+    return Folded(sparse.take(first[kept]), finite_array(totals[kept], "weights", 1))
+
+
+def positives_of(feature: ConstraintFeature, structures: Iterable[Any], min_support: float = 1) -> Folded:
+    """The folded psi rows of valid structures."""
+    instances = read_instances(structures, feature.column)
+    if isinstance(feature, SequenceFeature):
+        windows = np.concatenate([feature.values(instance) for instance in instances])
+        return fold(feature.psi_of_values(windows), feature.space.d, min_support=min_support)
+    rows = SparsePsi.stack([feature.psi(instance) for instance in instances])
+    return fold(rows, feature.space.d, min_support=min_support)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledExamples:
+    """Positives and negatives on one space; no vector is both.
+
+    >>> from lcons_core._space import one_hot
+    >>> space = FeatureSpace([one_hot("label", ["A", "B"])])
+    >>> examples = LabelledExamples.of(space, [[1, 0]], [[1, 0], [0, 1], [0, 1]])
+    >>> len(examples.positives), len(examples.negatives), examples.negative_weights
+    (1, 1, array([2.]))
+    """
+
+    space: FeatureSpace
+    positives: SparsePsi
+    positive_weights: Floats
+    negatives: SparsePsi
+    negative_weights: Floats
+
+    @classmethod
+    def of(
+        cls, space: FeatureSpace, positives: Any, negatives: Any, min_support: float = 1
+    ) -> LabelledExamples:
+        """Folds both, drops rare positives, and drops negatives that are positives."""
+        good = positives if isinstance(positives, Folded) else fold(positives, space.d)
+        frequent = good.weights >= min_support
+        good = Folded(good.psi.take(frequent), good.weights[frequent])
+        bad = negatives if isinstance(negatives, Folded) else fold(negatives, space.d)
+        seen = set(good.psi.row_keys())
+        fresh = np.array([key not in seen for key in bad.psi.row_keys()], dtype=np.bool_)
+        bad = Folded(bad.psi.take(fresh), bad.weights[fresh])
+        for what, side in (("positives", good), ("negatives", bad)):
+            if not len(side):
+                raise InvalidInput(
+                    f"at least one example of each class is needed, found no {what} (after folding"
+                    f"{f' and min_support={min_support:g}' if what == 'positives' else ''});"
+                    " give more structures or another source of negatives."
+                )
+            space.check(side.psi)
+        return cls(space, good.psi, good.weights, bad.psi, bad.weights)
+
+    def __len__(self) -> int:
+        return len(self.positives) + len(self.negatives)
+
+    def matrix(self, by_frequency: bool = False) -> tuple[SparsePsi, NDArray[np.bool_], Floats]:
+        """(psi, y, weights) for a learner: positives first, y True where positive.
+
+        A set is learned, so each distinct vector weighs 1; `by_frequency` weighs positives by how often
+        they were seen. Negatives are made up and have no frequency.
+        """
+        y = np.arange(len(self)) < len(self.positives)
+        weights = np.ones(len(self))
+        if by_frequency:
+            weights[: len(self.positives)] = self.positive_weights
+        return SparsePsi.stack([self.positives, self.negatives]), y, weights

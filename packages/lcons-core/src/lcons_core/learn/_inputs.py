@@ -1,0 +1,228 @@
+"""Examples with repeats folded into weights.
+
+A learner sees each distinct psi once, with the weight it has as a valid and as an invalid example:
+
+    valid[i] = sum of the weights of the valid examples equal to psi[i],   invalid[i] likewise
+
+in an order that depends on the vectors alone. So a weight of 2 and a repeat, a weight of 0 and an absence,
+and any two orders of the examples give the same training, bit for bit. A vector that occurs with both labels
+keeps both weights.
+
+What a learner takes as X, y and sample_weight, checked once.
+
+X is an array, a scipy.sparse matrix or a `SparsePsi`, and becomes a `SparsePsi`; y holds two distinct labels,
+the larger of which means valid; sample_weight is non-negative. scikit-learn is not imported here: where the
+caller has loaded it, errors and warnings are its own kind too, so that its tools recognise them.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lcons_core._arithmetic import Floats
+from lcons_core._errors import InvalidInput, NotFitted
+from lcons_core._psi import Ints, SparsePsi, as_psi
+
+
+@dataclass(frozen=True, eq=False)
+class FoldedExamples:
+    """Distinct psi and their weights per label, (N,) each."""
+
+    psi: SparsePsi
+    valid: Floats
+    invalid: Floats
+
+    def __len__(self) -> int:
+        return len(self.psi)
+
+    def accuracy(self, accepted: NDArray[np.bool_]) -> float:
+        """The weighted share of examples that a verdict (N,) on the distinct psi gets right."""
+        # From the errors, so that none is exactly 1.0 whatever the weights.
+        wrong = self.valid[~accepted].sum() + self.invalid[accepted].sum()
+        return float(1.0 - wrong / (self.valid.sum() + self.invalid.sum()))
+
+
+def fold(psi: SparsePsi, is_valid: NDArray[np.bool_], weights: Floats) -> FoldedExamples:
+    """Distinct psi in canonical order, with the total weight of each label."""
+    present = np.flatnonzero(weights != 0)
+    keys = psi.row_keys()
+    first: dict[bytes, int] = {}
+    owner = np.fromiter((first.setdefault(keys[i], int(i)) for i in present.tolist()), np.int64, len(present))
+    rows = np.array([first[key] for key in sorted(first)], dtype=np.int64)
+    rank = np.empty(len(psi), dtype=np.int64)
+    rank[rows] = np.arange(len(rows))
+    # Ascending within a vector: float sums must not depend on the order of the examples.
+    order = np.argsort(weights[present], kind="stable")
+    present, owner = present[order], rank[owner[order]]
+    label, weight = is_valid[present], weights[present]
+    return FoldedExamples(
+        psi.take(rows),
+        _totals(owner[label], weight[label], len(rows)),
+        _totals(owner[~label], weight[~label], len(rows)),
+    )
+
+
+def _totals(owner: Ints, weight: Floats, number: int) -> Floats:
+    return np.bincount(owner, weight, minlength=number).astype(np.float64)
+
+
+class WrongType(InvalidInput, TypeError):
+    """An entry that is not a number."""
+
+
+def checked_psi(X: Any) -> SparsePsi:
+    """X as a `SparsePsi`, checked to be two-dimensional, numeric and finite."""
+    if isinstance(X, SparsePsi):
+        return _not_empty(X)
+    sparse = hasattr(X, "tocsr")
+    array: Any = X.tocsr() if sparse else _as_array(X)
+    if array.ndim != 2:
+        raise InvalidInput(
+            f"Expected 2D array, got {array.ndim}D array instead: X must be (examples, columns), found shape"
+            f" {array.shape}. Reshape your data, with X.reshape(1, -1) for a single example."
+        )
+    if np.iscomplexobj(array.data if sparse else array):
+        raise InvalidInput("Complex data not supported: X must be real; pass its real part.")
+    entries = _numbers(array.data if sparse else array)
+    if not np.isfinite(entries).all():
+        raise InvalidInput(
+            f"X must be finite, found {int((~np.isfinite(entries)).sum())} NaN or infinity value(s);"
+            " replace or drop them."
+        )
+    if not array.shape[1]:
+        raise InvalidInput(
+            f"Found array with 0 feature(s) (shape={array.shape}) while a minimum of 1 is required; pass at"
+            " least one column of psi."
+        )
+    if sparse:
+        psi = as_psi(array, int(array.shape[1]))
+        assert isinstance(psi, SparsePsi)
+        return _not_empty(psi)
+    return _not_empty(SparsePsi.from_dense(entries))
+
+
+def checked_labels(y: Any, number: int) -> NDArray[Any]:
+    """y as a one-dimensional array of `number` labels."""
+    if y is None:
+        raise InvalidInput(
+            "This learner requires y to be passed, but the target y is None; pass one of two labels an"
+            " example."
+        )
+    labels = y if isinstance(y, np.ndarray) else np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected; pass y.ravel().",
+            _sklearn_kind("DataConversionWarning", UserWarning),
+            stacklevel=3,
+        )
+        labels = labels.ravel()
+    if labels.ndim != 1 or len(labels) != number:
+        raise InvalidInput(
+            f"y must have one label an example, found shape {labels.shape} for {number} example(s);"
+            " pass a one-dimensional y as long as X."
+        )
+    if labels.dtype.kind == "c":
+        raise InvalidInput("Complex data not supported: y must hold labels; pass two of them.")
+    if labels.dtype.kind == "f":
+        if not np.isfinite(labels).all():
+            raise InvalidInput(
+                "Input y contains NaN or Input y contains infinity or a value too large for"
+                " dtype('float64').; pass two finite labels."
+            )
+        if (labels != np.rint(labels)).any():
+            raise InvalidInput(
+                "Unknown label type: continuous. y must hold two labels, found fractions; pass classes."
+            )
+    return labels
+
+
+def two_classes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """(classes, is_valid): the two distinct labels in order, and which examples have the second."""
+    try:
+        classes, codes = np.unique(labels, return_inverse=True)
+    except TypeError:
+        raise InvalidInput(
+            "y must hold labels of one type, found a mixture that has no order; use two numbers or two"
+            " strings."
+        ) from None
+    if len(classes) > 2:
+        raise InvalidInput(
+            "Only binary classification is supported. The type of the target is multiclass: found"
+            f" {len(classes)} labels; a constraint separates valid from invalid, pass two."
+        )
+    if len(classes) < 2:
+        raise InvalidInput(
+            f"y must hold two classes, found 1 class ({classes[:1].tolist()}); a constraint is learned from"
+            " valid and invalid examples, add some of the other."
+        )
+    return classes, codes == 1
+
+
+def checked_weights(sample_weight: Any, number: int) -> Floats:
+    """(number,) finite, non-negative weights; ones where `sample_weight` is None."""
+    if sample_weight is None:
+        return np.ones(number)
+    weights = _numbers(np.asarray(sample_weight))
+    if weights.ndim == 0:
+        weights = np.full(number, float(weights))
+    if weights.shape != (number,):
+        raise InvalidInput(
+            f"sample_weight must have one entry an example, found shape {weights.shape} for {number}"
+            " example(s); pass a one-dimensional array as long as X."
+        )
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise InvalidInput(
+            "sample_weight must be finite and not negative, found other values; clip or drop them."
+        )
+    return weights
+
+
+def not_fitted(name: str) -> NotFitted:
+    """The error of a learner that is used before `fit`; scikit-learn's own kind too, where it is loaded."""
+    kind = _not_fitted_kind(_sklearn_kind("NotFittedError", NotFitted))
+    return kind(f"this {name} is not fitted yet, found no network_; call fit(X, y) first.")
+
+
+@cache
+def _not_fitted_kind(theirs: Any) -> type[NotFitted]:
+    return NotFitted if theirs is NotFitted else type("NotFitted", (NotFitted, theirs), {})
+
+
+def _sklearn_kind(name: str, otherwise: Any) -> Any:
+    return getattr(sys.modules.get("sklearn.exceptions"), name, otherwise)
+
+
+def _as_array(X: Any) -> NDArray[Any]:
+    try:
+        return np.asarray(X)
+    except ValueError as error:
+        raise InvalidInput(
+            f"X must be a rectangular array of numbers, found rows that differ ({error}); pad or drop them."
+        ) from None
+
+
+def _numbers(array: NDArray[Any]) -> Floats:
+    try:
+        return np.asarray(array, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        kind = WrongType if isinstance(error, TypeError) else InvalidInput
+        raise kind(
+            f"X and its weights must hold numbers, found an entry that is none ({error}); encode it as"
+            " columns of psi."
+        ) from None
+
+
+def _not_empty(psi: SparsePsi) -> SparsePsi:
+    if not len(psi) or not psi.d:
+        raise InvalidInput(
+            f"Found array with {len(psi)} sample(s) and {psi.d} column(s) while a minimum of 1 is required;"
+            " pass at least one example."
+        )
+    return psi

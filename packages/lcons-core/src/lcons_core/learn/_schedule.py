@@ -1,0 +1,268 @@
+"""The course of training: when members are checked, slowed down, dropped and chosen.
+
+Members compete in groups (the restarts of one configuration on one fold). At each check, in this order:
+
+- a group ends when a member is **clear**: every example has a margin of at least 1/4 on its right side, and
+  the network rounded to multiples of 2^-20 makes no error either;
+- a member that stops improving has its rate cut to 3/10, three times, then ends;
+- after 200, 400, 800, ... steps the half of a group with the larger loss ends.
+
+A group yields its member of best accuracy, rounded; a tie goes to the smaller loss, then to the first.
+No loss level stops training: a margin is at most 1, so the loss of a valid example is never near zero.
+
+Not in the paper: all of it but Adam (`population.py`). The paper trains single networks for 1000 epochs.
+
+Columns of psi above 1 in magnitude are divided by a power of two while training, and W multiplied back,
+which is exact. Everything random comes from one seed; sums are taken in a fixed order, so that the same seed
+gives the same bits on one machine.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from lcons_core._arithmetic import Floats, round_dyadic
+from lcons_core._network import RectifierNetwork
+from lcons_core._psi import SparsePsi
+from lcons_core.learn._inputs import FoldedExamples
+from lcons_core.learn._population import Batch, Evaluation, Member, Population, WeightedBatch, make_batches
+from lcons_core.learn._settings import Progress
+
+CLEARANCE = 0.25
+SLOW_DOWN = 0.3
+SLOW_DOWNS = 3
+FIRST_HALVING = 200
+STEPS_A_CHECK = 10
+FULL_BATCH = 2048
+LARGE_BATCH = 1024
+# Entries of one array of activations while evaluating.
+EVALUATION_ENTRIES = 2**21
+# Below this many multiplications a step, threads cost more than they bring.
+THREADED_WORK = 2**20
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What all members share; `patience` counts checks, which come every 10 steps or every epoch."""
+
+    epochs: int
+    temperature: float
+    patience: int
+    batch_size: int | None = None
+
+
+@dataclass(frozen=True)
+class Trained:
+    """The best network of a group, rounded; its accuracy on the group's own weights, measured after that."""
+
+    network: RectifierNetwork
+    accuracy: float
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingSet:
+    """Distinct psi and, per fold, weights (N, F) of valid and invalid examples; each column sums to 1."""
+
+    psi: SparsePsi
+    valid: Floats
+    invalid: Floats
+
+    def fold(self, column: int) -> FoldedExamples:
+        """The examples as one fold weighs them."""
+        return FoldedExamples(self.psi, self.valid[:, column], self.invalid[:, column])
+
+
+def train(
+    examples: TrainingSet,
+    members: Sequence[Member],
+    settings: Settings,
+    seed: int,
+    progress: Callable[[Progress], None] | None = None,
+) -> dict[int, Trained]:
+    """The best network of each group."""
+    draw = np.random.default_rng(seed)
+    course = _Course(examples, members, settings, draw)
+    number = len(course.data)
+    check_every = math.ceil(STEPS_A_CHECK / number)
+    with _threads(course.work):
+        for epoch in range(1, settings.epochs + 1):
+            for i in draw.permutation(number).tolist() if number > 1 else (0,):
+                course.population.step(course.data[i], float(number))
+            if epoch % check_every and epoch < settings.epochs:
+                continue
+            remaining = course.check()
+            if progress is not None:
+                loss, accuracy = course.leader()
+                progress(Progress(epoch, settings.epochs, loss, accuracy, remaining))
+            if not remaining:
+                break
+    return course.results()
+
+
+class _Course:
+    """The members in training, their records, and the networks of those that have ended."""
+
+    def __init__(
+        self,
+        examples: TrainingSet,
+        members: Sequence[Member],
+        settings: Settings,
+        draw: np.random.Generator,
+    ) -> None:
+        self.examples, self.members, self.settings = examples, members, settings
+        psi, self.scale = _scaled(examples.psi)
+        size = settings.batch_size or (FULL_BATCH if len(psi) <= FULL_BATCH else LARGE_BATCH)
+        self.data = _weighted(make_batches(psi, size, draw), examples)
+        norm = math.sqrt(max(float((psi.values**2).sum()) / len(psi), 1.0))
+        generator = torch.Generator().manual_seed(int(draw.integers(2**63)))
+        self.population = Population(members, psi.d, 0.5 / norm, settings.temperature, generator)
+        units = self.population.theta.shape[1]
+        self.work = (psi.indices.size + len(psi)) // len(self.data) * units
+        # Fewer, larger pieces than the batches of training: there is no step to take in between.
+        pieces = make_batches(psi, max(size, EVALUATION_ENTRIES // units))
+        self.pieces = _weighted(pieces, examples) if len(pieces) < len(self.data) else self.data
+        self.halving = FIRST_HALVING
+        self.alive = np.arange(len(members))
+        self.accuracy = np.full(len(members), -1.0)
+        self.loss = np.full(len(members), np.inf)
+        self.watched = np.full(len(members), np.inf)
+        self.stale = np.zeros(len(members), dtype=np.int64)
+        self.slowed = np.zeros(len(members), dtype=np.int64)
+        self.weights: dict[int, tuple[Floats, Floats]] = {}
+        self.ended: dict[int, Trained] = {}
+
+    def check(self) -> int:
+        """Evaluates and updates every member; the number that train on."""
+        found = self.population.evaluate(self.pieces)
+        clear = found.clearance >= CLEARANCE
+        self._record(found, clear)
+        stays = np.ones(len(self.alive), dtype=np.bool_)
+        for position in np.flatnonzero(clear):
+            stays &= ~self._ends_group(int(position))
+        stays &= ~self._plateaued()
+        if self.population.steps >= self.halving:
+            self.halving *= 2
+            stays &= ~self._slower_half(found)
+        fresh = self.slowed[self.alive] == 0
+        self.population.revive(found, fresh & stays)
+        self._drop(stays)
+        return len(self.alive)
+
+    def leader(self) -> tuple[float, float]:
+        """The loss and accuracy of the best member so far."""
+        best = max(range(len(self.members)), key=self._merit)
+        return float(self.loss[best]), float(self.accuracy[best])
+
+    def results(self) -> dict[int, Trained]:
+        """The best of each group, its rounding never worse than the next best's."""
+        self._drop(np.zeros(len(self.alive), dtype=np.bool_))
+        groups: dict[int, list[int]] = {}
+        for i, member in enumerate(self.members):
+            groups.setdefault(member.group, []).append(i)
+        return {group: self.ended.get(group) or self._best_rounded(ids) for group, ids in groups.items()}
+
+    def _record(self, found: Evaluation, clear: NDArray[np.bool_]) -> None:
+        ids = self.alive
+        better = found.accuracy > self.accuracy[ids]
+        improved = better | ((found.accuracy == self.accuracy[ids]) & (found.loss < self.loss[ids]))
+        improved |= clear
+        self.accuracy[ids[improved]] = found.accuracy[improved]
+        self.loss[ids[improved]] = found.loss[improved]
+        self.population.remember(improved)
+        moving = better | (found.loss < 0.999 * self.watched[ids])
+        self.watched[ids] = np.minimum(self.watched[ids], found.loss)
+        self.stale[ids] = np.where(moving, 0, self.stale[ids] + 1)
+
+    def _ends_group(self, position: int) -> NDArray[np.bool_]:
+        """The members that end because this one is clear after rounding too; none where it is not."""
+        member = self.members[int(self.alive[position])]
+        network = self._rounded(*self.population.snapshot(position))
+        accuracy = self._accuracy(network, member.fold)
+        if accuracy < 1.0 or member.group in self.ended:
+            return np.zeros(len(self.alive), dtype=np.bool_)
+        self.ended[member.group] = Trained(network, accuracy)
+        return np.array([self.members[i].group == member.group for i in self.alive.tolist()])
+
+    def _plateaued(self) -> NDArray[np.bool_]:
+        waiting = self.stale[self.alive] >= self.settings.patience
+        ended = waiting & (self.slowed[self.alive] >= SLOW_DOWNS)
+        slower = waiting & ~ended
+        if slower.any():
+            self.population.slow_down(slower, SLOW_DOWN)
+            self.slowed[self.alive[slower]] += 1
+            self.stale[self.alive[slower]] = 0
+        return ended
+
+    def _slower_half(self, found: Evaluation) -> NDArray[np.bool_]:
+        ends = np.zeros(len(self.alive), dtype=np.bool_)
+        groups = np.array([self.members[i].group for i in self.alive.tolist()])
+        for group in np.unique(groups):
+            rivals = np.flatnonzero(groups == group)
+            ranked = rivals[np.argsort(found.loss[rivals], kind="stable")]
+            ends[ranked[(len(ranked) + 1) // 2 :]] = True
+        return ends
+
+    def _drop(self, stays: NDArray[np.bool_]) -> None:
+        if stays.all():
+            return
+        for position in np.flatnonzero(~stays):
+            self.weights[int(self.alive[position])] = self.population.snapshot(int(position))
+        self.alive = self.alive[stays]
+        self.population.keep(stays)
+
+    def _best_rounded(self, ids: Sequence[int]) -> Trained:
+        """Rounding can move a point across the boundary, so a lower rank can come first after it."""
+        best: Trained | None = None
+        for i in sorted(ids, key=self._merit, reverse=True):
+            if best is not None and best.accuracy >= self.accuracy[i] - 1e-6:
+                break
+            network = self._rounded(*self.weights[i])
+            candidate = Trained(network, self._accuracy(network, self.members[i].fold))
+            if best is None or candidate.accuracy > best.accuracy:
+                best = candidate
+        assert best is not None
+        return best
+
+    def _merit(self, i: int) -> tuple[float, float, int]:
+        return float(self.accuracy[i]), -float(self.loss[i]), -i
+
+    def _rounded(self, W: Floats, b: Floats) -> RectifierNetwork:
+        return RectifierNetwork(round_dyadic(W / self.scale), round_dyadic(b))
+
+    def _accuracy(self, network: RectifierNetwork, fold: int) -> float:
+        return self.examples.fold(fold).accuracy(network.accepts(self.examples.psi))
+
+
+def _scaled(psi: SparsePsi) -> tuple[SparsePsi, Floats]:
+    """psi with columns divided by powers of two to be at most 1 in magnitude, and those powers (d,)."""
+    largest = np.ones(psi.d)
+    np.maximum.at(largest, psi.indices, np.abs(psi.values))
+    scale = np.exp2(np.ceil(np.log2(largest)))
+    if (scale == 1.0).all():
+        return psi, scale
+    return SparsePsi(psi.indptr, psi.indices, psi.values / scale[psi.indices], psi.d), scale
+
+
+def _weighted(batches: Sequence[Batch], examples: TrainingSet) -> list[WeightedBatch]:
+    valid, invalid = (
+        torch.from_numpy(table.astype(np.float32)) for table in (examples.valid, examples.invalid)
+    )
+    return [WeightedBatch(batch, valid[batch.rows], invalid[batch.rows]) for batch in batches]
+
+
+@contextmanager
+def _threads(work: int) -> Iterator[None]:
+    """One torch thread for small steps; the number is put back at the end."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1 if work < THREADED_WORK else before)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -1,0 +1,163 @@
+"""Choosing K, learning rate and decay by stratified cross-validation, all folds side by side.
+
+The distinct psi of each label are dealt to folds at random, so no vector is both trained and tested on. The
+score of a configuration on a fold is the weighted accuracy on the fold's psi of the network learned from the
+other folds; its mean over folds decides. A tie goes to the smaller K, then to the first.
+
+Paper: appendices: learning rates and decays are chosen by cross-validation.
+Not in the paper: hidden="auto", the smallest K whose best mean is within one standard error of the best.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lcons_core._arithmetic import Floats
+from lcons_core._errors import InvalidInput
+from lcons_core._psi import Ints
+from lcons_core.learn._inputs import FoldedExamples
+from lcons_core.learn._population import Member
+from lcons_core.learn._schedule import Settings, Trained, TrainingSet, train
+from lcons_core.learn._settings import Progress
+
+# Units times (rows of a batch + columns of psi) trained at a time: bounds memory at about half a gigabyte.
+MOST_SIDE_BY_SIDE = 2**25
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """One point of the grid."""
+
+    hidden: int
+    learning_rate: float
+    decay: float
+
+    def members(self, group: int, restarts: int, fold: int = 0) -> list[Member]:
+        """The restarts of this configuration as one group."""
+        return [Member(group, self.hidden, self.learning_rate, self.decay, fold)] * restarts
+
+
+def grid(
+    hidden: Sequence[int], learning_rate: Sequence[float], decay: Sequence[float]
+) -> list[Configuration]:
+    """All configurations, K slowest."""
+    return [Configuration(*point) for point in itertools.product(hidden, learning_rate, decay)]
+
+
+def weigh(examples: FoldedExamples, class_weights: tuple[float, float] | None) -> TrainingSet:
+    """Examples of total weight 1: (invalid, valid) weights as given, or both labels the same in total."""
+    return _table([(examples.valid, examples.invalid)], examples, class_weights)
+
+
+def cross_validate(
+    examples: FoldedExamples,
+    configurations: Sequence[Configuration],
+    restarts: int | Callable[[int], int],
+    folds: int,
+    class_weights: tuple[float, float] | None,
+    settings: Settings,
+    seed: int,
+    progress: Callable[[Progress], None] | None = None,
+) -> Floats:
+    """(configurations, folds) held-out accuracies of the networks, rounded."""
+    dealing, training = np.random.SeedSequence(seed).spawn(2)
+    fold_of = _deal(examples, folds, np.random.default_rng(dealing))
+    kept = [fold_of != fold for fold in range(folds)]
+    trained_on = _table(
+        [(examples.valid * keep, examples.invalid * keep) for keep in kept], examples, class_weights
+    )
+    tested_on = _table(
+        [(examples.valid * ~keep, examples.invalid * ~keep) for keep in kept], examples, class_weights
+    )
+    scores = np.empty((len(configurations), folds))
+    groups = list(itertools.product(range(len(configurations)), range(folds)))
+    rows = min(len(examples), settings.batch_size or 2048) + examples.psi.d
+    for chunk in _chunks(groups, configurations, restarts, rows):
+        members = [
+            member
+            for group in chunk
+            for member in configurations[groups[group][0]].members(
+                group, _restarts(restarts, configurations[groups[group][0]]), groups[group][1]
+            )
+        ]
+        chunk_seed = int(np.random.default_rng(training.spawn(1)[0]).integers(2**63))
+        found: dict[int, Trained] = train(trained_on, members, settings, chunk_seed, progress)
+        for group, result in found.items():
+            configuration, fold = groups[group]
+            held_out = tested_on.fold(fold)
+            verdict = result.network.accepts(held_out.psi)
+            scores[configuration, fold] = held_out.accuracy(verdict)
+    return scores
+
+
+def choose(configurations: Sequence[Configuration], scores: Floats, smallest: bool) -> int:
+    """The winner: the best mean, or the best of the smallest K within one standard error of it."""
+    means = scores.mean(1)
+    ranked = sorted(range(len(configurations)), key=lambda i: (-means[i], configurations[i].hidden, i))
+    best = ranked[0]
+    if not smallest:
+        return best
+    error = scores[best].std(ddof=1) / math.sqrt(scores.shape[1])
+    near = [i for i in ranked if means[i] >= means[best] - error]
+    least = min(configurations[i].hidden for i in near)
+    return next(i for i in near if configurations[i].hidden == least)
+
+
+def _deal(examples: FoldedExamples, folds: int, draw: np.random.Generator) -> Ints:
+    """The fold of each distinct psi, each label dealt evenly (a psi of both counts as its heavier one)."""
+    mostly_valid = examples.valid > examples.invalid
+    fewest = int(min(mostly_valid.sum(), (~mostly_valid).sum()))
+    if fewest < folds:
+        raise InvalidInput(
+            f"cv={folds} needs at least {folds} distinct vectors of each label, found {fewest} of one;"
+            " lower cv, add examples, or pass single values of hidden, learning_rate and decay."
+        )
+    fold_of = np.empty(len(examples), dtype=np.int64)
+    for label in (False, True):
+        rows = np.flatnonzero(mostly_valid == label)
+        fold_of[draw.permutation(rows)] = np.arange(len(rows)) % folds
+    return fold_of
+
+
+def _table(
+    columns: Sequence[tuple[Floats, Floats]],
+    examples: FoldedExamples,
+    class_weights: tuple[float, float] | None,
+) -> TrainingSet:
+    valid, invalid = np.stack([v for v, _ in columns], 1), np.stack([u for _, u in columns], 1)
+    if class_weights is None:
+        valid = valid / np.where(valid.sum(0) > 0, valid.sum(0), 1.0)
+        invalid = invalid / np.where(invalid.sum(0) > 0, invalid.sum(0), 1.0)
+    else:
+        invalid, valid = class_weights[0] * invalid, class_weights[1] * valid
+    total = valid.sum(0) + invalid.sum(0)
+    return TrainingSet(examples.psi, valid / total, invalid / total)
+
+
+def _restarts(restarts: int | Callable[[int], int], configuration: Configuration) -> int:
+    return restarts if isinstance(restarts, int) else restarts(configuration.hidden)
+
+
+def _chunks(
+    groups: Sequence[tuple[int, int]],
+    configurations: Sequence[Configuration],
+    restarts: int | Callable[[int], int],
+    rows: int,
+) -> list[list[int]]:
+    """Runs of groups that fit side by side."""
+    widest = max(configuration.hidden for configuration in configurations)
+    chunks: list[list[int]] = [[]]
+    members = 0
+    for group, (i, _) in enumerate(groups):
+        added = _restarts(restarts, configurations[i])
+        if chunks[-1] and (members + added) * widest * rows > MOST_SIDE_BY_SIDE:
+            chunks.append([])
+            members = 0
+        chunks[-1].append(group)
+        members += added
+    return chunks

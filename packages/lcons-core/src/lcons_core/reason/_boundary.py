@@ -1,0 +1,181 @@
+"""Points near the boundary of a set, on both sides: by drawing, climbing, closed forms and walking.
+
+From drawn points, every axis in turn takes the value that makes an objective largest, until nothing
+improves: on one side of the boundary, nearest to it; or with min(margin_a, -margin_b) at a point that a
+accepts and b rejects. Some starts are extremes of units and rows, which have a closed form axis by axis.
+Between an accepted and a rejected point, changing one axis after another passes two neighbours that differ in
+one axis, one accepted and one rejected; bisection finds them.
+
+Floats only steer: whoever uses a point decides on it exactly.
+
+Not in the paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lcons_core._arithmetic import Floats
+from lcons_core._inequalities import LinearInequalities
+from lcons_core._network import Conjunction, RectifierNetwork
+from lcons_core._psi import Ints
+from lcons_core._space import FeatureSpace
+from lcons_core.reason._points import AnyPoints, affine
+
+Objective = Callable[[Ints], Floats]
+
+# A space of no more points is searched whole.
+WHOLE = 1024
+EXTREMES = 64
+
+
+def drawn_points(space: FeatureSpace, number: int, rng: np.random.Generator) -> Ints:
+    """At most `number` assignments, uniform over the product of axes; impossible ones are left out."""
+    drawn = [rng.integers(0, len(axis), number) for axis in space.axes]
+    points = np.stack(drawn, axis=1)
+    return points[space.possible(points)]
+
+
+def drawn_around(space: FeatureSpace, centres: Ints, number: int, rng: np.random.Generator) -> Ints:
+    """At most `number` mixtures of two of the centres, every other one with one axis drawn anew."""
+    one, other = (centres[rng.integers(0, len(centres), number)] for _ in range(2))
+    points = np.where(rng.random(one.shape) < rng.random((number, 1)), one, other)
+    sizes = np.array([len(axis) for axis in space.axes])
+    changed = np.arange(0, number, 2)
+    axes = rng.integers(0, len(sizes), len(changed))
+    points[changed, axes] = rng.integers(0, sizes[axes])
+    return points[space.possible(points)]
+
+
+def margins(points: AnyPoints, space: FeatureSpace, assignments: Ints) -> Floats:
+    """(N,) float margins: least slack of rows, margin of a network, +1 or -1 for rules."""
+    if isinstance(points, LinearInequalities):
+        values = affine(space, points.coefficients, points.bias, assignments)
+        return np.min(values, axis=1, initial=np.inf)
+    if isinstance(points, RectifierNetwork | Conjunction):
+        sums = [np.maximum(affine(space, part.W, part.b, assignments), 0.0).sum(1) for part in points.parts]
+        return 1.0 - np.max(sums, axis=0)
+    return np.where(points.contains(assignments), 1.0, -1.0)
+
+
+def climb(space: FeatureSpace, starts: Ints, objective: Objective, sweeps: int = 4) -> Ints:
+    """The starts, each moved one axis at a time to where the objective is largest."""
+    points = starts.copy()
+    best = objective(points)
+    for _ in range(sweeps):
+        before = best
+        for i, axis in enumerate(space.axes):
+            for value in range(len(axis)):
+                moved = points.copy()
+                moved[:, i] = value
+                found = objective(moved)
+                better = (found > best) & space.possible(moved)
+                points[better, i] = value
+                best = np.where(better, found, best)
+        if np.array_equal(before, best):
+            break
+    return points
+
+
+def near_boundary(points: AnyPoints, space: FeatureSpace, number: int, rng: np.random.Generator) -> Ints:
+    """At most `number` assignments near the boundary, on both sides of it where both were found.
+
+    A side is missed only if neither drawing nor climbing from drawn points and extremes gets there; a space
+    of at most 1,024 points is searched whole.
+    """
+
+    def margin(p: Ints) -> Floats:
+        return margins(points, space, p)
+
+    known = _known(points, space, number, rng)
+    starts = known[rng.integers(0, len(known), -(-number // 2))] if len(known) else known
+    half = -(-len(starts) // 2)
+    inside = climb(space, starts[:half], lambda p: _just(margin(p), 1.0), 2)
+    outside = climb(space, starts[half:], lambda p: _just(margin(p), -1.0), 2)
+    found = np.concatenate([inside, outside])
+    accepted, rejected = (_on_side(margin, np.concatenate([found, known]), side) for side in (1.0, -1.0))
+    if not len(accepted):
+        accepted = _on_side(margin, climb(space, known[-EXTREMES:], margin), 1.0)
+    if not len(rejected):
+        rejected = _on_side(margin, climb(space, known[-EXTREMES:], lambda p: -margin(p)), -1.0)
+    if not len(accepted) or not len(rejected):
+        return np.concatenate([found, accepted[:1], rejected[:1]])[-number:]
+    pairs = max(1, (number - len(found)) // 2)
+    first, last = (side[rng.integers(0, len(side), pairs)] for side in (accepted, rejected))
+    walked = np.concatenate(_walk(margin, first, last, rng))
+    possible = walked[space.possible(walked)]
+    # The two ends come last, so that both sides stay even where no step between them is possible.
+    return np.concatenate([found, possible, accepted[:1], rejected[:1]])[-number:]
+
+
+def _just(margin: Floats, side: float) -> Floats:
+    """Largest for the smallest margin on that side; on the other side, larger the nearer."""
+    right = margin >= 0 if side > 0 else margin < 0
+    return np.where(right, 1.0 / (1.0 + np.abs(margin)), -np.abs(margin))
+
+
+def _on_side(margin: Objective, points: Ints, side: float) -> Ints:
+    values = margin(points)
+    return points[values >= 0 if side > 0 else values < 0]
+
+
+def _known(points: AnyPoints, space: FeatureSpace, number: int, rng: np.random.Generator) -> Ints:
+    """All points of a small space, else drawn ones; the extremes last."""
+    if space.size <= WHOLE:
+        return np.concatenate(list(space.points()))
+    extremes = _extremes(points, space)
+    return np.concatenate([drawn_points(space, number, rng), extremes[space.possible(extremes)]])
+
+
+def _extremes(points: AnyPoints, space: FeatureSpace) -> Ints:
+    """Assignments where nothing is there, where each axis is lowest or highest, and where a unit or a row,
+    and the sums of the units of a part, are smallest or largest."""
+    empty = [int(np.argmin(np.abs(axis.coefficients))) for axis in space.axes]
+    found = [[empty, [0] * len(space.axes), [len(axis) - 1 for axis in space.axes]]]
+    if isinstance(points, LinearInequalities):
+        forms = [points.coefficients[: EXTREMES // 4]]
+    elif isinstance(points, RectifierNetwork | Conjunction):
+        forms = [np.concatenate([part.W.sum(0, keepdims=True), part.W]) for part in points.parts]
+        forms = [form[: max(1, EXTREMES // 4 // len(forms))] for form in forms]
+    else:
+        forms = []
+    for form in forms:
+        tables = [axis.table(form) for axis in space.axes]
+        found.append(np.stack([table.argmin(0) for table in tables], axis=1).tolist())
+        found.append(np.stack([table.argmax(0) for table in tables], axis=1).tolist())
+    return np.concatenate([np.array(some, dtype=np.int64) for some in found])
+
+
+def _walk(margin: Objective, accepted: Ints, rejected: Ints, rng: np.random.Generator) -> tuple[Ints, Ints]:
+    """For each pair two points that differ in one axis by one step, the first accepted, the second not."""
+    rank = rng.permuted(np.broadcast_to(np.arange(accepted.shape[1]), accepted.shape), axis=1)
+
+    def part_of_the_way(steps: Ints) -> Ints:
+        return np.where(rank < steps[:, None], rejected, accepted)
+
+    last = _last_accepted(margin, part_of_the_way, np.full(len(accepted), accepted.shape[1]))
+    before, after = part_of_the_way(last), part_of_the_way(last + 1)
+    # The axis that changed may have many values between: the same along it.
+    rows, axis = np.arange(len(before)), np.argmax(rank == last[:, None], axis=1)
+    low, high = before[rows, axis], after[rows, axis]
+
+    def part_of_the_axis(steps: Ints) -> Ints:
+        moved = before.copy()
+        moved[rows, axis] = low + np.sign(high - low) * steps
+        return moved
+
+    last = _last_accepted(margin, part_of_the_axis, np.abs(high - low))
+    return part_of_the_axis(last), part_of_the_axis(last + 1)
+
+
+def _last_accepted(margin: Objective, at: Callable[[Ints], Ints], length: NDArray[np.int64]) -> Ints:
+    """(N,) a step that is accepted while the next one is not: step 0 is accepted, the last is not."""
+    low, high = np.zeros_like(length), length.copy()
+    while bool((high - low > 1).any()):
+        middle = (low + high) // 2
+        holds = margin(at(middle)) >= 0
+        low, high = np.where(holds, middle, low), np.where(holds, high, middle)
+    return low

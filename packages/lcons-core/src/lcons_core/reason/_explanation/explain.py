@@ -1,0 +1,275 @@
+"""`explain`: enumerate where the domain is small, search and prove by rows where it is not.
+
+Not in the paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
+
+import numpy as np
+
+from lcons_core._arithmetic import Floats
+from lcons_core._blocks import Kind
+from lcons_core._constraint import LearnedConstraint
+from lcons_core._errors import InvalidInput
+from lcons_core._inequalities import LinearInequalities
+from lcons_core._psi import SparsePsi
+from lcons_core._space import FeatureSpace
+from lcons_core.reason._explanation.descent import Candidate, greedy_cover
+from lcons_core.reason._explanation.large_domains import draw_rejected, strongest_rules
+from lcons_core.reason._explanation.regions import Chance, Region, WeightedPoints, box_of, size_of, within
+from lcons_core.reason._explanation.result import Coverage, Explanation, Proof, Rule
+from lcons_core.reason._explanation.small_domains import Lattice, lattice_size
+from lcons_core.reason._explanation.words import Sentence, sentence
+from lcons_core.reason._points import ENUMERATION_LIMIT, Bools, PointSet, check_width
+
+MOST_AXES = 24
+SAMPLE = 5_000
+STRONGEST = 300
+
+
+class Examples(Protocol):
+    """What `explain` reads of labelled examples."""
+
+    @property
+    def positives(self) -> SparsePsi: ...
+    @property
+    def negatives(self) -> SparsePsi: ...
+    @property
+    def positive_weights(self) -> Floats: ...
+    @property
+    def negative_weights(self) -> Floats: ...
+
+
+def explain(
+    constraint: LearnedConstraint | PointSet,
+    examples: Examples | None = None,
+    *,
+    space: FeatureSpace | None = None,
+    limit: int = 20,
+    enumeration: int = ENUMERATION_LIMIT,
+    seed: int = 0,
+) -> Explanation:
+    """The constraint as rules in words, strongest first, each proved.
+
+    `space` names the columns where `constraint` is a bare network or rows. `limit` rules are shown; all
+    that were found are kept. A domain whose product of n_axis + 1 is at most `enumeration` is enumerated.
+
+    >>> from lcons_core._network import RectifierNetwork
+    >>> from lcons_core._space import one_hot
+    >>> blocks = [one_hot("source", ["Person", "Location"]), one_hot("relation", ["NoRel", "Kill"])]
+    >>> print(explain(RectifierNetwork([[0.0, 2.0, 0.0, 2.0]], [-2.0]), space=FeatureSpace(blocks)))
+    - source Location needs relation NoRel
+    1 rule (complete); it covers 100% of the rejected points.
+    """
+    points, space = read_constraint(constraint, space)
+    if limit < 1:
+        raise InvalidInput(f"limit must be at least 1, found {limit}; ask for one rule or more.")
+    positives = negatives = None
+    if examples is not None:
+        positives = _weighted(space, examples.positives, examples.positive_weights)
+        negatives = _weighted(space, examples.negatives, examples.negative_weights)
+    if len(space.axes) <= MOST_AXES and lattice_size(space) <= enumeration:
+        return _enumerated(points, space, positives, negatives, limit, seed)
+    return _bounded(points, space, positives, negatives, limit, seed)
+
+
+def read_constraint(
+    constraint: LearnedConstraint | PointSet, space: FeatureSpace | None
+) -> tuple[PointSet, FeatureSpace]:
+    """The set and the space of a learned constraint, or of a bare set with a given space."""
+    if isinstance(constraint, LearnedConstraint):
+        return constraint.network, constraint.space
+    if space is None:
+        raise InvalidInput(
+            f"a {type(constraint).__name__} does not know the names of its columns; pass space=..., or a"
+            " LearnedConstraint."
+        )
+    check_width(constraint, space)
+    return constraint, space
+
+
+def _enumerated(
+    points: PointSet,
+    space: FeatureSpace,
+    positives: WeightedPoints | None,
+    negatives: WeightedPoints | None,
+    limit: int,
+    seed: int,
+) -> Explanation:
+    lattice = Lattice.of(points, space)
+    covered = lattice.rejected if negatives is None else lattice.weights(negatives)
+    evidence = None
+    if positives is not None:
+        evidence = _Evidence(partial(lattice.sum, lattice.weights(positives)), Chance(positives))
+    found = list(lattice.minimal_rules())
+    if any(block.kind is Kind.COUNT for block in space.blocks):
+        found = _without_contained(found)
+    said = [sentence(space, region, lattice.grown) for region in found]
+    rules = []
+    for entry in said:
+        weight = lattice.sum(covered, entry.region)
+        rules.append(_rule(space, entry, weight, Proof("enumeration"), evidence))
+    strength = [
+        (-rule.covered, -lattice.sum(lattice.rejected, entry.region), entry.names)
+        for rule, entry in zip(rules, said, strict=True)
+    ]
+    order = sorted(range(len(rules)), key=lambda i: strength[i])
+    if len(rules) > 1:
+        order = _shown_first(lattice, negatives, said, order, limit, seed)
+    shown = [said[i].region for i in order[:limit]]
+    if negatives is None:
+        total = float(lattice.rejected[(-1,) * lattice.rejected.ndim])
+        part = _union(lattice, shown)
+        coverage = Coverage("rejected points", total, total, total, part)
+    else:
+        rejected = _weight_rejected(points, negatives)
+        part = _weight_covered(negatives, shown)
+        coverage = Coverage("negatives", negatives.total, rejected, rejected, part)
+    return Explanation(
+        tuple(rules[i] for i in order), True, coverage, limit, None if positives is None else positives.total
+    )
+
+
+def _shown_first(
+    lattice: Lattice,
+    negatives: WeightedPoints | None,
+    said: list[Sentence],
+    order: list[int],
+    limit: int,
+    seed: int,
+) -> list[int]:
+    """The order with the rules in front that together cover the most, of the strongest few hundred."""
+    points = lattice.rejected_points(SAMPLE, seed)
+    if negatives is not None:
+        points = negatives.sample(SAMPLE, np.random.default_rng(seed))
+    strongest = order[: max(STRONGEST, limit)]
+    candidates = [Candidate.of(points, said[i].region) for i in strongest]
+    chosen, _ = greedy_cover(points, candidates, limit)
+    first = [strongest[j] for j in chosen]
+    return [*first, *(i for i in order if i not in set(first))]
+
+
+def _bounded(
+    points: PointSet,
+    space: FeatureSpace,
+    positives: WeightedPoints | None,
+    negatives: WeightedPoints | None,
+    limit: int,
+    seed: int,
+) -> Explanation:
+    if negatives is None:
+        basis, rejected = "drawn rejected points", draw_rejected(points, space, seed)
+        total = rejected.total
+    else:
+        basis, total = "negatives", negatives.total
+        rejected = negatives.take(_rejected(points, negatives))
+    searched = rejected if len(rejected) else draw_rejected(points, space, seed)
+    bounds, found = strongest_rules(points, space, searched, seed)
+    evidence = None if positives is None else _Evidence(positives.weight, Chance(positives))
+    rules, regions = [], []
+    for found_region, row in found:
+
+        def grow(region: Region, axis: int, row: int = row) -> Bools:
+            return bounds.grown(row, region, axis)
+
+        said = sentence(space, found_region, grow)
+        name = bounds.names[row]
+        bound = bounds.bound(row, said.region)
+        proof = Proof("row", name.units, name.part, bound, name.row)
+        rules.append(_rule(space, said, rejected.weight(said.region), proof, evidence))
+        regions.append(said.region)
+    coverage = Coverage(
+        basis,
+        total,
+        rejected.total,
+        _weight_covered(rejected, regions),
+        _weight_covered(rejected, regions[:limit]),
+    )
+    return Explanation(tuple(rules), False, coverage, limit, None if positives is None else positives.total)
+
+
+@dataclass(frozen=True)
+class _Evidence:
+    """What the positives say about rules: their weight in a region, and what chance would put there."""
+
+    weight: Callable[[Region], float]
+    chance: Chance
+
+    def figures(self, said: Sentence) -> dict[str, float]:
+        return {
+            "support": self.weight(said.antecedent),
+            "exceptions": self.weight(said.region),
+            "expected": self.chance.expected(said.region),
+        }
+
+
+def _rule(
+    space: FeatureSpace, said: Sentence, covered: float, proof: Proof, evidence: _Evidence | None
+) -> Rule:
+    return Rule(
+        said.words,
+        box_of(space, said.region),
+        box_of(space, said.antecedent),
+        size_of(space, said.region),
+        covered,
+        proof,
+        **({} if evidence is None else evidence.figures(said)),
+    )
+
+
+def _weighted(space: FeatureSpace, psi: SparsePsi, weights: Floats) -> WeightedPoints:
+    if psi.d != space.d or len(weights) != len(psi):
+        raise InvalidInput(
+            f"the examples must have {space.d} columns and a weight each, found {psi.d} columns and"
+            f" {len(weights)} weights for {len(psi)} rows; pass examples on the constraint's space."
+        )
+    return WeightedPoints(space, psi, np.asarray(weights, dtype=np.float64))
+
+
+def _rejected(points: PointSet, examples: WeightedPoints) -> Bools:
+    """Which examples the set leaves out, in pieces that stay small where rows need dense vectors."""
+    step = max(1, (1 << 22) // examples.psi.d)
+    verdict = np.empty(len(examples), dtype=np.bool_)
+    for first in range(0, len(examples), step):
+        rows = np.arange(first, min(first + step, len(examples)))
+        psi = examples.psi.take(rows)
+        held = points.holds(psi) if isinstance(points, LinearInequalities) else points.accepts(psi)
+        verdict[rows] = ~held
+    return verdict
+
+
+def _weight_rejected(points: PointSet, examples: WeightedPoints) -> float:
+    return float(examples.weights[_rejected(points, examples)].sum())
+
+
+def _weight_covered(examples: WeightedPoints, regions: list[Region]) -> float:
+    covered = np.zeros(len(examples), dtype=np.bool_)
+    for region in regions:
+        covered |= examples.inside(region)
+    return float(examples.weights[covered].sum())
+
+
+def _union(lattice: Lattice, regions: list[Region]) -> float:
+    """How many rejected points lie in some region."""
+    inner = lattice.rejected[(slice(0, -1),) * lattice.rejected.ndim]
+    covered = np.zeros(inner.shape, dtype=np.bool_)
+    for region in regions:
+        picked = [
+            np.flatnonzero(region[i]) if i in region else np.arange(n) for i, n in enumerate(inner.shape)
+        ]
+        covered[np.ix_(*picked)] = True
+    return float(inner[covered].sum())
+
+
+def _without_contained(regions: list[Region]) -> list[Region]:
+    """The regions that lie in no other; of equal ones, the first."""
+    kept: list[Region] = []
+    for region in sorted(regions, key=lambda r: -sum(int(mask.sum()) for mask in r.values())):
+        if not any(within(region, other) for other in kept):
+            kept.append(region)
+    return kept

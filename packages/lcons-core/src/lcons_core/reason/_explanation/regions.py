@@ -1,0 +1,218 @@
+"""Regions: boxes of the domain by axis index, and weighted points read axis by axis.
+
+A region maps some axes to a Boolean mask over their values and leaves the others free: the set of points
+whose value is in the mask on every named axis. It is `rules.Box` with indices instead of names, which is
+what searching needs.
+
+Points stay sparse: the values of one axis are read from the columns of that axis alone, so that 10,000
+binary columns cost only what a rule mentions.
+
+How many positives a forbidden box would hold by chance, if its conditions were independent.
+
+    expected(box) = N * sum over the possible points v of the box of prod_i share_i(v_i)
+
+i runs over the axes of the box, N is the weight of all positives, and share_i(v) is the share of it that has
+value v on axis i. A rule that rests on one rare value has a small expectation, whatever its support. On a
+single axis nothing is combined: the expectation is what was seen.
+
+Not in the paper.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lcons_core._arithmetic import Floats
+from lcons_core._blocks import Kind
+from lcons_core._errors import InvalidInput
+from lcons_core._psi import Ints, SparsePsi
+from lcons_core._space import FeatureSpace
+from lcons_core.reason._points import Bools
+from lcons_core.reason._rules import Box
+
+Region = Mapping[int, Bools]
+
+
+def box_of(space: FeatureSpace, region: Region) -> Box:
+    """The region by name, its axes in the order of the space."""
+    conditions = []
+    for i in sorted(region):
+        axis = space.axes[i]
+        conditions.append((axis.name, tuple(axis.values[v] for v in np.flatnonzero(region[i]))))
+    return Box(tuple(conditions))
+
+
+def size_of(space: FeatureSpace, region: Region) -> int:
+    """How many points of the product of axes are inside."""
+    if not region:
+        return space.size
+    fixed = math.prod(int(mask.sum()) for mask in region.values())
+    return fixed * (space.size // math.prod(len(mask) for mask in region.values()))
+
+
+def within(inner: Region, outer: Region) -> bool:
+    """Whether every point of `inner` is a point of `outer`."""
+    return all(i in inner and not (inner[i] & ~mask).any() for i, mask in outer.items())
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedPoints:
+    """N points of the domain with their weights."""
+
+    space: FeatureSpace
+    psi: SparsePsi
+    weights: Floats
+
+    def __len__(self) -> int:
+        return len(self.psi)
+
+    @property
+    def total(self) -> float:
+        """The weight of all points."""
+        return float(self.weights.sum())
+
+    def take(self, rows: Ints | Bools) -> WeightedPoints:
+        """The chosen points."""
+        return WeightedPoints(self.space, self.psi.take(rows), self.weights[rows])
+
+    def sample(self, most: int, rng: np.random.Generator) -> WeightedPoints:
+        """All points, or `most` of them drawn at random."""
+        if len(self) <= most:
+            return self
+        return self.take(np.sort(rng.permutation(len(self))[:most]))
+
+    def values(self, axis: int) -> Ints:
+        """(N,) the value index of every point on one axis."""
+        if axis not in self._values:
+            self._values[axis] = self._read(axis)
+        return self._values[axis]
+
+    def assignments(self) -> Ints:
+        """(N, axes) value indices; for few points, since they are made dense."""
+        dense = self.psi.dense()
+        pieces: list[Ints] = []
+        column = axis = 0
+        for block in self.space.blocks:
+            width = len(block.values)
+            if block.kind is Kind.ONE_HOT:
+                pieces.append(self.values(axis)[:, None])
+                axis += 1
+            else:
+                low = block.low if block.kind is Kind.COUNT else 0
+                pieces.append(dense[:, column : column + width].astype(np.int64) - low)
+                axis += width
+            column += width
+        return np.concatenate(pieces, axis=1)
+
+    def inside(self, region: Region) -> Bools:
+        """Which points are in the region."""
+        inside = np.ones(len(self), dtype=np.bool_)
+        for axis, mask in region.items():
+            inside &= mask[self.values(axis)]
+        return inside
+
+    def weight(self, region: Region) -> float:
+        """The weight of the points in the region."""
+        return float(self.weights[self.inside(region)].sum())
+
+    @cached_property
+    def _values(self) -> dict[int, Ints]:
+        return {}
+
+    @cached_property
+    def _by_column(self) -> tuple[Ints, Ints]:
+        """The stored entries ordered by column, and where each column starts."""
+        order = np.argsort(self.psi.indices, kind="stable")
+        counts = np.bincount(self.psi.indices, minlength=self.psi.d)
+        return order, np.concatenate(([0], np.cumsum(counts)))
+
+    @cached_property
+    def _row_of(self) -> Ints:
+        return self.psi.row_of
+
+    def _read(self, index: int) -> Ints:
+        axis = self.space.axes[index]
+        block = self.space.block(axis.block)
+        order, starts = self._by_column
+        columns = axis.columns[axis.columns >= 0]
+        entries = order[starts[columns.min()] : starts[columns.max() + 1]]
+        rows = self._row_of[entries]
+        if block.kind is Kind.ONE_HOT:
+            values = np.full(len(self), len(columns), dtype=np.int64)
+            values[rows] = self.psi.indices[entries] - columns[0]
+        else:
+            low = block.low if block.kind is Kind.COUNT else 0
+            values = np.full(len(self), -low, dtype=np.int64)
+            values[rows] = self.psi.values[entries].astype(np.int64) - low
+        if ((values < 0) | (values >= len(axis))).any():
+            raise InvalidInput(
+                f"the examples have no value for {axis.name!r} where they need one of {len(axis)};"
+                " pass examples made by the constraint's own feature or space."
+            )
+        return values
+
+
+def points_of(space: FeatureSpace, assignments: Ints) -> WeightedPoints:
+    """Value indices (N, axes) as points of weight one."""
+    pairs = list(zip(space.axes, assignments.T, strict=True))
+    columns = np.stack([axis.columns[v] for axis, v in pairs], axis=1)
+    values = np.stack([axis.coefficients[v] for axis, v in pairs], axis=1)
+    present = (columns >= 0) & (values != 0)
+    indptr = np.concatenate(([0], np.cumsum(present.sum(1))))
+    psi = SparsePsi(indptr, columns[present], values[present], space.d)
+    return WeightedPoints(space, psi, np.ones(len(assignments)))
+
+
+@dataclass(frozen=True, eq=False)
+class Chance:
+    """The shares of the values of each axis among the positives."""
+
+    positives: WeightedPoints
+
+    def expected(self, region: Region) -> float:
+        """The weight of positives in the region if its axes were independent."""
+        total = self.positives.total
+        if not total:
+            return 0.0
+        inside = {axis: np.where(mask, self._share(axis), 0.0) for axis, mask in region.items()}
+        possible = [pair for pair in self._possible if set(pair[:2]) <= set(region)]
+        tied = sorted({axis for pair in possible for axis in pair[:2]})
+        chance = float(np.prod([share.sum() for axis, share in inside.items() if axis not in tied]))
+        if tied:
+            # What a space leaves out cannot occur, by chance or otherwise.
+            place = {axis: i for i, axis in enumerate(tied)}
+            operands: list[Any] = [x for axis in tied for x in (inside[axis], [place[axis]])]
+            operands += [x for one, other, table in possible for x in (table, [place[one], place[other]])]
+            chance *= float(np.einsum(*operands, [], optimize="greedy"))
+        return total * chance
+
+    def _share(self, axis: int) -> Floats:
+        if axis not in self._shares:
+            points = self.positives
+            counts = np.bincount(points.values(axis), points.weights, minlength=len(points.space.axes[axis]))
+            self._shares[axis] = counts / points.total
+        return self._shares[axis]
+
+    @cached_property
+    def _shares(self) -> dict[int, Floats]:
+        return {}
+
+    @cached_property
+    def _possible(self) -> list[tuple[int, int, NDArray[np.float64]]]:
+        """(axis, axis, 1 where their values can occur together) for each requirement of the space."""
+        space = self.positives.space
+        tables = []
+        for rule in space.requires:
+            axes = [space.axis_index(name) for name in (rule.block, rule.needs_block)]
+            chosen, needed = (space.axes[i].values for i in axes)
+            table = np.ones((len(chosen), len(needed)))
+            table[chosen.index(rule.value)] = [value in rule.needs_values for value in needed]
+            tables.append((axes[0], axes[1], table))
+        return tables

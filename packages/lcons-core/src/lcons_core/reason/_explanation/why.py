@@ -1,0 +1,296 @@
+"""Why one assignment is rejected: the most violated inequality, term by term.
+
+Paper: Sec. 4 reads a learned inequality by hand: (Location, Kill) is disallowed, since
+-1.90 - 2.84 + 0.32 < 0.
+
+Not in the paper: partial assignments. The row is then the one whose maximum over the completions is
+least, blocks that are not named count with their best value, and the sum is a bound.
+
+Is there an allowed point among those that an assignment by name leaves?
+
+A combination is forbidden iff every completion of it is rejected, by whichever rows. Up to `limit`
+completions all are looked at, so the answer is a proof; of more, drawn ones and ones climbed to the largest
+margin, so that an allowed one is a proof and finding none is not.
+
+Not in the paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lcons_core._arithmetic import Floats, plain
+from lcons_core._blocks import Axis, Kind
+from lcons_core._constraint import LearnedConstraint
+from lcons_core._cuts import most_violated
+from lcons_core._errors import InvalidInput
+from lcons_core._inequalities import LinearInequalities
+from lcons_core._psi import Ints
+from lcons_core._space import FeatureSpace
+from lcons_core.reason._boundary import climb, margins
+from lcons_core.reason._explanation.bounds import candidate_rows
+from lcons_core.reason._explanation.explain import read_constraint
+from lcons_core.reason._explanation.regions import Region, points_of, size_of
+from lcons_core.reason._points import PointSet, verdicts
+from lcons_core.reason._rules import Box
+
+COMPLETIONS = 200
+MOST_TERMS = 12
+MOST_COLUMNS = 60
+
+
+@dataclass(frozen=True)
+class Why:
+    """`terms` by name add up, with `bias`, to `value`; `forbidden` iff some row is below zero there.
+
+    Where blocks were left open, `value` is the most that the row can be, and `forbidden` says that this
+    is below zero. `coefficients` is the whole row, by the names of its columns.
+    """
+
+    terms: tuple[tuple[str, float], ...]
+    bias: float
+    value: float
+    forbidden: bool
+    partial: bool
+    coefficients: tuple[tuple[str, float], ...] = ()
+
+    def __str__(self) -> str:
+        # Terms of zero say nothing, and of very many only the largest are worth reading.
+        shown = [term for term in self.terms if term[1]] or list(self.terms)
+        left = sum(value for _, value in sorted(shown, key=_size)[MOST_TERMS:])
+        terms = sorted(shown, key=_size)[:MOST_TERMS] if len(shown) > MOST_TERMS else shown
+        rest = [(f"{len(shown) - MOST_TERMS} more", left)] if len(shown) > MOST_TERMS else []
+        named = ", ".join(name for name, _ in [*terms, *rest])
+        values = [*(value for _, value in [*terms, *rest]), self.bias]
+        numbers = " ".join(_signed(value, first=i == 0) for i, value in enumerate(values))
+        if self.forbidden:
+            verdict = "< 0, so it is forbidden"
+        elif self.partial:
+            verdict = ">= 0, so no row tried forbids every completion"
+        else:
+            verdict = ">= 0, so it is allowed"
+        return f"{named}: {numbers} = {self.value:.2f} {verdict}"
+
+    @property
+    def inequality(self) -> str:
+        """The row as text; of very many columns, those with the largest coefficients."""
+        shown = [term for term in self.coefficients if term[1]]
+        kept = sorted(shown, key=_size)[:MOST_COLUMNS]
+        terms = [f"{_signed(value, first=False)} [{name}]" for name, value in shown if (name, value) in kept]
+        if len(shown) > len(kept):
+            terms.append(f"(and {len(shown) - len(kept):,} smaller terms)")
+        return f"{' '.join(terms)} {_signed(self.bias, first=False)} >= 0".lstrip("+ ")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "terms": [{"name": name, "value": value} for name, value in self.terms],
+            "bias": self.bias,
+            "value": self.value,
+            "forbidden": self.forbidden,
+            "partial": self.partial,
+            "coefficients": [{"name": name, "value": value} for name, value in self.coefficients],
+        }
+
+
+def why(
+    constraint: LearnedConstraint | PointSet,
+    assignment: Mapping[str, Any] | None = None,
+    /,
+    *,
+    space: FeatureSpace | None = None,
+    **named: Any,
+) -> Why:
+    """The inequality that is most violated at an assignment by name, and its terms.
+
+    A value for a one-hot block, the names that hold (or a mapping of names to truth values) for a binary
+    block, a mapping of counts for a count block; what is not named stays open.
+
+    >>> from lcons_core._network import RectifierNetwork
+    >>> from lcons_core._space import one_hot
+    >>> blocks = [one_hot("source", ["Person", "Location"]), one_hot("relation", ["NoRel", "Kill"])]
+    >>> network = RectifierNetwork([[0.0, 2.0, 0.0, 2.0]], [-2.0])
+    >>> print(why(network, space=FeatureSpace(blocks), source="Location", relation="Kill"))
+    source Location, relation Kill: -2.00 - 2.00 + 3.00 = -1.00 < 0, so it is forbidden
+    """
+    points, space = read_constraint(constraint, space)
+    region = region_of(space, {**(assignment or {}), **named})
+    is_open = [i not in region for i in range(len(space.axes))]
+    if any(is_open):
+        coefficients, bias, forbidden = _open_row(points, space, region)
+    else:
+        values = np.array([[int(np.flatnonzero(region[i])[0]) for i in range(len(space.axes))]])
+        coefficients, bias, forbidden = _point_row(points, space, values)
+    terms = []
+    for i, axis in enumerate(space.axes):
+        table = axis.table(coefficients[None])[:, 0]
+        allowed = np.flatnonzero(region[i]) if i in region else np.arange(len(axis))
+        best = int(allowed[table[allowed].argmax()])
+        terms.append((_term_name(space, axis, best, i not in region), float(table[best])))
+    value = bias + sum(value for _, value in terms)
+    columns = [f"{block} {value}" for block, value in space.columns]
+    whole = tuple(zip(columns, coefficients.tolist(), strict=True))
+    return Why(tuple(terms), bias, float(value), forbidden, any(is_open), whole)
+
+
+def region_of(space: FeatureSpace, assignment: Mapping[str, Any]) -> Region:
+    """The points that an assignment by name leaves, as `why` reads it."""
+    spelt: dict[str, Any] = {}
+    for name, given in assignment.items():
+        block = space.block(name)
+        if block.kind is Kind.BINARY and not isinstance(given, Mapping):
+            names = {given} if isinstance(given, str) else set(given)
+            for value in names:
+                space.column(name, value)
+            given = {value: value in names for value in block.values}
+        spelt[name] = given
+    region = {}
+    for axis_name, values in Box.of(space, spelt).conditions if spelt else ():
+        i = space.axis_index(axis_name)
+        region[i] = np.isin(space.axes[i].values, values)
+    return region
+
+
+def _point_row(points: PointSet, space: FeatureSpace, values: Ints) -> tuple[Any, float, bool]:
+    """The least row at a point, and whether the set leaves the point out."""
+    psi = space.vectors(values)[0]
+    if isinstance(points, LinearInequalities):
+        worst = int(points.values(psi).argmin())
+        return points.coefficients[worst], float(points.bias[worst]), not points.holds(psi)
+    row = most_violated(points, psi)
+    return row.coefficients[0], float(row.bias[0]), not points.accepts(psi)
+
+
+def _open_row(points: PointSet, space: FeatureSpace, region: Region) -> tuple[Any, float, bool]:
+    """The row whose maximum over the completions is least, of those tried; whether that is below zero."""
+    rng = np.random.default_rng(0)
+    drawn = np.stack([rng.integers(0, len(axis), COMPLETIONS) for axis in space.axes], axis=1)
+    for i, mask in region.items():
+        drawn[:, i] = rng.choice(np.flatnonzero(mask), COMPLETIONS)
+    rows = candidate_rows(points, space, points_of(space, drawn))
+    bounds = np.array([rows.bound(m, region) for m in range(len(rows))])
+    best = int(bounds.argmin())
+    forbidden = bool((bounds < -rows.slack).any())
+    return rows.coefficients[best], float(rows.bias[best]), forbidden
+
+
+def _term_name(space: FeatureSpace, axis: Axis, value: int, is_open: bool) -> str:
+    if is_open:
+        return f"{axis.name} open ({axis.values[value]} at best)"
+    kind = space.block(axis.block).kind
+    return f"{axis.name}{' ' if kind is Kind.ONE_HOT else ' = '}{axis.values[value]}"
+
+
+def _size(term: tuple[str, float]) -> float:
+    return -abs(term[1])
+
+
+def _signed(value: float, first: bool) -> str:
+    if first:
+        return f"{value:.2f}"
+    return f"{'-' if value < 0 else '+'} {abs(value):.2f}"
+
+
+LIMIT = 10**6
+DRAWN = 2**13
+MOST_NUMBERS = 2**22
+CLIMBED = 2**7
+MOST_CLIMBED = 2**9  # values of all axes: each of them is a step of climbing
+_CHUNK = 2**14
+
+
+@dataclass(frozen=True)
+class Completions:
+    """`looked` of `total` completions, `allowed` of them accepted, the first of these by name.
+
+    `forbidden` is True or False where that is proved, None where it is open. `total` counts completions of
+    the product of axes; `looked` only those that the space has.
+    """
+
+    total: int
+    looked: int
+    allowed: int
+    example: dict[str, Any] | None
+    forbidden: bool | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {**vars(self), "total": plain(self.total)}
+
+
+def completions(
+    constraint: LearnedConstraint | PointSet,
+    assignment: Mapping[str, Any],
+    *,
+    space: FeatureSpace | None = None,
+    limit: int = LIMIT,
+    seed: int = 0,
+) -> Completions:
+    """What the constraint says about the points that have these values; see `why` for the assignment.
+
+    >>> from lcons_core._network import RectifierNetwork
+    >>> from lcons_core._space import one_hot
+    >>> blocks = [one_hot("source", ["Person", "Location"]), one_hot("relation", ["NoRel", "Kill"])]
+    >>> network = RectifierNetwork([[0.0, 2.0, 0.0, 2.0]], [-2.0])
+    >>> completions(network, {"source": "Location"}, space=FeatureSpace(blocks)).example
+    {'source': 'Location', 'relation': 'NoRel'}
+    """
+    points, space = read_constraint(constraint, space)
+    region = region_of(space, assignment)
+    total = size_of(space, region)
+    every = total <= limit
+    looked = allowed = 0
+    example = None
+    chunks: Iterable[Ints] = _all(space, region, total)
+    for chunk in chunks if every else [_some(points, space, region, seed)]:
+        accepted = verdicts(points, space, chunk)
+        looked += len(chunk)
+        allowed += int(accepted.sum())
+        if example is None and accepted.any():
+            example = space.describe(space.vectors(chunk[accepted][:1])[0])
+    if every and not looked:
+        raise InvalidInput(
+            "no point of the space has these values together, whatever the constraint says; ask about values"
+            " that can occur."
+        )
+    forbidden = False if allowed else (True if every else None)
+    return Completions(total, looked, allowed, example, forbidden)
+
+
+def _all(space: FeatureSpace, region: Region, total: int) -> Iterator[Ints]:
+    """Every completion, some at a time."""
+    choices = [
+        np.flatnonzero(region[i]) if i in region else np.arange(len(axis))
+        for i, axis in enumerate(space.axes)
+    ]
+    shape = tuple(len(choice) for choice in choices)
+    for first in range(0, total, _CHUNK):
+        flat = np.unravel_index(np.arange(first, min(first + _CHUNK, total)), shape)
+        chunk = np.stack([choice[f] for choice, f in zip(choices, flat, strict=True)], axis=1).astype(
+            np.int64
+        )
+        yield chunk[space.possible(chunk)]
+
+
+def _some(points: PointSet, space: FeatureSpace, region: Region, seed: int) -> Ints:
+    """Drawn completions, and some climbed to where the margin is largest."""
+    rng = np.random.default_rng(seed)
+    number = max(1, min(DRAWN, MOST_NUMBERS // len(space.axes)))
+    drawn = np.stack([rng.integers(0, len(axis), number) for axis in space.axes], axis=1)
+    for i, mask in region.items():
+        drawn[:, i] = rng.choice(np.flatnonzero(mask), number)
+    drawn = drawn[space.possible(drawn)]
+    if sum(len(axis) for axis in space.axes) > MOST_CLIMBED:
+        return drawn
+
+    def within(assignments: Ints) -> Floats:
+        outside = np.zeros(len(assignments), dtype=np.bool_)
+        for i, mask in region.items():
+            outside |= ~mask[assignments[:, i]]
+        return np.where(outside, -np.inf, margins(points, space, assignments))
+
+    return np.concatenate([drawn, climb(space, drawn[:CLIMBED], within)])

@@ -1,0 +1,293 @@
+"""Some values of one axis in words: the shorter of what they are and what they leave out.
+
+few values                "relation Kill or LiveIn"
+all but a few             "any relation but Kill"
+many inside and outside   "any of 20 of 43 values of relation (Kill, LiveIn, WorkFor, ...)"
+
+Rules in words: the shortest true sentence for a forbidden box.
+
+A box forbids `v_1 in V_1 and ... and v_m in V_m`. With C_i the complement of V_i, the same in words is
+
+    one axis    "label 2 is never X or Y"              or  "label 2 is always Z"            (Z = C)
+    two axes    "relation Kill needs source Person"    or  "source Location cannot go with relation Kill"
+    more        "where label 1 is A and pos 2 is B, label 3 must be C"      or  "... cannot be V"
+
+An axis that excludes only a few values reads better as an exception: "..., unless pos 1 is $". Of V_i and its
+complement the shorter is spelt out ("any pos 1 but DT or NN"); where both are long, both are counted. Every
+sentence says exactly its box: the consequent is one axis, all the others are the antecedent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+
+from lcons_core._blocks import Axis, Kind
+from lcons_core._space import FeatureSpace
+from lcons_core.reason._explanation.regions import Region
+from lcons_core.reason._points import Bools
+
+LONGEST_LIST = 6
+LONGEST_SHORTER_SIDE = 8
+SHOWN = 3
+
+
+def listed(names: Sequence[str], last: str = "or") -> str:
+    """Names joined by commas and a last word.
+
+    >>> listed(["Kill", "LiveIn", "WorkFor"])
+    'Kill, LiveIn or WorkFor'
+    """
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}"
+
+
+def noun(axis: Axis, mask: Bools) -> str:
+    """ "relation Kill or LiveIn", "any relation but Kill", "any of 20 of 43 values of relation (...)"."""
+    inside, outside = _sides(mask)
+    if _is_spelt_out(inside, outside):
+        return f"{axis.name} {listed(picked(axis, mask))}"
+    if _is_complement(inside, outside):
+        return f"any {axis.name} but {listed(picked(axis, ~mask))}"
+    return _counted(axis, mask, f" of {axis.name}")
+
+
+def values(axis: Axis, mask: Bools) -> str:
+    """ "Kill or LiveIn", "anything but Kill", "any of 20 of 43 values (...)"."""
+    inside, outside = _sides(mask)
+    if _is_spelt_out(inside, outside):
+        return listed(picked(axis, mask))
+    if _is_complement(inside, outside):
+        return f"anything but {listed(picked(axis, ~mask))}"
+    return _counted(axis, mask)
+
+
+def _counted(axis: Axis, mask: Bools, of: str = "") -> str:
+    """Values too many to name, with the first of the shorter side."""
+    inside, outside = _sides(mask)
+    if not outside:
+        return f"any value{of}"
+    fewer = picked(axis, mask if inside <= outside else ~mask)[:SHOWN]
+    shown = f"{'' if inside <= outside else 'all but '}{', '.join(fewer)}, ..."
+    return f"any of {inside} of {len(mask)} values{of} ({shown})"
+
+
+def spelt_out(names: list[str]) -> str:
+    """The names, or how many they are and the first few."""
+    if len(names) <= LONGEST_LIST:
+        return listed(names)
+    return f"any of {len(names)} ({', '.join(names[:SHOWN])}, ...)"
+
+
+def _sides(mask: Bools) -> tuple[int, int]:
+    inside = int(mask.sum())
+    return inside, len(mask) - inside
+
+
+def _is_spelt_out(inside: int, outside: int) -> bool:
+    """Whether the values are named: they are few, or a little more and the shorter side."""
+    return inside <= LONGEST_LIST or inside <= min(outside, LONGEST_SHORTER_SIDE)
+
+
+def _is_complement(inside: int, outside: int) -> bool:
+    """Whether the values are named by what they leave out."""
+    return not _is_spelt_out(inside, outside) and 0 < outside <= LONGEST_SHORTER_SIDE
+
+
+def picked(axis: Axis, mask: Bools) -> list[str]:
+    """Names of values; quoted where they would read as punctuation."""
+    values = [axis.values[v] for v in np.flatnonzero(mask)]
+    return [v if any(c.isalnum() for c in v) else f'"{v}"' for v in values]
+
+
+def names_of(inside: int, outside: int) -> int:
+    """How many names a reader has to take in; a counted side is worse than any that is spelt out."""
+    if _is_spelt_out(inside, outside):
+        return inside
+    if _is_complement(inside, outside):
+        return outside + 1
+    return LONGEST_SHORTER_SIDE + 2 + (inside > outside)
+
+
+FEWEST_FOR_EXCEPTIONS = 8
+MOST_CLAUSES = 6
+EXISTS = "exists"
+
+Grow = Callable[[Region, int], Bools]
+
+
+@dataclass(frozen=True, eq=False)
+class Sentence:
+    """`words` for the box `region`: where the antecedent holds, those of `consequent` are forbidden."""
+
+    words: str
+    region: Region
+    consequent: int | None
+    names: int
+
+    @property
+    def antecedent(self) -> Region:
+        """The conditions under which the rule says something."""
+        return {i: mask for i, mask in self.region.items() if i != self.consequent}
+
+
+def sentence(space: FeatureSpace, region: Region, grow: Grow | None = None) -> Sentence:
+    """The sentence for a forbidden region that names the fewest values.
+
+    `grow(region, axis)` gives all values of an axis that the other conditions forbid, so that "must be"
+    need not name values that are forbidden anyway; the sentence's region then holds them.
+    """
+    if not region:
+        return Sentence("nothing is allowed", region, None, 0)
+    kept = {axis: int(mask.sum()) for axis, mask in region.items()}
+    forms = []
+    for axis in sorted(region, reverse=True):
+        wide, wider = region, kept
+        if grow is not None and len(region[axis]) - kept[axis] > 1:
+            grown = region[axis] | grow(region, axis)
+            if not grown.all():
+                wide, wider = {**region, axis: grown}, {**kept, axis: int(grown.sum())}
+        forms.append(_Form.of(space, wide, wider, axis, must=True))
+        forms.append(_Form.of(space, region, kept, axis, must=False))
+    # Ties go to the last axis: contexts come first and labels last, and labels are what one chooses.
+    best = min(forms, key=lambda form: form.names + len(form.core))
+    return Sentence(best.words(space), best.region, best.consequent, best.names)
+
+
+def condition(space: FeatureSpace, axis: Axis, mask: Bools) -> str:
+    """ "label 1 is B-NP or I-NP", "title exists", "count author >= 3"."""
+    kind = space.block(axis.block).kind
+    if kind is Kind.COUNT:
+        return f"{axis.name} {_ranges(axis, mask)}"
+    if kind is Kind.BINARY:
+        exists = axis.block == EXISTS
+        held, missing = (" exists", " is missing") if exists else (" holds", " does not hold")
+        return _subject(axis) + (held if mask[-1] else missing)
+    return f"{axis.name} is {values(axis, mask)}"
+
+
+@dataclass(frozen=True, eq=False)
+class _Form:
+    """One way to say a region: `core` and `exceptions` before, `consequent` after."""
+
+    region: Region
+    consequent: int
+    must: bool
+    core: list[int]
+    exceptions: list[int]
+    names: int
+
+    @classmethod
+    def of(
+        cls, space: FeatureSpace, region: Region, kept: dict[int, int], consequent: int, must: bool
+    ) -> _Form:
+        size = {i: len(space.axes[i]) for i in region}
+        rest = [i for i in sorted(region) if i != consequent]
+        exceptions = [i for i in rest if len(rest) > 1 and _is_exception(space, i, region[i], kept[i])]
+        core = [i for i in rest if i not in exceptions]
+        said = kept | {i: size[i] - kept[i] for i in (*exceptions, *([consequent] * must))}
+        names = sum(_named(space, i, said[i]) for i in region)
+        return cls(region, consequent, must, core, exceptions, names)
+
+    def words(self, space: FeatureSpace) -> str:
+        words = _core_words(space, self.region, self.core, self.consequent, self.must)
+        if self.exceptions:
+            words += f", unless {self._unless(space)}"
+        return words
+
+    def _unless(self, space: FeatureSpace) -> str:
+        clauses, held = [], []
+        for i in self.exceptions:
+            axis = space.axes[i]
+            if space.block(axis.block).kind is Kind.BINARY:
+                held.append(_subject(axis))
+            else:
+                # Slashes, since "or" already stands between the exceptions.
+                clauses.append(f"{axis.name} is {'/'.join(picked(axis, ~self.region[i]))}")
+        if held:
+            verb = EXISTS if space.axes[self.exceptions[-1]].block == EXISTS else "holds"
+            clauses.append(f"{spelt_out(held)} {verb}")
+        return _shortened(clauses, "or", "excepted")
+
+
+def _core_words(space: FeatureSpace, region: Region, core: list[int], consequent: int, must: bool) -> str:
+    axis, mask = space.axes[consequent], region[consequent]
+    kinds = {space.block(space.axes[i].block).kind for i in (*core, consequent)}
+    if not core:
+        return _always(space, axis, mask, must)
+    if len(core) == 1 and kinds == {Kind.ONE_HOT}:
+        subject = noun(space.axes[core[0]], region[core[0]])
+        if must:
+            return f"{subject} needs {noun(axis, ~mask)}"
+        return f"{subject} cannot go with {noun(axis, mask)}"
+    clauses = [condition(space, space.axes[i], region[i]) for i in core]
+    then = _then(space, axis, mask, must)
+    return f"where {_shortened(clauses, 'and', 'met')}, {then}"
+
+
+def _is_exception(space: FeatureSpace, axis: int, mask: Bools, kept: int) -> bool:
+    """Whether a condition reads best after "unless": few values left out, or a name that must be missing."""
+    kind = space.block(space.axes[axis].block).kind
+    if kind is Kind.BINARY:
+        return not mask[-1]
+    left_out = len(mask) - kept
+    few = 4 * left_out <= len(mask) and left_out <= LONGEST_SHORTER_SIDE
+    return kind is Kind.ONE_HOT and len(mask) >= FEWEST_FOR_EXCEPTIONS and few
+
+
+def _always(space: FeatureSpace, axis: Axis, mask: Bools, must: bool) -> str:
+    kind = space.block(axis.block).kind
+    if kind is Kind.COUNT:
+        return f"{axis.name} is always {_ranges(axis, ~mask)}"
+    if kind is Kind.BINARY:
+        verb = "exists" if axis.block == EXISTS else "holds"
+        return f"{_subject(axis)} {'never' if mask[-1] else 'always'} {verb}"
+    return f"{axis.name} is " + (f"always {values(axis, ~mask)}" if must else f"never {values(axis, mask)}")
+
+
+def _then(space: FeatureSpace, axis: Axis, mask: Bools, must: bool) -> str:
+    kind = space.block(axis.block).kind
+    if kind is Kind.COUNT:
+        return f"{axis.name} must be {_ranges(axis, ~mask)}"
+    if kind is Kind.BINARY:
+        exist, missing = ("exist", "be missing") if axis.block == EXISTS else ("hold", "not hold")
+        return f"{_subject(axis)} must {missing if mask[-1] else exist}"
+    return f"{axis.name} " + (f"must be {values(axis, ~mask)}" if must else f"cannot be {values(axis, mask)}")
+
+
+def _subject(axis: Axis) -> str:
+    """A binary column: its own name where the block only says that it exists."""
+    return axis.name.removeprefix(f"{EXISTS} ") if axis.block == EXISTS else axis.name
+
+
+def _named(space: FeatureSpace, axis: int, inside: int) -> int:
+    """How many names a reader has to take in on one axis."""
+    if space.block(space.axes[axis].block).kind is not Kind.ONE_HOT:
+        return 1
+    return names_of(inside, len(space.axes[axis]) - inside)
+
+
+def _ranges(axis: Axis, mask: Bools) -> str:
+    """Counts as ranges: "= 2", ">= 3", "<= 1", "2 to 4"."""
+    parts = []
+    for inside, run in groupby(range(len(mask)), key=lambda v: bool(mask[v])):
+        values = list(run)
+        first, last = axis.values[values[0]], axis.values[values[-1]]
+        if not inside:
+            continue
+        if len(values) == 1:
+            parts.append(f"= {first}")
+        elif values[-1] == len(mask) - 1:
+            parts.append(f">= {first}")
+        else:
+            parts.append(f"<= {last}" if values[0] == 0 else f"{first} to {last}")
+    return listed(parts)
+
+
+def _shortened(clauses: list[str], last: str, verb: str) -> str:
+    """The clauses joined, all but the first few only counted; `to_dict` has them all."""
+    if len(clauses) > MOST_CLAUSES:
+        clauses = [*clauses[: MOST_CLAUSES - 1], f"{len(clauses) - MOST_CLAUSES + 1} more are {verb}"]
+    return listed(clauses, last)

@@ -1,0 +1,271 @@
+"""The sides of Theorem 1 in exact integers, each from its own data: network, rows, lifted rows.
+
+psi comes as integers `whole` = psi 2^shift. All values are scaled integers (`scaled.py`), so every sign
+is exact.
+
+Rows: all 2^K - 1 of them where points times rows stay within a budget, some tens of seconds, else drawn
+subsets S, of which each must have at least the value of the margin, the closed form of the minimum.
+
+Not in the paper.
+
+What `verify` returns: how much was checked, on which sides, and a witness if some form differs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from lcons_core._arithmetic import Floats, Objects, ScaledForms, exponent, many, plain, rounding_bound, scaled
+from lcons_core._errors import LconsError
+from lcons_core._inequalities import (
+    LinearInequalities,
+    Subsets,
+    estimate_rows,
+    row_of_subset,
+    to_inequalities,
+)
+from lcons_core._lifted import LiftedInequalities
+from lcons_core._network import Network
+from lcons_core._psi import Ints
+from lcons_core.reason._points import Bools
+
+ROW_POINTS = 4 * 10**9
+ALL_ROWS = 2**13
+DRAWN_ROWS = 2**6
+LONGEST = 60
+
+
+def all_rows_checked(network: Network, points: int) -> bool:
+    """Whether all rows are checked at so many points, not drawn ones."""
+    rows = estimate_rows(network).rows
+    return rows <= ALL_ROWS and rows * points <= ROW_POINTS
+
+
+def network_margins(network: Network, whole: Floats, shift: int) -> Objects:
+    """(N, parts) margins times 2^(q + shift), q the exponent of all weights."""
+    margins, q = [], _exponent(network)
+    for part in network.parts:
+        forms = ScaledForms.of(part.W, part.b, q).times(shift)
+        positive = np.maximum(forms.values(whole), 0).sum(1)
+        # Sums of int64 below 2^52 are exact; 2^q itself may be longer.
+        margins.append((1 << forms.q) - (positive if forms.q < LONGEST else positive.astype(object)))
+    return np.stack(margins, axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class CheckedRows:
+    """The rows to check: as returned (`stored`) and, where those are rounded, as rationals (`rational`)."""
+
+    stored: ScaledForms
+    rational: ScaledForms
+    owner: Ints
+    q: int
+    complete: bool
+    exact: bool
+
+    @classmethod
+    def of(cls, network: Network, points: int, seed: int) -> CheckedRows:
+        """All rows, or drawn ones where that would be too many for so many points."""
+        complete = all_rows_checked(network, points)
+        if complete:
+            rows = to_inequalities(network)
+            subsets = rows.subsets
+        else:
+            subsets = _drawn_subsets(network, np.random.default_rng(seed))
+            pieces = [_stored_row(network, subset) for subset in subsets]
+            rows = LinearInequalities(
+                np.concatenate([piece.coefficients for piece in pieces]),
+                np.concatenate([piece.bias for piece in pieces]),
+            )
+        if subsets is None:
+            raise LconsError("to_inequalities returned rows without their subsets.")
+        exact = not any(rounding_bound(part.magnitude(1.0), 0, part.exponent) for part in network.parts)
+        q = max(_exponent(network), exponent(rows.coefficients, rows.bias))
+        stored = ScaledForms.of(rows.coefficients, rows.bias, q)
+        rational = stored if exact else _rational_rows(network, subsets, q)
+        units = np.repeat(np.arange(len(network.parts)), [part.K for part in network.parts])
+        owner = units[np.argmax(subsets, axis=1)]
+        return cls(stored, rational, owner, _exponent(network), complete, exact)
+
+    def __len__(self) -> int:
+        return len(self.stored)
+
+    def hold(self, whole: Floats, shift: int, margins: Objects) -> Bools:
+        """(N,) what the rows say; drawn rows say what the margin says unless one is below it."""
+        forms = self.rational.times(shift)
+        if self.complete:
+            return forms.all_hold(whole)
+        longer = self.rational.q - self.q
+        least = (margins.astype(object) * (1 << longer) if longer else margins)[:, self.owner]
+        truth: Bools = np.all(margins >= 0, axis=1)
+        above: Bools = np.all(forms.values(whole) >= least, axis=1)
+        return truth ^ ~above
+
+    def floats_hold(self, whole: Floats, shift: int, truth: Bools) -> Bools:
+        """(N,) what the rows as stored say; rows that are not all there can only reject."""
+        if self.exact:
+            return truth
+        holds: Bools = self.stored.times(shift).all_hold(whole)
+        return holds if self.complete else holds & truth
+
+
+def lifted_feasible(lifted: LiftedInequalities, whole: Floats, shift: int) -> Bools:
+    """(N,) whether some s >= 0 satisfies the lifted rows, read off their matrices.
+
+    A row with one s_k, positive, is a lower bound on it; the other rows must not grow with s, so that the
+    least s satisfies them if any does.
+    """
+    q = exponent(lifted.A_psi, lifted.A_s, lifted.rhs)
+    forms = ScaledForms.of(lifted.A_psi, -lifted.rhs, q).times(shift)
+    slack, A_s = forms.values(whole), scaled(lifted.A_s, q)
+    unit = 1 << q
+    if all(entry in (0, unit, -unit) for entry in A_s.flat):
+        # Whole numbers, as `lift` makes them: nothing needs to be multiplied by 2^q.
+        unit, A_s = 1, (A_s // unit).astype(np.int64)
+    else:
+        slack = slack.astype(object)
+    least = np.zeros((len(whole), lifted.K), dtype=slack.dtype)
+    bounds: list[int] = []
+    others: list[int] = []
+    for row, entries in enumerate(A_s):
+        positive = np.flatnonzero(entries > 0)
+        if positive.size and (positive.size > 1 or (entries < 0).any()):
+            raise LconsError(f"row {row} of the lifted form is neither a bound on one s nor a budget.")
+        (bounds if positive.size else others).append(row)
+    for row in bounds:
+        k = int(np.flatnonzero(A_s[row])[0])
+        bound = -slack[:, row]
+        if A_s[row, k] != unit:
+            bound = bound * Fraction(unit, int(A_s[row, k]))
+        least[:, k] = np.maximum(least[:, k], bound)
+    values = slack[:, np.array(others, np.int64)] * unit + least.dot(A_s[np.array(others, np.int64)].T)
+    return np.all(values >= 0, axis=1)
+
+
+def _exponent(network: Network) -> int:
+    return max(part.exponent for part in network.parts)
+
+
+def _rational_rows(network: Network, subsets: Subsets, q: int) -> ScaledForms:
+    """The rows of the subsets, their sums formed without rounding."""
+    W = np.concatenate([scaled(part.W, q) for part in network.parts])
+    b = np.concatenate([scaled(part.b, q) for part in network.parts])
+    members = subsets.astype(np.int64).astype(object)
+    return ScaledForms(-members.dot(W), (1 << q) - members.dot(b), q)
+
+
+def _drawn_subsets(network: Network, rng: np.random.Generator) -> Subsets:
+    """(DRAWN_ROWS, K) non-empty subsets, each of the units of one part, of all sizes."""
+    subsets = np.zeros((DRAWN_ROWS, network.K), dtype=np.bool_)
+    starts = np.cumsum([0, *(part.K for part in network.parts)])
+    for subset in subsets:
+        part = int(rng.integers(len(network.parts)))
+        size = int(rng.integers(1, network.parts[part].K + 1))
+        subset[starts[part] + rng.permutation(network.parts[part].K)[:size]] = True
+    return subsets
+
+
+def _stored_row(network: Network, subset: Subsets) -> LinearInequalities:
+    """The row that the library gives for one subset of the units of one part."""
+    first = 0
+    for part in network.parts:
+        mine = subset[first : first + part.K]
+        if mine.any():
+            return row_of_subset(part, mine)
+        first += part.K
+    raise LconsError("the empty subset has no row.")
+
+
+@dataclass(frozen=True)
+class Witness:
+    """A point where `form` does not say what the network says (`accepted`, exactly)."""
+
+    form: str
+    psi: tuple[float, ...]
+    accepted: bool
+    point: dict[str, Any] | None = None
+
+    def __str__(self) -> str:
+        where = self.point if self.point is not None else list(self.psi)
+        verdict = "accepts" if self.accepted else "rejects"
+        return f"the network {verdict} {where}, unlike {self.form}"
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What was checked, and a witness if some form differs from the network.
+
+    `rows` of Theorem 1 were checked at every point: all `total_rows`, or those of subsets drawn with the seed
+    where rows times points are too many; S*, which decides alone, was checked at `cuts` points. `boundary`
+    points have a margin of exactly 0. `seed` is None where the points were given.
+    """
+
+    points: int
+    accepted: int
+    boundary: int
+    rows: int
+    total_rows: int
+    all_rows: bool
+    cuts: int
+    exhausted: bool
+    seed: int | None
+    witness: Witness | None
+    rounding_differences: int
+    rounding_example: Witness | None
+
+    @property
+    def ok(self) -> bool:
+        """Whether every form agreed with the network at every point."""
+        return self.witness is None
+
+    @property
+    def rejected(self) -> int:
+        """How many of the points the network rejects."""
+        return self.points - self.accepted
+
+    @property
+    def one_sided(self) -> str | None:
+        """A sentence where all points are on one side of the boundary, so that little was checked."""
+        if self.accepted and self.rejected:
+            return None
+        missing, there = ("rejected", "accepted") if self.accepted else ("accepted", "rejected")
+        if self.exhausted:
+            return f"no point of the domain is {missing}"
+        return f"no {missing} point was found, so only {there} ones were checked"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        data = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        data["total_rows"] = plain(self.total_rows)
+        for name in ("witness", "rounding_example"):
+            found = data[name]
+            data[name] = None if found is None else {**vars(found), "psi": list(found.psi)}
+        return {**data, "rejected": self.rejected, "one_sided": self.one_sided, "ok": self.ok}
+
+    def __str__(self) -> str:
+        scope = "as given" if self.seed is None else f"drawn with seed {self.seed}, some near the boundary"
+        scope = "all of the domain" if self.exhausted else scope
+        rows = f"{self.rows:,} rows"
+        if not self.all_rows:
+            where = f" at {self.points:,} points" if self.total_rows <= ALL_ROWS else ""
+            rows = f"{self.rows:,} of {many(self.total_rows)} rows (drawn, all are too many{where})"
+        text = (
+            f"{'verified' if self.ok else 'false'}: network = {rows} = lifted = cut at {self.points:,}"
+            f" points ({scope}); {self.accepted:,} accepted, {self.boundary:,} on the boundary"
+        )
+        if self.one_sided is not None:
+            text += f"; {self.one_sided}"
+        if self.cuts < self.points:
+            text += f"; cuts at {self.cuts:,} of them"
+        if self.witness is not None:
+            text += f"; witness: {self.witness}"
+        if self.rounding_differences:
+            text += (
+                f"; rounding: the rows in float64 differ at {self.rounding_differences:,} points,"
+                f" for example {self.rounding_example}"
+            )
+        return text

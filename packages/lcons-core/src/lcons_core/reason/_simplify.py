@@ -1,0 +1,226 @@
+"""Simplify: the rows that matter on a domain, and why the others do not.
+
+On the finite domain of a space a row r = c . psi + b can be left out where it is
+
+    never violated:      min r >= 0
+    dominated by q:      min (r - q) >= 0,  so q >= 0 implies r >= 0
+    jointly implied:     every point that violates r violates a row that is kept
+
+The first two are closed forms (`dominance.py`); the third needs enumeration (`cover.py`), so it is done
+where the domain is small, and elsewhere the result is sound, not minimal.
+
+All decisions are exact. `requires` only makes the domain smaller than the product that the minima are
+taken over, so what they drop can be dropped.
+
+Not in the paper: leaving rows out; the paper lists all 2^K - 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+from lcons_core._arithmetic import frozen, many, rounding_bound
+from lcons_core._constraint import LearnedConstraint
+from lcons_core._errors import InvalidInput
+from lcons_core._inequalities import LinearInequalities, to_inequalities
+from lcons_core._network import Conjunction, Network, RectifierNetwork
+from lcons_core._psi import Ints
+from lcons_core._space import FeatureSpace
+from lcons_core.reason._dominance import RowTables, irredundant_rows, undominated
+from lcons_core.reason._equations import DomainEquations, domain_equations
+from lcons_core.reason._points import ENUMERATION_LIMIT, check_width
+from lcons_core.reason._rules import Rules
+
+Progress = Callable[[int, int], None]
+
+
+class Reason(StrEnum):
+    """Why a row was dropped."""
+
+    NEVER_VIOLATED = "never violated"
+    DOMINATED = "dominated"
+    IMPLIED = "jointly implied"
+
+
+@dataclass(frozen=True)
+class DroppedRow:
+    """Row `row` of the input was dropped for `reason`, where DOMINATED by row `by`."""
+
+    row: int
+    reason: Reason
+    by: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class SimplifiedRows:
+    """`rows` accept the same points of `space` as the rows they were made of; elsewhere they may not.
+
+    `kept` are their indices in the input. `minimal`: dropping any of them changes the set. `rounded`: the
+    input was a network whose rows are not exact in float64, so this is the set of its rounded rows.
+    """
+
+    space: FeatureSpace
+    rows: LinearInequalities
+    kept: Ints
+    dropped: tuple[DroppedRow, ...]
+    minimal: bool
+    rounded: bool = False
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def d(self) -> int:
+        """The length of psi."""
+        return self.rows.d
+
+    def holds(self, psi: Any) -> Any:
+        """Whether every row holds: a bool for one psi, (N,) for many; refused outside the space."""
+        try:
+            self.space.check(psi)
+        except InvalidInput as error:
+            raise InvalidInput(
+                f"simplified rows say nothing about psi outside their space: {error} Where psi need not"
+                " satisfy the space's equations (see .equations()), use to_inequalities or lift instead."
+            ) from None
+        return self.rows.holds(psi)
+
+    def equations(self) -> DomainEquations:
+        """The equations of the space, which a solver must have beside the rows."""
+        return domain_equations(self.space)
+
+    def counts(self) -> dict[Reason, int]:
+        """How many rows were dropped for each reason."""
+        return {reason: sum(d.reason is reason for d in self.dropped) for reason in Reason}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        subsets = self.rows.subsets
+        return {
+            "space": self.space.to_dict(),
+            "coefficients": self.rows.coefficients.tolist(),
+            "bias": self.rows.bias.tolist(),
+            "subsets": None if subsets is None else [np.flatnonzero(s).tolist() for s in subsets],
+            "kept": self.kept.tolist(),
+            "dropped": [[d.row, str(d.reason), d.by] for d in self.dropped],
+            "minimal": self.minimal,
+            "rounded": self.rounded,
+        }
+
+    def __str__(self) -> str:
+        total = len(self.kept) + len(self.dropped)
+        why = ", ".join(f"{n:,} {reason}" for reason, n in self.counts().items() if n)
+        status = "minimal" if self.minimal else "sound, not minimal"
+        lines = [
+            f"{len(self.kept):,} of {total:,} rows ({status}; dropped: {why or 'none'});"
+            f" on the {many(self.space.size)} points of"
+            f" {', '.join(block.name for block in self.space.blocks)}"
+        ]
+        if self.rounded:
+            lines.append("the rows are rounded to float64: `verify` says where that moves a verdict")
+        for row, bias in zip(self.rows.coefficients, self.rows.bias, strict=True):
+            terms = [
+                f"{row[j]:+g} [{block} {value}]"
+                for j, (block, value) in enumerate(self.space.columns)
+                if row[j]
+            ]
+            lines.append(f"  {' '.join(terms)} {bias:+g} >= 0")
+        return "\n".join(lines)
+
+
+def simplify(
+    constraint: LinearInequalities | Network | LearnedConstraint | Rules | SimplifiedRows,
+    space: FeatureSpace | None = None,
+    *,
+    enumeration_limit: int = ENUMERATION_LIMIT,
+    progress: Progress | None = None,
+) -> SimplifiedRows:
+    """The rows that matter on the domain; minimal where it has at most `enumeration_limit` points.
+
+    >>> from lcons_core._space import one_hot
+    >>> source, relation = one_hot("source", ["Person", "Place"]), one_hot("relation", ["NoRel", "Kill"])
+    >>> space = FeatureSpace([source, relation])
+    >>> network = RectifierNetwork([[0.0, 2.0, 0.0, 2.0], [-1.0, 1.0, -1.0, 0.0]], [-2.0, 0.0])
+    >>> print(simplify(network, space))
+    1 of 3 rows (minimal; dropped: 1 never violated, 1 jointly implied); on the 4 points of source, relation
+      -2 [source Place] -2 [relation Kill] +3 >= 0
+    """
+    space = common_space(space, constraint)
+    rows, reference, rounded = _rows_of(constraint)
+    check_width(rows, space)
+    reasons: dict[int, DroppedRow] = {}
+    never = RowTables.of(rows, space).never_violated()
+    for m in np.flatnonzero(never).tolist():
+        reasons[m] = DroppedRow(m, Reason.NEVER_VIOLATED)
+    left = np.flatnonzero(~never)
+    kept, dominated = undominated(rows.take(left), space)
+    for m, by in dominated:
+        reasons[int(left[m])] = DroppedRow(int(left[m]), Reason.DOMINATED, int(left[by]))
+    kept = left[kept]
+    minimal = space.size <= enumeration_limit
+    if minimal:
+        some = rows.take(kept)
+        needed = kept[irredundant_rows(some, space, reference or some, progress)]
+        for m in np.setdiff1d(kept, needed).tolist():
+            reasons[m] = DroppedRow(m, Reason.IMPLIED)
+        kept = needed
+    dropped = tuple(reasons[m] for m in sorted(reasons))
+    return SimplifiedRows(space, rows.take(kept), frozen(kept), dropped, minimal, rounded)
+
+
+def common_space(space: FeatureSpace | None, *constraints: Any) -> FeatureSpace:
+    """The one space of the constraints that have one, or `space`; refused where they differ."""
+    spaces = [space, *(getattr(constraint, "space", None) for constraint in constraints)]
+    found = [candidate for candidate in spaces if candidate is not None]
+    if not found:
+        raise InvalidInput(
+            "networks and rows do not say what their columns mean; pass the space they were learned on."
+        )
+    for other in found[1:]:
+        if other != found[0]:
+            raise InvalidInput(
+                f"expected constraints on the same blocks and values, found {_difference(found[0], other)};"
+                " learn both from the same labels, with the same feature, n and padding."
+            )
+    return found[0]
+
+
+def _rows_of(constraint: Any) -> tuple[LinearInequalities, Network | None, bool]:
+    """(rows, a network that decides the same points, if there is one, whether the rows are rounded)."""
+    if isinstance(constraint, LinearInequalities):
+        return constraint, None, False
+    if isinstance(constraint, SimplifiedRows):
+        return constraint.rows, None, constraint.rounded
+    if isinstance(constraint, Rules):
+        return constraint.rows(), None, False
+    network = constraint.network if isinstance(constraint, LearnedConstraint) else constraint
+    if not isinstance(network, RectifierNetwork | Conjunction):
+        raise InvalidInput(
+            "rows, a network, a learned constraint or rules were expected, found"
+            f" {type(constraint).__name__}; see to_inequalities and Rules."
+        )
+    rounded = any(rounding_bound(part.magnitude(1.0), 0, part.exponent) for part in network.parts)
+    return to_inequalities(network), None if rounded else network, rounded
+
+
+def _difference(a: FeatureSpace, b: FeatureSpace) -> str:
+    for left, right in zip(a.blocks, b.blocks, strict=False):
+        if left != right:
+            sizes = f"({len(left.values)} and {len(right.values)} values)"
+            both = f"block {left.name!r} in both" if left.name == right.name else ""
+            found = f"{both or f'block {left.name!r} against block {right.name!r}'} {sizes}"
+            only = [sorted({*x.values} - {*y.values}) for x, y in ((left, right), (right, left))]
+            named = [
+                f"{which} alone has {v[0]!r}"
+                for which, v in zip(("the first", "the second"), only, strict=True)
+                if v
+            ]
+            return found + (f", of which {' and '.join(named)}" if left.name == right.name and named else "")
+    if len(a.blocks) != len(b.blocks):
+        return f"{len(a.blocks)} blocks against {len(b.blocks)}"
+    return "the same blocks with different `requires`"

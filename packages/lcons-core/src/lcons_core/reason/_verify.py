@@ -1,0 +1,256 @@
+"""About how long a verification takes: which domains are checked whole, and what is said before.
+
+A point costs a multiple of rows times columns and of units, more where the weights are too long for one
+float64 product. The factors were measured; they need to be right within a small factor only.
+
+Not in the paper.
+
+Verify: Theorem 1 on one network, point by point, in rational arithmetic.
+
+    accepts(psi)  =  all rows of Theorem 1 hold  =  the lifted rows have a solution s  =  the row of S* holds
+
+Each side is computed from its own data: the network's verdict from W and b, the rows' from the coefficients
+that `to_inequalities` returns, the lifted form's from its matrices (the least s that the rows `s_k >= ...`
+leave is put into the other rows), the cut's from the row that `most_violated` returns. A point where two
+sides differ is a witness: the theorem, or its implementation, would be wrong.
+
+For weights whose subset sums are not exact in float64 the rows are rounded. There the theorem is checked on
+subset sums formed as rationals, and points where the rounded rows say otherwise are counted as rounding
+differences, with an example. They are no witnesses, and they are never hidden.
+
+Paper: Theorem 1 and Appendix A, which prove it; this checks the code.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lcons_core._arithmetic import Floats, ScaledForms, exponent
+from lcons_core._blocks import binary
+from lcons_core._constraint import LearnedConstraint
+from lcons_core._cuts import most_violated
+from lcons_core._errors import InvalidInput
+from lcons_core._inequalities import LinearInequalities, estimate_rows
+from lcons_core._lifted import lift
+from lcons_core._network import Network
+from lcons_core._psi import Ints, SparsePsi, as_psi
+from lcons_core._space import FeatureSpace
+from lcons_core.reason._boundary import drawn_around, drawn_points, margins, near_boundary
+from lcons_core.reason._points import Bools, check_width
+from lcons_core.reason._sides import (
+    DRAWN_ROWS,
+    CheckedRows,
+    Verification,
+    Witness,
+    all_rows_checked,
+    lifted_feasible,
+    network_margins,
+)
+
+ALWAYS_EXHAUSTED = 10**5
+MOST_EXHAUSTED = 2**22
+PATIENCE = 5.0
+
+
+def exhausts(network: Network, space: FeatureSpace) -> bool:
+    """Whether all of the domain is checked: it is small, or takes about five seconds at most."""
+    if space.size <= ALWAYS_EXHAUSTED:
+        return True
+    return space.size <= MOST_EXHAUSTED and seconds(network, space, space.size) <= PATIENCE
+
+
+def seconds(network: Network, space: FeatureSpace, points: int) -> float:
+    """About how long so many points take; that of looking for the boundary not included."""
+    digits = _digits(network)
+    every = all_rows_checked(network, points)
+    rows = estimate_rows(network).rows if every else DRAWN_ROWS
+    one = digits == 1
+    row = 5e-9 if one else 4e-8 * digits if every else 4e-7 * digits
+    product = 1e-10 if one else 3e-10 * digits
+    unit = 6e-8 if one else 1e-6 * digits
+    a_point = 2e-7 + 4e-8 * len(space.axes) + 3e-8 * space.d + unit * network.K
+    a_point += rows * (row + product * space.d)
+    return points * a_point
+
+
+def _digits(network: Network) -> int:
+    """How many exact float64 products a value needs, as `scaled.py` cuts it."""
+    bits = max(part.exponent + math.log2(part.magnitude(1.0) + 1.0) for part in network.parts)
+    return max(1, math.ceil(bits / 45))
+
+
+CHECKED_CUTS = 4_000
+BOUNDARY_POINTS = 256
+_CELLS = 2**21
+
+
+def verify(
+    constraint: Network | LearnedConstraint,
+    space: FeatureSpace | None = None,
+    *,
+    points: Any = None,
+    samples: int = 10_000,
+    seed: int = 0,
+) -> Verification:
+    """Checks Theorem 1 on a whole small domain, or on `samples` drawn points and some near the boundary.
+
+    A domain is small where all of it takes about five seconds. A quarter of the samples are drawn around
+    accepted points near the boundary, since a uniform draw may find one side only. Without a space psi is
+    drawn from all 0/1 vectors; `points` (N, d) are checked instead, if given.
+
+    >>> from lcons_core._network import RectifierNetwork
+    >>> print(verify(RectifierNetwork([[2.0, 2.0], [1.0, 0.0]], [-2.0, 0.0])))
+    verified: network = 3 rows = lifted = cut at 4 points (all of the domain); 3 accepted, 1 on the boundary
+    """
+    network = constraint.network if isinstance(constraint, LearnedConstraint) else constraint
+    if isinstance(constraint, LearnedConstraint):
+        space = constraint.space
+    domain = space or FeatureSpace([binary("psi", [str(j) for j in range(network.d)])])
+    check_width(network, domain)
+    if points is not None:
+        psi = _given_points(points, network, space)
+        return _Check(network, space, _Points(len(psi), psi.__getitem__, exponent(psi)), seed).run(
+            False, None
+        )
+    assignments, exhausted = _domain_points(network, domain, samples, seed)
+    made = _Points(len(assignments), lambda at: domain.vectors(assignments[at]))
+    return _Check(network, space, made, seed).run(exhausted, seed)
+
+
+@dataclass(frozen=True, eq=False)
+class _Points:
+    """`number` points, their psi (n, d) made when asked for; psi times 2^shift are integers."""
+
+    number: int
+    at: Callable[[slice | Ints], Floats]
+    shift: int = 0
+
+    def __len__(self) -> int:
+        return self.number
+
+
+class _Check:
+    """One verification in progress: counts, the first witness and the first rounding difference."""
+
+    def __init__(self, network: Network, space: FeatureSpace | None, points: _Points, seed: int) -> None:
+        self.network, self.space, self.points, self.seed = network, space, points, seed
+        self.witness: Witness | None = None
+        self.example: Witness | None = None
+        self.rounded = np.zeros(len(points), dtype=np.bool_)
+        self.shift = points.shift
+
+    def run(self, exhausted: bool, seed: int | None) -> Verification:
+        """Checks every form at every point."""
+        rows = CheckedRows.of(self.network, len(self.points), self.seed)
+        lifted = lift(self.network)
+        accepted = np.zeros(len(self.points), dtype=np.bool_)
+        boundary = 0
+        step = max(1, _CELLS // max(len(rows), self.network.K, self.network.d))
+        for first in range(0, len(self.points), step):
+            at = slice(first, first + step)
+            psi = self.points.at(at)
+            whole = np.ldexp(psi, self.shift) if self.shift else psi
+            margins = network_margins(self.network, whole, self.shift)
+            truth: Bools = np.all(margins >= 0, axis=1)
+            accepted[at] = truth
+            boundary += int((margins.min(1) == 0).sum())
+            self._expect(at, truth, self.network.accepts(psi), "accepts()")
+            self._expect(at, truth, rows.hold(whole, self.shift, margins), "the rows")
+            stored = rows.floats_hold(whole, self.shift, truth)
+            self._note_rounding(at, truth, stored, "the rounded rows")
+            self._expect(at, truth, lifted_feasible(lifted, whole, self.shift), "the lifted rows")
+        cuts = self._check_cuts(accepted, rows.exact)
+        return Verification(
+            points=len(self.points),
+            accepted=int(accepted.sum()),
+            boundary=boundary,
+            rows=len(rows),
+            total_rows=estimate_rows(self.network).rows,
+            all_rows=rows.complete,
+            cuts=cuts,
+            exhausted=exhausted,
+            seed=seed,
+            witness=self.witness,
+            rounding_differences=int(self.rounded.sum()),
+            rounding_example=self.example,
+        )
+
+    def _check_cuts(self, accepted: Bools, exact: bool) -> int:
+        chosen = _spread(accepted, CHECKED_CUTS)
+        chosen_psi = self.points.at(chosen)
+        # Many points share a cut, and its verdicts on them are decided together.
+        points_of: dict[bytes, tuple[LinearInequalities, list[int]]] = {}
+        for i, psi in enumerate(chosen_psi):
+            cut = most_violated(self.network, psi)
+            key = cut.coefficients.tobytes() + cut.bias.tobytes()
+            points_of.setdefault(key, (cut, []))[1].append(i)
+        for cut, points in points_of.values():
+            form = ScaledForms.of(cut.coefficients, cut.bias).times(self.shift)
+            at = chosen[points]
+            holds = form.signs(np.ldexp(chosen_psi[points], self.shift))[:, 0] >= 0
+            if exact:
+                self._expect(at, accepted[at], holds, "the cut")
+            else:
+                self._note_rounding(at, accepted[at], holds, "the rounded cut")
+        return len(chosen)
+
+    def _expect(self, at: slice | Ints, truth: Bools, found: Bools, form: str) -> None:
+        if self.witness is None:
+            self.witness = self._first_difference(at, truth, found, form)
+
+    def _note_rounding(self, at: slice | Ints, truth: Bools, found: Bools, form: str) -> None:
+        self.rounded[at] |= truth != found
+        if self.example is None:
+            self.example = self._first_difference(at, truth, found, form)
+
+    def _first_difference(self, at: slice | Ints, truth: Bools, found: Bools, form: str) -> Witness | None:
+        if np.array_equal(truth, found):
+            return None
+        i = int(np.flatnonzero(truth != found)[0])
+        psi = self.points.at(at)[i]
+        named = None if self.space is None else self.space.describe(psi)
+        return Witness(form, tuple(psi.tolist()), bool(truth[i]), named)
+
+
+def _spread(accepted: Bools, most: int) -> Ints:
+    """At most `most` indices, evenly spread over both sides, half of each where there are as many."""
+    sides = [np.flatnonzero(accepted), np.flatnonzero(~accepted)]
+    few = min(len(side) for side in sides)
+    first = min(few, most // 2)
+    wanted = [first if len(side) == few else min(len(side), most - first) for side in sides]
+    spread = [
+        side[np.linspace(0, len(side) - 1, number).astype(np.int64)]
+        for side, number in zip(sides, wanted, strict=True)
+        if number
+    ]
+    return np.unique(np.concatenate(spread))
+
+
+def _domain_points(network: Network, space: FeatureSpace, samples: int, seed: int) -> tuple[Ints, bool]:
+    """Value indices (N, axes) of the whole domain and True, or of drawn points and False."""
+    short = np.min_scalar_type(max(len(axis) for axis in space.axes))
+    if exhausts(network, space):
+        return np.concatenate([points.astype(short) for points in space.points()]), True
+    rng = np.random.default_rng(seed)
+    near = near_boundary(network, space, min(samples, BOUNDARY_POINTS), rng)
+    accepted = near[margins(network, space, near) >= 0]
+    around = near[:0]
+    if len(near):
+        around = drawn_around(space, accepted if len(accepted) else near, samples // 4, rng)
+    drawn = drawn_points(space, samples - len(around), rng)
+    return np.concatenate([drawn, around, near]).astype(short), False
+
+
+def _given_points(points: Any, network: Network, space: FeatureSpace | None) -> Floats:
+    checked = as_psi(points, network.d)
+    psi = checked.dense() if isinstance(checked, SparsePsi) else np.atleast_2d(checked)
+    if space is not None:
+        space.check(psi)
+    if not len(psi):
+        raise InvalidInput("at least one point is needed to verify anything, found none.")
+    return psi

@@ -1,0 +1,69 @@
+"""Where a constraint came from: versions, seed, settings and a hash of the data, as plain data.
+
+No time, host or path is recorded: the same run gives the same bytes.
+
+Not in the paper.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from lcons_core._psi import Psi, SparsePsi
+from lcons_core.storage._plain import check_plain
+
+
+def record(
+    *,
+    seed: int | None = None,
+    config: Mapping[str, Any] | None = None,
+    data: str | None = None,
+    packages: Iterable[str] = (),
+    **fields: Any,
+) -> dict[str, Any]:
+    """A provenance: `fields`, then seed, config, data hash and versions, where given; checked to be plain.
+
+    >>> entry = record(seed=1, config={"hidden": 2}, note="source-relation pairs")
+    >>> list(entry)
+    ['note', 'seed', 'config', 'versions']
+    """
+    given = {"seed": seed, "config": None if config is None else dict(config), "data": data}
+    entry = {**fields, **{name: value for name, value in given.items() if value is not None}}
+    entry["versions"] = versions(packages)
+    check_plain(entry, "provenance")
+    return entry
+
+
+def versions(packages: Iterable[str] = ()) -> dict[str, str]:
+    """The versions of lcons-core, numpy, Python and the named packages."""
+    found = {"lcons-core": _version("lcons-core"), "numpy": np.__version__}
+    found["python"] = platform.python_version()
+    return {**found, **{name: _version(name) for name in packages}}
+
+
+def hash_psi(psi: Psi, *columns: ArrayLike) -> str:
+    """The sha256 of psi (N, d) and of numeric columns beside it (labels, weights); dense and sparse agree."""
+    sparse = psi if isinstance(psi, SparsePsi) else SparsePsi.from_dense(np.atleast_2d(psi))
+    hashed = hashlib.sha256(f"psi {len(sparse)} {sparse.d}".encode())
+    for whole in (sparse.indptr, sparse.indices):
+        hashed.update(whole.astype("<i8").tobytes())
+    for column in (sparse.values, *columns):
+        numbers = np.asarray(column, dtype="<f8") + 0.0
+        hashed.update(f"column {numbers.shape}".encode())
+        hashed.update(numbers.tobytes())
+    return hashed.hexdigest()
+
+
+def _version(package: str) -> str:
+    from importlib import metadata  # slow to import, and seldom needed
+
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "unknown"

@@ -1,0 +1,10 @@
+"""Constraints inside torch models: the network as a module, and expected violations as a loss term.
+
+Needs the extra `torch`.
+"""
+
+from lcons_core.torch._label_chain import LabelChain
+from lcons_core.torch._module import RectifierModule
+from lcons_core.torch._penalty import expected_penalty
+
+__all__ = ["LabelChain", "RectifierModule", "expected_penalty"]

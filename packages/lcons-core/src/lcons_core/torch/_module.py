@@ -1,0 +1,114 @@
+"""The rectifier network as a torch module, for training and for use inside other torch models.
+
+    forward(x) = 1 - sum_k ReLU(W psi(x) + b)_k,     logits(x, tau) = tau * forward(x)
+
+Paper: Sec. 3, footnote 1: the sigmoid replaces the threshold in training. sigmoid(tau * margin) >= 1/2 iff
+margin >= 0 for every tau > 0, so the set is unchanged.
+
+Not in the paper: tau. The margin is at most 1, so with tau = 1 a valid example's loss never falls below
+log(1 + 1/e) = 0.313.
+
+`psi` may be any module that maps its input to (..., d). Parameters are float64 by default, so that
+`to_network` and `from_network` are inverse to each other without loss.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from lcons_core._errors import InvalidInput, MissingExtra
+from lcons_core._network import RectifierNetwork
+
+try:
+    import torch
+except ImportError as error:
+    raise MissingExtra(
+        f"lcons_core.torch._module needs torch, which cannot be imported ({error});"
+        ' run: pip install "lcons-core[torch]".'
+    ) from error
+
+
+class RectifierModule(torch.nn.Module):
+    """margin(x) = 1 - sum_k ReLU(W psi(x) + b)_k with parameters W (K, d) and b (K,).
+
+    >>> module = RectifierModule.from_network(RectifierNetwork([[2.0, 2.0]], [-2.0]))
+    >>> module(torch.tensor([[1.0, 0.0], [1.0, 1.0]], dtype=torch.float64)).tolist()
+    [1.0, -1.0]
+    """
+
+    def __init__(
+        self,
+        d: int,
+        K: int,
+        psi: torch.nn.Module | None = None,
+        *,
+        dtype: torch.dtype = torch.float64,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__()
+        if d < 1 or K < 1:
+            raise InvalidInput(
+                f"d and K must be at least 1, found d = {d} and K = {K}; pass the width of psi and the"
+                " number of hidden units."
+            )
+        self.psi = psi
+        scale = 1.0 / math.sqrt(d)
+        uniform = 2.0 * torch.rand(K, d + 1, dtype=dtype, generator=generator) - 1.0
+        self.W = torch.nn.Parameter((scale * uniform[:, :d]).contiguous())
+        self.b = torch.nn.Parameter((scale * uniform[:, d]).contiguous())
+
+    @property
+    def K(self) -> int:
+        """The number of hidden units."""
+        return self.W.shape[0]
+
+    @property
+    def d(self) -> int:
+        """The length of psi."""
+        return self.W.shape[1]
+
+    def forward(self, x: Any) -> torch.Tensor:
+        """The margin: (...) for psi(x) of shape (..., d)."""
+        psi = x if self.psi is None else self.psi(x)
+        if psi.shape[-1] != self.d:
+            raise InvalidInput(
+                f"psi must have {self.d} columns, found shape {tuple(psi.shape)};"
+                " pass what the constraint was learned on."
+            )
+        activations = torch.nn.functional.linear(psi.to(self.W.dtype), self.W, self.b)
+        return 1.0 - torch.relu(activations).sum(-1)
+
+    def logits(self, x: Any, temperature: float = 1.0) -> torch.Tensor:
+        """temperature * margin, to be passed to a binary cross-entropy with logits."""
+        margin: torch.Tensor = self(x)
+        return temperature * margin
+
+    @classmethod
+    def from_network(
+        cls,
+        network: RectifierNetwork,
+        psi: torch.nn.Module | None = None,
+        *,
+        dtype: torch.dtype = torch.float64,
+    ) -> RectifierModule:
+        """The module with the same weights; refused where `dtype` cannot hold them exactly."""
+        module = cls(network.d, network.K, psi, dtype=dtype)
+        with torch.no_grad():
+            for parameter, array in ((module.W, network.W), (module.b, network.b)):
+                source = torch.tensor(array)
+                parameter.copy_(source)
+                if not torch.equal(parameter.to(torch.float64), source):
+                    raise InvalidInput(
+                        f"the weights must be exact in {dtype}, found some that would round;"
+                        " use dtype=torch.float64."
+                    )
+        return module
+
+    def to_network(self) -> RectifierNetwork:
+        """The frozen numpy network with the same weights (psi is not part of it)."""
+        W, b = (parameter.detach().cpu().to(torch.float64).numpy() for parameter in (self.W, self.b))
+        return RectifierNetwork(W, b)
+
+    def extra_repr(self) -> str:
+        return f"d={self.d}, K={self.K}"

@@ -1,0 +1,266 @@
+"""The expected violation of a constraint under a torch model's label probabilities: a loss term.
+
+    E_p[ sum_w f(margin(psi_w(y))) ] = sum_w sum_v p(y_w = v) f(margin(psi_w(v))),     f(m) = max(0, -m) or
+                                                                                       f(m) = -log sigmoid(m)
+
+over windows w of n labels and label n-grams v. The margins are numbers, so the sum is linear in the window
+probabilities: exact for independent tokens and for CRFs alike, and differentiable in their scores. It needs
+no gold labels, so sentences without labels can be trained on, too. The constraint stays as it is.
+
+Relaxed, f(margin(E_p[psi_w])) in its place: the penalty of the mean psi. f(margin(.)) is convex, so this is a
+lower bound (Jensen), and one that may be 0 where every labelling is penalised: a fractional assignment can
+satisfy what every labelling violates. Cheap, and all there is for label counts; not a measure of violation.
+
+Not in the paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lcons_core._arithmetic import Floats
+from lcons_core._constraint import LearnedConstraint
+from lcons_core._errors import InvalidInput, MissingExtra, TooLarge, Unsupported
+from lcons_core._instance import Instance
+from lcons_core._network import RectifierNetwork
+from lcons_core._psi import Ints
+from lcons_core.features import Counts, NgramContext, NgramLabels, SequenceFeature
+
+try:
+    import torch
+    from torch import Tensor
+except ImportError as error:
+    raise MissingExtra(
+        f"lcons_core.torch._penalty needs torch, which cannot be imported ({error});"
+        ' run: pip install "lcons-core[torch]".'
+    ) from error
+
+from lcons_core.torch._label_chain import LabelChain
+
+MAX_CELLS = 2**27
+
+PENALTIES: dict[str, Callable[[Tensor], Tensor]] = {
+    "hinge": lambda margin: torch.relu(-margin),
+    "log_sigmoid": lambda margin: torch.nn.functional.softplus(-margin),
+}
+
+Columns = Mapping[str, Sequence[str]]
+
+
+def expected_penalty(
+    constraint: LearnedConstraint,
+    marginals: Tensor | LabelChain,
+    labels: Sequence[str],
+    x: Columns | Sequence[Columns] | None = None,
+    *,
+    penalty: str = "hinge",
+    relaxed: bool = False,
+) -> Tensor:
+    """(B,) the expected penalty of each sequence, or a scalar for one: add a multiple of it to a loss.
+
+    `marginals` are probabilities (B, T, L) or (T, L) of independent tokens, or a `LabelChain` (CRFs, and
+    batches with lengths); `labels` names the last dimension; `x` holds the contexts of a sequence, or of each
+    in a batch. `penalty` is `hinge` or `log_sigmoid`, the one that `lcons_decode.Soft` takes off a score.
+    `relaxed` gives the penalty of the mean psi instead, a lower bound that is no measure of violation (see
+    the module).
+
+    >>> from lcons_core._schemes import iob2
+    >>> p = torch.tensor([[0.5, 0.5], [0.0, 1.0]])
+    >>> expected_penalty(iob2(["I-NP", "O"]), p, ["I-NP", "O"])      # half the labellings begin with I-NP
+    tensor(0.5000)
+    """
+    if penalty not in PENALTIES:
+        raise InvalidInput(f"unknown penalty {penalty!r}; it is one of {', '.join(PENALTIES)}.")
+    chain = marginals if isinstance(marginals, LabelChain) else LabelChain.independent(marginals)
+    if len(labels) != chain.L or len(set(labels)) != len(labels):
+        raise InvalidInput(
+            f"labels must be {chain.L} distinct names, one a column, found {len(labels)}:"
+            f" {list(labels)!r:.80}; pass the model's labels in its order."
+        )
+    f, feature = PENALTIES[penalty], constraint.feature
+    if isinstance(feature, SequenceFeature):
+        columns = _columns(x, chain)
+        parts = [_Tables.of(part, feature, labels, chain) for part in constraint.network.parts]
+        per_window = _relaxed if relaxed else _expected
+        total = chain.unary.new_zeros(len(chain.lengths))
+        for group in _groups(feature, chain, columns):
+            total = total.index_add(0, group.owner, per_window(parts, group, chain, f))
+    elif isinstance(feature, Counts) and not feature.spans and relaxed:
+        total = _relaxed_counts(constraint, feature, labels, chain, f)
+    else:
+        raise Unsupported(
+            "the expected penalty is exact for local features over label n-grams (ngram, context), and"
+            f" relaxed=True takes token counts as well; found {feature.kind if feature else 'no feature'!r}."
+        )
+    return total[0] if chain.single else total
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """Windows with as many START and STOP: whose they are, where their first label is, and their contexts:
+    `kinds` (U, context axes) and which of these each window has."""
+
+    starts: int
+    stops: int
+    owner: Tensor
+    first: Tensor
+    kinds: Ints
+    which: Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class _Tables:
+    """What the values of each axis add to the activations of one network, in float64: label (n, L, K) in the
+    model's order, padding (n, K), contexts (values, K) an axis."""
+
+    b: Tensor
+    label: Tensor
+    padding: Tensor
+    contexts: list[Tensor]
+
+    @classmethod
+    def of(
+        cls, part: RectifierNetwork, feature: SequenceFeature, labels: Sequence[str], chain: LabelChain
+    ) -> _Tables:
+        ids, n = feature.label_ids(labels), feature.n
+        tables = [_double(axis.table(part.W), chain) for axis in feature.space.axes]
+        return cls(
+            _double(part.b, chain),
+            torch.stack([table[ids] for table in tables[-n:]]),
+            torch.stack([table[-1] for table in tables[-n:]]),
+            tables[:-n],
+        )
+
+    def given(self, group: _Group) -> Tensor:
+        """(U, K): what biases, contexts and padding give the windows of each kind."""
+        total = self.b.expand(len(group.kinds), -1)
+        for table, values in zip(self.contexts, group.kinds.T, strict=True):
+            total = total + table[torch.from_numpy(values)]
+        n = len(self.label)
+        return total + self.padding[: group.starts].sum(0) + self.padding[n - group.stops :].sum(0)
+
+    def free(self, group: _Group) -> Tensor:
+        """(m, L, K): the tables of the window's labels."""
+        return self.label[group.starts : len(self.label) - group.stops]
+
+
+def _expected(
+    parts: list[_Tables], group: _Group, chain: LabelChain, f: Callable[[Tensor], Tensor]
+) -> Tensor:
+    """(W,) the expected penalty of each window, its labels summed out from the last to the first."""
+    L, W = chain.L, len(group.owner)
+    m = len(parts[0].free(group))
+    kinds = len(group.kinds)
+    cells = max(kinds * L**m, W * L ** (m if kinds > 1 else m - 1))
+    if cells > MAX_CELLS:
+        raise TooLarge(
+            f"{W:,} windows of {m} of {L} labels make {cells:,} cells, above the limit of {MAX_CELLS:,}; use"
+            " smaller batches, a smaller n, or relaxed=True."
+        )
+    with torch.no_grad():
+        table = f(torch.stack([_margins(part, group) for part in parts]).amin(0))
+        table = table.to(chain.unary.dtype)
+    values = table if kinds == 1 else table[group.which]
+    for i in range(m - 1, 0, -1):
+        step = chain.step(group.owner, group.first + i - 1)
+        values = values.reshape(len(values), -1, L, L)
+        shared = kinds == 1 and i == m - 1
+        values = (
+            torch.einsum("rab,wab->wra", values[0], step)
+            if shared
+            else torch.einsum("wrab,wab->wra", values, step)
+        )
+    return (chain.unary[group.owner, group.first] * values.reshape(len(values), L)).sum(-1)
+
+
+def _margins(part: _Tables, group: _Group) -> Tensor:
+    """(U, L ** m) margins of all label n-grams in the windows of each kind."""
+    given, free = part.given(group), part.free(group)
+    total = torch.zeros((), dtype=given.dtype, device=given.device)
+    # Unit by unit: all activations at once would take K times the memory.
+    for k in range(given.shape[1]):
+        activation = given[:, k, None]
+        for table in free[..., k]:
+            activation = (activation[:, :, None] + table).reshape(len(given), -1)
+        total = total + torch.relu(activation)
+    return 1.0 - total
+
+
+def _relaxed(parts: list[_Tables], group: _Group, chain: LabelChain, f: Callable[[Tensor], Tensor]) -> Tensor:
+    """(W,) the penalty of the mean psi of each window."""
+    margins = []
+    for part in parts:
+        activation = part.given(group)[group.which]
+        for i, table in enumerate(part.free(group)):
+            activation = activation + chain.unary[group.owner, group.first + i].double() @ table
+        margins.append(1.0 - torch.relu(activation).sum(-1))
+    return f(torch.stack(margins).amin(0)).to(chain.unary.dtype)
+
+
+def _relaxed_counts(
+    constraint: LearnedConstraint,
+    feature: Counts,
+    labels: Sequence[str],
+    chain: LabelChain,
+    f: Callable[[Tensor], Tensor],
+) -> Tensor:
+    """(B,) the penalty of the mean number of each label."""
+    ids = NgramLabels(feature.labels, 1).label_ids(labels)
+    inside = torch.arange(chain.unary.shape[1], device=chain.unary.device) < chain.lengths[:, None]
+    counts = (chain.unary * inside[..., None]).sum(1).double()
+    margins = []
+    for part in constraint.network.parts:
+        W, b = (_double(weights, chain) for weights in (part.W[:, ids], part.b))
+        margins.append(1.0 - torch.relu(counts @ W.T + b).sum(-1))
+    return f(torch.stack(margins).amin(0)).to(chain.unary.dtype)
+
+
+def _double(weights: Floats, chain: LabelChain) -> Tensor:
+    return torch.tensor(weights, device=chain.unary.device)
+
+
+def _columns(x: Columns | Sequence[Columns] | None, chain: LabelChain) -> Sequence[Columns]:
+    columns: Sequence[Columns] = [{}] * len(chain.lengths)
+    if x is not None:
+        columns = [x] if isinstance(x, Mapping) else x
+    if len(columns) != len(chain.lengths):
+        raise InvalidInput(
+            f"x must be given for each of {len(chain.lengths)} sequences, found {len(columns)}; pass a list"
+            " of columns by name."
+        )
+    return columns
+
+
+def _groups(feature: SequenceFeature, chain: LabelChain, columns: Sequence[Columns]) -> Iterator[_Group]:
+    """All windows of a batch, by how many START and STOP they have."""
+    n, lengths = feature.n, chain.lengths.cpu().numpy()
+    contexts = [
+        feature.context_windows(Instance(x, ("",) * int(length)))
+        if isinstance(feature, NgramContext)
+        else np.zeros((feature.window_count(int(length)), 0), dtype=np.int64)
+        for x, length in zip(columns, lengths, strict=True)
+    ]
+    counts = np.array([len(rows) for rows in contexts], dtype=np.int64)
+    if not counts.sum():
+        return
+    owner = np.repeat(np.arange(len(counts)), counts)
+    first = np.concatenate([np.arange(count) for count in counts]) - (n - 1 if feature.pad else 0)
+    starts = np.maximum(-first, 0)
+    stops = np.maximum(first + n - lengths[owner], 0)
+    rows, device = np.concatenate(contexts), chain.unary.device
+    for start, stop in np.unique(np.stack([starts, stops], 1), axis=0).tolist():
+        own = np.flatnonzero((starts == start) & (stops == stop))
+        kinds, which = _distinct(rows[own])
+        of = [torch.from_numpy(part).to(device) for part in (owner[own], first[own] + starts[own], which)]
+        yield _Group(start, stop, of[0], of[1], kinds, of[2])
+
+
+def _distinct(rows: Ints) -> tuple[Ints, Ints]:
+    """The distinct rows, and which of them each is."""
+    if not rows.shape[1]:
+        return rows[:1], np.zeros(len(rows), dtype=np.int64)
+    kinds, which = np.unique(rows, axis=0, return_inverse=True)
+    return kinds, which.reshape(-1)

@@ -1,0 +1,170 @@
+"""Chain scores from the models of other libraries; nothing is imported, their objects are only read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lcons_core._errors import InvalidInput
+from lcons_decode._scores import ChainScores
+
+
+def from_pytorch_crf(crf: Any, emission: Any, labels: Sequence[str]) -> ChainScores:
+    """The scores of one sequence (T, L) under a `torchcrf.CRF`, whose transitions are [from, to] as ours."""
+    needed = ("transitions", "start_transitions", "end_transitions")
+    missing = [name for name in needed if not hasattr(crf, name)]
+    if missing:
+        raise InvalidInput(f"a torchcrf.CRF is needed, found {type(crf).__name__} without {missing[0]!r}.")
+    return ChainScores(emission, crf.transitions, crf.start_transitions, crf.end_transitions, labels=labels)
+
+
+class CrfsuiteScores:
+    """Reads a `pycrfsuite.Tagger` once and scores sequences as it does.
+
+    CRFsuite has no start and stop scores: those are zero. Its dump has six decimals.
+    """
+
+    def __init__(self, tagger: Any) -> None:
+        info = tagger.info()
+        self.labels: tuple[str, ...] = tuple(tagger.labels())
+        index = {label: i for i, label in enumerate(self.labels)}
+        self._transition = np.zeros((len(index), len(index)))
+        for (before, after), weight in info.transitions.items():
+            self._transition[index[before], index[after]] = weight
+        self._weights: dict[str, list[tuple[int, float]]] = {}
+        for (attribute, label), weight in info.state_features.items():
+            self._weights.setdefault(attribute, []).append((index[label], weight))
+
+    def scores(self, sequence: Sequence[Mapping[str, Any] | Sequence[str]]) -> ChainScores:
+        """The scores of one sequence of attribute lists or {attribute: value}; unknown attributes weigh
+        nothing."""
+        emission = np.zeros((len(sequence), len(self.labels)))
+        for row, item in zip(emission, sequence, strict=True):
+            for attribute, value in _attributes(item):
+                for label, weight in self._weights.get(attribute, ()):
+                    row[label] += value * weight
+        return ChainScores(emission, self._transition, labels=self.labels)
+
+
+def from_token_logits(
+    logits: Any,
+    labels: Sequence[str] | Mapping[int, str],
+    mask: Any = None,
+    word_ids: Sequence[Sequence[int | None]] | None = None,
+) -> list[ChainScores]:
+    """The scores of each sequence of a batch of token-classification logits (B, T, L), as Hugging Face models
+    give them; transitions are zero.
+
+    labels: the names of the L columns, or the model's `config.id2label`.
+    mask: (B, T) `attention_mask`; tokens where it is 0 are padding and left out.
+    word_ids: the word of each token, as `encoding.word_ids(i)` says for sequence i; None is a special token
+        and left out, and a word has the scores of its first token, as is usual in training. Without it, each
+        token is a unit of its own: mask special tokens yourself.
+
+    Logits need no softmax: it takes the same off all labels of a token, and so no labelling overtakes
+    another. "New York" is three tokens and two words here, between a special token at either end, and then
+    padding; the best label of each word by itself is no IOB2:
+
+    >>> import numpy as np
+    >>> from lcons_core import iob2
+    >>> from lcons_decode import constrained_viterbi
+    >>> id2label = {0: "O", 1: "B-LOC", 2: "I-LOC"}
+    >>> logits = np.array([[[9, 0, 0], [2, 1, 0], [0, 0, 5], [0, 9, 0], [9, 0, 0], [0, 0, 9]]], float)
+    >>> mask = np.array([[1, 1, 1, 1, 1, 0]])
+    >>> word_ids = [[None, 0, 1, 1, None, None]]  # [encoding.word_ids(i) for i in range(len(logits))]
+    >>> [scores] = from_token_logits(logits, id2label, mask, word_ids)
+    >>> [scores.labels[best] for best in scores.emission.argmax(axis=1)]
+    ['O', 'I-LOC']
+    >>> constrained_viterbi(scores, [iob2(scores.labels)]).y
+    ('B-LOC', 'I-LOC')
+    """
+    values, names = _array(logits, "logits", 3), _label_names(labels)
+    B, T, L = values.shape
+    if len(names) != L:
+        raise InvalidInput(
+            f"expected logits of shape (sequences, tokens, {len(names)}), a score a label, found"
+            f" {values.shape}; give the labels of the model."
+        )
+    kept = np.ones((B, T), dtype=bool) if mask is None else _array(mask, "the mask", 2) != 0
+    if kept.shape != (B, T):
+        raise InvalidInput(
+            f"expected a mask of shape {(B, T)}, a value a token, found {kept.shape}; give the"
+            " attention_mask of the same batch."
+        )
+    lengths = None if word_ids is None else [len(own) for own in word_ids]
+    if lengths not in (None, [T] * B):
+        raise InvalidInput(
+            f"expected word_ids for {B} sequences of {T} tokens, found them for {lengths!s:.60} tokens;"
+            " give [encoding.word_ids(i) for i in range(B)]."
+        )
+    scores = []
+    for i in range(B):
+        rows = np.flatnonzero(kept[i])
+        if word_ids is not None:
+            rows = rows[_first_tokens([word_ids[i][t] for t in rows.tolist()], i)]
+        scores.append(ChainScores(values[i, rows], labels=names))
+    return scores
+
+
+def _first_tokens(words: Sequence[int | None], sequence: int) -> list[int]:
+    """Where each word begins; words are 0, 1, 2, ... without a gap, or labels would go to other words."""
+    found: list[int] = []
+    before = None
+    for t, word in enumerate(words):
+        if word is not None and word != before:
+            if word != len(found):
+                raise InvalidInput(
+                    f"expected word {len(found)} of sequence {sequence}, found word {word}; each word needs a"
+                    " token, so leave out empty words, and pass each sequence whole and in order."
+                )
+            found.append(t)
+        before = word
+    return found
+
+
+def _array(value: Any, what: str, ndim: int) -> NDArray[np.float64]:
+    if hasattr(value, "detach"):
+        value = value.detach().cpu().double().numpy()  # numpy has no bfloat16
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"{what} must be an array of numbers, found {type(value).__name__} ({error})."
+        ) from None
+    if array.ndim != ndim:
+        raise InvalidInput(
+            f"{what} must have {ndim} dimensions, found shape {array.shape}; give a batch of sequences."
+        )
+    return array
+
+
+def _label_names(labels: Sequence[str] | Mapping[int, str]) -> tuple[str, ...]:
+    """The labels in the order of their columns; ids may be strings, as JSON has them."""
+    if not isinstance(labels, Mapping):
+        return tuple(labels)
+    by_id = {str(key): name for key, name in labels.items()}
+    missing = [i for i in range(len(labels)) if str(i) not in by_id]
+    if missing:
+        raise InvalidInput(
+            f"expected a label for each id from 0 to {len(labels) - 1}, found none for {missing[0]}; give the"
+            " model's config.id2label."
+        )
+    return tuple(by_id[str(i)] for i in range(len(labels)))
+
+
+def _attributes(item: Any, prefix: str = "") -> Iterator[tuple[str, float]]:
+    """(attribute, value) pairs as python-crfsuite reads an item: a string counts each time it occurs."""
+    if not isinstance(item, Mapping):
+        for name in item:
+            yield prefix + name, 1.0
+        return
+    for name, value in item.items():
+        if isinstance(value, str):
+            yield f"{prefix}{name}:{value}", 1.0
+        elif isinstance(value, Mapping | Sequence | set):
+            yield from _attributes(value, f"{prefix}{name}:")
+        else:
+            yield prefix + name, float(value)

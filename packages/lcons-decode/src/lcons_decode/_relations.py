@@ -1,0 +1,307 @@
+"""Graphs of candidates: a label each, and a relation for every ordered pair, decoded exactly and fast.
+
+    maximise   sum_i entity[i, e_i] + sum_{i != j} relation[i, j, r_ij]
+    subject to every constraint on (source e_i, target e_j, relation r_ij, reverse r_ji), for every i != j
+
+Given the labels of i and j the best two relations between them can be looked up, so what is left is a graph
+of pairs:
+
+    maximise   sum_i entity[i, e_i] + sum_{i < j} best_ij(e_i, e_j)
+
+which is searched depth first. The bound on what is left of a partial labelling comes from moving value
+between pairs and single labels until the sum of maxima is low (max-product linear programming, Globerson and
+Jaakkola 2007). With few candidates that is plain enumeration.
+
+Scores are rounded to multiples of 2^-30 and added as integers: sums are exact, equal scores are equal, and
+ties go to the first labelling in declared label order: entities first, then the two relations of each pair
+i < j, forward before backward. So two constraints with the same feasible set give the same answer, which no
+solver promises. Where no labelling satisfies everything, the fewest constraints are broken. Past `MAX_NODES`
+partial labellings an integer program over the same pairs (`ilp.pairs`) answers; its ties are the solver's.
+Random scores need that at about 30 candidates.
+
+Paper: Sec. 4, which uses the integer program alone. Not in the paper: a decoder by search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lcons_core._constraint import LearnedConstraint
+from lcons_core._errors import InvalidInput
+from lcons_core.features import Tuples
+from lcons_core.features._protocol import checked_names
+from lcons_decode._constraints import Hard
+from lcons_decode._result import Status
+from lcons_decode._scores import Floats, Ints
+from lcons_decode.kernels import backend
+
+MEMBERS = ("source", "relation", "target", "reverse")
+MAX_NODES = 500_000
+SWEEPS = 10
+SCALE = 2.0**30
+_LARGEST = 2**62
+
+
+@dataclass(frozen=True, eq=False)
+class RelationScores:
+    """entities (n, E) and relations (n, n, R) [source, target]; labels by name. The diagonal is not read.
+
+    >>> scores = RelationScores([[1.0, 0.0], [0.0, 2.0]], [[[0.0, 1.0]] * 2] * 2,
+    ...                         entity_labels=["Person", "Location"], relation_labels=["NoRel", "LiveIn"])
+    >>> decode_relations(scores).entities
+    ('Person', 'Location')
+    """
+
+    entities: Floats
+    relations: Floats
+    entity_labels: tuple[str, ...]
+    relation_labels: tuple[str, ...]
+
+    def __init__(
+        self, entities: Any, relations: Any, *, entity_labels: Sequence[str], relation_labels: Sequence[str]
+    ) -> None:
+        names = checked_names(entity_labels, "entity_labels")
+        links = checked_names(relation_labels, "relation_labels")
+        single, double = _numbers(entities, "entities"), _numbers(relations, "relations")
+        if single.shape == (0,):
+            single = single.reshape(0, len(names))
+        if single.ndim != 2 or single.shape[1] != len(names):
+            raise InvalidInput(
+                f"entities must be (n, {len(names)}), a score for each candidate and each of {len(names)}"
+                f" labels, found {single.shape}."
+            )
+        n = len(single)
+        if double.size == 0 and n <= 1:
+            double = np.zeros((n, n, len(links)))
+        if double.shape != (n, n, len(links)):
+            raise InvalidInput(
+                f"relations must be ({n}, {n}, {len(links)}), a score for each ordered pair of candidates and"
+                f" each of {len(links)} labels, found {double.shape}."
+            )
+        double[np.arange(n), np.arange(n)] = 0.0
+        if not (np.isfinite(single).all() and np.isfinite(double).all()):
+            raise InvalidInput("scores of entities and relations must be finite, found NaN or infinity.")
+        for name, value in (
+            ("entities", single),
+            ("relations", double),
+            ("entity_labels", names),
+            ("relation_labels", links),
+        ):
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+            object.__setattr__(self, name, value)
+
+    def __len__(self) -> int:
+        return len(self.entities)
+
+
+@dataclass(frozen=True, eq=False)
+class RelationRules:
+    """Constraints as the set that they describe: broken[a, b, r, s] is how many of them two candidates
+    labelled a and b break with relation r from the first to the second and s back."""
+
+    entity_labels: tuple[str, ...]
+    relation_labels: tuple[str, ...]
+    broken: Ints
+
+    @classmethod
+    def of(
+        cls,
+        constraints: Iterable[LearnedConstraint | Hard],
+        entity_labels: Sequence[str],
+        relation_labels: Sequence[str],
+    ) -> RelationRules:
+        """Constraints on tuples whose members are some of source, relation, target and reverse.
+
+        >>> from lcons_core._network import RectifierNetwork
+        >>> pairs = Tuples(("source", "relation"), (("Person", "Location"), ("NoRel", "Kill")))
+        >>> net = RectifierNetwork([[0, 2, 0, 2]], [-2.0])
+        >>> no_location_kills = LearnedConstraint(net, pairs.space, pairs)
+        >>> rules = RelationRules.of([no_location_kills], ["Person", "Location"], ["NoRel", "Kill"])
+        >>> int((rules.broken == 0).sum()), rules.broken.size
+        (9, 16)
+        """
+        E = checked_names(entity_labels, "entity_labels")
+        R = checked_names(relation_labels, "relation_labels")
+        broken = np.zeros((len(E), len(E), len(R), len(R)), dtype=np.int64)
+        for given in constraints:
+            learned = given.constraint if isinstance(given, Hard) else given
+            if not isinstance(learned, LearnedConstraint):
+                raise InvalidInput(
+                    f"constraints on relations are LearnedConstraint or Hard, found {type(given).__name__}."
+                )
+            own = _rejected(learned, E, R)
+            broken += own + own.transpose(1, 0, 3, 2)
+        broken.flags.writeable = False
+        return cls(E, R, broken)
+
+    @classmethod
+    def none(cls, entity_labels: Sequence[str], relation_labels: Sequence[str]) -> RelationRules:
+        """No constraints."""
+        return cls.of((), entity_labels, relation_labels)
+
+    @property
+    def allowed(self) -> NDArray[np.bool_]:
+        """The feasible set: which (a, b, r, s) break nothing."""
+        return self.broken == 0
+
+    @cached_property
+    def allowed_lists(self) -> tuple[Ints, Ints, Ints, Ints]:
+        """(starts, forward, backward, broken) of the relations that break nothing, by labels (a, b)."""
+        return _lists(self.broken, 0)
+
+    @cached_property
+    def all_lists(self) -> tuple[Ints, Ints, Ints, Ints]:
+        """The same of all relations."""
+        return _lists(self.broken, int(self.broken.max(initial=0)))
+
+
+@dataclass(frozen=True)
+class RelationDecoding:
+    """Labels of the candidates; relations that are not the first label, by (source, target); the score;
+    how many constraints are broken (0 unless RELAXED); stats."""
+
+    entities: tuple[str, ...]
+    relations: dict[tuple[int, int], str]
+    score: float
+    status: Status
+    broken: int
+    stats: dict[str, Any]
+
+
+def decode_relations(
+    scores: RelationScores, constraints: Iterable[LearnedConstraint | Hard] | RelationRules = ()
+) -> RelationDecoding:
+    """The best labels of all candidates and pairs under the constraints."""
+    rules = constraints
+    if not isinstance(rules, RelationRules):
+        rules = RelationRules.of(rules, scores.entity_labels, scores.relation_labels)
+    if (rules.entity_labels, rules.relation_labels) != (scores.entity_labels, scores.relation_labels):
+        raise InvalidInput("constraints and scores must have the same labels in the same order.")
+    found = relation_ids(scores.entities, scores.relations, rules)
+    n = len(scores)
+    pairs = [(i, j) for i, j in product(range(n), repeat=2) if i != j]
+    total = float(scores.entities[np.arange(n), found.entities].sum()) + float(
+        sum(scores.relations[i, j, found.relations[i, j]] for i, j in pairs)
+    )
+    names = {(i, j): scores.relation_labels[found.relations[i, j]] for i, j in pairs if found.relations[i, j]}
+    return RelationDecoding(
+        tuple(scores.entity_labels[e] for e in found.entities),
+        names,
+        total,
+        Status.RELAXED if found.broken else Status.OPTIMAL,
+        found.broken,
+        {"nodes": found.nodes, "ilp": found.nodes < 0},
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class RelationIds:
+    """Labels as indices, entities (n,) and relations (n, n); constraints broken; partial labellings tried,
+    -1 where the integer program answered."""
+
+    entities: Ints
+    relations: Ints
+    broken: int
+    nodes: int
+
+
+def relation_ids(
+    entities: Floats, relations: Floats, rules: RelationRules, max_nodes: int = MAX_NODES
+) -> RelationIds:
+    """The same for arrays of scores, unchecked: the inner call of training."""
+    price = _price(entities, relations, rules)
+    single = np.rint(entities * SCALE).astype(np.int64)
+    double = np.rint(relations * SCALE).astype(np.int64)
+    kernels = backend()
+    nodes = 0
+    # First what breaks nothing; all labellings, at a price for each breach, only where there is none.
+    for starts, forward, backward, broken in (rules.allowed_lists, rules.all_lists):
+        best, choice = kernels.best_pairs(double, starts, forward, backward, broken * price, -price)
+        y, tried = kernels.label_pairs(single, best, SWEEPS, max_nodes)
+        if tried < 0:
+            y, tried = _by_ilp(single, best), 0
+            nodes = -1
+        nodes += tried if nodes >= 0 else 0
+        r, count = _relations(y, choice, forward, backward, broken)
+        if r is not None:
+            return RelationIds(y, r, count, nodes)
+    raise AssertionError("some labelling has the fewest breaches.")
+
+
+def _price(entities: Floats, relations: Floats, rules: RelationRules) -> int:
+    """The price of a breach, above what any two labellings differ by, also for a solver's tolerances; scores
+    whose sums, with a price for every breach, are no 64-bit integers are refused."""
+    n = len(entities)
+    with np.errstate(over="ignore"):
+        total = float(np.abs(entities).sum() + np.abs(relations).sum())
+    breaches = max(int(rules.broken.max(initial=0)), 1) * max(n * n // 2, 1)
+    price = (2.0 * total + 1.0) * SCALE
+    if price * breaches > _LARGEST:
+        raise InvalidInput(
+            f"the scores of {n} candidates add up to {total:.4g}, too much for exact sums; scale them down to"
+            f" at most {(_LARGEST / breaches / SCALE - 1.0) // 2:,.0f}."
+        )
+    return int(price)
+
+
+def _numbers(value: Any, name: str) -> Floats:
+    try:
+        return np.array(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"{name} must be an array of numbers, found {type(value).__name__} ({error})."
+        ) from None
+
+
+def _by_ilp(single: Ints, best: Ints) -> Ints:
+    """The labels by integer program."""
+    from lcons_decode.ilp._pairs import label_pairs_by_ilp
+
+    return label_pairs_by_ilp(single / SCALE, best / SCALE)
+
+
+def _relations(y: Ints, choice: Ints, forward: Ints, backward: Ints, broken: Ints) -> tuple[Ints | None, int]:
+    """The chosen relations (n, n) and the constraints they break; None where a pair has no relations."""
+    n = len(y)
+    found = np.zeros((n, n), dtype=np.int64)
+    i, j = np.triu_indices(n, 1)
+    picked = choice[i, j, y[i], y[j]]
+    if (picked < 0).any():
+        return None, 0
+    found[i, j], found[j, i] = forward[picked], backward[picked]
+    return found, int(broken[picked].sum())
+
+
+def _lists(broken: Ints, most: int) -> tuple[Ints, Ints, Ints, Ints]:
+    E, _, R, _ = broken.shape
+    kept = (broken <= most).reshape(E * E, R * R)
+    which, pairs = np.nonzero(kept)
+    starts = np.searchsorted(which, np.arange(E * E + 1))
+    return starts, pairs // R, pairs % R, broken.reshape(E * E, R * R)[which, pairs]
+
+
+def _rejected(learned: LearnedConstraint, E: Sequence[str], R: Sequence[str]) -> Ints:
+    """(E, E, R, R): 1 where the constraint rejects source a, target b, relation r, reverse s."""
+    feature = learned.feature
+    if not isinstance(feature, Tuples) or not set(feature.names) <= set(MEMBERS):
+        found = f"({', '.join(feature.names)})" if isinstance(feature, Tuples) else f"{feature!r:.60}"
+        raise InvalidInput(
+            f"a constraint on relations is on tuples of some of {', '.join(MEMBERS)}, found {found}."
+        )
+    labels = {"source": E, "target": E, "relation": R, "reverse": R}
+    values = [labels[name] for name in feature.names]
+    verdicts = learned.network.accepts(feature.psi([tuple(point) for point in product(*values)]))
+    table = ~np.asarray(verdicts).reshape([len(v) for v in values])
+    order = ("source", "target", "relation", "reverse")
+    axes = [name for name in order if name in feature.names]
+    table = table.transpose([feature.names.index(name) for name in axes])
+    shape = [len(labels[name]) if name in axes else 1 for name in order]
+    return np.broadcast_to(table.reshape(shape), [len(labels[name]) for name in order]).astype(np.int64)

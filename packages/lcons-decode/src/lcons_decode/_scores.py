@@ -1,0 +1,213 @@
+"""What a chain model says of a sentence: emission, transition, start and stop scores.
+
+    score(y) = start[y_1] + sum_t emission[t, y_t] + sum_t transition[y_t, y_{t+1}] + stop[y_T]
+
+Transitions are [from, to] everywhere. -inf forbids; NaN and +inf are refused. The empty sequence has one
+labelling, the empty one, of score 0.
+
+Paper: Eq. 1, for the first-order models of Sec. 5 and 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lcons_core._errors import InvalidInput
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class ChainScores:
+    """One sequence: emission (T, L), transition (L, L) [from, to], start (L,), stop (L,); `labels` by name.
+
+    Any array will do: numpy, torch, lists. Transition, start and stop default to zero, labels to "0", "1",
+    ...
+
+    >>> scores = ChainScores([[1.0, 0.0], [0.0, 2.0]], labels=["B", "I"])
+    >>> scores.score(["B", "I"])
+    3.0
+    """
+
+    emission: Floats
+    transition: Floats
+    start: Floats
+    stop: Floats
+    labels: tuple[str, ...]
+
+    def __init__(
+        self,
+        emission: Any,
+        transition: Any = None,
+        start: Any = None,
+        stop: Any = None,
+        *,
+        labels: Sequence[str] | None = None,
+    ) -> None:
+        scores = read_scores(emission, "emission", 2)
+        L = scores.shape[1]
+        if not L:
+            raise InvalidInput("emission must be (T, L) with at least one label, found L = 0.")
+        names = tuple(map(str, range(L))) if labels is None else tuple(labels)
+        if len(names) != L or len(set(names)) != L:
+            raise InvalidInput(
+                f"labels must be {L} distinct names, one a column of emission, found {len(names)}"
+                f" ({len(set(names))} distinct); name each column once."
+            )
+        given = (("transition", transition, (L, L)), ("start", start, (L,)), ("stop", stop, (L,)))
+        object.__setattr__(self, "emission", scores)
+        object.__setattr__(self, "labels", names)
+        for name, value, shape in given:
+            array = np.zeros(shape) if value is None else read_scores(value, name, len(shape))
+            if array.shape != shape:
+                raise InvalidInput(
+                    f"{name} must have shape {shape} for {L} labels, found {array.shape}; transitions are"
+                    " [from, to]."
+                )
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
+    def __len__(self) -> int:
+        return self.emission.shape[0]
+
+    @property
+    def L(self) -> int:
+        """The number of labels."""
+        return self.emission.shape[1]
+
+    def ids(self, y: Iterable[str]) -> Ints:
+        """(T,) label indices, by name; an unknown label is an error."""
+        index = {label: i for i, label in enumerate(self.labels)}
+        names = list(y)
+        unknown = [name for name in names if name not in index]
+        if unknown:
+            raise InvalidInput(
+                f"unknown label {unknown[0]!r}; the scores know {', '.join(self.labels[:12])}"
+                f"{' ...' if self.L > 12 else ''}."
+            )
+        return np.array([index[name] for name in names], dtype=np.int64)
+
+    def names(self, ids: Iterable[int]) -> tuple[str, ...]:
+        """The labels of indices."""
+        return tuple(map(self.labels.__getitem__, ids))
+
+    def score(self, y: Iterable[str]) -> float:
+        """The score of a labelling, by name."""
+        return self.score_ids(self.ids(y))
+
+    def score_ids(self, y: Ints) -> float:
+        """The score of label indices (T,), added up from the right as the dynamic programs do."""
+        if len(y) != len(self):
+            raise InvalidInput(f"a labelling of {len(self)} tokens is needed, found {len(y)} labels.")
+        if not len(y):
+            return 0.0
+        # Stop, then emission and what leads to it, token by token from the right; accumulate keeps the order.
+        terms = np.empty(2 * len(y) + 1)
+        terms[0] = self.stop[y[-1]]
+        terms[1::2] = self.emission[np.arange(len(y)), y][::-1]
+        terms[2:-1:2] = self.transition[y[:-1], y[1:]][::-1]
+        terms[-1] = self.start[y[0]]
+        return float(np.add.accumulate(terms)[-1])
+
+
+@dataclass(frozen=True, eq=False)
+class ChainBatch:
+    """Many sequences of mixed length with one transition: emission (N, L) packed, offsets (B + 1,).
+
+    Sequence i is `emission[offsets[i]:offsets[i + 1]]`.
+    """
+
+    emission: Floats
+    offsets: Ints
+    transition: Floats
+    start: Floats
+    stop: Floats
+    labels: tuple[str, ...]
+
+    @classmethod
+    def of(cls, given: Sequences) -> ChainBatch:
+        """Packs sequences that share labels, transition, start and stop; a batch is passed through."""
+        if isinstance(given, ChainBatch):
+            return given
+        if isinstance(given, ChainScores) or not isinstance(given, Iterable):
+            raise InvalidInput(
+                f"expected a list of ChainScores or a ChainBatch, found {_kind(given)}; put one sequence in a"
+                " list."
+            )
+        sequences = [checked_scores(scores) for scores in given]
+        if not sequences:
+            raise InvalidInput("a batch needs at least one sequence, found none.")
+        first = sequences[0]
+        for other in sequences[1:]:
+            if not shares_model(first, other):
+                raise InvalidInput(
+                    "the sequences of a batch must share labels, transition, start and stop; decode"
+                    " sequences of different models one at a time or with decode_batch."
+                )
+        offsets = np.cumsum([0, *(len(s) for s in sequences)])
+        emission = np.concatenate([s.emission for s in sequences])
+        return cls(emission, offsets, first.transition, first.start, first.stop, first.labels)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __iter__(self) -> Iterator[ChainScores]:
+        for first, stop in zip(self.offsets[:-1], self.offsets[1:], strict=True):
+            yield ChainScores(
+                self.emission[first:stop], self.transition, self.start, self.stop, labels=self.labels
+            )
+
+
+Sequences = ChainBatch | Iterable[ChainScores]
+
+
+def checked_scores(scores: Any) -> ChainScores:
+    """`scores`, which must be `ChainScores`."""
+    if not isinstance(scores, ChainScores):
+        raise InvalidInput(
+            f"expected the scores of a sequence as ChainScores, found {_kind(scores)}; make them with"
+            " ChainScores(emission, labels=[...])."
+        )
+    return scores
+
+
+def _kind(value: Any) -> str:
+    return "one ChainScores" if isinstance(value, ChainScores) else type(value).__name__
+
+
+def shares_model(a: ChainScores, b: ChainScores) -> bool:
+    """Whether two sequences have the same labels, transition, start and stop."""
+    pairs = ((a.transition, b.transition), (a.start, b.start), (a.stop, b.stop))
+    return a.labels == b.labels and all(x is y or np.array_equal(x, y) for x, y in pairs)
+
+
+def read_scores(value: Any, name: str, ndim: int) -> Floats:
+    """A read-only float64 array of scores; torch tensors are detached. -inf is allowed, NaN and +inf are
+    not."""
+    if hasattr(value, "detach"):
+        value = value.detach().cpu().numpy()
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"{name} must be an array of numbers, found {type(value).__name__} ({error})."
+        ) from None
+    if ndim == 2 and array.size == 0 and array.ndim == 1:
+        raise InvalidInput(f"{name} of no tokens must still be (0, L); pass np.zeros((0, L)).")
+    if array.ndim != ndim:
+        raise InvalidInput(f"{name} must have {ndim} dimension(s), found shape {array.shape}; reshape it.")
+    wrong = np.isnan(array) | np.isposinf(array)
+    if wrong.any():
+        at = tuple(np.argwhere(wrong)[0].tolist())
+        raise InvalidInput(
+            f"{name} must not hold NaN or +inf (-inf forbids), found {array[at]} at {list(at)}; find out"
+            " where they come from."
+        )
+    array.flags.writeable = False
+    return array

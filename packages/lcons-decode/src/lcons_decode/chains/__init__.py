@@ -1,0 +1,1 @@
+"""Decoders of label chains: Viterbi, beams, exact constrained search, n-best lists, marginals."""

@@ -1,0 +1,47 @@
+"""The exhaustive oracle: every labelling, its score, its violations. For tests and tiny problems."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import product
+
+from lcons_core._errors import TooLarge
+from lcons_decode._constraints import Constraint
+from lcons_decode._result import Decoding, Status
+from lcons_decode._scores import ChainScores, checked_scores
+from lcons_decode.chains._windows import ChainConstraints, X
+
+MAX_LABELLINGS = 10**6
+
+
+def labellings(
+    scores: ChainScores, constraints: Iterable[Constraint] | ChainConstraints = (), x: X = None
+) -> Iterator[Decoding]:
+    """Every labelling in declared label order, with its score, soft penalties in it, and its violations."""
+    checked_scores(scores)
+    if scores.L ** len(scores) > MAX_LABELLINGS:
+        raise TooLarge(
+            f"{scores.L}^{len(scores)} labellings exceed the limit of {MAX_LABELLINGS:,}; use a decoder."
+        )
+    compiled = ChainConstraints.of(constraints, scores.labels)
+    for ids in product(range(scores.L), repeat=len(scores)):
+        y = scores.names(ids)
+        violations = compiled.violations(y, x)
+        status = Status.RELAXED if violations else Status.OPTIMAL
+        yield Decoding(y, scores.score(y) + compiled.penalty(y, x), status, {}, violations)
+
+
+def brute(
+    scores: ChainScores, constraints: Iterable[Constraint] | ChainConstraints = (), x: X = None
+) -> Decoding:
+    """The labelling with the fewest violations and, of those, the best score; ties go to the first."""
+    best = Decoding((), float("-inf"), Status.INFEASIBLE)
+    for found in labellings(scores, constraints, x):
+        if found.score == float("-inf"):
+            continue
+        if best.status is Status.INFEASIBLE or (-len(found.violations), found.score) > (
+            -len(best.violations),
+            best.score,
+        ):
+            best = found
+    return best

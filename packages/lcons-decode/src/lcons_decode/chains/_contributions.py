@@ -1,0 +1,241 @@
+"""Local constraints, ready for the dynamic programs: tables of contributions, lists of allowed n-grams,
+bounds.
+
+The activations of a window split into what its context gives and what its labels give (lcons_core._masks):
+
+    a = bias + context(c) + sum_i table[i, v_i]
+
+An n-gram is one integer, its code: base V = L + 1, most significant label first, where L stands for padding.
+A window has a kind: its contexts, how many START it begins with and whether it ends in STOP. For each
+distinct kind the codes that a hard constraint allows are listed once, in ascending order, and kept: most
+n-grams are forbidden by most constraints, so a list is short where a mask would be large. For soft
+constraints an upper bound on the penalty given the last two labels is kept instead. Lists are exact;
+weights that float64 cannot add up exactly go through rationals (`lcons_core._masks`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+
+import numpy as np
+
+from lcons_core._errors import InvalidInput, TooLarge
+from lcons_core._instance import Instance
+from lcons_core._masks import compile_masks
+from lcons_core.features import NgramContext, SequenceFeature
+from lcons_core.reason._points import margin_bound
+from lcons_decode._constraints import Hard, Soft
+from lcons_decode.chains._viterbi import share_rows
+from lcons_decode.kernels import backend
+from lcons_decode.kernels._arrays import Floats, Ints, Small
+
+
+@dataclass(eq=False)
+class RowStore:
+    """What is known of each kind of window, found on demand and never changed: row r is kind `rows`[code]
+    = r."""
+
+    rows: dict[int, int] = field(default_factory=dict)
+    indptr: Ints = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
+    codes: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    bounds: Floats = field(default_factory=lambda: np.zeros((0, 0, 0)))
+    _members: tuple[int, tuple[Small, ...]] | None = None
+
+    def members(self, V: int, m: int) -> tuple[Small, ...]:
+        """`gram_members` of all codes, kept until codes are added."""
+        if self._members is None or self._members[0] != len(self.codes):
+            self._members = (len(self.codes), gram_members(self.codes, V, m))
+        return self._members[1]
+
+
+def gram_members(codes: Ints, V: int, m: int) -> tuple[Small, ...]:
+    """Of codes read as (m + 1)-grams: state, the last label of that, label, and next state."""
+    states = codes // V
+    return tuple(part.astype(np.int32) for part in (states, states % V, codes % V, codes % V**m))
+
+
+@dataclass(frozen=True, eq=False)
+class Windows:
+    """The windows of a batch: the step that completes each, and its kind (distinct codes, and which each
+    has)."""
+
+    steps: Ints
+    codes: Ints
+    which: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class CompiledLocal:
+    """One local constraint on the labels of a model.
+
+    table (n, V, U): what label v at place i adds to unit u. ends (P,): where each part's units end; the
+    margin is the least over parts. order (L,): the feature's index of each label of the model.
+    """
+
+    use: Hard | Soft
+    table: Floats
+    bias: Floats
+    ends: Ints
+    order: Ints
+    context_tables: tuple[Floats, ...]
+    store: RowStore = field(default_factory=RowStore, repr=False)
+
+    @property
+    def feature(self) -> SequenceFeature:
+        """How windows are made."""
+        feature = self.use.constraint.feature
+        assert isinstance(feature, SequenceFeature)
+        return feature
+
+    @property
+    def n(self) -> int:
+        """The length of a window."""
+        return self.feature.n
+
+    @property
+    def V(self) -> int:
+        """The base of codes: one more than the number of labels."""
+        return self.table.shape[1]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many values each member of a kind has: contexts, START, STOP."""
+        return (*(len(table) for table in self.context_tables), self.n, 2)
+
+    def positions(self, length: int) -> Ints:
+        """The positions whose label completes a window (the length itself for STOP)."""
+        first = 0 if self.feature.pad else self.n - 1
+        return first + np.arange(self.feature.window_count(length))
+
+    def windows(self, columns: Sequence[Mapping[str, Sequence[str]]], offsets: Ints) -> Windows:
+        """The windows of a packed batch, all at once."""
+        lengths = np.diff(offsets)
+        counts = (
+            np.where(lengths > 0, lengths + 1, 0) if self.feature.pad else np.maximum(lengths - self.n + 1, 0)
+        )
+        owner = np.repeat(np.arange(len(lengths)), counts)
+        position = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
+        if not self.feature.pad:
+            position += self.n - 1
+        members: list[Ints] = []
+        if self.context_tables:
+            feature = self.feature
+            assert isinstance(feature, NgramContext)
+            for x, length in zip(columns, lengths.tolist(), strict=True):
+                if length and feature.column not in x:
+                    feature.context_ids(Instance(x, [""] * length))  # says which column is missing
+            # All sequences at once: one look-up a token, no array a sequence.
+            ids = feature.ids_of(chain.from_iterable(x.get(feature.column, ()) for x in columns))
+            tokens = np.append(ids, len(feature.contexts))
+            at = position[:, None] + np.arange(1 - self.n, 1)
+            inside = (at >= 0) & (at < lengths[owner][:, None])
+            contexts = tokens[np.where(inside, at + offsets[owner][:, None], -1)]
+            members += list(contexts.T)
+        starts = np.maximum(self.n - 1 - position, 0) if self.feature.pad else np.zeros_like(position)
+        members += [starts, (position == lengths[owner]).astype(np.int64)]
+        codes = np.ravel_multi_index(tuple(members), self.shape)
+        distinct, which = np.unique(codes, return_inverse=True)
+        return Windows(offsets[owner] + owner + position, distinct, which.reshape(-1))
+
+    def kinds(self, codes: Ints) -> Ints:
+        """(C, contexts + 2) members of kinds."""
+        return np.stack(np.unravel_index(codes, self.shape), axis=1)
+
+    def context_activations(self, kinds: Ints) -> Floats:
+        """(C, U) bias and what the contexts of kinds give."""
+        total = np.tile(self.bias, (len(kinds), 1))
+        for i, table in enumerate(self.context_tables):
+            total += table[kinds[:, i]]
+        return total
+
+    def rows(self, codes: Ints) -> Ints:
+        """The rows of the store that hold these kinds; what is not there yet is found first."""
+        store = self.store
+        missing = np.array([code for code in codes.tolist() if code not in store.rows], dtype=np.int64)
+        if len(missing):
+            first = len(store.rows)
+            kinds = self.kinds(missing)
+            if isinstance(self.use, Soft):
+                known = store.bounds.reshape(-1, self.V, self.V)
+                store.bounds = np.concatenate([known, self._bounds(kinds)])
+            else:
+                indptr, listed = self._lists(kinds)
+                store.indptr = np.concatenate([store.indptr, store.indptr[-1] + indptr[1:]])
+                store.codes = np.concatenate([store.codes, listed])
+            store.rows.update(zip(missing.tolist(), range(first, first + len(missing)), strict=True))
+        return np.array([store.rows[code] for code in codes.tolist()], dtype=np.int64)
+
+    def _bounds(self, kinds: Ints) -> Floats:
+        assert isinstance(self.use, Soft)
+        bounds = np.empty((len(kinds), self.V, self.V))
+        given, pads, weight = self.context_activations(kinds), kinds[:, -2:], self.use.weight
+        run = backend().pair_bounds
+        share_rows(
+            lambda first, last: run(given, pads, self.table, self.ends, weight, first, last, bounds),
+            len(kinds),
+        )
+        return bounds
+
+    def _lists(self, kinds: Ints) -> tuple[Ints, Ints]:
+        """(indptr, codes) of the allowed n-grams of kinds."""
+        constraint = self.use.constraint
+        if all(margin_bound(part, constraint.space) == 0 for part in constraint.network.parts):
+            given, pads = self.context_activations(kinds), np.ascontiguousarray(kinds[:, -2:])
+            run = backend().allowed_codes
+            pieces = share_rows(
+                lambda first, last: run(given, pads, self.table, self.ends, first, last), len(kinds)
+            )
+        else:
+            exact = [self._exact_list(kind) for kind in kinds]
+            pieces = [(np.cumsum([0, *map(len, exact)]), np.concatenate(exact))]
+        sizes = np.concatenate([np.diff(indptr) for indptr, _ in pieces])
+        return np.cumsum([0, *sizes]), np.concatenate([codes for _, codes in pieces])
+
+    def _exact_list(self, kind: Ints) -> Ints:
+        """The same for one kind, by rational arithmetic where floats do not do."""
+        mask = compile_masks(self.use.constraint).masks(kind[None, :-2])[0]
+        L = len(self.order)
+        codes = np.zeros(1, dtype=np.int64)
+        cells: list[Ints] = []
+        for i in range(self.n):
+            padded = i < kind[-2] or (kind[-1] and i == self.n - 1)
+            cells.append(np.array([len(self.feature.labels)]) if padded else self.order)
+            codes = (codes[:, None] * self.V + (np.array([L]) if padded else np.arange(L))).reshape(-1)
+        return codes[mask[np.ix_(*cells)].reshape(-1)]
+
+
+def compile_local(use: Hard | Soft, labels: Sequence[str]) -> CompiledLocal:
+    """The constraint on the labels of a model, in their order; a label unknown to the feature is an error."""
+    constraint = use.constraint
+    feature = constraint.feature
+    assert isinstance(feature, SequenceFeature)
+    unknown = [label for label in labels if label not in feature.labels]
+    if unknown:
+        raise InvalidInput(
+            f"{use.name!r} was learned without label {unknown[0]!r} ({len(unknown)} of {len(labels)} labels"
+            " of the model are unknown to it); use a constraint for this label set."
+        )
+    axes, parts = constraint.space.axes, constraint.network.parts
+    W = np.concatenate([part.W for part in parts])
+    order = np.array([feature.labels.index(label) for label in labels], dtype=np.int64)
+    table = np.zeros((feature.n, len(labels) + 1, len(W)))
+    for i, axis in enumerate(axes[-feature.n :]):
+        own = axis.table(W)
+        table[i, :-1] = own[order]
+        if feature.pad:
+            table[i, -1] = own[len(feature.labels)]
+    compiled = CompiledLocal(
+        use,
+        table,
+        np.concatenate([part.b for part in parts]),
+        np.cumsum([part.K for part in parts]),
+        order,
+        tuple(np.ascontiguousarray(axis.table(W)) for axis in axes[: -feature.n]),
+    )
+    if np.prod([float(size) for size in compiled.shape]) > 2.0**62:
+        raise TooLarge(
+            f"{use.name!r} has too many distinct windows to number; use a smaller n or vocabulary."
+        )
+    return compiled

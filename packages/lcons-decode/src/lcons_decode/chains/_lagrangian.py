@@ -1,0 +1,173 @@
+"""Global constraints that are linear in the labels, by Lagrangian relaxation with cuts.
+
+    bound(lambda) = max_y  score(y) + sum_r lambda_r (r . psi(y) + c_r),    lambda >= 0
+
+is never below the optimum, for rows r . psi + c >= 0 of Theorem 1. Where psi counts labels, the inner
+problem is Viterbi (under the hard local constraints, exactly) with `lambda_r r[label]` added to every
+emission. Rows are not written down: they are found one by one as the most violated row of the current
+labelling (lcons_core._cuts), and lambda follows the subgradient.
+
+A labelling that satisfies all constraints is called optimal only where it reaches the bound, compared as
+rationals with the rounding of shifted scores on the safe side, or where it solves the inner problem with
+every row of positive multiplier tight (complementary slackness), which needs no comparison of scores.
+
+Not in the paper, which names Lagrangian relaxation as a possible use (Sec. 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+
+from lcons_core._cuts import most_violated
+from lcons_core._errors import InvalidInput, Unsupported
+from lcons_core.features import Counts
+from lcons_decode._constraints import Constraint
+from lcons_decode._result import Decoding, Status
+from lcons_decode._scores import ChainScores, Floats, checked_scores
+from lcons_decode.chains._constrained import constrained_viterbi
+from lcons_decode.chains._windows import ChainConstraints, X
+
+ROUNDS = 200
+
+
+@dataclass
+class Cut:
+    """A row on label counts, in the label order of the model: `weights . counts + bias >= 0`, and its
+    multiplier."""
+
+    weights: Floats
+    bias: float
+    multiplier: float = field(default=0.0)
+
+
+def decode_lagrangian(
+    scores: ChainScores,
+    constraints: Iterable[Constraint] | ChainConstraints,
+    x: X = None,
+    *,
+    rounds: int = ROUNDS,
+) -> Decoding:
+    """The best labelling found under hard label-count constraints (and hard local ones); `stats["bound"]`
+    is never below the optimum.
+
+    OPTIMAL where the bound is reached, HEURISTIC where a satisfying labelling was found but not proved
+    best, RELAXED where none was found: then the labelling with the fewest violations is given.
+    """
+    if rounds < 1:
+        raise InvalidInput(f"at least one round is needed, found {rounds}.")
+    compiled = ChainConstraints.of(constraints, checked_scores(scores).labels)
+    _check(compiled)
+    local = ChainConstraints.of(compiled.named.hard, scores.labels)
+    cuts: list[Cut] = []
+    bound, best = Fraction(10) ** 400, None
+    status = Status.HEURISTIC
+    for step in range(1, rounds + 1):
+        shifted = _shifted(scores, cuts)
+        found = constrained_viterbi(shifted, local, x)
+        if found.status is not Status.OPTIMAL:
+            # Not even the local constraints can be satisfied, or nothing is possible at all.
+            return Decoding(
+                found.y,
+                scores.score(found.y) if found.y else found.score,
+                found.status,
+                {"rounds": step, "bound": float("-inf"), "cuts": 0},
+                found.violations,
+            )
+        bound = min(bound, _bound(shifted, found, cuts))
+        score, violations = scores.score(found.y), compiled.violations(found.y, x)
+        if best is None or (-len(violations), score) > (-len(best.violations), best.score):
+            best = Decoding(found.y, score, status, {}, violations)
+        slacks = _slacks(cuts, scores, found.y)
+        tight = not violations and all(
+            cut.multiplier == 0 or slack == 0 for cut, slack in zip(cuts, slacks, strict=True)
+        )
+        if tight or (not best.violations and Fraction(best.score) >= bound):
+            status = Status.OPTIMAL
+            best = Decoding(found.y, score, status) if tight else best
+            break
+        _add_cuts(compiled, cuts, scores, found.y)
+        if not _move(cuts, scores, found.y, float(bound), best, step):
+            break
+    assert best is not None
+    if best.violations:
+        status = Status.RELAXED
+    stats = {"rounds": step, "bound": float(bound), "cuts": len(cuts)}
+    return Decoding(best.y, best.score, status, stats, best.violations)
+
+
+def _check(compiled: ChainConstraints) -> None:
+    if compiled.named.soft or compiled.named.global_soft:
+        raise Unsupported("Lagrangian relaxation takes hard constraints; use decode_global for soft ones.")
+    for use in compiled.named.global_hard:
+        feature = use.constraint.feature
+        if not isinstance(feature, Counts) or feature.spans:
+            raise Unsupported(
+                f"{use.name!r} is not linear in the labels (label counts are); use decode_global or the ILP."
+            )
+
+
+def _shifted(scores: ChainScores, cuts: list[Cut]) -> ChainScores:
+    """The scores with the multipliers' share added to every emission."""
+    extra = sum((cut.multiplier * cut.weights for cut in cuts), np.zeros(scores.L))
+    return ChainScores(
+        scores.emission + extra, scores.transition, scores.start, scores.stop, labels=scores.labels
+    )
+
+
+def _bound(shifted: ChainScores, found: Decoding, cuts: list[Cut]) -> Fraction:
+    """An upper bound on the optimum: the relaxed value, with the rounding of the shifted scores on the
+    safe side."""
+    constant = sum((Fraction(cut.multiplier) * Fraction(cut.bias) for cut in cuts), Fraction(0))
+    value = Fraction(found.score) + constant
+    # Each shifted emission is off by at most an ulp of a score of this size, and so is each addition.
+    size = float(np.abs(shifted.emission[np.isfinite(shifted.emission)]).sum()) + abs(found.score)
+    exact = all(cut.multiplier == 0 for cut in cuts)
+    return value if exact else value + Fraction(size * (4 * len(shifted) + 4 + 2 * len(cuts)) * 2.0**-52)
+
+
+def _slacks(cuts: list[Cut], scores: ChainScores, y: tuple[str, ...]) -> Floats:
+    """What each row leaves at a labelling; negative where it is broken."""
+    counts = np.bincount(scores.ids(y), minlength=scores.L).astype(np.float64)
+    return np.array([float(cut.weights @ counts + cut.bias) for cut in cuts])
+
+
+def _add_cuts(compiled: ChainConstraints, cuts: list[Cut], scores: ChainScores, y: tuple[str, ...]) -> None:
+    """Adds the most violated row of every global constraint that y breaks, unless it is there already."""
+    for use in compiled.named.global_hard:
+        constraint = use.constraint
+        assert isinstance(constraint.feature, Counts)
+        psi = constraint.feature.psi(y).dense()[0]
+        if constraint.accepts(psi):
+            continue
+        row = most_violated(constraint.network, psi)
+        order = [constraint.feature.labels.index(label) for label in scores.labels]
+        weights, bias = row.coefficients[0][order], float(row.bias[0])
+        if not any(np.array_equal(cut.weights, weights) and cut.bias == bias for cut in cuts):
+            cuts.append(Cut(weights, bias))
+
+
+def _move(
+    cuts: list[Cut], scores: ChainScores, y: tuple[str, ...], bound: float, best: Decoding, step: int
+) -> bool:
+    """One projected subgradient step; False where nothing would move."""
+    slacks = _slacks(cuts, scores, y)
+    moving = np.array(
+        [slack < 0 or cut.multiplier > 0 for slack, cut in zip(slacks, cuts, strict=True)], dtype=bool
+    )
+    if not moving.any():
+        return False
+    # Polyak's step where a satisfying labelling bounds the gap, else a step that shrinks with time.
+    gap = bound - best.score if not best.violations else 1.0
+    size = (
+        max(gap, 1e-6)
+        / (float((slacks[moving] ** 2).sum()) or 1.0)
+        / (1.0 if not best.violations else step**0.5)
+    )
+    for cut, slack, moves in zip(cuts, slacks, moving, strict=True):
+        if moves:
+            cut.multiplier = max(0.0, cut.multiplier - size * float(slack))
+    return True

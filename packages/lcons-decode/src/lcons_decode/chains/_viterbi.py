@@ -1,0 +1,79 @@
+"""Sharing work between threads; the compiled kernels run without the interpreter lock.
+
+The best labelling of a chain, exactly: Viterbi, without constraints.
+
+    right[t, b] = emission[t, b] + max_c (transition[b, c] + right[t + 1, c])
+
+from the right, so that labels are read off from the left and ties go to the first labelling in label order.
+
+Paper: the "exact" rows of Sec. 5 and 6.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+import numpy as np
+
+from lcons_decode._result import Decoding, Status
+from lcons_decode._scores import ChainBatch, ChainScores, Floats, Ints, Sequences
+from lcons_decode.kernels import backend
+from lcons_decode.kernels._arrays import Chain
+
+Result = TypeVar("Result")
+
+LEAST_SHARE = 64
+PIECES = 4  # a worker: pieces differ in cost
+
+
+def share_rows(run: Callable[[int, int], Result], total: int, threads: int | None = None) -> list[Result]:
+    """run(first, last) for ranges that cover 0 .. total - 1, in order, on at most `threads` threads (all
+    cores)."""
+    workers = min(threads or os.cpu_count() or 1, max(1, total // LEAST_SHARE))
+    if workers == 1:
+        return [run(0, total)]
+    pieces = min(PIECES * workers, total)
+    edges = [total * i // pieces for i in range(pieces + 1)]
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(run, edges[:-1], edges[1:]))
+
+
+def viterbi(scores: ChainScores) -> Decoding:
+    """The best labelling.
+
+    >>> viterbi(ChainScores([[1.0, 0.0], [0.0, 2.0]], labels=["B", "I"])).y
+    ('B', 'I')
+    """
+    return viterbi_batch(ChainBatch.of([scores]))[0]
+
+
+def viterbi_batch(batch: Sequences, threads: int | None = None) -> list[Decoding]:
+    """The best labelling of each sequence."""
+    batch = ChainBatch.of(batch)
+    y, scores = viterbi_ids(batch, threads)
+    return [
+        read_decoding(batch, i, y, float(score), Status.OPTIMAL if score > -np.inf else Status.INFEASIBLE)
+        for i, score in enumerate(scores)
+    ]
+
+
+def viterbi_ids(batch: ChainBatch, threads: int | None = None) -> tuple[Ints, Floats]:
+    """Packed label indices (N,) and scores (B,): the same without names, for speed."""
+    y = np.zeros(len(batch.emission), dtype=np.int64)
+    scores = np.zeros(len(batch))
+    run = backend().viterbi_many
+    transition = np.ascontiguousarray(batch.transition.T)
+    chain = Chain(batch.emission, batch.offsets, transition, batch.start, batch.stop)
+    share_rows(lambda first, last: run(chain, first, last, y, scores), len(batch), threads)
+    return y, scores
+
+
+def read_decoding(batch: ChainBatch, i: int, y: Ints, score: float, status: Status) -> Decoding:
+    """Sequence i of packed y as a `Decoding`; no labels where it is infeasible."""
+    if status is Status.INFEASIBLE:
+        return Decoding((), -np.inf, status)
+    ids = y[batch.offsets[i] : batch.offsets[i + 1]].tolist()
+    return Decoding(tuple(batch.labels[c] for c in ids), score, status)

@@ -1,0 +1,245 @@
+"""All constraints of a decoder, compiled for the labels of a model and laid out for a batch of sequences.
+
+Hard local constraints become rows of allowed n-gram codes, soft ones context activations and label tables;
+both are indexed by step (see `kernels.arrays`). Rows are found once per distinct window and kept as long as
+the `ChainConstraints` lives, so compile once and decode a whole corpus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lcons_core._errors import InvalidInput, TooLarge
+from lcons_core._instance import Instance
+from lcons_decode._constraints import Constraint, ConstraintSet, Soft
+from lcons_decode._result import Violation
+from lcons_decode._scores import ChainBatch
+from lcons_decode.chains._contributions import CompiledLocal, compile_local, gram_members
+from lcons_decode.kernels._arrays import Chain, Ints, Lists, Small, Units
+
+MAX_STATES = 2**22
+
+Columns = Mapping[str, Sequence[str]]
+X = Columns | None
+
+
+@dataclass(frozen=True, eq=False)
+class ChainConstraints:
+    """Constraints for models with these labels."""
+
+    labels: tuple[str, ...]
+    named: ConstraintSet
+    hard: tuple[CompiledLocal, ...]
+    soft: tuple[CompiledLocal, ...]
+
+    @classmethod
+    def of(
+        cls, constraints: Iterable[Constraint] | ChainConstraints, labels: Sequence[str]
+    ) -> ChainConstraints:
+        """Compiles constraints; what is compiled for these labels already is passed through."""
+        names = tuple(labels)
+        if isinstance(constraints, ChainConstraints):
+            if constraints.labels != names:
+                raise InvalidInput(
+                    "these constraints were compiled for other labels; compile them for the model's."
+                )
+            return constraints
+        named = ConstraintSet.of(constraints)
+        hard = tuple(compile_local(use, names) for use in named.hard)
+        soft = tuple(compile_local(use, names) for use in named.soft)
+        compiled = cls(names, named, hard, soft)
+        if len(names) ** compiled.m > MAX_STATES:
+            raise TooLarge(
+                f"{len(names)} labels and n = {compiled.m + 1} make {len(names) ** compiled.m:,} states,"
+                f" above the limit of {MAX_STATES:,}; use a smaller n."
+            )
+        return compiled
+
+    @property
+    def m(self) -> int:
+        """How many past labels a state holds: one less than the longest n, at least one."""
+        return max([1, *(local.n - 1 for local in self.hard + self.soft)])
+
+    @property
+    def kept_bytes(self) -> int:
+        """About how much is kept of windows; strange text may have as many kinds as there are n-grams."""
+        stores = [local.store for local in self.hard + self.soft]
+        # Codes are kept a second time as the four numbers they are made of.
+        return sum(3 * store.codes.nbytes + store.bounds.nbytes + 128 * len(store.rows) for store in stores)
+
+    def violations(self, y: Sequence[str], x: X = None) -> tuple[Violation, ...]:
+        """The hard constraints that a labelling breaks, by name and position."""
+        instance = Instance(x or {}, tuple(y))
+        found = []
+        for local in self.hard:
+            positions = local.positions(len(instance.y))
+            broken = local.use.constraint.violations(instance)
+            found += [Violation(local.use.name, int(positions[i])) for i in broken]
+        return tuple(found) + self.global_violations(y, x)
+
+    def global_violations(self, y: Sequence[str], x: X = None) -> tuple[Violation, ...]:
+        """The hard global constraints that a labelling breaks."""
+        instance = Instance(x or {}, tuple(y))
+        broken = (use for use in self.named.global_hard if not use.constraint.satisfied(instance))
+        return tuple(Violation(use.name, None) for use in broken)
+
+    def penalty(self, y: Sequence[str], x: X = None) -> float:
+        """The sum of `weight * log sigmoid(margin)` over all parts of all soft constraints."""
+        return self.local_penalty(y, x) + self.global_penalty(y, x)
+
+    def local_penalty(self, y: Sequence[str], x: X = None) -> float:
+        """The same over the local ones."""
+        return _penalty(self.named.soft, y, x)
+
+    def global_penalty(self, y: Sequence[str], x: X = None) -> float:
+        """The same over the global ones."""
+        return _penalty(self.named.global_soft, y, x)
+
+
+def _penalty(uses: Iterable[Soft], y: Sequence[str], x: X) -> float:
+    instance = Instance(x or {}, tuple(y))
+    total = 0.0
+    for use in uses:
+        feature = use.constraint.feature
+        assert feature is not None
+        margins = np.atleast_1d(use.constraint.margin(feature.psi(instance)))
+        total -= use.weight * float(np.logaddexp(0.0, -margins).sum())
+    return total
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """What the kernels read, for one batch."""
+
+    chain: Chain
+    lists: Lists
+    units: Units
+
+    @property
+    def m(self) -> int:
+        """How many past labels a state holds."""
+        return self.lists.m
+
+
+def lay_out(batch: ChainBatch, constraints: ChainConstraints, xs: Sequence[X] | None) -> Layout:
+    """The windows of every sequence of a batch, with what hard constraints allow and soft ones give there."""
+    lengths = np.diff(batch.offsets)
+    columns = [{}] * len(lengths) if xs is None else [x or {} for x in xs]
+    if len(columns) != len(lengths):
+        raise InvalidInput(f"x must be given for each of {len(lengths)} sequences, found {len(columns)}.")
+    for x, length in zip(columns, lengths.tolist(), strict=True):
+        for name, column in x.items():
+            if len(column) != length:
+                raise InvalidInput(
+                    f"column {name!r} has {len(column)} values for {length} tokens; give one value a token."
+                )
+    transition = np.ascontiguousarray(batch.transition.T)
+    chain = Chain(batch.emission, batch.offsets, transition, batch.start, batch.stop)
+    return Layout(
+        chain,
+        _lists(constraints, columns, batch.offsets),
+        _units(constraints, columns, batch.offsets),
+    )
+
+
+def _lists(constraints: ChainConstraints, columns: Sequence[Columns], offsets: Ints) -> Lists:
+    steps = int(offsets[-1]) + len(offsets) - 1
+    m, V = constraints.m, len(constraints.labels) + 1
+    rows = np.full((len(constraints.hard), steps), -1, dtype=np.int64)
+    lengths: list[Ints] = []
+    codes: list[Ints] = []
+    members: list[list[Small]] = [[], [], [], []]
+    first = 0
+    for c, local in enumerate(constraints.hard):
+        windows = local.windows(columns, offsets)
+        rows[c, windows.steps] = first + local.rows(windows.codes)[windows.which]
+        lengths.append(np.diff(local.store.indptr))
+        codes.append(local.store.codes)
+        for part, own in zip(members, local.store.members(V, m), strict=True):
+            part.append(own)
+        first += len(lengths[-1])
+    driver = np.full(steps, -1, dtype=np.int64)
+    if constraints.hard:
+        known = np.concatenate([*lengths, [0]])
+        for c, local in enumerate(constraints.hard):
+            if local.n == m + 1:
+                # The shortest list of a longest constraint drives; -1 reads the 0 at the end of `known`.
+                shorter = (rows[c] >= 0) & ((driver < 0) | (known[rows[c]] < known[driver]))
+                driver[shorter] = rows[c, shorter]
+        for at, free in _free_steps(driver, offsets, m, V):
+            driver[at] = first
+            lengths.append(np.array([len(free)]))
+            codes.append(free)
+            for part, own in zip(members, gram_members(free, V, m), strict=True):
+                part.append(own)
+            first += 1
+    indptr = np.concatenate([[0], np.cumsum(np.concatenate([np.zeros(0, dtype=np.int64), *lengths]))])
+    sizes = np.array([local.n for local in constraints.hard], dtype=np.int64)
+    return Lists(
+        m,
+        V,
+        sizes,
+        V**sizes,
+        rows,
+        driver,
+        indptr.astype(np.int64),
+        np.concatenate([np.zeros(0, dtype=np.int64), *codes]),
+        *(np.concatenate([np.zeros(0, dtype=np.int32), *part]) for part in members),
+    )
+
+
+def _free_steps(driver: Ints, offsets: Ints, m: int, V: int) -> Iterator[tuple[NDArray[np.bool_], Ints]]:
+    """Where no longest constraint has a window, by padding: the steps, and all (m + 1)-grams that may
+    stand there."""
+    lengths = np.diff(offsets)
+    owner = np.repeat(np.arange(len(lengths)), lengths + 1)
+    position = np.arange(len(driver)) - offsets[owner] - owner
+    starts, stops = np.maximum(m - position, 0), position == lengths[owner]
+    empty = driver < 0
+    for count, stop in sorted(set(zip(starts[empty].tolist(), stops[empty].tolist(), strict=True))):
+        places = [
+            np.array([V - 1]) if i < count or (stop and i == m) else np.arange(V - 1) for i in range(m + 1)
+        ]
+        codes = np.zeros(1, dtype=np.int64)
+        for own in places:
+            codes = (codes[:, None] * V + own).reshape(-1)
+        yield empty & (starts == count) & (stops == stop), codes
+
+
+def _units(constraints: ChainConstraints, columns: Sequence[Columns], offsets: Ints) -> Units:
+    steps = int(offsets[-1]) + len(offsets) - 1
+    m, V = constraints.m, len(constraints.labels) + 1
+    size = sum(local.table.shape[2] for local in constraints.soft)
+    given = np.zeros((steps, size))
+    present = np.zeros((steps, len(constraints.soft)), dtype=np.bool_)
+    table = np.zeros((m + 1, V, size))
+    bound_rows = np.full((len(constraints.soft), steps), -1, dtype=np.int64)
+    bounds, ends, owners, weights = [np.zeros((0, V, V))], [], [], []
+    first = first_row = 0
+    for c, use in enumerate(constraints.named.soft):
+        local = constraints.soft[c]
+        windows = local.windows(columns, offsets)
+        span = slice(first, first + local.table.shape[2])
+        given[windows.steps, span] = local.context_activations(local.kinds(windows.codes))[windows.which]
+        present[windows.steps, c] = True
+        table[m + 1 - local.n :, :, span] = local.table
+        bound_rows[c, windows.steps] = first_row + local.rows(windows.codes)[windows.which]
+        bounds.append(local.store.bounds.reshape(-1, V, V))
+        ends += [first + int(end) for end in local.ends]
+        owners += [c] * len(local.ends)
+        weights.append(use.weight)
+        first, first_row = span.stop, first_row + len(bounds[-1])
+    return Units(
+        given,
+        present,
+        table,
+        np.array(ends, dtype=np.int64),
+        np.array(owners, dtype=np.int64),
+        np.array(weights, dtype=np.float64),
+        bound_rows,
+        np.concatenate(bounds),
+    )

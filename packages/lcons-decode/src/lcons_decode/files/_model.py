@@ -1,0 +1,141 @@
+"""What the sequences of a file share, and what is checked of each whatever the format."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lcons_core._errors import InvalidInput, LconsError
+from lcons_core._instance import WORD
+from lcons_decode._scores import ChainScores
+from lcons_decode._stream import WORDS, Scored
+
+MODEL = ("transition", "start", "stop")
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreModel:
+    """What the sequences share; checked once."""
+
+    labels: tuple[str, ...]
+    shared: Mapping[str, NDArray[np.float64]]
+
+    @classmethod
+    def of(cls, labels: tuple[str, ...] | None, shared: Mapping[str, Any], where: str) -> ScoreModel:
+        if labels is None:
+            raise InvalidInput(
+                f"{where}: expected the names of the labels, found none; give them as `labels`, first of all,"
+                " or name a file of them with --labels."
+            )
+        L = len(labels)
+        arrays = {
+            name: _numbers(value, f"{where}: {name}", "row" if name == "transition" else "label", L)
+            for name, value in shared.items()
+        }
+        with _located(where):
+            checked = ChainScores(np.zeros((0, L)), **arrays, labels=labels)
+        return cls(labels, {name: getattr(checked, name) for name in MODEL})
+
+    def scored(self, emission: Any, x: dict[str, tuple[str, ...]], where: str, given: Any = None) -> Scored:
+        L = len(self.labels)
+        rows = _numbers(emission, f"{where}: emission", "token", L)
+        if rows.shape == (0,):
+            rows = np.zeros((0, L))
+        if rows.ndim != 2 or rows.shape[1] != L:
+            raise InvalidInput(
+                f"{where}: expected emission of shape (tokens, {L}), a score a label, found {rows.shape};"
+                " give a score for each label, in their order."
+            )
+        with _located(where):
+            scores = ChainScores(rows, **self.shared, labels=self.labels)
+        return Scored(scores, x, where, given)
+
+
+def string_columns(found: Mapping[str, Any], where: str) -> dict[str, tuple[str, ...]]:
+    """The columns of strings, words under "word"; what is no list is not for us."""
+    columns: dict[str, tuple[str, ...]] = {}
+    for key, values in found.items():
+        if key == "labels":
+            raise InvalidInput(
+                f"{where}: expected the labels once, in an object before the sequences, found `labels` beside"
+                " `emission`; gold labels go by another name, such as `gold`."
+            )
+        if not isinstance(values, list | tuple):
+            continue
+        name = WORD if key == WORDS else key
+        if not all(isinstance(value, str) for value in values) or name in columns:
+            raise InvalidInput(
+                f"{where}: expected {key!r} to be a column of strings, once, found {str(values)[:40]!r}; give"
+                " strings, or leave it out."
+            )
+        columns[name] = tuple(values)
+    return columns
+
+
+def label_names(values: Any, where: str) -> tuple[str, ...]:
+    named = isinstance(values, list) and values and all(isinstance(v, str) and v for v in values)
+    if not named or len(set(values)) != len(values):
+        raise InvalidInput(
+            f"{where}: expected labels as distinct names, found {str(values)[:60]!r}; name each column of"
+            " emission once."
+        )
+    return tuple(values)
+
+
+def agreed(own: tuple[str, ...] | None, given: tuple[str, ...] | None, where: str) -> tuple[str, ...] | None:
+    if own is not None and given is not None and own != given:
+        raise InvalidInput(
+            f"{where}: expected the labels that were given ({', '.join(given[:6])}), found others"
+            f" ({', '.join(own[:6])}); leave one of them out."
+        )
+    return own if own is not None else given
+
+
+def _numbers(value: Any, where: str, each: str, L: int) -> NDArray[np.float64]:
+    """An array of numbers; `each`: what one member of the list is for, L: how many numbers a row has."""
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        array = np.array(None)
+    if array.size and array.dtype.kind not in "iuf":
+        raise InvalidInput(f"{where}: {_what_is_wrong(value, each, L)}")
+    return array.astype(np.float64)
+
+
+def _what_is_wrong(value: Any, each: str, L: int) -> str:
+    """Which member of a list is the first that is no number or no row of numbers, and what to do."""
+    if isinstance(value, np.ndarray):
+        return f"expected numbers, found an array of {value.dtype}; convert it with astype(float)."
+    if not isinstance(value, list):
+        return f"expected a list of numbers, found {_shown(value)}; give a number a label."
+    rows = any(isinstance(row, list) for row in value)
+    for i, row in enumerate(value, start=1):
+        if rows and not isinstance(row, list):
+            return f"expected a list of {L} scores for {each} {i}, found {_shown(row)}; give a row a {each}."
+        for cell in row if rows else [row]:
+            if cell is None:
+                return f"expected numbers for {each} {i}, found null; -Infinity forbids a label."
+            if isinstance(cell, bool) or not isinstance(cell, int | float):
+                return f"expected numbers for {each} {i}, found {_shown(cell)}; write numbers as they are."
+        if rows and len(row) != L:
+            return f"expected {L} scores for {each} {i}, found {len(row)}; give a score for each label."
+    return "expected numbers that 64 bits can hold, found larger ones; scale them."
+
+
+def _shown(value: Any) -> str:
+    """A value as JSON writes it, cut short."""
+    return f"{json.dumps(value, ensure_ascii=False):.40}"
+
+
+@contextmanager
+def _located(where: str) -> Iterator[None]:
+    try:
+        yield
+    except LconsError as error:
+        raise InvalidInput(f"{where}: {error}") from None

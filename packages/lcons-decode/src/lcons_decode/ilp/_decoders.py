@@ -1,0 +1,139 @@
+"""Sequences decoded by an integer program: any mix of local and global constraints, exactly.
+
+Paper: Eq. 2. Not in the paper: global constraints on sequences decoded exactly.
+
+Candidates and relations as the paper's integer program: indicators for entities and relations, and the
+constraints on (source, relation), (relation, target) and (relation, reverse) grounded in them.
+
+Ties are the solver's: `lcons_decode.decode_relations` breaks them by label order.
+
+Paper: Sec. 4 and Appendix C.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+
+from lcons_core._constraint import LearnedConstraint
+from lcons_core._errors import InvalidInput, LconsError
+from lcons_core._instance import Instance
+from lcons_core.features import Tuples
+from lcons_decode._constraints import Hard
+from lcons_decode._relations import MEMBERS, RelationDecoding, RelationScores
+from lcons_decode._result import Decoding
+from lcons_decode._scores import ChainScores, checked_scores
+from lcons_decode.ilp._backend import Solver
+from lcons_decode.ilp._forms import Form
+from lcons_decode.ilp._ground import Grounded, Hinge, ground_chain, ground_tuples, read_use
+from lcons_decode.ilp._indicators import MAX_TERMS
+from lcons_decode.ilp._program import Program, chain_program, graph_program
+from lcons_decode.ilp._solve import solve
+
+
+def decode_ilp(
+    scores: ChainScores,
+    constraints: Iterable[LearnedConstraint | Hard | Hinge] = (),
+    x: Mapping[str, Sequence[str]] | None = None,
+    *,
+    form: Form | str = Form.LIFTED,
+    solver: Solver | str = Solver.CBC,
+    time_limit: float | None = None,
+    max_terms: int = MAX_TERMS,
+) -> Decoding:
+    """The best labelling that satisfies every constraint; x: the input's columns, for context features.
+
+    Where none does, the status is INFEASIBLE and stats["clash"] names constraints that cannot hold together.
+
+    >>> from lcons_decode._constraints import forbidden_ngrams
+    >>> scores = ChainScores([[2.0, 0.0], [0.0, 1.0]], labels=["O", "I"])
+    >>> decode_ilp(scores, [forbidden_ngrams(["O", "I"], [("O", "I")])]).y
+    ('O', 'O')
+    """
+    program = chain_program(checked_scores(scores))
+    uses = list(constraints)
+    named = [read_use(use, "")[2] for use in uses]
+    names = [f"constraint {i + 1}" if name == "constraint" else name for i, name in enumerate(named)]
+    grounded = [
+        ground_chain(program, use, x, name=name, max_terms=max_terms)
+        for use, name in zip(uses, names, strict=True)
+    ]
+    result = solve(program, grounded, form=form, solver=solver, time_limit=time_limit, max_terms=max_terms)
+    if "penalty" not in result.stats:  # no solution
+        return Decoding((), result.score, result.status, result.stats)
+    y = tuple(result.labels[t] for t in range(len(scores)))
+    for use, name in zip(uses, names, strict=True):
+        learned, weight, _ = read_use(use, name)
+        if weight is None and not learned.satisfied(Instance(x or {}, y)):
+            raise LconsError(f"the answer breaks {name!r}; this is an error in lcons, please report it.")
+    score = scores.score(y) - result.stats["penalty"]
+    return Decoding(y, score, result.status, result.stats, result.violations)
+
+
+def relation_program(scores: RelationScores) -> Program:
+    """Decisions ("entity", i) and ("relation", i, j), with an indicator a label."""
+    n = len(scores)
+    decisions: dict[tuple[str, ...], dict[str, float]] = {}
+    for i in range(n):
+        decisions["entity", i] = dict(  # type: ignore[index]
+            zip(scores.entity_labels, scores.entities[i].tolist(), strict=True)
+        )
+    for i, j in _pairs(n):
+        decisions["relation", i, j] = dict(  # type: ignore[index]
+            zip(scores.relation_labels, scores.relations[i, j].tolist(), strict=True)
+        )
+    return graph_program(decisions)
+
+
+def ground_relations(
+    program: Program, n: int, constraint: LearnedConstraint | Hard | Hinge, *, name: str = ""
+) -> Grounded:
+    """A constraint on tuples of source, relation, target and reverse, for every ordered pair."""
+    learned, _, _ = read_use(constraint, name)
+    feature = learned.feature
+    if not isinstance(feature, Tuples) or not set(feature.names) <= set(MEMBERS):
+        raise InvalidInput(f"a constraint on relations is on tuples of some of {', '.join(MEMBERS)}.")
+    parts = []
+    for i, j in _pairs(n):
+        members: dict[str, tuple[Hashable, ...]] = {
+            "source": ("entity", i),
+            "relation": ("relation", i, j),
+            "target": ("entity", j),
+            "reverse": ("relation", j, i),
+        }
+        parts.append([members[member] for member in feature.names])
+    own = name or getattr(constraint, "name", "") or " ".join(feature.names)
+    return ground_tuples(program, constraint, parts, name=own)
+
+
+def decode_relations_ilp(
+    scores: RelationScores,
+    constraints: Iterable[LearnedConstraint | Hard | Hinge] = (),
+    *,
+    form: Form | str = Form.LIFTED,
+    solver: Solver | str = Solver.CBC,
+    time_limit: float | None = None,
+) -> RelationDecoding:
+    """The best labels of all candidates and pairs, by python-mip."""
+    program, n = relation_program(scores), len(scores)
+    grounded: list[Grounded] = []
+    for i, constraint in enumerate(constraints, 1):
+        own = ground_relations(program, n, constraint)
+        if not getattr(constraint, "name", "") and own.name in {other.name for other in grounded}:
+            own = replace(own, name=f"{own.name} {i}")
+        grounded.append(own)
+    found = solve(program, grounded, form=form, solver=solver, time_limit=time_limit)
+    entities = tuple(found.labels["entity", i] for i in range(n)) if found.labels else ()
+    none = scores.relation_labels[0]
+    relations = {
+        (i, j): found.labels["relation", i, j]
+        for i, j in _pairs(n)
+        if found.labels and found.labels["relation", i, j] != none
+    }
+    broken = len(found.violations)
+    return RelationDecoding(entities, relations, found.score, found.status, broken, dict(found.stats))
+
+
+def _pairs(n: int) -> list[tuple[int, int]]:
+    return [(i, j) for i, j in product(range(n), repeat=2) if i != j]

@@ -1,0 +1,198 @@
+"""Programs as LP and MPS files: complete models, with names that survive.
+
+Both formats restrict names, so variables are x0, x1, ..., rows r0, r1, ... and the equations of decisions
+o0, o1, ... in the model; comment lines hold the real names as JSON, which other programs skip and
+`read_program` reads. Where they are to be readable in a solver's output, what the formats allow of
+the real name follows: x3_relation_Kill. Numbers are written so that they read back as the same floats; only
+the order of a row's terms is not kept in MPS.
+
+Names are made of strings, numbers, truth values, None and tuples of these. To export learned constraints too,
+write `with_constraints(program, constraints, form)`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lcons_core._errors import DamagedFile, InvalidInput
+from lcons_decode.ilp import _lp as lp
+from lcons_decode.ilp import _mps as mps
+from lcons_decode.ilp._model import Column, Model
+from lcons_decode.ilp._program import Name, Program, Row, Type, Variable
+
+_VERSION = 1
+_TITLE = "lcons program"
+_GOES_ON = "lcons goes on"
+_LONGEST_COMMENT = 500
+_LONGEST_NAME = 40  # readers limit the length of names and lines
+
+
+def write_program(program: Program, path: str | os.PathLike[str]) -> None:
+    """Writes a complete model; the ending .lp or .mps says which format."""
+    file = Path(path)
+    lines = program_lines(program, file)
+    file.write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+
+def program_lines(program: Program, path: str | os.PathLike[str], readable: bool = False) -> list[str]:
+    """The lines of the file that `write_program` writes, with readable names if asked for.
+
+    >>> from lcons_decode.ilp._program import graph_program
+    >>> program = graph_program({"city": {"Location": 2.0, "Person": 1.0}})
+    >>> program_lines(program, "program.lp", readable=True)[-10:-6]
+    ['Maximize', ' obj: + 2 x0_city_Location + 1 x1_city_Person', 'Subject To',
+     ' o0_city: + 1 x0_city_Location + 1 x1_city_Person = 1']
+    """
+    comment, write, _ = _format_of(Path(path))
+    if not program.variables:
+        raise InvalidInput("a program without variables cannot be written; there is nothing to solve.")
+    short = _ShortNames.of(program, readable)
+    comments = [line for entry in _names(program, short) for line in _comments(comment, json.dumps(entry))]
+    return [*comments, *write(_model(program, short))]
+
+
+def read_program(path: str | os.PathLike[str]) -> Program:
+    """The program that `write_program` wrote, names and all."""
+    file = Path(path)
+    comment, _, read = _format_of(file)
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+        entries = [json.loads(text) for text in _joined(comment, lines)]
+        if not entries or entries[0]["version"] != _VERSION:
+            raise ValueError(f"it has no names of version {_VERSION}")
+        return _restored(entries[1:], read([line for line in lines if not line.startswith(comment)]))
+    except (OSError, KeyError, ValueError, IndexError, TypeError, AttributeError) as error:
+        raise DamagedFile(
+            f"{file} is not a program as write_program writes it ({type(error).__name__}: {error}); write it"
+            " again."
+        ) from None
+
+
+def _comments(comment: str, text: str) -> Iterator[str]:
+    """A text as comment lines, none too long: of those, CBC takes the rest for a part of the model."""
+    for first in range(0, len(text), _LONGEST_COMMENT):
+        yield f"{comment} {_GOES_ON if first else _TITLE} {text[first : first + _LONGEST_COMMENT]}"
+
+
+def _joined(comment: str, lines: Sequence[str]) -> list[str]:
+    """The texts that were cut into comment lines."""
+    texts: list[str] = []
+    for line in lines:
+        if line.startswith(f"{comment} {_TITLE} "):
+            texts.append(line.removeprefix(f"{comment} {_TITLE} "))
+        elif line.startswith(f"{comment} {_GOES_ON} "):
+            texts[-1] += line.removeprefix(f"{comment} {_GOES_ON} ")
+    return texts
+
+
+@dataclass(frozen=True)
+class _ShortNames:
+    """What variables, decisions and rows are called in a model."""
+
+    variables: dict[Name, str]
+    decisions: list[str]
+    rows: list[str]
+
+    @classmethod
+    def of(cls, program: Program, readable: bool) -> _ShortNames:
+        def short(letter: str, i: int, name: Name) -> str:
+            return f"{letter}{i}{_readable(name) if readable else ''}"
+
+        return cls(
+            {name: short("x", i, name) for i, name in enumerate(program.variables)},
+            [short("o", i, decision) for i, decision in enumerate(program.decisions)],
+            [short("r", i, row.name) for i, row in enumerate(program.rows)],
+        )
+
+
+def _readable(name: Name) -> str:
+    """What the formats allow of a name, to follow a short one."""
+    words = " ".join(map(str, name)) if isinstance(name, tuple) else str(name)
+    allowed = re.sub(r"[^A-Za-z0-9]+", "_", words).strip("_")
+    return f"_{allowed[:_LONGEST_NAME]}".rstrip("_")
+
+
+def _model(program: Program, short: _ShortNames) -> Model:
+    """The model under short names."""
+    whole = (Type.BINARY, Type.INTEGER)
+    columns = {
+        short.variables[v.name]: Column(v.objective, v.low, v.high, v.type in whole)
+        for v in program.variables.values()
+    }
+    rows = {}
+    for name, row in zip([*short.decisions, *short.rows], program.all_rows(), strict=True):
+        # A row without terms is kept: it may be what makes the program infeasible.
+        terms = {short.variables[x]: c for x, c in row.terms} or {next(iter(columns)): 0.0}
+        rows[name] = (terms, row.sense, row.rhs)
+    return Model(columns, rows)
+
+
+def _names(program: Program, short: _ShortNames) -> Iterator[dict[str, Any]]:
+    """What the short names stand for, in the order of the model."""
+    yield {"version": _VERSION}
+    for v in program.variables.values():
+        yield {"variable": short.variables[v.name], "name": _to_plain(v.name), "type": str(v.type)}
+    for own, (decision, labels) in zip(short.decisions, program.decisions.items(), strict=True):
+        indicators = {label: short.variables[name] for label, name in labels.items()}
+        yield {"decision": own, "name": _to_plain(decision), "labels": indicators}
+    for own, row in zip(short.rows, program.rows, strict=True):
+        group = {} if row.group is None else {"group": row.group}
+        yield {"row": own, "name": _to_plain(row.name), **group}
+
+
+def _restored(entries: Sequence[dict[str, Any]], model: Model) -> Program:
+    """The program under its own names."""
+    variables: dict[Name, Variable] = {}
+    full: dict[str, Name] = {}
+    decisions, rows = {}, []
+    for entry in entries:
+        name = _from_plain(entry["name"])
+        if "variable" in entry:
+            column = model.columns[entry["variable"]]
+            full[entry["variable"]] = name
+            type_ = Type(entry["type"])
+            variables[name] = Variable(name, column.objective, column.low, column.high, type_)
+        elif "decision" in entry:
+            decisions[name] = {label: full[x] for label, x in entry["labels"].items()}
+        else:
+            terms, sense, rhs = model.rows[entry["row"]]
+            kept = tuple((full[x], c) for x, c in terms.items() if c)
+            rows.append(Row(name, kept, sense, rhs, entry.get("group")))
+    return Program(variables, decisions, tuple(rows))
+
+
+_Format = tuple[str, Callable[[Model], Iterator[str]], Callable[[Sequence[str]], Model]]
+_FORMATS: dict[str, _Format] = {
+    ".lp": (lp.COMMENT, lp.write_lp, lp.read_lp),
+    ".mps": (mps.COMMENT, mps.write_mps, mps.read_mps),
+}
+
+
+def _format_of(file: Path) -> _Format:
+    found = _FORMATS.get(file.suffix.lower())
+    if found is None:
+        raise InvalidInput(
+            f"a program's file ends with {' or '.join(_FORMATS)}, found {file.name!r}; rename it."
+        )
+    return found
+
+
+def _to_plain(name: Any) -> Any:
+    if isinstance(name, tuple):
+        return [_to_plain(part) for part in name]
+    if name is None or isinstance(name, str | int | float):
+        return name
+    raise InvalidInput(
+        f"names in files are made of strings, numbers and tuples, found {type(name).__name__} {name!r};"
+        " rename it."
+    )
+
+
+def _from_plain(name: Any) -> Name:
+    return tuple(_from_plain(part) for part in name) if isinstance(name, list) else name

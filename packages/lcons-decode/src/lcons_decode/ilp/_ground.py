@@ -1,0 +1,223 @@
+"""Learned constraints grounded in a program: every psi column as an expression over the program's variables.
+
+For n-grams, counts and tuples psi is linear in the indicators; an existence bit is linear through auxiliary
+variables (`indicators.py`). Columns that no unit looks at are left out. A feature that has no grounding is
+refused by name, never approximated.
+
+Paper: Sec. 2.1 and Appendix C. Not in the paper: the exact encoding of existence; the paper grounds only
+linear psi.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lcons_core._constraint import LearnedConstraint
+from lcons_core._errors import InvalidInput, Unsupported
+from lcons_core._instance import Instance
+from lcons_core._network import Network
+from lcons_core._psi import Psi
+from lcons_core.features import GroundedRow, Tuples
+from lcons_decode._constraints import Hard, Soft
+from lcons_decode.ilp._indicators import MAX_TERMS, Encoder, Expression, PsiRow, check_size
+from lcons_decode.ilp._program import Name, Program, Row, Values, Variable
+
+
+@dataclass(frozen=True)
+class Hinge:
+    """A preference: `-weight * max(0, -margin(psi))` is added to the score for every psi row."""
+
+    constraint: LearnedConstraint
+    weight: float
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        checked_weight(self.weight)
+
+
+@dataclass(frozen=True, eq=False)
+class Grounded:
+    """A constraint in a program: its psi rows, the auxiliary variables and rows they need, and psi.
+
+    `weight` is None for a hard constraint, else that of the hinge. `psi` reads the decoded structure
+    itself, not the auxiliary variables, so that a verdict on it does not depend on the encoding.
+    `positions[i]` is where row i ends in a sequence, None elsewhere.
+    """
+
+    name: str
+    network: Network
+    psi_rows: tuple[PsiRow, ...]
+    psi: Callable[[Values], Psi]
+    variables: tuple[Variable, ...] = ()
+    rows: tuple[Row, ...] = ()
+    weight: float | None = None
+    positions: tuple[int | None, ...] = ()
+
+
+def ground_chain(
+    program: Program,
+    constraint: LearnedConstraint | Hard | Hinge,
+    x: Mapping[str, Sequence[str]] | None = None,
+    *,
+    name: str = "",
+    max_terms: int = MAX_TERMS,
+) -> Grounded:
+    """A constraint on label sequences in the program of a chain; x: columns of the input."""
+    learned, weight, name = read_use(constraint, name)
+    feature: Any = learned.feature
+    ground = getattr(feature, "ground", None)
+    if ground is None:
+        raise Unsupported(
+            f"constraint {name!r} on {feature.kind if feature else 'no feature'!r} has no grounding in a"
+            " chain; use n-gram, existence or count features, or ground_tuples for tuples."
+        )
+    T = len(program.decisions)
+    known = getattr(feature, "labels", None)
+    for position in range(T):
+        if position not in program.decisions:
+            raise InvalidInput(
+                f"the decisions of a chain are 0 .. {T - 1}, found no {position}; use chain_program."
+            )
+        if known is not None:
+            _check_labels(name, position, program, set(known))
+    columns: Mapping[str, Sequence[str]] = x or {}
+    rows: list[GroundedRow] = ground(Instance(columns, [""] * T))
+    used = set(np.flatnonzero(np.any([part.W.any(0) for part in learned.network.parts], axis=0)).tolist())
+    check_size(name, rows, used, max_terms)
+    encoder = Encoder(program, name)
+    psi_rows = tuple(encoder.psi_row(i, row, used) for i, row in enumerate(rows))
+
+    def psi(values: Values) -> Psi:
+        labels = program.labels(values)
+        found: Psi = feature.psi(Instance(columns, [labels[t] for t in range(T)]))
+        return found
+
+    return Grounded(
+        name,
+        learned.network,
+        psi_rows,
+        psi,
+        tuple(encoder.variables.values()),
+        tuple(encoder.rows),
+        weight,
+        _positions(feature, len(rows)),
+    )
+
+
+def ground_tuples(
+    program: Program,
+    constraint: LearnedConstraint | Hard | Hinge,
+    parts: Iterable[Sequence[Hashable]],
+    *,
+    name: str = "",
+) -> Grounded:
+    """A constraint on tuples: `parts` names the decisions of each tuple, in the feature's order.
+
+    >>> from lcons_core._network import RectifierNetwork
+    >>> from lcons_decode.ilp._program import graph_program
+    >>> pairs = Tuples(("source", "relation"), (("Person", "Location"), ("NoRel", "Kill")))
+    >>> no_location_kills = LearnedConstraint(RectifierNetwork([[0, 2, 0, 2]], [-2.0]), pairs.space, pairs)
+    >>> program = graph_program({"e": {"Person": 0, "Location": 1}, "r": {"NoRel": 0, "Kill": 2}})
+    >>> ground_tuples(program, no_location_kills, [("e", "r")]).psi_rows[0].columns[3]
+    ((('r', 'Kill'), 1.0),)
+    """
+    learned, weight, name = read_use(constraint, name)
+    feature = learned.feature
+    if not isinstance(feature, Tuples):
+        raise Unsupported(
+            f"constraint {name!r} on {feature.kind if feature else 'no feature'!r} is not on tuples; use"
+            " ground_chain for sequences or ground_columns for other psi."
+        )
+    listed = [tuple(part) for part in parts]
+    rows = []
+    for part in listed:
+        if len(part) != len(feature.names):
+            raise InvalidInput(
+                f"a part of {name!r} names the decisions of ({', '.join(feature.names)}), found {part!r}."
+            )
+        columns: dict[int, Expression] = {}
+        for member, decision, values in zip(feature.names, part, feature.values, strict=True):
+            _check_labels(name, decision, program, set(values))
+            for label, variable in program.decisions[decision].items():
+                columns[learned.space.column(member, label)] = ((variable, 1.0),)
+        rows.append(PsiRow({}, columns))
+
+    def psi(solution: Values) -> Psi:
+        labels = program.labels(solution)
+        return feature.psi(Instance({}, [tuple(labels[decision] for decision in part) for part in listed]))
+
+    return Grounded(name, learned.network, tuple(rows), psi, weight=weight, positions=(None,) * len(rows))
+
+
+def ground_columns(
+    network: Network,
+    columns: Sequence[Expression | Name],
+    *,
+    name: str = "network",
+    weight: float | None = None,
+) -> Grounded:
+    """One psi row whose column j is `columns[j]`: a variable's name, or a list of (name, coefficient).
+
+    For psi that is the assignment itself, as in the paper's synthetic programs (Appendix B).
+    """
+    if len(columns) != network.d:
+        raise InvalidInput(
+            f"{name!r} needs {network.d} columns, found {len(columns)}; name one a column of psi."
+        )
+    terms: dict[int, Expression] = {
+        j: tuple(column) if isinstance(column, list) else ((column, 1.0),) for j, column in enumerate(columns)
+    }
+
+    def psi(values: Values) -> Psi:
+        row = [sum(c * values.get(v, 0.0) for v, c in expression) for expression in terms.values()]
+        return np.array([row], dtype=np.float64)
+
+    checked_weight(weight)
+    return Grounded(name, network, (PsiRow({}, terms),), psi, weight=weight, positions=(None,))
+
+
+def read_use(
+    constraint: LearnedConstraint | Hard | Hinge, name: str
+) -> tuple[LearnedConstraint, float | None, str]:
+    """The constraint, its hinge weight (None: hard) and its name."""
+    if isinstance(constraint, Soft):
+        raise Unsupported(
+            f"the penalty of Soft, weight * log sigmoid(margin), is not linear; give"
+            f" {constraint.name or 'it'!r} to an integer program as Hinge(constraint, weight)."
+        )
+    if isinstance(constraint, LearnedConstraint):
+        constraint = Hard(constraint)
+    if not isinstance(constraint, Hard | Hinge):
+        raise InvalidInput(
+            f"constraints are LearnedConstraint, Hard or Hinge, found {type(constraint).__name__}."
+        )
+    weight = constraint.weight if isinstance(constraint, Hinge) else None
+    return constraint.constraint, weight, name or constraint.name or "constraint"
+
+
+def checked_weight(weight: float | None) -> None:
+    """Raises where a hinge weight is negative or not finite."""
+    if weight is not None and not (np.isfinite(weight) and weight >= 0):
+        raise InvalidInput(f"a hinge weight must be finite and at least 0, found {weight}.")
+
+
+def _check_labels(name: str, decision: Hashable, program: Program, known: set[str]) -> None:
+    if decision not in program.decisions:
+        raise InvalidInput(f"{name!r} is on the decision {decision!r}, which the program does not have.")
+    unknown = [label for label in program.decisions[decision] if label not in known]
+    if unknown:
+        raise InvalidInput(
+            f"decision {decision!r} can be {unknown[0]!r}, which the feature of {name!r} does not know; leave"
+            " that label out or learn from data that has it."
+        )
+
+
+def _positions(feature: Any, rows: int) -> tuple[int | None, ...]:
+    n, pad = getattr(feature, "n", None), getattr(feature, "pad", None)
+    if pad is None or n is None:
+        return (None,) * rows
+    return tuple(i if pad else i + n - 1 for i in range(rows))

@@ -1,0 +1,172 @@
+"""The best solution of a program under learned constraints, checked outside the solver.
+
+    repeat:  solve;  check the rounded solution exactly
+             accepted                      -> done
+             rejected, form CUTS           -> add the row of S* for each rejected psi row
+             rejected, nothing to add      -> add a no-good row over the decisions, and count it
+
+A solver works with tolerances, so a solution that violates a learned row by less than them is possible; the
+network's own verdict settles it. What remains the solver's word is that nothing better was missed.
+INFEASIBLE comes with the constraints that clash (`clash.py`). Ties are broken by the solver, not by label
+order.
+
+Paper: Sec. 4 and Appendices B, C decode by integer programs. Not in the paper: the checks, no-good rows,
+hinges.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from lcons_decode._result import Status, Violation
+from lcons_decode.ilp._backend import Answer, Found, MipModel, Solver, read_solver
+from lcons_decode.ilp._check import Check, check, find_clash, no_good, rounded
+from lcons_decode.ilp._forms import Form, cut, read_form, slack_name, with_constraints
+from lcons_decode.ilp._ground import Grounded
+from lcons_decode.ilp._indicators import MAX_TERMS
+from lcons_decode.ilp._program import Name, Program
+
+MAX_ROUNDS = 10_000
+SLACK_TOLERANCE = 1e-7
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """The label of every decision, the score (with hinges), status, stats; `values` of the free variables.
+
+    `violations` are the hinges that the solution pays for. Without a solution labels are empty and the
+    score -inf; where that is INFEASIBLE, stats["clash"] names the constraints that cannot hold together.
+    """
+
+    labels: Mapping[Hashable, str]
+    score: float
+    status: Status
+    stats: Mapping[str, Any] = field(default_factory=dict)
+    violations: tuple[Violation, ...] = ()
+    values: Mapping[Name, float] = field(default_factory=dict)
+
+
+def solve(
+    program: Program,
+    constraints: Sequence[Grounded] = (),
+    *,
+    form: Form | str = Form.LIFTED,
+    solver: Solver | str = Solver.CBC,
+    time_limit: float | None = None,
+    explain: bool = True,
+    max_terms: int = MAX_TERMS,
+) -> Assignment:
+    """The best assignment that satisfies every row and every constraint.
+
+    >>> from lcons_decode.ilp._program import graph_program
+    >>> solve(graph_program({"city": {"Location": 2.0, "Person": 1.0}})).labels
+    {'city': 'Location'}
+    """
+    deadline = None if time_limit is None else time.perf_counter() + time_limit
+    search = Search(program, constraints, read_form(form), read_solver(solver), deadline, max_terms)
+    result = search.run()
+    if result.status is Status.INFEASIBLE and explain:
+
+        def feasible(some: Program, kept: Sequence[Grounded]) -> bool | None:
+            found = Search(some.without_objective(), kept, search.form, search.solver, deadline, max_terms)
+            return {Status.OPTIMAL: True, Status.INFEASIBLE: False}.get(found.run().status)
+
+        hard = [grounded for grounded in constraints if grounded.weight is None]
+        stats = {**result.stats, "clash": find_clash(program, hard, feasible)}
+        return Assignment({}, -math.inf, Status.INFEASIBLE, stats)
+    return result
+
+
+class Search:
+    """One run of the loop: a model, the rows added to it, and counts."""
+
+    def __init__(
+        self,
+        program: Program,
+        constraints: Sequence[Grounded],
+        form: Form,
+        solver: Solver,
+        deadline: float | None,
+        max_terms: int = MAX_TERMS,
+    ) -> None:
+        self.program, self.constraints, self.form, self.solver = program, constraints, form, solver
+        self.deadline = deadline
+        self.full = with_constraints(program, constraints, form, max_terms)
+        self.model = MipModel(self.full, solver)
+        self.cuts: set[Name] = set()
+        self.rounds = self.no_goods = 0
+
+    def run(self) -> Assignment:
+        """Solves until a solution is accepted, none is left, or time is up."""
+        answer = Answer(Found.NOTHING)
+        while self.rounds < MAX_ROUNDS:
+            self.rounds += 1
+            answer = self.model.optimise(self._remaining())
+            if answer.found is Found.INFEASIBLE:
+                return self._nothing(Status.INFEASIBLE, answer)
+            if answer.found is Found.NOTHING:
+                break
+            values = rounded(self.full, answer.values)
+            verdict = check(self.program, self.constraints, values)
+            if not self._add_rows(verdict, values, answer):
+                return self._accepted(verdict, values, answer)
+        return self._nothing(Status.TIME_LIMIT, answer)
+
+    def _add_rows(self, verdict: Check, values: dict[Name, float], answer: Answer) -> bool:
+        """Cuts off what is wrong with a solution; False where nothing is."""
+        added = False
+        if self.form is Form.CUTS:
+            wanted = [*verdict.rejected, *self._underpaid(verdict, answer)]
+            for c, i in wanted:
+                row = cut(self.constraints[c], i, verdict.psi[c][i])
+                if row.name not in self.cuts:
+                    self.cuts.add(row.name)
+                    self.model.add(row)
+                    added = True
+        if not added and not verdict.accepted:
+            self.model.add(no_good(self.program, values, self.no_goods))
+            self.no_goods += 1
+            added = True
+        return added
+
+    def _underpaid(self, verdict: Check, answer: Answer) -> list[tuple[int, int]]:
+        """The hinges that cost more than the model knows."""
+        return [
+            (c, i)
+            for (c, i), hinge in verdict.hinges.items()
+            if answer.values[slack_name(self.constraints[c], i)] < hinge - SLACK_TOLERANCE * (1.0 + hinge)
+        ]
+
+    def _accepted(self, verdict: Check, values: dict[Name, float], answer: Answer) -> Assignment:
+        status = Status.OPTIMAL if answer.found is Found.OPTIMAL else Status.TIME_LIMIT
+        own = {name: value for name, value in values.items() if name in self.program.variables}
+        penalty = verdict.penalty(self.constraints)
+        violations = tuple(
+            Violation(self.constraints[c].name, self.constraints[c].positions[i]) for c, i in verdict.hinges
+        )
+        free = {name: own.get(name, 0.0) for name in self.program.free}
+        labels = self.program.labels(values)
+        stats = {**self._stats(answer), "penalty": penalty}
+        return Assignment(labels, self.program.objective(own) - penalty, status, stats, violations, free)
+
+    def _nothing(self, status: Status, answer: Answer) -> Assignment:
+        return Assignment({}, -math.inf, status, self._stats(answer))
+
+    def _stats(self, answer: Answer) -> dict[str, Any]:
+        return {
+            "solver": str(self.solver),
+            "form": str(self.form),
+            "variables": len(self.full.variables),
+            "rows": len(self.full.rows) + len(self.full.decisions) + len(self.cuts) + self.no_goods,
+            "rounds": self.rounds,
+            "cuts": len(self.cuts),
+            "no_goods": self.no_goods,
+            "bound": answer.bound,
+        }
+
+    def _remaining(self) -> float | None:
+        return None if self.deadline is None else self.deadline - time.perf_counter()

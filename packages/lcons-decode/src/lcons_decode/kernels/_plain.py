@@ -1,0 +1,272 @@
+"""The inner loops in numpy: the same functions and answers as `kernels.compiled`, without compiling anything.
+
+One dense dynamic program over (state, label) serves hard, relaxed and soft decoding alike, so this path is
+simple rather than fast: it steps in where numba is missing, and checks it where it is not.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lcons_decode.kernels._arrays import Chain, Floats, Ints, Lists, Units
+from lcons_decode.kernels._plain_pairs import best_pairs as best_pairs
+from lcons_decode.kernels._plain_pairs import label_pairs as label_pairs
+
+VERIFIED, SATISFIED, RELAXED, INFEASIBLE = 0, 1, 2, 3
+
+
+def allowed_codes(
+    activations: Floats, pads: Ints, table: Floats, ends: Ints, first: int, last: int
+) -> tuple[Ints, Ints]:
+    """(indptr, codes): ascending codes of the n-grams that windows first .. last - 1 accept."""
+    n, V, _ = table.shape
+    L = V - 1
+    found = []
+    for given, (starts, stops) in zip(activations[first:last], pads[first:last], strict=True):
+        codes, totals = np.zeros(1, dtype=np.int64), given[None]
+        for i in range(n):
+            padded = i < starts or (stops and i == n - 1)
+            labels = np.array([L]) if padded else np.arange(L)
+            codes = (codes[:, None] * V + labels).reshape(-1)
+            totals = (totals[:, None] + table[i, labels]).reshape(len(codes), -1)
+        found.append(codes[margins(totals, ends).min(1) >= 0])
+    return np.cumsum([0, *map(len, found)]), np.concatenate([np.zeros(0, dtype=np.int64), *found])
+
+
+def pair_bounds(
+    activations: Floats,
+    pads: Ints,
+    table: Floats,
+    ends: Ints,
+    weight: float,
+    first: int,
+    last: int,
+    bounds: Floats,
+) -> None:
+    """bounds[w] (V, V): 0, an upper bound on any penalty; the dense program does not need a better one."""
+    bounds[first:last] = 0.0
+
+
+def viterbi_many(chain: Chain, first: int, last: int, y: Ints, scores: Floats) -> None:
+    """Sequences first .. last - 1: the best labelling of each, into packed y."""
+    for i in range(first, last):
+        a, b = chain.offsets[i], chain.offsets[i + 1]
+        scores[i] = 0.0
+        if a == b:
+            continue
+        right = chain.emission[a:b].copy()
+        right[-1] += chain.stop
+        for t in range(b - a - 2, -1, -1):
+            right[t] += (chain.transition + right[t + 1][:, None]).max(0)
+        total = chain.start + right[0]
+        scores[i] = total.max()
+        if scores[i] > -np.inf:
+            y[a] = total.argmax()
+            for t in range(1, b - a):
+                y[a + t] = (chain.transition[:, y[a + t - 1]] + right[t]).argmax()
+
+
+def hard_levels(emission: Floats, chain: Chain, step: int, lists: Lists) -> tuple[Ints, Ints, Floats]:
+    """(heads, states, values): the states from which a labelling that breaks nothing can go on, with its
+    best score.
+
+    Those of step t are at heads[T - t + 1]:heads[T - t + 2], ascending.
+    """
+    T = len(emission)
+    count, suffix, _ = _programme(emission, chain, step, lists, None, lists.m)
+    heads, states, values = [0, 0], [], []
+    for t in range(T, -1, -1):
+        alive = np.flatnonzero((count[t] == 0) & (suffix[t] > -np.inf))
+        states.append(alive)
+        values.append(suffix[t, alive])
+        heads.append(heads[-1] + len(alive))
+    return np.array(heads), np.concatenate(states), np.concatenate(values)
+
+
+def constrained_many(
+    chain: Chain, lists: Lists, first: int, last: int, y: Ints, scores: Floats, how: Ints
+) -> None:
+    """Sequences first .. last - 1 under hard constraints; how[i] says how each was found."""
+    free = np.zeros(len(y), dtype=np.int64)
+    viterbi_many(chain, first, last, free, scores)
+    for i in range(first, last):
+        a, b = chain.offsets[i], chain.offsets[i + 1]
+        y[a:b], how[i] = free[a:b], VERIFIED if scores[i] > -np.inf else INFEASIBLE
+        if a == b or how[i] == INFEASIBLE:
+            continue
+        broken_windows, scores[i], y[a:b] = _dense(chain.emission[a:b], chain, a + i, lists, None, lists.m)
+        if broken_windows or not np.array_equal(y[a:b], free[a:b]):
+            how[i] = RELAXED if broken_windows else SATISFIED
+
+
+def soft_many(
+    chain: Chain,
+    lists: Lists,
+    units: Units,
+    m: int,
+    first: int,
+    last: int,
+    y: Ints,
+    scores: Floats,
+    how: Ints,
+) -> None:
+    """Sequences first .. last - 1: the best labelling under soft constraints as well, into packed y."""
+    for i in range(first, last):
+        a, b = chain.offsets[i], chain.offsets[i + 1]
+        if b > a and how[i] != INFEASIBLE:
+            _, scores[i], y[a:b] = _dense(chain.emission[a:b], chain, a + i, lists, units, m)
+
+
+def beam_many(
+    chain: Chain,
+    lists: Lists,
+    units: Units,
+    m: int,
+    width: int,
+    rerank: bool,
+    first: int,
+    last: int,
+    beams: Ints,
+    scores: Floats,
+    sizes: Ints,
+    fallbacks: Ints,
+    counts: Ints,
+) -> None:
+    """Sequences first .. last - 1: the last beam of each, into beams (width, N), scores and counts of what is
+    broken (B, width)."""
+    L = chain.emission.shape[1]
+    V = L + 1
+    S = V**m
+    for i in range(first, last):
+        a, b = chain.offsets[i], chain.offsets[i + 1]
+        sizes[i], fallbacks[i], scores[i, 0] = 1, 0, 0.0
+        if a == b:
+            continue
+        states, totals = np.array([S - 1]), np.zeros(1)
+        prefixes = np.zeros((1, 0), dtype=np.int64)
+        # Whether the newest windows of each state were satisfied: STOP must not let violators overtake.
+        was = np.ones(1, dtype=np.bool_)
+        for t in range(b - a + 1):
+            labels = np.arange(L) if t < b - a else np.array([L])
+            if t == b - a:
+                values = totals[:, None] + chain.stop[states % V][:, None]
+            else:
+                arcs = chain.start[None] if t == 0 else chain.transition[:, states % V].T
+                values = totals[:, None] + arcs + chain.emission[a + t]
+            grams = states[:, None] * V + labels
+            values = (values + penalties(grams, a + i + t, units, V)).reshape(-1)
+            satisfies = (broken(grams, a + i + t, lists) == 0).reshape(-1)
+            order = np.argsort(-values, kind="stable")
+            order = order[values[order] > -np.inf]
+            some = satisfies[order].any()
+            if t == b - a and rerank:
+                satisfies &= was
+            chosen = order[satisfies[order]][:width]
+            if not len(chosen):
+                fallbacks[i] += not some
+                chosen = order[:width]
+            elif rerank:
+                chosen = np.concatenate([chosen, order[~satisfies[order]]])[:width]
+            parents, picked = chosen // len(labels), chosen % len(labels)
+            totals, prefixes, states = values[chosen], prefixes[parents], states[parents]
+            was = satisfies[chosen]
+            if not len(chosen):
+                break
+            if t < b - a:
+                prefixes = np.concatenate([prefixes, picked[:, None]], axis=1)
+                states = (states * V + picked) % S
+        sizes[i] = len(totals)
+        if len(totals):
+            beams[: len(totals), a:b] = prefixes
+        scores[i, : len(totals)] = totals
+        counts[i, : len(totals)] = [_count_broken(row, a + i, lists) for row in prefixes]
+
+
+def _count_broken(y: Ints, step: int, lists: Lists) -> int:
+    """How many (position, hard constraint) pairs a labelling breaks."""
+    state, total = lists.V**lists.m - 1, 0
+    for t, label in enumerate([*y.tolist(), lists.V - 1]):
+        gram = state * lists.V + label
+        total += int(broken(np.array([gram]), step + t, lists)[0])
+        state = gram % lists.V**lists.m
+    return total
+
+
+def broken(grams: Ints, step: int, lists: Lists) -> Ints:
+    """How many hard constraints have a window at `step` that does not allow each n-gram."""
+    total = np.zeros(grams.shape, dtype=np.int64)
+    for size, row in zip(lists.sizes, lists.rows[:, step], strict=True):
+        if row >= 0:
+            allowed = lists.codes[lists.indptr[row] : lists.indptr[row + 1]]
+            total += ~np.isin(grams % lists.V**size, allowed)
+    return total
+
+
+def penalties(grams: Ints, step: int, units: Units | None, V: int) -> Any:
+    """Sum over soft constraints of weight * log sigmoid(margin) for each n-gram at `step`."""
+    if units is None or not len(units.weights):
+        return 0.0
+    activations = np.broadcast_to(units.given[step], (*grams.shape, units.table.shape[2])).copy()
+    rest = grams
+    for i in range(units.table.shape[0] - 1, -1, -1):
+        activations += units.table[i, rest % V]
+        rest = rest // V
+    by_part = margins(activations, units.ends)
+    total = np.zeros(grams.shape)
+    for c, weight in enumerate(units.weights):
+        if units.present[step, c]:
+            total -= weight * np.logaddexp(0.0, -by_part[..., units.owners == c].min(-1))
+    return total
+
+
+def margins(activations: Floats, ends: Ints) -> Floats:
+    """(..., parts) margins of activations (..., U)."""
+    firsts = np.concatenate([[0], ends[:-1]])
+    rectified = np.maximum(activations, 0.0)
+    return np.stack([1.0 - rectified[..., a:b].sum(-1) for a, b in zip(firsts, ends, strict=True)], axis=-1)
+
+
+def _dense(
+    emission: Floats, chain: Chain, step: int, lists: Lists, units: Units | None, m: int
+) -> tuple[int, float, Ints]:
+    """(broken, score, labels): the fewest broken windows and, of those, the best score with penalties."""
+    T, L = emission.shape
+    S = (L + 1) ** m
+    count, suffix, choices = _programme(emission, chain, step, lists, units, m)
+    y = np.zeros(T, dtype=np.int64)
+    state = S - 1
+    for t in range(T):
+        y[t] = choices[t, state]
+        state = (state * (L + 1) + y[t]) % S
+    return int(count[0, S - 1]), float(suffix[0, S - 1]), y
+
+
+def _programme(
+    emission: Floats, chain: Chain, step: int, lists: Lists, units: Units | None, m: int
+) -> tuple[Ints, Floats, Ints]:
+    """(count, suffix, choices): for each step and state the fewest broken windows, the best score and the
+    first label."""
+    T, L = emission.shape
+    V = L + 1
+    S = V**m
+    states = np.arange(S)
+    arcs = np.append(chain.transition.T, np.full((1, L), -np.inf), axis=0)[states % V]
+    count, suffix = np.zeros((T + 1, S), dtype=np.int64), np.full((T + 1, S), -np.inf)
+    stops = states * V + L
+    suffix[T] = np.append(chain.stop, -np.inf)[states % V] + penalties(stops, step + T, units, V)
+    count[T] = broken(stops, step + T, lists)
+    choices = np.zeros((T, S), dtype=np.int64)
+    for t in range(T - 1, -1, -1):
+        grams = states[:, None] * V + np.arange(L)
+        own = np.where(states[:, None] == S - 1, chain.start, -np.inf) if t == 0 else arcs
+        values = own + (emission[t] + suffix[t + 1][grams % S])
+        values = values + penalties(grams, step + t, units, V)
+        totals = count[t + 1][grams % S] + broken(grams, step + t, lists)
+        least = np.where(values > -np.inf, totals, np.iinfo(np.int64).max)
+        best = np.where(least == least.min(1, keepdims=True), values, -np.inf)
+        choices[t] = best.argmax(1)
+        suffix[t] = best.max(1)
+        count[t] = totals[states, choices[t]]
+    return count, suffix, choices

@@ -1,0 +1,231 @@
+"""A trained sequence model with its constraints and a decoder: words in, labels out.
+
+    y = decode(model.scores(x), constraints, x)
+
+| decoder | what it is |
+|---|---|
+| viterbi | the model alone, exactly; it takes no constraints |
+| exact | hard and soft local constraints, exactly |
+| beam | the paper's beam, local and global constraints |
+| global | local and global constraints, exactly, under a budget |
+
+Paper: Sec. 6. Not in the paper: exact decoding, global constraints.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from operator import ne
+from typing import Any
+
+import numpy as np
+
+from lcons_core import LearnedConstraint
+from lcons_core._errors import InvalidInput
+from lcons_core._instance import WORD
+from lcons_decode import ChainBatch, ChainConstraints, Decoding, Hard, Soft, Status, viterbi_batch
+from lcons_decode._constraints import Constraint, ConstraintSet
+from lcons_decode._scores import Ints
+from lcons_decode.chains._batch import DECODERS
+from lcons_decode.chains._constrained import INFEASIBLE, RELAXED, VERIFIED, constrained_ids
+from lcons_decode.chains._viterbi import viterbi_ids
+from lcons_tasks.models._tagger import Tagger
+
+Columns = Mapping[str, Sequence[str]]
+
+# A chunk of a stream ends with the first of these that is reached.
+CHUNK_SENTENCES = 256
+CHUNK_WORDS = 2**14
+
+# What is found of each kind of window is kept for the next one of that kind, up to about this many bytes:
+# strange text may have as many kinds as there are n-grams of contexts.
+MOST_KEPT = 2**27
+
+
+@dataclass(frozen=True, eq=False)
+class LabelIds:
+    """Answers for B inputs of N words as numbers.
+
+    y: (N,) indices into the model's labels, one input after another; of no meaning where that is infeasible.
+    offsets: (B + 1,) where the inputs begin and end in y.
+    changed: (B,) how many labels are not the model's own best.
+    statuses: (B,) how far each answer can be trusted.
+    """
+
+    y: Ints
+    offsets: Ints
+    changed: Ints
+    statuses: tuple[Status, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class ConstrainedTagger:
+    """`model` with `constraints`, each under a name of its own, a `decoder`, and the width of its `beam`."""
+
+    model: Tagger
+    constraints: tuple[Hard | Soft, ...] = ()
+    decoder: str = "exact"
+    beam: int = 10
+
+    def __post_init__(self) -> None:
+        named = tuple(_named(use, f"constraint {i}") for i, use in enumerate(self.constraints, start=1))
+        object.__setattr__(self, "constraints", named)
+        if self.decoder not in DECODERS:
+            raise InvalidInput(f"unknown decoder {self.decoder!r}; it is one of {', '.join(DECODERS)}.")
+        if type(self.beam) is not int or self.beam < 1:
+            raise InvalidInput(f"the beam width is a whole number from 1, found {self.beam!r}.")
+        sets = ConstraintSet.of(named)
+        if self.decoder == "viterbi" and named:
+            raise InvalidInput(
+                f"the decoder 'viterbi' takes no constraints, found {len(named)}; leave them out or use"
+                " another."
+            )
+        if self.decoder == "exact" and (others := sets.global_hard + sets.global_soft):
+            raise InvalidInput(
+                f"the decoder 'exact' takes local constraints, found {others[0].name!r}, a global one; use"
+                " 'beam' or 'global'."
+            )
+        for use in named:
+            _check_labels(use, self.model.labels)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The context columns that the model or a constraint reads beside words."""
+        read = (getattr(use.constraint.feature, "column", None) for use in self.constraints)
+        names = dict.fromkeys([*self.model.columns, *read])
+        return tuple(name for name in names if name not in (None, WORD))
+
+    @property
+    def alone(self) -> ConstrainedTagger:
+        """The model without its constraints."""
+        return replace(self, constraints=(), decoder="viterbi")
+
+    def tag(self, xs: Sequence[Columns]) -> list[Decoding]:
+        """An answer a sentence; `changed` in its stats counts labels that are not the model's own best."""
+        if not xs:
+            return []
+        batch = self._scores(xs)
+        found = self._decode(batch, xs)
+        alone = found if self.decoder == "viterbi" else viterbi_batch(batch)
+        return [
+            replace(answer, stats={**answer.stats, "changed": sum(map(ne, answer.y, free.y))})
+            for answer, free in zip(found, alone, strict=True)
+        ]
+
+    def ids(self, xs: Sequence[Columns]) -> LabelIds:
+        """The labels of the same answers, their statuses and what was changed, as numbers: for speed."""
+        if not xs:
+            return LabelIds(np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64), ())
+        batch = self._scores(xs)
+        free, scores = viterbi_ids(batch)
+        if self.decoder == "viterbi":
+            ways = np.where(scores > -np.inf, VERIFIED, INFEASIBLE)
+            y, statuses = free, tuple(map(_status, ways.tolist()))
+        elif self.decoder == "exact":
+            y, _, ways = constrained_ids(batch, self._compiled, xs)
+            statuses = tuple(map(_status, ways.tolist()))
+            self._forget()
+        else:
+            y, found = free.copy(), self._decode(batch, xs)
+            index = {label: i for i, label in enumerate(batch.labels)}
+            for answer, first in zip(found, batch.offsets[:-1].tolist(), strict=True):
+                y[first : first + len(answer.y)] = [index[label] for label in answer.y]
+            statuses = tuple(answer.status for answer in found)
+        differ = np.concatenate([[0], np.cumsum(y != free)])[batch.offsets]
+        feasible = [status is not Status.INFEASIBLE for status in statuses]
+        return LabelIds(y, batch.offsets, np.where(feasible, np.diff(differ), 0), statuses)
+
+    def tag_stream(
+        self, xs: Iterable[Columns], waits: Callable[[], bool] = lambda: False
+    ) -> Iterator[Decoding]:
+        """The same for any number of sentences, a chunk at a time, so that memory stays flat; a chunk ends
+        where the next sentence has yet to come (`waits`)."""
+        for chunk in chunked(xs, waits):
+            yield from self.tag(chunk)
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Writes a folder; a tagger that is there is replaced whole or, on any failure, left as it was."""
+        from lcons_tasks.apps._tagger_folder import write_tagger
+
+        write_tagger(self, folder)
+
+    @cached_property
+    def _compiled(self) -> ChainConstraints:
+        return ChainConstraints.of(self.constraints, self.model.labels)
+
+    def _forget(self) -> None:
+        """Drops what is kept of windows where that has become too much: it is found again when needed."""
+        if self._compiled.kept_bytes > MOST_KEPT:
+            del self.__dict__["_compiled"]
+
+    def _scores(self, xs: Sequence[Columns]) -> ChainBatch:
+        read = (WORD, *self.columns)
+        for x in xs:
+            _check_columns(x, read)
+        return self.model.scores(xs)
+
+    def _decode(self, batch: ChainBatch, xs: Sequence[Columns]) -> list[Decoding]:
+        options = {"width": self.beam} if self.decoder == "beam" else {}
+        found = DECODERS[self.decoder](batch, self._compiled, xs, **options)
+        self._forget()
+        return found
+
+
+def load_constrained_tagger(folder: str | os.PathLike[str]) -> ConstrainedTagger:
+    """The tagger that `ConstrainedTagger.save` wrote; an `LconsError` where it is missing or damaged."""
+    from lcons_tasks.apps._tagger_folder import read_tagger
+
+    return read_tagger(folder)
+
+
+def chunked(xs: Iterable[Columns], waits: Callable[[], bool] = lambda: False) -> Iterator[list[Columns]]:
+    """The sentences in lists, none empty, that are cut by number of sentences and of words, and where the
+    next one has yet to come (`waits`)."""
+    chunk: list[Columns] = []
+    words = 0
+    for x in xs:
+        chunk.append(x)
+        words += len(x.get(WORD, ()))
+        if len(chunk) == CHUNK_SENTENCES or words >= CHUNK_WORDS or waits():
+            yield chunk
+            chunk, words = [], 0
+    if chunk:
+        yield chunk
+
+
+def _status(way: int) -> Status:
+    return {RELAXED: Status.RELAXED, INFEASIBLE: Status.INFEASIBLE}.get(way, Status.OPTIMAL)
+
+
+def _named(use: Constraint, name: str) -> Hard | Soft:
+    """`use` with a name; what is neither hard nor soft is left for `ConstraintSet.of` to refuse."""
+    if isinstance(use, LearnedConstraint):
+        return Hard(use, name)
+    return use if getattr(use, "name", True) else replace(use, name=name)
+
+
+def _check_labels(use: Hard | Soft, labels: Sequence[str]) -> None:
+    known: Any = getattr(use.constraint.feature, "labels", labels)
+    unknown = [label for label in labels if label not in known]
+    if unknown:
+        raise InvalidInput(
+            f"the constraint {use.name!r} does not know the model's label {unknown[0]!r} ({len(unknown)} of"
+            f" {len(labels)} are unknown to it); learn it from data with the model's labels."
+        )
+
+
+def _check_columns(x: Columns, read: Sequence[str]) -> None:
+    missing = [name for name in read if name not in x]
+    if missing:
+        raise InvalidInput(
+            f"the tagger reads column {missing[0]!r}, found {', '.join(x) or 'none'}; give that column."
+        )
+    for name, values in x.items():
+        if len(values) != len(x[WORD]):
+            raise InvalidInput(
+                f"expected one value of {name!r} a word, found {len(values)} for {len(x[WORD])} words;"
+                " give columns of one length."
+            )

@@ -1,0 +1,57 @@
+"""A constrained tagger as a folder (`lcons_tasks.apps._model_folder`).
+
+    tagger.json   {"format": 1, "decoder", "beam", "constraints": [{"name", "file", "weight"}, ...]}
+
+The weight of a hard constraint is null. Whatever is wrong with a folder, `read_tagger` raises an
+`LconsError`, one sentence, and gives nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from lcons_core import load
+from lcons_decode import Hard, Soft
+from lcons_tasks.apps._model_folder import MODEL, Described, FolderKind, expect
+from lcons_tasks.apps._tagger import ConstrainedTagger
+from lcons_tasks.models._tagger import load_tagger
+
+TAGGER = FolderKind(
+    noun="tagger",
+    made_by="`lcons run chunking` makes one, and `lcons run citation` a parser",
+    keys=("decoder", "beam"),
+    entry_keys=("weight",),
+)
+
+
+def write_tagger(tagger: ConstrainedTagger, folder: str | os.PathLike[str]) -> None:
+    """Writes the tagger; a tagger that is there is replaced whole or, on any failure, left as it was."""
+    described = [
+        Described(use.name, use.constraint, {"weight": use.weight if isinstance(use, Soft) else None})
+        for use in tagger.constraints
+    ]
+    TAGGER.write(folder, tagger.model, described, {"decoder": tagger.decoder, "beam": tagger.beam})
+
+
+def read_tagger(folder: str | os.PathLike[str]) -> ConstrainedTagger:
+    """The tagger that `write_tagger` wrote."""
+    path = Path(folder)
+    described = TAGGER.read(path)
+    with TAGGER.explained(path):
+        expect(isinstance(described["decoder"], str), "its decoder is not a name")
+        weights = [_weight(entry["weight"]) for entry in described["constraints"]]
+    model = load_tagger(path / MODEL)
+    uses: list[Hard | Soft] = []
+    for entry, weight in zip(described["constraints"], weights, strict=True):
+        constraint, name = load(path / entry["file"]), entry["name"]
+        uses.append(Hard(constraint, name) if weight is None else Soft(constraint, weight, name))
+    with TAGGER.explained(path):
+        return ConstrainedTagger(model, tuple(uses), described["decoder"], described["beam"])
+
+
+def _weight(weight: Any) -> float | None:
+    number = weight is None or (type(weight) in (int, float) and weight >= 0)
+    expect(number, f"the weight {weight!r:.40} of a constraint is neither null nor a number from 0")
+    return None if weight is None else float(weight)

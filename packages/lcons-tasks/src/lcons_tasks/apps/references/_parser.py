@@ -1,0 +1,195 @@
+"""Plain references to labelled ones: each line is cut into fields by a tagger under its constraints.
+
+    line -> tokens -> labels -> runs of one label -> spans of the line
+
+A span reaches from the first character of its first token to the last of its last one, so that all of a line
+but white space between spans is in a span. Lines are labelled a chunk at a time, and a line of more than
+`LONGEST` characters in parts, so that memory stays flat but for the line itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import NamedTuple, TypeVar
+
+from lcons_core._errors import InvalidInput
+from lcons_core._instance import WORD
+from lcons_core._schemes import OUTSIDE
+from lcons_decode import Status
+from lcons_tasks.apps._tagger import Columns, ConstrainedTagger
+from lcons_tasks.apps.references._pieces import Piece
+from lcons_tasks.data.text._tokens import TOKEN
+
+POS = "pos"
+LONGEST = 2**14
+
+# A chunk ends with the first of these that is reached.
+CHUNK_ITEMS = 256
+CHUNK_CHARACTERS = 2**17
+
+NO_LABEL = -1
+
+Item = TypeVar("Item")
+Place = tuple[int, int]
+Tags = Callable[[Sequence[Sequence[str]]], Sequence[Sequence[str]]]
+"""Gives a POS tag a word for each of some sequences of words."""
+
+# A part ends before white space if there is some in it.
+_PART = re.compile(rf".{{1,{LONGEST}}}(?:(?=\s)|\Z)|.{{1,{LONGEST}}}", re.DOTALL)
+
+
+class Span(NamedTuple):
+    """`text[start:end]` of a reference is of one field; None: of no field."""
+
+    field: str | None
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class ParsedReference:
+    """A line with its fields.
+
+    text: the line.
+    spans: its fields in the order of the text; a blank line has none.
+    changed: how many tokens are labelled otherwise than the model alone would.
+    status: how far the labels can be trusted.
+
+    >>> reference = ParsedReference("Cau, A. (1992)", (Span("author", 0, 7), Span("date", 8, 14)))
+    >>> reference.pieces
+    [('author', 'Cau, A.'), ('date', '(1992)')]
+    """
+
+    text: str
+    spans: tuple[Span, ...]
+    changed: int = 0
+    status: Status = Status.OPTIMAL
+
+    @property
+    def pieces(self) -> list[Piece]:
+        """(field, text) in order, as `to_csl`, `to_bibtex` and `to_tagged` take them."""
+        return [(field, self.text[start:end]) for field, start, end in self.spans]
+
+
+class _Part(NamedTuple):
+    """A part of a line from `start` on, and whether the line ends with it."""
+
+    line: str
+    start: int
+    text: str
+    last: bool
+
+
+class _Labels(NamedTuple):
+    """Indices of labels, none where there is no answer; how many were changed, and how far to trust them."""
+
+    ids: list[int]
+    changed: int
+    status: Status
+
+
+def parse(
+    tagger: ConstrainedTagger, lines: Iterable[str], tags: Tags | None = None
+) -> Iterator[ParsedReference]:
+    """The references on the lines, in order; `tags` is asked where the tagger reads POS tags.
+
+    No more lines than a chunk are read before the first reference is given.
+    """
+    missing = [name for name in tagger.columns if name != POS or tags is None]
+    if missing:
+        raise InvalidInput(
+            f"the tagger reads column {missing[0]!r}, found references of words alone; give `tags` for POS"
+            " tags, and use no tagger that reads another column."
+        )
+    spans: list[Span] = []
+    found: list[_Labels] = []
+    for chunk in chunks((part for line in lines for part in _parts(line)), lambda part: len(part.text)):
+        # The places of `reference_tokens`; an object a token would take longer than all else here.
+        places = [[found.span() for found in TOKEN.finditer(part.text)] for part in chunk]
+        words = [[part.text[a:b] for a, b in own] for part, own in zip(chunk, places, strict=True)]
+        for part, own, labels in zip(chunk, places, _label(tagger, words, tags), strict=True):
+            _extend(spans, part.start, own, labels.ids, tagger.model.labels)
+            found.append(labels)
+            if part.last:
+                changed, status = sum(labels.changed for labels in found), _worst(found)
+                yield ParsedReference(part.line, tuple(spans), changed, status)
+                spans, found = [], []
+
+
+def chunks(
+    items: Iterable[Item], characters: Callable[[Item], int], waits: Callable[[], bool] = lambda: False
+) -> Iterator[list[Item]]:
+    """The items in lists, none empty, that are cut by number of items and of characters, and where the next
+    item has yet to come (`waits`)."""
+    chunk: list[Item] = []
+    size = 0
+    for item in items:
+        chunk.append(item)
+        size += characters(item)
+        if len(chunk) == CHUNK_ITEMS or size >= CHUNK_CHARACTERS or waits():
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
+
+
+def _parts(line: str) -> Iterator[_Part]:
+    if len(line) <= LONGEST:
+        yield _Part(line, 0, line, True)
+        return
+    for found in _PART.finditer(line):
+        yield _Part(line, found.start(), found.group(), found.end() == len(line))
+
+
+def _label(tagger: ConstrainedTagger, words: Sequence[list[str]], tags: Tags | None) -> Iterator[_Labels]:
+    """The labels of the words of each part; parts without words are not given to the tagger."""
+    some = [own for own in words if own]
+    xs: list[Columns] = [{WORD: own} for own in some]
+    if tags is not None and some:
+        xs = [{WORD: own, POS: tagged} for own, tagged in zip(some, tags(some), strict=True)]
+    answers = iter(_answers(tagger, xs))
+    for own in words:
+        yield next(answers) if own else _Labels([], 0, Status.OPTIMAL)
+
+
+def _answers(tagger: ConstrainedTagger, xs: Sequence[Columns]) -> list[_Labels]:
+    try:
+        found = tagger.ids(xs)
+    except InvalidInput:
+        if not tagger.constraints:
+            raise
+        if len(xs) > 1:
+            return [answer for x in xs for answer in _answers(tagger, [x])]
+        # Counts refuse a label that occurs more often than they can say: then the model answers alone.
+        return [answer._replace(status=Status.RELAXED) for answer in _answers(tagger.alone, xs)]
+    y, offsets = found.y.tolist(), found.offsets.tolist()
+    return [
+        _Labels([] if status is Status.INFEASIBLE else y[first:after], changed, status)
+        for first, after, changed, status in zip(
+            offsets[:-1], offsets[1:], found.changed.tolist(), found.statuses, strict=True
+        )
+    ]
+
+
+def _extend(
+    spans: list[Span], start: int, places: Sequence[Place], ids: Sequence[int], labels: Sequence[str]
+) -> None:
+    """Adds the spans of a part that begins at `start`; the first one may go on with the field of the last."""
+    first = 0
+    for label, run in groupby(ids or [NO_LABEL] * len(places)):
+        after = first + sum(1 for _ in run)
+        field = None if label == NO_LABEL or labels[label] == OUTSIDE else labels[label]
+        begin, end = start + places[first][0], start + places[after - 1][1]
+        if not first and spans and spans[-1].field == field:
+            begin = spans.pop().start
+        spans.append(Span(field, begin, end))
+        first = after
+
+
+def _worst(found: Sequence[_Labels]) -> Status:
+    """The status that promises least; they are declared in that order."""
+    order = list(Status)
+    return max((labels.status for labels in found), key=order.index)

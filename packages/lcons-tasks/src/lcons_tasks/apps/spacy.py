@@ -1,0 +1,249 @@
+"""`lcons_tagger`, a spaCy component: the labels of a trained tagger under its constraints.
+
+    nlp.add_pipe("lcons_tagger", config={"model": "runs/chunking/tagger"})
+
+| where | what |
+|---|---|
+| `doc.spans["lcons"]` | a span a chunk (B-NP I-NP is one NP), or a run where labels are not IOB |
+| its `attrs` | labels `changed` by the constraints, and sentences that had to be `relaxed` |
+| `token._.lcons_label` | the label of the token; "" for white space, which taggers do not read |
+
+Sentences and POS tags are those of the doc where it has them (put the component after what sets them); else
+sentences end as in `lcons tag`, and POS tags, if the tagger reads them, are lcons's own. A pipeline on disk
+or in bytes holds the tagger whole, without pickle; lcons's own POS tagger is found where it is used.
+
+After installation spaCy finds the component by its entry point: nothing has to be imported.
+"""
+
+# Without postponed annotations: spaCy checks configurations by them.
+import io
+import re
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from spacy.language import Language
+from spacy.pipeline import Pipe, Sentencizer
+from spacy.tokens import Doc, Span, SpanGroup, Token
+
+if TYPE_CHECKING:
+    from lcons_decode import Decoding
+    from lcons_tasks.apps import ConstrainedTagger
+    from lcons_tasks.data.text import PosTagger
+
+NAME = "lcons_tagger"
+LABEL = "lcons_label"
+SPANS = "lcons"
+WORD, POS = "word", "pos"
+
+_BLANK_LINE = re.compile(r"(?>\r\n|\r|\n)[^\S\r\n]*[\r\n]|\u2029")
+_LONGEST_AGO = (1980, 1, 1, 0, 0, 0)
+
+if not Token.has_extension(LABEL):
+    Token.set_extension(LABEL, default="")
+
+
+@Language.factory(
+    NAME,
+    assigns=["doc.spans", f"token._.{LABEL}"],
+    default_config={"model": None, "spans_key": SPANS, "constraints": True},
+)
+def make_lcons_tagger(
+    nlp: Language, name: str, model: str | None, spans_key: str, constraints: bool
+) -> "LconsTagger":
+    """The component; `model` is a tagger's folder, as `lcons run chunking` writes it, and `constraints` tells
+    whether to use its constraints."""
+    return LconsTagger(name, model, spans_key=spans_key, constraints=constraints)
+
+
+class LconsTagger(Pipe):
+    """Tags docs. The tagger is read when first needed, since a pipeline that is loaded brings its own."""
+
+    def __init__(
+        self,
+        name: str = NAME,
+        model: str | PathLike[str] | None = None,
+        *,
+        spans_key: str = SPANS,
+        constraints: bool = True,
+    ) -> None:
+        self.name = name
+        self.model = model
+        self.spans_key = spans_key
+        self.constraints = constraints
+        self._read: ConstrainedTagger | None = None
+        self._pos: PosTagger | None = None
+        self._sentencizer = Sentencizer()
+
+    @property
+    def tagger(self) -> "ConstrainedTagger":
+        """The tagger with its constraints."""
+        if self._read is None:
+            from lcons_core._errors import InvalidInput
+            from lcons_tasks.apps import load_constrained_tagger
+
+            if self.model is None:
+                raise InvalidInput(
+                    f"expected the folder of a tagger for the spaCy component {self.name!r}, found none; add"
+                    f' it with nlp.add_pipe("{NAME}", config={{"model": FOLDER}}); `lcons run chunking` makes'
+                    " one."
+                )
+            self._read = load_constrained_tagger(self.model)
+        return self._read
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of tokens; none where there is no tagger yet."""
+        from lcons_core._errors import LconsError
+
+        try:
+            return self.tagger.model.labels
+        except LconsError:
+            return ()
+
+    def initialize(
+        self, get_examples: Callable[[], Iterable[Any]], *, nlp: Language | None = None, **settings: Any
+    ) -> None:
+        """Reads the tagger, so that a folder without one is known at once."""
+        self.tagger  # noqa: B018
+
+    def __call__(self, doc: Doc) -> Doc:
+        """The doc with its labels."""
+        self._tag([doc])
+        return doc
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
+        """The docs with their labels, tagged in batches."""
+        docs = iter(stream)
+        while batch := list(islice(docs, batch_size)):
+            try:
+                self._tag(batch)
+            except Exception as error:  # the pipeline says what is to be done about errors
+                self.get_error_handler()(self.name, self, batch, error)
+            else:
+                yield from batch
+
+    def to_disk(self, path: str | PathLike[str], *, exclude: Iterable[str] = ()) -> None:
+        """Writes the tagger's folder, which `lcons tag --model` reads too."""
+        self.tagger.save(path)
+
+    def from_disk(self, path: str | PathLike[str], *, exclude: Iterable[str] = ()) -> "LconsTagger":
+        """Takes the tagger of that folder."""
+        from lcons_tasks.apps import load_constrained_tagger
+
+        self._read = load_constrained_tagger(path)
+        return self
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        """The tagger's folder as a zip archive; the same tagger gives the same bytes."""
+        content = io.BytesIO()
+        with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(content, "w") as archive:
+            root = Path(folder) / "tagger"
+            self.tagger.save(root)
+            for path in sorted(root.rglob("*")):
+                if path.is_file():
+                    member = zipfile.ZipInfo(path.relative_to(root).as_posix(), _LONGEST_AGO)
+                    archive.writestr(member, path.read_bytes())
+        return content.getvalue()
+
+    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> "LconsTagger":
+        """Takes the tagger that `to_bytes` gave."""
+        from lcons_core._errors import DamagedFile
+        from lcons_tasks.apps._model_folder import is_member
+        from lcons_tasks.apps._tagger_folder import TAGGER, read_tagger
+
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                with zipfile.ZipFile(io.BytesIO(bytes_data)) as archive:
+                    for member in archive.namelist():
+                        if not is_member(member, TAGGER):
+                            raise ValueError(f"the member {member!r:.60} is none of a tagger's")
+                        target = Path(folder) / member
+                        target.parent.mkdir(exist_ok=True)
+                        target.write_bytes(archive.read(member))
+            except (zipfile.BadZipFile, ValueError, EOFError, NotImplementedError, RuntimeError) as error:
+                raise DamagedFile(
+                    f"expected the bytes of a tagger, found others ({error}); use what to_bytes gave."
+                ) from None
+            self._read = read_tagger(folder)
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """How `nlp.pipe(..., n_process=2)` hands the component to its processes: the tagger as `to_bytes`."""
+        settings = {"spans_key": self.spans_key, "constraints": self.constraints}
+        handler = getattr(self, "error_handler", None)
+        return _restored, (self.name, self.model, settings, handler, self.to_bytes())
+
+    def _tag(self, docs: Sequence[Doc]) -> None:
+        tagger = self.tagger if self.constraints else self.tagger.alone
+        found = [(i, sentence) for i, doc in enumerate(docs) for sentence in self._sentences(doc)]
+        sentences = [sentence for _, sentence in found]
+        xs: list[dict[str, Sequence[str]]] = [{WORD: [token.text for token in s]} for s in sentences]
+        if POS in tagger.columns:
+            for x, tags in zip(xs, self._tags(sentences), strict=True):
+                x[POS] = tags
+        answers: list[list[tuple[list[Token], Decoding]]] = [[] for _ in docs]
+        for (i, sentence), answer in zip(found, tagger.tag_stream(xs), strict=True):
+            answers[i].append((sentence, answer))
+        for doc, own in zip(docs, answers, strict=True):
+            self._annotate(doc, own)
+
+    def _sentences(self, doc: Doc) -> Iterator[list[Token]]:
+        """The tokens that are no white space, sentence by sentence; no list is empty."""
+        known = doc.has_annotation("SENT_START")
+        guesses = [token.is_sent_start for token in doc] if known else self._sentencizer.predict([doc])[0]
+        sentence: list[Token] = []
+        for token, starts in zip(doc, guesses, strict=True):
+            ends = starts or (not known and token.is_space and _BLANK_LINE.search(token.text))
+            if ends and sentence:
+                yield sentence
+                sentence = []
+            if not token.is_space:
+                sentence.append(token)
+        if sentence:
+            yield sentence
+
+    def _tags(self, sentences: Sequence[list[Token]]) -> list[Sequence[str]]:
+        """A POS tag a token: the doc's, and where a sentence lacks one, lcons's own for all of it."""
+        tags: list[Sequence[str]] = [[token.tag_ for token in sentence] for sentence in sentences]
+        lacking = [i for i, own in enumerate(tags) if not all(own)]
+        if lacking:
+            if self._pos is None:
+                from lcons_tasks.data.text._pos import best_pos_tagger
+
+                self._pos = best_pos_tagger()
+            words = ([token.text for token in sentences[i]] for i in lacking)
+            # spaCy forgets words that are new to that pipeline, so that memory stays flat.
+            with self._pos.pipeline.memory_zone():
+                for i, own in zip(lacking, self._pos.tags_many(words), strict=True):
+                    tags[i] = own
+        return tags
+
+    def _annotate(self, doc: Doc, answers: "Sequence[tuple[list[Token], Decoding]]") -> None:
+        from lcons_decode import Status
+        from lcons_tasks.data._tagged_text import spans
+
+        chunks: list[Span] = []
+        for tokens, answer in answers:
+            for token, label in zip(tokens, answer.y, strict=False):
+                token._.set(LABEL, label)
+            for kind, first, after in spans(answer.y):
+                chunks.append(Span(doc, tokens[first].i, tokens[after - 1].i + 1, label=kind))
+        attrs = {
+            "changed": sum(answer.stats["changed"] for _, answer in answers),
+            "relaxed": sum(answer.status is Status.RELAXED for _, answer in answers),
+        }
+        doc.spans[self.spans_key] = SpanGroup(doc, name=self.spans_key, attrs=attrs, spans=chunks)
+
+
+def _restored(
+    name: str, model: str | None, settings: dict[str, Any], handler: Any, content: bytes
+) -> LconsTagger:
+    component = LconsTagger(name, model, **settings).from_bytes(content)
+    if handler is not None:
+        component.set_error_handler(handler)
+    return component

@@ -1,0 +1,54 @@
+"""Corpora: reading them strictly, finding them, fetching them when asked.
+
+Each format is a file with one reader; the catalog says which corpora there are and which reader reads them.
+"""
+
+from lcons_tasks.data._catalog import (
+    CATALOG,
+    Corpus,
+    CorpusFile,
+    Download,
+    cache_folder,
+    data_folders,
+    find,
+    require,
+)
+from lcons_tasks.data._columns import CONLL2000, CONLL2003, Columns, read_columns, write_columns
+from lcons_tasks.data._fetch import Kept, add, fetch
+from lcons_tasks.data._lines import CorpusNotFound, FetchFailed, MalformedCorpus, read_vectors
+from lcons_tasks.data._references import CORA_FIELDS, Reference, Segment, read_anystyle, read_references
+from lcons_tasks.data._roth_yih import Relation, RelationSentence, read_roth_yih
+from lcons_tasks.data._sentence import Sentence, hash_sentences
+
+__all__ = [
+    "CATALOG",
+    "CONLL2000",
+    "CONLL2003",
+    "CORA_FIELDS",
+    "Columns",
+    "Corpus",
+    "CorpusFile",
+    "CorpusNotFound",
+    "Download",
+    "FetchFailed",
+    "Kept",
+    "MalformedCorpus",
+    "Reference",
+    "Relation",
+    "RelationSentence",
+    "Segment",
+    "Sentence",
+    "add",
+    "cache_folder",
+    "data_folders",
+    "fetch",
+    "find",
+    "hash_sentences",
+    "read_anystyle",
+    "read_columns",
+    "read_references",
+    "read_roth_yih",
+    "read_vectors",
+    "require",
+    "write_columns",
+]

@@ -1,0 +1,235 @@
+"""Which columns a CoNLL file has and what each is, as plain data.
+
+CoNLL columns: one token a line, blank lines between sentences.
+
+`layout.py` says which column is what. Reading is strict: each line has the same number of cells, none empty.
+What `write_columns` writes, `read_columns` reads back as the same sentences.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TextIO
+
+from lcons_core._errors import InvalidInput, LconsError
+from lcons_core._instance import WORD
+from lcons_tasks._atomic import replacing
+from lcons_tasks.data._lines import malformed, numbered_lines, quoted
+from lcons_tasks.data._sentence import Sentence
+
+Column = str | int
+_BLANKS = re.compile("[ \t]+")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Where words, labels and context are: by name, or by number from 1, or from -1 at the end.
+
+    `names` are all columns of the file; without them any number of columns will do, the same in each line.
+    `context` maps names in x to columns; a sequence of names stands for columns of these names.
+    `separator` None is spaces and tabs; "\\t" is one tab, so that cells may hold spaces.
+    `comments`: lines that begin with # before a sentence are not read, unless they have the cells of a token.
+    `conllu`: lines whose first cell is no number, a range or what is elided there, are no tokens.
+
+    >>> Columns(("word", "pos", "chunk"), "word", "chunk", ("pos",)).places(3)
+    {'words': 0, 'labels': 2, 'pos': 1}
+    >>> Columns(context={"pos": 2}).places(5)
+    {'words': 0, 'labels': 4, 'pos': 1}
+    """
+
+    names: tuple[str, ...] = ()
+    words: Column = 1
+    labels: Column = -1
+    context: Mapping[str, Column] = field(default_factory=dict, hash=False)
+    separator: str | None = None
+    skip_docstart: bool = False
+    comments: bool = False
+    conllu: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "names", tuple(self.names))
+        given = self.context
+        context = dict(given) if isinstance(given, Mapping) else {name: name for name in given}
+        object.__setattr__(self, "context", context)
+        if self.separator not in (None, "\t"):
+            raise InvalidInput(
+                f"expected the separator None (spaces and tabs) or a tab, found {self.separator!r}; pass one."
+            )
+        if len(set(self.names)) != len(self.names):
+            raise InvalidInput(f"expected distinct column names, found {', '.join(self.names)}; rename some.")
+        if taken := {"words", "labels", WORD} & set(context):
+            raise InvalidInput(f"{sorted(taken)[0]!r} cannot name a context column; name it otherwise.")
+        if self.names:
+            self.places(len(self.names))
+        else:
+            for column in self._selected().values():
+                self._check_number(column)
+
+    def places(self, width: int) -> dict[str, int]:
+        """The index from 0 of words, labels and each context column in a row of `width` cells."""
+        return {name: self._place(column, width) for name, column in self._selected().items()}
+
+    def split(self, text: str) -> list[str]:
+        """The cells of a line."""
+        if self.separator is None:
+            return _BLANKS.split(text.lstrip(" \t"))
+        return text.split(self.separator)
+
+    def is_comment(self, text: str, width: int) -> bool:
+        """Whether a line that stands before a sentence is none of its tokens, where tokens have `width` cells
+        (0: not known yet).
+
+        >>> layout = Columns(comments=True)
+        >>> layout.is_comment("# text = a b", 4), layout.is_comment("# O", 2), layout.is_comment("# a b", 0)
+        (True, False, True)
+        """
+        if not self.comments or not text.startswith("#"):
+            return False
+        return not width or len(self.split(text)) != width or " = " in text
+
+    def describe(self, width: int) -> str:
+        """The columns that a line should have, in words."""
+        return f"{width} columns" + (f" ({', '.join(self.names)})" if self.names else "")
+
+    def remedy(self, text: str) -> str:
+        """What to do about a line that has another number of cells."""
+        if self.separator is None and not self.names and "\t" in text:
+            # Columns by number are those of one's own files, which commands read with --tabs.
+            return "use --tabs where one tab stands between cells and cells hold blanks, or correct the line"
+        return "correct the line or state the columns that the file has"
+
+    def _selected(self) -> dict[str, Column]:
+        return {"words": self.words, "labels": self.labels, **self.context}
+
+    def _place(self, column: Column, width: int) -> int:
+        if isinstance(column, str) and column in self.names:
+            return self.names.index(column)
+        number = self._check_number(column)
+        if abs(number) > width:
+            raise InvalidInput(f"expected at least {abs(number)} columns, found {width}; change the columns.")
+        return number - 1 if number > 0 else width + number
+
+    def _check_number(self, column: Column) -> int:
+        if isinstance(column, str | bool) or column == 0:
+            raise InvalidInput(
+                f"unknown column {column!r}; give a number from 1, or from -1 at the end, or one of the names"
+                f" ({', '.join(self.names) or 'none are given'})."
+            )
+        return column
+
+
+CONLL2000 = Columns(("word", "pos", "chunk"), "word", "chunk", {"pos": "pos"})
+CONLL2003 = Columns(
+    ("word", "pos", "chunk", "ner"), "word", "ner", {"pos": "pos", "chunk": "chunk"}, skip_docstart=True
+)
+
+
+DOCSTART = "-DOCSTART-"
+_NEVER_IN_A_CELL = re.compile("[\t\r\n\ufeff]")
+
+
+def read_columns(path: str | os.PathLike[str], columns: Columns = CONLL2000) -> Iterator[Sentence]:
+    """The sentences of a file, one after another; `MalformedCorpus` at the first wrong line."""
+    width = len(columns.names)
+    places: dict[str, int] = {}
+    rows: list[list[str]] = []
+    for number, text in numbered_lines(path):
+        if not text:
+            if rows:
+                yield _sentence(rows, places)
+                rows = []
+            continue
+        if not rows and columns.is_comment(text, width):
+            continue
+        cells = columns.split(text)
+        if not places:
+            width = width or len(cells)
+            try:
+                places = columns.places(width)
+            except InvalidInput as error:
+                raise malformed(path, number, str(error)) from None
+        if len(cells) != width or "" in cells:
+            found = f"{len(cells)}" if len(cells) != width else "an empty one"
+            raise malformed(
+                path,
+                number,
+                f"expected {columns.describe(width)}, found {found} in {quoted(text)};"
+                f" {columns.remedy(text)}.",
+            )
+        if columns.conllu and not cells[0].isdecimal():
+            continue
+        if not (columns.skip_docstart and cells[places["words"]] == DOCSTART):
+            rows.append(cells)
+    if rows:
+        yield _sentence(rows, places)
+
+
+def write_columns(
+    target: str | os.PathLike[str] | TextIO, sentences: Iterable[Sentence], columns: Columns = CONLL2000
+) -> None:
+    """Writes the sentences; a path is replaced whole or, on any failure, left as it was."""
+    places = _every_place(columns)
+    texts = (_text(sentence, columns, places) for sentence in sentences)
+    if not isinstance(target, str | os.PathLike):
+        target.writelines(texts)
+        return
+    try:
+        with replacing(target) as file:
+            for text in texts:
+                file.write(text.encode("utf-8"))
+    except OSError as error:
+        raise LconsError(
+            f"cannot write {os.fspath(target)!r}: {error.strerror}; name a file in a folder that exists and"
+            " can be written to."
+        ) from None
+
+
+def _sentence(rows: list[list[str]], places: dict[str, int]) -> Sentence:
+    by_name = {name: tuple(row[place] for row in rows) for name, place in places.items()}
+    return Sentence(by_name.pop("words"), by_name.pop("labels"), by_name)
+
+
+def _every_place(columns: Columns) -> dict[str, int]:
+    width = len(columns.names) or 2 + len(columns.context)
+    places = columns.places(width)
+    if sorted(places.values()) != list(range(width)):
+        raise InvalidInput(
+            f"expected each of the {columns.describe(width)} to be words, labels or context, found"
+            f" {', '.join(f'{name} in {place + 1}' for name, place in places.items())}; leave none out."
+        )
+    return places
+
+
+def _text(sentence: Sentence, columns: Columns, places: dict[str, int]) -> str:
+    if not sentence.words:
+        raise InvalidInput("expected a sentence with words, found an empty one; leave it out.")
+    if missing := set(columns.context) - set(sentence.columns):
+        raise InvalidInput(
+            f"expected a column {sorted(missing)[0]!r}, found {', '.join(sentence.columns) or 'none'};"
+            " add it to the sentence or leave it out of the columns."
+        )
+    filled = {"words": sentence.words, "labels": sentence.labels, **sentence.columns}
+    by_place = [filled[name] for name in sorted(places, key=places.__getitem__)]
+    rows = [_checked(cells, columns) for cells in zip(*by_place, strict=True)]
+    if columns.skip_docstart and DOCSTART in sentence.words:
+        raise InvalidInput(f"expected words, found {DOCSTART}, which reading skips; leave it out.")
+    separator = columns.separator or " "
+    return "".join(separator.join(cells) + "\n" for cells in rows) + "\n"
+
+
+def _checked(cells: tuple[str, ...], columns: Columns) -> tuple[str, ...]:
+    """`cells`, which must read back as they are."""
+    for cell in cells:
+        inner = " " in cell if columns.separator is None else cell != cell.strip(" ")
+        if not cell or inner or _NEVER_IN_A_CELL.search(cell) or _surrogate(cell):
+            raise InvalidInput(
+                f"expected text without separators, found {quoted(cell)}; replace what a column cannot hold."
+            )
+    return cells
+
+
+def _surrogate(cell: str) -> bool:
+    return any("\ud800" <= character <= "\udfff" for character in cell)

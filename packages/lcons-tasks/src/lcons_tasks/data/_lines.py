@@ -1,0 +1,95 @@
+"""What can go wrong with corpora, beside the errors of lcons-core.
+
+Numbered lines of a UTF-8 text file: what the readers of line formats share.
+
+A byte order mark, CRLF, blanks at line ends and a missing last newline are accepted. Only a newline ends a
+line: other separators of Unicode may be part of a word.
+
+Word vectors in GloVe's text format: a word and its numbers a line, single spaces between.
+"""
+
+from __future__ import annotations
+
+import codecs
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lcons_core._errors import LconsError
+
+
+class MalformedCorpus(LconsError, ValueError):
+    """A corpus file that does not have its format; the message begins with file and line."""
+
+
+class CorpusNotFound(LconsError, FileNotFoundError):
+    """A corpus that is in none of the data folders; the message says how to get it."""
+
+
+class FetchFailed(LconsError, OSError):
+    """A corpus that could not be downloaded, checked or written."""
+
+
+BLANKS = " \t\r\n"
+_LONGEST_QUOTE = 60
+
+
+def numbered_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
+    """(number from 1, text without blanks at its end) of each line."""
+    try:
+        with Path(path).open("rb") as file:
+            for number, raw in enumerate(file, 1):
+                yield number, _text(path, number, raw).rstrip(BLANKS)
+    except OSError as error:
+        raise unreadable(path, error) from None
+
+
+def _text(path: str | os.PathLike[str], number: int, raw: bytes) -> str:
+    if number == 1:
+        raw = raw.removeprefix(codecs.BOM_UTF8)
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        byte = raw[error.start]
+        raise malformed(
+            path, number, f"expected UTF-8 text, found the byte 0x{byte:02x}; save the file as UTF-8."
+        ) from None
+
+
+def unreadable(path: str | os.PathLike[str], error: OSError) -> LconsError:
+    """The error for a file that cannot be opened."""
+    return LconsError(f"cannot read {os.fspath(path)!r}: {error.strerror}; pass the path of a corpus file.")
+
+
+def malformed(path: str | os.PathLike[str], line: int, problem: str) -> MalformedCorpus:
+    """The error for a line that does not have the format."""
+    return MalformedCorpus(f"{os.fspath(path)}:{line}: {problem}")
+
+
+def quoted(text: str) -> str:
+    """`text` as it stands in an error, shortened."""
+    return repr(text if len(text) <= _LONGEST_QUOTE else text[:_LONGEST_QUOTE] + " ...")
+
+
+def read_vectors(
+    path: str | os.PathLike[str], dimension: int | None = None
+) -> Iterator[tuple[str, NDArray[np.float32]]]:
+    """(word, vector) of each line; the first line sets a `dimension` that is not stated."""
+    for number, text in numbered_lines(path):
+        word, *numbers = text.split(" ")
+        dimension = dimension or len(numbers)
+        try:
+            vector = np.array([float(n) for n in numbers], dtype=np.float32)
+        except ValueError:
+            vector = np.full(1, np.nan, dtype=np.float32)
+        if not word or len(numbers) != dimension or not dimension or not np.isfinite(vector).all():
+            raise malformed(
+                path,
+                number,
+                f"expected a word and {dimension or 'some'} numbers, found {len(numbers)} cells after the"
+                f" word in {quoted(text)}; correct the line.",
+            )
+        yield word, vector

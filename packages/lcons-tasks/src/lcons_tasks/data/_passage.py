@@ -1,0 +1,106 @@
+"""The labels of the task, in the paper's order, and how Roth and Yih's corpus writes them.
+
+Paper: Sec. 4 and Appendix C. The first label of each is "none".
+
+A sentence with entity candidates, and the labels of these and of the ordered pairs of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from lcons_core._errors import InvalidInput
+
+ENTITIES = ("NoEnt", "Person", "Location", "Organization")
+RELATIONS = ("NoRel", "Kill", "LiveIn", "WorkFor", "LocatedAt", "OrgBasedIn")
+NO_ENTITY, NO_RELATION = ENTITIES[0], RELATIONS[0]
+
+# Other names a candidate that is neither person, place nor organisation.
+ENTITY_NAMES = {"Peop": "Person", "Loc": "Location", "Org": "Organization", "Other": NO_ENTITY}
+RELATION_NAMES = {
+    "Kill": "Kill",
+    "Live_In": "LiveIn",
+    "Work_For": "WorkFor",
+    "Located_In": "LocatedAt",
+    "OrgBased_In": "OrgBasedIn",
+}
+
+
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Passage:
+    """Words with POS tags, and candidates as spans (first, after the last) that do not overlap, in order.
+
+    >>> passage = Passage(("Ann", "lives", "in", "Oslo"), ("NNP", "VBZ", "IN", "NNP"), ((0, 1), (3, 4)))
+    >>> passage.pairs
+    ((0, 1), (1, 0))
+    """
+
+    words: tuple[str, ...]
+    pos: tuple[str, ...]
+    spans: tuple[tuple[int, int], ...]
+
+    def __post_init__(self) -> None:
+        if len(self.words) != len(self.pos):
+            raise InvalidInput(
+                f"expected a POS tag a word, found {len(self.words)} words and {len(self.pos)} tags."
+            )
+        edges = [(0, 0), *self.spans, (len(self.words), len(self.words))]
+        if any(a >= b for a, b in self.spans) or any(x[1] > y[0] for x, y in pairwise(edges)):
+            raise InvalidInput(
+                f"expected candidates of at least a word, in order, within {len(self.words)} words and"
+                f" without overlap, found {self.spans}."
+            )
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """The ordered pairs of different candidates, in order."""
+        n = len(self.spans)
+        return tuple((i, j) for i in range(n) for j in range(n) if i != j)
+
+    def text(self, candidate: int) -> str:
+        """The words of a candidate."""
+        first, last = self.spans[candidate]
+        return " ".join(self.words[first:last])
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """A passage with an entity label a candidate, and the relations that there are, by (source, target)."""
+
+    id: str
+    passage: Passage
+    entities: tuple[str, ...]
+    relations: Mapping[Pair, str] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        n = len(self.passage.spans)
+        if len(self.entities) != n:
+            raise InvalidInput(f"expected a label for each of {n} candidates, found {len(self.entities)}.")
+        unknown = [*(set(self.entities) - set(ENTITIES)), *(set(self.relations.values()) - set(RELATIONS))]
+        if unknown:
+            raise InvalidInput(
+                f"unknown label {unknown[0]!r}; labels are {', '.join(ENTITIES)} and {', '.join(RELATIONS)}."
+            )
+        if any(not (0 <= i < n and 0 <= j < n and i != j) for i, j in self.relations):
+            raise InvalidInput(f"expected relations between two of {n} candidates, found {self.relations}.")
+
+    def relation(self, source: int, target: int) -> str:
+        """The label of an ordered pair."""
+        return self.relations.get((source, target), NO_RELATION)
+
+
+def hash_passages(passages: Iterable[Labelled]) -> str:
+    """The sha256 of words, tags, spans and labels."""
+    digest = hashlib.sha256()
+    for one in passages:
+        relations = sorted((*pair, label) for pair, label in one.relations.items())
+        text = [one.passage.words, one.passage.pos, one.passage.spans, one.entities, relations]
+        digest.update((json.dumps(text, ensure_ascii=False) + "\n").encode())
+    return digest.hexdigest()

@@ -1,0 +1,131 @@
+"""The `.corp` format of Roth and Yih: sentences with entities and relations.
+
+Each sentence is a table of 9 tab-separated columns (sentence id, entity label, row number, O, POS, words, O,
+O, O), a blank line, relation lines `arg1 TAB arg2 TAB type` with row numbers, and a blank line. An entity of
+several words is one row, its words and POS tags joined by `/`; a comma is written COMMA.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lcons_core._errors import InvalidInput
+from lcons_tasks.data._lines import malformed, numbered_lines, quoted
+
+_TABLE = 9
+_RELATION = 3
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A relation of type `type` from row `arg1` to row `arg2`."""
+
+    arg1: int
+    arg2: int
+    type: str
+
+
+@dataclass(frozen=True)
+class RelationSentence:
+    """Rows of words, POS tags and entity labels (O: none), and relations between rows."""
+
+    id: str
+    words: tuple[str, ...]
+    pos: tuple[str, ...]
+    entities: tuple[str, ...]
+    relations: tuple[Relation, ...] = ()
+
+    def __post_init__(self) -> None:
+        rows = len(self.words)
+        if not rows == len(self.pos) == len(self.entities):
+            raise InvalidInput(
+                f"expected a POS tag and an entity label a row, found {rows} rows, {len(self.pos)} tags and"
+                f" {len(self.entities)} labels; give columns of one length."
+            )
+        for relation in self.relations:
+            for row in (relation.arg1, relation.arg2):
+                if not 0 <= row < rows:
+                    raise InvalidInput(
+                        f"expected a relation between rows 0 to {rows - 1}, found {relation.type} with row"
+                        f" {row}; correct the relation."
+                    )
+
+    @property
+    def phrases(self) -> tuple[tuple[str, ...], ...]:
+        """The single words of each row."""
+        parts = [tuple(word.split("/")) for word in self.words]
+        return tuple(split if all(split) else (word,) for split, word in zip(parts, self.words, strict=True))
+
+
+def read_roth_yih(path: str | os.PathLike[str]) -> Iterator[RelationSentence]:
+    """The sentences of a file, one after another; `MalformedCorpus` at the first wrong line."""
+    rows: list[list[str]] = []
+    relations: list[Relation] = []
+    in_table = True
+    for number, text in numbered_lines(path):
+        if not text:
+            if in_table and rows:
+                in_table = False
+            elif rows:
+                yield _sentence(rows, relations)
+                rows, relations, in_table = [], [], True
+        elif in_table:
+            rows.append(_row(path, number, text, rows))
+        else:
+            relations.append(_relation(path, number, text, len(rows)))
+    if rows:
+        yield _sentence(rows, relations)
+
+
+def _row(path: str | os.PathLike[str], number: int, text: str, before: list[list[str]]) -> list[str]:
+    cells = text.split("\t")
+    if len(cells) != _TABLE or not all(cells):
+        found = f"{len(cells)}" if len(cells) != _TABLE else "an empty one"
+        raise malformed(
+            path,
+            number,
+            f"expected {_TABLE} tab-separated columns of a token, found {found} in {quoted(text)}; correct"
+            " the line.",
+        )
+    if cells[2] != str(len(before)):
+        raise malformed(
+            path,
+            number,
+            f"expected row number {len(before)}, found {quoted(cells[2])}; number the rows of a sentence from"
+            " 0 and put two blank lines after a sentence without relations.",
+        )
+    if before and cells[0] != before[0][0]:
+        raise malformed(
+            path,
+            number,
+            f"expected sentence id {before[0][0]!r} as in the rows before, found {cells[0]!r}; separate the"
+            " sentences.",
+        )
+    return cells
+
+
+def _relation(path: str | os.PathLike[str], number: int, text: str, rows: int) -> Relation:
+    cells = text.split("\t")
+    if len(cells) != _RELATION or not all(cells):
+        raise malformed(
+            path,
+            number,
+            f"expected a relation (arg1 TAB arg2 TAB type) or a blank line, found {quoted(text)}; correct the"
+            " line.",
+        )
+    for cell in cells[:2]:
+        if not (cell.isascii() and cell.isdigit() and int(cell) < rows):
+            raise malformed(
+                path,
+                number,
+                f"expected a relation between rows 0 to {rows - 1}, found {quoted(cell)}; correct the row"
+                " numbers.",
+            )
+    return Relation(int(cells[0]), int(cells[1]), cells[2])
+
+
+def _sentence(rows: list[list[str]], relations: list[Relation]) -> RelationSentence:
+    columns = list(zip(*rows, strict=True))
+    return RelationSentence(rows[0][0], columns[5], columns[4], columns[1], tuple(relations))

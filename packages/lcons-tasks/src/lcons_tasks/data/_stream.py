@@ -1,0 +1,143 @@
+"""Sentences to tag, one after another, from raw text or CoNLL columns of any length.
+
+Raw text is read in blocks, and the last sentence of a block waits for the next block. What comes out is what
+`text.sentences` gives for the whole text, except that sentences much longer than `LONGEST` characters are
+cut. Nothing is left out but white space.
+
+Columns have one token a line and blank lines between sentences, the same number of cells in each line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Protocol
+
+from lcons_core._errors import InvalidInput
+from lcons_core._instance import WORD
+from lcons_tasks.data._columns import Columns
+from lcons_tasks.data._lines import BLANKS, malformed, quoted
+from lcons_tasks.data.text import Token, sentences
+
+LONGEST = 2**14
+BLOCK = 2**13
+POS = "pos"
+SKIPPED = "_"
+
+X = dict[str, tuple[str, ...]]
+
+_NUMBER = re.compile("-?[0-9]{1,9}")
+_IN_ORDER = (WORD, POS)
+
+
+class Readable(Protocol):
+    """Text that is read in blocks, "" at the end."""
+
+    def read(self, size: int, /) -> str:
+        """At most about so many characters."""
+        ...
+
+
+def text_sentences(file: Readable, block: int = BLOCK, longest: int = LONGEST) -> Iterator[X]:
+    """The words of each sentence of a text."""
+    held = ""
+    while more := file.read(block):
+        held += more
+        # A word, and so a sentence, may go on in the next block: only what stands before a blank is whole.
+        whole = len(held) - len(held.rsplit(None, 1)[-1]) if not held[-1].isspace() else len(held)
+        found = sentences(held[:whole])
+        long = len(held) > longest
+        last = next((i for i in range(len(found) - 1, 0, -1) if _fresh(held, found[i][0], long)), 0)
+        if last:
+            rest = found[last][0].start
+        elif not long:
+            continue
+        elif whole:
+            last, rest = len(found), whole
+        else:
+            found = sentences(held)
+            last, rest = len(found), len(held)
+        yield from _words(found[:last])
+        held = held[rest:]
+    yield from _words(sentences(held))
+
+
+def column_layout(text: str) -> Columns:
+    """The layout that `word,pos`, `word=1,pos=-2` or `1,2` (word and pos) states.
+
+    Names without a number are the file's first columns in that order, and `_` is one that is not read.
+
+    >>> column_layout("word,_,pos").context, column_layout("2,3").words
+    ({'pos': 3}, 2)
+    """
+    places: dict[str, int] = {}
+    for i, item in enumerate(text.split(",")):
+        name, equals, number = (part.strip() for part in item.partition("="))
+        if not equals:
+            name, number = (_IN_ORDER[i], name) if _NUMBER.fullmatch(name) and i < 2 else (name, str(i + 1))
+        if not name or name in places or not _NUMBER.fullmatch(number) or _NUMBER.fullmatch(name):
+            raise _no_layout(text)
+        if name != SKIPPED:
+            places[name] = int(number)
+    if WORD not in places:
+        raise _no_layout(text)
+    words = places.pop(WORD)
+    # Whether there are labels, and where, does not matter here.
+    return Columns(words=words, labels=words, context=places)
+
+
+def column_sentences(lines: Iterable[str], columns: Columns, name: str) -> Iterator[X]:
+    """The words and context columns of each sentence; `name` is what errors call the file."""
+    width = 0
+    places: dict[str, int] = {}
+    rows: list[list[str]] = []
+    for number, line in enumerate(lines, start=1):
+        text = line.rstrip(BLANKS)
+        if not text:
+            if rows:
+                yield _x(rows, places)
+                rows = []
+            continue
+        cells = columns.split(text)
+        if not width:
+            width = len(cells)
+            try:
+                places = columns.places(width)
+            except InvalidInput as error:
+                raise malformed(name, number, str(error)) from None
+        if len(cells) != width:
+            raise malformed(
+                name,
+                number,
+                f"expected {width} columns as in the lines before, found {len(cells)} in {quoted(text)};"
+                " correct the line, or leave out --columns where this is raw text.",
+            )
+        rows.append(cells)
+    if rows:
+        yield _x(rows, places)
+
+
+def _fresh(text: str, first: Token, anyhow: bool) -> bool:
+    """Whether sentences from this token on come out the same without what is before it.
+
+    They do after white space, as words do not depend on each other, and where no punctuation begins them:
+    spaCy's rule looks back over that.
+    """
+    return text[first.start - 1].isspace() and (anyhow or first.text[0].isalnum())
+
+
+def _words(found: Iterable[list[Token]]) -> Iterator[X]:
+    for sentence in found:
+        yield {WORD: tuple(token.text for token in sentence)}
+
+
+def _x(rows: list[list[str]], places: dict[str, int]) -> X:
+    named = {name: tuple(row[place] for row in rows) for name, place in places.items() if name != "labels"}
+    return {WORD: named.pop("words"), **named}
+
+
+def _no_layout(text: str) -> InvalidInput:
+    return InvalidInput(
+        f"expected columns such as `word,pos`, `word=1,pos=3` or `1,3`, found {text!r:.80}; name the column"
+        " of the words, and each other column once."
+    )

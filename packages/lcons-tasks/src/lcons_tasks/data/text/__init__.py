@@ -1,0 +1,31 @@
+"""From raw text to tokens, sentences and Penn POS tags, through spaCy.
+
+spaCy takes seconds to import, so it is imported when the first text is read, not here.
+"""
+
+from lcons_tasks.data.text._plan import (
+    PLANS,
+    SENTENCE_LIMIT,
+    Plan,
+    TaggedSentence,
+    TaggerNotFound,
+    UnusableCache,
+)
+from lcons_tasks.data.text._pos import PosTagger, find_pos_tagger
+from lcons_tasks.data.text._spacy_tagger import TaggerProgress
+from lcons_tasks.data.text._tokens import Token, sentences, tokenise
+
+__all__ = [
+    "PLANS",
+    "SENTENCE_LIMIT",
+    "Plan",
+    "PosTagger",
+    "TaggedSentence",
+    "TaggerNotFound",
+    "TaggerProgress",
+    "Token",
+    "UnusableCache",
+    "find_pos_tagger",
+    "sentences",
+    "tokenise",
+]

@@ -1,0 +1,59 @@
+"""What a word of a bibliographic reference tells of its field: one of a dozen clues, else its shape.
+
+The words are a hand-written list, so features made of clues know something of references; word shapes and
+frequent words do not.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from lcons_core.features._ngrams import shape
+
+CLUE = "clue"
+
+WORDS = {
+    word: clue
+    for clue, words in {
+        "in": "in",
+        "proc": "proc proceedings conference symposium workshop",
+        "journal": "journal j trans transactions magazine review letters",
+        "pages": "pages pp p",
+        "volume": "vol volume no number",
+        "editor": "editors eds ed editor edited",
+        "school": "university univ dept department institute laboratory",
+        "press": "press publishers publishing verlag wiley springer",
+        "report": "thesis report technical tech tr phd dissertation memo",
+        "quote": '" \u201c \u201d',
+        "bracket": "( [",
+        "link": "http https www doi",
+    }.items()
+    for word in words.split()
+}
+
+
+# Longer words are not remembered: there may be as many as there is text.
+LONGEST_KNOWN = 64
+
+
+def clue(word: str) -> str:
+    """The clue of a word, empty where it is none; a year is one.
+
+    >>> [clue(word) for word in ["Proc", "1950", "Turing"]]
+    ['proc', 'year', '']
+    """
+    return _clue(word) if len(word) <= LONGEST_KNOWN else ""
+
+
+def clue_or_shape(word: str) -> str:
+    """The clue of a word, else its shape: the column `clue`.
+
+    >>> [clue_or_shape(word) for word in ["Proc", "1950", "Turing"]]
+    ['proc', 'year', 'shape Aa']
+    """
+    return clue(word) or f"shape {shape(word)}"
+
+
+@lru_cache(maxsize=2**14)
+def _clue(word: str) -> str:
+    return WORDS.get(word.lower(), "") or ("year" if shape(word) == "year" else "")

@@ -1,0 +1,133 @@
+"""Does held-out psi leave what training saw? There a constraint extrapolates, and that is worth a warning.
+
+A part of local psi leaves it where no training part has the same psi; a psi of counts, existence or a table
+where some column lies outside the range that it had in training.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lcons_core.features import NgramContext, Scope
+from lcons_tasks.diagnosis._material import StructureMaterial
+from lcons_tasks.diagnosis._references import Reference, seen_in_training
+from lcons_tasks.diagnosis._samples import Bools, Material, Parts
+
+# A share of held-out input that is unlike training and that one would want to hear of, in percent.
+WORTH_A_WARNING = 10.0
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """How many of how many units the constraint cannot read, and why the first of them."""
+
+    count: int
+    of: int
+    example: str = ""
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How much of the held-out data training never saw, in percent, and units left out.
+
+    `left_out`: held-out units of which the constraint cannot read gold or prediction, as it does not know a
+    label or a value or a count is out of bounds; `left_out_training`: the same of training. `other_tokens`:
+    tokens whose context is OTHER, which training never was (None where it was); `unseen_contexts`: windows
+    whose tuple of contexts did not occur; both None for features without context. `unseen_psi` and
+    `unseen_predicted`: parts of gold and of predictions that leave what training saw; `unseen_columns`: how
+    many columns of gold never were nonzero (None where parts are looked up). `rejected`: the share of gold
+    that the constraint rejects, `rejected_seen` and `rejected_unseen` of what was seen and was not.
+    """
+
+    units: str
+    left_out: LeftOut
+    left_out_training: LeftOut
+    other_tokens: float | None
+    unseen_contexts: float | None
+    unseen_psi: float
+    unseen_predicted: float | None
+    unseen_columns: int | None
+    rejected: float
+    rejected_seen: float | None
+    rejected_unseen: float | None
+
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader must know before trusting the constraint on such data."""
+        said = []
+        if self.unseen_psi > WORTH_A_WARNING:
+            columns = f" ({self.unseen_columns:,} columns are new)" if self.unseen_columns else ""
+            text = f"{self.unseen_psi:.1f}% of held-out gold psi leave what training saw{columns}"
+            if self.rejected_seen is not None and self.rejected_unseen is not None:
+                text += (
+                    f"; the constraint rejects {self.rejected_unseen:.1f}% of these, and"
+                    f" {self.rejected_seen:.1f}% of the others"
+                )
+            said.append(text)
+        if (self.unseen_predicted or 0) > WORTH_A_WARNING:
+            said.append(f"{self.unseen_predicted:.1f}% of predicted psi leave what training saw")
+        if (self.other_tokens or 0) > WORTH_A_WARNING:
+            said.append(f"{self.other_tokens:.1f}% of held-out tokens have a context that training never saw")
+        if (self.unseen_contexts or 0) > WORTH_A_WARNING:
+            said.append(
+                f"{self.unseen_contexts:.1f}% of held-out windows have contexts that never met in training"
+            )
+        for which, left, what in (
+            ("held-out", self.left_out, ""),
+            ("training", self.left_out_training, "; it cannot have been learned from these"),
+        ):
+            if left.count:
+                said.append(
+                    f"left out: {left.count:,} of {left.of:,} {which} {self.units}, which the constraint"
+                    f" cannot read ({left.example}){what}"
+                )
+        return tuple(said)
+
+
+def coverage(
+    material: Material,
+    constraint: Reference,
+    predicted: Parts | None,
+    left_out: LeftOut,
+    left_out_training: LeftOut,
+) -> Coverage:
+    """The coverage of held-out data by training data."""
+    learned, gold = material.learned, material.gold
+    seen_before = seen_in_training(learned.psi, Scope.GLOBAL if material.ranged else Scope.LOCAL)
+    seen = seen_before(gold.psi)
+    rejected = ~constraint.accepts(gold.psi)
+    other, unseen = _contexts(material)
+    # How many columns are nonzero in held-out gold and never were in training.
+    columns = len(np.setdiff1d(gold.psi.indices, learned.psi.indices)) if material.ranged else None
+    return Coverage(
+        material.units,
+        left_out,
+        left_out_training,
+        other,
+        unseen,
+        float(100 * np.mean(~seen)),
+        None if predicted is None else float(100 * np.mean(~seen_before(predicted.psi))),
+        columns,
+        float(100 * rejected.mean()),
+        _percent(rejected, seen),
+        _percent(rejected, ~seen),
+    )
+
+
+def _contexts(material: Material) -> tuple[float | None, float | None]:
+    """The share of tokens whose context is OTHER, and of windows whose contexts never met."""
+    if not isinstance(material, StructureMaterial) or not isinstance(material.feature, NgramContext):
+        return None, None
+    feature, other = material.feature, None
+    # Where rare words or words of no class are OTHER, training saw that too.
+    if feature.word_class is None and not any(map(feature.unknown, material.train)):
+        tokens = sum(len(structure.y) for structure in material.held_out)
+        other = 100 * sum(map(feature.unknown, material.held_out)) / tokens
+    known = {tuple(row) for s in material.train for row in feature.context_windows(s).tolist()}
+    rows = [tuple(row) for s in material.held_out for row in feature.context_windows(s).tolist()]
+    return other, 100 * float(np.mean([row not in known for row in rows]))
+
+
+def _percent(values: Bools, among: Bools) -> float | None:
+    return float(100 * values[among].mean()) if among.any() else None

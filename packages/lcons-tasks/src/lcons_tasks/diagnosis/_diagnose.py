@@ -1,0 +1,233 @@
+"""Constraint, data and predictions of any kind, read as what a diagnosis is given; what does not fit together
+is refused.
+
+| data | constraint | predictions |
+|---|---|---|
+| label sequences | its feature makes psi of labels | a label for each |
+| tuples | its feature makes psi of tuples | tuples for each structure |
+| psi vectors | any whose columns they have | a vector for each valid row |
+
+`diagnose`: every measurement of one constraint, on one division into training and held-out data.
+
+Which part of a file a constraint was learned from, as its provenance records it.
+
+`lcons learn` holds the last 20 % out unless told otherwise, and records `learned_from`, such as "the first
+80 % of the structures (16 of 20)" or "all 20 structures".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lcons_core import LearnedConstraint
+from lcons_core._arithmetic import Floats
+from lcons_core._errors import InvalidInput, LconsError, Unsupported
+from lcons_core._instance import Instance
+from lcons_core.learn._recipe import NEGATIVES, usual_negatives
+from lcons_tasks.diagnosis._coverage import coverage
+from lcons_tasks.diagnosis._diagnosis import Diagnosis, Score
+from lcons_tasks.diagnosis._given import Examples, Given, Predictions, given_structures, given_tables
+from lcons_tasks.diagnosis._obedience import obedience
+from lcons_tasks.diagnosis._references import SHUFFLES, Reference, World, chance, measure
+from lcons_tasks.diagnosis._verdicts import conclude
+from lcons_tasks.own_data._data import Data, PsiTable, Structures, split
+from lcons_tasks.stats import Estimate, Resampler
+
+
+def read_given(
+    constraint: LearnedConstraint,
+    train: Examples,
+    held_out: Examples,
+    predictions: Predictions | None,
+    negatives: str | None,
+) -> Given:
+    """What a diagnosis is given; `negatives` are the stated ones, else the recorded, else the usual."""
+    source = negatives or _recorded(constraint)
+    if source is not None and source not in NEGATIVES:
+        raise InvalidInput(f"unknown negatives {source!r}; they are one of {', '.join(NEGATIVES)}.")
+    tables = [isinstance(one, PsiTable) for one in (train, held_out, predictions) if one is not None]
+    if any(tables) and not all(tables):
+        raise InvalidInput(
+            "expected training data, held-out data and predictions of one kind, found a table of psi vectors"
+            " beside structures; give all of them in one format."
+        )
+    if isinstance(train, PsiTable) and isinstance(held_out, PsiTable):
+        answers = predictions if isinstance(predictions, PsiTable) else None
+        if negatives is not None and not train.valid.all():
+            raise InvalidInput(
+                f"expected no --negatives with a table that has invalid rows, found {negatives!r}; leave it"
+                " out, or give valid rows only."
+            )
+        return given_tables(constraint.space, train, held_out, answers, source)
+    assert not isinstance(predictions, PsiTable)
+    feature = constraint.feature
+    if feature is None:
+        raise Unsupported(
+            "expected a table of psi vectors (CSV or npz), found structures: this constraint has no feature"
+            " that makes psi of them; give the table that it was learned from."
+        )
+    if len(getattr(feature, "labels", "ab")) < 2:
+        raise Unsupported(
+            f"expected a constraint that knows at least two labels, found {feature.kind!r} of one; there is"
+            " nothing to tell apart."
+        )
+    chosen = source or usual_negatives(feature)
+    return given_structures(feature, _structures(train), _structures(held_out), predictions, chosen)
+
+
+def _recorded(constraint: LearnedConstraint) -> str | None:
+    """The source of negatives that the constraint learned from, where its provenance says so."""
+    recipe = constraint.provenance.get("recipe")
+    stated = recipe.get("negatives") if isinstance(recipe, Mapping) else None
+    return stated if isinstance(stated, str) else None
+
+
+def _structures(data: Examples) -> Structures:
+    if isinstance(data, Structures):
+        return data
+    assert not isinstance(data, PsiTable)
+    instances = tuple(one if isinstance(one, Instance) else one.instance for one in data)
+    return Structures(instances, any(not isinstance(label, str) for i in instances for label in i.y[:1]))
+
+
+CONSTRAINT = "the constraint"
+# With fewer held-out units than this the intervals are a guess.
+FEW = 10
+# Steps of progress for the data as they are and for each shuffling.
+STEPS = 100
+
+Progress = Callable[[int, int], None]
+
+
+def diagnose(
+    constraint: LearnedConstraint,
+    train: Examples,
+    held_out: Examples,
+    predictions: Predictions | None = None,
+    seed: int = 0,
+    negatives: str | None = None,
+    progress: Progress | None = None,
+) -> Diagnosis:
+    """Whether such a constraint exists, the learner found it, and the base model obeys it already.
+
+    `train` are the data that the constraint was learned from; `held_out` are others, of which neither it nor
+    the model learned: sentences, structures or tables of psi vectors (`lcons_tasks.own_data`). `predictions`
+    are the model's answers to these, without constraints: the labels of each sentence, the tuples of each
+    structure, or a vector for each valid row. `negatives` is the source that the constraint learned from, as
+    in `lcons_core.make_examples`: that of its recipe where its provenance has one, else the paper's for its
+    feature; invalid rows of a table come first. `progress` is told (done, total).
+    """
+    given = read_given(constraint, train, held_out, predictions, negatives)
+    material, predicted = given.material, given.predicted
+    trained, size = material.sizes
+    draws = Resampler(size, seed)
+    own = Reference(CONSTRAINT, constraint.network.accepts)
+    covered = coverage(
+        material, own, None if predicted is None else predicted.found, given.left_out, given.left_out_training
+    )
+    few = (f"held-out {material.units}: only {size}, so the intervals are a guess",) if size < FEW else ()
+    diagnosis = Diagnosis(
+        feature=_described(constraint),
+        negatives=given.source,
+        seed=seed,
+        units=material.units,
+        train_size=trained,
+        held_out_size=size,
+        coverage=covered,
+        warnings=(*covered.warnings(), *few),
+        not_asked=given.not_asked,
+        obedience=None if predicted is None else obedience(own, predicted, draws),
+    )
+    try:
+        sample = material.sample(seed)
+        if sample is not None and not len(sample.corrupted):
+            raise InvalidInput("no held-out part can be corrupted, as the space rules out every change")
+    except LconsError as error:
+        # What was asked for must be there; what was only recorded or usual may not fit these data.
+        if negatives is not None:
+            raise
+        reason = f"whether such a constraint exists and was found: {str(error).rstrip('.')}"
+        return replace(diagnosis, not_asked=(reason, *given.not_asked))
+    if sample is None:
+        return replace(diagnosis, verdicts=conclude(None, None, None, None))
+
+    def tell(worlds: float) -> None:
+        if progress is not None:
+            progress(int(STEPS * worlds), STEPS * (1 + SHUFFLES))
+
+    real = World.of(material.scope, sample, draws, seed, tell)
+    mixed = chance(material, draws, seed, lambda share: tell(1 + SHUFFLES * share))
+    mine, best, base = measure(own, sample, draws), real.best.balanced, mixed.best.balanced
+    # Where even shuffled data are told without a mistake, there is nothing left to explain.
+    skill = _share(best - base, 1 - base) or Estimate(0.0, 0.0, 0.0)
+    found = _share(mine.balanced - base, best - base)
+    by_reference = None if predicted is None else obedience(real.reference, predicted, draws)
+    return replace(
+        diagnosis,
+        references=tuple(map(Score.of, real.measured)),
+        shuffled=Score.of(mixed.best),
+        constraint=Score.of(mine),
+        beyond_seen=None if real.beyond is None else Score.of(real.beyond),
+        beyond_seen_shuffled=None if mixed.beyond is None else Score.of(mixed.beyond),
+        skill=skill,
+        found=found,
+        reference_obedience=by_reference,
+        verdicts=conclude(skill, found, diagnosis.obedience, by_reference, material.shuffling),
+    )
+
+
+def _share(above: Floats, below: Floats) -> Estimate | None:
+    """above / below in percent, -100 where it is less; None where below is not positive."""
+    shares = np.divide(above, below, out=np.full(len(below), np.nan), where=below > 0)
+    return Estimate.of(np.maximum(shares, -1.0))
+
+
+def _described(constraint: LearnedConstraint) -> str:
+    """The feature in a few words."""
+    feature = constraint.feature
+    if feature is None:
+        return f"psi of {constraint.space.d:,} columns"
+    n = getattr(feature, "n", None)
+    context = f" of {feature.column}" if feature.kind == "context" else ""
+    return f"{feature.kind}{context}" + ("" if n is None else f", n = {n}")
+
+
+RECORDED = "learned_from"
+_FIRST = re.compile(r"the first 80 % of the .*\(([\d,]+) of ([\d,]+)\)")
+
+
+@dataclass(frozen=True, eq=False)
+class Division:
+    """What was learned from, and what was held out, None where the provenance tells of no such part; `why`
+    says in words what it tells."""
+
+    train: Data
+    held_out: Data | None
+    why: str
+
+
+def divide(constraint: LearnedConstraint, data: Data) -> Division:
+    """The parts of the file that a constraint was learned from.
+
+    >>> from lcons_core import iob2
+    >>> from lcons_tasks.own_data import Structures
+    >>> divide(iob2(["B-X", "I-X", "O"]), Structures.of([(["a"], ["O"])])).why
+    'the constraint does not record which part of its data it has not seen'
+    """
+    recorded = constraint.provenance.get(RECORDED)
+    if not isinstance(recorded, str):
+        return Division(data, None, "the constraint does not record which part of its data it has not seen")
+    found = _FIRST.fullmatch(recorded)
+    if found is None:
+        return Division(data, None, f"the constraint was learned from {recorded:.80}")
+    sizes = [int(number.replace(",", "")) for number in found.groups()]
+    train, held_out = split(data)
+    if held_out is None or [len(train), len(data)] != sizes:
+        return Division(
+            data, None, f"the constraint was learned from {recorded:.80}, and here are {len(data):,} in all"
+        )
+    return Division(train, held_out, f"the constraint was learned from {recorded}")

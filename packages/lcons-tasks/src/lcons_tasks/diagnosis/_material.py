@@ -1,0 +1,202 @@
+"""Label sequences and tuples as material of a diagnosis.
+
+psi vectors, valid or not, as material of a diagnosis.
+
+Where the training rows are not all valid, negatives are the invalid rows of each part, and shuffling permutes
+the column `valid`. Where they are, negatives are made (`unseen`, `flip`), a corrupted row has one value
+changed, and shuffling permutes the values of each block by themselves, as for tuples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from lcons_core._errors import InvalidInput
+from lcons_core._instance import Instance
+from lcons_core._psi import SparsePsi
+from lcons_core._space import FeatureSpace
+from lcons_core.features import ConstraintFeature, Scope
+from lcons_core.learn._examples import LabelledExamples, fold, positives_of
+from lcons_core.learn._negatives import NegativeSource, flipped, unseen
+from lcons_tasks.diagnosis._samples import (
+    TRAINING_CORRUPTIONS,
+    Bools,
+    Parts,
+    Sample,
+    corrupted,
+    one_changed,
+    some_of,
+)
+from lcons_tasks.own_data._data import PsiTable
+from lcons_tasks.own_data._examples import GIVEN, source_of
+from lcons_tasks.own_data._settings import LearnSettings
+
+
+@dataclass(frozen=True, eq=False)
+class StructureMaterial:
+    """Structures whose labels the feature knows; `source` is one of `lcons_core.learn.NEGATIVES`; `tuples`
+    where their y are tuples."""
+
+    feature: ConstraintFeature
+    train: Sequence[Instance]
+    held_out: Sequence[Instance]
+    source: str
+    tuples: bool = False
+
+    @property
+    def units(self) -> str:
+        return "structures" if self.tuples else "sentences"
+
+    @property
+    def shuffling(self) -> str:
+        return "shuffled members" if self.tuples else "shuffled labels"
+
+    @property
+    def scope(self) -> Scope:
+        return self.feature.scope
+
+    @property
+    def ranged(self) -> bool:
+        return self.feature.scope is Scope.GLOBAL
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        return len(self.train), len(self.held_out)
+
+    @cached_property
+    def learned(self) -> Parts:
+        return parts_of(self.feature, self.train)
+
+    @cached_property
+    def gold(self) -> Parts:
+        return parts_of(self.feature, self.held_out)
+
+    def sample(self, seed: int) -> Sample | None:
+        feature = self.feature
+        positives = positives_of(feature, self.train)
+        if not len(positives):
+            raise InvalidInput(
+                "expected training data long enough to have a part of this constraint, found none; give"
+                " longer ones or a smaller n."
+            )
+        settings = LearnSettings(many=TRAINING_CORRUPTIONS, seed=seed)
+        made = some_of(source_of(self.source, feature, self.train, positives, settings), seed)
+        if set(positives.psi.row_keys()).issuperset(made.psi.row_keys()):
+            return None
+        examples = LabelledExamples.of(feature.space, positives, made)
+        if self.tuples:
+            changed = one_changed(feature.space, self.gold, np.random.default_rng(seed))
+        else:
+            changed = corrupted(feature, self.held_out, self.gold, self.source, seed)
+        return Sample(examples, self.gold, changed)
+
+    def shuffled(self, rng: np.random.Generator) -> StructureMaterial:
+        mixed = shuffled_members if self.tuples else shuffled_labels
+        return replace(self, train=mixed(self.train, rng), held_out=mixed(self.held_out, rng))
+
+
+def parts_of(feature: ConstraintFeature, structures: Sequence[Instance]) -> Parts:
+    """The psi rows of structures, in order."""
+    rows = [feature.psi(structure) for structure in structures]
+    return Parts(SparsePsi.stack(rows), np.repeat(np.arange(len(rows)), [len(psi) for psi in rows]))
+
+
+def shuffled_labels(structures: Sequence[Instance], rng: np.random.Generator) -> list[Instance]:
+    """The structures with their labels shuffled over all tokens: only the labels' frequencies are left."""
+    labels = [label for structure in structures for label in structure.y]
+    order = iter(rng.permutation(len(labels)))
+    return [Instance(s.x, [labels[next(order)] for _ in s.y]) for s in structures]
+
+
+def shuffled_members(structures: Sequence[Instance], rng: np.random.Generator) -> list[Instance]:
+    """The structures with each member shuffled over all tuples: which values meet is left to chance."""
+    members = zip(*(one for structure in structures for one in structure.y), strict=True)
+    mixed: Iterator[tuple[str, ...]] = zip(
+        *([values[i] for i in rng.permutation(len(values))] for values in members), strict=True
+    )
+    return [Instance(s.x, [next(mixed) for _ in s.y]) for s in structures]
+
+
+SOURCES: dict[str, Callable[[FeatureSpace, SparsePsi, int], NegativeSource]] = {
+    "unseen": lambda space, valid, seed: unseen(space, valid),
+    "flip": lambda space, valid, seed: flipped(space, valid, TRAINING_CORRUPTIONS, seed),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class TableMaterial:
+    """Rows that are vectors of the space; `source` is `GIVEN`, or what makes negatives."""
+
+    space: FeatureSpace
+    train: PsiTable
+    held_out: PsiTable
+    source: str | None
+
+    @property
+    def units(self) -> str:
+        return "rows"
+
+    @property
+    def shuffling(self) -> str:
+        return "a shuffled column `valid`" if self.source == GIVEN else "shuffled columns"
+
+    @property
+    def scope(self) -> Scope:
+        return Scope.LOCAL
+
+    @property
+    def ranged(self) -> bool:
+        return True
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        return len(self.train), len(self.held_out)
+
+    @cached_property
+    def learned(self) -> Parts:
+        return rows_where(self.train, self.train.valid)
+
+    @cached_property
+    def gold(self) -> Parts:
+        return rows_where(self.held_out, self.held_out.valid)
+
+    def sample(self, seed: int) -> Sample | None:
+        positives = fold(self.learned.psi, self.space.d)
+        if self.source == GIVEN:
+            made = fold(rows_where(self.train, ~self.train.valid).psi, self.space.d)
+            changed = rows_where(self.held_out, ~self.held_out.valid)
+            if not len(changed):
+                raise InvalidInput(
+                    "expected invalid rows among the held-out ones too, found valid ones only; add some."
+                )
+        else:
+            if self.source not in SOURCES:
+                raise InvalidInput(
+                    "expected invalid training rows, or a source of them, found valid rows only"
+                    f"{f' and {self.source!r}' if self.source else ''}; add rows with valid = 0, or make some"
+                    f" with --negatives {' or '.join(SOURCES)}."
+                )
+            made = some_of(SOURCES[self.source](self.space, positives.psi, seed), seed)
+            changed = one_changed(self.space, self.gold, np.random.default_rng(seed))
+        if set(positives.psi.row_keys()).issuperset(made.psi.row_keys()):
+            return None
+        return Sample(LabelledExamples.of(self.space, positives, made), self.gold, changed)
+
+    def shuffled(self, rng: np.random.Generator) -> TableMaterial:
+        def mixed(table: PsiTable) -> PsiTable:
+            if self.source == GIVEN:
+                return replace(table, valid=rng.permutation(table.valid))
+            values = rng.permuted(self.space.assignments(table.X), axis=0)
+            possible = self.space.possible(values)
+            return PsiTable(table.names, self.space.vectors(values[possible]), table.valid[possible])
+
+        return replace(self, train=mixed(self.train), held_out=mixed(self.held_out))
+
+
+def rows_where(table: PsiTable, chosen: Bools) -> Parts:
+    """The chosen rows, each a part of its own."""
+    return Parts(SparsePsi.from_dense(table.X[chosen]), np.flatnonzero(chosen))

@@ -1,0 +1,213 @@
+"""What a diagnosis is made from, of whatever kind: psi rows and whose they are, and how more are drawn.
+
+    kind of data      a unit is        shuffled are
+    label sequences   a sentence       labels, over all tokens            `structures.py`
+    tuples            a structure      each member, over all tuples       `structures.py`
+    psi vectors       a row            the column `valid`                 `tables.py`
+
+Shuffling leaves frequencies, lengths and inputs as they are and obeys no constraint, so accuracy is compared
+with what the same steps reach on shuffled data.
+
+What is not gold: training negatives, and held-out parts with something in them changed.
+
+The change is that of the source of negatives that the constraint learned from (`lcons_core.learn`).
+Sources that list points have a like that changes a part: for `apart` a window gets the labels of another one,
+for the others of sequences one label is changed, and of tuples and vectors one value.
+
+What a change makes is left in even where it is gold elsewhere: leaving it out would make the corrupted easy
+to tell (none of them was ever seen) whether there is a constraint or not. So no reference can reach 100%.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lcons_core._instance import Instance
+from lcons_core._psi import Ints, SparsePsi
+from lcons_core._space import FeatureSpace
+from lcons_core.features import ConstraintFeature, Scope, SequenceFeature
+from lcons_core.learn._examples import Folded, LabelledExamples, fold
+from lcons_core.learn._negatives import MAX_NEGATIVES, HowMany, NegativeSource, perturbed_structures
+from lcons_core.learn._recipe import NEGATIVES
+
+Bools = NDArray[np.bool_]
+
+# For the references more than the paper's one negative a positive: they are to see what there is to see.
+TRAINING_CORRUPTIONS = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """psi rows and the unit (sentence, structure or row) that each belongs to."""
+
+    psi: SparsePsi
+    owners: Ints
+
+    def __len__(self) -> int:
+        return len(self.psi)
+
+    def take(self, rows: Bools) -> Parts:
+        """The chosen rows."""
+        return Parts(self.psi.take(rows), self.owners[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Training examples, and held-out parts of gold and corrupted units."""
+
+    examples: LabelledExamples
+    gold: Parts
+    corrupted: Parts
+
+
+class Material(Protocol):
+    """Training and held-out data of one kind that a constraint can read."""
+
+    @property
+    def units(self) -> str:
+        """What its units are called."""
+        ...
+
+    @property
+    def shuffling(self) -> str:
+        """What `shuffled` leaves, in words."""
+        ...
+
+    @property
+    def scope(self) -> Scope:
+        """LOCAL where `seen in training` looks psi up, GLOBAL where it looks at the range of each column."""
+        ...
+
+    @property
+    def ranged(self) -> bool:
+        """Whether psi leaves what training saw by the range of a column, not by being new."""
+        ...
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """The number of training and of held-out units."""
+        ...
+
+    @property
+    def learned(self) -> Parts:
+        """The parts of valid training data."""
+        ...
+
+    @property
+    def gold(self) -> Parts:
+        """The parts of valid held-out data."""
+        ...
+
+    def sample(self, seed: int) -> Sample | None:
+        """What references learn from and are measured on; None where all that could be a negative is gold.
+        An `LconsError` says why there can be none."""
+        ...
+
+    def shuffled(self, rng: np.random.Generator) -> Self:
+        """The same without a constraint."""
+        ...
+
+
+# Sources that change a structure; the others list points.
+CHANGES = ("relabel", "flip", "perturb")
+# Windows are many, so one corruption each will do; structures are few.
+CORRUPTIONS: dict[Scope, HowMany] = {Scope.LOCAL: 1, Scope.GLOBAL: 10}
+# More training negatives than these would take references minutes and teach them little.
+MOST = 10**6
+
+
+def corrupted(
+    feature: ConstraintFeature, structures: Sequence[Instance], gold: Parts, source: str, seed: int
+) -> Parts:
+    """The parts of label sequences, corrupted."""
+    rng = np.random.default_rng(seed)
+    if source == "apart" and isinstance(feature, SequenceFeature):
+        return _recombined(feature, gold, rng)
+    if source not in CHANGES:
+        source = "relabel" if isinstance(feature, SequenceFeature) else "perturb"
+    labels = tuple(sorted({label for structure in structures for label in structure.y}))
+    seeds = rng.integers(2**31, size=len(structures))
+    edges = np.searchsorted(gold.owners, np.arange(len(structures) + 1))
+    rows, owners = [SparsePsi.from_indices([], feature.space.d)], [np.zeros(0, dtype=np.int64)]
+    for i, structure in enumerate(structures):
+        own = gold.psi.take(np.arange(edges[i], edges[i + 1]))
+        if not len(own):
+            continue
+        made = _changes(feature, structure, own, source, labels, int(seeds[i]))
+        for chunk in made.chunks():
+            found = chunk
+            if source == "perturb" and feature.scope is Scope.LOCAL:
+                found = _changed_rows(chunk, own)
+            rows.append(found)
+            owners.append(np.full(len(found), i))
+    return Parts(SparsePsi.stack(rows), np.concatenate(owners))
+
+
+def some_of(source: NegativeSource, seed: int) -> Folded:
+    """The distinct vectors of a source; of more than `MOST` about as many, drawn at random."""
+    if not MOST < source.size <= MAX_NEGATIVES:
+        return source.collect()
+    rng = np.random.default_rng(seed)
+    drawn = [chunk.take(rng.random(len(chunk)) < MOST / source.size) for chunk in source.chunks()]
+    rows = SparsePsi.stack(drawn)
+    return fold(rows, rows.d)
+
+
+def one_changed(space: FeatureSpace, gold: Parts, rng: np.random.Generator) -> Parts:
+    """The parts with one value each, drawn at random, changed to another one; what the space rules out is
+    left out."""
+    values = space.assignments(gold.psi)
+    sizes = np.array([len(axis) for axis in space.axes])
+    free = np.flatnonzero(sizes > 1)
+    if not len(free):
+        return gold.take(np.zeros(len(gold), dtype=np.bool_))
+    rows, axes = np.arange(len(values)), free[rng.integers(len(free), size=len(values))]
+    values[rows, axes] = (values[rows, axes] + rng.integers(1, sizes[axes])) % sizes[axes]
+    possible = space.possible(values)
+    return Parts(psi_of(space, values[possible]), gold.owners[possible])
+
+
+def psi_of(space: FeatureSpace, values: Ints) -> SparsePsi:
+    """The psi of value indices (N, axes); `space.vectors` without the zeros."""
+    columns = space.columns_of(values)
+    numbers = np.stack([a.coefficients[v] for a, v in zip(space.axes, values.T, strict=True)], axis=1)
+    present = (columns >= 0) & (numbers != 0)
+    indptr = np.concatenate(([0], np.cumsum(present.sum(1))))
+    return SparsePsi(indptr, columns[present], numbers[present], space.d)
+
+
+def _changes(
+    feature: ConstraintFeature,
+    structure: Instance,
+    own: SparsePsi,
+    source: str,
+    labels: tuple[str, ...],
+    seed: int,
+) -> NegativeSource:
+    many = CORRUPTIONS[feature.scope]
+    if source == "perturb":
+        # Features of other packages need not say which labels there are.
+        return perturbed_structures(feature, [structure], getattr(feature, "labels", labels), many, seed)
+    return NEGATIVES[source](feature, [structure], Folded(own, np.ones(len(own))), many, seed)
+
+
+def _changed_rows(made: SparsePsi, own: SparsePsi) -> SparsePsi:
+    """The rows that a change of one label changed; all of them where it also changed their number."""
+    if len(made) != len(own):
+        return made
+    differ = [a != b for a, b in zip(made.row_keys(), own.row_keys(), strict=True)]
+    return made.take(np.array(differ, dtype=np.bool_))
+
+
+def _recombined(feature: SequenceFeature, gold: Parts, rng: np.random.Generator) -> Parts:
+    """Each window's contexts with the labels of a window drawn at random."""
+    values = feature.space.assignments(gold.psi)
+    drawn = values[rng.integers(len(values), size=len(values)), -feature.n :]
+    mixed = np.concatenate([values[:, : -feature.n], drawn], axis=1)
+    possible = feature.space.possible(mixed)
+    return Parts(feature.psi_of_values(mixed[possible]), gold.owners[possible])

@@ -1,1 +1,0 @@
-"""What every experiment shares: stages kept by content, jobs with progress, tables."""

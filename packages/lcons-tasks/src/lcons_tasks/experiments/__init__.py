@@ -1,0 +1,1 @@
+"""The experiments: the four of the paper, each a folder."""

@@ -1,0 +1,94 @@
+"""Sentences for chunking: the bundled mini corpus, CoNLL-2000, or a folder of one's own; and parts of them.
+
+Paper: Sec. 6: the first 8000 of CoNLL-2000's 8936 training sentences train, the other 936 are dev. A ratio
+takes the first part of train *and* of dev. Not in the paper: seeded samples, nested so that more data
+contain less.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from lcons_core._errors import InvalidInput
+from lcons_tasks.bundled import bundled
+from lcons_tasks.data import CONLL2000, Sentence, find, hash_sentences, read_columns, require
+
+CONLL2000_TRAIN = 8000
+PARTS = ("train", "dev", "test")
+SUBSETS = ("first", "nested")
+
+
+@dataclass(frozen=True, eq=False)
+class ChunkCorpus:
+    """Sentences with POS tags and chunk labels, in three parts."""
+
+    name: str
+    what: str
+    train: tuple[Sentence, ...]
+    dev: tuple[Sentence, ...]
+    test: tuple[Sentence, ...]
+
+    def __post_init__(self) -> None:
+        for part in PARTS:
+            if not getattr(self, part):
+                raise InvalidInput(f"corpus {self.name!r} needs {part} sentences, found none; add some.")
+
+    @cached_property
+    def sha256(self) -> str:
+        """A hash of all sentences and of how they are divided."""
+        return hashlib.sha256(
+            "".join(hash_sentences(getattr(self, part)) for part in PARTS).encode()
+        ).hexdigest()
+
+
+def load_corpus(name: str = "auto") -> ChunkCorpus:
+    """The corpus of that name: `bundled`, `conll2000`, `auto` (CoNLL-2000 where it is found, else the bundled
+    one), or a folder with train.txt, dev.txt and test.txt in CoNLL-2000's columns."""
+    if name == "auto":
+        name = "conll2000" if find("conll2000") else "bundled"
+    if name == "bundled":
+        parts = [tuple(read_columns(bundled("chunking", f"{part}.txt"))) for part in PARTS]
+        return ChunkCorpus(name, "the bundled mini corpus (six genres, CC0)", *parts)
+    if name == "conll2000":
+        train, test = (tuple(read_columns(path)) for path in require("conll2000"))
+        first, rest = train[:CONLL2000_TRAIN], train[CONLL2000_TRAIN:]
+        return ChunkCorpus(name, "CoNLL-2000 (Wall Street Journal, automatic POS tags)", first, rest, test)
+    folder = Path(name)
+    if not folder.is_dir():
+        raise InvalidInput(
+            "expected `bundled`, `conll2000` or a folder with train.txt, dev.txt and test.txt, found"
+            f" {name!r}; name one of these."
+        )
+    parts = [tuple(read_columns(folder / f"{part}.txt", CONLL2000)) for part in PARTS]
+    return ChunkCorpus(name, "a folder of one's own", *parts)
+
+
+def check_ratio(ratio: float) -> None:
+    """Refuses what is no share of the training data."""
+    if not 0 < ratio <= 1:
+        raise InvalidInput(f"a training ratio is above 0 and at most 1, found {ratio}; 0.01 means 1%.")
+
+
+def subset(
+    corpus: ChunkCorpus, ratio: float, kind: str = "first", seed: int = 0
+) -> tuple[tuple[Sentence, ...], tuple[Sentence, ...]]:
+    """The train and dev sentences of a ratio: the `first` ones, or a `nested` sample of train by seed."""
+    check_ratio(ratio)
+    if kind not in SUBSETS:
+        raise InvalidInput(f"unknown subset {kind!r}; it is one of {', '.join(SUBSETS)}.")
+    order: Sequence[int] = range(len(corpus.train))
+    if kind == "nested":
+        order = np.random.default_rng(seed).permutation(len(corpus.train)).tolist()
+    chosen = sorted(order[: part_of(len(corpus.train), ratio)])
+    return tuple(corpus.train[i] for i in chosen), corpus.dev[: part_of(len(corpus.dev), ratio)]
+
+
+def part_of(size: int, ratio: float) -> int:
+    """How many of `size` sentences a ratio takes: at least one."""
+    return max(1, round(size * ratio))

@@ -1,0 +1,114 @@
+"""The chunkers: a BiLSTM-CRF or a linear CRF, on words alone or on words and POS tags.
+
+Paper: Sec. 6: the base model sees words only; constraints bring the POS tags. Settings of the BiLSTM-CRF
+are those that `lcons run chunking --tune` found on dev (`settings.json`), by ratio.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from lcons_core._errors import InvalidInput, MissingExtra
+from lcons_tasks.data import Sentence
+from lcons_tasks.experiments.engine._jobs import Tell
+from lcons_tasks.models._linear_crf import LinearSettings, train_linear
+from lcons_tasks.models._tagger import Tagger
+from lcons_tasks.models._word_vectors import WordVectors
+
+SETTINGS = Path(__file__).with_name("settings.json")
+
+# The names of the base models, and the context columns that each reads.
+BASES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "bilstm": ("bilstm", ()),
+    "bilstm+pos": ("bilstm", ("pos",)),
+    "linear": ("linear", ()),
+    "linear+pos": ("linear", ("pos",)),
+}
+
+USUAL_EPOCHS = 30
+
+# On the bundled corpus a quick look matters more than the last tenth of a point.
+QUICK = (("patience_steps", 500),)
+
+
+@dataclass(frozen=True)
+class BaseModel:
+    """Which chunker, and how it is trained; `settings` override the defaults of its kind."""
+
+    name: str
+    settings: tuple[tuple[str, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.name not in BASES:
+            raise InvalidInput(f"unknown base model {self.name!r}; it is one of {', '.join(BASES)}.")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The context columns that it reads beside words."""
+        return BASES[self.name][1]
+
+    @property
+    def reads_vectors(self) -> bool:
+        """Whether word vectors matter to it."""
+        return BASES[self.name][0] == "bilstm"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: the name and every setting."""
+        return {"name": self.name, "settings": asdict(self._full())}
+
+    def train(
+        self,
+        train: Sequence[Sentence],
+        dev: Sequence[Sentence],
+        vectors: WordVectors | None,
+        seed: int,
+        tell: Tell | None = None,
+    ) -> Tagger:
+        """The trained chunker; `tell` hears of each epoch, and how far it is of the usual thirty."""
+        settings = self._full()
+        if isinstance(settings, LinearSettings):
+            return train_linear(train, settings)
+        from lcons_tasks.models._crf_trainer import Epoch, train_bilstm
+
+        def progress(epoch: Epoch) -> None:
+            if tell is not None:
+                share = min(0.95, epoch.epoch / USUAL_EPOCHS)
+                tell(share, f"{self.name}: epoch {epoch.epoch}, dev {100 * epoch.best:.2f}")
+
+        return train_bilstm(train, dev, settings, vectors, seed, progress)
+
+    def _full(self) -> Any:
+        kind, columns = BASES[self.name]
+        if kind == "linear":
+            return replace(LinearSettings(columns=columns), **dict(self.settings))
+        try:
+            from lcons_tasks.models._crf_trainer import BilstmSettings
+        except ImportError as error:
+            raise MissingExtra(
+                f"the BiLSTM-CRF needs torch, which cannot be imported ({error}); run: pip install"
+                ' "lcons-tasks[torch]", or choose the base model `linear`.'
+            ) from error
+        return replace(BilstmSettings(columns=columns), **dict(self.settings))
+
+
+def tuned(name: str, corpus: str, ratio: float) -> BaseModel:
+    """The base model with the settings that dev chose for the nearest ratio that was tuned, if any was."""
+    if BASES[name][0] != "bilstm":
+        return BaseModel(name)
+    by_ratio = tuned_settings().get(corpus, {}).get("bilstm", {})
+    if not by_ratio:
+        return BaseModel(name, QUICK if corpus == "bundled" else ())
+    nearest = min(by_ratio, key=lambda text: abs(float(text) - ratio))
+    return BaseModel(name, tuple(sorted(by_ratio[nearest]["chosen"].items())))
+
+
+@cache
+def tuned_settings() -> dict[str, Any]:
+    """What `--tune` found: corpus, model, ratio, then every setting's dev scores and the chosen one."""
+    found: dict[str, Any] = json.loads(SETTINGS.read_text(encoding="utf-8")) if SETTINGS.is_file() else {}
+    return found

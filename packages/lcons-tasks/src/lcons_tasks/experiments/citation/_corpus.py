@@ -1,0 +1,183 @@
+"""References as labelled tokens with POS tags: bundled, Cora, AnyStyle, or a file of one's own; and splits.
+
+Every token has the field of its segment. Text outside any field, in Cora a final full stop, belongs to the
+field before it. Corpora have no fixed split: a seed draws 60% for training, 20% for dev and 20% for test, of
+Cora 300/100/100.
+
+Paper: Sec. 5. Its split of Cora is not to be had. Differs from the paper: seeded splits.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from lcons_core._errors import InvalidInput
+from lcons_tasks.bundled import bundled
+from lcons_tasks.data import (
+    CORA_FIELDS,
+    MalformedCorpus,
+    Reference,
+    Sentence,
+    find,
+    hash_sentences,
+    read_anystyle,
+    read_references,
+    require,
+)
+from lcons_tasks.data.text._clues import CLUE, clue_or_shape
+from lcons_tasks.data.text._pos import best_pos_tagger, tagger_identity
+from lcons_tasks.data.text._spacy_tagger import TaggerProgress
+from lcons_tasks.data.text._tokens import reference_tokens
+from lcons_tasks.experiments.engine._kept import Stages
+
+SHARES = (0.6, 0.2)
+SMALLEST = 10
+_TAG_CODE = ("lcons_tasks.data.text",)
+
+
+@dataclass(frozen=True, eq=False)
+class CitationCorpus:
+    """References with fields as labels and columns `pos` and `clue`; `tagger` says whose the tags are."""
+
+    name: str
+    what: str
+    references: tuple[Sentence, ...]
+    tagger: str
+
+    def __post_init__(self) -> None:
+        _check(self.name, [reference.labels for reference in self.references])
+
+    @cached_property
+    def sha256(self) -> str:
+        """A hash of words, tags and fields."""
+        return hash_sentences(self.references)
+
+
+def _check(name: str, labels: Sequence[Sequence[str]]) -> None:
+    """Refuses what cannot be split, or has nothing to tell apart."""
+    fields = {label for own in labels for label in own}
+    if len(labels) < SMALLEST or len(fields) < 2:
+        raise InvalidInput(
+            f"corpus {name!r} needs at least {SMALLEST} references and two fields, found {len(labels)} and"
+            f" {len(fields)}; add some."
+        )
+
+
+@dataclass(frozen=True)
+class Split:
+    """Indices of a corpus's references; those of `train` in the order in which smaller samples take them."""
+
+    train: tuple[int, ...]
+    dev: tuple[int, ...]
+    test: tuple[int, ...]
+
+
+def split(corpus: CitationCorpus, seed: int, size: int | None = None) -> Split:
+    """The split of a seed; with `size`, its first training references and as large a part of dev."""
+    n = len(corpus.references)
+    order = np.random.default_rng(seed).permutation(n).tolist()
+    first, second = (round(sum(SHARES[: k + 1]) * n) for k in range(2))
+    train, dev, test = order[:first], order[first:second], order[second:]
+    if size is not None:
+        if not 1 <= size <= len(train):
+            raise InvalidInput(
+                f"a training size is from 1 to {len(train)} for corpus {corpus.name!r}, found {size}."
+            )
+        dev = dev[: max(1, round(len(dev) * size / len(train)))]
+        train = train[:size]
+    return Split(tuple(train), tuple(dev), tuple(test))
+
+
+def load_corpus(
+    name: str, stages: Stages, progress: Callable[[TaggerProgress], None] | None = None
+) -> CitationCorpus:
+    """The corpus of that name: `bundled`, `cora`, `anystyle`, `auto` (Cora where it is found, else the
+    bundled one), or a file of tagged references or of AnyStyle's XML. POS tags that it lacks are found with
+    spaCy, once, and kept."""
+    if name == "auto":
+        name = "cora" if find("cora") else "bundled"
+    if name == "bundled":
+        return _bundled()
+    if name == "cora":
+        what = "Cora references (computer science)"
+        references = list(read_references(require("cora")[0], CORA_FIELDS))
+    elif name == "anystyle":
+        what, references = "AnyStyle's core set", list(read_anystyle(require("anystyle")[0]))
+    elif Path(name).is_file():
+        reader = read_anystyle if name.endswith(".xml") else read_references
+        what, references = "a file of one's own", list(reader(name))
+    else:
+        raise InvalidInput(
+            "expected `bundled`, `cora`, `anystyle` or a file of tagged references or AnyStyle's XML, found"
+            f" {name!r}; name one of these."
+        )
+    labelled = [label_tokens(reference, name) for reference in references]
+    _check(name, [labels for _, labels in labelled])
+    tags, tagger = _tags([words for words, _ in labelled], stages, progress)
+    sentences = (sentence(w, y, t) for (w, y), t in zip(labelled, tags, strict=True))
+    return CitationCorpus(name, what, tuple(sentences), tagger)
+
+
+def label_tokens(reference: Reference, source: str = "the corpus") -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The tokens of a reference, and the field of each.
+
+    >>> from lcons_tasks.data import Segment
+    >>> label_tokens(Reference((Segment("journal", "Mind,"), Segment("volume", "59"), Segment(None, "."))))
+    (('Mind', ',', '59', '.'), ('journal', 'journal', 'volume', 'volume'))
+    """
+    words: list[str] = []
+    labels: list[str] = []
+    field = next((segment.field for segment in reference.segments if segment.field), None)
+    if field is None:
+        raise MalformedCorpus(
+            f"expected a field in each reference of {source!r}, found none in {reference.text!r:.60}; tag it."
+        )
+    for segment in reference.segments:
+        field = segment.field or field
+        found = [token.text for token in reference_tokens(segment.text)]
+        words += found
+        labels += [field] * len(found)
+    return tuple(words), tuple(labels)
+
+
+def sentence(words: Sequence[str], labels: Sequence[str], tags: Sequence[str]) -> Sentence:
+    """A labelled reference with the columns that constraints read: POS tags, and clues or shapes of words."""
+    columns = {"pos": tuple(tags), CLUE: tuple(map(clue_or_shape, words))}
+    return Sentence(tuple(words), tuple(labels), columns)
+
+
+def _bundled() -> CitationCorpus:
+    references = read_references(bundled("citation", "references.txt"), CORA_FIELDS)
+    tags = bundled("citation", "references.pos").read_text(encoding="utf-8").splitlines()
+    sentences = []
+    for reference, line in zip(references, tags, strict=True):
+        words, labels = label_tokens(reference)
+        sentences.append(sentence(words, labels, line.split()))
+    return CitationCorpus(
+        "bundled", "the bundled mini corpus (twelve styles, CC0)", tuple(sentences), "the corpus itself"
+    )
+
+
+def _tags(
+    texts: Sequence[tuple[str, ...]], stages: Stages, progress: Callable[[TaggerProgress], None] | None
+) -> tuple[list[tuple[str, ...]], str]:
+    """The POS tags of texts and who gave them, kept by content."""
+    words = hash_sentences(Sentence(text, text) for text in texts)
+    inputs = {"words": words, "tagger": tagger_identity()}
+
+    def make(folder: Path) -> None:
+        tagger = best_pos_tagger(progress)
+        found = {"tagger": tagger.name, "tags": tagger.tags_many(texts)}
+        (folder / "tags.json").write_text(json.dumps(found), encoding="utf-8")
+
+    def read(folder: Path) -> tuple[list[tuple[str, ...]], str]:
+        found = json.loads((folder / "tags.json").read_text(encoding="utf-8"))
+        return [tuple(tags) for tags in found["tags"]], found["tagger"]
+
+    return stages.keep("pos", inputs, _TAG_CODE, make, read)

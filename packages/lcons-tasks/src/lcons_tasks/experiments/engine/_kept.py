@@ -1,0 +1,111 @@
+"""Stages of a run, kept by content: what the same code made of the same inputs is not made again.
+
+A stage's folder is named by the sha256 of its name, its inputs (plain data: hashes of sentences, settings,
+seed), the source of the modules that compute it and the versions of the libraries beneath. It is filled
+beside and renamed when complete, so an interrupted run leaves nothing half-done and the next one goes on
+where it stopped. A stage that cannot be read is made again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import shutil
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, TypeVar
+
+from lcons_core._errors import LconsError
+from lcons_tasks._atomic import replacing_folder
+from lcons_tasks.data._catalog import cache_folder
+
+LIBRARIES = ("torch", "numpy", "numba", "python-crfsuite")
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Stages:
+    """The folder that holds finished stages."""
+
+    folder: Path
+
+    @classmethod
+    def of_user(cls) -> Stages:
+        """The stages in the user's cache."""
+        return cls(cache_folder().parent / "stages")
+
+    def keep(
+        self,
+        name: str,
+        inputs: Mapping[str, Any],
+        modules: tuple[str, ...],
+        make: Callable[[Path], None],
+        read: Callable[[Path], Result],
+    ) -> Result:
+        """What `read` finds in the stage's folder; `make` fills it where there is none that can be read."""
+        target = self.folder / f"{name}-{stage_key(name, inputs, modules)[:20]}"
+        if target.is_dir():
+            try:
+                return read(target)
+            except (LconsError, OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+                shutil.rmtree(target, ignore_errors=True)
+        self._fill(target, make)
+        return read(target)
+
+    def _fill(self, target: Path, make: Callable[[Path], None]) -> None:
+        try:
+            with replacing_folder(target, first_stays=True) as folder:
+                make(folder)
+        except OSError as error:
+            if isinstance(error, LconsError):
+                raise
+            raise LconsError(
+                f"cannot keep a stage in {str(self.folder)!r}: {error.strerror or error}; make room there or"
+                " name another folder in LCONS_CACHE_DIR."
+            ) from error
+
+
+def stage_key(name: str, inputs: Mapping[str, Any], modules: tuple[str, ...]) -> str:
+    """The sha256 that names a stage."""
+    text = json.dumps(
+        {
+            "stage": name,
+            "inputs": inputs,
+            "code": {module: source_hash(module) for module in modules},
+            "libraries": library_versions(),
+        },
+        sort_keys=True,
+        ensure_ascii=False,
+    )
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@cache
+def library_versions() -> dict[str, str]:
+    """The versions of the libraries that decide what training and decoding give; those that are installed."""
+    found = {}
+    for name in LIBRARIES:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return found
+
+
+@cache
+def source_hash(module: str) -> str:
+    """The sha256 of the source of a module, or of all modules of a package."""
+    spec = find_spec(module)
+    if spec is None or spec.origin is None:
+        raise LconsError(f"there is no module {module!r} to hash.")
+    origin = Path(spec.origin)
+    files = sorted(origin.parent.rglob("*.py")) if origin.name == "__init__.py" else [origin]
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.relative_to(origin.parent).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
+    return digest.hexdigest()

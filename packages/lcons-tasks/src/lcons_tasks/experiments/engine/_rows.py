@@ -1,0 +1,77 @@
+"""The rows of a results table: which constraints, and how they are decoded under.
+
+| how | what |
+|---|---|
+| viterbi | no constraints, exactly: the paper's "exact" |
+| beam | the paper's search; with constraints, its constrained search (violators are left out, not reranked) |
+| exact | hard constraints, exactly |
+| soft | soft constraints, exactly, each with a weight; under a budget where one is global |
+| global | hard constraints, global ones among them, exactly, under a budget |
+
+Not in the paper: exact, soft and global.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lcons_core import LearnedConstraint
+from lcons_decode import ChainBatch, Hard, Soft, beam_search_batch, decode_global
+from lcons_decode._scores import Ints
+from lcons_decode.chains._constrained import constrained_ids
+from lcons_decode.chains._viterbi import viterbi_ids
+from lcons_decode.chains._windows import ChainConstraints, X
+from lcons_tasks.experiments.engine._recipes import Recipe
+
+# Labellings tried a sequence under global constraints.
+BUDGET = 1000
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the table; `designed`: its constraints are hand-written, not learned by recipes."""
+
+    name: str
+    how: str
+    recipes: tuple[Recipe, ...] = ()
+    designed: bool = False
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it has constraints and all of them are local."""
+        return bool(self.recipes) and not any(recipe.is_global for recipe in self.recipes)
+
+
+def recipes_of(rows: Sequence[Row]) -> list[Recipe]:
+    """The distinct recipes of rows, in order."""
+    return list(dict.fromkeys(recipe for row in rows for recipe in row.recipes))
+
+
+def uses(
+    row: Row, weights: Sequence[float], constraints: Mapping[str, LearnedConstraint]
+) -> list[Hard | Soft]:
+    """The row's constraints as a decoder takes them; soft ones with a weight each, without those of 0."""
+    chosen = [(recipe.name, constraints[recipe.name]) for recipe in row.recipes]
+    if row.how != "soft":
+        return [Hard(constraint, name) for name, constraint in chosen]
+    pairs = zip(chosen, weights, strict=True)
+    return [Soft(constraint, weight, name) for (name, constraint), weight in pairs if weight]
+
+
+def predict(row: Row, chosen: Sequence[Hard | Soft], batch: ChainBatch, xs: Sequence[X], beam: int) -> Ints:
+    """The packed label indices (N,) that the row's decoder gives under its constraints."""
+    if row.how == "viterbi" or (row.how == "soft" and not chosen):
+        return viterbi_ids(batch, threads=1)[0]
+    compiled = ChainConstraints.of(chosen, batch.labels)
+    local = not (compiled.named.global_hard or compiled.named.global_soft)
+    if row.how in ("exact", "soft") and local:
+        return constrained_ids(batch, compiled, xs, threads=1)[0]
+    index = {label: i for i, label in enumerate(batch.labels)}
+    if row.how == "beam":
+        found = beam_search_batch(batch, compiled, xs, width=beam, threads=1)
+    else:
+        found = [decode_global(own, compiled, x, budget=BUDGET) for own, x in zip(batch, xs, strict=True)]
+    return np.array([index[label] for answer in found for label in answer.y], dtype=np.int64)

@@ -1,0 +1,123 @@
+"""The constraints of the task: designed by hand, or learned from labelled passages; and whether they agree.
+
+| feature | looks at | K |
+|---|---|---|
+| source-relation | a relation and the label of its source | 2 |
+| relation-target | a relation and the label of its target | 2 |
+| relation-relation | the two relations between two candidates | 1 |
+
+Learned ones take every combination that is seen as valid and all others as invalid. How often one is seen is
+counted in pairs of candidates, not in directions: two candidates that are related alike in both directions
+are one pair. `min_support=2` leaves out what a single pair says.
+
+Paper: Sec. 4 and Appendix C. Differs from the paper: the learner's settings are its defaults with restarts,
+not chosen by cross-validation: a fold of 24 combinations holds out combinations, and a set has to know all of
+them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+
+from lcons_core import Comparison, LearnedConstraint, Rules, compare
+from lcons_core.features import Tuples
+from lcons_core.learn._recipe import learn_constraints
+from lcons_core.learn._settings import ER_HIDDEN
+from lcons_decode import RelationRules
+from lcons_tasks.data._passage import ENTITIES, NO_RELATION, RELATIONS, Labelled
+
+Constraints = Mapping[str, LearnedConstraint]
+
+FEATURES: Mapping[str, Tuples] = MappingProxyType(
+    {
+        "source-relation": Tuples(("source", "relation"), (ENTITIES, RELATIONS)),
+        "relation-target": Tuples(("relation", "target"), (RELATIONS, ENTITIES)),
+        "relation-relation": Tuples(("relation", "reverse"), (RELATIONS, RELATIONS)),
+    }
+)
+
+# The designed constraints: relation -> (source, target); the reverse of each is NoRel.
+DESIGNED: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "Kill": ("Person", "Person"),
+        "LiveIn": ("Person", "Location"),
+        "WorkFor": ("Person", "Organization"),
+        "LocatedAt": ("Location", "Location"),
+        "OrgBasedIn": ("Organization", "Location"),
+    }
+)
+
+
+def designed_rules() -> dict[str, Rules]:
+    """The fifteen designed constraints, five a feature."""
+    found = {name: Rules(feature.space) for name, feature in FEATURES.items()}
+    for relation, (source, target) in DESIGNED.items():
+        needs = {
+            "source-relation": {"source": source},
+            "relation-target": {"target": target},
+            "relation-relation": {"reverse": NO_RELATION},
+        }
+        for name, then in needs.items():
+            found[name] = found[name].needs({"relation": relation}, then)
+    return found
+
+
+def designed() -> dict[str, LearnedConstraint]:
+    """The designed constraints as networks."""
+    return {
+        name: LearnedConstraint(rules.network(), FEATURES[name].space, FEATURES[name], {"designed": True})
+        for name, rules in designed_rules().items()
+    }
+
+
+def learned(
+    passages: Sequence[Labelled], min_support: int = 2, seed: int = 0, hidden: Mapping[str, int] = ER_HIDDEN
+) -> dict[str, LearnedConstraint]:
+    """The three constraints that labelled passages obey."""
+    found = {}
+    for name, feature in FEATURES.items():
+        found[name] = learn_constraints(
+            combinations(passages, name), feature, hidden=hidden[name], min_support=min_support, seed=seed
+        )
+    return found
+
+
+def combinations(passages: Iterable[Labelled], name: str) -> list[list[tuple[str, ...]]]:
+    """The combinations of a feature in each passage, each at most once a pair of candidates."""
+    members = FEATURES[name].names
+    found = []
+    for passage in passages:
+        rows: list[tuple[str, ...]] = []
+        for i, j in passage.passage.pairs:
+            if i < j:
+                both = (_values(passage, i, j), _values(passage, j, i))
+                rows += dict.fromkeys(tuple(values[member] for member in members) for values in both)
+        found.append(rows)
+    return found
+
+
+def support(passages: Iterable[Labelled], name: str) -> Counter[tuple[str, ...]]:
+    """In how many pairs of candidates each combination of a feature is seen."""
+    return Counter(row for rows in combinations(passages, name) for row in rows)
+
+
+def rules_of(constraints: Constraints) -> RelationRules:
+    """Constraints as decoders take them."""
+    return RelationRules.of(constraints.values(), ENTITIES, RELATIONS)
+
+
+def certificates(constraints: Constraints) -> dict[str, Comparison]:
+    """Each constraint (a) compared with the designed one of its feature (b), on all combinations."""
+    rules = designed_rules()
+    return {name: compare(constraint, rules[name]) for name, constraint in constraints.items()}
+
+
+def _values(passage: Labelled, i: int, j: int) -> dict[str, str]:
+    return {
+        "source": passage.entities[i],
+        "relation": passage.relation(i, j),
+        "target": passage.entities[j],
+        "reverse": passage.relation(j, i),
+    }

@@ -1,0 +1,177 @@
+"""Passages with candidates: bundled, Roth and Yih's corpus, or a file of one's own in its format; and splits.
+
+Of Roth and Yih's corpus the 1441 sentences with relations are used, and Other becomes NoEnt. A seed draws 70%
+for training, of which the last fifth is dev where something is chosen, and 30% for test. Splits that were
+published are there by name, where a file `splits.json` lies beside the corpus:
+`{name: {"train": ids, "dev": ids, "test": ids}}`.
+
+Paper: Sec. 4.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from lcons_core._errors import InvalidInput
+from lcons_tasks.bundled import bundled
+from lcons_tasks.data import MalformedCorpus, RelationSentence, find, read_roth_yih, require
+from lcons_tasks.data._passage import ENTITY_NAMES, RELATION_NAMES, Labelled, Passage, hash_passages
+
+TRAIN, DEV = 0.7, 0.2
+SMALLEST = 10
+NO_CANDIDATE = "O"
+# How the corpus writes what would be taken for something else.
+_WRITTEN = {"COMMA": ",", "-LRB-": "(", "-RRB-": ")"}
+
+
+@dataclass(frozen=True, eq=False)
+class ErCorpus:
+    """Labelled passages, and the published splits of them, name -> (training, test) as indices."""
+
+    name: str
+    what: str
+    passages: tuple[Labelled, ...]
+    published: dict[str, tuple[tuple[int, ...], tuple[int, ...]]]
+
+    def __post_init__(self) -> None:
+        if len(self.passages) < SMALLEST or not any(one.relations for one in self.passages):
+            raise InvalidInput(
+                f"corpus {self.name!r} needs at least {SMALLEST} sentences and a relation, found"
+                f" {len(self.passages)} sentences; add some."
+            )
+
+    @cached_property
+    def sha256(self) -> str:
+        """A hash of words, tags and labels."""
+        return hash_passages(self.passages)
+
+
+@dataclass(frozen=True)
+class Split:
+    """Indices of a corpus's passages; those of `train` in the order in which smaller samples take them."""
+
+    train: tuple[int, ...]
+    test: tuple[int, ...]
+
+    def part(self, share: float) -> Split:
+        """The split with the first part of its training data, at least one passage."""
+        return Split(self.train[: max(1, round(share * len(self.train)))], self.test)
+
+    @property
+    def inner(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The training data cut into training and dev."""
+        last = max(1, round((1 - DEV) * len(self.train)))
+        return self.train[:last], self.train[last:]
+
+
+def split(corpus: ErCorpus, which: str) -> Split:
+    """The split of a name: a seed such as "1", or a published one."""
+    if which in corpus.published:
+        return Split(*corpus.published[which])
+    if not which.isdecimal():
+        known = f"{', '.join(corpus.published)} or a seed" if corpus.published else "a seed, such as 1"
+        raise InvalidInput(f"corpus {corpus.name!r} has no split {which!r}; it is {known}.")
+    order = np.random.default_rng(int(which)).permutation(len(corpus.passages)).tolist()
+    first = round(TRAIN * len(order))
+    return Split(tuple(order[:first]), tuple(order[first:]))
+
+
+def load_corpus(name: str) -> ErCorpus:
+    """The corpus of that name: `bundled`, `conll04`, `auto` (Roth and Yih's where it is found, else the
+    bundled one), or a file in its format."""
+    if name == "auto":
+        name = "conll04" if find("conll04") else "bundled"
+    if name == "bundled":
+        what = "the bundled mini corpus (CC0)"
+        return ErCorpus(name, what, _read(bundled("er", "sentences.corp")), {})
+    if name == "conll04":
+        file = require("conll04")[0]
+        related = [one for one in _read(file) if one.relations]
+        published = _published(file.with_name("splits.json"), related)
+        return ErCorpus(name, "Roth and Yih 2004, the sentences with relations", tuple(related), published)
+    if Path(name).is_file():
+        return ErCorpus(name, "a file of one's own", _read(name), {})
+    raise InvalidInput(
+        "expected `bundled`, `conll04` or a file in the format of Roth and Yih's corpus, found"
+        f" {name!r}; name one of these."
+    )
+
+
+def labelled(sentence: RelationSentence) -> Labelled:
+    """A sentence of the corpus: its rows that have an entity label are the candidates."""
+    words: list[str] = []
+    tags: list[str] = []
+    spans: dict[int, tuple[int, int]] = {}
+    entities = []
+    for row, (phrase, pos, entity) in enumerate(
+        zip(sentence.phrases, sentence.pos, sentence.entities, strict=True)
+    ):
+        first = len(words)
+        words += [_WRITTEN.get(word, word) for word in phrase]
+        tags += _tags(pos, len(phrase))
+        if entity != NO_CANDIDATE:
+            spans[row] = (first, len(words))
+            entities.append(_known(entity, ENTITY_NAMES, "entity", sentence.id))
+    place = {row: i for i, row in enumerate(spans)}
+    relations = {}
+    for relation in sentence.relations:
+        if relation.arg1 not in place or relation.arg2 not in place or relation.arg1 == relation.arg2:
+            raise MalformedCorpus(
+                f"expected relations between two candidates, found {relation.type} between rows"
+                f" {relation.arg1} and {relation.arg2} of sentence {sentence.id}; give both an entity label."
+            )
+        pair = place[relation.arg1], place[relation.arg2]
+        relations[pair] = _known(relation.type, RELATION_NAMES, "relation", sentence.id)
+    passage = Passage(tuple(words), tuple(tags), tuple(spans.values()))
+    return Labelled(sentence.id, passage, tuple(entities), relations)
+
+
+def _read(path: str | Path) -> tuple[Labelled, ...]:
+    return tuple(labelled(sentence) for sentence in read_roth_yih(path))
+
+
+def _tags(pos: str, size: int) -> Sequence[str]:
+    """The tags of a row's words; a row with too few or too many repeats its last one or drops the rest."""
+    found = [tag or ":" for tag in pos.split("/")]
+    return (found + found[-1:] * size)[:size]
+
+
+def _known(label: str, names: dict[str, str], what: str, sentence: str) -> str:
+    if label not in names:
+        raise MalformedCorpus(
+            f"expected one of {', '.join(names)} as {what}, found {label!r} in sentence {sentence}; correct"
+            " it."
+        )
+    return names[label]
+
+
+def _published(
+    path: Path, passages: Sequence[Labelled]
+) -> dict[str, tuple[tuple[int, ...], tuple[int, ...]]]:
+    """The splits of a file, if it is there; a dev part belongs to training, at its end."""
+    if not path.is_file():
+        return {}
+    place = {one.id: i for i, one in enumerate(passages)}
+    found = {}
+    try:
+        for name, parts in json.loads(path.read_text(encoding="utf-8")).items():
+            if isinstance(parts, dict):
+                train = (parts["train"] if "train" in parts else parts["training"]) + parts.get("dev", [])
+                test = parts["test"] if "test" in parts else parts["testing"]
+                found[name] = (_places(train, place), _places(test, place))
+    except (ValueError, AttributeError, TypeError, KeyError) as error:
+        raise MalformedCorpus(
+            f"expected splits as {{name: {{train, dev, test: sentence ids}}}} in {str(path)!r}, found"
+            f" {error!r:.60}; correct or remove the file."
+        ) from None
+    return found
+
+
+def _places(ids: Iterable[int | str], place: Mapping[str, int]) -> tuple[int, ...]:
+    return tuple(place[str(i)] for i in ids)

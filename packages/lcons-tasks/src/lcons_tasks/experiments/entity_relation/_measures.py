@@ -1,0 +1,88 @@
+"""How right entities and relations are: micro F1, macro F1, and relations with both of their entities.
+
+micro    over all labels but NoEnt and NoRel; a relation is right with its ordered pair and its label
+macro    the mean of the labels' own F1
+strict   as micro relation F1, but source and target must have the right entity labels too
+
+Paper: Sec. 4 reports micro F1 of entities and of relations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from lcons_decode._scores import Floats, Ints
+from lcons_tasks.data._passage import ENTITIES, NO_ENTITY, RELATIONS, Labelled, Pair
+from lcons_tasks.stats import f1
+
+Answer = tuple[Sequence[str], Mapping[Pair, str]]
+
+# Rows of counts: entity labels, relation labels, relation labels with both entities right.
+_KINDS, _LINKS = len(ENTITIES) - 1, len(RELATIONS) - 1
+ROWS = _KINDS + 2 * _LINKS
+PARTS = {
+    "entity": slice(0, _KINDS),
+    "relation": slice(_KINDS, _KINDS + _LINKS),
+    "strict relation": slice(_KINDS + _LINKS, ROWS),
+}
+
+
+def count(one: Labelled, answer: Answer) -> Ints:
+    """(rows, 3): right, predicted and gold of each label in one passage."""
+    entities, relations = answer
+    counts = np.zeros((ROWS, 3), dtype=np.int64)
+    for gold, found in zip(one.entities, entities, strict=True):
+        for column, label in ((1, found), (2, gold)):
+            if label != NO_ENTITY:
+                counts[ENTITIES.index(label) - 1, column] += 1
+        if gold == found != NO_ENTITY:
+            counts[ENTITIES.index(gold) - 1, 0] += 1
+    for column, links in ((1, relations), (2, one.relations)):
+        for label in links.values():
+            counts[_KINDS + RELATIONS.index(label) - 1, column] += 1
+            counts[_KINDS + _LINKS + RELATIONS.index(label) - 1, column] += 1
+    for pair, label in relations.items():
+        if one.relations.get(pair) == label:
+            k = RELATIONS.index(label) - 1
+            counts[_KINDS + k, 0] += 1
+            counts[_KINDS + _LINKS + k, 0] += all(one.entities[i] == entities[i] for i in pair)
+    return counts
+
+
+def counts(passages: Sequence[Labelled], answers: Sequence[Answer]) -> Ints:
+    """(passages, rows, 3)."""
+    found = [count(one, answer) for one, answer in zip(passages, answers, strict=True)]
+    return np.array(found, dtype=np.int64).reshape(-1, ROWS, 3)
+
+
+def figures(found: Ints) -> dict[str, float]:
+    """Micro and macro F1 of entities, relations and strict relations, in percent."""
+    totals = found.sum(0)
+    figures = {}
+    for name, part in PARTS.items():
+        figures[f"{name} f1"] = float(f1(totals[part].sum(0)))
+        figures[f"{name} macro f1"] = float(f1(totals[part]).mean())
+    return figures
+
+
+def gains_over(found: Ints, default: Ints) -> Floats:
+    """(passages,): what each passage adds to the gain in entity and relation F1 over default counts.
+
+    With F the default's F1, other counts have a larger one iff the sum of 2 right - F (predicted + gold) over
+    passages is above 0.
+    """
+    total = np.zeros(len(found))
+    for part in (PARTS["entity"], PARTS["relation"]):
+        ours, theirs = (one[:, part].sum(1) for one in (found, default))
+        right, size = ours[:, 0], ours[:, 1] + ours[:, 2]
+        level = float(f1(theirs.sum(0))) / 100
+        total += (2 * right - level * size) / max(int(theirs[:, 1:].sum()), 1)
+    return total
+
+
+def by_label(found: Ints) -> dict[str, float]:
+    """The F1 of each entity and relation label."""
+    names = (*ENTITIES[1:], *RELATIONS[1:])
+    return dict(zip(names, map(float, f1(found.sum(0)[: len(names)])), strict=True))

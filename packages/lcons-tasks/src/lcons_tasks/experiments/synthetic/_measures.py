@@ -1,0 +1,116 @@
+"""The four rows of the paper's table, and what to compare them with.
+
+| figure | in percent |
+|---|---|
+| network | training examples (optima, cheaper flips) labelled rightly; `held-out`: those of test programs |
+| bitwise | bits of the predicted test solutions that equal the optima's |
+| satisfied | (predicted solution, hidden row) pairs that hold |
+| gold accepted | test optima that the network accepts |
+| gold rows | (test optimum, row of Theorem 1) pairs that hold |
+
+Negatives outnumber positives by far, so a network that rejects everything labels most examples rightly:
+`network balanced` weighs both labels alike. A constant answer can do well where optima resemble each other:
+`baselines` has the figures of no constraints, of the majority of each bit, and of the training optimum that
+is cheapest for the test program.
+
+Paper: Appendix B. Not in the paper: balanced accuracy, the two other baselines, counts of infeasible
+programs; rows past K = 12 are sampled, not listed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lcons_core._arithmetic import Floats
+from lcons_core._inequalities import to_inequalities
+from lcons_core._network import Network, RectifierNetwork
+from lcons_tasks.experiments.engine._jobs import Tell
+from lcons_tasks.experiments.synthetic._corpus import ProgramSet
+from lcons_tasks.experiments.synthetic._model import Predicted, flip_examples, predict, unconstrained
+
+UNCONSTRAINED = "no constraints"
+MOST_LISTED = 12
+SAMPLED_ROWS = 4096
+DRAWN, MOST_CHANGED = 4000, 0.3
+
+
+def baselines(programs: ProgramSet) -> dict[str, dict[str, float]]:
+    """Test figures of answers that need no learned constraints."""
+    train, test = programs.train, programs.test
+    majority = np.repeat((2 * train.optima.mean(0)[None] > 1).astype(np.float64), len(test), axis=0)
+    cheapest = train.optima[np.argmin(test.costs @ train.optima.T, axis=1)]
+    answers = {
+        UNCONSTRAINED: unconstrained(test.costs),
+        "the bits of most training optima": majority,
+        "the cheapest training optimum": cheapest,
+    }
+    return {name: solution_figures(programs, points) for name, points in answers.items()}
+
+
+def solution_figures(programs: ProgramSet, points: Floats) -> dict[str, float]:
+    """Bitwise accuracy; satisfied pairs; solutions that are feasible, optimal, or cheaper than possible."""
+    test = programs.test
+    cost = (test.costs * points).sum(1)
+    feasible = programs.feasible(points)
+    return {
+        "bitwise": 100.0 * float((points == test.optima).mean()),
+        "satisfied": 100.0 * float(programs.satisfied(points).mean()),
+        "feasible": 100.0 * float(feasible.mean()),
+        "optimal": 100.0 * float((feasible & (cost == test.values)).mean()),
+        "too cheap": 100.0 * float((cost < test.values).mean()),
+    }
+
+
+def rows_that_hold(network: Network, points: Floats, seed: int = 0) -> float:
+    """The share of (point, row of Theorem 1) pairs that hold; past K = 12 over seeded random subsets."""
+    if network.K <= MOST_LISTED:
+        return float(to_inequalities(network).satisfied(points).mean())
+    subsets = np.random.default_rng(seed).integers(0, 2, (SAMPLED_ROWS, network.K)).astype(np.float64)
+    return float((1.0 - network.activations(points) @ subsets.T >= 0).mean())
+
+
+def network_figures(
+    network: RectifierNetwork, programs: ProgramSet, tell: Tell | None = None
+) -> tuple[dict[str, float], Predicted]:
+    """All figures of a network, and its predicted solutions of the test programs."""
+    gold = programs.test.optima
+    held_out = flip_examples(programs.test).accuracy(network)
+    found = predict(network, programs.test.costs, tell=tell)
+    figures = {
+        **flip_examples(programs.train).accuracy(network),
+        **{name.replace("network", "held-out", 1): value for name, value in held_out.items()},
+        **solution_figures(programs, found.points),
+        "gold accepted": 100.0 * float(np.mean(network.accepts(gold))),
+        "gold rows": 100.0 * rows_that_hold(network, gold),
+        "infeasible": float(len(found.infeasible)),
+    }
+    return figures, found
+
+
+def recovery(network: Network, programs: ProgramSet, seed: int = 0) -> dict[str, float]:
+    """Learned constraints beside the hidden ones: on points drawn near the planted one, how often both sets
+    say the same; and of each hidden row the cosine with the most similar row of Theorem 1, on average."""
+    random = np.random.default_rng(seed)
+    share = random.uniform(0.0, MOST_CHANGED, (DRAWN, 1))
+    changed = random.random((DRAWN, len(programs.planted))) < share
+    points = np.where(changed, 1.0 - programs.planted, programs.planted)
+    feasible, allowed = programs.feasible(points), np.asarray(network.accepts(points))
+    figures = {
+        "agree": _percent(feasible == allowed),
+        "feasible points allowed": _percent(allowed[feasible]),
+        "infeasible points forbidden": _percent(~allowed[~feasible]),
+    }
+    if network.K <= MOST_LISTED:
+        similar = _unit(programs.A) @ _unit(to_inequalities(network).coefficients).T
+        figures["cosine"] = float(similar.max(1).mean())
+    return figures
+
+
+def _unit(rows: Floats) -> Floats:
+    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12))
+
+
+def _percent(verdicts: Any) -> float:
+    return 100.0 * float(np.mean(verdicts)) if len(verdicts) else 100.0

@@ -1,0 +1,172 @@
+"""A rectifier network from optima (positives) and proven negatives.
+
+psi is the assignment z itself. Training sees z - mu, where mu is the mean of the positives rounded to
+multiples of 2^-6, and the network is written back for z:
+
+    w . (z - mu) + b = w . z + (b - w . mu)
+
+so the set of networks is the same, but a unit starts with its boundary among the optima: without this most
+restarts end with units that are never active. The network for z is rounded to multiples of 2^-20 and is the
+one that is measured.
+
+Paper: Appendix B: Adam for 1000 epochs, rate and decay by cross-validation (`GRIDS["synthetic"]`), negatives
+by flips that lower the cost. Not in the paper: centred psi, restarts, both labels weighing the same.
+
+Programs solved under learned constraints in place of the hidden ones.
+
+    minimise c . z   subject to   the network accepts z                     lifted by default, checked exactly
+
+A program that no point satisfies is solved softly: `weight * max(0, -margin(z))` is added to its cost, with
+weight sum_j |c_j|, so that one unit of violation costs as much as all decisions together. Such programs are
+counted.
+
+Paper: Appendix B. Not in the paper: the lifted form, the check of every solution, the soft mode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from lcons_core._arithmetic import Floats, round_dyadic
+from lcons_core._blocks import binary
+from lcons_core._errors import LconsError
+from lcons_core._network import Network, RectifierNetwork
+from lcons_core._space import FeatureSpace
+from lcons_core.learn import GRIDS, ConstraintLearner
+from lcons_core.learn._examples import LabelledExamples
+from lcons_core.learn._negatives import cheaper_flips
+from lcons_decode._result import Status
+from lcons_decode.ilp import Assignment, Form, Program, Variable, ground_columns, solve
+from lcons_tasks.experiments.engine._jobs import Tell
+from lcons_tasks.experiments.synthetic._corpus import Programs
+
+_GRID = GRIDS["synthetic"]
+_CENTRE = 64.0
+
+
+@dataclass(frozen=True)
+class LearningSettings:
+    """What a network is trained with; several rates or decays are chosen from by cross-validation."""
+
+    learning_rate: tuple[float, ...] = _GRID.learning_rate
+    decay: tuple[float, ...] = _GRID.decay
+    epochs: int = _GRID.epochs
+    folds: int = 3
+    restarts: int = 16
+    temperature: float = 4.0
+    patience: int = 100
+
+    def to_dict(self) -> dict[str, Any]:
+        """The settings as plain data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Distinct assignments: positives (P, d), and negatives (N, d) that are proven infeasible."""
+
+    positives: Floats
+    negatives: Floats
+
+    def joined(self, more: Floats) -> Examples:
+        """With more negatives, each kept once, in order of appearance."""
+        points = np.concatenate([self.negatives, more])
+        _, first = np.unique(points, axis=0, return_index=True)
+        return Examples(self.positives, points[np.sort(first)])
+
+    def accuracy(self, network: Any) -> dict[str, float]:
+        """In percent: of all examples, of both labels alike, of positives and of negatives."""
+        good, bad = network.accepts(self.positives), ~network.accepts(self.negatives)
+        right = [100.0 * float(side.mean()) for side in (good, bad)]
+        return {
+            "network": 100.0 * float(np.concatenate([good, bad]).mean()),
+            "network balanced": sum(right) / 2,
+            "network positives": right[0],
+            "network negatives": right[1],
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """A network on z, and the configuration that cross-validation chose."""
+
+    network: RectifierNetwork
+    configuration: dict[str, Any]
+
+
+def flip_examples(programs: Programs) -> Examples:
+    """Optima, and optima with one bit flipped so that they cost less."""
+    d = programs.costs.shape[1]
+    space = FeatureSpace([binary("z", [str(j) for j in range(d)])])
+    found = LabelledExamples.of(
+        space, programs.optima, cheaper_flips(programs.costs, programs.optima).collect()
+    )
+    return Examples(found.positives.dense(), found.negatives.dense())
+
+
+def learn(examples: Examples, K: int, settings: LearningSettings, seed: int) -> Learned:
+    """The network with K units that separates the examples best."""
+    centre = np.rint(_CENTRE * examples.positives.mean(0)) / _CENTRE
+    learner = ConstraintLearner(
+        hidden=K,
+        seed=seed,
+        restarts=settings.restarts,
+        learning_rate=_one_or_many(settings.learning_rate),
+        decay=_one_or_many(settings.decay),
+        epochs=settings.epochs,
+        cv=settings.folds,
+        temperature=settings.temperature,
+        patience=settings.patience,
+    )
+    points = np.concatenate([examples.positives, examples.negatives])
+    valid = np.arange(len(points)) < len(examples.positives)
+    learner.fit(points - centre, valid)
+    W, b = learner.network_.W, learner.network_.b
+    network = RectifierNetwork(W, round_dyadic(b - (W * centre).sum(1)))
+    return Learned(network, learner.configuration_)
+
+
+def _one_or_many(values: Sequence[float]) -> float | Sequence[float]:
+    return values[0] if len(values) == 1 else values
+
+
+@dataclass(frozen=True, eq=False)
+class Predicted:
+    """Points (N, d), and which programs were infeasible and solved softly."""
+
+    points: Floats
+    infeasible: tuple[int, ...] = ()
+
+
+def unconstrained(costs: Floats) -> Floats:
+    """(N, d) the points of least cost without constraints; a bit that costs nothing is 0."""
+    return (costs < 0).astype(np.float64)
+
+
+def predict(
+    network: Network, costs: Floats, *, form: Form | str = Form.LIFTED, tell: Tell | None = None
+) -> Predicted:
+    """The best point of each program that the network accepts."""
+    points, infeasible = [], []
+    for i, c in enumerate(costs):
+        found = _best(network, c, None, form)
+        if found.status is Status.INFEASIBLE:
+            infeasible.append(i)
+            found = _best(network, c, float(np.abs(c).sum()), form)
+        if found.status is not Status.OPTIMAL:
+            raise LconsError(f"program {i} ended with {found.status}; use fewer hidden units.")
+        points.append([found.values[j] for j in range(len(c))])
+        if tell is not None:
+            tell((i + 1) / len(costs), f"program {i + 1} of {len(costs)}")
+    return Predicted(np.array(points).reshape(costs.shape), tuple(infeasible))
+
+
+def _best(network: Network, c: Floats, weight: float | None, form: Form | str) -> Assignment:
+    """The answer for one program; its score is minus the cost, its values are named by position."""
+    program = Program({j: Variable(j, -float(cost)) for j, cost in enumerate(c)})
+    grounded = ground_columns(network, list(range(len(c))), weight=weight)
+    return solve(program, [grounded], form=form, explain=False)

@@ -1,0 +1,220 @@
+"""The BiLSTM-CRF: word vectors, affixes and shape, a BiLSTM, and label scores in a chain.
+
+    h = BiLSTM(dropout([vector(w); word(w); suffixes(w); shape(w); contexts]))
+    emission = dropout(h) W + b,   score(y) = start + sum emission + sum transition + stop
+
+Paper: Sec. 6 (Huang et al. 2015, GloVe). Word vectors stay as they are; where there are none, the learned
+ones are alone. Differs from the paper: affixes and shapes of the words are read, too.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from lcons_core._instance import WORD
+from lcons_decode import ChainBatch
+from lcons_tasks.models._model_file import Arrays, read_names, write_model
+from lcons_tasks.models._word_vectors import WordVectors
+from lcons_tasks.models.phi._tokens import SUFFIXES, Columns, Ints, TokenIds
+
+WIDEST_BATCH = 256
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The lengths of the learned vectors of words, suffixes, shapes and contexts, and of the LSTM's state."""
+
+    word: int = 30
+    suffix: int = 20
+    shape: int = 10
+    context: int = 20
+    hidden: int = 100
+
+
+class Dropout(nn.Module):
+    """`nn.Dropout`, with its mask drawn from uniform numbers: on a CPU a third of the time."""
+
+    def __init__(self, rate: float) -> None:
+        super().__init__()
+        self.rate = rate
+
+    def forward(self, values: Tensor) -> Tensor:
+        """Values, each zero with probability `rate` and scaled up otherwise, in training only."""
+        if not self.training or not self.rate:
+            return values
+        return values * torch.rand_like(values).ge_(self.rate).div_(1.0 - self.rate)
+
+
+class Network(nn.Module):
+    """Embeddings, BiLSTM, emissions, and the scores of the chain."""
+
+    def __init__(
+        self, L: int, fields: Sequence[int], vectors: Tensor | None, sizes: Sizes, dropout: float
+    ) -> None:
+        super().__init__()
+        self.vectors = None if vectors is None else _frozen(vectors)
+        widths = [sizes.word, *(sizes.suffix for _ in SUFFIXES), sizes.shape]
+        widths += [sizes.context] * (len(fields) - len(widths))
+        self.fields = nn.ModuleList(map(nn.Embedding, fields, widths))
+        width = sum(widths) + (0 if vectors is None else vectors.shape[1])
+        self.dropout = Dropout(dropout)
+        self.lstm = nn.LSTM(width, sizes.hidden, bidirectional=True, batch_first=True)
+        self.emission = nn.Linear(2 * sizes.hidden, L)
+        self.transition = nn.Parameter(torch.zeros(L, L))
+        self.start = nn.Parameter(torch.zeros(L))
+        self.stop = nn.Parameter(torch.zeros(L))
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """(B, T, L) emissions of ids (B, T, 1 + fields), the first of which are rows of word vectors."""
+        parts = [field(ids[..., i + 1]) for i, field in enumerate(self.fields)]
+        if self.vectors is not None:
+            parts.insert(0, self.vectors(ids[..., 0]))
+        states, _ = self.lstm(self.dropout(torch.cat(parts, -1)))
+        scores: Tensor = self.emission(self.dropout(states))
+        return scores
+
+
+def _frozen(vectors: Tensor) -> nn.Embedding:
+    words, dimension = vectors.shape
+    table = nn.Embedding(words, dimension, _weight=vectors)
+    table.weight.requires_grad_(False)
+    return table
+
+
+class BilstmCrf:
+    """A trained BiLSTM-CRF."""
+
+    kind = "bilstm-crf"
+
+    def __init__(
+        self,
+        network: Network,
+        labels: tuple[str, ...],
+        token_ids: TokenIds,
+        vectors: WordVectors | None,
+        sizes: Sizes,
+    ) -> None:
+        self.network, self.labels, self.token_ids = network.eval(), labels, token_ids
+        self.vectors, self.sizes = vectors, sizes
+
+    @classmethod
+    def untrained(
+        cls,
+        labels: tuple[str, ...],
+        token_ids: TokenIds,
+        vectors: WordVectors | None,
+        sizes: Sizes,
+        dropout: float = 0.0,
+    ) -> Self:
+        """A model with weights as torch draws them."""
+        table = None if vectors is None else torch.from_numpy(vectors.table)
+        network = Network(len(labels), token_ids.sizes, table, sizes, dropout)
+        return cls(network, labels, token_ids, vectors, sizes)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The context columns that the model reads."""
+        return tuple(self.token_ids.contexts)
+
+    @property
+    def parameters(self) -> dict[str, int]:
+        """How many numbers were trained, and how many there are in all."""
+        sizes = [(p.numel(), p.requires_grad) for p in self.network.parameters()]
+        trained = sum(size for size, learned in sizes if learned)
+        return {"trained": trained, "in all": sum(size for size, _ in sizes)}
+
+    def ids(self, x: Columns) -> Ints:
+        """(T, 1 + fields): the row of the word vector, then the fields of `token_ids`."""
+        own = self.token_ids(x)
+        rows = np.zeros(len(own), np.int64) if self.vectors is None else self.vectors.rows(x[WORD])
+        return np.concatenate([rows[:, None], own], axis=1)
+
+    def scores(self, xs: Sequence[Columns]) -> ChainBatch:
+        """The scores of the inputs, in order."""
+        return self.scores_of_ids([self.ids(x) for x in xs])
+
+    def scores_of_ids(self, ids: Sequence[Ints]) -> ChainBatch:
+        """The same for inputs that are numbers already."""
+        offsets = np.cumsum([0, *map(len, ids)])
+        emission = np.zeros((offsets[-1], len(self.labels)))
+        was_training = self.network.training
+        self.network.eval()
+        with torch.no_grad(), one_thread():
+            for batch in equally_long([len(i) for i in ids], WIDEST_BATCH):
+                found = self.network(torch.from_numpy(np.stack([ids[i] for i in batch]))).double().numpy()
+                for i, rows in zip(batch, found, strict=True):
+                    emission[offsets[i] : offsets[i + 1]] = rows
+        self.network.train(was_training)
+        chain = (self.network.transition, self.network.start, self.network.stop)
+        transition, start, stop = (part.detach().double().numpy().copy() for part in chain)
+        return ChainBatch(emission, offsets, transition, start, stop, self.labels)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model, its word vectors included."""
+        arrays = {name: tensor.numpy() for name, tensor in self.network.state_dict().items()}
+        header: dict[str, Any] = {
+            "kind": self.kind,
+            "labels": list(self.labels),
+            "token_ids": self.token_ids.to_dict(),
+            "sizes": asdict(self.sizes),
+            "vectors": None,
+        }
+        if self.vectors is not None:
+            header["vectors"] = {"name": self.vectors.name, "words": list(self.vectors.words)}
+        write_model(path, header, arrays)
+
+    @classmethod
+    def from_file(cls, header: Mapping[str, Any], arrays: Arrays) -> Self:
+        """The model that `save` wrote."""
+        vectors, named = None, header["vectors"]
+        if named is not None:
+            vectors = WordVectors(named["name"], read_names(named["words"]), arrays["vectors.weight"][1:])
+        ids, labels = TokenIds.from_dict(header["token_ids"]), read_names(header["labels"], distinct=True)
+        if len(ids.suffixes) != len(SUFFIXES):
+            raise ValueError(f"suffixes of {len(ids.suffixes)} lengths")
+        if any(array.dtype != np.float32 for array in arrays.values()):
+            raise ValueError("an array is not of type float32")
+        # Weights are the file's: none are drawn, and none take memory that the file does not back.
+        with torch.device("meta"):
+            model = cls.untrained(labels, ids, vectors, Sizes(**header["sizes"]))
+        state = {name: torch.from_numpy(array.copy()) for name, array in arrays.items()}
+        model.network.load_state_dict(state, assign=True)
+        return model
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """torch on one thread, so that sums are taken in one order and jobs do not fight for cores."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def equally_long(
+    lengths: Sequence[int], most: int, rng: np.random.Generator | None = None
+) -> list[list[int]]:
+    """Batches of at most `most` indices of equal length, none empty; dealt and shuffled where `rng` is given.
+
+    No padding and no masks: a batch is a full rectangle.
+    """
+    sizes = np.asarray(lengths)
+    order = np.arange(len(sizes)) if rng is None else rng.permutation(len(sizes))
+    order = order[np.argsort(sizes[order], kind="stable")]
+    order = order[sizes[order] > 0]
+    edges = np.flatnonzero(np.diff(sizes[order])) + 1
+    runs = np.split(order, edges) if len(order) else []
+    batches = [run[i : i + most].tolist() for run in runs for i in range(0, len(run), most)]
+    if rng is not None:
+        batches = [batches[i] for i in rng.permutation(len(batches))]
+    return batches

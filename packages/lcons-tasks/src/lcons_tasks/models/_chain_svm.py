@@ -1,0 +1,166 @@
+"""A first-order chain as a structured SVM: a weight per attribute and label, transitions, start and stop.
+
+    w . phi(x, y) = start[y_1] + sum_t sum_{a in x_t} W[a, y_t] + sum_t transition[y_t, y_{t+1}] + stop[y_T]
+
+The loss is the number of wrong labels, so loss-augmented inference is Viterbi with 1 added to the score of
+every wrong label.
+
+Paper: Sec. 5, the base model of the citation task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from lcons_core._errors import InvalidInput
+from lcons_decode._scores import Floats, Ints
+from lcons_decode.kernels import backend
+from lcons_decode.kernels._arrays import Chain
+from lcons_tasks.data._sentence import Sentence
+from lcons_tasks.models._linear_chain import LinearChain
+from lcons_tasks.models._structured_svm import Checked, SvmSettings, TrainedSvm, train_svm
+from lcons_tasks.models.phi._templates import attribute_rows
+
+
+class ChainWeights(NamedTuple):
+    """W (A, L), transition (L, L) [from, to], start (L,), stop (L,)."""
+
+    W: Floats
+    transition: Floats
+    start: Floats
+    stop: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class _Example:
+    """Attributes of all tokens, one after another, as numbers and as places in `known`, the distinct ones;
+    the token of each; the tokens that have some, and where those start; gold labels; the weights that are
+    read; and the features of the gold labelling over those."""
+
+    ids: Ints
+    places: Ints
+    tokens: Ints
+    filled: Ints
+    starts: Ints
+    gold: Ints
+    known: Ints
+    support: Ints
+    features: Floats
+
+
+class ChainProblem:
+    """Sequences of tokens, each a row of attribute indices below A, and their gold labels below L, as a
+    `structured_svm.Problem`. The weights are those of `ChainWeights`, flat and one after another."""
+
+    def __init__(self, rows: Sequence[Sequence[Sequence[int]]], gold: Sequence[Ints], A: int, L: int) -> None:
+        self.A, self.L = A, L
+        self.examples = [self._example(r, y) for r, y in zip(rows, gold, strict=True) if len(y)]
+
+    @property
+    def size(self) -> int:
+        """The number of sequences that have tokens."""
+        return len(self.examples)
+
+    @property
+    def dimension(self) -> int:
+        """The number of weights."""
+        return (self.A + self.L + 2) * self.L
+
+    def support(self, i: int) -> Ints:
+        """The weights of the attributes of sequence i, and all of transition, start and stop."""
+        return self.examples[i].support
+
+    def worst(self, i: int, w: Floats) -> tuple[Floats, float]:
+        """What the gold labelling has and the worst one has not, and the number of wrong labels in that."""
+        example = self.examples[i]
+        W, transition, start, stop = self.split(w)
+        T = len(example.gold)
+        emission = np.ones((T, self.L))
+        if len(example.starts):
+            emission[example.filled] += np.add.reduceat(W[example.ids], example.starts, axis=0)
+        emission[np.arange(T), example.gold] -= 1.0
+        y, score = np.zeros(T, dtype=np.int64), np.zeros(1)
+        chain = Chain(emission, np.array([0, T]), np.ascontiguousarray(transition.T), start, stop)
+        backend().viterbi_many(chain, 0, 1, y, score)
+        return example.features - self._features(example, y), float((y != example.gold).sum())
+
+    def split(self, w: Floats) -> ChainWeights:
+        """Flat weights by what they are for; views, not copies."""
+        A, L = self.A, self.L
+        rest = w[A * L :]
+        edges = rest[: L * L].reshape(L, L)
+        return ChainWeights(w[: A * L].reshape(A, L), edges, rest[L * L : L * L + L], rest[L * L + L :])
+
+    def _example(self, rows: Sequence[Sequence[int]], gold: Ints) -> _Example:
+        lengths = np.array([len(row) for row in rows])
+        ids = np.concatenate([np.asarray(row, dtype=np.int64) for row in rows])
+        known, places = np.unique(ids, return_inverse=True)
+        L = self.L
+        own = (known[:, None] * L + np.arange(L)).ravel()
+        support = np.concatenate([own, np.arange(self.A * L, self.dimension)])
+        filled = np.flatnonzero(lengths)
+        starts = (np.cumsum(lengths) - lengths)[filled]
+        tokens = np.repeat(np.arange(len(rows)), lengths)
+        example = _Example(ids, places, tokens, filled, starts, gold, known, support, np.zeros(0))
+        return replace(example, features=self._features(example, gold))
+
+    def _features(self, example: _Example, y: Ints) -> Floats:
+        """phi of a labelling, over the example's support."""
+        L, own = self.L, len(example.known) * self.L
+        where = [
+            example.places * L + y[example.tokens],
+            own + y[:-1] * L + y[1:],
+            np.array([own + L * L + y[0], own + L * L + L + y[-1]]),
+        ]
+        return np.bincount(np.concatenate(where), minlength=len(example.support)).astype(np.float64)
+
+
+def train_chain_svm(
+    train: Sequence[Sentence],
+    settings: SvmSettings | None = None,
+    *,
+    template: str = "words",
+    columns: Sequence[str] = (),
+    start: LinearChain | None = None,
+    progress: Callable[[Checked], None] | None = None,
+) -> tuple[LinearChain, TrainedSvm]:
+    """The chain of the training sentences, and how its training went.
+
+    start: a model to start from, such as that of fewer sentences; what it does not know starts at 0.
+    """
+    if not any(map(len, train)):
+        raise InvalidInput(f"training needs words, found none in {len(train)} sentences; give at least one.")
+    labels = tuple(sorted({label for sentence in train for label in sentence.labels}))
+    label_ids = {label: i for i, label in enumerate(labels)}
+    number: dict[str, int] = {}
+    rows = [
+        [[number.setdefault(a, len(number)) for a in row] for row in attribute_rows(s.x, template, columns)]
+        for s in train
+    ]
+    gold = [np.array([label_ids[label] for label in s.labels], dtype=np.int64) for s in train]
+    problem = ChainProblem(rows, gold, len(number), len(labels))
+    warm = None if start is None else _warm(problem, start, tuple(number), labels)
+    trained = train_svm(problem, settings, warm, progress)
+    # Copies, so that the model does not hold on to more than it is.
+    parts = (part.copy() for part in problem.split(trained.weights))
+    return LinearChain(labels, tuple(columns), template, tuple(number), *parts), trained
+
+
+def _warm(
+    problem: ChainProblem, model: LinearChain, attributes: Sequence[str], labels: Sequence[str]
+) -> Floats:
+    """The weights of a model, laid out for a problem with other attributes and labels."""
+    weights = np.zeros(problem.dimension)
+    parts = problem.split(weights)
+    to = [i for i, label in enumerate(labels) if label in model.labels]
+    of = [model.labels.index(labels[i]) for i in to]
+    known = {attribute: i for i, attribute in enumerate(model.attributes)}
+    rows = [i for i, attribute in enumerate(attributes) if attribute in known]
+    parts.W[np.ix_(rows, to)] = model.weights[np.ix_([known[attributes[i]] for i in rows], of)]
+    parts.transition[np.ix_(to, to)] = model.transition[np.ix_(of, of)]
+    parts.start[to], parts.stop[to] = model.start[of], model.stop[of]
+    return weights

@@ -1,0 +1,217 @@
+"""The negative log-likelihood of a linear-chain CRF, and its gradient, without a graph of T steps.
+
+    loss = log Z - score(y),   d log Z / d emission[t, c] = p(y_t = c),
+    d log Z / d transition[b, c] = sum_t p(y_t = b, y_{t+1} = c)
+
+Scaled forward-backward sums give log Z and all marginals at once, so that autograd keeps nothing of the
+recursion. The score is that of `lcons_decode`: start, emissions, transitions [from, to] and stop, the same in
+training, Viterbi and beam.
+
+Differs from the paper: its beam adds log-softmaxed scores and no stop score, which is not what it trains.
+
+Training the BiLSTM-CRF: Adam on the CRF's loss, batches of equal length, early stopping on dev accuracy.
+
+Paper: Appendix E: learning rates and decays of `lcons_core.learn._settings.BASE_GRIDS`, at most 300 epochs.
+The rate at step t is rate / (1 + decay * t). One thread and one seed: the same run gives the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from lcons_core._errors import InvalidInput
+from lcons_decode.chains._viterbi import viterbi_ids
+from lcons_tasks.data._sentence import Sentence
+from lcons_tasks.models._bilstm_crf import BilstmCrf, Sizes, equally_long, one_thread
+from lcons_tasks.models._word_vectors import WordVectors
+from lcons_tasks.models.phi._tokens import Ints, TokenIds
+
+HEADROOM = 350.0
+
+
+def crf_loss(emission: Tensor, transition: Tensor, start: Tensor, stop: Tensor, y: Tensor) -> Tensor:
+    """The loss summed over a batch of equally long sequences: emission (B, T, L), y (B, T)."""
+    loss: Tensor = _CrfLoss.apply(emission, transition, start, stop, y)  # type: ignore[no-untyped-call]
+    return loss
+
+
+class _CrfLoss(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        context: Any, emission: Tensor, transition: Tensor, start: Tensor, stop: Tensor, y: Tensor
+    ) -> Tensor:
+        scores = emission.double().transpose(0, 1)
+        arcs, first, last = transition.double(), start.double(), stop.double()
+        log_partition, unary, pairwise = _sums(scores, arcs, first, last)
+        gold = scores.gather(2, y.t().unsqueeze(2)).sum() + first[y[:, 0]].sum() + last[y[:, -1]].sum()
+        gold = gold + arcs[y[:, :-1], y[:, 1:]].sum()
+        ones = torch.ones(y.shape, dtype=torch.float64)
+        unary = unary.transpose(0, 1).scatter_add(2, y.unsqueeze(2), -ones.unsqueeze(2))
+        pairwise.index_put_((y[:, :-1], y[:, 1:]), -ones[:, 1:], accumulate=True)
+        kind = emission.dtype
+        ends = unary[:, 0].sum(0).to(kind), unary[:, -1].sum(0).to(kind)
+        context.save_for_backward(unary.to(kind), pairwise.to(kind), *ends)
+        return (log_partition.sum() - gold).to(kind)
+
+    @staticmethod
+    def backward(context: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
+        return (*(upstream * gradient for gradient in context.saved_tensors), None)
+
+
+def _sums(scores: Tensor, arcs: Tensor, start: Tensor, stop: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """log Z (B,), label marginals (T, B, L) and summed pair marginals (L, L); scores are (T, B, L)."""
+    T = len(scores)
+    # Everything is exponentiated relative to the largest score of its step, so nothing overflows; and less a
+    # headroom, so that what is small before it is divided by its scale does not vanish. Emissions may be of
+    # any size; transitions, starts and stops may each span 500.
+    tops = scores.amax(2, keepdim=True) - HEADROOM
+    top, first_top, last_top = arcs.max(), start.max(), stop.max()
+    gains, A = (scores - tops).exp(), (arcs - top).exp()
+    first, last = (start - first_top).exp(), (stop - last_top).exp()
+    forward, scale = torch.empty_like(gains), torch.empty_like(tops)
+    # Tensors are indexed once, by unbind: indexing them at every step would cost as much as the sums.
+    f, g, z = forward.unbind(), gains.unbind(), scale.unbind()
+    current = first * g[0]
+    for t in range(T):
+        if t:
+            current = torch.mm(f[t - 1], A).mul_(g[t])
+        torch.sum(current, 1, keepdim=True, out=z[t])
+        torch.div(current, z[t], out=f[t])
+    ending = (forward[-1] * last).sum(1, keepdim=True)
+    backward, arriving = torch.empty_like(gains), torch.empty_like(gains)
+    backward[-1] = last / ending
+    a, b, g, onward = arriving.unbind(), backward.unbind(), (gains / scale).unbind(), A.t().contiguous()
+    for t in range(T - 1, 0, -1):
+        torch.mul(g[t], b[t], out=a[t])
+        torch.mm(a[t], onward, out=b[t - 1])
+    L = scores.shape[2]
+    pairwise = A * (forward[:-1].reshape(-1, L).t() @ arriving[1:].reshape(-1, L))
+    log_partition = (tops + scale.log()).sum((0, 2)) + ending.squeeze(1).log()
+    return log_partition + (T - 1) * top + first_top + last_top, forward * backward, pairwise
+
+
+LARGEST_GRADIENT = 5.0
+
+
+@dataclass(frozen=True)
+class BilstmSettings:
+    """How to train. Training ends after `patience` epochs and `patience_steps` batches without a better dev
+    accuracy: where data are few, epochs are short and dev accuracy is noisy."""
+
+    learning_rate: float = 0.005
+    decay: float = 1e-5
+    epochs: int = 300
+    patience: int = 5
+    patience_steps: int = 2000
+    batch: int = 16
+    dropout: float = 0.5
+    columns: tuple[str, ...] = ()
+    sizes: Sizes = field(default_factory=Sizes)
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """What a `progress` callback is told: the loss a sentence, dev accuracy and the best so far."""
+
+    epoch: int
+    epochs: int
+    loss: float
+    dev: float
+    best: float
+
+
+def train_bilstm(
+    train: Sequence[Sentence],
+    dev: Sequence[Sentence],
+    settings: BilstmSettings | None = None,
+    vectors: WordVectors | None = None,
+    seed: int = 0,
+    progress: Callable[[Epoch], None] | None = None,
+) -> BilstmCrf:
+    """The model of the epoch that is best on `dev`, which must not be empty."""
+    if not any(map(len, train)) or not any(map(len, dev)):
+        raise InvalidInput(
+            f"training needs train and dev sentences with words, found {len(train)} and {len(dev)} sentences"
+            f" of {sum(map(len, train))} and {sum(map(len, dev))} words; give some of each."
+        )
+    settings = settings or BilstmSettings()
+    if settings.epochs < 1:
+        raise InvalidInput(f"training needs at least one epoch, found {settings.epochs}; allow more.")
+    labels = tuple(sorted({label for sentence in train for label in sentence.labels}))
+    index = {label: i for i, label in enumerate(labels)}
+    token_ids = TokenIds.of((sentence.x for sentence in train), settings.columns)
+    with one_thread(), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = BilstmCrf.untrained(labels, token_ids, vectors, settings.sizes, settings.dropout)
+        x = [model.ids(sentence.x) for sentence in train]
+        y = [np.array([index[label] for label in sentence.labels]) for sentence in train]
+        held_out = Held(model, dev, index)
+        course = _Course(model, settings, seed)
+        best, kept, stale = -1.0, {}, 0
+        for epoch in range(1, settings.epochs + 1):
+            loss = course.epoch(x, y)
+            accuracy = held_out.accuracy()
+            stale += 1
+            if accuracy > best:
+                best, stale = accuracy, 0
+                kept = {name: value.clone() for name, value in model.network.state_dict().items()}
+            if progress is not None:
+                progress(Epoch(epoch, settings.epochs, loss, accuracy, best))
+            if stale >= settings.patience and stale * course.batches >= settings.patience_steps:
+                break
+        model.network.load_state_dict(kept)
+    model.network.eval()
+    return model
+
+
+class Held:
+    """The token accuracy of a model on sentences held out."""
+
+    def __init__(self, model: BilstmCrf, sentences: Sequence[Sentence], index: dict[str, int]) -> None:
+        self._model = model
+        self._ids = [model.ids(sentence.x) for sentence in sentences]
+        gold = [index.get(label, -1) for sentence in sentences for label in sentence.labels]
+        self._gold = np.array(gold)
+
+    def accuracy(self) -> float:
+        """The share of tokens that Viterbi labels right."""
+        found, _ = viterbi_ids(self._model.scores_of_ids(self._ids), threads=1)
+        return float((found == self._gold).mean())
+
+
+class _Course:
+    """Optimiser, rate and order of batches."""
+
+    def __init__(self, model: BilstmCrf, settings: BilstmSettings, seed: int) -> None:
+        self.network, self.settings = model.network, settings
+        self._learned = [p for p in self.network.parameters() if p.requires_grad]
+        self._adam = torch.optim.Adam(self._learned, lr=settings.learning_rate, fused=True)
+        rate = lambda step: 1.0 / (1.0 + settings.decay * step)  # noqa: E731
+        self._schedule = torch.optim.lr_scheduler.LambdaLR(self._adam, rate)
+        self._rng = np.random.default_rng(seed)
+        self.batches = 0
+
+    def epoch(self, x: Sequence[Ints], y: Sequence[Ints]) -> float:
+        """One pass over the sentences; the mean loss a sentence."""
+        self.network.train()
+        total = 0.0
+        batches = equally_long([len(ids) for ids in x], self.settings.batch, self._rng)
+        self.batches = len(batches)
+        for batch in batches:
+            emission = self.network(torch.from_numpy(np.stack([x[i] for i in batch])))
+            gold = torch.from_numpy(np.stack([y[i] for i in batch]))
+            chain = (self.network.transition, self.network.start, self.network.stop)
+            loss = crf_loss(emission, *chain, gold)
+            self._adam.zero_grad()
+            (loss / len(batch)).backward()  # type: ignore[no-untyped-call]
+            torch.nn.utils.clip_grad_norm_(self._learned, LARGEST_GRADIENT)
+            self._adam.step()
+            self._schedule.step()
+            total += loss.item()
+        return total / len(x)

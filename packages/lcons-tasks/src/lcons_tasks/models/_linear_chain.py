@@ -1,0 +1,150 @@
+"""A linear chain model: a weight per attribute and label, transitions, start and stop scores.
+
+    emission[t, c] = sum over attributes a of token t of weights[a, c]
+
+Trained by `linear_crf` (CRFsuite) or by `chain_svm` (structured SVM); decoding and the model file need numpy
+alone.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, count, repeat
+from typing import Any, Self
+
+import numpy as np
+
+from lcons_decode import ChainBatch
+from lcons_decode._scores import Floats
+from lcons_tasks.models._model_file import Arrays, read_names, write_model
+from lcons_tasks.models.phi._templates import Template, checked_columns, template
+from lcons_tasks.models.phi._tokens import Columns
+
+# Sums of weights that are remembered, a key each; at 13 labels a hundred bytes each.
+MOST_KEYS = 2**18
+# Characters of all keys together: strange text may have keys of any length.
+MOST_CHARACTERS = 2**25
+
+
+@dataclass(frozen=True, eq=False)
+class LinearChain:
+    """`weights` (A, L) of `attributes`, `transition` (L, L) [from, to], `start` and `stop` (L,)."""
+
+    labels: tuple[str, ...]
+    columns: tuple[str, ...]
+    template: str
+    attributes: tuple[str, ...]
+    weights: Floats
+    transition: Floats
+    start: Floats
+    stop: Floats
+    kind = "linear-chain"
+
+    @property
+    def parameters(self) -> dict[str, int]:
+        """How many numbers were trained: those that are not zero."""
+        trained = sum(int(np.count_nonzero(array)) for array in self._arrays.values())
+        return {"trained": trained, "in all": trained}
+
+    def scores(self, xs: Sequence[Columns]) -> ChainBatch:
+        """The scores of the inputs, in order."""
+        rows = [row for x in xs for row in self._keys(x)]
+        offsets = np.cumsum([0, *(len(next(iter(x.values()))) for x in xs)])
+        emission = np.zeros((len(rows), len(self.labels)))
+        if rows:
+            lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
+            summed = self._sums.rows(list(chain.from_iterable(rows)))
+            emission = np.add.reduceat(summed, np.cumsum(lengths) - lengths, axis=0)
+        return ChainBatch(emission, offsets, self.transition, self.start, self.stop, self.labels)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model."""
+        header = {
+            "kind": self.kind,
+            "labels": list(self.labels),
+            "columns": list(self.columns),
+            "template": self.template,
+            "attributes": list(self.attributes),
+        }
+        write_model(path, header, self._arrays)
+
+    @classmethod
+    def from_file(cls, header: Mapping[str, Any], arrays: Arrays) -> Self:
+        """The model that `save` wrote."""
+        labels, attributes = read_names(header["labels"], distinct=True), read_names(header["attributes"])
+        name = str(header["template"])
+        template(name)
+        A, L = len(attributes), len(labels)
+        shapes = {"weights": (A, L), "transition": (L, L), "start": (L,), "stop": (L,)}
+        for part, shape in shapes.items():
+            if arrays[part].shape != shape or arrays[part].dtype != np.float64:
+                raise ValueError(f"its {part} are {arrays[part].dtype} of shape {arrays[part].shape}")
+        values = (arrays[part] for part in shapes)
+        return cls(labels, read_names(header["columns"]), name, attributes, *values)
+
+    @property
+    def _arrays(self) -> dict[str, Floats]:
+        return {
+            "weights": self.weights,
+            "transition": self.transition,
+            "start": self.start,
+            "stop": self.stop,
+        }
+
+    @cached_property
+    def _sums(self) -> _Sums:
+        return _Sums(template(self.template), self.attributes, self.weights)
+
+    def _keys(self, x: Columns) -> list[list[str]]:
+        checked_columns(x, self.columns)
+        return template(self.template).keys(x, self.columns)
+
+
+class _Sums:
+    """The summed weights of each key's attributes, found once a key."""
+
+    def __init__(self, template: Template, attributes: Sequence[str], weights: Floats) -> None:
+        self.attributes = template.attributes
+        self.index = {attribute: i for i, attribute in enumerate(attributes)}
+        self.weights = np.concatenate([weights, np.zeros((1, weights.shape[1]))])
+        self.forget()
+
+    def forget(self) -> None:
+        """Starts again with no keys."""
+        self.places: dict[str, int] = {}
+        self.characters = 0
+        self.sums = np.zeros((1024, self.weights.shape[1]))
+
+    def rows(self, keys: Sequence[str]) -> Floats:
+        """(len(keys), L)"""
+        if len(self.places) > MOST_KEYS or self.characters > MOST_CHARACTERS:
+            self.forget()
+        places = self.places
+        ids = np.fromiter(map(places.get, keys, repeat(-1)), dtype=np.int64, count=len(keys))
+        missing = np.flatnonzero(ids < 0).tolist()
+        if missing:
+            fresh = list(dict.fromkeys(keys[i] for i in missing))
+            self._add(fresh, len(places))
+            places.update(zip(fresh, count(len(places))))
+            self.characters += sum(map(len, fresh))
+            ids[missing] = [places[keys[i]] for i in missing]
+        return self.sums[ids]
+
+    def _add(self, keys: Sequence[str], first: int) -> None:
+        last = first + len(keys)
+        if last > len(self.sums):
+            grown = np.zeros((2 * last, self.sums.shape[1]))
+            grown[:first] = self.sums[:first]
+            self.sums = grown
+        # Each key starts with the row of zeros, so that one without known attributes has a sum too.
+        ids: list[int] = []
+        starts = []
+        get, nothing = self.index.get, len(self.weights) - 1
+        for key in keys:
+            starts.append(len(ids))
+            ids.append(nothing)
+            ids.extend(get(attribute, nothing) for attribute in self.attributes(key))
+        self.sums[first:last] = np.add.reduceat(self.weights[ids], starts, axis=0)

@@ -1,0 +1,184 @@
+"""The model: a weight for each attribute of a candidate and entity label, and of a pair and relation label.
+
+    score = sum_i sum_{a in candidate i} W[a, e_i] + sum_{i != j} sum_{a in pair (i, j)} V[a, r_ij]
+
+Attributes come from the training passages alone. What constraints say is no part of the score.
+
+Paper: Sec. 4 (Roth and Yih 2004).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from lcons_core._errors import DamagedFile
+from lcons_decode import RelationScores
+from lcons_decode._scores import Floats, Ints
+from lcons_tasks.data._passage import ENTITIES, RELATIONS, Passage
+from lcons_tasks.models._model_file import Arrays, read_model, read_names, write_model
+from lcons_tasks.models.phi._candidates import (
+    BACKWARD,
+    BIAS,
+    FORWARD,
+    candidate_attributes,
+    pair_attributes,
+    shared_attributes,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Attributes:
+    """The names of the attributes of candidates and of pairs, and their numbers."""
+
+    candidates: tuple[str, ...]
+    pairs: tuple[str, ...]
+
+    @classmethod
+    def of(cls, passages: Iterable[Passage]) -> Self:
+        """All attributes of training passages, in the order in which they are first seen."""
+        singles: dict[str, None] = {}
+        doubles: dict[str, None] = {}
+        for passage in passages:
+            for i in range(len(passage.spans)):
+                singles.update(dict.fromkeys(candidate_attributes(passage, i)))
+            for i, j in passage.pairs:
+                doubles.update(dict.fromkeys(pair_attributes(passage, i, j)))
+        return cls(tuple(singles), tuple(doubles))
+
+    def encode(self, passage: Passage) -> Encoded:
+        """The numbers of a passage's known attributes."""
+        n = len(passage.spans)
+        singles = [_known(candidate_attributes(passage, i), self._numbers) for i in range(n)]
+        bias, forward, backward = self._pair_numbers
+        doubles: dict[tuple[int, int], list[int]] = {}
+        for i in range(n):
+            for j in range(i + 1, n):
+                names = shared_attributes(passage, i, j)
+                doubles[i, j] = bias + _known(names, forward)
+                doubles[j, i] = bias + _known(names, backward)
+        return Encoded(n, Rows.of(singles), Rows.of([doubles[pair] for pair in passage.pairs]))
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {name: k for k, name in enumerate(self.candidates)}
+
+    @cached_property
+    def _pair_numbers(self) -> tuple[list[int], dict[str, int], dict[str, int]]:
+        """The number of the bias, and of attributes without their order, by order."""
+        forward, backward = (
+            {name[1:]: k for k, name in enumerate(self.pairs) if name.startswith(order)}
+            for order in (FORWARD, BACKWARD)
+        )
+        return [k for k, name in enumerate(self.pairs) if name == BIAS], forward, backward
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Numbers of attributes, row after row; the row of each; how many rows."""
+
+    ids: Ints
+    row: Ints
+    count: int
+
+    @classmethod
+    def of(cls, numbers: Sequence[Sequence[int]]) -> Self:
+        ids = np.array([k for row in numbers for k in row], dtype=np.int64)
+        return cls(ids, np.repeat(np.arange(len(numbers)), [len(row) for row in numbers]), len(numbers))
+
+    def sums(self, weights: Floats) -> Floats:
+        """(rows, labels): the summed weights of each row."""
+        found = np.zeros((self.count, weights.shape[1]))
+        starts = np.flatnonzero(np.diff(self.row, prepend=-1))
+        if len(starts):
+            found[self.row[starts]] = np.add.reduceat(weights[self.ids], starts, axis=0)
+        return found
+
+
+def _known(names: Sequence[str], numbers: Mapping[str, int]) -> list[int]:
+    return [numbers[name] for name in names if name in numbers]
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """The attributes of a passage's n candidates, and of its n (n - 1) ordered pairs, in order."""
+
+    n: int
+    candidates: Rows
+    pairs: Rows
+
+    @cached_property
+    def places(self) -> tuple[Ints, Ints]:
+        """The sources and targets of the pairs."""
+        i, j = np.nonzero(~np.eye(self.n, dtype=np.bool_))
+        return i, j
+
+    def spread(self, values: Floats) -> Floats:
+        """(n, n, labels) of values a pair."""
+        full = np.zeros((self.n, self.n, values.shape[1]))
+        full[self.places] = values
+        return full
+
+
+@dataclass(frozen=True, eq=False)
+class RelationModel:
+    """Attributes and their weights, W (candidate attributes, entities) and V (pair attributes, relations)."""
+
+    attributes: Attributes
+    W: Floats
+    V: Floats
+
+    def scores(self, passage: Passage) -> RelationScores:
+        """The scores of a passage's candidates and pairs."""
+        encoded = self.attributes.encode(passage)
+        single, double = encoded.candidates.sums(self.W), encoded.spread(encoded.pairs.sums(self.V))
+        return RelationScores(single, double, entity_labels=ENTITIES, relation_labels=RELATIONS)
+
+    @property
+    def parameters(self) -> int:
+        """The number of weights."""
+        return self.W.size + self.V.size
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model."""
+        header = {
+            "kind": "relations",
+            "entities": list(ENTITIES),
+            "relations": list(RELATIONS),
+            "candidates": list(self.attributes.candidates),
+            "pairs": list(self.attributes.pairs),
+        }
+        write_model(path, header, {"W": self.W, "V": self.V})
+
+
+def load_model(path: str | os.PathLike[str]) -> RelationModel:
+    """The model that `save` wrote."""
+    header, arrays = read_model(path)
+    try:
+        return _model(header, arrays)
+    except (KeyError, TypeError, ValueError) as error:
+        raise DamagedFile(
+            f"{os.fspath(path)!r} is no model of relations that lcons can read: {error}; `lcons run er` makes"
+            " it again."
+        ) from None
+
+
+def _model(header: Mapping[str, Any], arrays: Arrays) -> RelationModel:
+    if header.get("kind") != "relations":
+        raise ValueError(f"its kind is {header.get('kind')!r:.40}")
+    for name, labels in (("entities", ENTITIES), ("relations", RELATIONS)):
+        if read_names(header[name], distinct=True) != labels:
+            raise ValueError(f"its {name} are not {', '.join(labels)}")
+    candidates, pairs = (read_names(header[name], distinct=True) for name in ("candidates", "pairs"))
+    shapes = {"W": (len(candidates), len(ENTITIES)), "V": (len(pairs), len(RELATIONS))}
+    for part, shape in shapes.items():
+        if arrays[part].shape != shape or arrays[part].dtype != np.float64:
+            raise ValueError(f"its {part} is {arrays[part].dtype} of shape {arrays[part].shape}")
+        if not np.isfinite(arrays[part]).all():
+            raise ValueError(f"its {part} is not finite")
+    return RelationModel(Attributes(candidates, pairs), arrays["W"], arrays["V"])

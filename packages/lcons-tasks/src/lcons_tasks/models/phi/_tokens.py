@@ -1,0 +1,109 @@
+"""Tokens as numbers: the word, its affixes, its shape and context columns, each with a vocabulary.
+
+Vocabularies are those of the training sentences; number 0 is whatever they do not hold. Words and affixes
+seen once count as unknown, so that the unknown gets trained.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import groupby
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lcons_core._errors import InvalidInput
+from lcons_core._instance import WORD
+from lcons_tasks.models._model_file import read_names
+
+Ints = NDArray[np.int64]
+Columns = Mapping[str, Sequence[str]]
+
+SUFFIXES = (2, 3)
+
+
+@dataclass(frozen=True)
+class TokenIds:
+    """`words`, `suffixes` of two and of three letters, `shapes`, and the values of context columns."""
+
+    words: tuple[str, ...]
+    suffixes: tuple[tuple[str, ...], ...]
+    shapes: tuple[str, ...]
+    contexts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, xs: Iterable[Columns], columns: Sequence[str] = ()) -> Self:
+        """The vocabularies of training inputs; `columns` are the context columns to read."""
+        inputs = list(xs)
+        words = [word for x in inputs for word in x[WORD]]
+        lower = [word.lower() for word in words]
+        return cls(
+            _seen(lower, 2),
+            tuple(_seen((word[-k:] for word in lower), 2) for k in SUFFIXES),
+            _seen(map(shape, words), 1),
+            {name: _seen((value for x in inputs for value in _column(x, name)), 1) for name in columns},
+        )
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many numbers each field has, the unknown included."""
+        vocabularies = [self.words, *self.suffixes, self.shapes, *self.contexts.values()]
+        return tuple(len(vocabulary) + 1 for vocabulary in vocabularies)
+
+    def __call__(self, x: Columns) -> Ints:
+        """(T, fields) numbers of a sentence."""
+        words = x[WORD]
+        lower = [word.lower() for word in words]
+        fields = [lower, *([word[-k:] for word in lower] for k in SUFFIXES), [shape(word) for word in words]]
+        fields += [list(_column(x, name)) for name in self.contexts]
+        ids = [[index.get(value, 0) for value in f] for index, f in zip(self._indices, fields, strict=True)]
+        return np.array(ids, dtype=np.int64).reshape(len(fields), len(words)).T
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        contexts = {name: list(values) for name, values in self.contexts.items()}
+        suffixes = [list(values) for values in self.suffixes]
+        return {
+            "words": list(self.words),
+            "suffixes": suffixes,
+            "shapes": list(self.shapes),
+            "contexts": contexts,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """The vocabularies that `to_dict` described."""
+        contexts = {name: read_names(values) for name, values in data["contexts"].items()}
+        suffixes = tuple(map(read_names, data["suffixes"]))
+        return cls(read_names(data["words"]), suffixes, read_names(data["shapes"]), contexts)
+
+    @cached_property
+    def _indices(self) -> list[dict[str, int]]:
+        vocabularies = [self.words, *self.suffixes, self.shapes, *self.contexts.values()]
+        return [{value: i for i, value in enumerate(values, start=1)} for values in vocabularies]
+
+
+def shape(word: str) -> str:
+    """The kinds of characters of a word, runs as one.
+
+    >>> shape("McDonald"), shape("U.S."), shape("3,500"), shape("don't")
+    ('XxXx', 'X.X.', 'd,d', "x'x")
+    """
+    kinds = ("X" if c.isupper() else "x" if c.isalpha() else "d" if c.isdigit() else c for c in word)
+    return "".join(kind for kind, _ in groupby(kinds))
+
+
+def _column(x: Columns, name: str) -> Sequence[str]:
+    if name not in x:
+        raise InvalidInput(
+            f"the model reads column {name!r}, found {', '.join(x)}; give that column or train without it."
+        )
+    return x[name]
+
+
+def _seen(values: Iterable[str], least: int) -> tuple[str, ...]:
+    return tuple(sorted(value for value, count in Counter(values).items() if count >= least))

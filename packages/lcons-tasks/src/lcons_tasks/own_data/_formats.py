@@ -1,0 +1,192 @@
+"""Which format a file of labelled data has: by the end of its name, else by how it begins.
+
+Nothing is guessed: a file that could be anything is refused, and the format can be stated.
+
+Labelled data from a file, whatever its format.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from lcons_core._errors import InvalidInput
+from lcons_core._instance import WORD
+from lcons_tasks.data import Columns, MalformedCorpus, read_columns
+from lcons_tasks.data._lines import malformed, numbered_lines, unreadable
+from lcons_tasks.data._stream import POS, column_layout
+from lcons_tasks.own_data._data import Data, Structures
+from lcons_tasks.own_data._json_lines import LABEL, read_json_lines
+from lcons_tasks.own_data._tables import VALID, delimiter_of, read_csv, read_npz
+
+FORMATS = ("conll", "jsonl", "csv", "npz")
+
+_BY_NAME = {
+    ".npz": "npz",
+    ".csv": "csv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".conll": "conll",
+    ".conllu": "conll",
+    ".iob": "conll",
+    ".iob2": "conll",
+    ".bio": "conll",
+}
+_BEGINNING = 2**16
+
+
+def tell_format(path: str | os.PathLike[str], columns: bool = False, tabs: bool = False) -> str:
+    """One of `FORMATS`; `columns` says that columns were stated, which only text without a header has, and
+    `tabs` that their cells are separated by tabs, as only CoNLL columns can be."""
+    if tabs:
+        return "conll"
+    named = _BY_NAME.get(Path(path).suffix.lower())
+    if named is not None:
+        return named
+    try:
+        with Path(path).open("rb") as file:
+            head = file.read(_BEGINNING)
+            whole = not file.read(1)
+    except OSError as error:
+        raise unreadable(path, error) from None
+    told = _by_content(head, whole, columns)
+    if told is None:
+        raise InvalidInput(
+            f"expected CoNLL columns, JSON lines, or a table of psi vectors in {os.fspath(path)!r}, found"
+            " text or bytes whose format cannot be told; state it with --format (conll, jsonl, csv or npz)."
+        )
+    return told
+
+
+def _by_content(head: bytes, whole: bool, columns: bool) -> str | None:
+    if head.startswith(b"PK\x03\x04"):
+        return "npz"
+    if b"\0" in head:
+        return None
+    lines = [line.strip() for line in head.decode("utf-8-sig", "replace").split("\n")]
+    if not whole:
+        lines = lines[:-1]
+    tokens = [line for line in lines if line]
+    if not tokens:
+        return "conll" if whole else None
+    if tokens[0].startswith("{"):
+        return "jsonl"
+    if VALID in tokens[0].split(delimiter_of(tokens[0])):
+        return "csv"
+    return "conll" if columns or _looks_like_columns(lines) else None
+
+
+def _looks_like_columns(lines: list[str]) -> bool:
+    """Whether there are blank lines between groups of lines, all of one number of cells, two or more."""
+    tokens = [line for line in lines if line and not line.startswith("#")]
+    widths = {len(line.split()) for line in tokens}
+    return len(widths) == 1 and min(widths) >= 2 and "" in "\n".join(lines).strip().split("\n")
+
+
+LAST = -1
+# Columns of CoNLL-U.
+FORM, UPOS = 2, 4
+
+
+def read_data(
+    path: str | os.PathLike[str], form: str | None = None, columns: str | None = None, tabs: bool = False
+) -> Data:
+    """The structures or vectors of a file.
+
+    `form` is one of `FORMATS`, told where it is None. `columns` states what is where: for CoNLL columns as
+    `word,pos,label` or `word=1,label=-1`, for JSON lines as `word=tokens,label=tags`. `tabs`: the file is
+    CoNLL columns whose cells are separated by one tab each, so that they may hold blanks.
+    """
+    chosen = form or tell_format(path, columns is not None, tabs)
+    if chosen not in FORMATS:
+        raise InvalidInput(f"unknown format {chosen!r}; it is one of {', '.join(FORMATS)}.")
+    if chosen in ("csv", "npz"):
+        if columns is not None:
+            raise InvalidInput(
+                f"expected no --columns with a table of psi vectors, found {columns!r:.60}; its header names"
+                " them."
+            )
+        return read_csv(path) if chosen == "csv" else read_npz(path)
+    if chosen == "jsonl":
+        return read_json_lines(path, None if columns is None else _members(columns))
+    layout = labelled_layout(path, columns, tabs)
+    instances = tuple(sentence.instance for sentence in read_columns(path, layout))
+    if not instances:
+        raise malformed(path, 1, "expected sentences of one token a line, found none; give at least one.")
+    return Structures(instances)
+
+
+def labelled_layout(path: str | os.PathLike[str], columns: str | None, tabs: bool = False) -> Columns:
+    """The layout that `columns` states, with the label in the last column unless it names `label`.
+
+    Without `columns` the first is the word and the last the label, and of three or more the second is `pos`.
+    Of CoNLL-U (`.conllu`) the words are FORM and the labels UPOS, unless it names others.
+    """
+    conllu = Path(path).suffix.lower() == ".conllu"
+    options = Columns(
+        separator="\t" if tabs or conllu else None, skip_docstart=True, comments=True, conllu=conllu
+    )
+    usual = UPOS if conllu else LAST
+    number, width = _first_width(path, options)
+    if columns is None:
+        if width < 2:
+            raise malformed(
+                path,
+                number,
+                "expected a word and its label in each line, found one column; give both.",
+            )
+        if conllu:
+            return replace(options, words=FORM, labels=UPOS)
+        return replace(options, words=1, labels=LAST, context={POS: 2} if width > 2 else {})
+    found = column_layout(columns)
+    context = dict(found.context)
+    layout = replace(options, words=found.words, labels=context.pop(LABEL, usual), context=context)
+    try:
+        places = layout.places(width)
+    except InvalidInput as error:
+        raise malformed(path, number, str(error)) from None
+    labels = places.pop("labels")
+    shared = [name for name, place in places.items() if place == labels]
+    if shared:
+        name = WORD if shared[0] == "words" else shared[0]
+        raise malformed(
+            path,
+            number,
+            f"expected a column of labels beside {name!r}, found that column {labels + 1} would be both; name"
+            f" the labels' column, as in `--columns word=1,{LABEL}={min(width, 2)}`.",
+        )
+    return layout
+
+
+def described_layout(layout: Columns) -> str:
+    """The layout as `--columns` would state it."""
+    return ",".join(
+        f"{name}={place}"
+        for name, place in {WORD: layout.words, **layout.context, LABEL: layout.labels}.items()
+    )
+
+
+def _first_width(path: str | os.PathLike[str], layout: Columns) -> tuple[int, int]:
+    """(line, cells) of the first token."""
+    for number, text in numbered_lines(path):
+        if text and not layout.is_comment(text, 0):
+            return number, len(layout.split(text))
+    raise MalformedCorpus(
+        f"{os.fspath(path)}: expected sentences of one token a line, found an empty file; give at least one."
+    )
+
+
+def _members(columns: str) -> dict[str, str]:
+    """Columns and the members that hold them, of `word=tokens,label=tags`."""
+    members: dict[str, str] = {}
+    for item in columns.split(","):
+        name, equals, member = (part.strip() for part in item.partition("="))
+        if not name or name in members or (equals and not member):
+            raise InvalidInput(
+                f"expected members such as `word=tokens,{LABEL}=tags`, found {columns!r:.80}; name each"
+                " column once."
+            )
+        members[name] = member if equals else {WORD: "words", LABEL: "labels"}.get(name, name)
+    return members

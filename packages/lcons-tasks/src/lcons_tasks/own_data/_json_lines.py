@@ -1,0 +1,113 @@
+"""JSON lines of labelled structures: an object a line.
+
+    {"labels": ["B-PER", "O"], "words": ["Ann", "sings"], "pos": ["NNP", "VBZ"]}     a sequence
+    {"tuples": [["Person", "Kill"], ["Person", "NoRel"]]}                            tuples
+
+`words` is the column `word`; other lists of one text a label are columns of their own name; members that are
+no lists are not read. Labels are names, never numbers.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from lcons_core._errors import InvalidInput, LconsError
+from lcons_core._instance import WORD, Instance
+from lcons_core.storage._plain import parse
+from lcons_tasks.data._lines import malformed, numbered_lines
+from lcons_tasks.own_data._data import Structures
+
+LABEL = "label"
+TUPLES = "tuples"
+MEMBERS = {LABEL: "labels", WORD: "words"}
+
+
+def read_json_lines(path: str | os.PathLike[str], members: Mapping[str, str] | None = None) -> Structures:
+    """The structures of a file; `members` says which member is which column, `MEMBERS` unless given."""
+    named = {**MEMBERS, **(members or {})}
+    instances: list[Instance] = []
+    of_tuples: bool | None = None
+    for number, text in numbered_lines(path):
+        if not text:
+            continue
+        try:
+            found, tuples = _instance(text, named, members or {})
+        except LconsError as error:
+            raise malformed(path, number, str(error)) from None
+        if of_tuples not in (None, tuples):
+            raise malformed(
+                path,
+                number,
+                f"expected {TUPLES if of_tuples else 'labels'} as in the lines before, found another kind of"
+                " structure; give each kind a file.",
+            )
+        of_tuples = tuples
+        instances.append(found)
+    if not instances:
+        raise malformed(path, 1, "expected an object a line, found none; give at least one structure.")
+    return Structures(tuple(instances), bool(of_tuples))
+
+
+def _instance(text: str, named: Mapping[str, str], stated: Mapping[str, str]) -> tuple[Instance, bool]:
+    try:
+        data = parse(text)
+    except InvalidInput as error:
+        raise InvalidInput(
+            f"expected a JSON object, found that {str(error).rstrip('.')}; write one object a line."
+        ) from None
+    if not isinstance(data, dict):
+        raise InvalidInput(
+            f"expected a JSON object, found a {type(data).__name__}; write one object a line, with"
+            f" `labels` or `{TUPLES}`."
+        )
+    if TUPLES in data and named[LABEL] not in data:
+        return Instance({}, _tuples(data[TUPLES])), True
+    if named[LABEL] not in data:
+        found = ", ".join(list(data)[:8]) or "none"
+        raise InvalidInput(
+            f"expected a member `{named[LABEL]}` or `{TUPLES}`, found {found};"
+            " name the member of the labels as in `--columns label=tags`."
+        )
+    labels = _texts(data[named[LABEL]], named[LABEL], None)
+    x = {}
+    for column, member in named.items():
+        if column == LABEL:
+            continue
+        if member in data:
+            x[column] = _texts(data[member], member, len(labels))
+        elif column in stated:
+            raise InvalidInput(
+                f"expected a member `{member}`, found none; add it or leave it out of --columns."
+            )
+    for member, values in data.items():
+        if member not in named.values() and member not in x and isinstance(values, list) and not stated:
+            x[member] = _texts(values, member, len(labels))
+    return Instance(x, labels), False
+
+
+def _texts(values: Any, member: str, length: int | None) -> tuple[str, ...]:
+    if not isinstance(values, list) or not all(isinstance(value, str) and value for value in values):
+        raise InvalidInput(
+            f"expected `{member}` to be a list of names, found {repr(values)[:60]}; write labels and tags as"
+            " text, not as numbers."
+        )
+    if length is not None and len(values) != length:
+        raise InvalidInput(
+            f"expected {length} values in `{member}`, one a label, found {len(values)}; give one each."
+        )
+    return tuple(values)
+
+
+def _tuples(values: Any) -> tuple[tuple[str, ...], ...]:
+    whole = isinstance(values, list) and all(
+        isinstance(one, list) and one and all(isinstance(value, str) and value for value in one)
+        for one in values
+    )
+    if not whole:
+        raise InvalidInput(
+            f"expected `{TUPLES}` to be a list of lists of names, found {repr(values)[:60]}; write them as"
+            ' [["Person", "Kill"], ...].'
+        )
+    return tuple(tuple(one) for one in values)

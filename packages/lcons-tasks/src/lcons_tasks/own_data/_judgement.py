@@ -1,0 +1,252 @@
+"""How a constraint judges data: what it forbids of valid structures and allows of invalid ones.
+
+A valid structure that it forbids is an error of the constraint: a decoder under it can never be right there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from lcons_core import LearnedConstraint, why
+from lcons_core._blocks import Kind
+from lcons_core._psi import SparsePsi
+from lcons_core.features import SequenceFeature
+from lcons_tasks.own_data._data import Data, PsiTable
+from lcons_tasks.own_data._examples import Parts, times
+from lcons_tasks.own_data._settings import LearnSettings
+from lcons_tasks.own_data._vocabulary import Unknown
+
+MOST_SHOWN = 5
+# Of fewer structures a share in percent would say more than they do.
+FEWEST = 30
+ROW, STRUCTURE = "row", "structure"
+_LONGEST = 12
+
+
+@dataclass(frozen=True)
+class Forbidden:
+    """Parts of valid structures with one psi: how often it was met, in words, where first, and the sum that
+    forbids it. `structure` is the number in the file, from 1."""
+
+    count: int
+    words: str
+    structure: int
+    text: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Counts on data; `unit` is what a structure is called.
+
+    Of the forbidden parts, `forbidden_rare` were seen in training, but too seldom for `min_support`, and
+    `forbidden_unseen` were never seen there as valid and are among its invalid vectors. `new` parts are those
+    that training has not, `invalid` vectors those that ought to be forbidden (None where there are none to
+    judge), `invalid_new` of which training had not. `unknown` are tokens of unknown context."""
+
+    unit: str
+    structures: int
+    forbidden_structures: int
+    parts: int
+    forbidden_parts: int
+    forbidden_rare: int
+    forbidden_unseen: int
+    new_parts: int | None
+    new_allowed: int | None
+    invalid: int | None
+    invalid_new: int | None
+    invalid_forbidden: int | None
+    outside: int
+    outside_example: str
+    unknown: Unknown | None
+    examples: tuple[Forbidden, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Known:
+    """Keys of the vectors of training: all valid ones, those frequent enough to be learned, invalid ones."""
+
+    valid: Set[bytes]
+    learned: Set[bytes]
+    invalid: Set[bytes]
+
+
+def judge(
+    constraint: LearnedConstraint,
+    data: Data,
+    parts: Parts,
+    known: Known,
+    held_out: bool = False,
+    invalid: SparsePsi | None = None,
+    unknown: Unknown | None = None,
+    most: int = MOST_SHOWN,
+) -> Judgement:
+    """What the constraint says about the valid `parts` of `data`, and about invalid vectors beside them.
+
+    `held_out`: training has not had the data, so that some parts may be new. The parts forbidden most often
+    are shown.
+    """
+    accepted = _accepted(constraint, parts.psi)
+    rejected = np.flatnonzero(~accepted)
+    keys = parts.psi.take(rejected).row_keys()
+    new = None
+    if held_out:
+        new = np.array([key not in known.valid for key in parts.psi.row_keys()], dtype=np.bool_)
+    numbers = data.numbers()
+    outside = ""
+    if parts.outside:
+        i, reason = parts.outside[0]
+        outside = f"{_unit(data)} {numbers[i]}: {reason}"
+    return Judgement(
+        unit=_unit(data),
+        structures=parts.inside,
+        forbidden_structures=len(np.unique(parts.owner[rejected])),
+        parts=len(accepted),
+        forbidden_parts=len(rejected),
+        forbidden_rare=sum(key in known.valid and key not in known.learned for key in keys),
+        forbidden_unseen=sum(key in known.invalid and key not in known.valid for key in keys),
+        new_parts=None if new is None else int(new.sum()),
+        new_allowed=None if new is None else int((new & accepted).sum()),
+        invalid=None if invalid is None else len(invalid),
+        invalid_new=None if invalid is None else sum(k not in known.invalid for k in invalid.row_keys()),
+        invalid_forbidden=None if invalid is None else int((~_accepted(constraint, invalid)).sum()),
+        outside=len(parts.outside),
+        outside_example=outside,
+        unknown=unknown,
+        examples=tuple(_examples(constraint, data, parts, rejected, most)),
+    )
+
+
+def _accepted(constraint: LearnedConstraint, psi: SparsePsi) -> Any:
+    return constraint.network.accepts(psi) if len(psi) else np.zeros(0, dtype=np.bool_)
+
+
+def _examples(
+    constraint: LearnedConstraint, data: Data, parts: Parts, rejected: Any, most: int
+) -> list[Forbidden]:
+    psi = parts.psi.take(rejected)
+    first: dict[bytes, int] = {}
+    counts: dict[bytes, int] = {}
+    for row, key in zip(rejected.tolist(), psi.row_keys(), strict=True):
+        first.setdefault(key, row)
+        counts[key] = counts.get(key, 0) + 1
+    # sorted() is stable: ties go to the one met first.
+    chosen = sorted(first, key=lambda key: -counts[key])[:most]
+    found = []
+    for key in chosen:
+        row = first[key]
+        words, reason = _reason(constraint, parts.psi.take(np.array([row])).dense()[0])
+        owner = int(parts.owner[row])
+        text = _text(constraint, data, owner, int(parts.position[row]))
+        found.append(Forbidden(counts[key], words, int(data.numbers()[owner]), text, reason))
+    return found
+
+
+def _reason(constraint: LearnedConstraint, point: Any) -> tuple[str, str]:
+    """The smallest forbidden part of a vector that was looked for, and the sum that forbids all of it."""
+    named = constraint.space.describe(point)
+    full = str(why(constraint, named))
+    one_hot = {block.name for block in constraint.space.blocks if block.kind is Kind.ONE_HOT}
+    if one_hot == set(named):
+        for name in list(named):
+            rest = {other: value for other, value in named.items() if other != name}
+            if rest and why(constraint, rest).forbidden:
+                named = rest
+    return ", ".join(_said(name, value) for name, value in named.items()), full
+
+
+def _said(name: str, value: Any) -> str:
+    if isinstance(value, str):
+        return f"{name} {value}"
+    if isinstance(value, dict):
+        value = [f"{one} {number}" for one, number in value.items() if number]
+    shown = ", ".join(value[:_LONGEST]) + (f" and {len(value) - _LONGEST} more" if value[_LONGEST:] else "")
+    return f"{name}: {shown or 'none'}"
+
+
+def _text(constraint: LearnedConstraint, data: Data, owner: int, position: int) -> str:
+    """The tokens of a window with their labels, a tuple, or the beginning of a structure."""
+    if isinstance(data, PsiTable):
+        return ""
+    instance = data.instances[owner]
+    if data.tuples:
+        return f"({', '.join(instance.y[position])})"
+    feature = constraint.feature
+    places: list[int] = list(range(len(instance.y)))
+    if isinstance(feature, SequenceFeature):
+        places = [t for t, _ in feature.label_terms(len(instance.y), position)]
+    words = instance.x.get("word")
+    shown = [f"{words[t]}/{instance.y[t]}" if words else instance.y[t] for t in places[:_LONGEST]]
+    return " ".join([*shown, *(["..."] if places[_LONGEST:] else [])])
+
+
+def _unit(data: Data) -> str:
+    return ROW if isinstance(data, PsiTable) else STRUCTURE
+
+
+def percent(share: float) -> str:
+    """A share in percent; only all is 100 % and only none is 0 %.
+
+    >>> percent(0.0045), percent(0.0002), percent(0.9999), percent(1.0)
+    ('0.4%', 'under 0.1%', 'over 99.9%', '100.0%')
+    """
+    text = f"{100 * share:.1f}"
+    if text == "0.0" and share > 0:
+        return "under 0.1%"
+    return "over 99.9%" if text == "100.0" and share < 1 else f"{text}%"
+
+
+def warning(judgement: Judgement, where: str, data: Data, settings: LearnSettings) -> str | None:
+    """One sentence where valid structures are forbidden, with what helps against it, else None."""
+    if not judgement.forbidden_structures:
+        return None
+    first = judgement.examples[0]
+    unit = _unit(data)
+    of_rows = isinstance(data, PsiTable)
+    what = f"valid {unit}s" if of_rows else "gold structures"
+    text = f" ({first.text})" if first.text else ""
+    figures = [] if of_rows else [f"{judgement.forbidden_parts:,} of {judgement.parts:,} parts"]
+    if judgement.structures >= FEWEST:
+        figures.insert(0, percent(judgement.forbidden_structures / judgement.structures))
+    shown = f" ({', '.join(figures)})" if figures else ""
+    return (
+        f"the constraint forbids {judgement.forbidden_structures:,} of {judgement.structures:,} {what}"
+        f" {where}{shown}, such as {unit} {first.structure}{text}: {first.words};"
+        f" {_advice(judgement, settings)}"
+    )
+
+
+def _advice(judgement: Judgement, settings: LearnSettings) -> str:
+    """What helps, by why the parts are forbidden."""
+    rare, unseen = judgement.forbidden_rare, judgement.forbidden_unseen
+    others = judgement.forbidden_parts - rare - unseen
+    unit = ROW if judgement.unit == ROW else "part"
+    causes = []
+    if rare:
+        causes.append(
+            f"{_many(rare, unit)} seen in training, but fewer than {times(settings.min_support)}, so lower"
+            " --min-support"
+        )
+    if unseen:
+        causes.append(
+            f"{_many(unseen, unit)} never valid in training and among its invalid vectors, so learn from more"
+            " data"
+        )
+    if others:
+        causes.append(
+            f"{_many(others, unit)} never invalid in training, so learn with more caution (--caution"
+            f" {4 * settings.caution:g})"
+        )
+    return "; ".join([*causes, "or use it softly."])
+
+
+def _many(number: int, unit: str) -> str:
+    return f"1 {unit} was" if number == 1 else f"{number:,} {unit}s were"

@@ -1,0 +1,147 @@
+"""What was learned, as text for people and as plain data for machines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from lcons_core.features import NgramContext, SequenceFeature
+from lcons_tasks.own_data._examples import GIVEN, UNSEEN
+from lcons_tasks.own_data._judgement import FEWEST, ROW, Judgement, percent
+from lcons_tasks.own_data._learn import Learned
+
+
+def shown(found: Learned, learned_from: str, held_out: str, with_why: bool = False) -> str:
+    """The report: what was learned and from what, the rules in words, and how held-out data are judged."""
+    return "\n".join(_lines(found, learned_from, held_out, with_why)) + "\n"
+
+
+def to_dict(found: Learned, learned_from: str, held_out: str) -> dict[str, Any]:
+    """The same as plain data, with at most as many rules as are shown."""
+    explanation = found.explanation.to_dict()
+    explanation["found"] = len(found.explanation)
+    explanation["rules"] = explanation["rules"][: found.explanation.limit]
+    feature = found.constraint.feature
+    return {
+        "feature": None if feature is None else feature.kind,
+        "n": getattr(feature, "n", None),
+        "labels": list(getattr(feature, "labels", ())),
+        "columns": found.constraint.space.d,
+        "hidden": found.constraint.network.K,
+        "seed": found.settings.seed,
+        "negatives": found.negatives,
+        "examples": {"valid": len(found.examples.positives), "invalid": len(found.examples.negatives)},
+        "contradictions": found.contradictions,
+        "training_accuracy": found.constraint.provenance["training_accuracy"],
+        "configuration": found.chosen,
+        "cross_validation": list(found.scores),
+        "tried": [{"hidden": K, "right": right} for K, right in found.tried],
+        "learned_from": learned_from,
+        "held_out_data": held_out,
+        "training": found.training.to_dict(),
+        "held_out": None if found.held_out is None else found.held_out.to_dict(),
+        "explanation": explanation,
+        "warnings": list(found.warnings),
+    }
+
+
+def _lines(found: Learned, learned_from: str, held_out: str, with_why: bool) -> Iterator[str]:
+    valid, invalid = len(found.examples.positives), len(found.examples.negatives)
+    made = "given" if found.negatives == GIVEN else f"made by `{found.negatives}`"
+    accuracy = found.constraint.provenance["training_accuracy"]
+    yield f"constraint: {described(found)}, K = {found.constraint.network.K}, seed {found.settings.seed}"
+    yield f"learned from {learned_from}: {valid:,} valid vectors and {invalid:,} invalid ones, {made};"
+    yield f"  it tells {percent(accuracy)} of them right"
+    if found.contradictions:
+        yield f"  {found.contradictions:,} vectors were given as valid and as invalid, and count as valid"
+    if found.scores:
+        chosen = found.chosen
+        yield (
+            f"chosen from {len(found.scores)} settings by cross-validation ({percent(max(found.scores))}"
+            f" right on held-out folds at best): K = {chosen['hidden']}, rate {chosen['learning_rate']:g},"
+            f" decay {chosen['decay']:g}"
+        )
+    if found.tried:
+        yield _chosen(found)
+    yield ""
+    yield "In words:"
+    yield str(found.explanation)
+    yield ""
+    if found.held_out is None:
+        yield f"On the data that it learned from ({held_out}):"
+        yield from _judged(found.training, with_why)
+    else:
+        yield f"On held-out data ({held_out}):"
+        yield from _judged(found.held_out, with_why)
+        if found.held_out.invalid is None:
+            yield f"  invalid vectors: not judged, as {_unjudged(found)}"
+        if found.training.forbidden_structures:
+            yield "On the data that it learned from:"
+            yield from _judged(found.training, with_why)
+
+
+def described(found: Learned) -> str:
+    """The feature in a few words."""
+    feature, d = found.constraint.feature, found.constraint.space.d
+    if feature is None:
+        return f"psi of {d:,} columns"
+    labels = len(getattr(feature, "labels", ()))
+    name = feature.context_name if isinstance(feature, NgramContext) else feature.kind
+    n = getattr(feature, "n", None)
+    padded = ", padded" if isinstance(feature, SequenceFeature) and feature.pad else ""
+    return (
+        f"{name}{f', n = {n}' if n else ''}{padded}{f', {labels} labels' if labels else ''} ({d:,} columns)"
+    )
+
+
+def _chosen(found: Learned) -> str:
+    """How K was chosen where it was doubled."""
+    tried = ", ".join(f"{K}" for K, _ in found.tried)
+    K = found.constraint.network.K
+    if found.tried[-1][1] == 1:
+        return f"chosen K = {K}, the smallest of {tried} that tells all of them right"
+    return f"chosen K = {K}, which tells the most of them right; none of {tried} tells all"
+
+
+def _unjudged(found: Learned) -> str:
+    if found.negatives == UNSEEN:
+        return "`unseen` made all of them in training"
+    return "held-out data give none that training has not had, or too many"
+
+
+def _judged(judgement: Judgement, with_why: bool) -> Iterator[str]:
+    if not judgement.structures:
+        yield "  it judges none of them"
+    elif not judgement.parts:
+        yield "  it says nothing about them: none is long enough"
+    else:
+        forbidden, structures = judgement.forbidden_structures, judgement.structures
+        shares = structures >= FEWEST
+        line = f"  forbids {_of(forbidden, structures, f'valid {judgement.unit}s', shares)}"
+        if judgement.unit != ROW:
+            line += f", {_of(judgement.forbidden_parts, judgement.parts, 'of their parts', shares)}"
+        yield line
+    if judgement.new_parts:
+        allowed = judgement.new_allowed
+        yield f"  parts that training has not: {judgement.new_parts:,}, of which it allows {allowed:,}"
+    if judgement.invalid and judgement.invalid_forbidden is not None:
+        forbidden, invalid, new = judgement.invalid_forbidden, judgement.invalid, judgement.invalid_new
+        where = f"{new:,} of them not in training"
+        share = f" ({percent(forbidden / invalid)})" if invalid >= FEWEST else ""
+        yield f"  invalid vectors: {invalid:,} ({where}), of which it forbids {forbidden:,}{share}"
+    if judgement.outside:
+        yield f"  not judged: {judgement.outside:,} ({judgement.outside_example})"
+    if judgement.unknown and judgement.unknown.tokens:
+        never = f", {judgement.unknown.never:,} of them never" if judgement.unknown.rare else ""
+        yield f"  {judgement.unknown.what}: {judgement.unknown.tokens:,}{never}"
+    if judgement.examples:
+        yield "  what it forbids there, most often first:"
+    for one in judgement.examples:
+        text = f": {one.text}" if one.text else ""
+        yield f"  - {one.count:,} x {one.words} (first in {one.structure:,}{text})"
+        if with_why:
+            yield f"    {one.why}"
+
+
+def _of(part: int, whole: int, what: str, share: bool) -> str:
+    return f"{part:,} of {whole:,} {what}" + (f" ({percent(part / whole)})" if share else "")

@@ -1,0 +1,211 @@
+"""Tables of psi vectors: CSV with a header and a 0/1 column `valid`, npz with `X`, `y` and `names`.
+
+Columns named `block=value` with one block are a block; where each row has exactly one of them it is one-hot
+(with OTHER where a row may have none), else binary. Other columns are binary, or counts where they exceed 1.
+So a file's column order is the order of psi:
+
+    source=Person,source=Location,relation=NoRel,relation=Kill,valid
+    1,0,0,1,1
+    0,1,0,1,0
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterable
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lcons_core._arithmetic import Floats
+from lcons_core._blocks import Block, binary, count, one_hot
+from lcons_core._errors import InvalidInput
+from lcons_core._space import FeatureSpace
+from lcons_tasks.data._lines import MalformedCorpus, malformed, quoted, unreadable
+from lcons_tasks.own_data._data import PsiTable
+
+VALID = "valid"
+PLAIN, COUNTED = "psi", "count"
+DELIMITERS = ",;\t"
+# What numpy and zipfile raise for files that are not as they should be.
+_DAMAGE = (
+    ValueError,
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    KeyError,
+    MemoryError,
+    NotImplementedError,
+    RuntimeError,
+    SyntaxError,
+    struct.error,
+)
+
+
+def read_csv(path: str | os.PathLike[str]) -> PsiTable:
+    """The vectors of a CSV file (comma, semicolon or tab)."""
+    try:
+        text = Path(path).read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise unreadable(path, error) from None
+    except UnicodeDecodeError as error:
+        raise malformed(path, 1, f"expected UTF-8 text, found other bytes at {error.start}.") from None
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(text.split("\n", 1)[0]))
+    try:
+        rows = [(reader.line_num, cells) for cells in reader if any(cell.strip() for cell in cells)]
+    except csv.Error as error:
+        raise malformed(path, reader.line_num, f"expected CSV, found {error}; correct the line.") from None
+    if len(rows) < 2:
+        raise malformed(path, 1, f"expected a header and rows of numbers, found {len(rows)} lines; add some.")
+    header = [cell.strip() for cell in rows[0][1]]
+    _check_names(path, header)
+    if VALID not in header:
+        raise malformed(
+            path,
+            rows[0][0],
+            f"expected a column named {VALID!r} (1 for valid vectors, 0 for invalid), found"
+            f" {', '.join(header[:12])}{' ...' if len(header) > 12 else ''}; add or rename it.",
+        )
+    numbers = np.array([_numbers(path, line, cells, header) for line, cells in rows[1:]])
+    place = header.index(VALID)
+    verdict = numbers[:, place]
+    if not np.isin(verdict, (0, 1)).all():
+        row = int(np.argmin(np.isin(verdict, (0, 1))))
+        raise malformed(
+            path, rows[1 + row][0], f"expected 0 or 1 in column {VALID!r}, found {verdict[row]:g}; use these."
+        )
+    names = [name for name in header if name != VALID]
+    return PsiTable(tuple(names), np.delete(numbers, place, axis=1), verdict == 1)
+
+
+def read_npz(path: str | os.PathLike[str]) -> PsiTable:
+    """The vectors of an npz file: X (N, d), y (N,) of 0 and 1, names (d,)."""
+    try:
+        with np.load(Path(path), allow_pickle=False) as file:
+            if not isinstance(file, np.lib.npyio.NpzFile):
+                raise ValueError("a single array")
+            missing = [name for name in ("X", "y", "names") if name not in file]
+            if missing:
+                raise MalformedCorpus(
+                    f"{os.fspath(path)}: expected arrays X (rows, columns), y (rows) and names (columns),"
+                    f" found {', '.join(file.files) or 'none'}; save them with numpy.savez."
+                )
+            X, y, names = file["X"], file["y"], file["names"]
+    except _DAMAGE as error:
+        if isinstance(error, MalformedCorpus):
+            raise
+        raise MalformedCorpus(
+            f"{os.fspath(path)}: expected an npz file of numbers and text, found something else"
+            f" ({' '.join(str(error).split()):.80}); save X, y and names with numpy.savez, names as text."
+        ) from None
+    except OSError as error:
+        raise unreadable(path, error) from None
+    for name, array, kinds in (("X", X, "biuf"), ("y", y, "biuf"), ("names", names, "U")):
+        if array.dtype.kind not in kinds:
+            raise MalformedCorpus(
+                f"{os.fspath(path)}: expected {name} to hold {'text' if kinds == 'U' else 'numbers'}, found"
+                f" {array.dtype}; convert it before saving."
+            )
+    if X.ndim != 2 or y.shape != X.shape[:1] or names.shape != X.shape[1:]:
+        raise MalformedCorpus(
+            f"{os.fspath(path)}: expected X (rows, columns), y (rows) and names (columns), found shapes"
+            f" {X.shape}, {y.shape} and {names.shape}; give one y a row and one name a column."
+        )
+    if not np.isin(y, (0, 1)).all():
+        raise MalformedCorpus(f"{os.fspath(path)}: expected y of 0 and 1, found others; 1 means valid.")
+    _check_names(path, names.tolist())
+    return PsiTable(tuple(names.tolist()), X.astype(np.float64), y == 1)
+
+
+def table_space(names: Iterable[str], X: Floats) -> FeatureSpace:
+    """The space of a table's columns, as its rows use them.
+
+    >>> names = ["source=Person", "source=Location", "weekday"]
+    >>> [str(block.kind) for block in table_space(names, np.array([[1.0, 0, 1], [0, 1, 0]])).blocks]
+    ['one-hot', 'binary']
+    """
+    names = list(names)
+    wrong = np.argwhere(~((np.rint(X) == X) & (X >= 0)))
+    if len(wrong):
+        row, column = wrong[0]
+        raise InvalidInput(
+            f"expected whole numbers of at least 0 in psi, found {X[row, column]:g} in column"
+            f" {names[column]!r}; use 0 and 1, counts, or bins of values."
+        )
+    largest = X.max(0)
+    kinds = [
+        _block_name(name) or (COUNTED if high > 1 else PLAIN,)
+        for name, high in zip(names, largest, strict=True)
+    ]
+    blocks: list[Block] = []
+    first = 0
+    for kind, group in groupby(kinds):
+        columns = slice(first, first + len(list(group)))
+        first = columns.stop
+        blocks.append(_block(kind, names[columns], X[:, columns], {block.name for block in blocks}))
+    return FeatureSpace(blocks)
+
+
+def delimiter_of(header: str) -> str:
+    """What separates the cells of a header."""
+    return max(DELIMITERS, key=header.count)
+
+
+def _block_name(name: str) -> tuple[str, str] | None:
+    """(block, "=") of a column named `block=value`."""
+    block, equals, value = name.partition("=")
+    return (block, "=") if equals and block and value else None
+
+
+def _block(kind: tuple[str, ...], names: list[str], X: Floats, taken: set[str]) -> Block:
+    name, own = kind[0], len(kind) > 1
+    if name in taken and own:
+        raise InvalidInput(
+            f"expected the columns of block {name!r} beside each other, found others between; reorder them."
+        )
+    numbered = (name if i == 1 else f"{name} {i}" for i in range(1, len(taken) + 2))
+    free = name if own else next(one for one in numbered if one not in taken)
+    values = [one.partition("=")[2] for one in names] if own else names
+    if X.max() > 1:
+        # As for counts of labels: twice what was seen is possible.
+        return count(free, values, high=2 * int(X.max()))
+    sums = X.sum(1)
+    if own and len(values) > 1 and (sums <= 1).all():
+        return one_hot(free, values, other=bool((sums == 0).any()))
+    return binary(free, values)
+
+
+def _check_names(path: str | os.PathLike[str], names: list[str]) -> None:
+    if len(set(names)) != len(names) or not all(names):
+        twice = next((name for name in names if names.count(name) > 1 or not name), "")
+        raise malformed(
+            path, 1, f"expected a name of its own for each column, found {twice!r} twice or empty; rename it."
+        )
+
+
+def _numbers(path: str | os.PathLike[str], line: int, cells: list[str], header: list[str]) -> NDArray[Any]:
+    if len(cells) != len(header):
+        raise malformed(
+            path,
+            line,
+            f"expected {len(header)} cells as in the header, found {len(cells)}; correct the line.",
+        )
+    row = np.empty(len(cells))
+    for i, cell in enumerate(cells):
+        try:
+            row[i] = float(cell)
+        except ValueError:
+            row[i] = np.nan
+        if not np.isfinite(row[i]):
+            raise malformed(
+                path, line, f"expected a number in column {header[i]!r}, found {quoted(cell)}; correct it."
+            )
+    return row

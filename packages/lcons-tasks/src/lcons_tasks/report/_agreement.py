@@ -1,0 +1,188 @@
+"""Constraints of different runs over one space: equal, or what only one of them allows.
+
+Two constraints are compared where their spaces have the same blocks and values. `lcons_core.compare` proves
+the verdict: by every point of a small domain; of a large one by a closed form or a witness, and where there
+is neither they are undecided. Files of the same content are equal without a look.
+
+The work is bounded: pairs of one name come first, and what would take too long is left out, and said.
+
+Not in the paper.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from textwrap import shorten
+from typing import Any
+
+from lcons_core import Comparison, LearnedConstraint, compare, load
+from lcons_core.reason._compare import Outcome, in_words
+from lcons_core.reason._points import ENUMERATION_LIMIT
+from lcons_tasks.report._html import Html, element, joined
+from lcons_tasks.report._run import ConstraintSet
+from lcons_tasks.report._tables import data_table
+
+MOST_PAIRS = 24
+# Seconds, as estimated: of all pairs, and of one whose domain is too large to enumerate.
+LONGEST, SEARCHED = 20.0, 4.0
+# Points times hidden units that are enumerated in a second.
+SPEED = 2e8
+WITNESSES, WITNESS_LENGTH = 3, 160
+
+VERDICTS = {Outcome.EQUAL: "y", Outcome.DIFFERENT: "x", Outcome.UNDECIDED: "d"}
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """A constraint of a run; `copies` of the same content are in other sets of the run."""
+
+    run: str
+    stem: str
+    name: str
+    constraint: LearnedConstraint
+    digest: str
+    copies: int = 0
+
+    @property
+    def shown(self) -> Html:
+        """What it is called on a page; a file by itself is called by its run."""
+        name = "" if self.name == f"{self.stem}/{self.stem}" else self.name
+        copies = f" (and {self.copies:,} of the same content)" if self.copies else ""
+        return joined(element("b", self.run), f" {name}" if name else None, copies)
+
+
+Pair = tuple[Member, Member]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The pairs to compare, how many are left out, how long it takes, and how many constraints are alone in
+    their space."""
+
+    pairs: tuple[Pair, ...] = ()
+    left_out: int = 0
+    seconds: float = 0.0
+    alone: int = 0
+
+    def __str__(self) -> str:
+        left = f", {self.left_out:,} left out, as they would take too long" if self.left_out else ""
+        alone = f"; constraints over a space that no other run has: {self.alone:,}" if self.alone else ""
+        return f"pairs of constraints of different runs compared: {len(self.pairs):,}{left}{alone}"
+
+
+def plan(shown: Mapping[str, Sequence[ConstraintSet]]) -> Plan:
+    """Which constraints of runs to compare; `shown` are the sets of constraints of each run."""
+    runs = [found for name, sets in shown.items() if (found := members(name, sets))]
+    if len(runs) < 2:
+        return Plan()
+    pairs = [
+        (a, b)
+        for one, other in combinations(runs, 2)
+        for a in one
+        for b in other
+        if a.constraint.space == b.constraint.space
+    ]
+    # Those of one set and name first, then those of one name.
+    pairs.sort(key=lambda pair: (pair[0].name != pair[1].name, pair[0].stem != pair[1].stem))
+    kept: list[Pair] = []
+    total = 0.0
+    for pair in pairs:
+        seconds = seconds_of(*pair)
+        if len(kept) < MOST_PAIRS and total + seconds <= LONGEST:
+            kept.append(pair)
+            total += seconds
+    there = {id(member) for pair in pairs for member in pair}
+    alone = sum(id(member) not in there for run in runs for member in run)
+    return Plan(tuple(kept), len(pairs) - len(kept), total, alone)
+
+
+def members(run: str, sets: Sequence[ConstraintSet]) -> list[Member]:
+    """The constraints of a run, those of the same content once."""
+    found: dict[str, list[tuple[ConstraintSet, Path]]] = {}
+    for one in sets:
+        for path in one.files:
+            found.setdefault(hashlib.sha256(path.read_bytes()).hexdigest(), []).append((one, path))
+    return [
+        Member(run, path.stem, f"{one.name}/{path.stem}", load(path), digest, len(same) - 1)
+        for digest, same in found.items()
+        for one, path in same[:1]
+    ]
+
+
+def seconds_of(a: Member, b: Member) -> float:
+    """How long a comparison takes, about."""
+    if a.digest == b.digest:
+        return 0.0
+    size = a.constraint.space.size
+    if size > ENUMERATION_LIMIT:
+        return SEARCHED
+    return size * (a.constraint.network.K + b.constraint.network.K) / SPEED
+
+
+def agreement_view(planned: Plan, tell: Callable[[str], None]) -> Html:
+    """A row a pair, with its verdict in words; `tell` hears of each pair before it is looked at."""
+    rows = []
+    for a, b in planned.pairs:
+        tell(f"{a.run} and {b.run}")
+        rows.append(_row(a, b))
+    head = ["constraints", "verdict", "what only one of them allows", "how it is known"]
+    title = "Constraints of different runs over the same blocks and values"
+    return joined(data_table(title, head, rows, class_="pairs") if rows else None, _note(planned))
+
+
+def _row(a: Member, b: Member) -> list[object]:
+    names = joined(a.shown, element("br"), b.shown)
+    if a.digest == b.digest:
+        return [names, _verdict(Outcome.EQUAL), "", "files of the same content"]
+    found = compare(a.constraint, b.constraint, witnesses=WITNESSES)
+    sides = ((a, found.only_a, found.witnesses_a), (b, found.only_b, found.witnesses_b))
+    only = [_only(one.run, number, own, found.complete) for one, number, own in sides if number]
+    return [names, _verdict(found.outcome), joined(*only), how(found)]
+
+
+def _verdict(outcome: Outcome) -> Html:
+    return element("td", element("span", str(outcome), class_=f"verdict {VERDICTS[outcome]}"))
+
+
+def _only(run: str, number: int, witnesses: Sequence[dict[str, Any]], complete: bool) -> Html:
+    least = "" if complete else "at least "
+    shown = [shorten(in_words(one), WITNESS_LENGTH, placeholder=" …") for one in witnesses]
+    shown += [f"and {number - len(shown):,} more"] * (number > len(shown))
+    return joined(
+        f"only {run} allows {least}{number:,} point{'s'[: number > 1]}:",
+        element("ul", *(element("li", one) for one in shown)),
+    )
+
+
+def how(found: Comparison) -> str:
+    """What a verdict rests on."""
+    if found.complete:
+        return f"all {found.points:,} points were looked at"
+    if found.outcome is Outcome.UNDECIDED:
+        return (
+            f"no difference at {found.points:,} points near both boundaries, and no proof that there is none"
+        )
+    if found.outcome is Outcome.EQUAL:
+        return found.how
+    return f"{found.points:,} points near both boundaries were looked at"
+
+
+def _note(planned: Plan) -> Html | None:
+    said = []
+    if planned.left_out:
+        said.append(
+            f"{planned.left_out:,} more pairs were not compared, as that would take too long: those of one"
+            " name came first."
+        )
+    if planned.alone:
+        said.append(
+            f"{planned.alone:,} constraints were not compared, as no other run has one over the same blocks"
+            " and values."
+        )
+    if planned.pairs:
+        said.append("Only constraints that are on this page are compared.")
+    return element("p", " ".join(said), class_="note") if said else None

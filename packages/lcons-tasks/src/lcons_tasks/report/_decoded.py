@@ -1,0 +1,125 @@
+"""What `lcons decode --json` writes, read with suspicion: a sequence a line, before and after decoding.
+
+    {"id", "words", "pos", "gold", ..., "labels", "without", "score", "status", "changed", "violations"}
+
+`without` are the labels that the scores alone give. Which columns there are is up to whoever made the scores;
+of these, `words` and `gold` have a meaning here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lcons_core._errors import InvalidInput
+from lcons_decode._stream import NO_LABEL, WORDS
+
+GOLD = "gold"
+# What else an object has that is no column.
+_MEMBERS = ("id", "score", "status", "changed", "violations")
+MAX_BYTES = 2**27
+
+Strings = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """A sequence: labels `without` constraints and with them, `_` where there is no answer; what it is
+    called, columns that constraints may read, and the constraints that its labels break, once a place."""
+
+    name: str
+    words: Strings | None
+    columns: Mapping[str, Strings]
+    gold: Strings | None
+    without: Strings
+    labels: Strings
+    status: str
+    broken: Strings
+
+
+def is_decoded(path: Path) -> bool:
+    """Whether the first line of a file is an object with labels; a constraint file has none."""
+    try:
+        with path.open("rb") as file:
+            first = next((line for line in iter(lambda: file.readline(MAX_BYTES), b"") if line.strip()), b"")
+        found = json.loads(first.removeprefix(b"\xef\xbb\xbf"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and "labels" in found
+
+
+def read_decoded(path: Path) -> Iterator[Decoded]:
+    """The sequences of a file, in order; `InvalidInput` where a line is not as it should be."""
+    size = path.stat().st_size
+    if size > MAX_BYTES:
+        raise InvalidInput(
+            f"expected at most {MAX_BYTES:,} bytes of labels in {str(path)!r}, found {size:,}; show a part of"
+            " its lines."
+        )
+    # The same few words and labels come again and again.
+    known: dict[str, str] = {}
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            content = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+            if content.strip():
+                yield _Line(content, number, path, known).decoded()
+
+
+class _Line:
+    """A line that is trusted in nothing."""
+
+    def __init__(self, content: bytes, number: int, path: Path, known: dict[str, str]) -> None:
+        self.number, self.where, self.known = number, f"line {number} of {str(path)!r}", known
+        try:
+            found = json.loads(content)
+        except (ValueError, RecursionError):
+            raise self._wrong("a JSON object", "something else") from None
+        if not isinstance(found, dict):
+            raise self._wrong("a JSON object", f"a {type(found).__name__}")
+        self.found: dict[str, Any] = found
+
+    def decoded(self) -> Decoded:
+        for name in ("labels", "without", "status"):
+            if name not in self.found:
+                raise self._wrong(f"`{name}`", "none")
+        columns = {name: self._strings(name) for name in ("labels", "without", WORDS, GOLD)}
+        others = [name for name in self.found if name not in (*columns, *_MEMBERS)]
+        columns |= {name: self._strings(name) for name in others}
+        lengths = {name: len(column) for name, column in columns.items() if column is not None}
+        if len(set(lengths.values())) > 1:
+            said = ", ".join(f"{length} {name}" for name, length in lengths.items())
+            raise self._wrong("columns of one length", said)
+        nothing = (NO_LABEL,) * next(iter(lengths.values()), 0)
+        labels, without, given = columns["labels"], columns["without"], self.found.get("id")
+        return Decoded(
+            str(self.number if given is None else given)[:60],
+            columns[WORDS],
+            {name: column for name in others if (column := columns[name]) is not None},
+            columns[GOLD],
+            nothing if without is None else without,
+            nothing if labels is None else labels,
+            str(self.found["status"])[:60],
+            self._broken(),
+        )
+
+    def _strings(self, name: str) -> Strings | None:
+        values = self.found.get(name)
+        if values is None:
+            return None
+        if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+            raise self._wrong(f"`{name}` as a list of strings", str(values)[:40])
+        return tuple(self.known.setdefault(value, value) for value in values)
+
+    def _broken(self) -> Strings:
+        found = self.found.get("violations", [])
+        if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+            raise self._wrong("`violations` as a list of objects", str(found)[:40])
+        return tuple(str(one.get("constraint", "")) for one in found)
+
+    def _wrong(self, expected: str, found: str) -> InvalidInput:
+        return InvalidInput(
+            f"expected {expected} on {self.where}, found {found}; write it again with `lcons decode --json`."
+        )

@@ -1,0 +1,167 @@
+"""A constraint in words: its rules, what they cover, and how often they apply: in gold labels, or else in the
+data that the constraint was learned from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lcons_core import LearnedConstraint, explain
+from lcons_core._arithmetic import many
+from lcons_core._blocks import Kind
+from lcons_core._psi import Ints
+from lcons_core._space import FeatureSpace
+from lcons_core.reason._explanation import Explanation, Rule
+from lcons_core.reason._explanation.result import Proof, by_chance
+from lcons_core.reason._explanation.words import condition
+from lcons_tasks.report._evidence import evidence_of
+from lcons_tasks.report._html import Html, element, joined
+from lcons_tasks.report._tables import data_table
+
+# More units than these are counted, not listed.
+MOST_UNITS = 6
+
+
+@dataclass(frozen=True)
+class Support:
+    """To how many gold parts a rule applies, and how many of these it rejects."""
+
+    applies: int
+    exceptions: int
+
+
+def supports(constraint: LearnedConstraint, said: Explanation, gold: Ints, most: int) -> list[Support]:
+    """The support of the first rules in gold parts (N, axes)."""
+    space = constraint.space
+    return [
+        Support(
+            int(rule.antecedent.contains(space, gold).sum()),
+            int(rule.box.contains(space, gold).sum()),
+        )
+        for rule in said.rules[:most]
+    ]
+
+
+def proved(proof: Proof) -> str:
+    """A proof in words; units are counted from 1, as in the tables of coefficients.
+
+    >>> proved(Proof("row", (0, 2), bound=-0.5))
+    'the inequality of units 1, 3 is at most -0.5 there'
+    """
+    if proof.method == "enumeration" or proof.row is not None:
+        return str(proof)
+    units = ", ".join(str(k + 1) for k in proof.units)
+    named = f"units {units}" if len(proof.units) <= MOST_UNITS else f"{len(proof.units)} units"
+    part = f" of part {proof.part + 1}" if proof.part else ""
+    return f"the inequality of {named}{part} is at most {proof.bound:.3g} there"
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Columns on how often each rule applies, and what they were counted in."""
+
+    head: tuple[str, ...]
+    cells: Sequence[tuple[str, ...]]
+    where: str
+
+
+def in_gold(constraint: LearnedConstraint, said: Explanation, gold: Ints, file: str, most: int) -> Counted:
+    """Support and exceptions in gold parts (N, axes) of a file."""
+    found = supports(constraint, said, gold, most)
+    cells = [(f"{one.applies:,}", f"{one.exceptions:,}") for one in found]
+    where = f"support and exceptions in the gold labels{file and f' of {file}'}"
+    return Counted(("support", "exceptions"), cells, where)
+
+
+def in_its_data(constraint: LearnedConstraint, rules: Sequence[Rule]) -> Counted | None:
+    """Support, chance and what was seen, as the constraint's file tells; None where it tells of no rule."""
+    known = evidence_of(constraint.provenance)
+    found = [known.get(rule.words) for rule in rules]
+    if not any(found):
+        return None
+    cells = [
+        ("", "", "") if one is None else (many(one.support), by_chance(one.expected), many(one.seen))
+        for one in found
+    ]
+    where = "support, expected and seen in the data it learned from"
+    return Counted(("support", "expected by chance", "seen"), cells, where)
+
+
+def in_full(space: FeatureSpace, rule: Rule) -> Html | None:
+    """Every condition of a rule with all its values, to open; None where its words have them."""
+    if all(_is_said(space, rule, name, values) for name, values in rule.box.conditions):
+        return None
+    items = [element("li", _whole(space, name, values)) for name, values in rule.box.conditions]
+    return element(
+        "details",
+        element("summary", "all values"),
+        element("p", "forbidden where each of these holds:"),
+        element("ul", *items),
+        class_="whole",
+    )
+
+
+def _whole(space: FeatureSpace, name: str, values: Sequence[str]) -> Html:
+    """A condition with all its values."""
+    axis = space.axes[space.axis_index(name)]
+    if space.block(axis.block).kind is not Kind.ONE_HOT:
+        return joined(condition(space, axis, np.isin(axis.values, values)))
+    return joined(element("b", name), " is ", ", ".join(map(_quoted, values)))
+
+
+def _quoted(value: str) -> str:
+    """A value, in quotes where it would read as punctuation."""
+    return value if any(map(str.isalnum, value)) else f'"{value}"'
+
+
+def _is_said(space: FeatureSpace, rule: Rule, name: str, values: Sequence[str]) -> bool:
+    """Whether the words name a condition whole: all its values, or all others."""
+    axis = space.axes[space.axis_index(name)]
+    if space.block(axis.block).kind is not Kind.ONE_HOT:
+        # Numbers are written as ranges.
+        return _has(rule.words, axis.name.removeprefix(f"{axis.block} "))
+    others = [value for value in axis.values if value not in values]
+    return any(own and all(_has(rule.words, value) for value in own) for own in (values, others))
+
+
+def _has(words: str, value: str) -> bool:
+    """Whether a value stands in words by itself: I-NP does not hold NP."""
+    return re.search(rf"(?<![^\s(/\"]){re.escape(value)}(?![^\s),;/\"])", words) is not None
+
+
+def rules_view(constraint: LearnedConstraint, gold: Ints | None, file: str = "", most: int = 20) -> Html:
+    """The strongest rules as a table, and what they cover; `file` has the gold labels."""
+    said = explain(constraint, limit=most)
+    shown = said.rules[:most]
+    if not shown:
+        return element("p", said.summary())
+    basis = said.coverage.total or 1.0
+    head = ["rule", f"share of {said.coverage.basis}"]
+    rows: list[list[object]] = [
+        [joined(rule.words, in_full(constraint.space, rule)), f"{100 * rule.covered / basis:.1f}%"]
+        for rule in shown
+    ]
+    counted = in_its_data(constraint, shown)
+    if gold is not None:
+        counted = in_gold(constraint, said, gold, file, most)
+    caption = "Rules in words, strongest first"
+    if counted is not None:
+        head += counted.head
+        caption += f"; {counted.where}"
+        for row, cells in zip(rows, counted.cells, strict=True):
+            row += cells
+    proofs = [proved(rule.proof) for rule in shown]
+    note = said.summary(len(shown))
+    if len(set(proofs)) == 1:
+        note += f" Proof: {proofs[0]}."
+    else:
+        head.append("proof")
+        for row, proof in zip(rows, proofs, strict=True):
+            row.append(proof)
+    return joined(
+        data_table(caption, head, rows, class_="rules"),
+        element("p", note, class_="note"),
+    )

@@ -1,0 +1,231 @@
+"""Paired bootstrap: how sure is it that one decoder is better than another on these sentences.
+
+Sentences are drawn with replacement, the same ones for both sides and for every run (seed, split); the
+interval is that of the difference of token accuracies, averaged over runs, between the 2.5th and 97.5th
+percentiles.
+
+Chunk precision, recall and F1 over IOB labels, by the rules of conlleval and seqeval.
+
+A chunk of type X starts at B-X, and at I-X where no chunk of type X goes on; it ends before B, O or another
+type. A predicted chunk is right iff the gold labels have a chunk of that type at exactly those tokens.
+
+F1 from counts, and how sure a difference in F1 is.
+
+Counts are (right, predicted, gold) in the last axis. F1 is no mean over sentences, so an interval draws
+sentences and computes both sides' F1 anew.
+
+Bootstrap over units (sentences, structures or rows): every figure as its value and what it would be had
+others been held out.
+
+A figure is a vector of 1 + `RESAMPLES` numbers: first on the units as they are, then on units drawn with
+replacement. All figures of one `Resampler` use the same draws, so arithmetic on such vectors (differences,
+shares of differences) is paired by construction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lcons_core._arithmetic import Floats
+
+DRAWS = 2000
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A mean difference and the bounds of its interval, in percentage points."""
+
+    mean: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.mean:+.2f} [{self.low:+.2f}, {self.high:+.2f}]"
+
+
+def paired_bootstrap(
+    better: Sequence[ArrayLike],
+    worse: Sequence[ArrayLike],
+    totals: ArrayLike,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> Interval:
+    """The difference in accuracy of `better` over `worse`: right labels a sentence, one array a run.
+
+    >>> print(paired_bootstrap([[2, 2]], [[1, 2]], [2, 2]))
+    +25.00 [+0.00, +50.00]
+    """
+    gain = np.mean([np.asarray(a) - np.asarray(b) for a, b in zip(better, worse, strict=True)], axis=0)
+    sizes = np.asarray(totals)
+    rng = np.random.default_rng(seed)
+    n = len(sizes)
+    found = []
+    for first in range(0, draws, 100):
+        drawn = rng.integers(0, n, (min(100, draws - first), n))
+        found.append(gain[drawn].sum(1) / sizes[drawn].sum(1))
+    low, high = np.percentile(np.concatenate(found), [2.5, 97.5])
+    return Interval(float(100 * gain.sum() / sizes.sum()), float(100 * low), float(100 * high))
+
+
+# The type of bare B and I.
+UNTYPED = "_"
+
+
+@dataclass(frozen=True)
+class ChunkF1:
+    """Counts of right, predicted and gold chunks, and what follows from them (0 where nothing is counted)."""
+
+    right: int
+    predicted: int
+    gold: int
+
+    @property
+    def precision(self) -> float:
+        """The share of predicted chunks that are right."""
+        return self.right / self.predicted if self.predicted else 0.0
+
+    @property
+    def recall(self) -> float:
+        """The share of gold chunks that are found."""
+        return self.right / self.gold if self.gold else 0.0
+
+    @property
+    def f1(self) -> float:
+        """Their harmonic mean."""
+        return 2 * self.right / (self.predicted + self.gold) if self.predicted + self.gold else 0.0
+
+
+def chunks(labels: Sequence[str]) -> Iterator[tuple[str, int, int]]:
+    """(type, first, after the last) of each chunk.
+
+    >>> list(chunks(["B-NP", "I-NP", "B-NP", "O", "I-VP", "I-PP"]))
+    [('NP', 0, 2), ('NP', 2, 3), ('VP', 4, 5), ('PP', 5, 6)]
+    """
+    kind, first = "", 0
+    for t, label in enumerate([*labels, "O"]):
+        prefix, _, name = label.partition("-")
+        name = name or UNTYPED
+        if kind and not (prefix == "I" and name == kind):
+            yield kind, first, t
+            kind = ""
+        if prefix in ("B", "I") and not kind:
+            kind, first = name, t
+
+
+def chunk_f1(gold: Sequence[Sequence[str]], found: Sequence[Sequence[str]]) -> ChunkF1:
+    """The counts over all sentences."""
+    right = predicted = wanted = 0
+    for y, z in zip(gold, found, strict=True):
+        there, claimed = set(chunks(y)), set(chunks(z))
+        right, predicted, wanted = right + len(there & claimed), predicted + len(claimed), wanted + len(there)
+    return ChunkF1(right, predicted, wanted)
+
+
+def runs_as_iob2(labels: Sequence[str]) -> list[str]:
+    """Labels without prefixes, a chunk a run of one label, as IOB2.
+
+    >>> runs_as_iob2(["author", "author", "date"])
+    ['B-author', 'I-author', 'B-date']
+    """
+    before = [None, *labels[:-1]] if labels else []
+    return [f"{'I' if old == label else 'B'}-{label}" for old, label in zip(before, labels, strict=True)]
+
+
+def f1(counts: ArrayLike) -> NDArray[np.float64]:
+    """F1 in percent, 0 where nothing is counted.
+
+    >>> float(f1([1, 2, 2]))
+    50.0
+    """
+    right, predicted, gold = np.moveaxis(np.asarray(counts, dtype=np.float64), -1, 0)
+    return 200 * right / np.maximum(predicted + gold, 1)
+
+
+def bootstrap_f1(
+    better: Sequence[ArrayLike], worse: Sequence[ArrayLike], draws: int = DRAWS, seed: int = 0
+) -> Interval:
+    """The difference in F1 of `better` over `worse`, averaged over runs: counts (sentences, 3), one array a
+    run. The same sentences are drawn for every run, so row i is the same sentence in each; where a run did
+    not see it, it counts nothing.
+
+    >>> print(bootstrap_f1([[[1, 1, 1], [0, 1, 1]]], [[[0, 1, 1], [0, 1, 1]]]))
+    +50.00 [+0.00, +100.00]
+    """
+    ours, theirs = (np.asarray(side, dtype=np.float64) for side in (better, worse))
+    n = ours.shape[1]
+    rng = np.random.default_rng(seed)
+    weights = rng.multinomial(n, np.full(n, 1 / n), draws).astype(np.float64)
+
+    def differences(w: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(drawn,): weights of sentences (drawn, sentences) -> the mean difference over runs."""
+        sides = [f1(np.einsum("ds,rsc->drc", w, side, optimize=True)) for side in (ours, theirs)]
+        return np.asarray((sides[0] - sides[1]).mean(1))
+
+    low, high = np.percentile(differences(weights), [2.5, 97.5])
+    return Interval(float(differences(np.ones((1, n)))[0]), float(low), float(high))
+
+
+RESAMPLES = 1000
+CHUNK = 100
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A figure and the bounds of its 95% interval."""
+
+    value: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, figure: Floats, scale: float = 100) -> Estimate | None:
+        """The estimate of a vector of draws, in percent unless scaled otherwise; None if undefined."""
+        if np.isnan(figure[0]) or np.isnan(figure[1:]).all():
+            return None
+        low, high = np.nanpercentile(figure[1:], [2.5, 97.5])
+        return cls(float(scale * figure[0]), float(scale * low), float(scale * high))
+
+    def __str__(self) -> str:
+        digits = 1 if max(abs(self.value), abs(self.low), abs(self.high)) >= 1 else 2
+        return f"{self.value:.{digits}f} [{self.low:.{digits}f}, {self.high:.{digits}f}]"
+
+
+def certain(figure: Floats) -> Estimate:
+    """The estimate of a figure that is defined, in percent."""
+    found = Estimate.of(figure)
+    assert found is not None
+    return found
+
+
+class Resampler:
+    """The draws of `size` units.
+
+    >>> shares = Resampler(4, seed=0).ratio([1, 1, 0, 0], [1, 1, 1, 1])
+    >>> shares.shape, float(shares[0])
+    ((1001,), 0.5)
+    """
+
+    def __init__(self, size: int, seed: int) -> None:
+        self.size = size
+        self.length = 1 + RESAMPLES
+        rng = np.random.default_rng(seed)
+        # No unit is drawn more than 255 times, in practice; a byte each keeps large data in memory.
+        self._counts: NDArray[np.uint8] = np.ones((self.length, size), dtype=np.uint8)
+        for i in range(1, self.length, CHUNK):
+            some = self._counts[i : i + CHUNK]
+            some[:] = np.minimum(rng.multinomial(size, np.full(size, 1 / size), len(some)), 255)
+
+    def sums(self, values: ArrayLike) -> Floats:
+        """(1 + RESAMPLES,) sums of a value a unit."""
+        given = np.asarray(values, dtype=np.float64)
+        chunks = range(0, len(self._counts), CHUNK)
+        return np.concatenate([self._counts[i : i + CHUNK].astype(np.float64) @ given for i in chunks])
+
+    def ratio(self, numerators: ArrayLike, denominators: ArrayLike) -> Floats:
+        """(1 + RESAMPLES,) sums of numerators over sums of denominators; nan where the latter are 0."""
+        above, below = self.sums(numerators), self.sums(denominators)
+        return np.divide(above, below, out=np.full(len(below), np.nan), where=below != 0)
