@@ -40,13 +40,13 @@ def make_run(task: str, out: Path, patch: pytest.MonkeyPatch) -> Result:
 
 
 def use_tiny_programs(patch: pytest.MonkeyPatch) -> None:
-    from lcons_tasks.synthetic.cell import Cell
-    from lcons_tasks.synthetic.generator import Recipe
+    from lcons_tasks.experiments.synthetic._cell import Cell
+    from lcons_tasks.experiments.synthetic._corpus import Recipe
 
     tiny = Recipe(
         variables=9, programs=14, training=10, constraints=5, strictness=0.5, scale=4, largest_cost=20
     )
-    patch.setattr("lcons_tasks.synthetic.task.Cell", lambda *given: Cell(*given, recipe=tiny))
+    patch.setattr("lcons_tasks.experiments.synthetic._task.Cell", lambda *given: Cell(*given, recipe=tiny))
 
 
 def figures(folder: Path) -> dict[str, Any]:

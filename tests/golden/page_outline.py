@@ -31,7 +31,9 @@ class Outline(HTMLParser):
             self.lines.append("picture")
 
     def handle_endtag(self, tag: str) -> None:
-        text = " ".join(" ".join(self.text).split())
+        if tag not in LINES and tag not in ("caption", "th", "table"):
+            return
+        text, self.text = " ".join(" ".join(self.text).split()), []
         if tag in LINES:
             self.lines.append(f"{LINES[tag]} {text}")
         elif tag == "caption":
