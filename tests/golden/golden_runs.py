@@ -4,6 +4,7 @@ Where that layout changes, `figures` changes with it and what is expected stays.
 """
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,10 +25,17 @@ RUNS = {
 
 # What tells the cells of a run from each other.
 CELL = {
-    "chunking": ("subset", "ratio", "seed"),
-    "citation": ("seed", "size"),
+    "chunking": ("base", "subset", "ratio", "seed"),
+    "citation": ("base", "seed", "size"),
     "er": ("split", "share"),
     "synthetic": ("seed", "hidden", "rounds at most"),
+}
+# The figures of a cell that are in the main table of the report.
+MAIN_FIGURES = {
+    "chunking": re.compile(r"rows / [^/]+ / test"),
+    "citation": re.compile(r"rows / [^/]+ / test"),
+    "er": re.compile(r"grid / [^/]+ / (entity|relation) f1"),
+    "synthetic": re.compile(r"bitwise|satisfied"),
 }
 GAIN = ("base", "subset", "ratio", "size", "trained_on", "group", "figure", "row", "over", "sets")
 
@@ -50,21 +58,22 @@ def use_tiny_programs(patch: pytest.MonkeyPatch) -> None:
 
 
 def figures(folder: Path) -> dict[str, Any]:
-    """Every figure of a run by its cell and name, gains with intervals, claims, and examples."""
+    """Every figure of a run by its cell and name, gains with intervals, claims, examples and diagnoses."""
     results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
-    task = results["task"]
-    cells = {
-        ", ".join(f"{key} {cell[key]}" for key in CELL[task]): dict(
-            leaves({key: value for key, value in cell.items() if key not in CELL[task]})
-        )
-        for cell in results["cells"]
-    }
+    names = CELL[results["task"]]
+    cells = {cell_name(cell, names): dict(leaves(cell)) for cell in results["cells"]}
+    assert len(cells) == len(results["cells"])
     gains = {
         ", ".join(f"{key} {gain[key]}" for key in GAIN if key in gain): gain["interval"]
         for gain in results.get("gains", ())
     }
     rest = {key: results[key] for key in ("claims", "examples", "diagnoses") if key in results}
     return {"cells": cells, "gains": gains, **{key: dict(leaves(value)) for key, value in rest.items()}}
+
+
+def cell_name(cell: dict[str, Any], names: tuple[str, ...]) -> str:
+    """What tells a cell from others; of a base model its name."""
+    return ", ".join(f"{key} {cell[key]['name'] if key == 'base' else cell[key]}" for key in names)
 
 
 def leaves(data: Any, above: str = "") -> Iterator[tuple[str, Any]]:

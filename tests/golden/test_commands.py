@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from golden_files import Golden, fingerprint, lcons
+from golden_files import EXPECTED, Golden, fingerprint, lcons
 
 from lcons_core import load
 
@@ -145,3 +145,7 @@ def test_the_command_prints_the_same(
     if name in NEED_POS_TAGS:
         use_few_tagged_sentences(monkeypatch)
     golden.text(f"commands/{name}.txt", printed(COMMANDS[name], folder, cache))
+
+
+def test_nothing_is_kept_of_commands_that_are_not_run():
+    assert {path.stem for path in (EXPECTED / "commands").iterdir()} == set(COMMANDS)
