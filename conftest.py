@@ -45,3 +45,7 @@ def pytest_runtest_teardown() -> None:
     refused, ONE_HIGHS.refused = ONE_HIGHS.refused, None
     if refused:
         pytest.fail(refused, pytrace=False)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="Write tests/golden/expected anew.")
