@@ -28,12 +28,12 @@ def conll(scored: Scored, answer: Decoding, tabs: bool = False) -> str:
         if tabs and (cell != cell.strip(" ") or "\t" in cell or cell.splitlines() != [cell]):
             raise InvalidInput(
                 f"{scored.where}: expected cells without tabs, line ends and blanks at either end, found"
-                f" {cell!r:.60}, which columns between tabs cannot hold; write --json."
+                f" {cell!r:.60}, which columns between tabs cannot hold; write JSON."
             )
         if not tabs and (not cell or cell.split() != [cell]):
             raise InvalidInput(
                 f"{scored.where}: expected cells without white space, found {cell!r:.60}, which CoNLL columns"
-                " cannot hold; write --tabs, with one tab between cells, or --json."
+                " cannot hold; pass `tabs=True`, with one tab between cells, or write JSON."
             )
     separator = "\t" if tabs else " "
     return "".join(separator.join(cells) + "\n" for cells in zip(*columns, strict=True)) + "\n"

@@ -30,7 +30,7 @@ class ScoreModel:
         if labels is None:
             raise InvalidInput(
                 f"{where}: expected the names of the labels, found none; give them as `labels`, first of all,"
-                " or name a file of them with --labels."
+                " or pass `labels=`."
             )
         L = len(labels)
         arrays = {
