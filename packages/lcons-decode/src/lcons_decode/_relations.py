@@ -16,8 +16,8 @@ Scores are rounded to multiples of 2^-30 and added as integers: sums are exact, 
 ties go to the first labelling in declared label order: entities first, then the two relations of each pair
 i < j, forward before backward. So two constraints with the same feasible set give the same answer, which no
 solver promises. Where no labelling satisfies everything, the fewest constraints are broken. Past `MAX_NODES`
-partial labellings an integer program over the same pairs (`ilp.label_pairs_by_ilp`) answers; its ties are the
-solver's. Random scores need that at about 30 candidates.
+partial labellings an integer program over the same pairs (`ilp._solve`) answers; its ties are the solver's.
+Random scores need that at about 30 candidates.
 
 Paper: Sec. 4, which uses the integer program alone. Not in the paper: a decoder by search.
 """

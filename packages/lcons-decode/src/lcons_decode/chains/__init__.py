@@ -7,7 +7,7 @@ Compile constraints once: what is found for each kind of window is kept with the
 """
 
 from lcons_decode._scores import Columns, X
-from lcons_decode.chains._beam import Found, beam_search, beam_search_batch, search
+from lcons_decode.chains._beam import beam_search, beam_search_batch, search
 from lcons_decode.chains._brute import brute, labellings
 from lcons_decode.chains._constrained import (
     BUDGET,
@@ -26,7 +26,6 @@ __all__ = [
     "BUDGET",
     "ChainConstraints",
     "Columns",
-    "Found",
     "Marginals",
     "X",
     "beam_search",

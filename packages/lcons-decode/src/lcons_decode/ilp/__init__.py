@@ -21,9 +21,8 @@
 """
 
 from lcons_decode.ilp._backend import Answer, Found, MipModel, Solver
-from lcons_decode.ilp._check import find_clash
-from lcons_decode.ilp._compare import Difference, compare_by_ilp, find_difference
-from lcons_decode.ilp._constraint_program import Scores, SpaceProgram, constraint_program, space_program
+from lcons_decode.ilp._compare import compare_by_ilp
+from lcons_decode.ilp._constraint_program import Scores, constraint_program
 from lcons_decode.ilp._decoders import (
     chain_program,
     decode_ilp,
@@ -32,16 +31,14 @@ from lcons_decode.ilp._decoders import (
     relation_program,
 )
 from lcons_decode.ilp._formats import program_lines, read_program, write_program
-from lcons_decode.ilp._forms import MAX_TERMS, Form, Grounded, PsiRow, with_constraints
+from lcons_decode.ilp._forms import Form, Grounded, PsiRow, with_constraints
 from lcons_decode.ilp._ground import Hinge, ground_chain, ground_columns, ground_tuples
 from lcons_decode.ilp._program import Program, Row, Sense, Type, Variable, graph_program
-from lcons_decode.ilp._solve import Assignment, label_pairs_by_ilp, solve
+from lcons_decode.ilp._solve import Assignment, solve
 
 __all__ = [
-    "MAX_TERMS",
     "Answer",
     "Assignment",
-    "Difference",
     "Form",
     "Found",
     "Grounded",
@@ -53,7 +50,6 @@ __all__ = [
     "Scores",
     "Sense",
     "Solver",
-    "SpaceProgram",
     "Type",
     "Variable",
     "chain_program",
@@ -61,19 +57,15 @@ __all__ = [
     "constraint_program",
     "decode_ilp",
     "decode_relations_ilp",
-    "find_clash",
-    "find_difference",
     "graph_program",
     "ground_chain",
     "ground_columns",
     "ground_relations",
     "ground_tuples",
-    "label_pairs_by_ilp",
     "program_lines",
     "read_program",
     "relation_program",
     "solve",
-    "space_program",
     "with_constraints",
     "write_program",
 ]
