@@ -221,7 +221,7 @@ def test_an_interrupt_leaves_no_file(folder, monkeypatch):
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("lcons_core.learn._recipe.learn_from_examples", interrupt)
+    monkeypatch.setattr("lcons_tasks.own_data._learn.Recipe.learn_examples", interrupt)
     before = sorted(folder.iterdir())
     assert run("train.conll", "-o", "c.json").exit_code != 0
     assert sorted(folder.iterdir()) == before

@@ -147,7 +147,7 @@ OTHERS = [Instance({}, ("X", "O"))]
 
 
 def test_held_out_data_of_other_labels_alone_are_refused_before_learning(monkeypatch):
-    monkeypatch.setattr("lcons_core.Recipe.learn_examples", None)
+    monkeypatch.setattr(Recipe, "learn_examples", None)
     monkeypatch.setattr("lcons_tasks.own_data._learn.of_structures", None)
     with pytest.raises(
         LconsError, match=r"labels of training \(B, I, O\), found others in each \('X', first"
@@ -194,7 +194,7 @@ def test_with_unseen_negatives_the_smallest_k_that_is_always_right_is_taken():
 
 
 def test_where_no_k_is_always_right_the_best_is_taken(monkeypatch):
-    monkeypatch.setattr("lcons_core.learn._recipe.DOUBLINGS", (1, 2))
+    monkeypatch.setitem(Recipe.learn_examples.__globals__, "DOUBLINGS", (1, 2))
     labels = "ABCDEFG"
     data = Structures([Instance({}, (one, other)) for one in labels for other in labels if one != other])
     found = learn(data, Recipe(hidden="auto"))

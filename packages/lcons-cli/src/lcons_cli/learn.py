@@ -6,6 +6,7 @@ Only click is imported here; what the command needs is imported when it runs.
 from __future__ import annotations
 
 import json
+import math
 import sys
 import time
 from contextlib import ExitStack
@@ -179,12 +180,16 @@ def learn(
     """
     if no_held_out and (dev is not None or refit):
         raise click.UsageError("give --no-held-out, or --dev or --refit, not both.")
-    from lcons_core import Recipe, save
+    from lcons_core import LconsError, Recipe, save
     from lcons_core.learn import GRIDS
     from lcons_tasks.own_data import Part, Split, split, summarise, summary_dict
 
     say: Say = say_nothing if quiet else say_on_stderr
     check_target(output, data, *([] if dev is None else [dev]))
+    if not math.isfinite(min_support):
+        raise LconsError(
+            f"expected a --min-support of 0 or more, found {min_support}; 1 keeps all that was seen."
+        )
     recipe = Recipe(
         feature=feature,
         n=n,
