@@ -73,3 +73,5 @@ from lcons_core.reason._simplify import simplify as simplify
 from lcons_core.reason._verify import verify as verify
 
 __version__: str
+from lcons_core._psi import PsiRows as PsiRows
+from lcons_core.learn._recipe import Recipe as Recipe
