@@ -26,7 +26,7 @@ from lcons_core._network import RectifierNetwork
 from lcons_core._psi import PsiRows
 from lcons_core._space import FeatureSpace
 from lcons_core.features._ngrams import NgramContext
-from lcons_core.reason._explanation import explain
+from lcons_core.reason import explain
 from lcons_core.reason._explanation.regions import points_of
 
 TAGS, LABELS, K = 45, 22, 10

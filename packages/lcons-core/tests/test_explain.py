@@ -26,8 +26,8 @@ from lcons_core.features._counts import Counts
 from lcons_core.features._existence import Existence
 from lcons_core.features._ngrams import NgramContext, NgramLabels
 from lcons_core.features._tuples import Tuples
+from lcons_core.reason import Explanation, explain, why
 from lcons_core.reason._domain import Box
-from lcons_core.reason._explanation import Explanation, explain, why
 from lcons_core.reason._explanation.regions import Chance, WeightedPoints, box_of, points_of
 from lcons_core.reason._explanation.small_domains import merge_cells
 from lcons_core.reason._rules import forbid_boxes

@@ -10,7 +10,7 @@ from lcons_core._blocks import Requirement, binary, count, one_hot
 from lcons_core._errors import InvalidInput
 from lcons_core._network import RectifierNetwork
 from lcons_core._space import FeatureSpace
-from lcons_core.reason._explanation import completions, read_assignment, why
+from lcons_core.reason import completions, read_assignment, why
 from lcons_core.testing import constraints, points
 
 LABELS = ["B", "I", "O"]

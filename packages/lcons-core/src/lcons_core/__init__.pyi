@@ -61,9 +61,9 @@ from lcons_core.learn._recipe import learn_from_examples as learn_from_examples
 from lcons_core.learn._recipe import make_examples as make_examples
 from lcons_core.reason._compare import Comparison as Comparison
 from lcons_core.reason._compare import compare as compare
-from lcons_core.reason._explanation import Explanation as Explanation
-from lcons_core.reason._explanation import explain as explain
-from lcons_core.reason._explanation import why as why
+from lcons_core.reason._explanation.explain import explain as explain
+from lcons_core.reason._explanation.result import Explanation as Explanation
+from lcons_core.reason._explanation.why import why as why
 from lcons_core.reason._rules import Rules as Rules
 from lcons_core.reason._rules_text import load_rules as load_rules
 from lcons_core.reason._rules_text import parse_rules as parse_rules

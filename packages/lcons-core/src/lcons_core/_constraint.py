@@ -37,7 +37,7 @@ from lcons_core.reason._domain import Box, indicator
 from lcons_core.reason._rules import forbid_boxes
 
 if TYPE_CHECKING:
-    from lcons_core.reason._explanation import Explanation
+    from lcons_core.reason._explanation.result import Explanation
 
 EDIT_CHECK_POINTS = 10**5
 
@@ -99,7 +99,7 @@ class LearnedConstraint(Wrapped):
 
     def explain(self, **options: Any) -> Explanation:
         """The constraint in words."""
-        from lcons_core.reason._explanation import explain
+        from lcons_core.reason._explanation.explain import explain
 
         return explain(self, **options)
 

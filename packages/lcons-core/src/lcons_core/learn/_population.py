@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 
 from lcons_core._arithmetic import Floats
 from lcons_core._psi import Ints, SparsePsi
-from lcons_core.torch._module import margin
+from lcons_core.torch._margin import margin
 
 # A matrix product wins above this share of entries that are not zero, and where there are few of them.
 DENSE_SHARE = 0.25

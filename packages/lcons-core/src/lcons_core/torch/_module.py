@@ -2,8 +2,6 @@
 
     forward(x) = 1 - sum_k ReLU(W psi(x) + b)_k,     logits(x, tau) = tau * forward(x)
 
-`margin` is the one place of that formula in torch: the module, the penalty and the learner all use it.
-
 Paper: Sec. 2.3, Eq. 7; Sec. 3, footnote 1: the sigmoid replaces the threshold in training.
 sigmoid(tau * margin) >= 1/2 iff margin >= 0 for every tau > 0, so the set is unchanged.
 
@@ -19,25 +17,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from lcons_core._errors import InvalidInput, MissingExtra
+import torch
+
+from lcons_core._errors import InvalidInput
 from lcons_core._network import RectifierNetwork
-
-try:
-    import torch
-except ImportError as error:
-    raise MissingExtra(
-        f"lcons_core.torch._module needs torch, which cannot be imported ({error});"
-        ' run: pip install "lcons-core[torch]".'
-    ) from error
-
-
-def margin(activations: torch.Tensor, *, in_place: bool = False) -> torch.Tensor:
-    """1 - sum_k ReLU(a_k): (...) for activations (..., K), which are rectified themselves where `in_place`.
-
-    >>> margin(torch.tensor([[-1.0, 0.5], [1.0, 0.5]])).tolist()
-    [0.5, -0.5]
-    """
-    return 1.0 - (torch.relu_(activations) if in_place else torch.relu(activations)).sum(-1)
+from lcons_core.torch._margin import margin
 
 
 class RectifierModule(torch.nn.Module):

@@ -20,25 +20,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from lcons_core._constraint import LearnedConstraint
-from lcons_core._errors import InvalidInput, MissingExtra, TooLarge, Unsupported
+from lcons_core._errors import InvalidInput, TooLarge, Unsupported
 from lcons_core._instance import Instance
 from lcons_core._network import RectifierNetwork
 from lcons_core._types import Floats, Ints
 from lcons_core.features import Counts, NgramContext, NgramLabels, SequenceFeature
-
-try:
-    import torch
-    from torch import Tensor
-except ImportError as error:
-    raise MissingExtra(
-        f"lcons_core.torch._penalty needs torch, which cannot be imported ({error});"
-        ' run: pip install "lcons-core[torch]".'
-    ) from error
-
 from lcons_core.torch._label_chain import LabelChain
-from lcons_core.torch._module import margin
+from lcons_core.torch._margin import margin
 
 MAX_CELLS = 2**27
 

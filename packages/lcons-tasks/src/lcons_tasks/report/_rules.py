@@ -14,9 +14,7 @@ from lcons_core._arithmetic import many
 from lcons_core._blocks import Kind
 from lcons_core._psi import Ints
 from lcons_core._space import FeatureSpace
-from lcons_core.reason._explanation import Explanation, Rule
-from lcons_core.reason._explanation.result import Proof, by_chance
-from lcons_core.reason._explanation.words import condition
+from lcons_core.reason import Explanation, Proof, Rule, by_chance, condition
 from lcons_tasks.report._evidence import evidence_of
 from lcons_tasks.report._html import Html, element, joined
 from lcons_tasks.report._tables import data_table

@@ -18,12 +18,8 @@ from lcons_core._pointset import PointSet
 from lcons_core._psi import PsiRows
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools
-from lcons_core.reason._explanation.large_domains import (
-    Candidate,
-    draw_rejected,
-    greedy_cover,
-    strongest_rules,
-)
+from lcons_core.reason._explanation.bounds import Candidate, greedy_cover
+from lcons_core.reason._explanation.large_domains import draw_rejected, strongest_rules
 from lcons_core.reason._explanation.regions import Chance, Region, WeightedPoints, box_of, size_of, within
 from lcons_core.reason._explanation.result import Coverage, Explanation, Proof, Rule
 from lcons_core.reason._explanation.small_domains import Lattice, lattice_size

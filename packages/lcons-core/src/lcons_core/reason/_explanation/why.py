@@ -30,7 +30,7 @@ from lcons_core._pointset import PointSet
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Floats, Ints
 from lcons_core.reason._domain import Box
-from lcons_core.reason._explanation.bounds import candidate_rows
+from lcons_core.reason._explanation.large_domains import candidate_rows
 from lcons_core.reason._explanation.regions import Region, points_of, size_of
 from lcons_core.reason._points import climb, space_of
 
