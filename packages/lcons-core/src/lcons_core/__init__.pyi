@@ -46,6 +46,7 @@ from lcons_core._tables import read_form as read_form
 from lcons_core._tables import rows_table as rows_table
 from lcons_core._theorem1 import LiftedInequalities as LiftedInequalities
 from lcons_core._theorem1 import estimate_rows as estimate_rows
+from lcons_core._theorem1 import iterate_inequalities as iterate_inequalities
 from lcons_core._theorem1 import lift as lift
 from lcons_core._theorem1 import most_violated as most_violated
 from lcons_core._theorem1 import to_inequalities as to_inequalities
