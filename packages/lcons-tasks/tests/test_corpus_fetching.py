@@ -293,7 +293,7 @@ def test_a_full_disk_while_downloading_keeps_the_part(folder, target, monkeypatc
 
 LIMITED = """
 import resource, sys
-from lcons_tasks.corpus import Corpus, CorpusFile, Download, FetchFailed, fetch
+from lcons_tasks.data import Corpus, CorpusFile, Download, FetchFailed, fetch
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 file = CorpusFile("toy/toy.txt", Download(sys.argv[1], "gz"), lambda path: 1)
 try:
