@@ -292,7 +292,7 @@ def test_help_has_an_example():
 SCRIPT = """
 import lcons_cli.extract as command, lcons_tasks.data.text._pos as pos
 from lcons_cli.main import main
-from lcons_tasks.er.corpus import load_corpus
+from lcons_tasks.experiments.entity_relation._corpus import load_corpus
 
 sentences = [(one.passage.words, one.passage.pos) for one in load_corpus("bundled").passages[:12]]
 command._tagged_corpus = lambda: ("a few sentences", sentences)
