@@ -236,7 +236,7 @@ def test_lines_are_read_a_chunk_at_a_time(run, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "given", "model", "message"),
     [
-        ((), TEXT, "none", "found no such folder; `lcons run er` makes one"),
+        ((), TEXT, "none", "found no such folder; make one with `lcons run er`"),
         (("no-such-file",), TEXT, "designed", "cannot read 'no-such-file': No such file or directory"),
         (("a\0b",), TEXT, "designed", "cannot read 'a\\x00b'"),
         ((), "a\n[b\n", "designed", "standard input:2: expected candidates marked as in "),

@@ -213,7 +213,7 @@ def test_nothing_in_gives_nothing_out(given, columns, run):
 @pytest.mark.parametrize(
     ("arguments", "given", "model", "message"),
     [
-        ((), TEXT, "none", "found no such folder; `lcons run chunking` makes one"),
+        ((), TEXT, "none", "found no such folder; make one with `lcons run chunking`"),
         (("no-such-file",), TEXT, "word", "cannot read 'no-such-file': No such file or directory"),
         (("a\0b",), TEXT, "word", "cannot read 'a\\x00b'"),
         (("--columns", "pos"), COLUMNS, "word", "expected columns such as `word,pos`"),
