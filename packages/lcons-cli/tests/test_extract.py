@@ -243,7 +243,7 @@ def test_lines_are_read_a_chunk_at_a_time(run, monkeypatch):
         ((), "\n\n[b [c]]\n", "designed", "standard input:3: expected candidates marked as in "),
         ((), "[]\n", "designed", "standard input:1: expected candidates marked as in "),
         ((), "]\n", "designed", "found `]` at character 1 that closes nothing"),
-        (("--spacy", "x"), TEXT, "designed", "--spacy names the pipeline of `--candidates spacy`"),
+        (("--spacy", "x"), TEXT, "designed", "--spacy needs `--candidates spacy`, found"),
         (
             ("--candidates", "spacy", "--spacy", "no_such_pipeline"),
             TEXT,
@@ -321,7 +321,7 @@ def test_a_closed_stdin_is_one_line(folders):
     done = subprocess.run(command, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "lcons: error: cannot read standard input: it is closed; name a file, or give one on stdin.\n"
+        "lcons: error: cannot read standard input: it is closed; name a file, or send one to stdin.\n"
     )
 
 
