@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from lcons_core._schemes import OUTSIDE
-from lcons_decode._stream import NO_LABEL
+from lcons_decode.files import NO_LABEL
 from lcons_tasks.stats import chunks, runs_as_iob2
 
 Span = tuple[str, int, int]
