@@ -90,7 +90,7 @@ def test_errors_are_one_line_and_leave_no_file(files):
         (("pairs.json", "-o", files / "x.lp", "--scores", files / "list.json"), "found list"),
         (
             ("pairs.json", "-o", files / "x.lp", "--scores", files / "damaged.json"),
-            "is no JSON file of scores",
+            "is not a JSON file of scores",
         ),
         (("pairs.json", "-o", files / "x.lp", "--scores", files / "none.json"), "No such file"),
         (("pairs.json", "--scores", files / "scores.json"), "--scores needs an LP or MPS model"),
