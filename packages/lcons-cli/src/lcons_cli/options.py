@@ -68,13 +68,15 @@ def shared(
     return add
 
 
-# How a library quotes one of its arguments: `tabs=True`, `jobs=1`, or `labels=` for whatever value.
+# How a library quotes one of its arguments: `tabs=True`, `jobs=1`, or `labels=` for any value.
 _ARGUMENT = re.compile(r"`(\w+)=([^`]*)`")
 
 
 def in_options(text: str, command: click.Command, ctx: click.Context) -> str:
-    """What a library says of its arguments, in the options of a command; arguments that the command has no
-    option for stay as they are, and so does the word JSON where it writes none.
+    """The text of a library's error, with its arguments replaced by the options of a command.
+
+    An argument stays unchanged if the command has no such option, and so does the word JSON if it has no
+    `--json`.
 
     >>> tabs, file = click.Option(["--tabs"], is_flag=True), click.Option(["--labels"], metavar="FILE")
     >>> command = click.Command("decode", params=[tabs, file])

@@ -98,8 +98,8 @@ class Columns:
     def remedy(self, text: str) -> str:
         """The advice for a line that has another number of cells."""
         if self.separator is None and not self.names and "\t" in text:
-            # Columns are given by number for users' own files; these are read with the argument `tabs`.
-            return "use `tabs` if cells are separated by one tab and may hold blanks, or correct the line"
+            # Columns are given by number for users' own files; their reader has the argument `tabs`.
+            return "use `tabs=True` if cells are separated by one tab and may hold blanks, or correct it"
         return "correct the line, or pass the columns that the file has"
 
     def _selected(self) -> dict[str, Column]:

@@ -110,7 +110,7 @@ def column_sentences(lines: Iterable[str], columns: Columns, name: str) -> Itera
                 name,
                 number,
                 f"expected {width} columns as in the lines before, found {len(cells)} in {quoted(text)};"
-                " correct the line, or leave out `columns` if this is raw text.",
+                " correct the line, or leave out `columns=` if this is raw text.",
             )
         rows.append(cells)
     if rows:
