@@ -210,7 +210,7 @@ def test_choices_are_those_of_the_library():
             "a column 'pos' with two values or more, found one only (N)",
         ),
         (("short.conll",), "expected sentences of 2 tokens or more, found none"),
-        (("tabs.txt", "--format", "conll"), "use --tabs"),
+        (("tabs.txt", "--format", "conll"), "use --tabs if"),
     ],
 )
 def test_errors_are_one_line_and_leave_no_file(folder, arguments, message):
