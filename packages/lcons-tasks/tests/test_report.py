@@ -27,8 +27,8 @@ from lcons_tasks.report._figures import Figure, Gain, Headline, ResultTable, Vie
 from lcons_tasks.report._heatmap import heat_map, level
 from lcons_tasks.report._html import element, text
 from lcons_tasks.report._inequalities import inequalities_view
-from lcons_tasks.report._markdown import render_markdown
 from lcons_tasks.report._matrix import matrices, matrix_table, matrix_view
+from lcons_tasks.report._old_markdown import render_markdown
 from lcons_tasks.report._predictions import Answer, Sentence, gold_parts, read_predictions
 from lcons_tasks.report._results import card, gains_table, overview, result_table
 from lcons_tasks.report._rules import rules_view

@@ -9,7 +9,7 @@ from lcons_tasks.report._constraints import READING, Bodies, Gold, set_view
 from lcons_tasks.report._curves import curve_view, picture
 from lcons_tasks.report._figures import View
 from lcons_tasks.report._html import Html, element, joined
-from lcons_tasks.report._markdown import render_markdown
+from lcons_tasks.report._old_markdown import render_markdown
 from lcons_tasks.report._predictions import Sentence, read_predictions
 from lcons_tasks.report._provenance import headed, provenance_view
 from lcons_tasks.report._reasons import reasons
