@@ -15,7 +15,7 @@ from made_runs import make_chunking, make_decoded, make_er, make_old, make_synth
 
 from lcons_core import LearnedConstraint, Rules, save
 from lcons_tasks.experiments.entity_relation._constraints import designed
-from lcons_tasks.report import Constraints, read_document, read_runs, to_html
+from lcons_tasks.report import Constraints, read_document, read_runs, report_page
 
 REFERENCE = Path(__file__).with_name("report_page.png")
 SQUARE = 8
@@ -47,7 +47,7 @@ def page(tmp_path_factory):
     write_run(run, replace(document, sections=tuple(sections)))
     made = [run, make_chunking(folder / "chunking"), make_old(folder / "weaving")]
     path = folder / "report.html"
-    path.write_text(to_html(read_runs(made)), encoding="utf-8")
+    path.write_text(report_page(read_runs(made)), encoding="utf-8")
     return path
 
 
@@ -66,7 +66,7 @@ def own_page(tmp_path_factory):
         folder / "nothing.json",
     ]
     path = folder / "report.html"
-    path.write_text(to_html(read_runs(made)), encoding="utf-8")
+    path.write_text(report_page(read_runs(made)), encoding="utf-8")
     return path
 
 

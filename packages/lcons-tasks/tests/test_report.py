@@ -39,6 +39,7 @@ from lcons_tasks.report import (
     Text,
     estimate,
     read_runs,
+    report_page,
     to_html,
     write_document,
 )
@@ -274,7 +275,7 @@ def hostile_document(word: str) -> Document:
 
 def test_hostile_text_stays_text_in_every_block(tmp_path):
     runs = [Run(HOSTILE + str(i), tmp_path, hostile_document(HOSTILE)) for i in range(2)]
-    for page in (to_html(runs[:1]), to_html(runs)):
+    for page in (report_page(runs[:1]), report_page(runs)):
         assert page.count("<script>") == 1
         assert "<script>alert" not in page
         assert page.count("&lt;script&gt;") > 30
@@ -290,7 +291,7 @@ def test_hostile_labels_stay_text_in_every_part_of_a_constraint():
 
 
 def page_of(tmp_path, head: Headline) -> str:
-    return to_html([Run("r", tmp_path, Document("T", "t", "", "", head))])
+    return report_page([Run("r", tmp_path, Document("T", "t", "", "", head))])
 
 
 def headline(*interval: float, paper: float | None = None) -> Headline:
@@ -360,7 +361,7 @@ def test_the_best_figures_are_bold_where_the_largest_is_best():
 def test_a_page_of_constraint_files_is_about_what_was_learned(tmp_path):
     for name, constraint in designed().items():
         save(constraint, tmp_path / f"{name}.json")
-    page = to_html(read_runs(sorted(tmp_path.iterdir())))
+    page = report_page(read_runs(sorted(tmp_path.iterdir())))
     assert "<h1>What was learned</h1>" in page
     assert "<select" not in page
     assert "<output" not in page
@@ -495,10 +496,10 @@ def write_run(folder, results, report="# A title\n\nText.\n"):
 def test_a_run_of_0_1_0_is_shown_as_its_report(tmp_path):
     folder = write_run(tmp_path / "run", {"format": 1, "task": "weaving"})
     runs = read_runs([folder])
-    page = to_html(runs)
+    page = report_page(runs)
     assert "A title" in page
     assert "<p>Text.</p>" in page
-    assert to_html(runs) == page
+    assert report_page(runs) == page
     assert estimate(runs, Limits()).constraints == 0
 
 
@@ -514,7 +515,7 @@ def test_damaged_results_are_one_sentence(tmp_path, content, words):
     folder = write_run(tmp_path / "run", {})
     (folder / "results.json").write_text(content, encoding="utf-8")
     with pytest.raises(InvalidInput, match=words):
-        to_html(read_runs([folder]))
+        report_page(read_runs([folder]))
 
 
 def test_what_is_no_run_is_one_sentence(tmp_path):
@@ -534,7 +535,7 @@ def test_a_document_stands_before_the_report_of_0_1_0(tmp_path):
         save(constraint, folder / f"{name}.json")
     sets = tuple(Constraints(file, (file,)) for file in files)
     write_document(folder, Document("Of boxes", "weaving", "", "", None, (Section("Sets", sets),)))
-    page = to_html(read_runs([folder]), Limits(sets=1))
+    page = report_page(read_runs([folder]), Limits(sets=1))
     assert "Of boxes" in page
     assert "A title" not in page
     assert "1 of 3 sets of constraints are on this page" in page
@@ -550,6 +551,20 @@ def test_sections_of_one_name_have_links_of_their_own(tmp_path):
         Section("Results of b", (Text("y"),)),
         Section("Size", ()),
     )
-    page = to_html([Run("r", tmp_path, Document("T", "t", "", "", None, sections))])
+    page = report_page([Run("r", tmp_path, Document("T", "t", "", "", None, sections))])
     assert re.findall(r'<section id="(run-1-.*?)"', page) == ["run-1-section-1", "run-1-section-2"]
     assert "<h2>Size</h2>" not in page
+
+
+def test_a_page_of_one_document_leaves_out_what_takes_long(tmp_path):
+    large = FeatureSpace([binary("z", [f"z{i}" for i in range(40)])])
+    save(LearnedConstraint(RectifierNetwork(np.ones((1, 40)), [0.0]), large), tmp_path / "large.json")
+    save(designed()["source-relation"], tmp_path / "small.json")
+    document = Document(
+        "T", "t", "", "", None, (Section("Sets", (Constraints("all", ("large.json", "small.json")),)),)
+    )
+    quick = to_html(document, tmp_path, Limits(seconds=1.0))
+    assert quick.count("<summary>In words</summary>") == 1
+    assert quick.count("takes long, so that is left out here") == 1
+    assert to_html(document, tmp_path).count("<summary>In words</summary>") == 2
+    assert f"<title>lcons: {tmp_path.name}</title>" in quick

@@ -10,7 +10,7 @@ from lcons_core import LearnedConstraint, RectifierNetwork, Rules, compare, save
 from lcons_core._blocks import binary, one_hot
 from lcons_core._space import FeatureSpace
 from lcons_tasks.report import _agreement as agreement
-from lcons_tasks.report import estimate, read_runs, to_html
+from lcons_tasks.report import estimate, read_runs, report_page
 from lcons_tasks.report._agreement import agreement_view, plan
 from lcons_tasks.report._templates import environment
 
@@ -152,7 +152,7 @@ def test_a_page_of_constraint_files_compares_those_over_one_space(tmp_path, othe
     runs = read_runs([tmp_path / "one.json", tmp_path / "other.json"])
     told = []
     heard = []
-    page = to_html(runs, progress=lambda done, total, what: heard.append((done, total)), say=told.append)
+    page = report_page(runs, progress=lambda done, total, what: heard.append((done, total)), say=told.append)
     compared = other is NOTHING_ELSE
     assert ("Side by side" in page) == compared
     assert ('<span class="verdict x">different</span>' in page) == compared

@@ -11,7 +11,7 @@ from lcons_core import iob2, save
 from lcons_core._errors import InvalidInput
 from lcons_decode import ChainScores, Scored, decode_scored
 from lcons_decode._stream import described
-from lcons_tasks.report import Table, read_runs, to_html
+from lcons_tasks.report import Table, read_runs, report_page
 from lcons_tasks.report import _measures as measuring
 from lcons_tasks.report._decoded import Decoded, is_decoded, read_decoded
 from lcons_tasks.report._measures import document_of, measured
@@ -67,25 +67,25 @@ def test_what_decoding_writes_is_read_back(tmp_path):
     assert (second.name, second.words, second.gold, second.labels) == ("2", None, None, ("B-X", "I-X"))
     assert (third.labels, third.without, third.status) == (("_", "_"), ("_", "_"), "infeasible")
     assert fourth.labels == ()
-    to_html(read_runs([path]))
+    report_page(read_runs([path]))
 
 
 def test_gold_labels_of_a_file_support_the_rules_of_constraints_beside_it(tmp_path):
     save(iob2(LABELS), tmp_path / "iob2.json")
     line = {**LINE, "gold": ["B-X", "I-X"]}
     labels = write(tmp_path / "labels.jsonl", line, {**line, "gold": ["O", "I-X"]})
-    page = to_html(read_runs([tmp_path / "iob2.json", labels]))
+    page = report_page(read_runs([tmp_path / "iob2.json", labels]))
     assert "Rejects 1 of 6 parts of the gold labels" in page
     assert '<th scope="col">support</th>' in page
-    assert "support</th>" not in to_html(read_runs([tmp_path / "iob2.json"]))
+    assert "support</th>" not in report_page(read_runs([tmp_path / "iob2.json"]))
 
 
 def test_constraints_beside_labels_give_the_rule_behind_each_change(tmp_path):
     save(iob2(LABELS), tmp_path / "iob2.json")
     labels = write(tmp_path / "labels.jsonl", {**LINE, "words": ["New", "York"]})
-    page = to_html(read_runs([tmp_path / "iob2.json", labels]))
+    page = report_page(read_runs([tmp_path / "iob2.json", labels]))
     assert '<p class="why">forbidden: label 1 O, label 2 I-X' in page
-    assert '<p class="why">' not in to_html(read_runs([labels]))
+    assert '<p class="why">' not in report_page(read_runs([labels]))
 
 
 def test_constraint_files_and_other_things_are_told_from_labels(tmp_path):
@@ -235,11 +235,11 @@ def test_without_words_and_gold_positions_are_shown_and_what_differs_is_dashed(t
 
 def test_sequences_with_gold_beside_some_without_are_both_shown(tmp_path):
     lines = [{**LINE, "gold": ["B-X", "I-X"], "words": ["a", "b"]}, LINE]
-    page = to_html(read_runs([write(tmp_path / "labels.jsonl", *lines)]))
+    page = report_page(read_runs([write(tmp_path / "labels.jsonl", *lines)]))
     assert "or where there is no gold, the other line" in page
     assert page.count('class="gold"') == 1
     assert "Only with errors" in page
-    assert "Only with errors" not in to_html(read_runs([write(tmp_path / "bare.jsonl", LINE)]))
+    assert "Only with errors" not in report_page(read_runs([write(tmp_path / "bare.jsonl", LINE)]))
 
 
 def test_hostile_labels_of_ones_own_stay_text(tmp_path):
@@ -253,7 +253,7 @@ def test_hostile_labels_of_ones_own_stay_text(tmp_path):
         "status": hostile,
         "violations": [{"constraint": hostile, "position": 0}],
     }
-    page = to_html(read_runs([write(tmp_path / "<b>labels", line)]))
+    page = report_page(read_runs([write(tmp_path / "<b>labels", line)]))
     assert page.count("<script>") == 1
     assert page.count("&lt;script&gt;") > 8
     assert "<b>labels" not in page

@@ -9,8 +9,8 @@ from lcons_core._blocks import binary, one_hot
 from lcons_core._space import FeatureSpace
 from lcons_tasks.experiments.entity_relation._constraints import designed
 from lcons_tasks.report import _rules as rules
-from lcons_tasks.report import read_runs, to_html
-from lcons_tasks.report._evidence import evidence_of, without_evidence
+from lcons_tasks.report import read_runs, report_page
+from lcons_tasks.report._rules import evidence_of, without_evidence
 from lcons_tasks.report._templates import environment
 
 
@@ -87,7 +87,7 @@ def test_evidence_of_other_types_is_ignored(evidence):
 def test_evidence_is_not_listed_among_the_provenance(tmp_path):
     evidence = {"rule": "no such rule", "support": 1, "expected": 2.0, "seen": 0}
     save(told(designed()["source-relation"], evidence), tmp_path / "own.json")
-    page = to_html(read_runs([tmp_path / "own.json"]))
+    page = report_page(read_runs([tmp_path / "own.json"]))
     assert "option seed" in page
     assert "evidence" not in page
     assert "no such rule" not in page

@@ -77,7 +77,7 @@ def report(
       lcons report bigrams.json labels.jsonl -o own.html
     """
     from lcons_core._errors import InvalidInput
-    from lcons_tasks.report import Limits, estimate, read_runs, summary, to_html
+    from lcons_tasks.report import Limits, estimate, read_runs, report_page, summary
 
     say: Say = say_nothing if quiet else say_on_stderr
     target = None if out == STDIN else out
@@ -96,7 +96,7 @@ def report(
             if total:
                 progress(done, total)
 
-        page = to_html(found, limits, advance, told.append)
+        page = report_page(found, limits, advance, told.append)
     if verbose:
         for line in told:
             say(line)

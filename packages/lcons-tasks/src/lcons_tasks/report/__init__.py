@@ -33,7 +33,7 @@ from lcons_tasks.report._document import (
     Verdict,
 )
 from lcons_tasks.report._markdown import to_markdown
-from lcons_tasks.report._page import Estimate, estimate, summary, to_html
+from lcons_tasks.report._page import Estimate, estimate, report_page, summary, to_html
 from lcons_tasks.report._run import Run, read_runs
 from lcons_tasks.report._storage import read_document, write_document
 from lcons_tasks.report._terminal import to_terminal
@@ -65,6 +65,7 @@ __all__ = [
     "estimate",
     "read_document",
     "read_runs",
+    "report_page",
     "summary",
     "to_html",
     "to_markdown",

@@ -5,6 +5,7 @@ Which are shown is bounded, as to explain them is most of the work of a page.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,9 +21,9 @@ from lcons_tasks.report._predictions import Answered, gold_parts, read_predictio
 from lcons_tasks.report._rules import RulesView, rules_view
 from lcons_tasks.report._run import Run, digest
 
-# Seconds for a constraint, as measured: of a domain too large to enumerate, of many units, of few.
-LARGE, MANY_UNITS, SMALL = 2.5, 1.5, 0.05
-MANY = 8
+# Seconds to explain a constraint, as measured: of a domain too large to enumerate, of many points, of few.
+LARGE, MANY_POINTS, SMALL = 2.5, 1.5, 0.1
+MANY = 2000
 # As many names are listed one by one.
 LISTED = 6
 
@@ -31,24 +32,26 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Limits:
-    """How much of each run is shown: sets of constraints, files of predictions as many, and sentences."""
+    """How much of each run is shown: sets of constraints, files of predictions as many, and sentences; and
+    how many seconds, as estimated, its constraints may take to explain."""
 
     sets: int = 2
     sentences: int = 200
+    seconds: float = math.inf
 
 
 @dataclass(frozen=True)
 class ConstraintBody:
-    """The four parts of a constraint, and what it rejects of gold labels."""
+    """The four parts of a constraint, without those that take too long; what it rejects of gold labels."""
 
     rejects: str
     rejects_any: bool
-    rules: RulesView
+    rules: RulesView | None
     matrices: tuple[MatrixView, ...]
     matrix_note: str
     heat: tuple[HeatMap, ...]
     heat_note: str
-    inequalities: InequalitiesView
+    inequalities: InequalitiesView | None
 
 
 @dataclass(frozen=True)
@@ -73,8 +76,10 @@ class ConstraintsView:
 
 @dataclass
 class Bodies:
-    """What was made of constraint files already, by content: splits often agree to the byte."""
+    """What was made of constraint files already, by content: splits often agree to the byte. Files that are
+    not `explained` have no words and no inequalities."""
 
+    explained: frozenset[Path]
     made: dict[tuple[str, Path | None], ConstraintBody] = field(default_factory=dict)
     golds: dict[Path, list[Answered]] = field(default_factory=dict)
 
@@ -85,11 +90,14 @@ class Bodies:
             if gold is not None and gold not in self.golds:
                 self.golds[gold] = read_predictions(gold) or []
             found = None if gold is None else gold_parts(constraint, self.golds[gold])
-            self.made[key] = constraint_body(constraint, found, gold.name if gold else "")
+            whole = path in self.explained
+            self.made[key] = constraint_body(constraint, found, gold.name if gold else "", whole)
         return self.made[key]
 
 
-def constraint_body(constraint: LearnedConstraint, gold: Ints | None, file: str = "") -> ConstraintBody:
+def constraint_body(
+    constraint: LearnedConstraint, gold: Ints | None, file: str = "", whole: bool = True
+) -> ConstraintBody:
     """Words, matrix, heat map and inequalities; `file` has the gold labels."""
     rejects, any_rejected = _rejects(constraint, gold)
     matrices, matrix_note = matrix_views(constraint)
@@ -97,12 +105,12 @@ def constraint_body(constraint: LearnedConstraint, gold: Ints | None, file: str 
     return ConstraintBody(
         rejects,
         any_rejected,
-        rules_view(constraint, gold, file),
+        rules_view(constraint, gold, file) if whole else None,
         tuple(matrices),
         matrix_note,
         tuple(maps),
         " ".join(notes),
-        inequalities_view(constraint),
+        inequalities_view(constraint) if whole else None,
     )
 
 
@@ -169,9 +177,18 @@ def parts_in_words(run: Run, limits: Limits) -> list[str]:
     return lines or ["no constraints and no predictions"]
 
 
-def seconds_of(path: Path) -> float:
-    """How long it takes to explain a constraint, about; `DamagedFile` where it cannot be read."""
-    constraint = load(path)
-    if constraint.space.size > ENUMERATION_LIMIT:
-        return LARGE
-    return MANY_UNITS if constraint.network.K >= MANY else SMALL
+def explained(run: Run, limits: Limits) -> dict[Path, float]:
+    """The constraint files that a page explains, and about how many seconds each takes: the quickest first,
+    as many as there is time for. `DamagedFile` where one cannot be read."""
+    found: dict[Path, float] = {}
+    seconds = {path: seconds_of(load(path)) for path in shown_files(run, limits)}
+    for path in sorted(seconds, key=seconds.__getitem__):
+        if sum(found.values()) + seconds[path] <= limits.seconds:
+            found[path] = seconds[path]
+    return found
+
+
+def seconds_of(constraint: LearnedConstraint) -> float:
+    """How long it takes to explain a constraint, about."""
+    size = constraint.space.size
+    return LARGE if size > ENUMERATION_LIMIT else MANY_POINTS if size >= MANY else SMALL

@@ -24,13 +24,13 @@ from lcons_tasks.report._constraints import (
     Bodies,
     Limits,
     constraints_view,
+    explained,
     parts_in_words,
-    seconds_of,
     shown_files,
     shown_sets,
 )
 from lcons_tasks.report._decoded import DECODE
-from lcons_tasks.report._document import Constraints, Curve, Picture, Section, Sentences
+from lcons_tasks.report._document import Constraints, Curve, Document, Picture, Section, Sentences
 from lcons_tasks.report._run import CONSTRAINT, Run
 from lcons_tasks.report._sentences import sentences_view
 from lcons_tasks.report._side_by_side import beside_each_other, overview, stated
@@ -40,6 +40,8 @@ Progress = Callable[[int, int, str], None]
 Say = Callable[[str], None]
 
 LARGEST_PICTURE = 2**21
+# Seconds, as estimated, to explain the constraints of the page of a single document.
+QUICK = 3.0
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,13 @@ class Estimate:
     seconds: float
 
 
-def to_html(
+def to_html(document: Document, folder: Path, limits: Limits | None = None) -> str:
+    """The page of one document, whose files are in `folder`; quick, as what takes long is left out unless
+    `limits` says otherwise."""
+    return report_page([Run(folder.name, folder, document)], limits or Limits(seconds=QUICK))
+
+
+def report_page(
     runs: Sequence[Run],
     limits: Limits | None = None,
     progress: Progress | None = None,
@@ -122,8 +130,9 @@ def to_html(
 def estimate(runs: Sequence[Run], limits: Limits | None = None) -> Estimate:
     """The work of a page; `DamagedFile` where one of its constraints cannot be read."""
     limits = limits or Limits()
-    seconds = [seconds_of(path) for run in runs for path in shown_files(run, limits)]
-    return Estimate(len(seconds), sum(seconds) + _planned(runs, limits).seconds)
+    seconds = [sum(explained(run, limits).values()) for run in runs]
+    shown = sum(len(shown_files(run, limits)) for run in runs)
+    return Estimate(shown, sum(seconds) + _planned(runs, limits).seconds)
 
 
 def summary(runs: Sequence[Run]) -> dict[str, Any]:
@@ -163,7 +172,7 @@ def _planned(runs: Sequence[Run], limits: Limits) -> Plan:
 
 def _sections(run: Run, number: int, limits: Limits, tell: Say, say: Say) -> Iterator[SectionView]:
     """The sections of a run that have something in them."""
-    bodies = Bodies()
+    bodies = Bodies(frozenset(explained(run, limits)))
     sets, files = shown_sets(run, limits), run.predictions[: limits.sets]
     for line in parts_in_words(run, limits):
         say(f"{run.name}: {line}")

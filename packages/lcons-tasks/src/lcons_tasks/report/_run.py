@@ -21,9 +21,9 @@ from lcons_core._errors import DamagedFile, InvalidInput
 from lcons_core.storage._document import FORMAT as CONSTRAINT_FORMAT
 from lcons_tasks.report._decoded import DECODE, is_decoded
 from lcons_tasks.report._document import Constraints, Document, Facts, Section, Sentences
-from lcons_tasks.report._evidence import without_evidence
 from lcons_tasks.report._measures import decoded_document
 from lcons_tasks.report._old_run import RESULTS, old_document, said_facts
+from lcons_tasks.report._rules import without_evidence
 from lcons_tasks.report._storage import DOCUMENT, read_document
 
 # The task of constraint files.
