@@ -191,7 +191,7 @@ def test_of_many_values_those_with_something_to_say_are_shown_and_o_stays():
     view = matrix_view(matrix)
     assert [names for names, _ in view.rows] == [("v3",), ("v5",), ("O",)]
     assert view.columns == (("x",), ("y",))
-    assert "67 values with nothing, or less, to say are left out" in view.said
+    assert "67 values of which less or nothing is forbidden are left out" in view.said
 
 
 def test_values_that_say_the_same_share_a_row():
@@ -475,14 +475,14 @@ def test_damaged_predictions_are_one_sentence(tmp_path):
 def test_reports_of_0_1_0_are_read_into_blocks():
     source = (
         "# T\n\nHi\nthere.\n\n## Sizes\n\n| a | b |\n|---|--:|\n| 1 | `x` \\| y |\n| 2 |\n\n- one\n  two\n\n"
-        "## Next\nX"
+        "## Next\nX\n\nOf y:\n\n| y |\n|---|"
     )
     title, sections = read_markdown(source)
     assert title == "T"
     assert sections == [
         Section("Results", (Text("Hi there."),)),
         Section("Sizes", (Table("Sizes", ("a", "b"), (("1", "`x` | y"), ("2", ""))), Listing(("one\ntwo",)))),
-        Section("Next", (Text("X"),)),
+        Section("Next", (Text("X"), Table("Of y", ("y",), ()))),
     ]
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lcons_core import iob2, save
 from lcons_core._errors import InvalidInput
 from lcons_decode import ChainScores, Scored, decode_scored
-from lcons_decode._stream import described
+from lcons_decode.files import described
 from lcons_tasks.report import Table, read_runs, report_page
 from lcons_tasks.report import _measures as measuring
 from lcons_tasks.report._decoded import Decoded, is_decoded, read_decoded

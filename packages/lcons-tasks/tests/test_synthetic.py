@@ -25,8 +25,8 @@ from lcons_tasks.experiments.synthetic._measures import (
     rows_that_hold,
 )
 from lcons_tasks.experiments.synthetic._model import (
+    FIXED,
     Examples,
-    LearningSettings,
     flip_examples,
     learn,
     predict,
@@ -38,7 +38,7 @@ from lcons_tasks.experiments.synthetic._summary import claims, groups
 from lcons_tasks.experiments.synthetic._task import Options, cells_of, run
 
 TINY = Recipe(variables=9, programs=14, training=10, constraints=5, strictness=0.5, scale=4, largest_cost=20)
-QUICK = LearningSettings((0.03,), (0.0,), epochs=300, restarts=4, patience=20)
+QUICK = replace(FIXED, learning_rate=0.03, epochs=300, restarts=4, patience=20)
 EVERY = np.array(list(product([0.0, 1.0], repeat=9)))
 
 
@@ -221,7 +221,7 @@ def test_bad_options_are_refused(wrong):
 
 def test_a_run_leaves_everything_behind_and_a_rerun_the_same_bytes(tmp_path, monkeypatch):
     """A tiny recipe and short training; everything else as it is."""
-    monkeypatch.setattr("lcons_tasks.experiments.synthetic._cell.LearningSettings", lambda: QUICK)
+    monkeypatch.setattr("lcons_tasks.experiments.synthetic._cell.SEARCHED", QUICK)
     monkeypatch.setattr(
         "lcons_tasks.experiments.synthetic._task.Cell", lambda *given: Cell(*given, recipe=TINY)
     )

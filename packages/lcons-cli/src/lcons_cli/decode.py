@@ -120,8 +120,7 @@ def decode(
       lcons decode scores.npz -c pos.json:0.5 -c iob2.json --json > labels.jsonl
     """
     from lcons_core._errors import InvalidInput
-    from lcons_decode.files import read_labels, read_scored
-    from lcons_decode.files._constraints import load_constraints
+    from lcons_decode.files import load_constraints, read_labels, read_scored
 
     if tabs and form == "json":
         raise InvalidInput("--tabs separates the cells of columns, found --json; leave one of them out.")
@@ -151,7 +150,8 @@ def _contents(
 ) -> Generator[bytes, None, None]:
     """What is written, sequence by sequence; what was done is added to the summary."""
     from lcons_core._errors import InvalidInput
-    from lcons_decode._stream import conll, decode_scored, described
+    from lcons_decode import decode_scored
+    from lcons_decode.files import conll, described
 
     columns: list[str] | None = None
     state = _State(source, options["budget"])

@@ -21,7 +21,7 @@ from lcons_cli.diagnose import diagnose
 from lcons_cli.explain import explain
 from lcons_cli.extract import extract
 from lcons_cli.learn import learn
-from lcons_cli.options import shared
+from lcons_cli.options import in_options, shared
 from lcons_cli.parse import parse
 from lcons_cli.report import report
 from lcons_cli.tag import tag
@@ -74,7 +74,8 @@ class LconsGroup(click.Group):
             # Where lcons_core was never imported, the error cannot be one of its own.
             core = sys.modules.get("lcons_core")
             if core is not None and isinstance(error, core.LconsError):
-                raise ErrorLine(str(error)) from error
+                command = self.get_command(ctx, ctx.invoked_subcommand or "") or self
+                raise ErrorLine(in_options(str(error), command, ctx)) from error
             raise
 
 

@@ -1,11 +1,12 @@
-"""The options that every command has: `--json`, `--seed`, `-q` and `-v`.
+"""The options that every command has: `--json`, `--seed`, `-q` and `-v`; errors of the library in options.
 
 Only click is imported here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 import click
@@ -63,3 +64,43 @@ def shared(
         return command
 
     return add
+
+
+# How a library quotes one of its arguments: `tabs=True`, `jobs=1`, or `labels=` for whatever value.
+_ARGUMENT = re.compile(r"`(\w+)=([^`]*)`")
+
+
+def in_options(text: str, command: click.Command, ctx: click.Context) -> str:
+    """What a library says of its arguments, in the options of a command; arguments that the command has no
+    option for stay as they are, and so does the word JSON where it writes none.
+
+    >>> tabs, file = click.Option(["--tabs"], is_flag=True), click.Option(["--labels"], metavar="FILE")
+    >>> command = click.Command("decode", params=[tabs, file])
+    >>> in_options("pass `tabs=True`, `labels=` or `width=3`.", command, click.Context(command))
+    'pass --tabs, --labels FILE or `width=3`.'
+    """
+    options = dict(_options(command, ctx))
+
+    def option(argument: re.Match[str]) -> str:
+        name = f"--{argument[1].replace('_', '-')}"
+        if name not in options:
+            return argument[0]
+        if options[name].is_flag:
+            return name
+        value = argument[2].strip("'\"") or options[name].metavar or "VALUE"
+        return f"{name} {value}"
+
+    said = _ARGUMENT.sub(option, text)
+    return said.replace("write JSON", "write --json") if "--json" in options else said
+
+
+def _options(command: click.Command, ctx: click.Context) -> Iterator[tuple[str, click.Option]]:
+    """The options of a command by name; of a group, those of all its commands."""
+    for parameter in command.params:
+        if isinstance(parameter, click.Option):
+            yield from ((name, parameter) for name in parameter.opts)
+    if isinstance(command, click.Group):
+        for name in command.list_commands(ctx):
+            inner = command.get_command(ctx, name)
+            if inner is not None:
+                yield from _options(inner, ctx)

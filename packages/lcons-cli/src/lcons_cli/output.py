@@ -26,6 +26,7 @@ def sizes(constraint: LearnedConstraint) -> Iterator[str]:
     """Lines for people."""
     from lcons_core._arithmetic import many
     from lcons_core._tables import Form, estimate
+    from lcons_tasks.own_data import recorded_split
 
     space, network = constraint.space, constraint.network
     blocks = [f"{block.name} {len(block.values):,}" for block in space.blocks[:_NAMED]]
@@ -36,7 +37,7 @@ def sizes(constraint: LearnedConstraint) -> Iterator[str]:
     made = constraint.provenance
     examples = made.get("examples")
     counts = examples.items() if isinstance(examples, Mapping) else ()
-    source = made.get("learned_from") or ", ".join(f"{number} {kind}" for kind, number in counts)
+    source = recorded_split(made)[0] or ", ".join(f"{number} {kind}" for kind, number in counts)
     if source:
         yield f"learned from {source}, with seed {made.get('seed')}"
 

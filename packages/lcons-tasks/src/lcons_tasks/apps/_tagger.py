@@ -26,12 +26,12 @@ import numpy as np
 from lcons_core import LearnedConstraint
 from lcons_core._errors import InvalidInput
 from lcons_core._instance import WORD
-from lcons_decode import ChainBatch, ChainConstraints, Decoding, Hard, Soft, Status, viterbi_batch
+from lcons_decode import DECODERS, ChainBatch, ChainConstraints, Decoding, Hard, Soft, Status, viterbi_batch
 from lcons_decode._constraints import Constraint, ConstraintSet
 from lcons_decode._scores import Ints
-from lcons_decode.chains._batch import DECODERS
-from lcons_decode.chains._constrained import INFEASIBLE, RELAXED, VERIFIED, constrained_ids
+from lcons_decode.chains._constrained import constrained_ids
 from lcons_decode.chains._viterbi import viterbi_ids
+from lcons_decode.kernels import How
 from lcons_tasks.models._tagger import Tagger
 
 Columns = Mapping[str, Sequence[str]]
@@ -122,7 +122,7 @@ class ConstrainedTagger:
         batch = self._scores(xs)
         free, scores = viterbi_ids(batch)
         if self.decoder == "viterbi":
-            ways = np.where(scores > -np.inf, VERIFIED, INFEASIBLE)
+            ways = np.where(scores > -np.inf, How.VERIFIED, How.INFEASIBLE)
             y, statuses = free, tuple(map(_status, ways.tolist()))
         elif self.decoder == "exact":
             y, _, ways = constrained_ids(batch, self._compiled, xs)
@@ -197,7 +197,7 @@ def chunked(xs: Iterable[Columns], waits: Callable[[], bool] = lambda: False) ->
 
 
 def _status(way: int) -> Status:
-    return {RELAXED: Status.RELAXED, INFEASIBLE: Status.INFEASIBLE}.get(way, Status.OPTIMAL)
+    return How(way).status
 
 
 def _named(use: Constraint, name: str) -> Hard | Soft:

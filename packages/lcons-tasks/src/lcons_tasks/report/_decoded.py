@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from lcons_core._errors import InvalidInput
-from lcons_decode._stream import NO_LABEL, WORDS
+from lcons_decode.files import NO_LABEL, WORDS
 
 GOLD = "gold"
 # The task of such files.

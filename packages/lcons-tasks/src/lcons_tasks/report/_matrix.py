@@ -236,7 +236,7 @@ def _left_out(matrix: Matrix, rows: NDArray[np.intp], columns: NDArray[np.intp])
             what = (matrix.down, matrix.across)[axis]
             said.append(f"Always forbidden: {f'{what} ' if what else ''}{listed(always, 12)}.")
     if others:
-        said.append(f"{others:,} values with nothing, or less, to say are left out.")
+        said.append(f"{others:,} values of which less or nothing is forbidden are left out.")
     return said
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -70,7 +71,13 @@ def read_markdown(source: str) -> tuple[str, list[Section]]:
             else:
                 heading = match[2]
         else:
-            sections.setdefault(heading, []).append(_block(lines, heading))
+            blocks = sections.setdefault(heading, [])
+            block = _block(lines, heading)
+            before = blocks[-1] if blocks else None
+            if isinstance(block, Table) and isinstance(before, Text) and before.text.endswith(":"):
+                block = replace(block, caption=before.text.removesuffix(":"))
+                blocks.pop()
+            blocks.append(block)
     return title, [Section(name, tuple(blocks)) for name, blocks in sections.items()]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
+from lcons_core import Recipe
 from lcons_core._errors import InvalidInput
 from lcons_tasks.experiments.chunking._cell import Cell, Filled, base_model, constraint, fill, shared
 from lcons_tasks.experiments.chunking._constraints import DECODERS, rows_of
@@ -14,7 +15,7 @@ from lcons_tasks.experiments.chunking._model import BASES, tuned
 from lcons_tasks.experiments.engine._cells import Steps, fill_cells
 from lcons_tasks.experiments.engine._jobs import Progress, Tell, run_phase
 from lcons_tasks.experiments.engine._kept import Stages
-from lcons_tasks.experiments.engine._recipes import Recipe, recipe
+from lcons_tasks.experiments.engine._recipes import recipe
 
 WORDS, WITH_POS = "bilstm", "bilstm+pos"
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core import LearnedConstraint, load, save
+from lcons_core import LearnedConstraint, Recipe, load, save
 from lcons_decode import Hard, Soft
 from lcons_decode._scores import Ints
 from lcons_tasks.data import Sentence, hash_sentences
@@ -28,7 +28,7 @@ from lcons_tasks.experiments.engine._choice import Weights, choose, choose_weigh
 from lcons_tasks.experiments.engine._jobs import Tell
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._parts import Part, percent, rejected_gold, right_counts, size_of
-from lcons_tasks.experiments.engine._recipes import Recipe, learn
+from lcons_tasks.experiments.engine._recipes import learn
 from lcons_tasks.experiments.engine._rows import Row, predict, recipes_of, uses
 from lcons_tasks.models._tagger import Tagger, load_tagger
 from lcons_tasks.stats import chunk_f1, runs_as_iob2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from lcons_core import Recipe
 from lcons_core._errors import InvalidInput
 from lcons_tasks.experiments.citation._cell import Cell, Filled, base_model, constraint, fill, shared
 from lcons_tasks.experiments.citation._constraints import DECODERS, POS_CLUES_ROW, WINDOWS_ROW, rows_of
@@ -12,7 +13,6 @@ from lcons_tasks.experiments.citation._model import base
 from lcons_tasks.experiments.engine._cells import Steps, fill_cells
 from lcons_tasks.experiments.engine._jobs import Progress
 from lcons_tasks.experiments.engine._kept import Stages
-from lcons_tasks.experiments.engine._recipes import Recipe
 
 CURVE = (5, 10, 20, 50, 100)
 CURVE_ROWS = ("exact", WINDOWS_ROW, POS_CLUES_ROW)

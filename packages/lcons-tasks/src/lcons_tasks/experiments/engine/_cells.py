@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
 
+from lcons_core import Recipe
 from lcons_tasks.experiments.engine._jobs import Progress, Tell, run_phase
 from lcons_tasks.experiments.engine._kept import Stages
-from lcons_tasks.experiments.engine._recipes import Recipe
 from lcons_tasks.experiments.engine._rows import Row, recipes_of
 
 

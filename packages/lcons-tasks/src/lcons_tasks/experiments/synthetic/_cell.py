@@ -28,12 +28,11 @@ from lcons_tasks.experiments.synthetic._corpus import (
     save_programs,
 )
 from lcons_tasks.experiments.synthetic._measures import baselines, network_figures, recovery
-from lcons_tasks.experiments.synthetic._model import Learned, LearningSettings, flip_examples, learn
+from lcons_tasks.experiments.synthetic._model import FIXED, SEARCHED, Learned, flip_examples, learn
 from lcons_tasks.experiments.synthetic._rounds import RoundSettings, run_rounds
 
 # With more units than the paper's the rate is not searched: it takes long, and changes little.
-SEARCHED = 10
-FIXED = LearningSettings((0.01,), (0.0,))
+MOST_SEARCHED = 10
 
 _INSTANCE_CODE = (
     "lcons_decode.ilp",
@@ -90,7 +89,7 @@ def instance(cell: Cell, stages: Stages, tell: Tell | None = None) -> ProgramSet
 def first_network(cell: Cell, stages: Stages) -> Learned:
     """The network without rounds, learned or read."""
     examples = flip_examples(instance(cell, stages).train)
-    settings = LearningSettings() if cell.hidden <= SEARCHED else FIXED
+    settings = SEARCHED if cell.hidden <= MOST_SEARCHED else FIXED
     if len(examples.positives) < settings.folds:
         # Too few distinct optima to choose by cross-validation.
         settings = FIXED
