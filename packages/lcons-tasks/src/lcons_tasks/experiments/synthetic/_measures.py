@@ -96,7 +96,7 @@ def recovery(network: Network, programs: ProgramSet, seed: int = 0) -> dict[str,
     share = random.uniform(0.0, MOST_CHANGED, (DRAWN, 1))
     changed = random.random((DRAWN, len(programs.planted))) < share
     points = np.where(changed, 1.0 - programs.planted, programs.planted)
-    feasible, allowed = programs.feasible(points), np.asarray(network.accepts(points))
+    feasible, allowed = programs.feasible(points), network.accepts(points)
     figures = {
         "agree": _percent(feasible == allowed),
         "feasible points allowed": _percent(allowed[feasible]),
