@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from lcons_core._errors import LconsError
-from lcons_core.storage._provenance import versions
+from lcons_core.storage import versions
 from lcons_tasks.atomic import write_text
 from lcons_tasks.experiments.engine._kept import library_versions
 
