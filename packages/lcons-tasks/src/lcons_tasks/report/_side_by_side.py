@@ -2,8 +2,8 @@
 constraints agree.
 
 Two constraints of different runs are compared where their spaces have the same blocks and values.
-`lcons_core.compare` proves the verdict: by every point of a small domain; of a large one by a closed form or a
-witness, and where there is neither they are undecided. Files of the same content are equal without a look.
+`lcons_core.compare` proves the verdict: by every point of a small domain; of a large one by a closed form or
+a witness, and where there is neither they are undecided. Files of the same content are equal without a look.
 
 The work is bounded: pairs of one name come first, and what would take too long is left out, and said.
 
