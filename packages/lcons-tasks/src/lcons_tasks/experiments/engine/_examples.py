@@ -6,7 +6,7 @@ answer to the constrained one; and of its labels and tags only those that its re
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -16,7 +16,9 @@ from lcons_core import LearnedConstraint, why
 from lcons_core._instance import Instance
 from lcons_core.features import SequenceFeature
 from lcons_tasks.data import Sentence
-from lcons_tasks.data._tagged_text import bracketed
+from lcons_tasks.experiments.engine._kept import Stages
+from lcons_tasks.experiments.engine._labelling import CHOSEN, EXACT, Answers, LabellingCell, constraints
+from lcons_tasks.experiments.engine._rows import Row
 
 # Sentences of fewer words say little, and of more are long to read.
 SHORTEST, LONGEST = 8, 25
@@ -121,16 +123,18 @@ def _rule(
     return f"forbidden: {words}", str(why(constraint, named))
 
 
-def shown_example(example: Example) -> str:
-    """The example as lines of a Markdown list."""
-    verdict = f"{example.gain:+d} right"
-    lines = [
-        f"- before: {bracketed(example.words, example.before)}",
-        f"  after:  {bracketed(example.words, example.after)}  ({verdict})",
+def changes(
+    cell: LabellingCell,
+    answers: Answers,
+    row: Row,
+    kept: Stages,
+    as_iob: Callable[[Sequence[str]], Sequence[str]],
+) -> list[dict[str, Any]]:
+    """Test sentences that the chosen row changed, with the rule behind each change, as plain data."""
+    own = constraints(cell, row.recipes, kept)
+    found = examples(cell.test(kept), answers.texts[EXACT], answers.texts[CHOSEN], own)
+    sides = ("gold", "before", "after")
+    return [
+        {**plain, **{side: list(as_iob(plain[side])) for side in sides}}
+        for plain in (one.to_dict() for one in found)
     ]
-    if example.after != example.gold:
-        lines.append(f"  gold:   {bracketed(example.words, example.gold)}")
-    lines.append(f"  {example.rule}")
-    if example.why:
-        lines.append(f"  {example.why}")
-    return "\n".join(lines)
