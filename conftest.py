@@ -1,7 +1,51 @@
-"""Hypothesis draws the same examples every run; `--hypothesis-profile=explore` draws others."""
+"""Hypothesis draws the same examples every run; `--hypothesis-profile=explore` draws others.
 
+OR-Tools and highspy never share a process. Each brings a HiGHS library of its own; where both are imported,
+the second fails with an undefined symbol, or a modelling tool swallows that error and quietly takes another
+solver. So the second import is refused, and the test during which it was tried fails.
+"""
+
+import sys
+
+import pytest
 from hypothesis import settings
 
 settings.register_profile("ci", derandomize=True, deadline=None)
 settings.register_profile("explore", max_examples=2000, deadline=None)
 settings.load_profile("ci")
+
+
+# By library, how the names of the other's modules begin. The bare package `ortools` loads no HiGHS, and cvxpy
+# imports it for its version.
+RIVALS = {"highspy": "ortools.", "ortools": "highspy"}
+
+
+class OneHighs:
+    """A finder that finds nothing, and refuses modules that load a second HiGHS library."""
+
+    refused: str | None = None
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        rival = RIVALS.get(name.partition(".")[0])
+        if rival is None or name == "ortools":
+            return
+        if any(module.startswith(rival) for module in sys.modules):
+            self.refused = (
+                f"{name} was imported in a process that has {rival.rstrip('.')}: OR-Tools and highspy cannot"
+                " share one. Mark tests that load OR-Tools with `ortools`."
+            )
+            raise ImportError(self.refused)
+
+
+ONE_HIGHS = OneHighs()
+sys.meta_path.insert(0, ONE_HIGHS)
+
+
+def pytest_runtest_teardown() -> None:
+    refused, ONE_HIGHS.refused = ONE_HIGHS.refused, None
+    if refused:
+        pytest.fail(refused, pytrace=False)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="Write tests/golden/expected anew.")

@@ -1,7 +1,8 @@
-"""The set-up of the workspace environment: complete or not there, and made by one process."""
+"""The set-up of the workspace environments: complete or not there, by need, and made by one process."""
 
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -18,6 +19,7 @@ bootstrap = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(bootstrap)
 
 INPUTS = ["poetry.lock", "pyproject.toml", "tools/bootstrap.py", "packages/a/pyproject.toml"]
+LCONS, DEV, INTEGRATIONS = (bootstrap.NEEDS[name] for name in ["lcons", "dev", "integrations"])
 PYTHON = f"python{sys.version_info[0]}.{sys.version_info[1]}"
 
 
@@ -32,15 +34,16 @@ def workspace(tmp_path, monkeypatch):
 
 
 class Installer:
-    """Stands in for pip: counts its calls and makes an environment that looks complete."""
+    """Stands in for pip: keeps what it was asked for and makes an environment that looks complete."""
 
-    calls = 0
+    def __init__(self):
+        self.asked = []
 
-    def __call__(self, root, lock):
-        self.calls += 1
-        for folder in [".venv/bin", f".venv/lib/{PYTHON}"]:
-            (root / folder).mkdir(parents=True, exist_ok=True)
-        (root / ".venv/bin/python").touch(mode=0o755)
+    def __call__(self, root, need, lock):
+        self.asked.append((need.venv, set(need.groups)))
+        for folder in ["bin", f"lib/{PYTHON}"]:
+            (root / need.venv / folder).mkdir(parents=True, exist_ok=True)
+        (root / need.venv / "bin/python").touch(mode=0o755)
         time.sleep(0.2)
 
 
@@ -50,43 +53,138 @@ def test_commands_are_executable():
 
 
 @pytest.mark.parametrize("name", INPUTS)
-def test_a_change_of_what_is_installed_makes_the_environment_stale(workspace, name):
-    bootstrap.ensure(workspace, Installer())
-    assert bootstrap.is_ready(workspace)
+@pytest.mark.parametrize("need", [LCONS, DEV, INTEGRATIONS])
+def test_a_change_of_what_is_installed_makes_the_environment_stale(workspace, need, name):
+    bootstrap.ensure(workspace, need, Installer())
+    assert bootstrap.is_ready(workspace, need)
     (workspace / name).write_text("changed")
-    assert not bootstrap.is_ready(workspace)
+    assert not bootstrap.is_ready(workspace, need)
 
 
 def test_a_copied_workspace_is_set_up_anew(workspace):
-    bootstrap.ensure(workspace, Installer())
+    bootstrap.ensure(workspace, LCONS, Installer())
     copy = workspace.with_name("copy")
     workspace.rename(copy)
-    assert not bootstrap.is_ready(copy)
+    assert not bootstrap.is_ready(copy, LCONS)
+
+
+def test_the_lcons_command_needs_no_group(workspace):
+    install = Installer()
+    bootstrap.ensure(workspace, LCONS, install)
+    assert install.asked == [(".venv", set())]
+    assert bootstrap.is_ready(workspace, LCONS)
+    assert not bootstrap.is_ready(workspace, DEV)
+
+
+def test_the_dev_group_is_added_to_the_environment_of_the_lcons_command(workspace):
+    install = Installer()
+    bootstrap.ensure(workspace, LCONS, install)
+    (workspace / ".venv/kept").touch()
+    bootstrap.ensure(workspace, DEV, install)
+    assert install.asked == [(".venv", set()), (".venv", {"dev"})]
+    assert (workspace / ".venv/kept").exists()
+
+
+def test_the_lcons_command_takes_an_environment_with_the_dev_group_as_it_is(workspace):
+    install = Installer()
+    bootstrap.ensure(workspace, DEV, install)
+    bootstrap.ensure(workspace, LCONS, install)
+    assert len(install.asked) == 1
+    assert bootstrap.is_ready(workspace, DEV)
+
+
+def test_the_lcons_command_brings_a_stale_dev_group_up_to_date_too(workspace):
+    install = Installer()
+    bootstrap.ensure(workspace, DEV, install)
+    (workspace / "poetry.lock").write_text("changed")
+    bootstrap.ensure(workspace, LCONS, install)
+    assert install.asked == [(".venv", {"dev"}), (".venv", {"dev"})]
+    assert bootstrap.is_ready(workspace, DEV)
+
+
+def test_the_integrations_have_an_environment_of_their_own(workspace):
+    install = Installer()
+    bootstrap.ensure(workspace, DEV, install)
+    bootstrap.ensure(workspace, INTEGRATIONS, install)
+    assert install.asked == [(".venv", {"dev"}), (".venv-integrations", {"integrations"})]
+    assert all(bootstrap.is_ready(workspace, need) for need in [LCONS, DEV, INTEGRATIONS])
+
+
+def commands_of(need, monkeypatch, tmp_path) -> list[list[str]]:
+    """The pip commands that set up an environment of this workspace, none of which is run."""
+    commands = []
+    monkeypatch.setattr(bootstrap.subprocess, "run", lambda command, **_: commands.append([*command]))
+    for name in ["poetry.lock", "pyproject.toml"]:
+        (tmp_path / name).write_bytes((ROOT / name).read_bytes())
+    (tmp_path / need.venv).mkdir()
+    bootstrap.install(tmp_path, need, 0)
+    return [command for command in commands if "pip" in command]
+
+
+@pytest.mark.parametrize(
+    ("need", "with_", "without"),
+    [
+        (LCONS, set(), {"pytest", "ruff", "mypy", "scikit-learn", "hypothesis", "highspy", "cvxpy"}),
+        (
+            DEV,
+            {"pytest", "ruff", "mypy", "scikit-learn", "hypothesis", "highspy"},
+            {"cvxpy", "pyomo", "ortools"},
+        ),
+        (INTEGRATIONS, {"pytest", "cvxpy", "pyomo", "ortools"}, {"ruff", "mypy", "scikit-learn"}),
+    ],
+)
+def test_an_environment_brings_the_packages_torch_and_its_groups(need, with_, without, monkeypatch, tmp_path):
+    commands = commands_of(need, monkeypatch, tmp_path)
+    assert {command[0] for command in commands} == {f"{need.venv}/bin/python"}
+    words = [word for command in commands for word in command[command.index("install") + 1 :]]
+    names = {re.split(r"[<>=\[]", word)[0] for word in words if not word.startswith("-")}
+    assert {"torch", "poetry-core", *with_} <= names
+    assert not names & without
+    assert sum(word.startswith("--editable=packages/") for word in words) == 4
+    assert not [word for word in words if "[test" in word]
 
 
 def test_two_set_ups_at_once_install_once(workspace, capsys):
     install = Installer()
-    threads = [threading.Thread(target=bootstrap.ensure, args=(workspace, install)) for _ in range(2)]
+    threads = [threading.Thread(target=bootstrap.ensure, args=(workspace, DEV, install)) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert install.calls == 1
+    assert len(install.asked) == 1
     assert "waiting for another set-up" in capsys.readouterr().err
 
 
-def test_an_interrupted_set_up_is_done_again_from_nothing(workspace):
-    def interrupted(root, lock):
-        Installer()(root, lock)
-        (root / ".venv/half-written").touch()
-        raise KeyboardInterrupt
+def test_a_stamp_that_is_empty_or_names_no_groups_is_brought_up_to_date(workspace):
+    install = Installer()
+    bootstrap.ensure(workspace, DEV, install)
+    for text in ["", bootstrap.fingerprint(workspace)]:
+        (workspace / ".venv/stamp").write_text(text)
+        assert not bootstrap.is_ready(workspace, DEV)
+        bootstrap.ensure(workspace, DEV, install)
+    assert install.asked == [(".venv", {"dev"})] * 3
+    assert bootstrap.is_ready(workspace, DEV)
 
+
+def interrupted(root, need, lock):
+    """Stands in for a pip that is stopped halfway."""
+    Installer()(root, need, lock)
+    (root / need.venv / "half-written").touch()
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("need", [LCONS, DEV, INTEGRATIONS])
+@pytest.mark.parametrize("before", [[], [LCONS]])
+def test_an_interrupted_set_up_is_done_again_from_nothing(workspace, before, need):
+    for earlier in before:
+        bootstrap.ensure(workspace, earlier, Installer())
+    (workspace / "poetry.lock").write_text("changed")
     with pytest.raises(KeyboardInterrupt):
-        bootstrap.ensure(workspace, interrupted)
-    assert not bootstrap.is_ready(workspace)
-    bootstrap.ensure(workspace, Installer())
-    assert bootstrap.is_ready(workspace)
-    assert not (workspace / ".venv/half-written").exists()
+        bootstrap.ensure(workspace, need, interrupted)
+    assert not bootstrap.is_ready(workspace, need)
+    bootstrap.ensure(workspace, need, Installer())
+    assert bootstrap.is_ready(workspace, need)
+    assert not (workspace / need.venv / "half-written").exists()
 
 
 def test_pins_are_the_locked_versions_and_the_cpu_torch():
@@ -116,6 +214,29 @@ def fake_python(path: Path, version: str) -> Path:
     path.write_text(f"#!/bin/sh\necho '{version} {path}'\n")
     path.chmod(0o755)
     return path
+
+
+@pytest.mark.parametrize(
+    ("command", "started"),
+    [
+        (["lcons", "demo"], ["lcons", "lcons", "demo"]),
+        (["venv", "ruff", "format"], ["dev", "ruff", "format"]),
+        (["test"], ["dev", "python", f"{ROOT}/tools/check.py"]),
+        (["test", "-k", "a b"], ["dev", "python", f"{ROOT}/tools/check.py", "-k", "a b"]),
+        (["test", "--integrations"], ["integrations", "python", f"{ROOT}/tools/check.py", "--integrations"]),
+    ],
+)
+def test_each_command_states_its_need(tmp_path, command, started):
+    python = tmp_path / "python"
+    python.write_text(
+        f"#!/bin/sh\n[ \"$1\" = -c ] && echo '3.11 {python}' && exit\nshift 2; printf '%s\\n' \"$@\"\n"
+    )
+    python.chmod(0o755)
+    environment = {**os.environ, "PYTHON": str(python)}
+    done = subprocess.run(
+        [ROOT / "tools" / command[0], *command[1:]], env=environment, capture_output=True, text=True
+    )
+    assert done.stdout.splitlines() == started
 
 
 def test_an_unsupported_python_is_refused_in_one_sentence(tmp_path):

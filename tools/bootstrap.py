@@ -1,8 +1,21 @@
-"""Make the workspace environment `.venv` where it is missing or stale, then run a command of it.
+"""Bring an environment of the workspace up to what a command needs, then run that command in it.
+
+    python bootstrap.py NEED COMMAND [ARGUMENT ...]
+
+Every environment holds the four packages and what they depend on, torch included. A need may add a dependency
+group of pyproject.toml:
+
+    need          environment          adds
+    lcons         .venv                nothing: what users of the packages have
+    dev           .venv                the group dev: checks, tests, benchmarks
+    integrations  .venv-integrations   the group integrations: heavy neighbours and their tests
+
+Some commands of lcons need neither spaCy nor torch, yet there is no smaller environment: packages declare
+what they depend on, commands do not, and one environment that runs every command is simpler than several.
 
 Needs only the standard library. Versions come from poetry.lock, torch's from here; pip installs.
-The stamp is written last, so an interrupted installation is seen and done again, and a file lock
-lets one process at a time install.
+The stamp lists the groups that are installed. It is written last, so an interrupted installation is
+seen and done again, and a file lock lets one process at a time install.
 """
 
 import contextlib
@@ -12,22 +25,36 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 
 # pip resolves a sibling with extras only where it is named before those that need it.
-PACKAGES = ["lcons-core[test,torch]", "lcons-decode", "lcons-tasks", "lcons-cli"]
+PACKAGES = ["lcons-core[torch]", "lcons-decode", "lcons-tasks", "lcons-cli"]
 
 # torch stays out of poetry.lock: Poetry would lock the build that brings 3 GB of CUDA packages.
 TORCH = "torch==2.13.0" if sys.platform == "darwin" else "torch==2.13.0+cpu"
 TORCH_INDEX = "https://download.pytorch.org/whl/cpu"
 
 
+class Need(NamedTuple):
+    """An environment, by the name of its folder, and the dependency groups that it must hold."""
+
+    venv: str
+    groups: frozenset[str] = frozenset()
+
+
+NEEDS = {
+    "lcons": Need(".venv"),
+    "dev": Need(".venv", frozenset(["dev"])),
+    "integrations": Need(".venv-integrations", frozenset(["integrations"])),
+}
+
+
 def fingerprint(root: Path) -> str:
-    """Hash of all that decides what the environment holds, and of where it is."""
+    """Hash of all that decides what the environments hold, and of where they are."""
     inputs = ["poetry.lock", "pyproject.toml", "tools/bootstrap.py", "packages/*/pyproject.toml"]
     digest = hashlib.sha256(str(root).encode())
     for path in (path for pattern in inputs for path in sorted(root.glob(pattern))):
@@ -35,16 +62,24 @@ def fingerprint(root: Path) -> str:
     return digest.hexdigest()
 
 
-def is_ready(root: Path) -> bool:
-    """Whether `.venv` is complete, up to date and, where $PYTHON is set, of that Python."""
-    venv = root / ".venv"
-    stamp = venv / "stamp"
+def is_ready(root: Path, need: Need) -> bool:
+    """Whether the environment is complete, up to date, has the groups and, where set, is of $PYTHON."""
+    venv = root / need.venv
+    installed, groups = read_stamp(venv)
     return (
         os.access(venv / "bin/python", os.X_OK)
-        and stamp.is_file()
-        and stamp.read_text() == fingerprint(root)
+        and installed == fingerprint(root)
+        and need.groups <= groups
         and (not os.environ.get("PYTHON") or is_of_this_python(venv))
     )
+
+
+def read_stamp(venv: Path) -> tuple[str | None, frozenset[str]]:
+    """The fingerprint and the groups of a complete environment; (None, no groups) where there is none."""
+    if not (venv / "stamp").is_file():
+        return None, frozenset()
+    installed, _, groups = (venv / "stamp").read_text().partition("\n")
+    return installed, frozenset(groups.split())
 
 
 def is_of_this_python(venv: Path) -> bool:
@@ -63,26 +98,27 @@ def locked(root: Path) -> Iterator[int]:
         yield file.fileno()
 
 
-def ensure(root: Path, install: Callable[[Path, int], None]) -> None:
+def ensure(root: Path, need: Need, install: Callable[[Path, Need, int], None]) -> None:
     """Install unless the environment is ready: one process at a time, the stamp last."""
-    if is_ready(root):
+    if is_ready(root, need):
         return
     with locked(root) as lock:
-        if is_ready(root):
+        if is_ready(root, need):
             return
-        venv = root / ".venv"
-        # What was complete is brought up to date in place; anything else is made anew.
+        venv = root / need.venv
+        # What was complete is brought up to date in place and keeps its groups; anything else is made anew.
         if (venv / "stamp").is_file() and is_of_this_python(venv):
+            need = need._replace(groups=need.groups | read_stamp(venv)[1])
             (venv / "stamp").unlink()
         else:
             shutil.rmtree(venv, ignore_errors=True)
         installed = fingerprint(root)
-        install(root, lock)
-        (venv / "stamp").write_text(installed)
+        install(root, need, lock)
+        (venv / "stamp").write_text("\n".join([installed, *sorted(need.groups)]))
 
 
-def install(root: Path, lock: int) -> None:
-    """Fill `.venv` with the packages of the workspace, editable, and all they need."""
+def install(root: Path, need: Need, lock: int) -> None:
+    """Fill the environment with the packages of the workspace, editable, all they need, and the groups."""
     import tomllib
 
     def run(*command: str) -> None:
@@ -90,21 +126,26 @@ def install(root: Path, lock: int) -> None:
         subprocess.run(command, check=True, pass_fds=[lock], cwd=root)
 
     def pip(*options: str) -> None:
-        run(".venv/bin/python", "-m", "pip", "install", "-qq", *options)
+        run(f"{need.venv}/bin/python", "-m", "pip", "install", "-qq", *options)
 
-    say("setting up .venv, about a minute")
-    run(sys.executable, "-m", "venv", ".venv")
-    constraints = root / ".venv/constraints.txt"
+    say(f"setting up {need.venv}{''.join(f' with {group}' for group in sorted(need.groups))}, about a minute")
+    run(sys.executable, "-m", "venv", need.venv)
+    constraints = root / need.venv / "constraints.txt"
     constraints.write_text("\n".join(pins(tomllib.loads((root / "poetry.lock").read_text()))))
-    dev = tomllib.loads((root / "pyproject.toml").read_text())["dependency-groups"]["dev"]
 
     # torch by itself, so that nothing else is looked up on its index, and in one short try, so that
     # without that index pip soon goes on to the other places it knows.
     quick = ["--no-deps", "--retries=0", "--timeout=15"]
     pip(*quick, f"--extra-index-url={TORCH_INDEX}", TORCH)
     pip(f"--constraint={constraints}", "poetry-core")
+    added = requirements(tomllib.loads((root / "pyproject.toml").read_text()), need.groups)
     editable = [f"--editable=packages/{package}" for package in PACKAGES]
-    pip(f"--constraint={constraints}", "--no-build-isolation", *dev, *editable)
+    pip(f"--constraint={constraints}", "--no-build-isolation", *added, *editable)
+
+
+def requirements(pyproject: dict[str, Any], groups: Iterable[str]) -> list[str]:
+    """What the dependency groups of a pyproject.toml ask for."""
+    return [requirement for group in sorted(groups) for requirement in pyproject["dependency-groups"][group]]
 
 
 def pins(lock: dict[str, Any]) -> list[str]:
@@ -126,14 +167,15 @@ def say(message: str) -> None:
     print(f"lcons: {message} ...", file=sys.stderr, flush=True)
 
 
-def main(command: str = "python", *arguments: str) -> None:
+def main(name: str, command: str = "python", *arguments: str) -> None:
+    need = NEEDS[name]
     try:
-        ensure(ROOT, install)
+        ensure(ROOT, need, install)
     except subprocess.CalledProcessError:
         sys.exit("lcons: error: set-up failed, for the reason above; the next run starts it again")
     except KeyboardInterrupt:
         sys.exit("lcons: error: set-up interrupted; the next run starts it again")
-    program = str(ROOT / ".venv/bin" / command)
+    program = str(ROOT / need.venv / "bin" / command)
     try:
         os.execv(program, [program, *arguments])
     except FileNotFoundError:

@@ -1,4 +1,7 @@
-"""Run every check of the project and say how long each took; with arguments, pytest alone."""
+"""Run every check of the project and say how long each took; with arguments, pytest alone.
+
+`--integrations [ARGUMENT ...]` instead runs the tests of the folders `integrations`, by pytest with those.
+"""
 
 import os
 import subprocess
@@ -16,6 +19,15 @@ STAGES = {
     "tests": ["pytest", "--numprocesses=2", "--dist=loadgroup"],
 }
 
+# Without paths among the arguments, the folders are `testpaths`. What a folder holds is run, marked or not.
+INTEGRATIONS = ["pytest", "--override-ini=testpaths=tests/integrations packages/*/tests/integrations"]
+# OR-Tools and highspy each bring a HiGHS of their own, and a process can load only one of them.
+INTEGRATION_STAGES = {
+    "integrations": [*INTEGRATIONS, "-m=not ortools"],
+    "OR-Tools": [*INTEGRATIONS, "-m=ortools"],
+}
+NO_TESTS = 5  # the exit code of pytest where it finds none
+
 
 def run(command: list[str]) -> int:
     """The exit code of a command of the environment, run at the top of the workspace."""
@@ -25,20 +37,31 @@ def run(command: list[str]) -> int:
     return subprocess.run([program, *command[1:]], cwd=ROOT, env=environment).returncode
 
 
-def main(arguments: list[str]) -> int:
-    if arguments:
-        return run(["pytest", *arguments])
-    report = []
-    failed = False
-    for stage, command in STAGES.items():
+def run_stages(stages: dict[str, list[str]]) -> list[int]:
+    """The exit code of each stage; prints how long each took."""
+    codes, report = [], []
+    for stage, command in stages.items():
         print(f"\n== {stage}: {' '.join(command)}", flush=True)
         start = time.perf_counter()
-        code = run(command)
-        failed |= code != 0
-        verdict = "FAILED" if code else "passed"
+        codes.append(run(command))
+        verdict = "FAILED" if codes[-1] else "passed"
         report.append(f"{stage:<14} {verdict} {time.perf_counter() - start:6.1f} s")
     print("\n== summary", *report, sep="\n", flush=True)
-    return int(failed)
+    return codes
+
+
+def main(arguments: list[str]) -> int:
+    match arguments:
+        case []:
+            return int(any(run_stages(STAGES)))
+        case ["--integrations"]:
+            return int(any(run_stages(INTEGRATION_STAGES)))
+        case ["--integrations", *chosen]:
+            codes = [run([*command, *chosen]) for command in INTEGRATION_STAGES.values()]
+            # What is chosen may all be of one stage.
+            return max((code for code in codes if code != NO_TESTS), default=NO_TESTS)
+        case _:
+            return run(["pytest", *arguments])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,8 @@
-"""The lifted form in cvxpy and Pyomo, as the README writes it: the best accepted point of small spaces."""
+"""The lifted form in other modelling tools.
+
+In cvxpy and Pyomo, as the README writes it: the best accepted point of small spaces. In OR-Tools: with psi
+fixed to a point, the lifted rows are feasible exactly where the network accepts the point.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,9 @@ import pytest
 from lcons_core._lifted import lift
 from lcons_core._network import Network, RectifierNetwork
 
-README = (Path(__file__).parent.parent / "README.md").read_text()
+pytestmark = pytest.mark.integrations
+
+README = (Path(__file__).parents[2] / "README.md").read_text()
 
 
 def cases():
@@ -47,7 +53,6 @@ def run(library: str, network: Network, gain: np.ndarray) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("network", "gain", "best"), cases())
 def test_cvxpy_finds_the_best_accepted_point(network, gain, best):
-    pytest.importorskip("cvxpy")
     psi = run("cvxpy", network, gain)["psi"].value.round()
     assert network.accepts(psi)
     assert gain @ psi == best
@@ -55,7 +60,29 @@ def test_cvxpy_finds_the_best_accepted_point(network, gain, best):
 
 @pytest.mark.parametrize(("network", "gain", "best"), cases())
 def test_pyomo_finds_the_best_accepted_point(network, gain, best):
-    pytest.importorskip("pyomo.environ")
     psi = np.array([round(variable.value) for variable in run("pyomo", network, gain)["model"].psi.values()])
     assert network.accepts(psi)
     assert gain @ psi == best
+
+
+@pytest.mark.ortools
+@pytest.mark.parametrize("network", [network for network, _, _ in cases()])
+def test_ortools_finds_the_lifted_rows_feasible_where_the_network_accepts(network):
+    points = np.array(list(product([0.0, 1.0], repeat=network.d)))
+    feasible = [is_feasible(network, point) for point in points]
+    assert feasible == network.accepts(points).tolist()
+
+
+def is_feasible(network: Network, point: np.ndarray) -> bool:
+    """Whether GLOP finds s for the lifted rows with psi fixed to the point."""
+    from ortools.linear_solver import pywraplp
+
+    lifted = lift(network)
+    solver = pywraplp.Solver.CreateSolver("GLOP")
+    psi = [solver.NumVar(value, value, "") for value in point]
+    s = [solver.NumVar(0, solver.infinity(), "") for _ in range(lifted.K)]
+    for left, rhs in zip(lifted.A_psi @ psi + lifted.A_s @ s, lifted.rhs, strict=True):
+        solver.Add(left >= rhs)
+    status = solver.Solve()
+    assert status in (solver.OPTIMAL, solver.INFEASIBLE)
+    return status == solver.OPTIMAL

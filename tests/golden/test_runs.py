@@ -1,0 +1,82 @@
+"""A small run of each task has the figures, report, constraints and predictions that it had, and a page."""
+
+import hashlib
+import json
+import re
+from pathlib import Path
+
+import pytest
+from golden_files import Golden, fingerprint, lcons
+from golden_runs import MAIN_FIGURES, RUNS, figures
+from page_outline import outline
+
+from lcons_core import load
+
+# One process makes the runs and looks at them.
+pytestmark = [pytest.mark.xdist_group("golden runs"), pytest.mark.parametrize("task", RUNS)]
+
+
+def test_the_figures_are_the_same(task: str, runs: Path, golden: Golden):
+    golden.data(f"experiments/{task}/figures.json", figures(runs / task))
+
+
+def test_the_report_is_the_same_and_is_printed(task: str, runs: Path, golden: Golden):
+    report = (runs / task / "report.md").read_text(encoding="utf-8")
+    golden.text(f"experiments/{task}/report.md", report)
+    assert (runs / f"{task}.stdout").read_text(encoding="utf-8") == report
+
+
+def test_the_files_are_the_same(task: str, runs: Path, golden: Golden):
+    found = sorted(path.relative_to(runs / task).as_posix() for path in (runs / task).rglob("*.*"))
+    golden.text(f"experiments/{task}/files.txt", "".join(f"{name}\n" for name in found))
+
+
+def test_the_learned_constraints_are_the_same_to_the_last_bit(task: str, runs: Path, golden: Golden):
+    paths = sorted((runs / task / "constraints").rglob("*.json"))
+    assert paths
+    lines = [f"{path.relative_to(runs / task)}: {fingerprint(load(path))}\n" for path in paths]
+    golden.text(f"experiments/{task}/constraints.txt", "".join(lines))
+
+
+def test_the_predictions_are_the_same(task: str, runs: Path, golden: Golden):
+    """A line per sentence: its number and a hash of its words and labels."""
+    lines = []
+    for path in sorted((runs / task).glob("predictions/*")):
+        text = path.read_text(encoding="utf-8").strip()
+        lines.append(f"{path.name}\n")
+        for i, sentence in enumerate(re.split("\n" if path.suffix == ".jsonl" else "\n\n", text), start=1):
+            lines.append(f"{i} {hashlib.sha256(sentence.encode()).hexdigest()[:12]}\n")
+    golden.text(f"experiments/{task}/predictions.txt", "".join(lines))
+
+
+@pytest.fixture(scope="session")
+def pages(runs: Path) -> dict[str, tuple[str, str]]:
+    """The page of each run, and what `lcons report --json` prints of it."""
+    return {task: report(runs / task) for task in RUNS}
+
+
+def report(run: Path) -> tuple[str, str]:
+    # To say the constraints of these in words takes seconds; other tests do that.
+    sets = ["--sets", "0"] if run.name in ("chunking", "citation") else []
+    page = run.with_suffix(".html")
+    done = lcons("report", str(run), "--json", "-q", "-o", str(page), *sets)
+    assert done.exit_code == 0, done.output
+    return page.read_text(encoding="utf-8"), done.stdout
+
+
+def test_the_page_of_a_real_run_has_the_same_outline(
+    task: str, pages: dict[str, tuple[str, str]], golden: Golden
+):
+    page, headline = pages[task]
+    golden.text(f"experiments/{task}/page.txt", outline(page))
+    golden.data(f"experiments/{task}/headline.json", json.loads(headline))
+
+
+def test_the_page_of_a_real_run_shows_its_figures(task: str, runs: Path, pages: dict[str, tuple[str, str]]):
+    """What a run writes is what the page reads."""
+    page = pages[task][0].partition("The run's own report")[0]
+    words = set(re.split(r"<[^>]*>|\s", page))
+    cell = next(iter(figures(runs / task)["cells"].values()))
+    shown = [value for name, value in cell.items() if MAIN_FIGURES[task].fullmatch(name)]
+    assert len(shown) >= 2
+    assert [value for value in shown if not {f"{value:.1f}", f"{value:.2f}"} & words] == []
