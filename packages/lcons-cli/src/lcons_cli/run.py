@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields
+from functools import cached_property
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -35,20 +36,24 @@ class LazyCommand(click.Command):
     """The command of an experiment, which is imported for its options and help, not for the list of commands."""
 
     def __init__(self, name: str, entry: Any) -> None:
-        self.experiment: Any = None
-        super().__init__(name, callback=self.run, short_help=entry.about)
         self.entry = entry
+        super().__init__(name, callback=self.run, short_help=entry.about)
+        # Found when they are asked for.
+        del self.params
 
-    def make_context(self, *args: Any, **extra: Any) -> click.Context:
-        self._load()
-        return super().make_context(*args, **extra)
+    @cached_property
+    def experiment(self) -> Any:
+        """The experiment."""
+        return self.entry.load()
 
-    def _load(self) -> None:
-        if self.experiment is None:
-            experiment = self.entry.load()
-            self.help = experiment.__doc__
-            self.params = [*parameters(experiment.options), *run_options(experiment.name)]
-            self.experiment = experiment
+    @cached_property
+    def params(self) -> list[click.Parameter]:  # type: ignore[override]
+        """Its options, and those that every task has."""
+        return [*parameters(self.experiment.options), *run_options(self.experiment.name)]
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        self.help = self.experiment.__doc__
+        super().format_help_text(ctx, formatter)
 
     def run(self, **given: Any) -> None:
         """Runs the experiment with the options that were given."""

@@ -48,7 +48,7 @@ def code_of(module: str) -> Code:
     >>> sorted(code.modules), sorted(code.libraries)
     (['lcons_tasks.experiments.engine._choice'], ['numpy'])
     """
-    followed = {*OURS, module.partition(".")[0]}
+    followed = _followed(module)
     modules: set[str] = set()
     libraries: set[str] = set()
     left = [module]
@@ -72,12 +72,19 @@ def imports(module: str) -> frozenset[str]:
             found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             source = _source(module, node)
-            found.update(one for alias in node.names for one in _homes(source, alias.name))
+            if source.partition(".")[0] in _followed(module):
+                found.update(one for alias in node.names for one in _homes(source, alias.name))
+            else:
+                found.add(source)
         elif isinstance(node, ast.Call) and _name(node.func) == "import_module" and node.args:
             name = node.args[0]
             if isinstance(name, ast.Constant) and isinstance(name.value, str):
                 found.add(name.value)
     return frozenset(found)
+
+
+def _followed(module: str) -> set[str]:
+    return {*OURS, module.partition(".")[0]}
 
 
 def _running(tree: ast.AST) -> Iterator[ast.AST]:
@@ -109,7 +116,7 @@ def _source(module: str, node: ast.ImportFrom) -> str:
 def _homes(source: str, name: str) -> tuple[str, ...]:
     """The modules that define a name of a module: itself, a module below it, or one that it re-exports from;
     all modules of a package that makes its names in a way that cannot be read."""
-    if source.partition(".")[0] not in OURS or not _is_package(source):
+    if not _is_package(source):
         return (source,)
     if _file(f"{source}.{name}") is not None:
         return (f"{source}.{name}",)

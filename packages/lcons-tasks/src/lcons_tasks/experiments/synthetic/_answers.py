@@ -45,7 +45,11 @@ def answers(cell: Cell, kept: Stages, tell: Tell) -> Record:
             "recovery": recovery(network, programs),
             "constraints": len(programs.A),
             "distinct optima": len(flip_examples(programs.train).positives),
-            "training programs": cell.recipe.training,
+            "programs": {
+                "variables": cell.recipe.variables,
+                "training": len(programs.train),
+                "test": len(programs.test),
+            },
             **told,
         }
         rows = {LEARNED: measured, **{name: figures for name, (figures, _) in without.items()}}

@@ -275,7 +275,7 @@ def _rounds(groups: Groups) -> Iterator[Block]:
     for (hidden, guided), own in groups.items():
         for cell in own.cells if guided else ():
             told = cell.facts["rounds"]
-            training = cell.facts["training programs"]
+            training = cell.facts["programs"]["training"]
             rows.append(
                 (
                     f"K = {hidden}, instance {cell.at['seed']}",
@@ -313,11 +313,16 @@ def _constraints(record: Record) -> Iterator[Block]:
 
 def _facts(options: Options, record: Record) -> Facts:
     first = next(iter(record.by("hidden", "rounds").values()))
+    sizes = first.first.facts["programs"]
     return Facts(
         "The run",
         (
             ("instances", f"seeds {', '.join(map(str, options.seeds))}"),
-            ("programs", "50 variables each, 70 training and 30 test programs per instance"),
+            (
+                "programs",
+                f"{sizes['training']} training and {sizes['test']} test programs per instance, of"
+                f" {sizes['variables']} variables each",
+            ),
             ("hidden constraints", ", ".join(map(str, first.told("constraints")))),
             ("distinct training optima", ", ".join(map(str, first.told("distinct optima")))),
             ("figures", "percentages, mean ± standard deviation over instances"),
