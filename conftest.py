@@ -1,14 +1,22 @@
 """Hypothesis draws the same examples every run; `--hypothesis-profile=explore` draws others.
 
+Compiled kernels are kept in the user's cache, also for tests that give lcons another cache: compiling takes
+most of a minute.
+
 OR-Tools and highspy never share a process. Each brings a HiGHS library of its own; where both are imported,
 the second fails with an undefined symbol, or a modelling tool swallows that error and quietly takes another
 solver. So the second import is refused, and the test during which it was tried fails.
 """
 
+import os
 import sys
+from pathlib import Path
 
+import platformdirs
 import pytest
 from hypothesis import settings
+
+os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(platformdirs.user_cache_dir("lcons", False)) / "numba"))
 
 settings.register_profile("ci", derandomize=True, deadline=None)
 settings.register_profile("explore", max_examples=2000, deadline=None)

@@ -109,11 +109,11 @@ class FromExamples(Experiment[Options, Cell]):
 
     def document(self, options: Options, record: Record) -> Document:
         sizes = {f"{size} sequences": own for size, own in record.by("size").items()}
-        tables = tuple(
-            blocks.by_group(measure, sizes, measure, digits=1) for measure in (DESIGNED, ACCEPTED)
-        )
+        tables = tuple(blocks.by_group(measure, sizes, measure, digits=1) for measure in (DESIGNED, ACCEPTED))
         section = Section("Results", tables)
-        return Document("IOB2 from examples", self.name, "drawn", "Few sequences, and many.", None, (section,))
+        return Document(
+            "IOB2 from examples", self.name, "drawn", "Few sequences, and many.", None, (section,)
+        )
 
     def leave(self, folder: Path, options: Options, record: Record, kept: Stages) -> None:
         (folder / "constraints").mkdir(exist_ok=True)
@@ -190,7 +190,19 @@ def test_its_options_become_a_command(done, tmp_path, monkeypatch):
     assert "From how many sequences IOB2 is learned." in shown
     assert "--size INTEGER" in shown
     monkeypatch.setenv("LCONS_CACHE_DIR", str(tmp_path / "cache"))
-    options = ["--size", "5", "--size", "9", "--seed", "1", "--jobs", "1", "--json", "--out", str(tmp_path / "run")]
+    options = [
+        "--size",
+        "5",
+        "--size",
+        "9",
+        "--seed",
+        "1",
+        "--jobs",
+        "1",
+        "--json",
+        "--out",
+        str(tmp_path / "run"),
+    ]
     ended = CliRunner().invoke(group, ["iob2", *options])
     assert ended.exit_code == 0, ended.output
     assert [cell["at"] for cell in json.loads(ended.stdout)["cells"]] == [

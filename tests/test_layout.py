@@ -1,5 +1,6 @@
 """What holds for every file and every package of the workspace."""
 
+import ast
 import importlib
 import re
 import subprocess
@@ -85,3 +86,39 @@ def test_the_only_package_index_named_is_torchs():
     torch_index = re.compile(r"download\.pytorch\.org")
     found = {name: len(torch_index.findall(text)) for name, text in texts.items()}
     assert {name: n for name, n in found.items() if n} == {"tools/bootstrap.py": 1}
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_all_packages_keep_what_they_keep_in_one_cache_folder(named, monkeypatch, tmp_path):
+    from lcons_decode.kernels._compiled.jit import cache_folder
+    from lcons_tasks.data import cache_folder as corpora
+
+    monkeypatch.delenv("LCONS_CACHE_DIR", raising=False)
+    if named:
+        monkeypatch.setenv("LCONS_CACHE_DIR", str(tmp_path))
+    assert corpora().parent == cache_folder()
+    assert (cache_folder() == tmp_path) is named
+
+
+# Packages whose errors speak of arguments; `lcons_cli.options.in_options` says which options those are.
+LIBRARIES = ["lcons-core", "lcons-decode"]
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*|`-[a-z](`| [A-Z])")
+
+
+def named_options(source: str) -> list[str]:
+    """The strings of a module that name an option of a command."""
+    strings = (node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant))
+    return [text for text in strings if isinstance(text, str) and OPTION.search(text)]
+
+
+@pytest.mark.parametrize("package", LIBRARIES)
+def test_a_library_speaks_of_arguments_and_not_of_options(package):
+    sources = sorted((ROOT / "packages" / package / "src").rglob("*.py"))
+    assert len(sources) > 30
+    assert {path.name: found for path in sources if (found := named_options(path.read_text()))} == {}
+
+
+def test_names_of_options_are_found_in_strings_alone():
+    assert named_options('raise InvalidInput(f"found {x}; write --json.")') == ["; write --json."]
+    assert named_options('"name one with `-c FILE`"')
+    assert not named_options('"`-weight * margin`, a -- b, 1--2"  # --json')

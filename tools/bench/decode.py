@@ -24,11 +24,18 @@ from torchcrf import CRF
 
 from lcons_core import ConstraintLearner, LearnedConstraint, learn_from_examples, make_examples
 from lcons_core.features import NgramContext
-from lcons_decode import ChainBatch, ChainConstraints, ChainScores, Hard, Soft, beam_search, beam_search_batch
-from lcons_decode.chains._batch import decode_batch
-from lcons_decode.chains._constrained import RELAXED, constrained_ids
-from lcons_decode.chains._viterbi import viterbi_ids
-from lcons_decode.chains._windows import lay_out
+from lcons_decode import (
+    ChainBatch,
+    ChainConstraints,
+    ChainScores,
+    Hard,
+    Soft,
+    beam_search,
+    beam_search_batch,
+    decode_batch,
+)
+from lcons_decode.chains import constrained_ids, lay_out, viterbi_ids
+from lcons_decode.kernels import How
 
 Sentence = tuple[dict[str, list[str]], list[str]]
 
@@ -144,9 +151,9 @@ def main() -> int:
         kinds = len(layout.lists.indptr) - 1
         print(f"   lists of {kinds:,} distinct windows in {time.perf_counter() - begin:.2f} s (first time)")
         _, _, how = constrained_ids(batch, hard, xs)
-        fits = np.flatnonzero(how != RELAXED)
+        fits = np.flatnonzero(how != How.RELAXED)
         softs = {w: ChainConstraints.of([Soft(use, w)], batch.labels) for w in (0.5, 1.0, 2.0)}
-        runs = {"relaxed": (hard, np.flatnonzero(how == RELAXED)), "hard": (hard, fits)}
+        runs = {"relaxed": (hard, np.flatnonzero(how == How.RELAXED)), "hard": (hard, fits)}
         runs |= {f"soft {w:g}": (soft, np.arange(len(test))) for w, soft in softs.items()}
         reference, free = median_seconds(partial(decode_all, batches), partial(viterbi_ids, batch), repeats=5)
         print(f"   pytorch-crf {tokens / reference:,.0f} tokens a second; how {dict(Counter(how.tolist()))}")

@@ -21,10 +21,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lcons_core._arithmetic import Floats
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._network import RectifierNetwork
-from lcons_core._psi import SparsePsi
+from lcons_core._psi import PsiRows
 from lcons_core._space import FeatureSpace
 from lcons_core.features._ngrams import NgramContext
 from lcons_core.reason._explanation import explain
@@ -40,10 +39,8 @@ MOST_SECONDS = 5.0
 class Drawn:
     """Labelled examples, as far as `explain` reads them."""
 
-    positives: SparsePsi
-    negatives: SparsePsi
-    positive_weights: Floats
-    negative_weights: Floats
+    positives: PsiRows
+    negatives: PsiRows
 
 
 def planted(space: FeatureSpace, seed: int) -> RectifierNetwork:
@@ -64,8 +61,7 @@ def drawn(network: RectifierNetwork, space: FeatureSpace, seed: int) -> Drawn:
     draw = np.random.default_rng(seed)
     points = np.stack([draw.integers(0, len(axis), POINTS) for axis in space.axes], axis=1)
     accepted = verdicts(network, space, points)
-    good, bad = points_of(space, points[accepted]).psi, points_of(space, points[~accepted]).psi
-    return Drawn(good, bad, np.ones(len(good)), np.ones(len(bad)))
+    return Drawn(points_of(space, points[accepted]).rows, points_of(space, points[~accepted]).rows)
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -89,7 +85,7 @@ def main() -> int:
         examples = drawn(network, feature.space, 1)
         explanation = explain(constraint, examples, limit=LIMIT)
         whole = seconds(lambda c=constraint, e=examples: explain(c, e, limit=LIMIT))  # type: ignore[misc]
-        one = seconds(lambda w=network, e=examples: w.accepts(e.negatives))  # type: ignore[misc]
+        one = seconds(lambda w=network, e=examples: w.accepts(e.negatives.psi))  # type: ignore[misc]
         coverage = explanation.coverage
         shown, found = coverage.shown / coverage.total, coverage.found / coverage.total
         print(

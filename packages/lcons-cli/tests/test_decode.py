@@ -234,11 +234,11 @@ NO_LABELS = json_lines(head=False)
         (["-c", "iob2.json:-1"], None, "a soft weight must be finite and at least 0"),
         (["-c", "iob2.json:x"], None, "a number after the colon of 'iob2.json:x', the weight of a soft"),
         (["--soft", "1"], None, "--soft is the weight of constraints"),
-        (["--tabs", "--json"], None, "--tabs separates the cells of columns, found --json"),
+        (["--tabs", "--json"], None, "--tabs is for columns, found --json"),
         (["--tabs"], '{"labels": ["A"]}\n{"emission": [[1]], "words": ["a\\tb"]}', "write --json"),
         (["--labels", "none.txt"], NO_LABELS, "cannot read 'none.txt'"),
         ([], NO_LABELS, "standard input:1: expected the names of the labels, found none"),
-        ([], NO_LABELS, "or name a file of them with --labels."),
+        ([], NO_LABELS, "first of all, or pass --labels FILE."),
         ([], "", "expected the scores of at least one sequence, found none"),
         ([], '{"labels": ["A"]}\n', "expected the scores of at least one sequence, found none"),
         ([], npz(words=False, emission=np.zeros((0, 3)), offsets=[0]), "at least one sequence, found none"),
@@ -251,8 +251,8 @@ NO_LABELS = json_lines(head=False)
         ([], npz(labels=["A", "B"]), "found (6, 3)"),
         ([], '{"labels": ["A"]}\n{"emission": [[1, 2]]}', "standard input:2: expected emission of shape"),
         ([], '{"labels": ["A"]}\n{"emission": [[1]], "words": ["a b"]}', "found 'a b', which CoNLL"),
-        ([], '{"labels": ["A"]}\n{"emission": [[1]], "words": ["a b"]}', "; write --tabs, with one"),
-        ([], '{"labels": ["A"]}\n{"emission": [[1]], "words": ["a b"]}', "or --json."),
+        ([], '{"labels": ["A"]}\n{"emission": [[1]], "words": ["a b"]}', "; pass --tabs, with one"),
+        ([], '{"labels": ["A"]}\n{"emission": [[1]], "words": ["a b"]}', "or write --json."),
         (
             [],
             '{"labels": ["A"]}\n{"emission": [[1]], "words": ["a"]}\n{"emission": [[1]]}',
@@ -269,14 +269,14 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, given, message, run):
 
 
 def test_long_work_says_how_long_it_will_take(run, monkeypatch):
-    decode = lcons_decode._stream.decode_scored
+    decode = lcons_decode.decode_scored
 
     def slow(*arguments, **options):
         for found in decode(*arguments, **options):
             yield found
             time.sleep(0.2)
 
-    monkeypatch.setattr(lcons_decode._stream, "decode_scored", slow)
+    monkeypatch.setattr(lcons_decode, "decode_scored", slow)
     monkeypatch.setattr(lcons_decode._stream, "CHUNK_SEQUENCES", 1)
     monkeypatch.setattr("lcons_cli.progress.PATIENCE", 0.1)
     result = run("-c", "iob2.json", given=json_lines(pos=False) * 2)

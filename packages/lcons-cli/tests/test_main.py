@@ -36,6 +36,39 @@ def test_an_lcons_error_is_one_line_on_stderr_and_exit_code_2():
     assert result.stderr == "lcons: error: expected K >= 1, found 0\n"
 
 
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("pass `tabs=True`.", "pass --tabs."),
+        ("pass `jobs=1`, or `n_seeds=`.", "pass --jobs 1, or --n-seeds N."),
+        ("pass `form='lifted'` or `width=3`.", "pass --form lifted or `width=3`."),
+        ("write JSON.", "write --json."),
+        ("give `labels`, a == b.", "give `labels`, a == b."),
+    ],
+)
+@pytest.mark.parametrize("nested", [False, True])
+def test_arguments_that_an_error_of_the_library_names_are_shown_as_options(said, shown, nested):
+    group = LconsGroup()
+    inner = group.group()(lambda: None) if nested else group
+
+    @inner.command()
+    @click.option("--tabs", is_flag=True)
+    @click.option("--jobs", type=int)
+    @click.option("--n-seeds", metavar="N")
+    @click.option("--form")
+    @click.option("--json", "as_json", is_flag=True)
+    def fail(**_: object) -> None:
+        raise LconsError(said)
+
+    result = CliRunner().invoke(group, [*(["<lambda>"] if nested else []), "fail"])
+    assert result.stderr == f"lcons: error: {shown}\n"
+
+
+def test_json_is_an_option_only_where_there_is_one():
+    result = CliRunner().invoke(failing_group(LconsError("write JSON.")), ["fail"])
+    assert result.stderr == "lcons: error: write JSON.\n"
+
+
 def test_an_unexpected_error_is_not_hidden():
     result = CliRunner().invoke(failing_group(ZeroDivisionError()), ["fail"])
     assert isinstance(result.exception, ZeroDivisionError)

@@ -24,8 +24,8 @@ def test_positives_and_negatives_are_disjoint_and_distinct(good, bad):
             LabelledExamples.of(BITS, good, bad)
         return
     examples = LabelledExamples.of(BITS, good, bad)
-    positives = {tuple(row) for row in examples.positives.dense()}
-    negatives = {tuple(row) for row in examples.negatives.dense()}
+    positives = {tuple(row) for row in examples.positives.psi.dense()}
+    negatives = {tuple(row) for row in examples.negatives.psi.dense()}
     assert not positives & negatives
     assert positives == {tuple(map(float, row)) for row in good}
     assert positives | negatives == {tuple(map(float, row)) for row in good + bad}
@@ -36,16 +36,16 @@ def test_positives_and_negatives_are_disjoint_and_distinct(good, bad):
 @given(bit_rows)
 def test_folding_keeps_the_total_weight(rows):
     folded = fold(rows, d=4)
-    assert folded.weights.sum() == len(rows)
-    for psi, weight in zip(folded.psi.dense(), folded.weights, strict=True):
+    assert folded.weight.sum() == len(rows)
+    for psi, weight in zip(folded.psi.dense(), folded.weight, strict=True):
         assert weight == sum(tuple(psi) == tuple(row) for row in rows)
 
 
 def test_rare_positives_are_dropped_and_become_negatives():
     good = [[1, 0, 0, 0]] * 3 + [[0, 1, 0, 0]]
     examples = LabelledExamples.of(BITS, good, [[0, 1, 0, 0]], min_support=2)
-    assert examples.positive_weights.tolist() == [3.0]
-    assert examples.negatives.dense().tolist() == [[0, 1, 0, 0]]
+    assert examples.positives.weight.tolist() == [3.0]
+    assert examples.negatives.psi.dense().tolist() == [[0, 1, 0, 0]]
 
 
 def test_windows_of_many_sentences_equal_those_of_each():
@@ -53,7 +53,7 @@ def test_windows_of_many_sentences_equal_those_of_each():
     sentences = [["A", "B"], [], ["B"], ["A", "A", "B"]]
     together = positives_of(feature, sentences)
     each = np.concatenate([feature.psi(sentence).dense() for sentence in sentences])
-    assert together.weights.sum() == len(each)
+    assert together.weight.sum() == len(each)
     assert {tuple(row) for row in together.psi.dense()} == {tuple(row) for row in each}
 
 

@@ -14,18 +14,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lcons_core import make_examples
 from lcons_core._blocks import Block, Requirement, binary, count, one_hot
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput
 from lcons_core._inequalities import to_inequalities
 from lcons_core._network import Conjunction, Network, RectifierNetwork
-from lcons_core._psi import SparsePsi
+from lcons_core._psi import PsiRows, SparsePsi
 from lcons_core._space import FeatureSpace
 from lcons_core.features._counts import Counts
 from lcons_core.features._existence import Existence
 from lcons_core.features._ngrams import NgramContext, NgramLabels
 from lcons_core.features._tuples import Tuples
-from lcons_core.learn._recipe import make_examples
 from lcons_core.reason._explanation import Explanation, explain, why
 from lcons_core.reason._explanation.regions import Chance, WeightedPoints, box_of, points_of
 from lcons_core.reason._explanation.small_domains import merge_cells
@@ -82,10 +82,8 @@ def labelled(draw: st.DrawFn, space: FeatureSpace) -> SimpleNamespace:
     rng = np.random.default_rng(draw(st.integers(0, 1000)))
     rows = [points[rng.integers(0, len(points), draw(st.integers(0, 30)))] for _ in range(2)]
     return SimpleNamespace(
-        positives=points_of(space, rows[0]).psi,
-        negatives=points_of(space, rows[1]).psi,
-        positive_weights=rng.integers(1, 5, len(rows[0])).astype(float),
-        negative_weights=rng.integers(1, 5, len(rows[1])).astype(float),
+        positives=PsiRows.of(points_of(space, rows[0]).psi, weight=rng.integers(1, 5, len(rows[0]))),
+        negatives=PsiRows.of(points_of(space, rows[1]).psi, weight=rng.integers(1, 5, len(rows[1]))),
     )
 
 
@@ -203,23 +201,25 @@ def test_support_exceptions_expectation_and_coverage_are_counted_by_weight(data,
     covered = np.zeros(len(examples.negatives), dtype=bool)
     shown = 0.0
     for i, rule in enumerate(explanation.rules):
-        support = weight_by_hand(space, rule.antecedent, examples.positives, examples.positive_weights)
+        support = weight_by_hand(space, rule.antecedent, examples.positives.psi, examples.positives.weight)
         assert rule.support == support
-        exceptions = weight_by_hand(space, rule.box, examples.positives, examples.positive_weights)
+        exceptions = weight_by_hand(space, rule.box, examples.positives.psi, examples.positives.weight)
         assert rule.exceptions == exceptions <= support
-        by_hand = expected_by_hand(space, rule.box, examples.positives, examples.positive_weights)
+        by_hand = expected_by_hand(space, rule.box, examples.positives.psi, examples.positives.weight)
         assert rule.expected == pytest.approx(by_hand)
         if len(rule.box.conditions) == 1:
             assert rule.expected == pytest.approx(exceptions)
-        assert rule.covered == weight_by_hand(space, rule.box, examples.negatives, examples.negative_weights)
+        assert rule.covered == weight_by_hand(
+            space, rule.box, examples.negatives.psi, examples.negatives.weight
+        )
         if len(covered):
-            covered |= inside(space, rule.box, space.assignments(examples.negatives))
+            covered |= inside(space, rule.box, space.assignments(examples.negatives.psi))
         if i < 2:
-            shown = float(examples.negative_weights[covered].sum())
-    rejected = ~np.asarray(constraint.accepts(examples.negatives))
-    assert explanation.coverage.total == examples.negative_weights.sum()
-    assert explanation.coverage.rejected == examples.negative_weights[rejected].sum()
-    assert explanation.coverage.found == examples.negative_weights[covered].sum()
+            shown = float(examples.negatives.weight[covered].sum())
+    rejected = ~np.asarray(constraint.accepts(examples.negatives.psi))
+    assert explanation.coverage.total == examples.negatives.weight.sum()
+    assert explanation.coverage.rejected == examples.negatives.weight[rejected].sum()
+    assert explanation.coverage.found == examples.negatives.weight[covered].sum()
     assert explanation.coverage.shown == shown
 
 
@@ -242,8 +242,10 @@ def test_what_is_expected_is_the_sum_over_all_that_can_occur(data, space):
     examples = data.draw(labelled(space))
     rng = np.random.default_rng(data.draw(st.integers(0, 1000)))
     region = {i: rng.random(len(axis)) < 0.6 for i, axis in enumerate(space.axes) if rng.random() < 0.6}
-    positives = WeightedPoints(space, examples.positives, examples.positive_weights)
-    by_hand = expected_by_hand(space, box_of(space, region), examples.positives, examples.positive_weights)
+    positives = WeightedPoints(space, examples.positives)
+    by_hand = expected_by_hand(
+        space, box_of(space, region), examples.positives.psi, examples.positives.weight
+    )
     assert Chance(positives).expected(region) == pytest.approx(by_hand)
 
 
@@ -338,13 +340,8 @@ def drawn_examples(network: RectifierNetwork, space: FeatureSpace, number: int) 
     rng = np.random.default_rng(0)
     points = np.stack([rng.integers(0, len(axis), number) for axis in space.axes], axis=1)
     accepted = verdicts(network, space, points)
-    good, bad = points_of(space, points[accepted]).psi, points_of(space, points[~accepted]).psi
-    return SimpleNamespace(
-        positives=good,
-        negatives=bad,
-        positive_weights=np.ones(len(good)),
-        negative_weights=np.ones(len(bad)),
-    )
+    good, bad = points_of(space, points[accepted]).rows, points_of(space, points[~accepted]).rows
+    return SimpleNamespace(positives=good, negatives=bad)
 
 
 def test_pos_four_grams_are_explained_in_seconds_and_a_page():
@@ -400,10 +397,8 @@ def test_negatives_that_are_all_accepted_do_not_hide_the_rules():
     space = FeatureSpace([one_hot("label 1", "ABC"), one_hot("label 2", "ABC")])
     network = RectifierNetwork([[2.0, 0.0, 0.0, 2.0, 0.0, 0.0]], [-2.0])
     examples = SimpleNamespace(
-        positives=SparsePsi.from_indices([[1, 4]], d=6),
-        negatives=SparsePsi.from_indices([[2, 5]], d=6),
-        positive_weights=np.ones(1),
-        negative_weights=np.ones(1),
+        positives=PsiRows.of(SparsePsi.from_indices([[1, 4]], d=6)),
+        negatives=PsiRows.of(SparsePsi.from_indices([[2, 5]], d=6)),
     )
     for enumeration in (0, 10**7):
         explanation = explain(network, examples, space=space, enumeration=enumeration)
@@ -442,13 +437,8 @@ def test_a_bare_network_needs_a_space_of_its_width():
 def test_examples_of_another_space_are_refused():
     space = FeatureSpace([one_hot("label", "AB")])
     network = RectifierNetwork([[1.0, 2.0]], [0.0])
-    empty = SparsePsi.from_indices([[]], d=2)
-    wrong = SimpleNamespace(
-        positives=SparsePsi.from_indices([[0]], d=3),
-        negatives=empty,
-        positive_weights=np.ones(1),
-        negative_weights=np.ones(1),
-    )
+    empty = PsiRows.of(SparsePsi.from_indices([[]], d=2))
+    wrong = SimpleNamespace(positives=PsiRows.of(SparsePsi.from_indices([[0]], d=3)), negatives=empty)
     with pytest.raises(InvalidInput, match="2 columns"):
         explain(network, wrong, space=space)
     wrong.positives = empty

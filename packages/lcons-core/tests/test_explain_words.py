@@ -74,13 +74,12 @@ def test_support_counts_the_positives_with_the_antecedent(source_relation):
     space = source_relation.space
     pairs = [("Person", "Kill"), ("Person", "WorkFor"), ("Location", "Kill"), ("Person", "NoRel")]
     psi = np.array([space.vector(source=s, relation=r) for s, r in pairs])
-    from lcons_core._psi import SparsePsi
+    from lcons_core._psi import PsiRows, SparsePsi
 
+    weight = np.array([3.0, 2.0, 1.0, 5.0])
     examples = SimpleNamespace(
-        positives=SparsePsi.from_dense(psi),
-        negatives=SparsePsi.from_dense(psi[2:3]),
-        positive_weights=np.array([3.0, 2.0, 1.0, 5.0]),
-        negative_weights=np.ones(1),
+        positives=PsiRows.of(SparsePsi.from_dense(psi), weight=weight),
+        negatives=PsiRows.of(SparsePsi.from_dense(psi[2:3])),
     )
     explanation = explain(source_relation, examples)
     rule = next(r for r in explanation.rules if "Kill" in r.words)
@@ -90,7 +89,7 @@ def test_support_counts_the_positives_with_the_antecedent(source_relation):
     text = str(explanation)
     assert "[support 6; expected 0.5 by chance, seen 1]" in text
     assert "support: valid parts" not in text  # 11 in all are a toy
-    examples.positive_weights *= 3
+    examples.positives = PsiRows.of(examples.positives.psi, weight=3 * weight)
     text = str(explain(source_relation, examples))
     assert "support: valid parts that the rule's premise covers" in text
     assert text.endswith("Where expected is small, the rule\nrests on little, whatever its support.")

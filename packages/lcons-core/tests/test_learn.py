@@ -11,8 +11,7 @@ import pytest
 from lcons_core import compare, explain, learn_constraints, load, make_examples, save, verify
 from lcons_core._errors import InvalidInput, Unsupported
 from lcons_core.features import Counts, Existence, NgramContext, NgramLabels, Tuples
-from lcons_core.learn._estimator import ConstraintLearner
-from lcons_core.learn._recipe import NEGATIVES, usual_negatives
+from lcons_core.learn import NEGATIVES, ConstraintLearner, usual_negatives
 
 SENTENCES = [
     (["the", "dog", "barks", "."], ["B-NP", "I-NP", "B-VP", "O"]),
@@ -75,7 +74,7 @@ def test_a_learner_of_ones_own_is_used():
     learner = ConstraintLearner(hidden=(1, 3), cv=2, seed=0)
     constraint = learn_constraints(SENTENCES, n=2, learner=learner)
     assert constraint.network is learner.network_
-    assert constraint.provenance["config"]["hidden"] == (1, 3)
+    assert constraint.provenance["config"]["hidden"] == [1, 3]
 
 
 def test_min_support_turns_a_rare_pair_into_a_forbidden_one():

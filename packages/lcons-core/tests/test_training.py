@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lcons_core._arithmetic import is_dyadic
-from lcons_core._psi import SparsePsi
-from lcons_core.learn._inputs import FoldedExamples, fold
+from lcons_core._psi import PsiRows, SparsePsi
+from lcons_core.learn._inputs import INVALID, VALID, accuracy
+from lcons_core.learn._inputs import fold_labelled as fold
 from lcons_core.learn._population import (
     LARGEST_TRAINED,
     DenseBatch,
@@ -72,7 +73,7 @@ def test_the_gradient_by_hand_is_that_of_autograd(temperature):
     weights = weigh(examples, None)
     (batch,) = make_batches(examples.psi, 1000)
     data = WeightedBatch(
-        batch, torch.from_numpy(weights.valid).float(), torch.from_numpy(weights.invalid).float()
+        batch, *(torch.from_numpy(weights.weight[:, label].copy()).float() for label in (VALID, INVALID))
     )
     members = [Member(0, 2, 0.1, 0.0), Member(0, 3, 0.1, 0.0)]
     population = Population(members, 12, 0.5, temperature, torch.Generator().manual_seed(0))
@@ -117,7 +118,7 @@ def test_networks_are_dyadic_and_their_accuracy_is_that_after_rounding():
     trained = train(weights, [Member(0, 1, 0.05, 0.0)] * 4, SETTINGS, 0)[0]
     assert is_dyadic(trained.network.W)
     assert is_dyadic(trained.network.b)
-    assert trained.accuracy == weights.fold(0).accuracy(trained.network.accepts(examples.psi))
+    assert trained.accuracy == accuracy(weights.weight[:, :, 0], trained.network.accepts(examples.psi))
     assert trained.accuracy < 1.0
 
 
@@ -132,7 +133,7 @@ def test_a_dead_unit_starts_again_where_invalid_examples_are_accepted():
     (batch,) = make_batches(examples.psi, 1000)
     data = [
         WeightedBatch(
-            batch, torch.from_numpy(weights.valid).float(), torch.from_numpy(weights.invalid).float()
+            batch, *(torch.from_numpy(weights.weight[:, label].copy()).float() for label in (VALID, INVALID))
         )
     ]
     population = Population([Member(0, 2, 0.1, 0.0)] * 2, 12, 0.5, 4.0, torch.Generator().manual_seed(0))
@@ -182,8 +183,7 @@ def test_folding_turns_repeats_into_weights_in_any_order(examples, random):
     again_labels = np.array([label for _, label in repeated], dtype=bool)
     again = fold(SparsePsi.from_columns(again_rows[:, None], 4), again_labels, np.ones(len(repeated)))
     np.testing.assert_array_equal(folded.psi.dense(), again.psi.dense())
-    np.testing.assert_array_equal(folded.valid, again.valid)
-    np.testing.assert_array_equal(folded.invalid, again.invalid)
+    np.testing.assert_array_equal(folded.weight, again.weight)
 
 
 def test_folding_does_not_depend_on_the_order_of_fractional_weights():
@@ -192,23 +192,18 @@ def test_folding_does_not_depend_on_the_order_of_fractional_weights():
     order = draw.permutation(200)
     one = fold(SparsePsi.from_columns(columns, 3), labels, weights)
     two = fold(SparsePsi.from_columns(columns[order], 3), labels[order], weights[order])
-    np.testing.assert_array_equal(one.valid, two.valid)
-    np.testing.assert_array_equal(one.invalid, two.invalid)
+    np.testing.assert_array_equal(one.weight, two.weight)
 
 
 def test_a_vector_with_both_labels_keeps_both_weights():
     folded = fold(SparsePsi.from_indices([[0], [0], [1]], 2), np.array([True, False, True]), np.ones(3))
-    assert sorted(zip(folded.valid, folded.invalid, strict=True)) == [(1.0, 0.0), (1.0, 1.0)]
+    assert sorted(folded.weight[:, [VALID, INVALID]].tolist()) == [[1.0, 0.0], [1.0, 1.0]]
 
 
 def test_balanced_weights_give_both_labels_a_half():
-    table = weigh(
-        FoldedExamples(
-            SparsePsi.from_indices([[0], [1], []], 2), np.array([1.0, 0, 0]), np.array([0, 3.0, 4])
-        ),
-        None,
-    )
-    assert table.valid.sum() == table.invalid.sum() == 0.5
+    psi = SparsePsi.from_indices([[0], [1], []], 2)
+    table = weigh(PsiRows.of(psi, weight=[[0.0, 1.0], [3.0, 0.0], [4.0, 0.0]]), None)
+    assert table.weight.sum(axis=(0, 2)).tolist() == [0.5, 0.5]
 
 
 def test_cross_validation_never_tests_on_a_vector_it_trained_on():

@@ -17,9 +17,7 @@ from lcons_core._constraint import LearnedConstraint
 from lcons_core._network import Conjunction, RectifierNetwork
 from lcons_core.features import START, STOP, Counts, Existence, NgramContext, NgramLabels
 from lcons_core.testing import networks
-from lcons_decode._constraints import Hard, Soft
-from lcons_decode._result import Violation
-from lcons_decode._scores import ChainScores
+from lcons_decode import ChainScores, Hard, Soft, Violation
 
 TOLERANCE = 1e-9
 LABELS = ("a", "b", "c", "d")

@@ -19,8 +19,8 @@ from lcons_core._network import Conjunction, RectifierNetwork
 from lcons_core.features import Tuples
 from lcons_core.reason._rules import Rules
 from lcons_core.testing import networks
-from lcons_decode._constraints import Hard, rows_constraint
-from lcons_decode._relations import MEMBERS, RelationScores
+from lcons_decode import Hard, RelationScores, rows_constraint
+from lcons_decode._constraints import MEMBERS
 
 ENTITIES, RELATIONS = ("A", "B", "C"), ("N", "K", "L")
 # (n, E, R): few labellings, or an edge; the first is what hypothesis shrinks to.

@@ -9,8 +9,7 @@ import torch
 from torchcrf import CRF
 
 from lcons_core._errors import InvalidInput
-from lcons_decode._adapters import CrfsuiteScores, from_pytorch_crf
-from lcons_decode.chains._viterbi import viterbi
+from lcons_decode import CrfsuiteScores, from_pytorch_crf, viterbi
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -1,4 +1,10 @@
-"""The compiled kernels and numpy's give the same answers."""
+"""The compiled kernels and numpy's give the same answers; compiled code is kept in the cache of lcons."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -7,15 +13,20 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from lcons_core._errors import InvalidInput
-from lcons_decode._constraints import Soft
-from lcons_decode._scores import ChainBatch
-from lcons_decode.chains._beam import beam_search
-from lcons_decode.chains._constrained import constrained_viterbi
-from lcons_decode.chains._viterbi import viterbi
-from lcons_decode.chains._windows import ChainConstraints, lay_out
+from lcons_decode import (
+    ChainBatch,
+    ChainConstraints,
+    Soft,
+    Status,
+    beam_search,
+    constrained_viterbi,
+    kernels,
+    viterbi,
+)
+from lcons_decode.chains import lay_out
+from lcons_decode.kernels import How, backend
 from lcons_decode.kernels import _compiled as compiled
 from lcons_decode.kernels import _plain as plain
-from lcons_decode.kernels import backend
 
 quick = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -125,3 +136,33 @@ def test_the_backend_is_numba_unless_told_otherwise(monkeypatch):
     monkeypatch.setenv("LCONS_DECODE_BACKEND", "cuda")
     with pytest.raises(InvalidInput, match="must be one of numba, numpy, found 'cuda'"):
         backend()
+
+
+def compiled_in(tmp_path, *variables):
+    """The files that decoding leaves in the folders that environment variables name."""
+    cleared = {name: value for name, value in os.environ.items() if not name.endswith("_CACHE_DIR")}
+    named = {name: str(tmp_path / name) for name in variables}
+    code = "from lcons_decode import ChainScores, viterbi; viterbi(ChainScores([[0.0, 1.0]]))"
+    subprocess.run([sys.executable, "-c", code], env={**cleared, **named}, check=True)
+    return {path.relative_to(tmp_path).parts[0] for path in tmp_path.rglob("*.nbi")}
+
+
+def test_compiled_code_is_kept_in_the_cache_folder_that_is_named(tmp_path):
+    assert compiled_in(tmp_path, "LCONS_CACHE_DIR") == {"LCONS_CACHE_DIR"}
+    assert [path.name for path in (tmp_path / "LCONS_CACHE_DIR").iterdir()] == ["numba"]
+
+
+def test_a_cache_folder_for_numba_alone_comes_first_and_keeps_the_code_of_other_sources_apart(tmp_path):
+    assert compiled_in(tmp_path, "LCONS_CACHE_DIR", "NUMBA_CACHE_DIR") == {"NUMBA_CACHE_DIR"}
+    (by_sources,) = (tmp_path / "NUMBA_CACHE_DIR").iterdir()
+    assert re.fullmatch("[0-9a-f]{16}", by_sources.name)
+
+
+def test_how_a_labelling_was_found_is_numbered_in_one_place():
+    """The kernels, their callers and the statuses of answers share one enumeration."""
+    assert [way.status for way in How] == [Status.OPTIMAL, Status.OPTIMAL, Status.RELAXED, Status.INFEASIBLE]
+    sources = {path.name: path.read_text() for path in Path(kernels.__file__).parents[1].rglob("*.py")}
+    assigned = [
+        name for name, text in sources.items() if re.search(r"^ *(VERIFIED|SATISFIED)\b.*=", text, re.M)
+    ]
+    assert assigned == ["_arrays.py"]

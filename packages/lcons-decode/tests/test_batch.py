@@ -7,19 +7,27 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lcons_core._errors import InvalidInput
-from lcons_decode._constraints import forbidden_ngrams
-from lcons_decode._scores import ChainBatch, ChainScores
-from lcons_decode.chains._batch import DECODERS, decode_batch
-from lcons_decode.chains._beam import beam_search, beam_search_batch
-from lcons_decode.chains._best_first import decode_global
-from lcons_decode.chains._brute import brute
-from lcons_decode.chains._constrained import constrained_viterbi, constrained_viterbi_batch
-from lcons_decode.chains._lagrangian import decode_lagrangian
-from lcons_decode.chains._marginals import marginals
-from lcons_decode.chains._nbest import nbest
-from lcons_decode.chains._viterbi import share_rows, viterbi, viterbi_batch
-from lcons_decode.chains._windows import ChainConstraints
+from lcons_decode import (
+    DECODERS,
+    ChainBatch,
+    ChainConstraints,
+    ChainScores,
+    beam_search,
+    beam_search_batch,
+    brute,
+    constrained_viterbi,
+    constrained_viterbi_batch,
+    decode_batch,
+    decode_global,
+    decode_lagrangian,
+    forbidden_ngrams,
+    marginals,
+    nbest,
+    viterbi,
+    viterbi_batch,
+)
 from lcons_decode.ilp import decode_ilp
+from lcons_decode.kernels import share_rows
 
 quick = settings(max_examples=40, deadline=None)
 LOOPS = {

@@ -23,12 +23,19 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from lcons_core._errors import InvalidInput
-from lcons_decode._constraints import Hard, Soft, allowed_ngrams, forbidden_ngrams
-from lcons_decode._result import Status, Violation
-from lcons_decode._scores import ChainScores
-from lcons_decode.chains._beam import beam_search, search
-from lcons_decode.chains._constrained import constrained_viterbi
-from lcons_decode.chains._viterbi import viterbi
+from lcons_decode import (
+    ChainScores,
+    Hard,
+    Soft,
+    Status,
+    Violation,
+    allowed_ngrams,
+    beam_search,
+    constrained_viterbi,
+    forbidden_ngrams,
+    search,
+    viterbi,
+)
 
 quick = settings(max_examples=60, deadline=None)
 widths = st.integers(1, 5)

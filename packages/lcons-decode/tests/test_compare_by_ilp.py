@@ -13,9 +13,9 @@ from lcons_core._space import FeatureSpace
 from lcons_core.reason._compare import Outcome
 from lcons_core.reason._rules import Rules
 from lcons_core.testing import conjunctions, networks, spaces
-from lcons_decode.ilp._backend import MipModel
+from lcons_decode.ilp import MipModel, compare_by_ilp
 from lcons_decode.ilp._check import no_good, rounded
-from lcons_decode.ilp._compare import Difference, compare_by_ilp, find_difference
+from lcons_decode.ilp._compare import Difference, find_difference
 from lcons_decode.ilp._constraint_program import space_program
 
 SOLVERS = ["cbc", "highs"]

@@ -16,13 +16,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lcons_core._errors import InvalidInput
-from lcons_decode._constraints import Hard, Soft, allowed_ngrams, forbidden_ngrams
-from lcons_decode._result import Status, Violation
-from lcons_decode._scores import ChainScores
-from lcons_decode.chains._brute import brute
-from lcons_decode.chains._constrained import constrained_viterbi
-from lcons_decode.chains._viterbi import viterbi
-from lcons_decode.chains._windows import ChainConstraints
+from lcons_decode import (
+    ChainConstraints,
+    ChainScores,
+    Hard,
+    Soft,
+    Status,
+    Violation,
+    allowed_ngrams,
+    brute,
+    constrained_viterbi,
+    forbidden_ngrams,
+    viterbi,
+)
 
 quick = settings(max_examples=70, deadline=None)
 

@@ -14,19 +14,20 @@ from lcons_core._inequalities import LinearInequalities
 from lcons_core._network import RectifierNetwork
 from lcons_core.features import START, STOP, NgramContext, NgramLabels, Tuples
 from lcons_core.testing import networks
-from lcons_decode._constraints import (
+from lcons_decode import (
+    ChainConstraints,
+    ChainScores,
     ConstraintSet,
     Hard,
     Soft,
+    Status,
     allowed_ngrams,
+    brute,
+    constrained_viterbi,
     forbidden_ngrams,
     rows_constraint,
 )
-from lcons_decode._result import Status
-from lcons_decode._scores import ChainScores
-from lcons_decode.chains._brute import brute, labellings
-from lcons_decode.chains._constrained import constrained_viterbi
-from lcons_decode.chains._windows import ChainConstraints
+from lcons_decode.chains import labellings
 
 quick = settings(max_examples=50, deadline=None)
 

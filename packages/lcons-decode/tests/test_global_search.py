@@ -10,11 +10,17 @@ from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput
 from lcons_core._network import RectifierNetwork
 from lcons_core.features import Counts
-from lcons_decode._constraints import Hard, Soft, allowed_ngrams, forbidden_ngrams
-from lcons_decode._result import Status, Violation
-from lcons_decode._scores import ChainScores
-from lcons_decode.chains._best_first import decode_global
-from lcons_decode.chains._windows import ChainConstraints
+from lcons_decode import (
+    ChainConstraints,
+    ChainScores,
+    Hard,
+    Soft,
+    Status,
+    Violation,
+    allowed_ngrams,
+    decode_global,
+    forbidden_ngrams,
+)
 
 small = {"max_T": 4, "max_L": 3, "max_n": 3, "min_uses": 0, "max_uses": 2}
 

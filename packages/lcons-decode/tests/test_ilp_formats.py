@@ -13,9 +13,7 @@ from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import DamagedFile, InvalidInput
 from lcons_core._network import RectifierNetwork
 from lcons_core.features import Existence
-from lcons_decode._constraints import forbidden_ngrams
-from lcons_decode._result import Status
-from lcons_decode._scores import ChainScores
+from lcons_decode import ChainScores, Status, forbidden_ngrams
 from lcons_decode.ilp import (
     Hinge,
     Program,

@@ -15,12 +15,21 @@ from lcons_core._errors import InvalidInput
 from lcons_core._instance import Instance
 from lcons_core._network import RectifierNetwork
 from lcons_core.features import Counts, Existence, NgramContext, NgramLabels
-from lcons_decode._scores import ChainScores
-from lcons_decode.ilp import Program, Row, Sense, Type, Variable, chain_program, graph_program, ground_chain
-from lcons_decode.ilp._backend import MipModel
+from lcons_decode import ChainScores
+from lcons_decode.ilp import (
+    MipModel,
+    Program,
+    PsiRow,
+    Row,
+    Sense,
+    Type,
+    Variable,
+    chain_program,
+    graph_program,
+    ground_chain,
+)
 from lcons_decode.ilp._check import no_good, row_holds
 from lcons_decode.ilp._forms import affine
-from lcons_decode.ilp._indicators import PsiRow
 
 
 def test_a_chain_has_an_indicator_a_label_and_a_variable_a_pair():

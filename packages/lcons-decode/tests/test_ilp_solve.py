@@ -15,9 +15,7 @@ from lcons_core._instance import Instance
 from lcons_core._network import RectifierNetwork
 from lcons_core.features import Counts, Existence, NgramContext, NgramLabels, Tuples
 from lcons_core.testing import conjunctions, networks
-from lcons_decode._constraints import Hard, Soft, forbidden_ngrams
-from lcons_decode._result import Status, Violation
-from lcons_decode._scores import ChainScores
+from lcons_decode import ChainScores, Hard, Soft, Status, Violation, forbidden_ngrams
 from lcons_decode.ilp import (
     Hinge,
     Program,

@@ -7,9 +7,7 @@ import pytest
 from chain_strategies import chains, enumerated, problems
 from hypothesis import given, settings
 
-from lcons_decode._constraints import forbidden_ngrams
-from lcons_decode._scores import ChainScores
-from lcons_decode.chains._marginals import marginals
+from lcons_decode import ChainScores, forbidden_ngrams, marginals
 
 quick = settings(max_examples=60, deadline=None)
 small = {"max_T": 4, "max_L": 3, "max_n": 3}

@@ -19,13 +19,21 @@ from chain_strategies import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_decode._constraints import Hard, Soft, allowed_ngrams, forbidden_ngrams
-from lcons_decode._result import Status, Violation
-from lcons_decode._scores import ChainScores
-from lcons_decode.chains._constrained import constrained_viterbi
-from lcons_decode.chains._lattice import Lattice
-from lcons_decode.chains._nbest import in_order, nbest
-from lcons_decode.chains._windows import ChainConstraints
+from lcons_decode import (
+    ChainBatch,
+    ChainConstraints,
+    ChainScores,
+    Hard,
+    Soft,
+    Status,
+    Violation,
+    allowed_ngrams,
+    constrained_viterbi,
+    forbidden_ngrams,
+    nbest,
+)
+from lcons_decode.chains import lay_out
+from lcons_decode.chains._best_first import Lattice, in_order
 
 quick = settings(max_examples=60, deadline=None)
 small = {"max_T": 4, "max_L": 3, "max_n": 3, "min_uses": 0, "max_uses": 2}
@@ -33,6 +41,10 @@ small = {"max_T": 4, "max_L": 3, "max_n": 3, "min_uses": 0, "max_uses": 2}
 
 def satisfying(scores, uses, x):
     return [each for each in enumerated(scores, uses, x) if not each.violations]
+
+
+def layout_of(scores, uses=(), x=None):
+    return lay_out(ChainBatch.of([scores]), ChainConstraints.of(uses, scores.labels), [x])
 
 
 @quick
@@ -132,7 +144,7 @@ def test_long_sequences_have_their_ties_in_declared_order_too(rng, scale, L, T, 
 @given(problems(min_T=1, **small))
 def test_the_lattice_knows_the_best_score_with_penalties(problem):
     scores, uses, x = problem
-    lattice = Lattice.of(scores, ChainConstraints.of(uses, scores.labels), x)
+    lattice = Lattice.of(scores, layout_of(scores, uses, x))
     expected = max((each.score for each in satisfying(scores, uses, x)), default=-np.inf)
     (found,) = lattice.levels[0].of(np.array([lattice.first]))
     assert agree(found, expected, uses)
@@ -147,7 +159,7 @@ def test_labellings_of_a_long_sequence_take_next_to_no_memory(scale):
     tracemalloc.start()
     try:
         sizes = []
-        for _ in islice(in_order(scores, ChainConstraints.of((), scores.labels)), 1_000):
+        for _ in islice(in_order(scores, layout_of(scores)), 1_000):
             sizes.append(tracemalloc.get_traced_memory()[0])
             assert sizes[-1] < 40e6
     finally:

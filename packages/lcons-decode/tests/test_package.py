@@ -1,16 +1,29 @@
-"""lcons-decode can be imported, cheaply, and states the version that is installed."""
+"""lcons-decode can be imported, cheaply, states the version that is installed, and has the names it lists."""
 
+import importlib
 import subprocess
 import sys
 from importlib.metadata import version
 
+import pytest
+
 import lcons_decode
+
+PUBLIC = ["lcons_decode", *(f"lcons_decode.{name}" for name in ("chains", "files", "ilp", "kernels"))]
 
 
 def test_version_is_the_installed_one():
     assert lcons_decode.__version__ == version("lcons-decode")
 
 
-def test_import_loads_nothing_heavy():
-    code = "import lcons_decode, sys; sys.exit(bool({'torch', 'scipy', 'numba', 'mip'} & set(sys.modules)))"
+@pytest.mark.parametrize("name", PUBLIC)
+def test_import_loads_nothing_heavy(name):
+    code = f"import {name}, sys; sys.exit(bool({{'torch', 'scipy', 'numba', 'mip'}} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_the_names_that_a_package_lists_are_there_once_each(name):
+    package = importlib.import_module(name)
+    assert len(set(package.__all__)) == len(package.__all__)
+    assert [public for public in package.__all__ if not hasattr(package, public)] == []

@@ -34,16 +34,8 @@ from lcons_core._errors import InvalidInput, Unsupported
 from lcons_core._network import RectifierNetwork
 from lcons_core.features import NgramLabels, Tuples
 from lcons_core.reason._rules import Rules
-from lcons_decode._constraints import Hard, Soft
-from lcons_decode._relations import (
-    SCALE,
-    SWEEPS,
-    RelationDecoding,
-    RelationRules,
-    decode_relations,
-    relation_ids,
-)
-from lcons_decode._result import Status
+from lcons_decode import Hard, RelationDecoding, RelationRules, Soft, Status, decode_relations, relation_ids
+from lcons_decode._relations import SCALE, SWEEPS
 from lcons_decode.ilp import Hinge, decode_relations_ilp
 from lcons_decode.kernels import _compiled as compiled
 from lcons_decode.kernels import _plain as plain_kernels

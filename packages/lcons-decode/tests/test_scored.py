@@ -28,9 +28,7 @@ from lcons_decode import (
     decode_scored,
     viterbi,
 )
-from lcons_decode._stream import conll, described
-from lcons_decode.files import read_labels, read_scored
-from lcons_decode.files._constraints import load_constraints
+from lcons_decode.files import conll, described, load_constraints, read_labels, read_scored
 
 LABELS = ("B-X", "I-X", "O")
 
@@ -271,7 +269,7 @@ def test_a_damaged_npz_file_is_one_sentence(damage):
         ("\xff", "it:1: expected a JSON object"),
         ('{"labels": ["\xe9"]}', r"not UTF-8 \(0xe9 at byte 14 of the line\); save the file as UTF-8"),
         ("\x93NUMPY\x01\0", "found a .npy file, which holds one array alone; write npz with numpy.savez"),
-        ('{"emission": [[1]]}', "or name a file of them with --labels.$"),
+        ('{"emission": [[1]]}', "first of all, or pass `labels=`.$"),
         ("[" * 100_000, "it:1: expected a JSON object"),
     ],
 )
@@ -428,7 +426,7 @@ def test_answers_are_written_as_columns_or_plain_data():
     }
     for cell in ("New York", "", "a\u2028"):
         with pytest.raises(
-            InvalidInput, match=r"which CoNLL columns cannot hold; write --tabs, .* or --json"
+            InvalidInput, match=r"which CoNLL columns cannot hold; pass `tabs=True`, .* or write JSON"
         ):
             conll(Scored(scores, {"word": (cell, "x")}), answer)
 
@@ -441,7 +439,7 @@ def test_between_tabs_cells_may_hold_blanks_but_nothing_that_ends_them():
         == "Hà Nội\tN p\tO\n\n"
     )
     for cell in ("a\tb", "a\nb", "a\u2028b", "a\r", " a", "a ", "", " "):
-        with pytest.raises(InvalidInput, match="which columns between tabs cannot hold; write --json"):
+        with pytest.raises(InvalidInput, match="which columns between tabs cannot hold; write JSON"):
             conll(Scored(scores, {"word": (cell,)}), answer, tabs=True)
 
 

@@ -9,10 +9,7 @@ from hypothesis import strategies as st
 
 from lcons_core._errors import InvalidInput
 from lcons_core.testing import label_sequences
-from lcons_decode._constraints import forbidden_ngrams
-from lcons_decode._scores import ChainBatch, ChainScores
-from lcons_decode.chains._marginals import marginals
-from lcons_decode.chains._nbest import nbest
+from lcons_decode import ChainBatch, ChainScores, forbidden_ngrams, marginals, nbest
 
 
 @settings(max_examples=60, deadline=None)

@@ -6,10 +6,8 @@ from chain_strategies import best_of, chains, enumerated
 from hypothesis import given, settings
 
 from lcons_core._errors import TooLarge
-from lcons_decode._result import Status
-from lcons_decode._scores import ChainScores
-from lcons_decode.chains._brute import brute, labellings
-from lcons_decode.chains._viterbi import viterbi
+from lcons_decode import ChainScores, Status, brute, viterbi
+from lcons_decode.chains import labellings
 
 
 @settings(max_examples=80, deadline=None)

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lcons_core import LearnedConstraint, load
+from lcons_core import LearnedConstraint, Recipe, load
 from lcons_core._errors import InvalidInput
-from lcons_core.learn._settings import Grid
+from lcons_core.learn import Grid
 from lcons_tasks.apps._tagger import load_constrained_tagger
 from lcons_tasks.data import find, read_columns
 from lcons_tasks.experiments.chunking import _grid as tuning
@@ -108,7 +108,7 @@ def test_every_feature_can_be_learned(corpus, text):
     assert isinstance(constraint, LearnedConstraint)
     assert constraint.provenance["training_accuracy"] > 0.7
     assert set(constraint.feature.labels) == {label for s in sentences for label in s.labels}
-    assert constraint.provenance["recipe"] == recipe(text).to_dict()
+    assert Recipe.from_dict(constraint.provenance["recipe"]) == replace(recipe(text), seed=1)
 
 
 @pytest.mark.parametrize("text", ["colour:3", "pos:x", "", "counts:3", "pos:3:some"])
@@ -216,7 +216,7 @@ def test_constraints_help_on_the_bundled_corpus(stages):
 
 
 def test_a_run_writes_what_it_found(quick_run, corpus):
-    record, folder, document = quick_run
+    _, folder, document = quick_run
     results = json.loads((folder / "results.json").read_text())
     assert results["corpus"]["name"] == document.corpus == "bundled"
     (cell,) = results["cells"]

@@ -31,7 +31,8 @@ from lcons_tasks.experiments.engine._recipes import learn
 from lcons_tasks.experiments.engine._record import Record, RecordCell
 from lcons_tasks.experiments.engine._run import run, write_run
 from lcons_tasks.report._answer_columns import PREDICTIONS
-from lcons_tasks.report._plot import line_chart
+from lcons_tasks.report._chart import to_svg
+from lcons_tasks.report._document import Curve
 from lcons_tasks.stats import runs_as_iob2
 
 needs_cora = pytest.mark.skipif(find("cora") is None, reason="needs Cora")
@@ -200,7 +201,9 @@ def test_options_that_cannot_be_run_are_refused(options, words):
 
 
 def test_other_k_are_for_the_first_base_and_the_curve_has_its_rows_only():
-    cells = EXPERIMENT.cells(Options(seeds=(1,), bases=("words", "reference"), hidden=(10, 5), sizes=(20, 50)))
+    cells = EXPERIMENT.cells(
+        Options(seeds=(1,), bases=("words", "reference"), hidden=(10, 5), sizes=(20, 50))
+    )
     whole = [cell for cell in cells if cell.size is None]
     assert [any("K=5" in row.name for row in cell.rows) for cell in whole] == [True, False]
     curve = [cell for cell in cells if cell.size is not None]
@@ -234,7 +237,9 @@ def test_a_run_fills_every_row_of_every_split(quick_run, corpus, stages):
         gold = [corpus.references[i].labels for i in own.units]
         found = answers(cell, stages, silent).texts
         for name, figures in own.rows.items():
-            right = [a == b for y, z in zip(gold, found[name], strict=True) for a, b in zip(y, z, strict=True)]
+            right = [
+                a == b for y, z in zip(gold, found[name], strict=True) for a, b in zip(y, z, strict=True)
+            ]
             assert figures[ACCURACY] == pytest.approx(100 * np.mean(right))
             assert 0 <= figures["whole"] <= figures[ACCURACY] <= 100
 
@@ -340,12 +345,14 @@ def test_the_papers_claims_are_about_its_rows():
     assert found["combining constraints helps (the best combination beats the best single feature)"].held
     assert not found["all six combined gains +4.4 over exact"].held
     assert not found["K hardly matters (pos: within half a point)"].held
-    reached = "(not in the paper) learned constraints, some on a list of clue words, reach the hand-crafted 92.5"
+    reached = (
+        "(not in the paper) learned constraints, some on a list of clue words, reach the hand-crafted 92.5"
+    )
     assert (found[reached].held, found[reached].figures) == (True, "93.00")
 
 
 def test_a_chart_tells_its_figures_and_escapes_names():
-    chart = line_chart("A < B", "references", "accuracy", {"x & y": {5: 60.0, 300: 90.0}, "z": {5: 61.0}})
+    chart = to_svg(Curve("A < B", "references", "accuracy", {"x & y": {5: 60.0, 300: 90.0}, "z": {5: 61.0}}))
     root = ElementTree.fromstring(chart)
     assert "x & y: 5 references 60.0, 300 references 90.0" in next(
         part.text for part in root if part.tag.endswith("desc")

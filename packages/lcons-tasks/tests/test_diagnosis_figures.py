@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_core import LearnedConstraint, RectifierNetwork
+from lcons_core import LearnedConstraint, PsiRows, RectifierNetwork
 from lcons_core._blocks import binary, count, one_hot
 from lcons_core._instance import Instance
 from lcons_core._psi import SparsePsi
@@ -17,7 +17,7 @@ from lcons_tasks.diagnosis._coverage import LeftOut, coverage
 from lcons_tasks.diagnosis._material import StructureMaterial, TableMaterial, shuffled_members
 from lcons_tasks.diagnosis._obedience import Predicted, obedience
 from lcons_tasks.diagnosis._references import Reference, seen_in_training
-from lcons_tasks.diagnosis._samples import Parts, corrupted, one_changed, psi_of, some_of
+from lcons_tasks.diagnosis._samples import corrupted, one_changed, psi_of, some_of
 from lcons_tasks.own_data import PsiTable
 from lcons_tasks.stats import Resampler
 
@@ -58,16 +58,16 @@ def test_psi_of_values_is_what_the_space_makes_of_them(values):
 @given(points, st.integers(0, 99))
 def test_one_changed_changes_exactly_one_value_of_each_part(values, seed):
     values = np.array(values)
-    gold = Parts(psi_of(SPACE, values), np.arange(len(values)))
+    gold = PsiRows.of(psi_of(SPACE, values), np.arange(len(values)))
     made = one_changed(SPACE, gold, np.random.default_rng(seed))
-    differ = SPACE.assignments(made.psi) != values[made.owners]
+    differ = SPACE.assignments(made.psi) != values[made.owner]
     assert len(made) == len(gold)
     assert (differ.sum(1) == 1).all()
 
 
 def test_one_changed_reaches_every_other_value():
     values = np.zeros((4000, 4), dtype=np.int64)
-    gold = Parts(psi_of(SPACE, values), np.arange(4000))
+    gold = PsiRows.of(psi_of(SPACE, values), np.arange(4000))
     found = SPACE.assignments(one_changed(SPACE, gold, np.random.default_rng(0)).psi)
     assert {tuple(row) for row in found.tolist()} == {
         tuple(int(v) if i == axis else 0 for i in range(4))
@@ -227,4 +227,4 @@ def test_corrupted_windows_of_perturbed_sequences_are_those_that_changed():
     gold = StructureMaterial(feature, structures, structures, "perturb").gold
     made = corrupted(feature, structures, gold, "perturb", seed=0)
     # One label is in one window at the ends, in two elsewhere.
-    assert set(np.bincount(made.owners, minlength=50).tolist()) == {1, 2}
+    assert set(np.bincount(made.owner, minlength=50).tolist()) == {1, 2}

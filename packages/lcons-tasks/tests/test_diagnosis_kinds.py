@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from lcons_core import ConstraintLearner, LearnedConstraint, RectifierNetwork, learn_constraints
+from lcons_core import ConstraintLearner, LearnedConstraint, Recipe, RectifierNetwork, learn_constraints
 from lcons_core._blocks import binary, one_hot
 from lcons_core._errors import InvalidInput
 from lcons_core._instance import Instance, read_instance
@@ -19,7 +19,7 @@ from lcons_core.features import Scope, Tuples
 from lcons_tasks.data import Sentence
 from lcons_tasks.diagnosis import diagnose
 from lcons_tasks.diagnosis._given import NOT_BESIDE, NOT_USED
-from lcons_tasks.own_data import LearnSettings, PsiTable, Structures, learn
+from lcons_tasks.own_data import PsiTable, Structures, learn
 
 SOURCES, RELATIONS = ("Person", "Place", "Firm", "None"), ("no", "kill", "live", "at", "based")
 ALLOWED = {"Person": ("no", "kill", "live"), "Place": ("no", "at"), "Firm": ("no", "based"), "None": ("no",)}
@@ -55,7 +55,7 @@ TRAIN, HELD_OUT = documents(1, 120), documents(2, 60)
 
 @cache
 def pairs(obeys=True):
-    return learn(documents(1, 120, obeys), LearnSettings(hidden=3, names=("source", "relation"))).constraint
+    return learn(documents(1, 120, obeys), Recipe(hidden=3, names=("source", "relation"))).constraint
 
 
 def rows(seed, size, obeys=True):
@@ -68,7 +68,7 @@ def rows(seed, size, obeys=True):
 
 @cache
 def table_constraint(obeys=True, **settings):
-    return learn(rows(1, 200, obeys), LearnSettings(hidden=2, **settings)).constraint
+    return learn(rows(1, 200, obeys), Recipe(hidden=2, **settings)).constraint
 
 
 def names(found):
@@ -86,7 +86,7 @@ def test_pairs_that_obey_a_constraint_have_one_that_was_found():
 @pytest.mark.parametrize("seed", [0, 1])
 def test_members_drawn_independently_obey_no_constraint(seed):
     train, held_out = documents(10 + seed, 8, False), documents(20 + seed, 80, False)
-    constraint = learn(train, LearnSettings(hidden=3)).constraint
+    constraint = learn(train, Recipe(hidden=3)).constraint
     assert names(diagnose(constraint, train, held_out, seed=seed)) == ["no such constraint"]
 
 
@@ -151,7 +151,7 @@ def test_tuples_whose_members_have_one_value_each_rule_out_nothing():
 
 def test_where_shuffled_pairs_are_told_as_well_there_is_no_such_constraint():
     data = Structures((Instance({}, (("P", "k"), ("L", "n"), ("P", "n"))),), tuples=True)
-    constraint = learn(data, LearnSettings(hidden=1)).constraint
+    constraint = learn(data, Recipe(hidden=1)).constraint
     found = diagnose(constraint, data, data)
     assert found.shuffled.balanced_accuracy.value == 100
     assert found.verdicts[0].because.startswith("skill 0.00 [0.00, 0.00]% over shuffled members, not clearly")
@@ -216,7 +216,7 @@ def test_vectors_outside_the_range_of_training_are_a_warning():
     held_out = PsiTable(
         names_, np.array([[1.0, 1], [3, 1], [0, 0], [9, 9]]), np.array([True, True, True, False])
     )
-    constraint = learn(train, LearnSettings(hidden=1)).constraint
+    constraint = learn(train, Recipe(hidden=1)).constraint
     covered = diagnose(constraint, train, held_out).coverage
     # Valid in training: a is 1 or 2 and b 0 or 1; so (3, 1) and (0, 0) leave that.
     assert covered.unseen_psi == pytest.approx(100 * 2 / 3)
@@ -261,7 +261,7 @@ def test_a_table_of_valid_vectors_is_corrupted_by_the_source_that_was_recorded()
         return PsiTable(tuple("abcdefgh"), X.astype(float), np.ones(size, dtype=bool))
 
     train, held_out = doubled(1, 60), doubled(2, 60)
-    constraint = learn(train, LearnSettings(hidden=4, negatives="flip")).constraint
+    constraint = learn(train, Recipe(hidden=4, negatives="flip")).constraint
     found = diagnose(constraint, train, held_out)
     assert (found.negatives, names(found)) == ("flip", ["exists", "found by the learner"])
     assert "over shuffled columns" in found.verdicts[0].because

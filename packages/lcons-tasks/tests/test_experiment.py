@@ -26,7 +26,14 @@ CODE = "lcons_tasks.stats"
 
 def forget_code() -> None:
     """What is known of sources, which change in these tests only."""
-    for known in (code_of, _imports.imports, _imports.source_hash, _imports._homes, _imports._tree, _imports._file):
+    for known in (
+        code_of,
+        _imports.imports,
+        _imports.source_hash,
+        _imports._homes,
+        _imports._tree,
+        _imports._file,
+    ):
         known.cache_clear()
 
 
@@ -58,8 +65,8 @@ def test_changed_code_makes_a_stage_again(tmp_path, monkeypatch):
 
 @pytest.fixture
 def package(tmp_path, monkeypatch):
-    """A package whose module `stage` imports `direct` at its top, `inside` in a function and `typing_only` for
-    type checkers; `direct` imports `behind`."""
+    """A package whose module `stage` imports `direct` at its top, `inside` in a function and `typing_only`
+    for type checkers; `direct` imports `behind`."""
     texts = {
         "__init__": "",
         "stage": "from typing import TYPE_CHECKING\nfrom codepack import direct\n"
@@ -124,7 +131,13 @@ def test_a_diagnosis_depends_on_what_makes_its_samples():
 
 @pytest.mark.parametrize(
     "module",
-    ["chunking._model", "citation._model", "engine._learned", "entity_relation._model", "synthetic._networks"],
+    [
+        "chunking._model",
+        "citation._model",
+        "engine._learned",
+        "entity_relation._model",
+        "synthetic._networks",
+    ],
 )
 def test_training_and_learning_do_not_depend_on_answers_or_reports(module):
     modules = code_of(f"lcons_tasks.experiments.{module}").modules
@@ -223,7 +236,9 @@ def cell(name, rows, units=(), **at):
     counts = {row: np.array(found) for row, found in rows.items()}
     values = {row: {"accuracy": 100 * one[:, 0].sum() / one[:, 1].sum()} for row, one in counts.items()}
     arrays = {"accuracy": np.stack(list(counts.values()))}
-    return RecordCell(name, at, values, {"sentences": 10}, arrays, tuple(units) or tuple(range(len(counts["a"]))))
+    return RecordCell(
+        name, at, values, {"sentences": 10}, arrays, tuple(units) or tuple(range(len(counts["a"])))
+    )
 
 
 FEW = cell("few", {"a": [[1, 4], [2, 4]], "b": [[3, 4], [4, 4]]}, ratio=0.1, seed=1)
@@ -283,7 +298,9 @@ def test_f1_gains_leave_out_units_that_count_nothing():
 
 def test_tables_gains_and_curves_are_blocks_of_a_document():
     groups = {"10%": RECORD.where(ratio=0.1), "100%": RECORD.where(ratio=1.0)}
-    table = blocks.by_group("Accuracy", groups, "accuracy", paper=lambda row, group: 80.0 if row == "b" else None)
+    table = blocks.by_group(
+        "Accuracy", groups, "accuracy", paper=lambda row, group: 80.0 if row == "b" else None
+    )
     assert table.columns == ("decoder", "10%", "100%")
     assert [row[0] for row in table.rows] == ["a", "b"]
     assert table.rows[1][1].paper == 80.0

@@ -10,22 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcons_core import LconsError
+from lcons_core import LconsError, Recipe
 from lcons_core._instance import Instance
+from lcons_core.learn import FEATURES, GRIDS, estimate_seconds
 from lcons_tasks.data import Columns, read_columns
 from lcons_tasks.own_data import (
-    LearnSettings,
     PsiTable,
     Structures,
-    estimate_seconds,
+    joined,
     learn,
     read_data,
     split,
     table_space,
     tell_format,
 )
-from lcons_tasks.own_data._data import joined
-from lcons_tasks.own_data._settings import OPTIONS
 
 CONLL = "Ann NNP B\nLee NNP I\nsings VBZ O\n\nOh UH O\nAnn NNP B\n\n"
 SENTENCES = [
@@ -105,13 +103,13 @@ def test_tabs_mean_columns_whose_cells_may_hold_blanks(tmp_path, name):
     assert read_data(path, tabs=True).instances[0].x["word"] == ("New York", "sings")
 
 
-def test_a_line_with_tabs_and_blanks_names_the_option(tmp_path):
+def test_a_line_with_tabs_and_blanks_names_the_argument(tmp_path):
     for text in ("sings\tO\nNew York\tB\n", "New York\tB\nsings\tO\n"):
-        with pytest.raises(LconsError, match=r"a.conll:2: expected . columns, found .* use --tabs"):
+        with pytest.raises(LconsError, match=r"a.conll:2: expected . columns, found .* use `tabs=True`"):
             read_data(written(tmp_path, "a.conll", text))
     with pytest.raises(LconsError) as error:
         read_data(written(tmp_path, "a.conll", "sings O\nNew York B\n"))
-    assert "--tabs" not in str(error.value)
+    assert "`tabs=" not in str(error.value)
 
 
 def test_json_lines_hold_sequences_or_tuples(tmp_path):
@@ -241,9 +239,9 @@ def test_a_column_cannot_be_labels_and_something_else(tmp_path, columns):
         read_data(written(tmp_path, "a.txt", "Ann B\nOh O\n\n"), columns=columns)
 
 
-@pytest.mark.parametrize("feature", [name for name in OPTIONS if name not in ("pairs", "tuples")])
+@pytest.mark.parametrize("feature", [name for name in FEATURES if name not in ("pairs", "tuples")])
 def test_each_feature_is_learned_from_structures(feature):
-    found = learn(Structures(SENTENCES * 5), LearnSettings(feature, hidden=3), Structures(SENTENCES))
+    found = learn(Structures(SENTENCES * 5), Recipe(feature, hidden=3), Structures(SENTENCES))
     assert found.constraint.feature is not None
     assert found.held_out.structures == 5
     assert found.held_out.new_parts == 0
@@ -253,7 +251,7 @@ def test_each_feature_is_learned_from_structures(feature):
 def test_held_out_structures_that_are_forbidden_are_counted_and_shown():
     strange = Instance({"word": ("Oh", "Lee")}, ("O", "I"))
     held_out = Structures((SENTENCES[0], strange, strange), first=10)
-    found = learn(Structures(SENTENCES), LearnSettings(hidden=3), held_out)
+    found = learn(Structures(SENTENCES), Recipe(hidden=3), held_out)
     judged = found.held_out
     assert (judged.structures, judged.forbidden_structures) == (3, 2)
     assert (judged.parts, judged.forbidden_parts, judged.new_parts, judged.new_allowed) == (4, 2, 2, 0)
@@ -266,21 +264,21 @@ def test_held_out_structures_that_are_forbidden_are_counted_and_shown():
 
 
 def test_every_judgement_is_what_the_constraint_says():
-    found = learn(Structures(SENTENCES), LearnSettings("existence", hidden=1), Structures(SENTENCES))
+    found = learn(Structures(SENTENCES), Recipe("existence", hidden=1), Structures(SENTENCES))
     rejected = [not found.constraint.satisfied(one) for one in SENTENCES]
     assert found.training.forbidden_structures == found.held_out.forbidden_structures == sum(rejected)
 
 
 def test_labels_that_training_has_not_are_left_out_and_counted():
     held_out = Structures((Instance({}, ("O", "X")), Instance({}, ("O", "B"))), first=6)
-    judged = learn(Structures(SENTENCES), LearnSettings(hidden=2), held_out).held_out
+    judged = learn(Structures(SENTENCES), Recipe(hidden=2), held_out).held_out
     assert (judged.structures, judged.outside) == (1, 1)
     assert judged.outside_example == "structure 6: unknown label 'X'"
 
 
 def test_counts_far_beyond_training_are_left_out_and_counted():
     held_out = Structures((Instance({}, ("O",) * 50),))
-    judged = learn(Structures(SENTENCES), LearnSettings("counts", hidden=2), held_out).held_out
+    judged = learn(Structures(SENTENCES), Recipe("counts", hidden=2), held_out).held_out
     assert (judged.structures, judged.outside) == (0, 1)
 
 
@@ -290,7 +288,7 @@ def table(rows=3):
 
 
 def test_a_table_is_learned_and_judged():
-    found = learn(table(), LearnSettings(hidden=1), table())
+    found = learn(table(), Recipe(hidden=1), table())
     assert found.constraint.feature is None
     assert found.constraint.accepts(table().X).tolist() == table().valid.tolist()
     assert (found.held_out.invalid, found.held_out.invalid_forbidden) == (3, 3)
@@ -301,13 +299,13 @@ def test_valid_rows_alone_need_a_source_of_negatives():
     data = table().take(table().valid)
     with pytest.raises(LconsError, match="valid ones only"):
         learn(data)
-    found = learn(data, LearnSettings(hidden=1, negatives="unseen"), data)
+    found = learn(data, Recipe(hidden=1, negatives="unseen"), data)
     assert found.constraint.accepts(table().X).tolist() == table().valid.tolist()
 
 
 def test_vectors_given_as_both_count_as_valid_and_are_told():
     data = joined(table(), PsiTable(table().names, table().X[:1], np.array([False])))
-    found = learn(data, LearnSettings(hidden=1))
+    found = learn(data, Recipe(hidden=1))
     assert found.contradictions == 1
     assert found.constraint.accepts(table().X[:1]).all()
 
@@ -317,8 +315,7 @@ def test_caution_forbids_less_of_what_is_valid():
     X = rng.integers(0, 2, (200, 6)).astype(float)
     data = PsiTable(tuple("abcdef"), X, X @ [1, 2, 3, -3, -2, -1] + rng.normal(0, 2, 200) < 0)
     bold, careful = (
-        learn(data, LearnSettings(hidden=1, caution=caution)).training.forbidden_parts
-        for caution in (0.5, 20.0)
+        learn(data, Recipe(hidden=1, caution=caution)).training.forbidden_parts for caution in (0.5, 20.0)
     )
     assert careful < bold
 
@@ -326,16 +323,16 @@ def test_caution_forbids_less_of_what_is_valid():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        (LearnSettings("pairs"), "expected a feature of label sequences, found 'pairs'"),
-        (LearnSettings("counts", n=2), "expected no 'n' with the feature 'counts'"),
-        (LearnSettings("ngram", column="pos"), "expected no 'column'"),
-        (LearnSettings("word"), "expected words that occur 10 times"),
-        (LearnSettings("pos", column="chunk"), "expected a column 'chunk', found word, pos in structure 1"),
-        (LearnSettings("existence", negatives="relabel"), "found 'relabel'; its own are 'flip'"),
-        (LearnSettings("ngram", negatives="apart"), "found 'apart'"),
-        (LearnSettings("ngram", negatives="flip"), "binary blocks"),
-        (LearnSettings("ngram", n=2, min_support=1e6), "seen 1,000,000 times or more, found none"),
-        (LearnSettings("ngram", n=9), r"sentences of 9 tokens or more, found none \(the longest has 4\)"),
+        (Recipe("pairs"), "expected a feature of label sequences, found 'pairs'"),
+        (Recipe("counts", n=2), "expected no 'n' with the feature 'counts'"),
+        (Recipe("ngram", column="pos"), "expected no 'column'"),
+        (Recipe("word"), "expected words that occur 10 times"),
+        (Recipe("pos", column="chunk"), "expected a column 'chunk', found word, pos in structure 1"),
+        (Recipe("existence", negatives="relabel"), "found 'relabel'; its own are 'flip'"),
+        (Recipe("ngram", negatives="apart"), "found 'apart'"),
+        (Recipe("ngram", negatives="flip"), "binary blocks"),
+        (Recipe("ngram", n=2, min_support=1e6), "seen 1,000,000 times or more, found none"),
+        (Recipe("ngram", n=9), r"sentences of 9 tokens or more, found none \(the longest has 4\)"),
     ],
 )
 def test_settings_that_do_not_fit_are_refused(settings, message):
@@ -345,16 +342,16 @@ def test_settings_that_do_not_fit_are_refused(settings, message):
 
 def test_more_negatives_than_can_be_listed_are_refused():
     with pytest.raises(LconsError, match="above the limit"):
-        learn(Structures([Instance({}, ("O", "B") * 20)]), LearnSettings("ngram", n=30))
+        learn(Structures([Instance({}, ("O", "B") * 20)]), Recipe("ngram", n=30))
 
 
 @pytest.mark.parametrize("least", [math.nan, math.inf, -1])
 def test_a_support_that_is_no_number_of_times_is_refused(least):
-    with pytest.raises(LconsError, match="expected a --min-support of 0 or more, found"):
-        LearnSettings(min_support=least)
+    with pytest.raises(LconsError, match="expected a min_support of 0 or more, found"):
+        Recipe(min_support=least)
 
 
-@pytest.mark.parametrize("settings", [LearnSettings("pos"), LearnSettings("pos", pad=True)])
+@pytest.mark.parametrize("settings", [Recipe("pos"), Recipe("pos", pad=True)])
 def test_a_column_of_one_value_is_nothing_to_go_by(settings):
     data = Structures([Instance({"pos": ("X",) * len(one.y)}, one.y) for one in SENTENCES])
     with pytest.raises(LconsError, match=r"a column 'pos' with two values or more, found one only \(X\)"):
@@ -377,13 +374,14 @@ def test_held_out_data_are_of_the_same_kind():
 
 def test_longer_searches_are_estimated_to_take_longer():
     told = []
-    for settings in (LearnSettings(hidden=2), LearnSettings(hidden=2, cv=True, folds=2)):
+    rates = GRIDS["citation"].learning_rate
+    for settings in (Recipe(hidden=2), Recipe(hidden=2, learning_rate=rates, folds=2)):
         learn(Structures(SENTENCES * 2), settings, before=lambda *of: told.append(estimate_seconds(*of)))
     assert 0 < told[0] < told[1]
 
 
 def test_the_same_seed_gives_the_same_constraint():
-    first, second = (learn(Structures(SENTENCES), LearnSettings("pos", seed=3, hidden=2)) for _ in range(2))
+    first, second = (learn(Structures(SENTENCES), Recipe("pos", seed=3, hidden=2)) for _ in range(2))
     assert np.array_equal(first.constraint.network.W, second.constraint.network.W)
 
 

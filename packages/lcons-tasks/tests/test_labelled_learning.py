@@ -6,13 +6,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from lcons_core import LconsError, load, save
+from lcons_core import LconsError, Recipe, load, save
 from lcons_core._instance import Instance
-from lcons_core.learn._recipe import OFTEN
+from lcons_core.learn import OFTEN
+from lcons_core.learn._recipe import DOUBLINGS
 from lcons_core.learn._settings import AUTO_HIDDEN
-from lcons_tasks.own_data import LearnSettings, PsiTable, Structures, learn
-from lcons_tasks.own_data._learn import DOUBLED
-from lcons_tasks.own_data._summary import shown
+from lcons_tasks.own_data import PsiTable, Structures, learn, summarise
 
 SENTENCES = [
     Instance({"word": ("Ann", "Lee", "sings"), "pos": ("N", "N", "V")}, ("B", "I", "O")),
@@ -26,11 +25,11 @@ RARE = Structures([*SENTENCES * 5, STRANGE])
 
 
 def text_of(found):
-    return shown(found, "all", "held-out data")
+    return summarise(found, "all", "held-out data")
 
 
 def test_figures_of_rules_are_counted_on_all_training_data():
-    found = learn(RARE, LearnSettings(hidden=3, min_support=2))
+    found = learn(RARE, Recipe(hidden=3, min_support=2))
     counts = Counter(pair for one in RARE.instances for pair in pairwise(one.y))
     assert not found.constraint.satisfied(STRANGE)
     assert sum(rule.exceptions for rule in found.explanation.rules) == counts["O", "I"] == 1
@@ -49,31 +48,31 @@ def test_figures_of_rules_are_counted_on_all_training_data():
 
 
 def test_figures_are_shown_with_what_they_mean():
-    text = text_of(learn(RARE, LearnSettings(hidden=3, min_support=2)))
+    text = text_of(learn(RARE, Recipe(hidden=3, min_support=2)))
     assert "by chance, seen 1]" in text
     assert "support: valid parts that the rule's premise covers" in text
 
 
 def test_invalid_vectors_are_counted_alike_everywhere():
-    settings = LearnSettings("pos", hidden=2, negatives="recast", many=2)
+    settings = Recipe("pos", hidden=2, negatives="recast", many=2)
     found = learn(Structures(SENTENCES), settings)
-    assert found.examples.negative_weights.sum() > len(found.examples.negatives)
+    assert found.examples.negatives.weight.sum() > len(found.examples.negatives)
     assert found.explanation.coverage.total == len(found.examples.negatives)
 
 
 @pytest.mark.parametrize("caution", [1, 100])
 def test_what_min_support_forbids_is_put_down_to_it(caution):
-    found = learn(RARE, LearnSettings(hidden=3, min_support=2, caution=caution), Structures([STRANGE]))
+    found = learn(RARE, Recipe(hidden=3, min_support=2, caution=caution), Structures([STRANGE]))
     assert (found.training.forbidden_parts, found.training.forbidden_rare) == (1, 1)
     assert (found.held_out.forbidden_parts, found.held_out.forbidden_rare) == (1, 1)
     for text in found.warnings:
         assert "1 part was seen in training, but fewer than 2 times, so lower --min-support; or use" in text
         assert "--caution" not in text
-    assert not learn(RARE, LearnSettings(hidden=3, min_support=1, caution=caution)).warnings
+    assert not learn(RARE, Recipe(hidden=3, min_support=1, caution=caution)).warnings
 
 
 def test_what_was_never_seen_is_put_down_to_too_little_data():
-    (text,) = learn(Structures(SENTENCES), LearnSettings(hidden=3), Structures([STRANGE])).warnings
+    (text,) = learn(Structures(SENTENCES), Recipe(hidden=3), Structures([STRANGE])).warnings
     assert "1 part was never valid in training and among its invalid vectors, so learn from more data" in text
     assert "--caution" not in text
 
@@ -81,11 +80,11 @@ def test_what_was_never_seen_is_put_down_to_too_little_data():
 def test_what_too_small_a_network_forbids_calls_for_more_caution_than_now():
     labels = ["A", "B", "C", "D"]
     data = Structures([Instance({}, (one, one)) for one in labels for _ in range(3)])
-    bold = learn(data, LearnSettings(hidden=1, caution=0.25))
+    bold = learn(data, Recipe(hidden=1, caution=0.25))
     assert bold.training.forbidden_parts > 0
     (text,) = bold.warnings
     assert "never invalid in training, so learn with more caution (--caution 1)" in text
-    careful = learn(data, LearnSettings(hidden=1, caution=16))
+    careful = learn(data, Recipe(hidden=1, caution=16))
     assert careful.training.forbidden_parts < bold.training.forbidden_parts
 
 
@@ -97,7 +96,7 @@ def words(counts):
 def test_rare_words_are_told_from_words_that_training_has_not():
     train = Structures(words({"often": OFTEN, "rare": OFTEN - 1}))
     held_out = Structures(words({"often": 2, "rare": 3, "new": 4}))
-    found = learn(train, LearnSettings("word", n=1, hidden=2), held_out)
+    found = learn(train, Recipe("word", n=1, hidden=2), held_out)
     assert (found.held_out.unknown.tokens, found.held_out.unknown.never) == (7, 4)
     line = f"does not know by name (seen fewer than {OFTEN} times in training, or never): 7, 4 of them never"
     assert line in text_of(found)
@@ -105,29 +104,29 @@ def test_rare_words_are_told_from_words_that_training_has_not():
 
 def test_pos_tags_that_training_has_not_are_counted():
     held_out = Structures((Instance({"pos": ("N", "X", "Y")}, ("B", "I", "O")),))
-    found = learn(Structures(SENTENCES), LearnSettings("pos", hidden=2), held_out)
+    found = learn(Structures(SENTENCES), Recipe("pos", hidden=2), held_out)
     assert "tokens whose pos training has not, read as (other): 2" in text_of(found)
 
 
 def test_nothing_is_said_of_other_words_where_all_are_other_or_in_training():
     train = Structures(words({"often": OFTEN, "rare": OFTEN - 1}))
-    found = learn(train, LearnSettings("word", n=1, hidden=2))
+    found = learn(train, Recipe("word", n=1, hidden=2))
     assert found.training.unknown is None
     assert "tokens whose" not in text_of(found)
     data = Structures(SENTENCES)
-    found = learn(data, LearnSettings("punctuation", n=1, hidden=2, negatives="relabel"), data)
+    found = learn(data, Recipe("punctuation", n=1, hidden=2, negatives="relabel"), data)
     assert found.held_out.unknown is None
     assert "tokens whose" not in text_of(found)
 
 
 def test_what_unseen_makes_of_held_out_data_is_no_result():
-    found = learn(Structures(SENTENCES * 10), LearnSettings(hidden=3), Structures(SENTENCES * 10))
+    found = learn(Structures(SENTENCES * 10), Recipe(hidden=3), Structures(SENTENCES * 10))
     assert found.held_out.invalid is None
     assert "invalid vectors: not judged, as `unseen` made all of them in training" in text_of(found)
 
 
 def test_only_invalid_vectors_that_training_had_not_are_judged():
-    settings = LearnSettings("pos", hidden=2, negatives="relabel", many="all")
+    settings = Recipe("pos", hidden=2, negatives="relabel", many="all")
     held_out = Structures([*SENTENCES, Instance({"pos": ("V", "V")}, ("O", "O"))])
     found = learn(Structures(SENTENCES), settings, held_out)
     assert found.held_out.invalid == found.held_out.invalid_new > 0
@@ -135,12 +134,12 @@ def test_only_invalid_vectors_that_training_had_not_are_judged():
 
 def test_few_structures_have_no_percentage():
     few, many = (
-        text_of(learn(Structures(SENTENCES * 10), LearnSettings(hidden=3), Structures(SENTENCES * times)))
+        text_of(learn(Structures(SENTENCES * 10), Recipe(hidden=3), Structures(SENTENCES * times)))
         for times in (5, 6)
     )
     assert "forbids 0 of 25 valid structures, 0 of 40 of their parts\n" in few
     assert "forbids 0 of 30 valid structures (0.0%), 0 of 48 of their parts (0.0%)" in many
-    strange = learn(Structures(SENTENCES), LearnSettings(hidden=3), Structures([STRANGE] * 2))
+    strange = learn(Structures(SENTENCES), Recipe(hidden=3), Structures([STRANGE] * 2))
     assert "forbids 2 of 2 gold structures in held-out data (2 of 2 parts), such as" in strange.warnings[0]
 
 
@@ -148,7 +147,7 @@ OTHERS = [Instance({}, ("X", "O"))]
 
 
 def test_held_out_data_of_other_labels_alone_are_refused_before_learning(monkeypatch):
-    monkeypatch.setattr("lcons_tasks.own_data._learn.train", None)
+    monkeypatch.setattr(Recipe, "learn_examples", None)
     monkeypatch.setattr("lcons_tasks.own_data._learn.of_structures", None)
     with pytest.raises(
         LconsError, match=r"labels of training \(B, I, O\), found others in each \('X', first"
@@ -164,7 +163,7 @@ def test_held_out_data_of_other_labels_alone_are_refused_before_learning(monkeyp
 )
 def test_held_out_structures_of_other_labels_are_told_where_they_matter(strange, by_position, warned):
     held_out = Structures([*SENTENCES * 5, *OTHERS * strange])
-    found = learn(Structures(SENTENCES), LearnSettings(hidden=3), held_out, by_position=by_position)
+    found = learn(Structures(SENTENCES), Recipe(hidden=3), held_out, by_position=by_position)
     assert found.held_out.outside == strange
     assert (found.labels_warning in found.warnings) == warned
     if warned:
@@ -175,11 +174,9 @@ def test_held_out_structures_of_other_labels_are_told_where_they_matter(strange,
 
 
 def test_short_and_strange_structures_are_not_called_the_same():
-    short = learn(Structures(SENTENCES), LearnSettings(hidden=3), Structures([Instance({}, ("O",))]))
+    short = learn(Structures(SENTENCES), Recipe(hidden=3), Structures([Instance({}, ("O",))]))
     assert "it says nothing about them: none is long enough" in text_of(short)
-    far = learn(
-        Structures(SENTENCES), LearnSettings("counts", hidden=2), Structures([Instance({}, ("O",) * 50)])
-    )
+    far = learn(Structures(SENTENCES), Recipe("counts", hidden=2), Structures([Instance({}, ("O",) * 50)]))
     assert "it judges none of them" in text_of(far)
     assert "long enough" not in text_of(far)
 
@@ -187,9 +184,9 @@ def test_short_and_strange_structures_are_not_called_the_same():
 def test_with_unseen_negatives_the_smallest_k_that_is_always_right_is_taken():
     labels = "ABCDEFG"
     data = Structures([Instance({}, (one, other)) for one in labels for other in labels if one != other] * 2)
-    found = learn(data, LearnSettings(hidden="auto"))
+    found = learn(data, Recipe(hidden="auto"))
     K = found.constraint.network.K
-    assert [tried for tried, _ in found.tried] == list(DOUBLED[: DOUBLED.index(K) + 1])
+    assert [tried for tried, _ in found.tried] == list(DOUBLINGS[: DOUBLINGS.index(K) + 1])
     assert [right == 1 for _, right in found.tried] == [False] * (len(found.tried) - 1) + [True]
     assert found.training.forbidden_parts == 0
     assert f"chosen K = {K}, the smallest of" in text_of(found)
@@ -197,10 +194,10 @@ def test_with_unseen_negatives_the_smallest_k_that_is_always_right_is_taken():
 
 
 def test_where_no_k_is_always_right_the_best_is_taken(monkeypatch):
-    monkeypatch.setattr("lcons_tasks.own_data._learn.DOUBLED", (1, 2))
+    monkeypatch.setitem(Recipe.learn_examples.__globals__, "DOUBLINGS", (1, 2))
     labels = "ABCDEFG"
     data = Structures([Instance({}, (one, other)) for one in labels for other in labels if one != other])
-    found = learn(data, LearnSettings(hidden="auto"))
+    found = learn(data, Recipe(hidden="auto"))
     best = max(found.tried, key=lambda one: one[1])
     assert best[1] < 1
     assert best[0] == found.constraint.network.K
@@ -209,7 +206,7 @@ def test_where_no_k_is_always_right_the_best_is_taken(monkeypatch):
 
 def test_with_other_negatives_auto_is_the_learners_own():
     data = Structures([*SENTENCES, *SENTENCES])
-    settings = LearnSettings("pos", hidden="auto", negatives="relabel", many="all", folds=2)
+    settings = Recipe("pos", hidden="auto", negatives="relabel", many="all", folds=2)
     found = learn(data, settings)
     assert found.tried == ()
     assert len(found.scores) == len(AUTO_HIDDEN)
@@ -218,11 +215,11 @@ def test_with_other_negatives_auto_is_the_learners_own():
 def test_a_table_without_frequent_rows_is_refused():
     table = PsiTable(("a", "b"), np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([True, False]))
     with pytest.raises(LconsError, match="expected valid vectors seen 9 times or more, found none"):
-        learn(table, LearnSettings(min_support=9))
+        learn(table, Recipe(min_support=9))
 
 
 def test_a_constraint_keeps_what_its_rules_rest_on(tmp_path):
-    found = learn(Structures(SENTENCES), LearnSettings(hidden=3))
+    found = learn(Structures(SENTENCES), Recipe(hidden=3))
     save(found.constraint, tmp_path / "c.json")
     kept = load(tmp_path / "c.json").provenance["evidence"]
     assert [one["rule"] for one in kept] == [rule.words for rule in found.explanation.rules]

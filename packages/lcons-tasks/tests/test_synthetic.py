@@ -28,8 +28,8 @@ from lcons_tasks.experiments.synthetic._measures import (
     rows_that_hold,
 )
 from lcons_tasks.experiments.synthetic._model import (
+    FIXED,
     Examples,
-    LearningSettings,
     flip_examples,
     learn,
     predict,
@@ -39,7 +39,7 @@ from lcons_tasks.experiments.synthetic._networks import Cell, as_constraint, con
 from lcons_tasks.experiments.synthetic._rounds import RoundSettings, certified, counterexamples, run_rounds
 
 TINY = Recipe(variables=9, programs=14, training=10, constraints=5, strictness=0.5, scale=4, largest_cost=20)
-QUICK = LearningSettings((0.03,), (0.0,), epochs=300, restarts=4, patience=20)
+QUICK = replace(FIXED, learning_rate=0.03, epochs=300, restarts=4, patience=20)
 EVERY = np.array(list(product([0.0, 1.0], repeat=9)))
 
 
@@ -223,7 +223,7 @@ def test_bad_options_are_refused(wrong):
 @pytest.fixture
 def tiny(monkeypatch):
     """A tiny recipe and short training; everything else as it is."""
-    monkeypatch.setattr("lcons_tasks.experiments.synthetic._networks.LearningSettings", lambda: QUICK)
+    monkeypatch.setattr("lcons_tasks.experiments.synthetic._networks.SEARCHED", QUICK)
     monkeypatch.setattr("lcons_tasks.experiments.synthetic._networks.FIXED", QUICK)
     monkeypatch.setattr(
         "lcons_tasks.experiments.synthetic._experiment.Cell", lambda *given: Cell(*given, recipe=TINY)
@@ -270,7 +270,10 @@ def test_a_run_of_other_hidden_units_than_the_papers_makes_no_claims(tmp_path):
 
 def made_cell(seed, hidden, bits, rounds=0):
     """A cell whose learned constraints have these right bits."""
-    measures = {**dict.fromkeys((*NETWORK.values(), *SOLUTIONS.values(), "infeasible"), 80.0), "bitwise": bits}
+    measures = {
+        **dict.fromkeys((*NETWORK.values(), *SOLUTIONS.values(), "infeasible"), 80.0),
+        "bitwise": bits,
+    }
     rows = {
         LEARNED: measures,
         UNCONSTRAINED: {"bitwise": 60.0 + seed, "satisfied": 54.0, "optimal": 0.0},

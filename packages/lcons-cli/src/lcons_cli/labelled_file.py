@@ -47,8 +47,7 @@ def labelled_options(command: Any) -> Any:
 
 def read_labelled(path: str, form: str | None, columns: str | None, tabs: bool, say: Say) -> Data:
     """The data in a file; says which columns are read where nobody stated them."""
-    from lcons_tasks.own_data import read_data, tell_format
-    from lcons_tasks.own_data._formats import described_layout, labelled_layout
+    from lcons_tasks.own_data import described_layout, labelled_layout, read_data, tell_format
 
     told = form or tell_format(path, columns is not None, tabs)
     if told == "conll" and columns is None:

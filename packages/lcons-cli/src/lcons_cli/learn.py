@@ -6,6 +6,7 @@ Only click is imported here; what the command needs is imported when it runs.
 from __future__ import annotations
 
 import json
+import math
 import sys
 import time
 from contextlib import ExitStack
@@ -22,9 +23,9 @@ from lcons_cli.output import check_target
 from lcons_cli.progress import PATIENCE, about, waiting, working
 
 if TYPE_CHECKING:
-    from lcons_core import ConstraintLearner, LabelledExamples
+    from lcons_core import ConstraintLearner, LabelledExamples, Recipe
     from lcons_core.learn import Progress
-    from lcons_tasks.own_data import Data, Learned, LearnSettings
+    from lcons_tasks.own_data import Data, Learned, Split
 
 FEATURES = ("ngram", "pos", "punctuation", "shape", "word", "existence", "counts", "pairs")
 NEGATIVES = ("unseen", "near", "apart", "relabel", "recast", "flip", "perturb")
@@ -179,13 +180,17 @@ def learn(
     """
     if no_held_out and (dev is not None or refit):
         raise click.UsageError("give --no-held-out, or --dev or --refit, not both.")
-    from lcons_core import save
-    from lcons_tasks.own_data import LearnSettings, split
-    from lcons_tasks.own_data._summary import shown, to_dict
+    from lcons_core import LconsError, Recipe, save
+    from lcons_core.learn import GRIDS
+    from lcons_tasks.own_data import Part, Split, split, summarise, summary_dict
 
     say: Say = say_nothing if quiet else say_on_stderr
     check_target(output, data, *([] if dev is None else [dev]))
-    settings = LearnSettings(
+    if not math.isfinite(min_support):
+        raise LconsError(
+            f"expected a --min-support of 0 or more, found {min_support}; 1 keeps all that was seen."
+        )
+    recipe = Recipe(
         feature=feature,
         n=n,
         hidden=hidden,
@@ -193,7 +198,6 @@ def learn(
         many=many,
         min_support=min_support,
         seed=seed,
-        cv=cv,
         folds=folds,
         caution=caution,
         column=context,
@@ -201,33 +205,37 @@ def learn(
         spans=spans,
         names=tuple(name.strip() for name in names.split(",")) if names else (),
     )
+    if cv:
+        # The appendices search the same rates and decays for three of four tasks.
+        grid = GRIDS["citation"]
+        recipe = replace(recipe, learning_rate=grid.learning_rate, decay=grid.decay, epochs=grid.epochs)
     with working(f"reading {_name(data)}", say):
         whole = read_labelled(data, form, columns, tabs, say)
         held_out = None if dev is None else read_labelled(dev, form, columns, tabs, say_nothing)
-    unit = _unit(whole)
-    train, source = whole, _all_of(whole)
+    train, parts = whole, Split((Part.all_of(whole, _name(data)),))
+    judged = "nothing was held out"
     if dev is not None and held_out is not None:
-        judged = f"{_counted(held_out)} of {_name(dev)}"
-    elif no_held_out:
-        judged = "nothing was held out"
-    else:
+        parts = replace(parts, held_out=(Part.all_of(held_out, _name(dev)),))
+    elif not no_held_out:
+        parts = Split.by_position(whole, _name(data))
         train, held_out = split(whole)
         if held_out is None:
-            say(f"nothing is held out of {_counted(whole)}, too few for that; give some with --dev")
+            say(f"nothing is held out of {parts.learned_from[0]}, too few for that; give some with --dev")
             judged = "too few to hold some out"
-        else:
-            both = " valid and of the invalid" if unit == "rows" else ""
-            source = f"the first 80 % of the{both} {unit} ({len(train):,} of {len(whole):,})"
-            judged = f"the last 20 % of the{both} {unit} of {_name(data)}, {len(held_out):,}"
-    found = _learned(train, settings, held_out, rules, say, by_position=dev is None)
+    if parts.held_out:
+        judged = parts.held_out_words
+    found = _learned(train, recipe, held_out, rules, say, by_position=dev is None)
     if refit and held_out is not None:
-        found, source = _refitted(found, whole, held_out, dev, settings, rules, say)
+        found, parts = _refitted(found, whole, held_out, parts, recipe, rules, say)
         judged += ", by the constraint before it was learned again with them"
-    constraint = replace(found.constraint, provenance={**found.constraint.provenance, "learned_from": source})
+    source = parts.learned_from_words
+    constraint = replace(
+        found.constraint, provenance={**found.constraint.provenance, "split": parts.to_dict()}
+    )
     save(constraint, output)
-    content = {"constraint": output, **to_dict(found, source, judged)}
+    content = {"constraint": output, **summary_dict(found, source, judged)}
     click.echo(
-        json.dumps(content, indent=2) if as_json else shown(found, source, judged, verbose), nl=as_json
+        json.dumps(content, indent=2) if as_json else summarise(found, source, judged, verbose), nl=as_json
     )
     for text in found.warnings:
         click.echo(f"warning: {' '.join(text.split())}", err=True)
@@ -235,29 +243,27 @@ def learn(
 
 
 def _refitted(
-    found: Learned,
-    whole: Data,
-    held_out: Data,
-    dev: str | None,
-    settings: LearnSettings,
-    rules: int,
-    say: Say,
-) -> tuple[Learned, str]:
+    found: Learned, whole: Data, held_out: Data, parts: Split, recipe: Recipe, rules: int, say: Say
+) -> tuple[Learned, Split]:
     """The constraint learned from everything, with the judgement of the one that had not seen it all."""
-    from lcons_tasks.own_data._data import joined
+    from lcons_tasks.own_data import Part, Split, joined
 
-    everything = whole if dev is None else joined(whole, held_out)
-    again = _learned(everything, settings, None, rules, say)
+    file, other = (side[0].file for side in (parts.learned_from, parts.held_out))
+    own = Part.all_of(whole, file)
+    # What is held out of a file is in `whole` too.
+    by_position = parts.held_out[0].which != own.which
+    everything = whole if by_position else joined(whole, held_out)
+    again = _learned(everything, recipe, None, rules, say)
     text = found.held_out_warning
     before = None if text is None else f"before it was learned again with held-out data, {text}"
-    source = _all_of(everything) + ("" if dev is None else ", held-out ones too")
     judged = replace(again, held_out=found.held_out, held_out_warning=before)
-    return replace(judged, labels_warning=found.labels_warning), source
+    used = (own,) if by_position else (own, Part.all_of(held_out, other))
+    return replace(judged, labels_warning=found.labels_warning), Split(used)
 
 
 def _learned(
     data: Data,
-    settings: LearnSettings,
+    recipe: Recipe,
     held_out: Data | None,
     rules: int,
     say: Say,
@@ -268,7 +274,7 @@ def _learned(
         if seconds > SHORT:
             say(
                 f"learning from {len(examples.positives):,} valid and {len(examples.negatives):,} invalid"
-                f" vectors of {examples.space.d:,} columns{_of_several(learner, settings)}: {about(seconds)},"
+                f" vectors of {examples.space.d:,} columns{_of_several(learner, recipe)}: {about(seconds)},"
                 " mostly less, more if the machine is busy"
             )
 
@@ -292,12 +298,12 @@ def _learned(
                 sign.close()
                 bar(step.epoch, step.epochs)
 
-        from lcons_tasks.own_data import estimate_seconds
+        from lcons_core.learn import estimate_seconds
         from lcons_tasks.own_data import learn as learn_from
 
         return learn_from(
             data,
-            settings,
+            recipe,
             held_out,
             rules=rules,
             progress=report,
@@ -307,24 +313,9 @@ def _learned(
         )
 
 
-def _of_several(learner: ConstraintLearner, settings: LearnSettings) -> str:
+def _of_several(learner: ConstraintLearner, recipe: Recipe) -> str:
     """Which K is learned, where one after another is."""
-    return f", K = {learner.hidden}" if settings.hidden == "auto" != learner.hidden else ""
-
-
-def _unit(data: Data) -> str:
-    from lcons_tasks.own_data import PsiTable
-
-    return "rows" if isinstance(data, PsiTable) else "structures"
-
-
-def _all_of(data: Data) -> str:
-    return _counted(data) if len(data) == 1 else f"all {_counted(data)}"
-
-
-def _counted(data: Data) -> str:
-    unit = _unit(data)
-    return f"{len(data):,} {unit.removesuffix('s') if len(data) == 1 else unit}"
+    return f", K = {learner.hidden}" if recipe.hidden == "auto" != learner.hidden else ""
 
 
 def _name(path: str) -> str:

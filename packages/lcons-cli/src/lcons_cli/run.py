@@ -33,7 +33,7 @@ class Tasks(click.Group):
 
 
 class LazyCommand(click.Command):
-    """The command of an experiment, which is imported for its options and help, not for the list of commands."""
+    """The command of an experiment, which is imported for its options and help, not for a list of commands."""
 
     def __init__(self, name: str, entry: Any) -> None:
         self.entry = entry
@@ -103,7 +103,8 @@ def values(options: type, given: dict[str, Any]) -> dict[str, Any]:
             all_of = tuple(kind(flag.form.format(one)) for flag, own in pairs for one in own)
             found |= {field.name: all_of} if all_of else {}
         else:
-            found |= {field.name: own for _, own in pairs if own is not None and own is not False}
+            set_ones = [own for _, own in pairs if own is not None and own is not False]
+            found |= {field.name: set_ones[-1]} if set_ones else {}
     return found
 
 

@@ -19,12 +19,17 @@ if TYPE_CHECKING:
     from lcons_core._lifted import LiftedInequalities, lift
     from lcons_core._masks import MaskTable, compile_masks
     from lcons_core._network import Conjunction, RectifierNetwork
-    from lcons_core._psi import SparsePsi
+    from lcons_core._psi import PsiRows, SparsePsi
     from lcons_core._schemes import bilou, iob2
     from lcons_core._space import FeatureSpace
-    from lcons_core.learn import ConstraintLearner
-    from lcons_core.learn._examples import LabelledExamples
-    from lcons_core.learn._recipe import learn_constraints, learn_from_examples, make_examples
+    from lcons_core.learn import (
+        ConstraintLearner,
+        LabelledExamples,
+        Recipe,
+        learn_constraints,
+        learn_from_examples,
+        make_examples,
+    )
     from lcons_core.reason._compare import Comparison, compare
     from lcons_core.reason._explanation import Explanation, explain, why
     from lcons_core.reason._rules import Rules
@@ -41,12 +46,14 @@ _HOMES = {
     "Explanation": "reason._explanation",
     "FeatureSpace": "_space",
     "Instance": "_instance",
-    "LabelledExamples": "learn._examples",
+    "LabelledExamples": "learn",
     "LconsError": "_errors",
     "LearnedConstraint": "_constraint",
     "LiftedInequalities": "_lifted",
     "LinearInequalities": "_inequalities",
     "MaskTable": "_masks",
+    "PsiRows": "_psi",
+    "Recipe": "learn",
     "RectifierNetwork": "_network",
     "Rules": "reason._rules",
     "SimplifiedRows": "reason._simplify",
@@ -61,12 +68,12 @@ _HOMES = {
     "estimate_rows": "_inequalities",
     "explain": "reason._explanation",
     "iob2": "_schemes",
-    "learn_constraints": "learn._recipe",
-    "learn_from_examples": "learn._recipe",
+    "learn_constraints": "learn",
+    "learn_from_examples": "learn",
     "lift": "_lifted",
     "load": "storage",
     "load_rules": "reason._rules_text",
-    "make_examples": "learn._recipe",
+    "make_examples": "learn",
     "most_violated": "_cuts",
     "one_hot": "_blocks",
     "parse_rules": "reason._rules_text",
@@ -90,6 +97,8 @@ __all__ = [
     "LiftedInequalities",
     "LinearInequalities",
     "MaskTable",
+    "PsiRows",
+    "Recipe",
     "RectifierNetwork",
     "Rules",
     "SimplifiedRows",

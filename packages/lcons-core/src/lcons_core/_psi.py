@@ -2,7 +2,7 @@
 
 `SparsePsi` keeps N vectors as index lists (most psi have a handful of ones), in the layout of CSR matrices.
 `as_psi` turns whatever a user has (arrays, lists, scipy.sparse, `SparsePsi`) into a dense float64 array or a
-`SparsePsi`, checked once.
+`SparsePsi`, checked once. `PsiRows` are vectors with whose they are and what they weigh.
 """
 
 from __future__ import annotations
@@ -131,6 +131,46 @@ class SparsePsi:
             np.concatenate([piece.values for piece in pieces]),
             pieces[0].d,
         )
+
+
+@dataclass(frozen=True, eq=False)
+class PsiRows:
+    """N psi rows: `owner` (N,) is the number of the structure or table row that each is part of, and `weight`
+    what it counts for: (N,), or (N, ...) where there are several weights per row.
+
+    >>> rows = PsiRows.of(SparsePsi.from_indices([[0, 2], []], d=3), weight=[2.0, 1.0])
+    >>> len(rows), rows.owner.tolist(), rows.total
+    (2, [0, 1], 3.0)
+    """
+
+    psi: SparsePsi
+    owner: Ints
+    weight: Floats
+
+    def __post_init__(self) -> None:
+        if not len(self.psi) == len(self.owner) == len(self.weight):
+            raise InvalidInput(
+                f"psi rows need one owner and one weight per row: got {len(self.owner)} owners and"
+                f" {len(self.weight)} weights for {len(self.psi)} rows."
+            )
+
+    @classmethod
+    def of(cls, psi: SparsePsi, owner: Any = None, weight: Any = None) -> PsiRows:
+        """Rows that are each their own and weigh 1, unless stated otherwise."""
+        own = np.arange(len(psi)) if owner is None else np.asarray(owner, dtype=np.int64)
+        return cls(psi, own, np.ones(len(psi)) if weight is None else np.asarray(weight, dtype=np.float64))
+
+    def __len__(self) -> int:
+        return len(self.psi)
+
+    @property
+    def total(self) -> float:
+        """The weight of all rows."""
+        return float(self.weight.sum())
+
+    def take(self, rows: NDArray[Any]) -> PsiRows:
+        """The chosen rows (indices or a Boolean mask), in that order."""
+        return PsiRows(self.psi.take(rows), self.owner[rows], self.weight[rows])
 
 
 def _canonical(indptr: Ints, indices: Ints, values: Floats) -> tuple[Ints, Ints, Floats]:

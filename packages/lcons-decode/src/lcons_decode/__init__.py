@@ -2,37 +2,58 @@
 
     scores + constraints -> viterbi, beam, constrained viterbi, n-best, Lagrangian, ILP -> Decoding
 
+| here | a `ChainScores` or `RelationScores`, and `Hard` or `Soft` constraints in, a `Decoding` out |
+|---|---|
+| `chains` | the decoders of label sequences, also without names, for speed |
+| `files` | scores and constraints from files, answers as text |
+| `ilp` | integer programs over named parts, with constraints grounded in them |
+| `kernels` | the inner loops, compiled and in numpy |
+
 Importing this needs numpy alone: numba is imported at the first decoding, mip when `lcons_decode.ilp` solves.
 """
 
 from typing import Any
 
 from lcons_decode._adapters import CrfsuiteScores, from_pytorch_crf, from_token_logits
-from lcons_decode._constraints import Hard, Soft, allowed_ngrams, forbidden_ngrams, rows_constraint
-from lcons_decode._relations import RelationDecoding, RelationRules, RelationScores, decode_relations
-from lcons_decode._result import Decoding, Status, Violation
-from lcons_decode._scores import ChainBatch, ChainScores
-from lcons_decode._stream import Scored, decode_scored
-from lcons_decode.chains._batch import decode_batch
+from lcons_decode._constraints import (
+    Constraint,
+    ConstraintSet,
+    Hard,
+    Soft,
+    allowed_ngrams,
+    forbidden_ngrams,
+    rows_constraint,
+)
+from lcons_decode._relations import RelationIds, RelationRules, decode_relations, relation_ids
+from lcons_decode._result import Decoding, RelationDecoding, Status, Violation
+from lcons_decode._scores import ChainBatch, ChainScores, RelationScores, Scored
+from lcons_decode._stream import DECODERS, decode_batch, decode_scored
 from lcons_decode.chains._beam import beam_search, beam_search_batch, search
-from lcons_decode.chains._best_first import decode_global
 from lcons_decode.chains._brute import brute
-from lcons_decode.chains._constrained import constrained_viterbi, constrained_viterbi_batch
+from lcons_decode.chains._constrained import (
+    constrained_viterbi,
+    constrained_viterbi_batch,
+    decode_global,
+    nbest,
+)
 from lcons_decode.chains._lagrangian import decode_lagrangian
 from lcons_decode.chains._marginals import Marginals, marginals
-from lcons_decode.chains._nbest import nbest
 from lcons_decode.chains._viterbi import viterbi, viterbi_batch
 from lcons_decode.chains._windows import ChainConstraints
 
 __all__ = [
+    "DECODERS",
     "ChainBatch",
     "ChainConstraints",
     "ChainScores",
+    "Constraint",
+    "ConstraintSet",
     "CrfsuiteScores",
     "Decoding",
     "Hard",
     "Marginals",
     "RelationDecoding",
+    "RelationIds",
     "RelationRules",
     "RelationScores",
     "Scored",
@@ -56,6 +77,7 @@ __all__ = [
     "from_token_logits",
     "marginals",
     "nbest",
+    "relation_ids",
     "rows_constraint",
     "search",
     "viterbi",

@@ -51,6 +51,9 @@ class Soft:
 
 Constraint = LearnedConstraint | Hard | Soft
 
+# What constraints on relations are on: some of the labels of two candidates and the relations between them.
+MEMBERS = ("source", "relation", "target", "reverse")
+
 
 @dataclass(frozen=True)
 class ConstraintSet:
@@ -70,8 +73,8 @@ class ConstraintSet:
             if not isinstance(use, Hard | Soft):
                 raise InvalidInput(
                     "constraints are LearnedConstraint, Hard or Soft, found"
-                    f" {type(given).__name__}; make one from rows or lists with the functions of"
-                    " lcons_decode._constraints."
+                    f" {type(given).__name__}; make one from rows or lists with rows_constraint,"
+                    " forbidden_ngrams or allowed_ngrams."
                 )
             name = use.name or f"constraint {i + 1}"
             named.append(

@@ -16,7 +16,7 @@ Scores are rounded to multiples of 2^-30 and added as integers: sums are exact, 
 ties go to the first labelling in declared label order: entities first, then the two relations of each pair
 i < j, forward before backward. So two constraints with the same feasible set give the same answer, which no
 solver promises. Where no labelling satisfies everything, the fewest constraints are broken. Past `MAX_NODES`
-partial labellings an integer program over the same pairs (`ilp.pairs`) answers; its ties are the solver's.
+partial labellings an integer program over the same pairs (`ilp._solve`) answers; its ties are the solver's.
 Random scores need that at about 30 candidates.
 
 Paper: Sec. 4, which uses the integer program alone. Not in the paper: a decoder by search.
@@ -28,7 +28,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,69 +36,15 @@ from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput
 from lcons_core.features import Tuples
 from lcons_core.features._protocol import checked_names
-from lcons_decode._constraints import Hard
-from lcons_decode._result import Status
-from lcons_decode._scores import Floats, Ints
+from lcons_decode._constraints import MEMBERS, Hard
+from lcons_decode._result import RelationDecoding, Status
+from lcons_decode._scores import Floats, Ints, RelationScores
 from lcons_decode.kernels import backend
 
-MEMBERS = ("source", "relation", "target", "reverse")
 MAX_NODES = 500_000
 SWEEPS = 10
 SCALE = 2.0**30
 _LARGEST = 2**62
-
-
-@dataclass(frozen=True, eq=False)
-class RelationScores:
-    """entities (n, E) and relations (n, n, R) [source, target]; labels by name. The diagonal is not read.
-
-    >>> scores = RelationScores([[1.0, 0.0], [0.0, 2.0]], [[[0.0, 1.0]] * 2] * 2,
-    ...                         entity_labels=["Person", "Location"], relation_labels=["NoRel", "LiveIn"])
-    >>> decode_relations(scores).entities
-    ('Person', 'Location')
-    """
-
-    entities: Floats
-    relations: Floats
-    entity_labels: tuple[str, ...]
-    relation_labels: tuple[str, ...]
-
-    def __init__(
-        self, entities: Any, relations: Any, *, entity_labels: Sequence[str], relation_labels: Sequence[str]
-    ) -> None:
-        names = checked_names(entity_labels, "entity_labels")
-        links = checked_names(relation_labels, "relation_labels")
-        single, double = _numbers(entities, "entities"), _numbers(relations, "relations")
-        if single.shape == (0,):
-            single = single.reshape(0, len(names))
-        if single.ndim != 2 or single.shape[1] != len(names):
-            raise InvalidInput(
-                f"entities must be (n, {len(names)}), a score for each candidate and each of {len(names)}"
-                f" labels, found {single.shape}."
-            )
-        n = len(single)
-        if double.size == 0 and n <= 1:
-            double = np.zeros((n, n, len(links)))
-        if double.shape != (n, n, len(links)):
-            raise InvalidInput(
-                f"relations must be ({n}, {n}, {len(links)}), a score for each ordered pair of candidates and"
-                f" each of {len(links)} labels, found {double.shape}."
-            )
-        double[np.arange(n), np.arange(n)] = 0.0
-        if not (np.isfinite(single).all() and np.isfinite(double).all()):
-            raise InvalidInput("scores of entities and relations must be finite, found NaN or infinity.")
-        for name, value in (
-            ("entities", single),
-            ("relations", double),
-            ("entity_labels", names),
-            ("relation_labels", links),
-        ):
-            if isinstance(value, np.ndarray):
-                value.flags.writeable = False
-            object.__setattr__(self, name, value)
-
-    def __len__(self) -> int:
-        return len(self.entities)
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,19 +106,6 @@ class RelationRules:
     def all_lists(self) -> tuple[Ints, Ints, Ints, Ints]:
         """The same of all relations."""
         return _lists(self.broken, int(self.broken.max(initial=0)))
-
-
-@dataclass(frozen=True)
-class RelationDecoding:
-    """Labels of the candidates; relations that are not the first label, by (source, target); the score;
-    how many constraints are broken (0 unless RELAXED); stats."""
-
-    entities: tuple[str, ...]
-    relations: dict[tuple[int, int], str]
-    score: float
-    status: Status
-    broken: int
-    stats: dict[str, Any]
 
 
 def decode_relations(
@@ -252,18 +184,9 @@ def _price(entities: Floats, relations: Floats, rules: RelationRules) -> int:
     return int(price)
 
 
-def _numbers(value: Any, name: str) -> Floats:
-    try:
-        return np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(
-            f"{name} must be an array of numbers, found {type(value).__name__} ({error})."
-        ) from None
-
-
 def _by_ilp(single: Ints, best: Ints) -> Ints:
     """The labels by integer program."""
-    from lcons_decode.ilp._pairs import label_pairs_by_ilp
+    from lcons_decode.ilp._solve import label_pairs_by_ilp
 
     return label_pairs_by_ilp(single / SCALE, best / SCALE)
 

@@ -42,3 +42,16 @@ class Decoding:
     status: Status
     stats: Mapping[str, Any] = field(default_factory=dict)
     violations: tuple[Violation, ...] = ()
+
+
+@dataclass(frozen=True)
+class RelationDecoding:
+    """Labels of the candidates; relations that are not the first label, by (source, target); the score;
+    how many constraints are broken (0 unless RELAXED); stats."""
+
+    entities: tuple[str, ...]
+    relations: dict[tuple[int, int], str]
+    score: float
+    status: Status
+    broken: int
+    stats: dict[str, Any]

@@ -1,26 +1,35 @@
-"""What a chain model says of a sentence: emission, transition, start and stop scores.
+"""What models say of their input: scores of chains and of graphs of candidates.
+
+A chain model gives a sentence emission, transition, start and stop scores:
 
     score(y) = start[y_1] + sum_t emission[t, y_t] + sum_t transition[y_t, y_{t+1}] + stop[y_T]
 
 Transitions are [from, to] everywhere. -inf forbids; NaN and +inf are refused. The empty sequence has one
 labelling, the empty one, of score 0.
 
+A relation model gives every candidate a score for each label and every ordered pair of candidates a score for
+each relation.
+
 Paper: Eq. 1, for the first-order models of Sec. 5 and 6.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lcons_core._errors import InvalidInput
+from lcons_core.features._protocol import checked_names
+from lcons_decode.kernels._arrays import Floats as Floats
+from lcons_decode.kernels._arrays import Ints as Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+# What the input has at each token, by the name of a column; the words are under "word", and "words" in files.
+Columns = Mapping[str, Sequence[str]]
+X = Columns | None
+WORDS = "words"
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +173,82 @@ class ChainBatch:
             )
 
 
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """The scores of one sequence, with its columns `x` (words under "word", POS tags under "pos", ...).
+
+    where: what errors call it. id: whatever its maker calls it.
+    """
+
+    scores: ChainScores
+    x: Columns = field(default_factory=dict)
+    where: str = "the sequence"
+    id: Any = None
+
+    def __post_init__(self) -> None:
+        for name, column in self.x.items():
+            if len(column) != len(self.scores):
+                raise InvalidInput(
+                    f"{self.where}: expected a value of {name!r} for each of {len(self.scores)} tokens,"
+                    f" found {len(column)}; give scores and columns of one length."
+                )
+
+
 Sequences = ChainBatch | Iterable[ChainScores]
+
+
+@dataclass(frozen=True, eq=False)
+class RelationScores:
+    """entities (n, E) and relations (n, n, R) [source, target]; labels by name. The diagonal is not read.
+
+    >>> from lcons_decode import decode_relations
+    >>> scores = RelationScores([[1.0, 0.0], [0.0, 2.0]], [[[0.0, 1.0]] * 2] * 2,
+    ...                         entity_labels=["Person", "Location"], relation_labels=["NoRel", "LiveIn"])
+    >>> decode_relations(scores).entities
+    ('Person', 'Location')
+    """
+
+    entities: Floats
+    relations: Floats
+    entity_labels: tuple[str, ...]
+    relation_labels: tuple[str, ...]
+
+    def __init__(
+        self, entities: Any, relations: Any, *, entity_labels: Sequence[str], relation_labels: Sequence[str]
+    ) -> None:
+        names = checked_names(entity_labels, "entity_labels")
+        links = checked_names(relation_labels, "relation_labels")
+        single, double = _floats(entities, "entities"), _floats(relations, "relations")
+        if single.shape == (0,):
+            single = single.reshape(0, len(names))
+        if single.ndim != 2 or single.shape[1] != len(names):
+            raise InvalidInput(
+                f"entities must be (n, {len(names)}), a score for each candidate and each of {len(names)}"
+                f" labels, found {single.shape}."
+            )
+        n = len(single)
+        if double.size == 0 and n <= 1:
+            double = np.zeros((n, n, len(links)))
+        if double.shape != (n, n, len(links)):
+            raise InvalidInput(
+                f"relations must be ({n}, {n}, {len(links)}), a score for each ordered pair of candidates and"
+                f" each of {len(links)} labels, found {double.shape}."
+            )
+        double[np.arange(n), np.arange(n)] = 0.0
+        if not (np.isfinite(single).all() and np.isfinite(double).all()):
+            raise InvalidInput("scores of entities and relations must be finite, found NaN or infinity.")
+        for name, value in (
+            ("entities", single),
+            ("relations", double),
+            ("entity_labels", names),
+            ("relation_labels", links),
+        ):
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+            object.__setattr__(self, name, value)
+
+    def __len__(self) -> int:
+        return len(self.entities)
 
 
 def checked_scores(scores: Any) -> ChainScores:
@@ -188,16 +272,8 @@ def shares_model(a: ChainScores, b: ChainScores) -> bool:
 
 
 def read_scores(value: Any, name: str, ndim: int) -> Floats:
-    """A read-only float64 array of scores; torch tensors are detached. -inf is allowed, NaN and +inf are
-    not."""
-    if hasattr(value, "detach"):
-        value = value.detach().cpu().numpy()
-    try:
-        array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(
-            f"{name} must be an array of numbers, found {type(value).__name__} ({error})."
-        ) from None
+    """A read-only float64 array of scores; -inf is allowed, NaN and +inf are not."""
+    array = _floats(value, name)
     if ndim == 2 and array.size == 0 and array.ndim == 1:
         raise InvalidInput(f"{name} of no tokens must still be (0, L); pass np.zeros((0, L)).")
     if array.ndim != ndim:
@@ -211,3 +287,15 @@ def read_scores(value: Any, name: str, ndim: int) -> Floats:
         )
     array.flags.writeable = False
     return array
+
+
+def _floats(value: Any, name: str) -> Floats:
+    """A new float64 array; torch tensors are detached."""
+    if hasattr(value, "detach"):
+        value = value.detach().cpu().numpy()
+    try:
+        return np.array(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"{name} must be an array of numbers, found {type(value).__name__} ({error})."
+        ) from None

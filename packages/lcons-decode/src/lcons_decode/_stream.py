@@ -1,4 +1,4 @@
-"""Decoding sequences whose scores somebody else has made: a stream of them in, a stream of answers out.
+"""Decoding streams of sequences: scores that somebody has made in, answers out, a chunk at a time.
 
     answer = argmax_y score(y) + soft penalties, under the hard constraints; `changed` says what that did
 
@@ -10,13 +10,16 @@ by the paper's beam:
 |---|---|---|
 | local | exact (`constrained_viterbi_batch`) | beam of width N (`beam_search_batch`) |
 | with a global one | exact, best first under a budget (`decode_global`) | the same beam |
+
+`decode_batch` has one decoder for all, and answers without `changed`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
+from itertools import islice
 from operator import ne
 from typing import Any
 
@@ -25,44 +28,20 @@ from lcons_core._instance import WORD
 from lcons_core.features import NgramContext
 from lcons_decode._constraints import Constraint, ConstraintSet, Hard, Soft
 from lcons_decode._result import Decoding
-from lcons_decode._scores import ChainBatch, ChainScores, shares_model
+from lcons_decode._scores import WORDS, ChainBatch, ChainScores, Scored, X, checked_scores, shares_model
 from lcons_decode.chains._beam import beam_search_batch
-from lcons_decode.chains._best_first import BUDGET, decode_global
-from lcons_decode.chains._constrained import constrained_viterbi_batch
+from lcons_decode.chains._constrained import BUDGET, constrained_viterbi_batch, decode_global
 from lcons_decode.chains._viterbi import viterbi_batch
-from lcons_decode.chains._windows import ChainConstraints, Columns
-
-WORDS = "words"
-NO_LABEL = "_"
+from lcons_decode.chains._windows import ChainConstraints
 
 # A chunk of a stream ends with the first of these that is reached.
 CHUNK_SEQUENCES = 256
 CHUNK_TOKENS = 2**14
+# Of `decode_batch`: sequences.
+CHUNK = 512
 
 # What is found of each kind of window is kept for the next one of that kind, up to about this many bytes.
 MOST_KEPT = 2**27
-
-
-@dataclass(frozen=True, eq=False)
-class Scored:
-    """The scores of one sequence, with its columns `x` (words under "word", POS tags under "pos", ...).
-
-    where: what errors call it. id: whatever its maker calls it.
-    """
-
-    scores: ChainScores
-    x: Columns = field(default_factory=dict)
-    where: str = "the sequence"
-    id: Any = None
-
-    def __post_init__(self) -> None:
-        for name, column in self.x.items():
-            if len(column) != len(self.scores):
-                raise InvalidInput(
-                    f"{self.where}: expected a value of {name!r} for each of {len(self.scores)} tokens,"
-                    f" found {len(column)}; give scores and columns of one length."
-                )
-
 
 Tried = Callable[[Scored, int], None]
 
@@ -96,52 +75,6 @@ def decode_scored(
     decode = _decoder(by_search, beam, budget, progress)
     chunks = _chunks(sequences, 1 if by_search else CHUNK_SEQUENCES, waits)
     return _decoded(chunks, named, uses, decode)
-
-
-def conll(scored: Scored, answer: Decoding, tabs: bool = False) -> str:
-    """A line a token of its word, if there is one, other columns and label, then a blank line; with `tabs`
-    one tab is between cells, which may hold blanks.
-
-    >>> scores = ChainScores([[0.0, 1.0]], labels=["B", "O"])
-    >>> from lcons_decode._result import Status
-    >>> conll(Scored(scores, {"word": ["dog"], "pos": ["NN"]}), Decoding(("B",), 0.0, Status.OPTIMAL))
-    'dog NN B\\n\\n'
-    """
-    columns = [*_in_order(scored.x).values(), answer.y or (NO_LABEL,) * len(scored.scores)]
-    for cell in (cell for column in columns for cell in column):
-        if tabs and (cell != cell.strip(" ") or "\t" in cell or cell.splitlines() != [cell]):
-            raise InvalidInput(
-                f"{scored.where}: expected cells without tabs, line ends and blanks at either end, found"
-                f" {cell!r:.60}, which columns between tabs cannot hold; write --json."
-            )
-        if not tabs and (not cell or cell.split() != [cell]):
-            raise InvalidInput(
-                f"{scored.where}: expected cells without white space, found {cell!r:.60}, which CoNLL columns"
-                " cannot hold; write --tabs, with one tab between cells, or --json."
-            )
-    separator = "\t" if tabs else " "
-    return "".join(separator.join(cells) + "\n" for cells in zip(*columns, strict=True)) + "\n"
-
-
-def described(scored: Scored, answer: Decoding) -> dict[str, Any]:
-    """An answer as plain data: id, words and other columns where given, then `labels`, those of the scores
-    `without` constraints (both null where nothing has a finite score), `score`, `status`, `changed` and
-    `violations`."""
-    columns = {WORDS if name == WORD else name: list(column) for name, column in _in_order(scored.x).items()}
-    empty = not len(scored.scores)
-    found, alone = bool(answer.y) or empty, answer.stats["alone"]
-    return {
-        **({} if scored.id is None else {"id": scored.id}),
-        **columns,
-        "labels": list(answer.y) if found else None,
-        "without": list(alone) if alone or empty else None,
-        "score": answer.score if found else None,
-        "status": str(answer.status),
-        "changed": answer.stats["changed"],
-        "violations": [
-            {"constraint": broken.constraint, "position": broken.position} for broken in answer.violations
-        ],
-    }
 
 
 _Decode = Callable[[list[Scored], ChainBatch, ChainConstraints], list[Decoding]]
@@ -240,6 +173,71 @@ def _check_columns(scored: Scored, uses: Sequence[Hard | Soft]) -> None:
             )
 
 
-def _in_order(x: Columns) -> Mapping[str, Sequence[str]]:
-    """The columns with the words first."""
-    return {name: x[name] for name in sorted(x, key=lambda name: name != WORD)}
+Decoder = Callable[..., list[Decoding]]
+
+
+def _viterbi(batch: ChainBatch, constraints: Any, xs: Any, **options: Any) -> list[Decoding]:
+    return viterbi_batch(batch, **options)
+
+
+def _global(batch: ChainBatch, constraints: Any, xs: Any, **options: Any) -> list[Decoding]:
+    columns = [None] * len(batch) if xs is None else xs
+    return [decode_global(s, constraints, x, **options) for s, x in zip(batch, columns, strict=True)]
+
+
+DECODERS: dict[str, Decoder] = {
+    "viterbi": _viterbi,
+    "exact": constrained_viterbi_batch,
+    "beam": beam_search_batch,
+    "global": _global,
+}
+
+
+def decode_batch(
+    sequences: Iterable[ChainScores],
+    constraints: Iterable[Constraint] | ChainConstraints = (),
+    xs: Iterable[X] | None = None,
+    *,
+    decoder: str = "exact",
+    chunk: int = CHUNK,
+    **options: Any,
+) -> Iterator[Decoding]:
+    """The answers, in order; `decoder` is one of `DECODERS`, `options` are its own (width, rerank,
+    budget, threads).
+
+    >>> streams = (ChainScores([[0.0, 1.0]], labels=["A", "B"]) for _ in range(2))
+    >>> [found.y for found in decode_batch(streams)]
+    [('B',), ('B',)]
+    """
+    if decoder not in DECODERS:
+        raise InvalidInput(f"unknown decoder {decoder!r}; it is one of {', '.join(DECODERS)}.")
+    if chunk < 1:
+        raise InvalidInput(f"the chunk must be at least 1 sequence, found {chunk}.")
+    given = list(constraints) if not isinstance(constraints, ChainConstraints) else constraints
+    columns = None if xs is None else iter(xs)
+    return _decoded_batches(iter(sequences), given, columns, DECODERS[decoder], chunk, options)
+
+
+def _decoded_batches(
+    sequences: Iterator[ChainScores],
+    constraints: Sequence[Constraint] | ChainConstraints,
+    xs: Iterator[X] | None,
+    decoder: Decoder,
+    chunk: int,
+    options: dict[str, Any],
+) -> Iterator[Decoding]:
+    compiled: ChainConstraints | None = None
+    while some := list(map(checked_scores, islice(sequences, chunk))):
+        columns = None if xs is None else list(islice(xs, len(some)))
+        if columns is not None and len(columns) != len(some):
+            raise InvalidInput("x ran out before the sequences did; give one x a sequence.")
+        first = 0
+        # Sequences of one model are decoded together; a new model starts a new batch.
+        for last in range(1, len(some) + 1):
+            if last < len(some) and shares_model(some[first], some[last]):
+                continue
+            if compiled is None or compiled.labels != some[first].labels:
+                compiled = ChainConstraints.of(constraints, some[first].labels)
+            own = None if columns is None else columns[first:last]
+            yield from decoder(ChainBatch.of(some[first:last]), compiled, own, **options)
+            first = last

@@ -1,9 +1,82 @@
 """Learning a rectifier network from labelled psi.
 
-inputs -> folding -> batches -> population (all restarts, one tensor) -> training -> selection -> learner
+    recipe -> examples (negatives) -> estimator -> search -> schedule -> population (all restarts, one tensor)
+
+`Recipe` is how a constraint is learned, as data; `ConstraintLearner` is its training alone, in the manner of
+scikit-learn; sources of negatives are functions of this package.
 """
 
-from lcons_core.learn._estimator import ConstraintLearner
-from lcons_core.learn._settings import GRIDS, Progress
+from lcons_core.learn._estimator import ConstraintLearner, estimate_seconds
+from lcons_core.learn._examples import LabelledExamples, fold, positives_of
+from lcons_core.learn._negatives import (
+    MAX_NEGATIVES,
+    NEGATIVES,
+    UNSEEN,
+    HowMany,
+    NegativeSource,
+    cheaper_flips,
+    cheaper_solutions,
+    flipped,
+    joined,
+    near_ngrams,
+    negative_source,
+    perturbed_structures,
+    predictions,
+    recast,
+    relabelled,
+    unseen,
+    usual_negatives,
+    windows_seen_apart,
+)
+from lcons_core.learn._recipe import (
+    DOUBLED,
+    FEATURES,
+    OFTEN,
+    Before,
+    Fitted,
+    Recipe,
+    learn_constraints,
+    learn_from_examples,
+    make_examples,
+)
+from lcons_core.learn._settings import BASE_GRIDS, ER_HIDDEN, GRIDS, Grid, Progress
 
-__all__ = ["GRIDS", "ConstraintLearner", "Progress"]
+__all__ = [
+    "BASE_GRIDS",
+    "DOUBLED",
+    "ER_HIDDEN",
+    "FEATURES",
+    "GRIDS",
+    "MAX_NEGATIVES",
+    "NEGATIVES",
+    "OFTEN",
+    "UNSEEN",
+    "Before",
+    "ConstraintLearner",
+    "Fitted",
+    "Grid",
+    "HowMany",
+    "LabelledExamples",
+    "NegativeSource",
+    "Progress",
+    "Recipe",
+    "cheaper_flips",
+    "cheaper_solutions",
+    "estimate_seconds",
+    "flipped",
+    "fold",
+    "joined",
+    "learn_constraints",
+    "learn_from_examples",
+    "make_examples",
+    "near_ngrams",
+    "negative_source",
+    "perturbed_structures",
+    "positives_of",
+    "predictions",
+    "recast",
+    "relabelled",
+    "unseen",
+    "usual_negatives",
+    "windows_seen_apart",
+]

@@ -24,13 +24,13 @@ from numpy.typing import NDArray
 from lcons_core._arithmetic import Floats
 from lcons_core._errors import InvalidInput, MissingExtra
 from lcons_core._network import RectifierNetwork
-from lcons_core._psi import SparsePsi
+from lcons_core._psi import PsiRows, SparsePsi
+from lcons_core.learn._examples import LabelledExamples
 from lcons_core.learn._inputs import (
-    FoldedExamples,
     checked_labels,
     checked_psi,
     checked_weights,
-    fold,
+    fold_labelled,
     not_fitted,
     two_classes,
 )
@@ -97,8 +97,8 @@ class ConstraintLearner:
         psi = checked_psi(X)
         classes, is_valid = two_classes(checked_labels(y, len(psi)))
         weights = checked_weights(sample_weight, len(psi))
-        examples = fold(psi, is_valid, weights)
-        if not examples.valid.any() or not examples.invalid.any():
+        examples = fold_labelled(psi, is_valid, weights)
+        if not examples.weight.any(axis=0).all():
             raise InvalidInput(
                 "both classes must have an example of positive weight, found a label whose every weight is"
                 " zero; give some of its examples a weight."
@@ -186,7 +186,7 @@ class ConstraintLearner:
 
 
 def _learn(
-    learner: ConstraintLearner, examples: FoldedExamples, classes: NDArray[Any]
+    learner: ConstraintLearner, examples: PsiRows, classes: NDArray[Any]
 ) -> tuple[RectifierNetwork, dict[str, Any], tuple[Progress, ...], dict[str, Any] | None]:
     """The network, the chosen configuration, the course of its training and the scores of all."""
     hidden = hidden_values(learner.hidden, examples.psi.d)
@@ -250,3 +250,21 @@ def _results(configurations: Sequence[Any], scores: Floats, winner: int) -> dict
         "std_test_score": scores.std(1),
         "best_index": winner,
     }
+
+
+# Multiplications per second of one core, as measured when sparse psi is learned from.
+SPEED = 2.5e8
+
+
+def estimate_seconds(examples: LabelledExamples, learner: ConstraintLearner) -> float:
+    """About how long learning takes on one free core where it does not end early, as it mostly does."""
+    psi, _, _ = examples.matrix()
+    hidden = hidden_values(learner.hidden, psi.d)
+    restarts = restarts_for(learner.restarts, len(examples))
+    entries = (psi.indices.size + len(psi)) * learner.epochs / SPEED
+    grid = len(np.atleast_1d(learner.learning_rate)) * len(np.atleast_1d(learner.decay))
+    # Half of the restarts end after 200 steps, half of the rest after 400, ...: a third of the full course.
+    seconds = entries * max(K * restarts(K) for K in hidden) / 3
+    if grid * len(hidden) > 1:
+        seconds += entries * grid * learner.cv * sum(K * max(restarts(K) // 4, 1) for K in hidden) / 3
+    return float(seconds)

@@ -16,28 +16,18 @@ from numpy.typing import NDArray
 from lcons_core._arithmetic import Floats, finite_array
 from lcons_core._errors import InvalidInput
 from lcons_core._instance import read_instances
-from lcons_core._psi import SparsePsi, as_psi
+from lcons_core._psi import PsiRows, SparsePsi, as_psi
 from lcons_core._space import FeatureSpace
 from lcons_core.features._protocol import ConstraintFeature
 from lcons_core.features._windows import SequenceFeature
 
 
-@dataclass(frozen=True, eq=False)
-class Folded:
-    """Distinct psi, in order of first appearance, and how often each was seen."""
-
-    psi: SparsePsi
-    weights: Floats
-
-    def __len__(self) -> int:
-        return len(self.psi)
-
-
-def fold(psi: Any, d: int, weights: Any = None, min_support: float = 1) -> Folded:
-    """Equal rows as one row with the sum of their weights; those below `min_support` are left out.
+def fold(psi: Any, d: int, weights: Any = None, min_support: float = 1) -> PsiRows:
+    """Equal rows as one row with the sum of their weights, in order of first appearance; those below
+    `min_support` are left out.
 
     >>> folded = fold([[1, 0], [0, 1], [1, 0]], d=2)
-    >>> folded.psi.dense(), folded.weights
+    >>> folded.psi.dense(), folded.weight
     (array([[1., 0.],
            [0., 1.]]), array([2., 1.]))
     """
@@ -51,10 +41,10 @@ def fold(psi: Any, d: int, weights: Any = None, min_support: float = 1) -> Folde
     _, first = np.unique(group, return_index=True)
     totals = np.bincount(group, weights=given, minlength=len(first))
     kept = totals >= min_support
-    return Folded(sparse.take(first[kept]), finite_array(totals[kept], "weights", 1))
+    return PsiRows.of(sparse.take(first[kept]), weight=finite_array(totals[kept], "weights", 1))
 
 
-def positives_of(feature: ConstraintFeature, structures: Iterable[Any], min_support: float = 1) -> Folded:
+def positives_of(feature: ConstraintFeature, structures: Iterable[Any], min_support: float = 1) -> PsiRows:
     """The folded psi rows of valid structures."""
     instances = read_instances(structures, feature.column)
     if isinstance(feature, SequenceFeature):
@@ -71,28 +61,24 @@ class LabelledExamples:
     >>> from lcons_core._space import one_hot
     >>> space = FeatureSpace([one_hot("label", ["A", "B"])])
     >>> examples = LabelledExamples.of(space, [[1, 0]], [[1, 0], [0, 1], [0, 1]])
-    >>> len(examples.positives), len(examples.negatives), examples.negative_weights
+    >>> len(examples.positives), len(examples.negatives), examples.negatives.weight
     (1, 1, array([2.]))
     """
 
     space: FeatureSpace
-    positives: SparsePsi
-    positive_weights: Floats
-    negatives: SparsePsi
-    negative_weights: Floats
+    positives: PsiRows
+    negatives: PsiRows
 
     @classmethod
     def of(
         cls, space: FeatureSpace, positives: Any, negatives: Any, min_support: float = 1
     ) -> LabelledExamples:
         """Folds both, drops rare positives, and drops negatives that are positives."""
-        good = positives if isinstance(positives, Folded) else fold(positives, space.d)
-        frequent = good.weights >= min_support
-        good = Folded(good.psi.take(frequent), good.weights[frequent])
-        bad = negatives if isinstance(negatives, Folded) else fold(negatives, space.d)
+        good = positives if isinstance(positives, PsiRows) else fold(positives, space.d)
+        good = good.take(good.weight >= min_support)
+        bad = negatives if isinstance(negatives, PsiRows) else fold(negatives, space.d)
         seen = set(good.psi.row_keys())
-        fresh = np.array([key not in seen for key in bad.psi.row_keys()], dtype=np.bool_)
-        bad = Folded(bad.psi.take(fresh), bad.weights[fresh])
+        bad = bad.take(np.array([key not in seen for key in bad.psi.row_keys()], dtype=np.bool_))
         for what, side in (("positives", good), ("negatives", bad)):
             if not len(side):
                 raise InvalidInput(
@@ -101,7 +87,7 @@ class LabelledExamples:
                     " give more structures or another source of negatives."
                 )
             space.check(side.psi)
-        return cls(space, good.psi, good.weights, bad.psi, bad.weights)
+        return cls(space, good, bad)
 
     def __len__(self) -> int:
         return len(self.positives) + len(self.negatives)
@@ -115,5 +101,5 @@ class LabelledExamples:
         y = np.arange(len(self)) < len(self.positives)
         weights = np.ones(len(self))
         if by_frequency:
-            weights[: len(self.positives)] = self.positive_weights
-        return SparsePsi.stack([self.positives, self.negatives]), y, weights
+            weights[: len(self.positives)] = self.positives.weight
+        return SparsePsi.stack([self.positives.psi, self.negatives.psi]), y, weights

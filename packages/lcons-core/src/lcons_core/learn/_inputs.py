@@ -1,25 +1,22 @@
-"""Examples with repeats folded into weights.
-
-A learner sees each distinct psi once, with the weight it has as a valid and as an invalid example:
-
-    valid[i] = sum of the weights of the valid examples equal to psi[i],   invalid[i] likewise
-
-in an order that depends on the vectors alone. So a weight of 2 and a repeat, a weight of 0 and an absence,
-and any two orders of the examples give the same training, bit for bit. A vector that occurs with both labels
-keeps both weights.
-
-What a learner takes as X, y and sample_weight, checked once.
+"""What a learner takes as X, y and sample_weight, checked once, with repeats folded into weights.
 
 X is an array, a scipy.sparse matrix or a `SparsePsi`, and becomes a `SparsePsi`; y holds two distinct labels,
 the larger of which means valid; sample_weight is non-negative. scikit-learn is not imported here: where the
 caller has loaded it, errors and warnings are its own kind too, so that its tools recognise them.
+
+A learner sees each distinct psi once, with the weight it has as an invalid and as a valid example:
+
+    weight[i, VALID] = sum of the weights of the valid examples equal to psi[i],   INVALID likewise
+
+in an order that depends on the vectors alone. So a weight of 2 and a repeat, a weight of 0 and an absence,
+and any two orders of the examples give the same training, bit for bit. A vector that occurs with both labels
+keeps both weights.
 """
 
 from __future__ import annotations
 
 import sys
 import warnings
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -28,29 +25,14 @@ from numpy.typing import NDArray
 
 from lcons_core._arithmetic import Floats
 from lcons_core._errors import InvalidInput, NotFitted
-from lcons_core._psi import Ints, SparsePsi, as_psi
+from lcons_core._psi import Ints, PsiRows, SparsePsi, as_psi
+
+# The columns of weights.
+INVALID, VALID = 0, 1
 
 
-@dataclass(frozen=True, eq=False)
-class FoldedExamples:
-    """Distinct psi and their weights per label, (N,) each."""
-
-    psi: SparsePsi
-    valid: Floats
-    invalid: Floats
-
-    def __len__(self) -> int:
-        return len(self.psi)
-
-    def accuracy(self, accepted: NDArray[np.bool_]) -> float:
-        """The weighted share of examples that a verdict (N,) on the distinct psi gets right."""
-        # From the errors, so that none is exactly 1.0 whatever the weights.
-        wrong = self.valid[~accepted].sum() + self.invalid[accepted].sum()
-        return float(1.0 - wrong / (self.valid.sum() + self.invalid.sum()))
-
-
-def fold(psi: SparsePsi, is_valid: NDArray[np.bool_], weights: Floats) -> FoldedExamples:
-    """Distinct psi in canonical order, with the total weight of each label."""
+def fold_labelled(psi: SparsePsi, is_valid: NDArray[np.bool_], weights: Floats) -> PsiRows:
+    """Distinct psi in canonical order, with the total weight of each label (N, 2)."""
     present = np.flatnonzero(weights != 0)
     keys = psi.row_keys()
     first: dict[bytes, int] = {}
@@ -62,11 +44,16 @@ def fold(psi: SparsePsi, is_valid: NDArray[np.bool_], weights: Floats) -> Folded
     order = np.argsort(weights[present], kind="stable")
     present, owner = present[order], rank[owner[order]]
     label, weight = is_valid[present], weights[present]
-    return FoldedExamples(
-        psi.take(rows),
-        _totals(owner[label], weight[label], len(rows)),
-        _totals(owner[~label], weight[~label], len(rows)),
-    )
+    totals = [_totals(owner[side], weight[side], len(rows)) for side in (~label, label)]
+    return PsiRows.of(psi.take(rows), weight=np.stack(totals, axis=1))
+
+
+def accuracy(weight: Floats, accepted: NDArray[np.bool_]) -> float:
+    """The share of examples of weights (N, 2) that a verdict (N,) on their psi gets right."""
+    invalid, valid = np.ascontiguousarray(weight.T)
+    # From the errors, so that none is exactly 1.0 whatever the weights.
+    wrong = valid[~accepted].sum() + invalid[accepted].sum()
+    return float(1.0 - wrong / (valid.sum() + invalid.sum()))
 
 
 def _totals(owner: Ints, weight: Floats, number: int) -> Floats:

@@ -17,12 +17,13 @@ Not in the paper: all perturbations instead of a random one; `recast`, whole win
 single changes never make; `joined`, several sources as one; `predictions`, psi that a decoder proposes
 and that no positive has; `cheaper_solutions`, for an integer program with a *proven* optimum.
 
-Each source may still contain positives: `LabelledExamples.of` leaves those out.
+Each source may still contain positives: `LabelledExamples.of` leaves those out. `NEGATIVES` has those by
+name that need nothing but a feature, structures and positives.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -33,12 +34,10 @@ from lcons_core._arithmetic import Floats, checked_array
 from lcons_core._blocks import Kind
 from lcons_core._errors import InvalidInput, TooLarge, Unsupported
 from lcons_core._instance import Instance, read_instances
-from lcons_core._psi import Ints, SparsePsi
+from lcons_core._psi import Ints, PsiRows, SparsePsi
 from lcons_core._space import FeatureSpace
-from lcons_core.features._protocol import ConstraintFeature
-from lcons_core.features._windows import SequenceFeature
-from lcons_core.learn._examples import Folded, fold
-from lcons_core.reason._points import Bools
+from lcons_core.features import ConstraintFeature, Counts, Existence, NgramContext, SequenceFeature
+from lcons_core.learn._examples import fold
 
 MAX_NEGATIVES = 10**7
 LARGEST_TABLE = 10**8
@@ -55,7 +54,7 @@ class NegativeSource:
     size: int
     chunks: Callable[[], Iterator[SparsePsi]]
 
-    def collect(self, limit: int = MAX_NEGATIVES) -> Folded:
+    def collect(self, limit: int = MAX_NEGATIVES) -> PsiRows:
         """All distinct vectors; refused where the stated size exceeds `limit`."""
         if self.size > limit:
             raise TooLarge(
@@ -255,7 +254,7 @@ def cheaper_solutions(costs: ArrayLike, optima: ArrayLike, found: ArrayLike) -> 
     _, other = _programs(costs, found)
     if not (c == np.rint(c)).all():
         raise InvalidInput("costs must be integers to compare them exactly; scale and round them first.")
-    cheaper: Bools = (c * other).sum(1) < (c * z).sum(1)
+    cheaper = (c * other).sum(1) < (c * z).sum(1)
 
     def chunks() -> Iterator[SparsePsi]:
         yield SparsePsi.from_dense(other[cheaper])
@@ -271,6 +270,58 @@ def predictions(feature: ConstraintFeature, structures: Iterable[Any]) -> Negati
         return (feature.psi(instance) for instance in instances)
 
     return NegativeSource("predictions", sum(max(1, len(i.y) + 1) for i in instances), chunks)
+
+
+Source = Callable[[Any, Sequence[Instance], PsiRows, HowMany, int], NegativeSource]
+
+UNSEEN = "unseen"
+NEGATIVES: dict[str, Source] = {
+    UNSEEN: lambda f, _, p, many, seed: unseen(f.space, p.psi),
+    "near": lambda f, _, p, many, seed: near_ngrams(f, p.psi),
+    "apart": lambda f, _, p, many, seed: windows_seen_apart(f, p.psi),
+    "relabel": lambda f, _, p, many, seed: relabelled(f, p.psi, many, seed),
+    "recast": lambda f, _, p, many, seed: joined(relabelled(f, p.psi, many, seed), recast(f, p.psi)),
+    "flip": lambda f, _, p, many, seed: flipped(f.space, p.psi, many, seed),
+    "perturb": lambda f, s, p, many, seed: perturbed_structures(f, s, f.labels, many, seed),
+}
+# What a feature must have for some of them.
+_NEEDS = {"relabel": "pad", "recast": "pad", "near": "pad", "apart": "contexts", "perturb": "labels"}
+
+
+def usual_negatives(feature: ConstraintFeature) -> str:
+    """The paper's source of negatives for a feature (Appendices C-E)."""
+    if isinstance(feature, Existence):
+        return "flip"
+    if isinstance(feature, Counts):
+        return "perturb"
+    if isinstance(feature, NgramContext):
+        return "apart" if feature.n <= 2 else "relabel"
+    return "near" if isinstance(feature, SequenceFeature) and feature.n >= 3 else UNSEEN
+
+
+def checked_negatives(name: str) -> str:
+    """The name of a source, refused where there is none of that name."""
+    if name not in NEGATIVES:
+        raise InvalidInput(f"unknown negatives {name!r}; they are one of {', '.join(NEGATIVES)}.")
+    return name
+
+
+def negative_source(
+    name: str,
+    feature: ConstraintFeature,
+    instances: Sequence[Instance],
+    positives: PsiRows,
+    many: HowMany = 1,
+    seed: int = 0,
+) -> NegativeSource:
+    """The source of that name, refused where it is not made for such a feature."""
+    make = NEGATIVES[checked_negatives(name)]
+    if name in _NEEDS and not hasattr(feature, _NEEDS[name]):
+        raise InvalidInput(
+            f"expected negatives that fit the feature {feature.kind!r}, found {name!r}; its own are"
+            f" {usual_negatives(feature)!r}."
+        )
+    return make(feature, instances, positives, many, seed)
 
 
 def _codes(space: FeatureSpace, assignments: Ints) -> Ints:

@@ -1,88 +1,318 @@
-"""From structures to a constraint in one call: psi, examples, network, constraint.
+"""How a constraint is learned, as one description: `Recipe`.
 
     structures -> feature -> LabelledExamples -> ConstraintLearner -> LearnedConstraint
+                  ----------------------- Recipe ------------------------
 
-Paper: Sec. 3. The two steps are also here by themselves: `make_examples` and `learn_from_examples`.
+Paper: Sec. 3, and the hyper-parameters of Appendices B-E (`GRIDS`).
+
+Not in the paper: `caution`, positives weighted by how often they were seen (`by_frequency`), several or all
+changes as negatives (`many`), and `hidden="doubled"`: K = 1, 2, 4, ... until all examples are right.
+Cross-validation cannot choose K with `unseen` negatives: a held-out combination cannot be predicted from the
+others, and the network that rejects least wins.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, fields, replace
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput
-from lcons_core._instance import Instance, read_instances
+from lcons_core._instance import WORD, read_instances
+from lcons_core._psi import PsiRows
 from lcons_core.features import (
     ConstraintFeature,
     Counts,
     Existence,
     NgramContext,
     NgramLabels,
-    SequenceFeature,
+    Scope,
     Tuples,
+    feature_from_dict,
 )
-from lcons_core.learn import _negatives as sources
-from lcons_core.learn._examples import Folded, LabelledExamples, positives_of
-from lcons_core.learn._negatives import HowMany, NegativeSource
+from lcons_core.learn._estimator import ConstraintLearner
+from lcons_core.learn._examples import LabelledExamples, positives_of
+from lcons_core.learn._negatives import (
+    HowMany,
+    NegativeSource,
+    checked_negatives,
+    negative_source,
+    usual_negatives,
+)
+from lcons_core.learn._settings import Progress
 from lcons_core.storage._provenance import hash_psi, record
-
-if TYPE_CHECKING:
-    from lcons_core.learn import ConstraintLearner
 
 # Words seen fewer times than this are one OTHER: rarer ones say little about the next text.
 OFTEN = 10
-
-FEATURES: dict[str, Callable[..., ConstraintFeature]] = {
-    "ngram": NgramLabels.from_instances,
-    "context": NgramContext.from_instances,
-    "pos": NgramContext.from_instances,
-    "punctuation": lambda structures, **options: NgramContext.from_instances(
-        structures, **{"column": "word", "word_class": "punctuation", **options}
-    ),
-    "shape": lambda structures, **options: NgramContext.from_instances(
-        structures, **{"column": "word", "word_class": "shape", **options}
-    ),
-    "word": lambda structures, **options: NgramContext.from_instances(
-        structures, **{"column": "word", "least": OFTEN, **options}
-    ),
-    "existence": Existence.from_instances,
-    "counts": Counts.from_instances,
-    "tuples": Tuples.from_instances,
-    "pairs": Tuples.from_instances,
-}
-
-Source = Callable[[Any, Sequence[Instance], Folded, HowMany, int], NegativeSource]
-
-NEGATIVES: dict[str, Source] = {
-    "unseen": lambda f, _, p, many, seed: sources.unseen(f.space, p.psi),
-    "near": lambda f, _, p, many, seed: sources.near_ngrams(f, p.psi),
-    "apart": lambda f, _, p, many, seed: sources.windows_seen_apart(f, p.psi),
-    "relabel": lambda f, _, p, many, seed: sources.relabelled(f, p.psi, many, seed),
-    "recast": lambda f, _, p, many, seed: sources.joined(
-        sources.relabelled(f, p.psi, many, seed), sources.recast(f, p.psi)
-    ),
-    "flip": lambda f, _, p, many, seed: sources.flipped(f.space, p.psi, many, seed),
-    "perturb": lambda f, s, p, many, seed: sources.perturbed_structures(f, s, f.labels, many, seed),
-}
+DOUBLED = "doubled"
+DOUBLINGS = (1, 2, 4, 8, 16, 32)
+BALANCED = "balanced"
 
 
-def make_feature(structures: Sequence[Any], feature: str, **options: Any) -> ConstraintFeature:
-    """The feature of that name, its vocabularies read off the structures."""
-    if feature not in FEATURES:
-        raise InvalidInput(f"unknown feature {feature!r}; it is one of {', '.join(FEATURES)}.")
-    return FEATURES[feature](structures, **options)
+class NamedFeature(NamedTuple):
+    """A feature by name: its kind, the options that it takes, and those that are set unless stated."""
+
+    kind: type[ConstraintFeature]
+    options: tuple[str, ...]
+    preset: Mapping[str, Any] = MappingProxyType({})
 
 
-def usual_negatives(feature: ConstraintFeature) -> str:
-    """The paper's source of negatives for a feature (Appendices C-E)."""
-    if isinstance(feature, Existence):
-        return "flip"
-    if isinstance(feature, Counts):
-        return "perturb"
-    if isinstance(feature, NgramContext):
-        return "apart" if feature.n <= 2 else "relabel"
-    return "near" if isinstance(feature, SequenceFeature) and feature.n >= 3 else "unseen"
+_CONTEXT = ("n", "pad", "column", "word_class", "least")
+_POS = NamedFeature(NgramContext, _CONTEXT)
+_TUPLES = NamedFeature(Tuples, ("names",))
+
+FEATURES: Mapping[str, NamedFeature] = MappingProxyType(
+    {
+        "ngram": NamedFeature(NgramLabels, ("n", "pad")),
+        "context": _POS,
+        "pos": _POS,
+        "punctuation": NamedFeature(NgramContext, _CONTEXT, {"column": WORD, "word_class": "punctuation"}),
+        "shape": NamedFeature(NgramContext, _CONTEXT, {"column": WORD, "word_class": "shape"}),
+        "word": NamedFeature(NgramContext, _CONTEXT, {"column": WORD, "least": OFTEN}),
+        "existence": NamedFeature(Existence, ("n",)),
+        "counts": NamedFeature(Counts, ("spans", "high")),
+        "tuples": _TUPLES,
+        "pairs": _TUPLES,
+    }
+)
+OPTIONS = ("n", "pad", "column", "word_class", "least", "spans", "high", "names")
+
+Before = Callable[[LabelledExamples, ConstraintLearner], None]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What is learned, from which examples, and by which training; plain data but for a feature of one's own.
+
+    What psi is:
+    feature: one of `FEATURES` by name, or one's own; None: n-grams of sequences, pairs of tuples.
+    n, pad, column, word_class, least, spans, high, names: options of a feature by name, where it has them.
+
+    The examples:
+    negatives, many: one of `NEGATIVES`, and how many per positive; None: the paper's for the feature.
+    min_support: positives that are seen fewer times are left out.
+    by_frequency: positives weigh as much as they were seen, in place of 1.
+    caution: positives weigh so many times as much as negatives in all; a large one rejects less.
+    class_weight: "balanced", (of an invalid, of a valid example), or None; it excludes a caution.
+
+    The training, as `ConstraintLearner` describes it:
+    hidden, learning_rate, decay: several are chosen from by cross-validation in `folds`. hidden: "doubled"
+    too, as the module says.
+    epochs, restarts, temperature, patience, batch_size, seed.
+
+    `name` is what files and tables call the constraint.
+
+    >>> pairs = [[("Person", "NoRel"), ("Location", "NoRel"), ("Person", "Kill")]]
+    >>> recipe = Recipe("pairs", names=("source", "relation"), hidden=2)
+    >>> recipe.learn(pairs).satisfied([("Location", "Kill")]), recipe == Recipe.from_dict(recipe.to_dict())
+    (False, True)
+    """
+
+    feature: str | ConstraintFeature | None = None
+    n: int | None = None
+    pad: bool = False
+    column: str | None = None
+    word_class: str | None = None
+    least: int | None = None
+    spans: bool = False
+    high: int | None = None
+    names: tuple[str, ...] = ()
+    negatives: str | None = None
+    many: HowMany = 1
+    min_support: float = 1
+    by_frequency: bool = False
+    caution: float = 1.0
+    class_weight: str | tuple[float, float] | None = BALANCED
+    hidden: int | tuple[int, ...] | str = 10
+    restarts: int | str = "auto"
+    learning_rate: float | tuple[float, ...] = 0.03
+    decay: float | tuple[float, ...] = 0.0
+    epochs: int = 1000
+    folds: int = 5
+    temperature: float = 4.0
+    patience: int = 10
+    batch_size: int | None = None
+    seed: int = 0
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        for several in ("hidden", "learning_rate", "decay", "names", "class_weight"):
+            value = getattr(self, several)
+            if isinstance(value, list | np.ndarray):
+                object.__setattr__(self, several, tuple(value))
+        if isinstance(self.feature, str) and self.feature not in FEATURES:
+            raise InvalidInput(f"unknown feature {self.feature!r}; it is one of {', '.join(FEATURES)}.")
+        if self.negatives is not None:
+            checked_negatives(self.negatives)
+        if not (math.isfinite(self.caution) and self.caution > 0):
+            raise InvalidInput(
+                f"expected a caution above 0, found {self.caution}; 1 treats both sides alike."
+            )
+        if self.caution != 1 and self.class_weight != BALANCED:
+            raise InvalidInput("expected a caution or a class_weight, found both; leave one of them out.")
+        if not (math.isfinite(self.min_support) and self.min_support >= 0):
+            raise InvalidInput(
+                f"expected a min_support of 0 or more, found {self.min_support}; 1 keeps all that was seen."
+            )
+
+    @property
+    def is_global(self) -> bool:
+        """Whether it is about whole structures, not about parts of them."""
+        feature = FEATURES[self.feature].kind if isinstance(self.feature, str) else self.feature
+        return feature is not None and feature.scope is Scope.GLOBAL
+
+    def options(self) -> dict[str, Any]:
+        """The options of the feature that are stated, and those that it presets; one that the feature does
+        not have is refused."""
+        stated = {name: getattr(self, name) for name in OPTIONS if getattr(self, name)}
+        if not isinstance(self.feature, str):
+            if stated:
+                raise InvalidInput(
+                    f"options {', '.join(stated)} belong to a feature given by name; set them on the feature."
+                )
+            return {}
+        takes = FEATURES[self.feature]
+        for name in (name for name in stated if name not in takes.options):
+            having = [one for one in FEATURES if name in FEATURES[one].options]
+            raise InvalidInput(
+                f"expected no {name!r} with the feature {self.feature!r}, found {stated[name]!r}; leave it"
+                f" out, or choose {', '.join(having)}."
+            )
+        return {**takes.preset, **stated}
+
+    def complete(self, structures: Sequence[Any]) -> tuple[Recipe, ConstraintFeature]:
+        """(the recipe with feature and negatives named, the feature with the vocabularies of structures)."""
+        recipe = self
+        if self.feature is None:
+            first = next((label for one in read_instances(structures, WORD) for label in one.y), "")
+            recipe = replace(self, feature="ngram" if isinstance(first, str) else "pairs")
+        options, feature = recipe.options(), recipe.feature
+        if isinstance(feature, str):
+            feature = FEATURES[feature].kind.from_instances(structures, **options)
+        assert feature is not None
+        return replace(recipe, negatives=self.negatives or usual_negatives(feature)), feature
+
+    def source(
+        self, feature: ConstraintFeature, structures: Iterable[Any], positives: PsiRows
+    ) -> NegativeSource:
+        """Where the negatives come from."""
+        instances = read_instances(structures, feature.column)
+        name = self.negatives or usual_negatives(feature)
+        return negative_source(name, feature, instances, positives, self.many, self.seed)
+
+    def examples(self, structures: Iterable[Any]) -> LabelledExamples:
+        """Positives from the structures and negatives from the source."""
+        given = list(structures)
+        recipe, feature = self.complete(given)
+        return recipe._examples(given, feature)
+
+    def _examples(
+        self, structures: Iterable[Any], feature: ConstraintFeature, source: NegativeSource | None = None
+    ) -> LabelledExamples:
+        instances = read_instances(structures, feature.column)
+        positives = positives_of(feature, instances, self.min_support)
+        made = source or self.source(feature, instances, positives)
+        return LabelledExamples.of(feature.space, positives, made.collect(), self.min_support)
+
+    def learner(self, examples: LabelledExamples | None = None) -> ConstraintLearner:
+        """The learner; a caution needs the examples, whose numbers it outweighs."""
+        weights: Any = self.class_weight
+        if isinstance(weights, tuple):
+            weights = {False: weights[0], True: weights[1]}
+        elif self.caution != 1:
+            if examples is None:
+                raise InvalidInput("a learner with a caution needs the examples; pass them.")
+            _, y, weight = examples.matrix(self.by_frequency)
+            weights = {False: 1.0, True: float(self.caution * weight[~y].sum() / weight[y].sum())}
+        return ConstraintLearner(
+            self.hidden,
+            seed=self.seed,
+            restarts=self.restarts,
+            learning_rate=self.learning_rate,
+            decay=self.decay,
+            epochs=self.epochs,
+            class_weight=weights,
+            cv=self.folds,
+            temperature=self.temperature,
+            patience=self.patience,
+            batch_size=self.batch_size,
+        )
+
+    def learn(
+        self, structures: Iterable[Any], *, progress: Callable[[Progress], None] | None = None
+    ) -> LearnedConstraint:
+        """The constraint that valid structures obey; its provenance has the recipe."""
+        given = list(structures)
+        recipe, feature = self.complete(given)
+        return recipe.learn_examples(recipe._examples(given, feature), feature, progress=progress).constraint
+
+    def learn_examples(
+        self,
+        examples: LabelledExamples,
+        feature: ConstraintFeature | None = None,
+        *,
+        progress: Callable[[Progress], None] | None = None,
+        before: Before | None = None,
+    ) -> Fitted:
+        """The constraint of labelled examples; `before` is called with them and the learner before each
+        training. Of doubled K, the smallest that is right on all examples is kept, else the best."""
+        if self.hidden != DOUBLED:
+            learner = self.learner(examples)
+            learner.progress = progress
+            if before is not None:
+                before(examples, learner)
+            found = learn_from_examples(examples, learner, feature, self.by_frequency)
+            return Fitted(replace(found, provenance={**found.provenance, "recipe": self.to_dict()}), learner)
+        best: tuple[float, Fitted] | None = None
+        tried: list[tuple[int, float]] = []
+        for K in DOUBLINGS:
+            one = replace(self, hidden=K).learn_examples(examples, feature, progress=progress, before=before)
+            tried.append((K, _right(examples, one.learner, self.caution)))
+            if best is None or tried[-1][1] > best[0]:
+                best = tried[-1][1], one
+            if tried[-1][1] == 1:
+                break
+        assert best is not None
+        kept = best[1].constraint
+        kept = replace(kept, provenance={**kept.provenance, "recipe": self.to_dict()})
+        return Fitted(kept, best[1].learner, tuple(tried))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, as files hold it."""
+        plain = {field.name: _listed(getattr(self, field.name)) for field in fields(self)}
+        if self.feature is not None and not isinstance(self.feature, str):
+            plain["feature"] = _listed(self.feature.to_dict())
+        return plain
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Recipe:
+        """The recipe that `to_dict` described; what is not there is as it is by default."""
+        known = {field.name for field in fields(cls)}
+        unknown = sorted(set(data) - known)
+        if unknown:
+            raise InvalidInput(
+                f"expected a recipe of {', '.join(sorted(known))}, found {unknown[0]!r}; leave it out, or use"
+                " the version of lcons that wrote it."
+            )
+        given = dict(data)
+        if isinstance(given.get("feature"), Mapping):
+            given["feature"] = feature_from_dict(given["feature"])
+        return cls(**given)
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A constraint, the learner that found it, and (K, share of the examples that are right) of each K that
+    was tried where K was doubled, valid and invalid ones weighing as the recipe says."""
+
+    constraint: LearnedConstraint
+    learner: ConstraintLearner
+    tried: tuple[tuple[int, float], ...] = ()
 
 
 def make_examples(
@@ -99,17 +329,12 @@ def make_examples(
     >>> pairs = Tuples(("source", "relation"), (("Person", "Location"), ("NoRel", "Kill")))
     >>> valid = [[("Person", "NoRel"), ("Location", "NoRel"), ("Person", "Kill")]]
     >>> examples = make_examples(valid, pairs)
-    >>> [examples.space.describe(psi) for psi in examples.negatives.dense()]
+    >>> [examples.space.describe(psi) for psi in examples.negatives.psi.dense()]
     [{'source': 'Location', 'relation': 'Kill'}]
     """
-    instances = read_instances(structures, feature.column)
-    positives = positives_of(feature, instances, min_support)
-    name = negatives or usual_negatives(feature)
-    if isinstance(name, str):
-        if name not in NEGATIVES:
-            raise InvalidInput(f"unknown negatives {name!r}; they are one of {', '.join(NEGATIVES)}.")
-        name = NEGATIVES[name](feature, instances, positives, many, seed)
-    return LabelledExamples.of(feature.space, positives, name.collect(), min_support)
+    own, name = (negatives, None) if isinstance(negatives, NegativeSource) else (None, negatives)
+    recipe = Recipe(feature, negatives=name, many=many, min_support=min_support, seed=seed)
+    return recipe._examples(structures, feature, own)
 
 
 def learn_from_examples(
@@ -121,9 +346,7 @@ def learn_from_examples(
     """The constraint that a learner finds in labelled examples."""
     psi, y, weights = examples.matrix(by_frequency)
     learner.fit(psi, y, sample_weight=weights)
-    settings = {name: value for name, value in learner.get_params().items() if name != "progress"}
-    if isinstance(learner.class_weight, Mapping):
-        settings["class_weight"] = {str(label): weight for label, weight in learner.class_weight.items()}
+    settings = {name: _listed(value) for name, value in learner.get_params().items() if name != "progress"}
     provenance = record(
         seed=learner.seed,
         config=settings,
@@ -147,27 +370,64 @@ def learn_constraints(
     learner: ConstraintLearner | None = None,
     **options: Any,
 ) -> LearnedConstraint:
-    """The constraint that valid structures obey.
+    """The constraint that valid structures obey, by a `Recipe` of these arguments.
 
     `structures` are label sequences, (words, labels) or ({"pos": tags}, labels) pairs, or lists of tuples;
-    `feature` is one of `FEATURES` by name, made with `options` such as n, or a feature of one's own.
+    `feature` is one of `FEATURES` by name, made with `options` such as n, or a feature of one's own. Other
+    fields of a recipe are options too. Negatives may come from a source of one's own, and a `learner` of
+    one's own stands for the training settings.
 
     >>> sentences = [["B-NP", "I-NP", "O"], ["O", "B-NP", "O"], ["B-NP", "B-NP", "I-NP", "I-NP"], ["O", "O"]]
     >>> constraint = learn_constraints(sentences, feature="ngram", n=2, hidden=2)
     >>> constraint.satisfied(["B-NP", "I-NP", "O"]), constraint.satisfied(["O", "I-NP"])
     (True, False)
     """
-    from lcons_core.learn import ConstraintLearner
-
+    own, name = (negatives, None) if isinstance(negatives, NegativeSource) else (None, negatives)
     given = list(structures)
-    if isinstance(feature, str):
-        feature = make_feature(given, feature, **options)
-    elif options:
-        raise InvalidInput(
-            f"options {', '.join(options)} belong to a feature given by name; set them on the feature."
-        )
-    examples = make_examples(
-        given, feature, negatives=negatives, many=many, min_support=min_support, seed=seed
+    recipe = Recipe(
+        feature,
+        hidden=hidden,
+        seed=seed,
+        negatives=name,
+        many=many,
+        min_support=min_support,
+        by_frequency=by_frequency,
+        **options,
     )
-    chosen = learner or ConstraintLearner(hidden=hidden, seed=seed)
-    return learn_from_examples(examples, chosen, feature, by_frequency)
+    recipe, made = recipe.complete(given)
+    examples = recipe._examples(given, made, own)
+    if own is not None:
+        # Its vectors are not those of any source by name.
+        recipe = replace(recipe, negatives=None)
+    if learner is None:
+        return recipe.learn_examples(examples, made).constraint
+    found = learn_from_examples(examples, learner, made, by_frequency)
+    return replace(found, provenance={**found.provenance, "recipe": _trained_by(recipe, learner).to_dict()})
+
+
+def _trained_by(recipe: Recipe, learner: ConstraintLearner) -> Recipe:
+    """The recipe with the settings of a learner."""
+    settings = {**learner.get_params(), "folds": learner.cv, "caution": 1.0}
+    for name in ("cv", "progress", "seed"):
+        settings.pop(name)
+    if isinstance(learner.class_weight, Mapping):
+        settings["class_weight"] = tuple(learner.class_weight.get(label, 1.0) for label in (False, True))
+    return replace(recipe, **settings)
+
+
+def _right(examples: LabelledExamples, learner: ConstraintLearner, caution: float) -> float:
+    """The share of the examples that are right; valid ones weigh `caution` times as much as others in all."""
+    psi, valid, _ = examples.matrix()
+    right = learner.predict(psi) == valid
+    if right.all():
+        return 1.0
+    return float((caution * np.mean(right[valid]) + np.mean(right[~valid])) / (caution + 1))
+
+
+def _listed(value: Any) -> Any:
+    """Plain data with lists in place of tuples and text for keys, as files hold it."""
+    if isinstance(value, Mapping):
+        return {str(name): _listed(item) for name, item in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    return [_listed(item) for item in value] if isinstance(value, list | tuple) else value

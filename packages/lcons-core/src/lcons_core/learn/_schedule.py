@@ -30,8 +30,8 @@ from numpy.typing import NDArray
 
 from lcons_core._arithmetic import Floats, round_dyadic
 from lcons_core._network import RectifierNetwork
-from lcons_core._psi import SparsePsi
-from lcons_core.learn._inputs import FoldedExamples
+from lcons_core._psi import PsiRows, SparsePsi
+from lcons_core.learn._inputs import INVALID, VALID, accuracy
 from lcons_core.learn._population import Batch, Evaluation, Member, Population, WeightedBatch, make_batches
 from lcons_core.learn._settings import Progress
 
@@ -66,27 +66,14 @@ class Trained:
     accuracy: float
 
 
-@dataclass(frozen=True, eq=False)
-class TrainingSet:
-    """Distinct psi and, per fold, weights (N, F) of valid and invalid examples; each column sums to 1."""
-
-    psi: SparsePsi
-    valid: Floats
-    invalid: Floats
-
-    def fold(self, column: int) -> FoldedExamples:
-        """The examples as one fold weighs them."""
-        return FoldedExamples(self.psi, self.valid[:, column], self.invalid[:, column])
-
-
 def train(
-    examples: TrainingSet,
+    examples: PsiRows,
     members: Sequence[Member],
     settings: Settings,
     seed: int,
     progress: Callable[[Progress], None] | None = None,
 ) -> dict[int, Trained]:
-    """The best network of each group."""
+    """The best network of each group; the examples have weights (N, 2, folds) that sum to 1 in each fold."""
     draw = np.random.default_rng(seed)
     course = _Course(examples, members, settings, draw)
     number = len(course.data)
@@ -111,7 +98,7 @@ class _Course:
 
     def __init__(
         self,
-        examples: TrainingSet,
+        examples: PsiRows,
         members: Sequence[Member],
         settings: Settings,
         draw: np.random.Generator,
@@ -237,7 +224,7 @@ class _Course:
         return RectifierNetwork(round_dyadic(W / self.scale), round_dyadic(b))
 
     def _accuracy(self, network: RectifierNetwork, fold: int) -> float:
-        return self.examples.fold(fold).accuracy(network.accepts(self.examples.psi))
+        return accuracy(self.examples.weight[:, :, fold], network.accepts(self.examples.psi))
 
 
 def _scaled(psi: SparsePsi) -> tuple[SparsePsi, Floats]:
@@ -250,9 +237,10 @@ def _scaled(psi: SparsePsi) -> tuple[SparsePsi, Floats]:
     return SparsePsi(psi.indptr, psi.indices, psi.values / scale[psi.indices], psi.d), scale
 
 
-def _weighted(batches: Sequence[Batch], examples: TrainingSet) -> list[WeightedBatch]:
+def _weighted(batches: Sequence[Batch], examples: PsiRows) -> list[WeightedBatch]:
     valid, invalid = (
-        torch.from_numpy(table.astype(np.float32)) for table in (examples.valid, examples.invalid)
+        torch.from_numpy(np.ascontiguousarray(examples.weight[:, label], dtype=np.float32))
+        for label in (VALID, INVALID)
     )
     return [WeightedBatch(batch, valid[batch.rows], invalid[batch.rows]) for batch in batches]
 

@@ -16,13 +16,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lcons_core._arithmetic import Floats
 from lcons_core._errors import InvalidInput
-from lcons_core._psi import Ints
-from lcons_core.learn._inputs import FoldedExamples
+from lcons_core._psi import Ints, PsiRows
+from lcons_core.learn._inputs import INVALID, VALID, accuracy
 from lcons_core.learn._population import Member
-from lcons_core.learn._schedule import Settings, Trained, TrainingSet, train
+from lcons_core.learn._schedule import Settings, Trained, train
 from lcons_core.learn._settings import Progress
 
 # Units times (rows of a batch + columns of psi) trained at a time: bounds memory at about half a gigabyte.
@@ -49,13 +50,13 @@ def grid(
     return [Configuration(*point) for point in itertools.product(hidden, learning_rate, decay)]
 
 
-def weigh(examples: FoldedExamples, class_weights: tuple[float, float] | None) -> TrainingSet:
+def weigh(examples: PsiRows, class_weights: tuple[float, float] | None) -> PsiRows:
     """Examples of total weight 1: (invalid, valid) weights as given, or both labels the same in total."""
-    return _table([(examples.valid, examples.invalid)], examples, class_weights)
+    return _table([np.ones(len(examples), dtype=np.bool_)], examples, class_weights)
 
 
 def cross_validate(
-    examples: FoldedExamples,
+    examples: PsiRows,
     configurations: Sequence[Configuration],
     restarts: int | Callable[[int], int],
     folds: int,
@@ -67,12 +68,9 @@ def cross_validate(
     """(configurations, folds) held-out accuracies of the networks, rounded."""
     dealing, training = np.random.SeedSequence(seed).spawn(2)
     fold_of = _deal(examples, folds, np.random.default_rng(dealing))
-    kept = [fold_of != fold for fold in range(folds)]
-    trained_on = _table(
-        [(examples.valid * keep, examples.invalid * keep) for keep in kept], examples, class_weights
-    )
-    tested_on = _table(
-        [(examples.valid * ~keep, examples.invalid * ~keep) for keep in kept], examples, class_weights
+    trained_on, tested_on = (
+        _table([(fold_of == fold) == held_out for fold in range(folds)], examples, class_weights)
+        for held_out in (False, True)
     )
     scores = np.empty((len(configurations), folds))
     groups = list(itertools.product(range(len(configurations)), range(folds)))
@@ -89,9 +87,8 @@ def cross_validate(
         found: dict[int, Trained] = train(trained_on, members, settings, chunk_seed, progress)
         for group, result in found.items():
             configuration, fold = groups[group]
-            held_out = tested_on.fold(fold)
-            verdict = result.network.accepts(held_out.psi)
-            scores[configuration, fold] = held_out.accuracy(verdict)
+            verdict = result.network.accepts(tested_on.psi)
+            scores[configuration, fold] = accuracy(tested_on.weight[:, :, fold], verdict)
     return scores
 
 
@@ -108,9 +105,9 @@ def choose(configurations: Sequence[Configuration], scores: Floats, smallest: bo
     return next(i for i in near if configurations[i].hidden == least)
 
 
-def _deal(examples: FoldedExamples, folds: int, draw: np.random.Generator) -> Ints:
+def _deal(examples: PsiRows, folds: int, draw: np.random.Generator) -> Ints:
     """The fold of each distinct psi, each label dealt evenly (a psi of both counts as its heavier one)."""
-    mostly_valid = examples.valid > examples.invalid
+    mostly_valid = examples.weight[:, VALID] > examples.weight[:, INVALID]
     fewest = int(min(mostly_valid.sum(), (~mostly_valid).sum()))
     if fewest < folds:
         raise InvalidInput(
@@ -125,18 +122,20 @@ def _deal(examples: FoldedExamples, folds: int, draw: np.random.Generator) -> In
 
 
 def _table(
-    columns: Sequence[tuple[Floats, Floats]],
-    examples: FoldedExamples,
-    class_weights: tuple[float, float] | None,
-) -> TrainingSet:
-    valid, invalid = np.stack([v for v, _ in columns], 1), np.stack([u for _, u in columns], 1)
+    folds: Sequence[NDArray[np.bool_]], examples: PsiRows, class_weights: tuple[float, float] | None
+) -> PsiRows:
+    """The examples with weights (N, 2, folds), those of each fold being the rows that it names."""
+    valid, invalid = (
+        np.stack([np.ascontiguousarray(examples.weight[:, label]) * rows for rows in folds], axis=1)
+        for label in (VALID, INVALID)
+    )
     if class_weights is None:
         valid = valid / np.where(valid.sum(0) > 0, valid.sum(0), 1.0)
         invalid = invalid / np.where(invalid.sum(0) > 0, invalid.sum(0), 1.0)
     else:
         invalid, valid = class_weights[0] * invalid, class_weights[1] * valid
     total = valid.sum(0) + invalid.sum(0)
-    return TrainingSet(examples.psi, valid / total, invalid / total)
+    return PsiRows.of(examples.psi, weight=np.stack([invalid / total, valid / total], axis=1))
 
 
 def _restarts(restarts: int | Callable[[int], int], configuration: Configuration) -> int:

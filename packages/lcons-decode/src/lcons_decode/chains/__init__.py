@@ -1,1 +1,47 @@
-"""Decoders of label chains: Viterbi, beams, exact constrained search, n-best lists, marginals."""
+"""Decoders of label chains: Viterbi, beams, exact constrained search, n-best lists, marginals.
+
+    constraints -> ChainConstraints.of(constraints, labels)
+    scores + ChainConstraints -> lay_out -> kernels -> Decoding, or arrays of label indices (`viterbi_ids`)
+
+Compile constraints once: what is found for each kind of window is kept with them.
+"""
+
+from lcons_decode._scores import Columns, X
+from lcons_decode.chains._beam import beam_search, beam_search_batch, search
+from lcons_decode.chains._brute import brute, labellings
+from lcons_decode.chains._constrained import (
+    BUDGET,
+    constrained_ids,
+    constrained_viterbi,
+    constrained_viterbi_batch,
+    decode_global,
+    nbest,
+)
+from lcons_decode.chains._lagrangian import decode_lagrangian
+from lcons_decode.chains._marginals import Marginals, marginals
+from lcons_decode.chains._viterbi import viterbi, viterbi_batch, viterbi_ids
+from lcons_decode.chains._windows import ChainConstraints, lay_out
+
+__all__ = [
+    "BUDGET",
+    "ChainConstraints",
+    "Columns",
+    "Marginals",
+    "X",
+    "beam_search",
+    "beam_search_batch",
+    "brute",
+    "constrained_ids",
+    "constrained_viterbi",
+    "constrained_viterbi_batch",
+    "decode_global",
+    "decode_lagrangian",
+    "labellings",
+    "lay_out",
+    "marginals",
+    "nbest",
+    "search",
+    "viterbi",
+    "viterbi_batch",
+    "viterbi_ids",
+]

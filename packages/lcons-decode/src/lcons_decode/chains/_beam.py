@@ -25,11 +25,10 @@ import numpy as np
 from lcons_core._errors import InvalidInput
 from lcons_decode._constraints import Constraint
 from lcons_decode._result import Decoding, Status
-from lcons_decode._scores import ChainBatch, ChainScores, Sequences
-from lcons_decode.chains._viterbi import share_rows, viterbi
-from lcons_decode.chains._windows import ChainConstraints, X, lay_out
-from lcons_decode.kernels import backend
-from lcons_decode.kernels._arrays import Floats, Ints
+from lcons_decode._scores import ChainBatch, ChainScores, Sequences, X
+from lcons_decode.chains._viterbi import viterbi
+from lcons_decode.chains._windows import ChainConstraints, lay_out
+from lcons_decode.kernels import Floats, Ints, backend, share_rows
 
 
 def beam_search(

@@ -1,75 +1,335 @@
-"""Global constraints exactly: labellings are tried best first until one satisfies them.
+"""Labellings in order of score, best first, under local constraints, as detours from the best one.
 
-The lattice that hard local constraints leave is searched in order of score (`nbest.in_order`), so the first
-labelling that satisfies every global constraint is optimal. Global soft penalties are at most 0: the search
-stops when the next labelling, without them, is no better than the best found with them. A stated budget
-bounds the number of labellings tried.
+The best score from every state of a chain on is found first,
 
-Not in the paper, which filters the last beam only.
+    value[t, state] = max_label  arc + (emission[t, label] + value[t + 1, next state]) + soft penalties
+
+over the labels that break no hard local constraint; states without a finite value are left out. So it is
+known what it costs to leave the best continuation at a position for another label: a detour. A labelling is
+its detours from the best one,
+
+    score(y) = best score - sum of what its detours cost,
+
+and is kept as its last detour and the labelling without that, whatever its length. The detours on the
+best continuation of a state are a heap that shares all but a few entries with the heap of the next state
+(Eppstein, Finding the k shortest paths, 1998). Both are made only for states that a labelling came through.
+Ties come in declared label order, as far as sums of floats show them.
+
+Not in the paper.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import heapq
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
 
-from lcons_core._errors import InvalidInput
-from lcons_decode._constraints import Constraint
-from lcons_decode._result import Decoding, Status
-from lcons_decode._scores import ChainScores, checked_scores
-from lcons_decode.chains._constrained import constrained_viterbi
-from lcons_decode.chains._nbest import in_order
-from lcons_decode.chains._windows import ChainConstraints, X
+import numpy as np
 
-BUDGET = 10_000
+from lcons_decode._scores import ChainScores
+from lcons_decode.kernels import Floats, Ints, Layout, backend
+from lcons_decode.kernels import _plain as plain
 
-
-def decode_global(
-    scores: ChainScores,
-    constraints: Iterable[Constraint] | ChainConstraints,
-    x: X = None,
-    *,
-    budget: int = BUDGET,
-    progress: Callable[[int], None] | None = None,
-) -> Decoding:
-    """The best labelling under local and global constraints.
-
-    OPTIMAL where proved; OUT_OF_BUDGET where `budget` labellings were tried and the best might be another:
-    then the tried labelling with the fewest violations is given. Where the local constraints alone cannot be
-    satisfied, or no labelling satisfies the global ones, RELAXED. `progress` is told how many labellings have
-    been tried.
-    """
-    if budget < 1:
-        raise InvalidInput(f"the budget must be at least 1 labelling, found {budget}.")
-    compiled = ChainConstraints.of(constraints, checked_scores(scores).labels)
-    best: tuple[int, float, tuple[str, ...]] | None = None
-    tried, proved = 0, True
-    for y, score in in_order(scores, compiled, x):
-        if best is not None and best[0] == 0 and score <= best[1]:
-            break
-        if tried == budget:
-            proved = False
-            break
-        tried += 1
-        if progress is not None:
-            progress(tried)
-        total = score + compiled.global_penalty(y, x)
-        broken = len(compiled.global_violations(y, x))
-        if best is None or (-broken, total) > (-best[0], best[1]):
-            best = (broken, total, y)
-    stats = {"tried": tried, "budget": budget}
-    if best is None:
-        return _without_globals(scores, compiled, x, stats)
-    broken, total, y = best
-    status = Status.OUT_OF_BUDGET if not proved else Status.RELAXED if broken else Status.OPTIMAL
-    return Decoding(y, total, status, stats, compiled.violations(y, x))
+# About so many numbers are made of n-grams at a time.
+_MOST = 2**20
 
 
-def _without_globals(
-    scores: ChainScores, compiled: ChainConstraints, x: X, stats: dict[str, int]
-) -> Decoding:
-    """The local constraints cannot be satisfied: the relaxed answer to them, with every violation named."""
-    local = constrained_viterbi(scores, [*compiled.named.hard, *compiled.named.soft], x)
-    if local.status is Status.INFEASIBLE:
-        return Decoding((), local.score, local.status, stats)
-    total = local.score + compiled.global_penalty(local.y, x)
-    return Decoding(local.y, total, Status.RELAXED, stats, compiled.violations(local.y, x))
+def in_order(scores: ChainScores, layout: Layout) -> Iterator[tuple[tuple[str, ...], float]]:
+    """All labellings of at least one token that break no hard local constraint, best first, with their
+    scores; `layout` is that of these scores alone."""
+    lattice = Lattice.of(scores, layout)
+    if not lattice.possible:
+        return
+    detours = _Detours(lattice)
+    queue = [_Labelling()]
+    while queue:
+        found = heapq.heappop(queue)
+        ids = detours.labels(found)
+        yield scores.names(ids.tolist()), scores.score_ids(ids) + _penalty(ids, layout)
+        for following in detours.after(found):
+            heapq.heappush(queue, following)
+
+
+def _penalty(ids: Ints, layout: Layout) -> float:
+    """The soft penalties of all windows of a labelling (T,), the first sequence of a layout."""
+    units, padding = layout.units, layout.lists.V - 1
+    if not len(units.weights):
+        return 0.0
+    steps = len(ids) + 1
+    padded = np.concatenate([np.full(layout.m, padding), ids, [padding]])
+    activations = units.given[:steps].copy()
+    for i, table in enumerate(units.table):
+        activations += table[padded[i : i + steps]]
+    margins = plain.margins(activations, units.ends)
+    total = 0.0
+    for c, weight in enumerate(units.weights):
+        own = margins[:, units.owners == c].min(-1)[units.present[:steps, c]]
+        total -= float(weight) * float(np.logaddexp(0.0, -own).sum())
+    return total
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """The states of one step from which a labelling can go on, ascending, with the best score from each."""
+
+    states: Ints
+    values: Floats
+
+    def of(self, states: Ints) -> Floats:
+        """The values of any states; -inf for those that are not there."""
+        if not len(self.states):
+            return np.full(states.shape, -np.inf)
+        at = np.minimum(np.searchsorted(self.states, states), len(self.states) - 1)
+        return np.where(self.states[at] == states, self.values[at], -np.inf)
+
+
+@dataclass(frozen=True, eq=False)
+class Lattice:
+    """A chain of at least one token under local constraints; levels[t] is before token t, the last one
+    before STOP."""
+
+    scores: ChainScores
+    layout: Layout
+    levels: list[Level]
+
+    @classmethod
+    def of(cls, scores: ChainScores, layout: Layout) -> Lattice:
+        """The lattice with all its values; `layout` is that of these scores alone."""
+        lattice = cls(scores, layout, [])
+        levels = lattice._hard_levels() if len(layout.lists.sizes) else None
+        if levels is not None and not len(layout.units.weights):
+            lattice.levels.extend(levels)
+            return lattice
+        later: list[Level] = []
+        for t in range(len(scores), -1, -1):
+            states = lattice._all_states(t) if levels is None else levels[t].states
+            later.append(lattice._level(t, states, later[-1] if later else None))
+        lattice.levels.extend(reversed(later))
+        return lattice
+
+    @property
+    def first(self) -> int:
+        """The state before the first token: padding alone."""
+        return self._size - 1
+
+    @property
+    def possible(self) -> bool:
+        """Whether any labelling has a finite score and breaks nothing."""
+        return bool(self.levels[0].of(np.array([self.first]))[0] > -np.inf)
+
+    def after(self, state: int, label: int) -> int:
+        """The state that a label leads to."""
+        return (state * (self.scores.L + 1) + label) % self._size
+
+    def through(self, t: int, state: int) -> Floats:
+        """(L,) the best score from a state on with each label at position t; -inf where there is none."""
+        found: Floats = self._through(t, np.array([state]), self.levels[t + 1])[0]
+        return found
+
+    @property
+    def _size(self) -> int:
+        return int((self.scores.L + 1) ** self.layout.m)
+
+    def _hard_levels(self) -> list[Level]:
+        T = len(self.scores)
+        kernel = backend().hard_levels
+        heads, states, values = kernel(self.scores.emission, self.layout.chain, 0, self.layout.lists)
+        spans = [slice(heads[T - t + 1], heads[T - t + 2]) for t in range(T + 1)]
+        return [Level(states[own], values[own]) for own in spans]
+
+    def _all_states(self, t: int) -> Ints:
+        """The states that may stand before token t: as many START as there are labels missing."""
+        L, m = self.scores.L, self.layout.m
+        codes = np.zeros(1, dtype=np.int64)
+        for i in range(m):
+            own = np.array([L]) if i < m - t else np.arange(L)
+            codes = (codes[:, None] * (L + 1) + own).reshape(-1)
+        return codes
+
+    def _level(self, t: int, states: Ints, later: Level | None) -> Level:
+        """The states that go on, of those given, some at a time: a level may have millions."""
+        some = max(1, _MOST // (self.scores.L * (1 + self.layout.units.given.shape[1])))
+        parts = [states[first : first + some] for first in range(0, len(states), some)]
+        found = [
+            self._stops(part) if later is None else self._through(t, part, later).max(1) for part in parts
+        ]
+        values = np.concatenate([np.zeros(0), *found])
+        alive = values > -np.inf
+        return Level(states[alive], values[alive])
+
+    def _through(self, t: int, states: Ints, later: Level) -> Floats:
+        scores, layout = self.scores, self.layout
+        V = scores.L + 1
+        grams = states[:, None] * V + np.arange(scores.L)
+        onward = scores.emission[t] + later.of(grams % self._size)
+        arcs = scores.start if t == 0 else scores.transition[states % V]
+        # Added up as the kernels do, so that what is equal there is equal here.
+        values: Floats = arcs + onward + plain.penalties(grams, t, layout.units, V)
+        if len(layout.lists.sizes):
+            values[plain.broken(grams, t, layout.lists) > 0] = -np.inf
+        return values
+
+    def _stops(self, states: Ints) -> Floats:
+        T, V = len(self.scores), self.scores.L + 1
+        grams = states * V + V - 1
+        values: Floats = self.scores.stop[states % V] + plain.penalties(grams, T, self.layout.units, V)
+        if len(self.layout.lists.sizes):
+            values[plain.broken(grams, T, self.layout.lists) > 0] = -np.inf
+        return values
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Place:
+    """A position and a state before it: the best label, and the others with what they cost, cheapest
+    first."""
+
+    t: int
+    state: int
+    best: int
+    labels: Ints
+    costs: Floats
+
+    def rank(self, i: int) -> tuple[int, int, int]:
+        """Where detour i belongs among labellings that differ in it alone, in declared label order; the one
+        without it has (1, 0, 0)."""
+        label = int(self.labels[i])
+        return (0, self.t, label) if label < self.best else (2, -self.t, label)
+
+
+_NO_DETOUR = (1, 0, 0)
+
+
+class _Heap(NamedTuple):
+    """A leftist heap that is never changed: `first` is the cheapest detour at a place, `height` that of the
+    right."""
+
+    first: tuple[float, tuple[int, int, int]]
+    place: _Place
+    height: int
+    left: _Heap | None
+    right: _Heap | None
+
+
+def _merged(a: _Heap | None, b: _Heap | None) -> _Heap | None:
+    if a is None or b is None:
+        return b if a is None else a
+    if b.first < a.first:
+        a, b = b, a
+    left, right = a.left, _merged(a.right, b)
+    if left is None or (right is not None and left.height < right.height):
+        left, right = right, left
+    return _Heap(a.first, a.place, 1 if right is None else right.height + 1, left, right)
+
+
+class _Labelling:
+    """`before` with one more detour, label i of a place; the best labelling has no detour and is before
+    itself."""
+
+    __slots__ = ("before", "cost", "depth", "heap", "i")
+
+    def __init__(self, before: _Labelling | None = None, heap: _Heap | None = None, i: int = 0) -> None:
+        self.before: _Labelling = self if before is None else before
+        self.heap, self.i = heap, i
+        self.depth, self.cost = 0, 0.0
+        if before is not None and heap is not None:
+            self.depth = before.depth + 1
+            self.cost = before.cost + float(heap.place.costs[i])
+
+    def __lt__(self, other: _Labelling) -> bool:
+        if self.cost != other.cost:
+            return self.cost < other.cost
+        # Of equal cost: they part at the first detour that they do not share.
+        a, b = self, other
+        first = second = _NO_DETOUR
+        while a is not b:
+            further = a.depth - b.depth
+            if further >= 0:
+                first, a = a.rank(), a.before
+            if further <= 0:
+                second, b = b.rank(), b.before
+        return first < second
+
+    def rank(self) -> tuple[int, int, int]:
+        """Where the last detour belongs among others."""
+        return _NO_DETOUR if self.heap is None else self.heap.place.rank(self.i)
+
+
+class _Detours:
+    """The detours of a lattice, found as they are asked for."""
+
+    def __init__(self, lattice: Lattice) -> None:
+        self._lattice = lattice
+        self._T = len(lattice.scores)
+        self._places: list[dict[int, _Place]] = [{} for _ in range(self._T)]
+        self._heaps: list[dict[int, _Heap | None]] = [{} for _ in range(self._T)]
+        self._best = np.zeros(self._T, dtype=np.int64)
+        self._best_states = np.zeros(self._T, dtype=np.int64)
+        state = lattice.first
+        for t in range(self._T):
+            self._best[t], self._best_states[t] = self._place(t, state).best, state
+            state = lattice.after(state, int(self._best[t]))
+
+    def labels(self, labelling: _Labelling) -> Ints:
+        """(T,) label indices."""
+        chain: list[tuple[_Place, int]] = []
+        while labelling.heap is not None:
+            chain.append((labelling.heap.place, labelling.i))
+            labelling = labelling.before
+        ids = self._best.copy()
+        ends = [*(place.t for place, _ in chain[-2::-1]), self._T]
+        for (place, i), end in zip(reversed(chain), ends, strict=False):
+            ids[place.t] = place.labels[i]
+            state = self._lattice.after(place.state, int(ids[place.t]))
+            # From here the best continuation goes on, which soon is that of the best labelling again.
+            t = place.t + 1
+            while t < end and state != self._best_states[t]:
+                ids[t] = self._place(t, state).best
+                state = self._lattice.after(state, int(ids[t]))
+                t += 1
+        return ids
+
+    def after(self, found: _Labelling) -> Iterator[_Labelling]:
+        """The labellings that are next to a labelling: those with another last detour that is next to
+        it, or with one more, the cheapest. None costs less, and each is next to one only."""
+        heap, i = found.heap, found.i
+        if heap is None:
+            t, state = 0, self._lattice.first
+        else:
+            place = heap.place
+            t, state = place.t + 1, self._lattice.after(place.state, int(place.labels[i]))
+            if i == 0:
+                for other in (heap.left, heap.right):
+                    if other is not None:
+                        yield _Labelling(found.before, other)
+            if i + 1 < len(place.labels):
+                yield _Labelling(found.before, heap, i + 1)
+        onward = self._heap(t, state)
+        if onward is not None:
+            yield _Labelling(found, onward)
+
+    def _place(self, t: int, state: int) -> _Place:
+        found = self._places[t].get(state)
+        if found is None:
+            values = self._lattice.through(t, state)
+            best = int(values.argmax())
+            costs = values[best] - values
+            order = np.argsort(costs, kind="stable")
+            order = order[(costs[order] < np.inf) & (order != best)]
+            found = self._places[t][state] = _Place(t, state, best, order, costs[order])
+        return found
+
+    def _heap(self, t: int, state: int) -> _Heap | None:
+        """The detours on the best continuation of a state."""
+        new: list[_Place] = []
+        while t < self._T and state not in self._heaps[t]:
+            place = self._place(t, state)
+            new.append(place)
+            t, state = t + 1, self._lattice.after(state, place.best)
+        heap = self._heaps[t][state] if t < self._T else None
+        for place in reversed(new):
+            if len(place.labels):
+                first = (float(place.costs[0]), place.rank(0))
+                heap = _merged(_Heap(first, place, 1, None, None), heap)
+            self._heaps[place.t][place.state] = heap
+        return heap

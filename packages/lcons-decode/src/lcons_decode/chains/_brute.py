@@ -8,8 +8,8 @@ from itertools import product
 from lcons_core._errors import TooLarge
 from lcons_decode._constraints import Constraint
 from lcons_decode._result import Decoding, Status
-from lcons_decode._scores import ChainScores, checked_scores
-from lcons_decode.chains._windows import ChainConstraints, X
+from lcons_decode._scores import ChainScores, X, checked_scores
+from lcons_decode.chains._windows import ChainConstraints
 
 MAX_LABELLINGS = 10**6
 

@@ -1,4 +1,4 @@
-"""Exact decoding under local constraints: hard, soft, or both.
+"""Exact decoding under constraints: hard, soft, or both, local and global.
 
     maximise  score(y) + sum_soft weight * log sigmoid(margin)   over the y that break the fewest hard windows
 
@@ -6,27 +6,41 @@ by dynamic programming over states of the last n - 1 labels. Verify first: if th
 nothing it is the answer. Else only the n-grams that the constraints list are tried; where no labelling
 satisfies them all, the fewest violations come first and then the score, compared as pairs: there is no big
 penalty. Soft constraints are exact too: labels that a bound excludes are left out, and nothing else
-(`kernels.compiled.soft`).
+(`kernels._compiled.soft`).
 
-Not in the paper: exact constrained decoding, soft constraints.
+Under global constraints labellings are tried best first (`_best_first`), in the order of the local ones: the
+first that satisfies the others is optimal. Global soft penalties are at most 0: the search stops when the
+next labelling, without them, is no better than the best found with them. A stated budget bounds the number of
+labellings tried.
+
+Not in the paper: exact constrained decoding, soft constraints. Of global ones it filters the last beam only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 
 from lcons_core._errors import InvalidInput
 from lcons_decode._constraints import Constraint
 from lcons_decode._result import Decoding, Status
-from lcons_decode._scores import ChainBatch, ChainScores, Floats, Ints, Sequences
-from lcons_decode.chains._viterbi import read_decoding, share_rows
-from lcons_decode.chains._windows import ChainConstraints, X, lay_out
-from lcons_decode.kernels import backend
+from lcons_decode._scores import ChainBatch, ChainScores, Floats, Ints, Sequences, X, checked_scores
+from lcons_decode.chains._best_first import in_order
+from lcons_decode.chains._viterbi import read_decoding
+from lcons_decode.chains._windows import ChainConstraints, lay_out
+from lcons_decode.kernels import How, backend, share_rows
 
-VERIFIED, SATISFIED, RELAXED, INFEASIBLE = range(4)
-HOW = ("viterbi satisfied the constraints", "constrained", "relaxed", "infeasible")
+BUDGET = 10_000
+
+# What `stats["how"]` says.
+WORDS = {
+    How.VERIFIED: "viterbi satisfied the constraints",
+    How.SATISFIED: "constrained",
+    How.RELAXED: "relaxed",
+    How.INFEASIBLE: "infeasible",
+}
 
 
 def constrained_viterbi(
@@ -57,18 +71,19 @@ def constrained_viterbi_batch(
         )
     y, scores, how = constrained_ids(batch, compiled, xs, threads)
     answers = []
-    for i, (score, way) in enumerate(zip(scores, how, strict=True)):
-        status = {RELAXED: Status.RELAXED, INFEASIBLE: Status.INFEASIBLE}.get(int(way), Status.OPTIMAL)
-        answer = read_decoding(batch, i, y, float(score), status)
-        violations = compiled.violations(answer.y, None if xs is None else xs[i]) if way == RELAXED else ()
-        answers.append(Decoding(answer.y, answer.score, status, {"how": HOW[way]}, violations))
+    for i, (score, way) in enumerate(zip(scores.tolist(), map(How, how.tolist()), strict=True)):
+        answer = read_decoding(batch, i, y, score, way.status)
+        violations = (
+            compiled.violations(answer.y, None if xs is None else xs[i]) if way is How.RELAXED else ()
+        )
+        answers.append(Decoding(answer.y, answer.score, way.status, {"how": WORDS[way]}, violations))
     return answers
 
 
 def constrained_ids(
     batch: ChainBatch, compiled: ChainConstraints, xs: Sequence[X] | None, threads: int | None = None
 ) -> tuple[Ints, Floats, Ints]:
-    """Packed label indices (N,), scores (B,) and how each was found (B,): the same without names, for
+    """Packed label indices (N,), scores (B,) and `How` each was found (B,): the same without names, for
     speed."""
     layout = lay_out(batch, compiled, xs)
     y = np.zeros(len(batch.emission), dtype=np.int64)
@@ -83,3 +98,85 @@ def constrained_ids(
 
     share_rows(run, len(batch), threads)
     return y, scores, how
+
+
+def nbest(
+    scores: ChainScores, count: int, constraints: Iterable[Constraint] | ChainConstraints = (), x: X = None
+) -> list[Decoding]:
+    """The `count` best labellings that break no hard local constraint, best first; fewer where there are
+    fewer.
+
+    Global constraints do not change the order; what breaks them is named.
+
+    >>> scores = ChainScores([[1.0, 0.0], [0.0, 2.0]], labels=["B", "I"])
+    >>> [(found.y, found.score) for found in nbest(scores, 2)]
+    [(('B', 'I'), 3.0), (('I', 'I'), 2.0)]
+    """
+    if not isinstance(count, int) or count < 1:
+        raise InvalidInput(f"expected how many labellings to give, 1 or more, found {count!r}; pass an int.")
+    compiled = ChainConstraints.of(constraints, checked_scores(scores).labels)
+    found = islice(_in_order(scores, compiled, x), count)
+    return [
+        Decoding(y, score, Status.OPTIMAL, {"rank": rank}, compiled.global_violations(y, x))
+        for rank, (y, score) in enumerate(found, start=1)
+    ]
+
+
+def decode_global(
+    scores: ChainScores,
+    constraints: Iterable[Constraint] | ChainConstraints,
+    x: X = None,
+    *,
+    budget: int = BUDGET,
+    progress: Callable[[int], None] | None = None,
+) -> Decoding:
+    """The best labelling under local and global constraints.
+
+    OPTIMAL where proved; OUT_OF_BUDGET where `budget` labellings were tried and the best might be another:
+    then the tried labelling with the fewest violations is given. Where the local constraints alone cannot be
+    satisfied, or no labelling satisfies the global ones, RELAXED. `progress` is told how many labellings have
+    been tried.
+    """
+    if budget < 1:
+        raise InvalidInput(f"the budget must be at least 1 labelling, found {budget}.")
+    compiled = ChainConstraints.of(constraints, checked_scores(scores).labels)
+    best: tuple[int, float, tuple[str, ...]] | None = None
+    tried, proved = 0, True
+    for y, score in _in_order(scores, compiled, x):
+        if best is not None and best[0] == 0 and score <= best[1]:
+            break
+        if tried == budget:
+            proved = False
+            break
+        tried += 1
+        if progress is not None:
+            progress(tried)
+        total = score + compiled.global_penalty(y, x)
+        broken = len(compiled.global_violations(y, x))
+        if best is None or (-broken, total) > (-best[0], best[1]):
+            best = (broken, total, y)
+    stats = {"tried": tried, "budget": budget}
+    if best is None:
+        return _without_globals(scores, compiled, x, stats)
+    broken, total, y = best
+    status = Status.OUT_OF_BUDGET if not proved else Status.RELAXED if broken else Status.OPTIMAL
+    return Decoding(y, total, status, stats, compiled.violations(y, x))
+
+
+def _without_globals(
+    scores: ChainScores, compiled: ChainConstraints, x: X, stats: dict[str, int]
+) -> Decoding:
+    """The local constraints cannot be satisfied: the relaxed answer to them, with every violation named."""
+    local = constrained_viterbi(scores, [*compiled.named.hard, *compiled.named.soft], x)
+    if local.status is Status.INFEASIBLE:
+        return Decoding((), local.score, local.status, stats)
+    total = local.score + compiled.global_penalty(local.y, x)
+    return Decoding(local.y, total, Status.RELAXED, stats, compiled.violations(local.y, x))
+
+
+def _in_order(
+    scores: ChainScores, compiled: ChainConstraints, x: X
+) -> Iterator[tuple[tuple[str, ...], float]]:
+    if not len(scores):
+        return iter([((), 0.0)])
+    return in_order(scores, lay_out(ChainBatch.of([scores]), compiled, None if x is None else [x]))

@@ -21,15 +21,13 @@ from itertools import chain
 
 import numpy as np
 
+from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput, TooLarge
 from lcons_core._instance import Instance
 from lcons_core._masks import compile_masks
 from lcons_core.features import NgramContext, SequenceFeature
 from lcons_core.reason._points import margin_bound
-from lcons_decode._constraints import Hard, Soft
-from lcons_decode.chains._viterbi import share_rows
-from lcons_decode.kernels import backend
-from lcons_decode.kernels._arrays import Floats, Ints, Small
+from lcons_decode.kernels import Floats, Ints, Small, backend, share_rows
 
 
 @dataclass(eq=False)
@@ -68,13 +66,14 @@ class Windows:
 
 @dataclass(frozen=True, eq=False)
 class CompiledLocal:
-    """One local constraint on the labels of a model.
+    """One local constraint on the labels of a model; `weight` is None for a hard one.
 
     table (n, V, U): what label v at place i adds to unit u. ends (P,): where each part's units end; the
     margin is the least over parts. order (L,): the feature's index of each label of the model.
     """
 
-    use: Hard | Soft
+    constraint: LearnedConstraint
+    weight: float | None
     table: Floats
     bias: Floats
     ends: Ints
@@ -85,7 +84,7 @@ class CompiledLocal:
     @property
     def feature(self) -> SequenceFeature:
         """How windows are made."""
-        feature = self.use.constraint.feature
+        feature = self.constraint.feature
         assert isinstance(feature, SequenceFeature)
         return feature
 
@@ -157,7 +156,7 @@ class CompiledLocal:
         if len(missing):
             first = len(store.rows)
             kinds = self.kinds(missing)
-            if isinstance(self.use, Soft):
+            if self.weight is not None:
                 known = store.bounds.reshape(-1, self.V, self.V)
                 store.bounds = np.concatenate([known, self._bounds(kinds)])
             else:
@@ -168,9 +167,8 @@ class CompiledLocal:
         return np.array([store.rows[code] for code in codes.tolist()], dtype=np.int64)
 
     def _bounds(self, kinds: Ints) -> Floats:
-        assert isinstance(self.use, Soft)
         bounds = np.empty((len(kinds), self.V, self.V))
-        given, pads, weight = self.context_activations(kinds), kinds[:, -2:], self.use.weight
+        given, pads, weight = self.context_activations(kinds), kinds[:, -2:], self.weight
         run = backend().pair_bounds
         share_rows(
             lambda first, last: run(given, pads, self.table, self.ends, weight, first, last, bounds),
@@ -180,7 +178,7 @@ class CompiledLocal:
 
     def _lists(self, kinds: Ints) -> tuple[Ints, Ints]:
         """(indptr, codes) of the allowed n-grams of kinds."""
-        constraint = self.use.constraint
+        constraint = self.constraint
         if all(margin_bound(part, constraint.space) == 0 for part in constraint.network.parts):
             given, pads = self.context_activations(kinds), np.ascontiguousarray(kinds[:, -2:])
             run = backend().allowed_codes
@@ -195,7 +193,7 @@ class CompiledLocal:
 
     def _exact_list(self, kind: Ints) -> Ints:
         """The same for one kind, by rational arithmetic where floats do not do."""
-        mask = compile_masks(self.use.constraint).masks(kind[None, :-2])[0]
+        mask = compile_masks(self.constraint).masks(kind[None, :-2])[0]
         L = len(self.order)
         codes = np.zeros(1, dtype=np.int64)
         cells: list[Ints] = []
@@ -206,15 +204,16 @@ class CompiledLocal:
         return codes[mask[np.ix_(*cells)].reshape(-1)]
 
 
-def compile_local(use: Hard | Soft, labels: Sequence[str]) -> CompiledLocal:
+def compile_local(
+    constraint: LearnedConstraint, weight: float | None, labels: Sequence[str], name: str
+) -> CompiledLocal:
     """The constraint on the labels of a model, in their order; a label unknown to the feature is an error."""
-    constraint = use.constraint
     feature = constraint.feature
     assert isinstance(feature, SequenceFeature)
     unknown = [label for label in labels if label not in feature.labels]
     if unknown:
         raise InvalidInput(
-            f"{use.name!r} was learned without label {unknown[0]!r} ({len(unknown)} of {len(labels)} labels"
+            f"{name!r} was learned without label {unknown[0]!r} ({len(unknown)} of {len(labels)} labels"
             " of the model are unknown to it); use a constraint for this label set."
         )
     axes, parts = constraint.space.axes, constraint.network.parts
@@ -227,7 +226,8 @@ def compile_local(use: Hard | Soft, labels: Sequence[str]) -> CompiledLocal:
         if feature.pad:
             table[i, -1] = own[len(feature.labels)]
     compiled = CompiledLocal(
-        use,
+        constraint,
+        weight,
         table,
         np.concatenate([part.b for part in parts]),
         np.cumsum([part.K for part in parts]),
@@ -235,7 +235,5 @@ def compile_local(use: Hard | Soft, labels: Sequence[str]) -> CompiledLocal:
         tuple(np.ascontiguousarray(axis.table(W)) for axis in axes[: -feature.n]),
     )
     if np.prod([float(size) for size in compiled.shape]) > 2.0**62:
-        raise TooLarge(
-            f"{use.name!r} has too many distinct windows to number; use a smaller n or vocabulary."
-        )
+        raise TooLarge(f"{name!r} has too many distinct windows to number; use a smaller n or vocabulary.")
     return compiled

@@ -27,9 +27,9 @@ from lcons_core._errors import InvalidInput, Unsupported
 from lcons_core.features import Counts
 from lcons_decode._constraints import Constraint
 from lcons_decode._result import Decoding, Status
-from lcons_decode._scores import ChainScores, Floats, checked_scores
+from lcons_decode._scores import ChainScores, Floats, X, checked_scores
 from lcons_decode.chains._constrained import constrained_viterbi
-from lcons_decode.chains._windows import ChainConstraints, X
+from lcons_decode.chains._windows import ChainConstraints
 
 ROUNDS = 200
 

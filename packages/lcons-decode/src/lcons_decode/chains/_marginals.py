@@ -15,9 +15,9 @@ import numpy as np
 
 from lcons_core._errors import InvalidInput
 from lcons_decode._constraints import Constraint
-from lcons_decode._scores import ChainBatch, ChainScores, Floats, checked_scores
-from lcons_decode.chains._lattice import broken, penalties
-from lcons_decode.chains._windows import ChainConstraints, X, lay_out
+from lcons_decode._scores import ChainBatch, ChainScores, Floats, X, checked_scores
+from lcons_decode.chains._windows import ChainConstraints, lay_out
+from lcons_decode.kernels import _plain as plain
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,11 +54,11 @@ def marginals(
     steps = np.empty((T, S, L))
     for t in range(T):
         own = np.tile(scores.start, (S, 1)) if t == 0 else arcs
-        gains = own + scores.emission[t] + penalties(grams, t, layout)
-        steps[t] = np.where(broken(grams, t, layout) > 0, -np.inf, gains)
-    ending = np.append(scores.stop, -np.inf)[states % V] + penalties(stops, T, layout)
+        gains = own + scores.emission[t] + plain.penalties(grams, t, layout.units, V)
+        steps[t] = np.where(plain.broken(grams, t, layout.lists) > 0, -np.inf, gains)
+    ending = np.append(scores.stop, -np.inf)[states % V] + plain.penalties(stops, T, layout.units, V)
     backward = np.empty((T + 1, S))
-    backward[T] = np.where(broken(stops, T, layout) > 0, -np.inf, ending)
+    backward[T] = np.where(plain.broken(stops, T, layout.lists) > 0, -np.inf, ending)
     for t in range(T - 1, -1, -1):
         backward[t] = _log_sum(steps[t] + backward[t + 1][grams % S], axis=1)
     total = float(backward[0, S - 1])

@@ -1,6 +1,4 @@
-"""Sharing work between threads; the compiled kernels run without the interpreter lock.
-
-The best labelling of a chain, exactly: Viterbi, without constraints.
+"""The best labelling of a chain, exactly: Viterbi, without constraints.
 
     right[t, b] = emission[t, b] + max_c (transition[b, c] + right[t + 1, c])
 
@@ -11,34 +9,11 @@ Paper: the "exact" rows of Sec. 5 and 6.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
-
 import numpy as np
 
 from lcons_decode._result import Decoding, Status
 from lcons_decode._scores import ChainBatch, ChainScores, Floats, Ints, Sequences
-from lcons_decode.kernels import backend
-from lcons_decode.kernels._arrays import Chain
-
-Result = TypeVar("Result")
-
-LEAST_SHARE = 64
-PIECES = 4  # a worker: pieces differ in cost
-
-
-def share_rows(run: Callable[[int, int], Result], total: int, threads: int | None = None) -> list[Result]:
-    """run(first, last) for ranges that cover 0 .. total - 1, in order, on at most `threads` threads (all
-    cores)."""
-    workers = min(threads or os.cpu_count() or 1, max(1, total // LEAST_SHARE))
-    if workers == 1:
-        return [run(0, total)]
-    pieces = min(PIECES * workers, total)
-    edges = [total * i // pieces for i in range(pieces + 1)]
-    with ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(run, edges[:-1], edges[1:]))
+from lcons_decode.kernels import Chain, backend, share_rows
 
 
 def viterbi(scores: ChainScores) -> Decoding:

@@ -1,13 +1,13 @@
 """All constraints of a decoder, compiled for the labels of a model and laid out for a batch of sequences.
 
 Hard local constraints become rows of allowed n-gram codes, soft ones context activations and label tables;
-both are indexed by step (see `kernels.arrays`). Rows are found once per distinct window and kept as long as
+both are indexed by step (see `kernels._arrays`). Rows are found once per distinct window and kept as long as
 the `ChainConstraints` lives, so compile once and decode a whole corpus.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,14 +17,11 @@ from lcons_core._errors import InvalidInput, TooLarge
 from lcons_core._instance import Instance
 from lcons_decode._constraints import Constraint, ConstraintSet, Soft
 from lcons_decode._result import Violation
-from lcons_decode._scores import ChainBatch
+from lcons_decode._scores import ChainBatch, Columns, X
 from lcons_decode.chains._contributions import CompiledLocal, compile_local, gram_members
-from lcons_decode.kernels._arrays import Chain, Ints, Lists, Small, Units
+from lcons_decode.kernels import Chain, Ints, Layout, Lists, Small, Units
 
 MAX_STATES = 2**22
-
-Columns = Mapping[str, Sequence[str]]
-X = Columns | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +46,8 @@ class ChainConstraints:
                 )
             return constraints
         named = ConstraintSet.of(constraints)
-        hard = tuple(compile_local(use, names) for use in named.hard)
-        soft = tuple(compile_local(use, names) for use in named.soft)
+        hard = tuple(compile_local(use.constraint, None, names, use.name) for use in named.hard)
+        soft = tuple(compile_local(use.constraint, use.weight, names, use.name) for use in named.soft)
         compiled = cls(names, named, hard, soft)
         if len(names) ** compiled.m > MAX_STATES:
             raise TooLarge(
@@ -75,10 +72,10 @@ class ChainConstraints:
         """The hard constraints that a labelling breaks, by name and position."""
         instance = Instance(x or {}, tuple(y))
         found = []
-        for local in self.hard:
+        for use, local in zip(self.named.hard, self.hard, strict=True):
             positions = local.positions(len(instance.y))
-            broken = local.use.constraint.violations(instance)
-            found += [Violation(local.use.name, int(positions[i])) for i in broken]
+            broken = use.constraint.violations(instance)
+            found += [Violation(use.name, int(positions[i])) for i in broken]
         return tuple(found) + self.global_violations(y, x)
 
     def global_violations(self, y: Sequence[str], x: X = None) -> tuple[Violation, ...]:
@@ -109,20 +106,6 @@ def _penalty(uses: Iterable[Soft], y: Sequence[str], x: X) -> float:
         margins = np.atleast_1d(use.constraint.margin(feature.psi(instance)))
         total -= use.weight * float(np.logaddexp(0.0, -margins).sum())
     return total
-
-
-@dataclass(frozen=True, eq=False)
-class Layout:
-    """What the kernels read, for one batch."""
-
-    chain: Chain
-    lists: Lists
-    units: Units
-
-    @property
-    def m(self) -> int:
-        """How many past labels a state holds."""
-        return self.lists.m
 
 
 def lay_out(batch: ChainBatch, constraints: ChainConstraints, xs: Sequence[X] | None) -> Layout:

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from lcons_core._errors import InvalidInput, LconsError
 from lcons_core._instance import WORD
-from lcons_decode._scores import ChainScores
-from lcons_decode._stream import WORDS, Scored
+from lcons_decode._scores import WORDS, ChainScores, Scored
 
 MODEL = ("transition", "start", "stop")
 
@@ -31,7 +30,7 @@ class ScoreModel:
         if labels is None:
             raise InvalidInput(
                 f"{where}: expected the names of the labels, found none; give them as `labels`, first of all,"
-                " or name a file of them with --labels."
+                " or pass `labels=`."
             )
         L = len(labels)
         arrays = {

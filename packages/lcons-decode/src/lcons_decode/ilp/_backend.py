@@ -1,7 +1,7 @@
 """A program in python-mip: CBC by default, HiGHS as a choice.
 
 The gap is 0 and tolerances are as tight as the solvers take them; what they still let through is for the
-caller to check (`check.py`). Rows can be added and the program solved again; there are no callbacks. mip is
+caller to check (`_check.py`). Rows can be added and the program solved again; there are no callbacks. mip is
 imported here and only when a model is made.
 """
 
@@ -17,7 +17,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from lcons_core._errors import InvalidInput, LconsError, MissingExtra
-from lcons_decode.ilp._program import Name, Program, Row, Sense, Type
+from lcons_decode.ilp._program import Name, Program, Row, Sense, Type, holds
 
 TOLERANCE = 1e-9
 BELIEVABLE = 1e-5
@@ -163,11 +163,6 @@ class MipModel:
         else:
             for option in ("mip_feasibility_tolerance", "primal_feasibility_tolerance"):
                 model.solver._set_double_option_value(option, TOLERANCE)
-
-
-def holds(sense: Sense, value: float, rhs: float) -> bool:
-    """Whether `value sense rhs`."""
-    return {Sense.AT_MOST: value <= rhs, Sense.AT_LEAST: value >= rhs, Sense.EQUAL: value == rhs}[sense]
 
 
 def read_solver(solver: Solver | str) -> Solver:

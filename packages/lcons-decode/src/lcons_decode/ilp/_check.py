@@ -27,9 +27,8 @@ import numpy as np
 from lcons_core._arithmetic import Floats
 from lcons_core._errors import LconsError
 from lcons_core._psi import SparsePsi
-from lcons_decode.ilp._backend import holds
-from lcons_decode.ilp._ground import Grounded
-from lcons_decode.ilp._program import Name, Program, Row, Sense, Type, Values
+from lcons_decode.ilp._forms import Grounded
+from lcons_decode.ilp._program import Name, Program, Row, Sense, Type, Values, holds
 
 FAR_FROM_INTEGRAL = 1e-3
 CONTINUOUS_TOLERANCE = 1e-6

@@ -40,8 +40,7 @@ from lcons_core.reason._simplify import SimplifiedRows, common_space
 from lcons_decode.ilp._backend import Found, MipModel, Solver, read_solver
 from lcons_decode.ilp._check import no_good, rounded
 from lcons_decode.ilp._constraint_program import SpaceProgram, space_program
-from lcons_decode.ilp._forms import affine, with_constraints
-from lcons_decode.ilp._ground import Grounded
+from lcons_decode.ilp._forms import Grounded, affine, with_constraints
 from lcons_decode.ilp._program import Program, Row, Sense, Type, Variable
 
 MAX_CANDIDATES = 100

@@ -34,11 +34,8 @@ from lcons_core._errors import InvalidInput
 from lcons_core._space import FeatureSpace
 from lcons_core._tables import Form, Progress, read_form
 from lcons_core.reason._simplify import simplify
-from lcons_decode.ilp._backend import holds
-from lcons_decode.ilp._forms import affine, with_constraints
-from lcons_decode.ilp._ground import Grounded
-from lcons_decode.ilp._indicators import MAX_TERMS, Expression, PsiRow
-from lcons_decode.ilp._program import Name, Program, Row, Sense, Type, Values, Variable
+from lcons_decode.ilp._forms import MAX_TERMS, Expression, Grounded, PsiRow, affine, with_constraints
+from lcons_decode.ilp._program import Name, Program, Row, Sense, Type, Values, Variable, holds
 
 
 @dataclass(frozen=True)

@@ -20,15 +20,13 @@ from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput, LconsError
 from lcons_core._instance import Instance
 from lcons_core.features import Tuples
-from lcons_decode._constraints import Hard
-from lcons_decode._relations import MEMBERS, RelationDecoding, RelationScores
-from lcons_decode._result import Decoding
-from lcons_decode._scores import ChainScores, checked_scores
+from lcons_decode._constraints import MEMBERS, Hard
+from lcons_decode._result import Decoding, RelationDecoding
+from lcons_decode._scores import ChainScores, RelationScores, checked_scores
 from lcons_decode.ilp._backend import Solver
-from lcons_decode.ilp._forms import Form
-from lcons_decode.ilp._ground import Grounded, Hinge, ground_chain, ground_tuples, read_use
-from lcons_decode.ilp._indicators import MAX_TERMS
-from lcons_decode.ilp._program import Program, chain_program, graph_program
+from lcons_decode.ilp._forms import MAX_TERMS, Form, Grounded
+from lcons_decode.ilp._ground import Hinge, ground_chain, ground_tuples, read_use
+from lcons_decode.ilp._program import Program, graph_program
 from lcons_decode.ilp._solve import solve
 
 
@@ -69,6 +67,26 @@ def decode_ilp(
             raise LconsError(f"the answer breaks {name!r}; this is an error in lcons, please report it.")
     score = scores.score(y) - result.stats["penalty"]
     return Decoding(y, score, result.status, result.stats, result.violations)
+
+
+def chain_program(scores: ChainScores) -> Program:
+    """The labellings of a sequence: decision t is position t, its indicators are (t, label).
+
+    >>> len(chain_program(ChainScores([[1.0, 0.0], [0.0, 2.0]], [[0.0, 1.0], [0.0, 0.0]])).variables)
+    8
+    """
+    emission = scores.emission.copy()
+    if len(scores):
+        emission[0] += scores.start
+        emission[-1] += scores.stop
+    names = scores.labels
+    decisions = {t: dict(zip(names, row.tolist(), strict=True)) for t, row in enumerate(emission)}
+    moves = {
+        (names[i], names[j]): float(scores.transition[i, j])
+        for i in range(len(names))
+        for j in range(len(names))
+    }
+    return graph_program(decisions, {(t - 1, t): moves for t in range(1, len(scores))})
 
 
 def relation_program(scores: RelationScores) -> Program:

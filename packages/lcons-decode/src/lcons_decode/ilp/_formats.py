@@ -21,9 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from lcons_core._errors import DamagedFile, InvalidInput
-from lcons_decode.ilp import _lp as lp
-from lcons_decode.ilp import _mps as mps
-from lcons_decode.ilp._model import Column, Model
+from lcons_decode.ilp._linear_model import Column, Model, read_lp, read_mps, write_lp, write_mps
 from lcons_decode.ilp._program import Name, Program, Row, Type, Variable
 
 _VERSION = 1
@@ -169,8 +167,8 @@ def _restored(entries: Sequence[dict[str, Any]], model: Model) -> Program:
 
 _Format = tuple[str, Callable[[Model], Iterator[str]], Callable[[Sequence[str]], Model]]
 _FORMATS: dict[str, _Format] = {
-    ".lp": (lp.COMMENT, lp.write_lp, lp.read_lp),
-    ".mps": (mps.COMMENT, mps.write_mps, mps.read_mps),
+    ".lp": ("\\", write_lp, read_lp),
+    ".mps": ("*", write_mps, read_mps),
 }
 
 

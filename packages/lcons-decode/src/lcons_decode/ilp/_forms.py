@@ -14,7 +14,7 @@ Paper: Theorem 1 for ROWS. Not in the paper: LIFTED, CUTS, the hinge.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -24,9 +24,39 @@ from lcons_core._arithmetic import Floats
 from lcons_core._cuts import most_violated
 from lcons_core._errors import InvalidInput, TooLarge
 from lcons_core._inequalities import LinearInequalities, estimate_rows, to_inequalities
-from lcons_decode.ilp._ground import Grounded
-from lcons_decode.ilp._indicators import MAX_TERMS, PsiRow
-from lcons_decode.ilp._program import Name, Program, Row, Sense, Type, Variable
+from lcons_core._network import Network
+from lcons_core._psi import Psi
+from lcons_decode.ilp._program import Name, Program, Row, Sense, Type, Values, Variable
+
+MAX_TERMS = 2_000_000
+Expression = tuple[tuple[Name, float], ...]
+
+
+@dataclass(frozen=True)
+class PsiRow:
+    """One psi row: column j is `constant[j]` (0 where absent) plus the terms of `columns[j]`."""
+
+    constant: Mapping[int, float]
+    columns: Mapping[int, Expression]
+
+
+@dataclass(frozen=True, eq=False)
+class Grounded:
+    """A constraint in a program: its psi rows, the auxiliary variables and rows they need, and psi.
+
+    `weight` is None for a hard constraint, else that of the hinge. `psi` reads the decoded structure
+    itself, not the auxiliary variables, so that a verdict on it does not depend on the encoding.
+    `positions[i]` is where row i ends in a sequence, None elsewhere.
+    """
+
+    name: str
+    network: Network
+    psi_rows: tuple[PsiRow, ...]
+    psi: Callable[[Values], Psi]
+    variables: tuple[Variable, ...] = ()
+    rows: tuple[Row, ...] = ()
+    weight: float | None = None
+    positions: tuple[int | None, ...] = ()
 
 
 class Form(StrEnum):

@@ -1,8 +1,13 @@
 """Learned constraints grounded in a program: every psi column as an expression over the program's variables.
 
-For n-grams, counts and tuples psi is linear in the indicators; an existence bit is linear through auxiliary
-variables (`indicators.py`). Columns that no unit looks at are left out. A feature that has no grounding is
-refused by name, never approximated.
+For n-grams, counts and tuples psi is linear in the indicators. An existence bit is an OR of ANDs, which is
+linear through auxiliary variables that are exact at every integral point:
+
+    AND a of x_1 .. x_m:   a <= x_i,   a >= sum_i x_i - (m - 1)
+    OR  e of g_1 .. g_m:   e >= g_i,   e <= sum_i g_i
+
+Where the program has pair variables, an AND of neighbours is one of them. Columns that no unit looks at are
+left out. A feature that has no grounding is refused by name, never approximated.
 
 Paper: Sec. 2.1 and Appendix C. Not in the paper: the exact encoding of existence; the paper grounds only
 linear psi.
@@ -10,21 +15,22 @@ linear psi.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from lcons_core._constraint import LearnedConstraint
-from lcons_core._errors import InvalidInput, Unsupported
+from lcons_core._errors import InvalidInput, TooLarge, Unsupported
 from lcons_core._instance import Instance
 from lcons_core._network import Network
 from lcons_core._psi import Psi
 from lcons_core.features import GroundedRow, Tuples
 from lcons_decode._constraints import Hard, Soft
-from lcons_decode.ilp._indicators import MAX_TERMS, Encoder, Expression, PsiRow, check_size
-from lcons_decode.ilp._program import Name, Program, Row, Values, Variable
+from lcons_decode.ilp._forms import MAX_TERMS, Expression, Grounded, PsiRow
+from lcons_decode.ilp._program import Name, Program, Row, Sense, Type, Values, Variable, pair_name
 
 
 @dataclass(frozen=True)
@@ -37,25 +43,6 @@ class Hinge:
 
     def __post_init__(self) -> None:
         checked_weight(self.weight)
-
-
-@dataclass(frozen=True, eq=False)
-class Grounded:
-    """A constraint in a program: its psi rows, the auxiliary variables and rows they need, and psi.
-
-    `weight` is None for a hard constraint, else that of the hinge. `psi` reads the decoded structure
-    itself, not the auxiliary variables, so that a verdict on it does not depend on the encoding.
-    `positions[i]` is where row i ends in a sequence, None elsewhere.
-    """
-
-    name: str
-    network: Network
-    psi_rows: tuple[PsiRow, ...]
-    psi: Callable[[Values], Psi]
-    variables: tuple[Variable, ...] = ()
-    rows: tuple[Row, ...] = ()
-    weight: float | None = None
-    positions: tuple[int | None, ...] = ()
 
 
 def ground_chain(
@@ -87,8 +74,8 @@ def ground_chain(
     columns: Mapping[str, Sequence[str]] = x or {}
     rows: list[GroundedRow] = ground(Instance(columns, [""] * T))
     used = set(np.flatnonzero(np.any([part.W.any(0) for part in learned.network.parts], axis=0)).tolist())
-    check_size(name, rows, used, max_terms)
-    encoder = Encoder(program, name)
+    _check_size(name, rows, used, max_terms)
+    encoder = _Encoder(program, name)
     psi_rows = tuple(encoder.psi_row(i, row, used) for i, row in enumerate(rows))
 
     def psi(values: Values) -> Psi:
@@ -221,3 +208,68 @@ def _positions(feature: Any, rows: int) -> tuple[int | None, ...]:
     if pad is None or n is None:
         return (None,) * rows
     return tuple(i if pad else i + n - 1 for i in range(rows))
+
+
+class _Encoder:
+    """Collects the auxiliary variables and rows of a constraint's existence bits."""
+
+    def __init__(self, program: Program, name: str) -> None:
+        self.program, self.name = program, name
+        self.variables: dict[Name, Variable] = {}
+        self.rows: list[Row] = []
+
+    def psi_row(self, index: int, row: GroundedRow, used: set[int]) -> PsiRow:
+        """The row over the program's variables; labels that the program does not have are never chosen."""
+        columns: dict[int, Expression] = {}
+        for j, indicators in row.linear.items():
+            if j in used:
+                names = [self._indicator(*indicator) for indicator in indicators]
+                columns[j] = tuple((name, 1.0) for name in names if name is not None)
+        for j, groups in row.any_of.items():
+            if j in used:
+                columns[j] = self._any_of(("exists", self.name, index, j), groups)
+        return PsiRow({j: float(value) for j, value in row.constant.items()}, columns)
+
+    def _indicator(self, position: int, label: str) -> Name | None:
+        return self.program.decisions[position].get(label)
+
+    def _any_of(self, e: Name, groups: Iterable[tuple[tuple[int, str], ...]]) -> Expression:
+        members = [name for group in groups if (name := self._all_of(group)) is not None]
+        if len(members) < 2:
+            return tuple((name, 1.0) for name in members)
+        self.variables[e] = Variable(e, type=Type.IMPLIED)
+        for i, member in enumerate(members):
+            self.rows.append(Row((e, "or", i), ((e, 1.0), (member, -1.0)), Sense.AT_LEAST, 0.0))
+        terms = ((e, 1.0), *((member, -1.0) for member in members))
+        self.rows.append(Row((e, "only if"), terms, Sense.AT_MOST, 0.0))
+        return ((e, 1.0),)
+
+    def _all_of(self, group: tuple[tuple[int, str], ...]) -> Name | None:
+        names = [self._indicator(*indicator) for indicator in group]
+        members = [name for name in names if name is not None]
+        if len(members) < len(names):
+            return None
+        pairs = [pair_name(a[0], b[0], a[1], b[1]) for a, b in pairwise(group)]
+        if pairs and all(pair in self.program.variables for pair in pairs):
+            members = pairs
+        if len(members) == 1:
+            return members[0]
+        a: Name = ("and", *members)
+        if a not in self.variables:
+            self.variables[a] = Variable(a, type=Type.IMPLIED)
+            for i, member in enumerate(members):
+                self.rows.append(Row((a, "if", i), ((a, 1.0), (member, -1.0)), Sense.AT_MOST, 0.0))
+            terms = ((a, 1.0), *((member, -1.0) for member in members))
+            self.rows.append(Row((a, "and"), terms, Sense.AT_LEAST, 1.0 - len(members)))
+        return a
+
+
+def _check_size(name: str, rows: Sequence[GroundedRow], used: set[int], max_terms: int) -> None:
+    """Refuses an encoding of OR and AND indicators that would be too large, stating its size."""
+    groups = [group for row in rows for j, some in row.any_of.items() if j in used for group in some]
+    terms = sum(3 + 3 * len(group) * (len(group) > 1) for group in groups)
+    if terms > max_terms:
+        raise TooLarge(
+            f"{name!r} needs {len(groups):,} occurrences of n-grams, {terms:,} terms, above the limit of"
+            f" {max_terms:,}; use a smaller n, fewer labels, or raise max_terms."
+        )

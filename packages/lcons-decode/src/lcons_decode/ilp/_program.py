@@ -27,7 +27,6 @@ from functools import cached_property
 from typing import Any
 
 from lcons_core._errors import InvalidInput
-from lcons_decode._scores import ChainScores
 
 Name = Hashable
 Values = Mapping[Name, float]
@@ -163,26 +162,6 @@ class Program:
         return replace(self, variables=variables)
 
 
-def chain_program(scores: ChainScores) -> Program:
-    """The labellings of a sequence: decision t is position t, its indicators are (t, label).
-
-    >>> len(chain_program(ChainScores([[1.0, 0.0], [0.0, 2.0]], [[0.0, 1.0], [0.0, 0.0]])).variables)
-    8
-    """
-    emission = scores.emission.copy()
-    if len(scores):
-        emission[0] += scores.start
-        emission[-1] += scores.stop
-    names = scores.labels
-    decisions = {t: dict(zip(names, row.tolist(), strict=True)) for t, row in enumerate(emission)}
-    moves = {
-        (names[i], names[j]): float(scores.transition[i, j])
-        for i in range(len(names))
-        for j in range(len(names))
-    }
-    return graph_program(decisions, {(t - 1, t): moves for t in range(1, len(scores))})
-
-
 def graph_program(decisions: Mapping[Any, Mapping[str, float]], factors: Factors | None = None) -> Program:
     """Decisions with a score a label, and scores for pairs of labels of two decisions (0 where not given).
 
@@ -203,6 +182,11 @@ def graph_program(decisions: Mapping[Any, Mapping[str, float]], factors: Factors
         if any(scores.values()):
             _add_factor(variables, rows, (a, b), scores, chosen)
     return Program(variables, chosen, tuple(rows))
+
+
+def holds(sense: Sense, value: float, rhs: float) -> bool:
+    """Whether `value sense rhs`."""
+    return {Sense.AT_MOST: value <= rhs, Sense.AT_LEAST: value >= rhs, Sense.EQUAL: value == rhs}[sense]
 
 
 def pair_name(a: Hashable, b: Hashable, label_a: str, label_b: str) -> Name:

@@ -7,7 +7,7 @@
 
 A solver works with tolerances, so a solution that violates a learned row by less than them is possible; the
 network's own verdict settles it. What remains the solver's word is that nothing better was missed.
-INFEASIBLE comes with the constraints that clash (`clash.py`). Ties are broken by the solver, not by label
+INFEASIBLE comes with the constraints that clash (`find_clash`). Ties are broken by the solver, not by label
 order.
 
 Paper: Sec. 4 and Appendices B, C decode by integer programs. Not in the paper: the checks, no-good rows,
@@ -22,13 +22,15 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from lcons_core._errors import LconsError
 from lcons_decode._result import Status, Violation
 from lcons_decode.ilp._backend import Answer, Found, MipModel, Solver, read_solver
 from lcons_decode.ilp._check import Check, check, find_clash, no_good, rounded
-from lcons_decode.ilp._forms import Form, cut, read_form, slack_name, with_constraints
-from lcons_decode.ilp._ground import Grounded
-from lcons_decode.ilp._indicators import MAX_TERMS
-from lcons_decode.ilp._program import Name, Program
+from lcons_decode.ilp._forms import MAX_TERMS, Form, Grounded, cut, read_form, slack_name, with_constraints
+from lcons_decode.ilp._program import Name, Program, graph_program
+from lcons_decode.kernels._arrays import Floats, Ints
 
 MAX_ROUNDS = 10_000
 SLACK_TOLERANCE = 1e-7
@@ -62,7 +64,6 @@ def solve(
 ) -> Assignment:
     """The best assignment that satisfies every row and every constraint.
 
-    >>> from lcons_decode.ilp._program import graph_program
     >>> solve(graph_program({"city": {"Location": 2.0, "Person": 1.0}})).labels
     {'city': 'Location'}
     """
@@ -79,6 +80,28 @@ def solve(
         stats = {**result.stats, "clash": find_clash(program, hard, feasible)}
         return Assignment({}, -math.inf, Status.INFEASIBLE, stats)
     return result
+
+
+def label_pairs_by_ilp(unary: Floats, best: Floats, solver: Solver | str = Solver.CBC) -> Ints:
+    """The labels with the largest sum of unary (n, L) and pair values (n, n, L, L), of i < j.
+
+    >>> best = np.zeros((2, 2, 2, 2))
+    >>> best[0, 1] = [[0, 1], [2, 0]]
+    >>> label_pairs_by_ilp(np.zeros((2, 2)), best).tolist()
+    [1, 0]
+    """
+    n, L = unary.shape
+    names = [str(label) for label in range(L)]
+    decisions = {i: dict(zip(names, map(float, unary[i]), strict=True)) for i in range(n)}
+    factors: dict[tuple[Hashable, Hashable], dict[tuple[str, str], float]] = {
+        (i, j): {(names[a], names[b]): float(best[i, j, a, b]) for a in range(L) for b in range(L)}
+        for i in range(n)
+        for j in range(i + 1, n)
+    }
+    found = solve(graph_program(decisions, factors), solver=solver)
+    if found.status is not Status.OPTIMAL:
+        raise LconsError(f"the integer program of {n} candidates ended with {found.status}; use fewer.")
+    return np.array([int(found.labels[i]) for i in range(n)], dtype=np.int64)
 
 
 class Search:

@@ -1,16 +1,42 @@
 """The inner loops of the decoders, twice: compiled by numba, and in numpy. Both give the same answers.
 
-`LCONS_DECODE_BACKEND` (numba or numpy) chooses by hand; numba is imported at the first use only.
+    Layout(chain, lists, units) -> backend().constrained_many, beam_many, ... -> labels, scores, How
+
+`LCONS_DECODE_BACKEND` (numba or numpy) chooses by hand; numba is imported at the first use only. The compiled
+ones run without the interpreter lock, so that threads can share the rows of a batch.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from types import ModuleType
+from typing import TypeVar
 
 from lcons_core._errors import InvalidInput
+from lcons_decode.kernels._arrays import Chain, Floats, How, Ints, Layout, Lists, Small, Units
+
+__all__ = [
+    "BACKENDS",
+    "Chain",
+    "Floats",
+    "How",
+    "Ints",
+    "Layout",
+    "Lists",
+    "Small",
+    "Units",
+    "backend",
+    "share_rows",
+]
 
 BACKENDS = ("numba", "numpy")
+
+Result = TypeVar("Result")
+
+LEAST_SHARE = 64
+PIECES = 4  # a worker: pieces differ in cost
 
 
 def backend() -> ModuleType:
@@ -29,3 +55,15 @@ def backend() -> ModuleType:
     from lcons_decode.kernels import _plain as plain
 
     return plain
+
+
+def share_rows(run: Callable[[int, int], Result], total: int, threads: int | None = None) -> list[Result]:
+    """run(first, last) for ranges that cover 0 .. total - 1, in order, on at most `threads` threads (all
+    cores)."""
+    workers = min(threads or os.cpu_count() or 1, max(1, total // LEAST_SHARE))
+    if workers == 1:
+        return [run(0, total)]
+    pieces = min(PIECES * workers, total)
+    edges = [total * i // pieces for i in range(pieces + 1)]
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(run, edges[:-1], edges[1:]))

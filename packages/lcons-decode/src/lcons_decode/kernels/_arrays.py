@@ -8,14 +8,35 @@ from the left, so that ties go to the first labelling in declared label order.
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lcons_decode._result import Status
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Small = NDArray[np.int32]
+
+
+class How(IntEnum):
+    """How exact decoding under hard constraints found a labelling, as the kernels write it.
+
+    VERIFIED: the unconstrained best satisfies them. SATISFIED: the best of those that do. RELAXED: none does,
+    and this one breaks the fewest windows. INFEASIBLE: no labelling has a finite score.
+    """
+
+    VERIFIED = 0
+    SATISFIED = 1
+    RELAXED = 2
+    INFEASIBLE = 3
+
+    @property
+    def status(self) -> Status:
+        """What that makes of the answer."""
+        return {How.RELAXED: Status.RELAXED, How.INFEASIBLE: Status.INFEASIBLE}.get(self, Status.OPTIMAL)
 
 
 class Chain(NamedTuple):
@@ -66,3 +87,16 @@ class Units(NamedTuple):
     weights: Floats
     bound_rows: Ints
     bounds: Floats
+
+
+class Layout(NamedTuple):
+    """All that the kernels read for one batch."""
+
+    chain: Chain
+    lists: Lists
+    units: Units
+
+    @property
+    def m(self) -> int:
+        """How many past labels a state holds."""
+        return self.lists.m

@@ -1,4 +1,4 @@
-"""The inner loops in numpy: the same functions and answers as `kernels.compiled`, without compiling anything.
+"""The inner loops in numpy: the same functions and answers as `kernels._compiled`, with nothing compiled.
 
 One dense dynamic program over (state, label) serves hard, relaxed and soft decoding alike, so this path is
 simple rather than fast: it steps in where numba is missing, and checks it where it is not.
@@ -10,11 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from lcons_decode.kernels._arrays import Chain, Floats, Ints, Lists, Units
-from lcons_decode.kernels._plain_pairs import best_pairs as best_pairs
-from lcons_decode.kernels._plain_pairs import label_pairs as label_pairs
-
-VERIFIED, SATISFIED, RELAXED, INFEASIBLE = 0, 1, 2, 3
+from lcons_decode.kernels._arrays import Chain, Floats, How, Ints, Lists, Units
 
 
 def allowed_codes(
@@ -93,12 +89,12 @@ def constrained_many(
     viterbi_many(chain, first, last, free, scores)
     for i in range(first, last):
         a, b = chain.offsets[i], chain.offsets[i + 1]
-        y[a:b], how[i] = free[a:b], VERIFIED if scores[i] > -np.inf else INFEASIBLE
-        if a == b or how[i] == INFEASIBLE:
+        y[a:b], how[i] = free[a:b], How.VERIFIED if scores[i] > -np.inf else How.INFEASIBLE
+        if a == b or how[i] == How.INFEASIBLE:
             continue
         broken_windows, scores[i], y[a:b] = _dense(chain.emission[a:b], chain, a + i, lists, None, lists.m)
         if broken_windows or not np.array_equal(y[a:b], free[a:b]):
-            how[i] = RELAXED if broken_windows else SATISFIED
+            how[i] = How.RELAXED if broken_windows else How.SATISFIED
 
 
 def soft_many(
@@ -115,7 +111,7 @@ def soft_many(
     """Sequences first .. last - 1: the best labelling under soft constraints as well, into packed y."""
     for i in range(first, last):
         a, b = chain.offsets[i], chain.offsets[i + 1]
-        if b > a and how[i] != INFEASIBLE:
+        if b > a and how[i] != How.INFEASIBLE:
             _, scores[i], y[a:b] = _dense(chain.emission[a:b], chain, a + i, lists, units, m)
 
 
@@ -270,3 +266,89 @@ def _programme(
         suffix[t] = best.max(1)
         count[t] = totals[states, choices[t]]
     return count, suffix, choices
+
+
+def best_pairs(
+    relations: Ints, starts: Ints, forward: Ints, backward: Ints, cost: Ints, never: int
+) -> tuple[Ints, Ints]:
+    """(best, choice) (n, n, L, L), of i < j: the best value of the two relations between i and j for labels a
+    of i and b of j, and which entry of the list of (a, b) gives it, the first of equal ones; `never` and -1
+    where the list is empty."""
+    n, L = len(relations), int(np.sqrt(len(starts) - 1))
+    best = np.full((n, n, L, L), never, dtype=np.int64)
+    choice = np.full((n, n, L, L), -1, dtype=np.int64)
+    values = relations[:, :, forward] + relations[:, :, backward].transpose(1, 0, 2) - cost
+    for a in range(L):
+        for b in range(L):
+            first, last = starts[a * L + b], starts[a * L + b + 1]
+            if first < last:
+                best[:, :, a, b] = values[:, :, first:last].max(2)
+                choice[:, :, a, b] = first + values[:, :, first:last].argmax(2)
+    return best, choice
+
+
+def label_pairs(unary: Ints, best: Ints, sweeps: int, limit: int) -> tuple[Ints, int]:
+    """(labels, nodes): the labels with the largest sum of unary and pair values, the first of equal ones;
+    nodes is how many partial labellings were tried, -1 where that would be more than `limit`."""
+    n = len(unary)
+    if n == 0:
+        return np.zeros(0, dtype=np.int64), 0
+    u, p = unary.copy(), best.copy()
+    _level(u, p, sweeps)
+    ahead = np.array([p[i, i + 1 :].max(2).sum(0) for i in range(n)])
+    u += ahead
+    search = _Search(p, ahead, limit)
+    try:
+        search.go(0, 0, u, ())
+        search.first_only = True
+        search.below -= 1
+        search.found = None
+        search.go(0, 0, u, ())
+    except _OverLimit:
+        return np.zeros(n, dtype=np.int64), -1
+    return np.array(search.found, dtype=np.int64), search.nodes
+
+
+def _level(u: Ints, p: Ints, sweeps: int) -> None:
+    """Moves value between pairs and single labels without changing any sum, so that the sum of maxima comes
+    down."""
+    for _ in range(sweeps):
+        for i in range(len(u)):
+            for j in range(i + 1, len(u)):
+                total = p[i, j] + u[i][:, None] + u[j][None]
+                u[i], u[j] = total.max(1) // 2, total.max(0) // 2
+                p[i, j] = total - u[i][:, None] - u[j][None]
+
+
+class _OverLimit(Exception):
+    """More partial labellings than allowed."""
+
+
+class _Search:
+    """Depth first, in declared order: the best labelling, then the first one that is as good."""
+
+    def __init__(self, p: Ints, ahead: Ints, limit: int) -> None:
+        self.p, self.ahead, self.limit = p, ahead, limit
+        self.below = np.iinfo(np.int64).min
+        self.found: tuple[int, ...] | None = None
+        self.first_only = False
+        self.nodes = 0
+
+    def go(self, depth: int, done: int, gain: Ints, before: tuple[int, ...]) -> None:
+        """gain[i, a]: label a of decision i, with its pairs with earlier ones and the most that later ones
+        add."""
+        for a in range(gain.shape[1]):
+            if self.first_only and self.found is not None:
+                return
+            self.nodes += 1
+            if self.nodes > self.limit:
+                raise _OverLimit
+            value = done + int(gain[depth, a]) - int(self.ahead[depth, a])
+            later = gain.copy()
+            later[depth + 1 :] += self.p[depth, depth + 1 :, a]
+            if value + int(later[depth + 1 :].max(1).sum()) <= self.below:
+                continue
+            if depth == len(gain) - 1:
+                self.below, self.found = value, (*before, a)
+            else:
+                self.go(depth + 1, value, later, (*before, a))

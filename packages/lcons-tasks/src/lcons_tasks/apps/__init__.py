@@ -1,4 +1,4 @@
-"""A trained model with its constraints as one tagger: its folder, what it reads, and what it writes."""
+"""Trained models with their constraints, ready for use: tagger, extractor and reference parser."""
 
 from lcons_tasks.apps._tagger import ConstrainedTagger, load_constrained_tagger
 

@@ -1,6 +1,6 @@
-"""Corpora: reading them strictly, finding them, fetching them when asked.
+"""Corpora: strict readers of their formats, finding them on disk, and fetching them on request.
 
-Each format is a file with one reader; the catalog says which corpora there are and which reader reads them.
+Each format has one reader. The catalog lists the corpora and the reader of each.
 """
 
 from lcons_tasks.data._catalog import (

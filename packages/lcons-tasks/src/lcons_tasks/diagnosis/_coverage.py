@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lcons_core import PsiRows
 from lcons_core.features import NgramContext, Scope
 from lcons_tasks.diagnosis._material import StructureMaterial
 from lcons_tasks.diagnosis._references import Reference, seen_in_training
-from lcons_tasks.diagnosis._samples import Bools, Material, Parts
+from lcons_tasks.diagnosis._samples import Bools, Material
 
 # A share of held-out input that is unlike training and that one would want to hear of, in percent.
 WORTH_A_WARNING = 10.0
@@ -88,7 +89,7 @@ class Coverage:
 def coverage(
     material: Material,
     constraint: Reference,
-    predicted: Parts | None,
+    predicted: PsiRows | None,
     left_out: LeftOut,
     left_out_training: LeftOut,
 ) -> Coverage:

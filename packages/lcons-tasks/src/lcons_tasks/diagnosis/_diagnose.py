@@ -9,32 +9,28 @@ is refused.
 
 `diagnose`: every measurement of one constraint, on one division into training and held-out data.
 
-Which part of a file a constraint was learned from, as its provenance records it.
-
-`lcons learn` holds the last 20 % out unless told otherwise, and records `learned_from`, such as "the first
-80 % of the structures (16 of 20)" or "all 20 structures".
+`divide`: the part of a file that a constraint was learned from, and the part that was held out, as its
+provenance records them (`lcons_tasks.own_data.Split`).
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lcons_core import LearnedConstraint
+from lcons_core import Instance, LearnedConstraint
 from lcons_core._arithmetic import Floats
 from lcons_core._errors import InvalidInput, LconsError, Unsupported
-from lcons_core._instance import Instance
-from lcons_core.learn._recipe import NEGATIVES, usual_negatives
+from lcons_core.learn import NEGATIVES, usual_negatives
 from lcons_tasks.diagnosis._coverage import coverage
 from lcons_tasks.diagnosis._diagnosis import Diagnosis, Score
 from lcons_tasks.diagnosis._given import Examples, Given, Predictions, given_structures, given_tables
 from lcons_tasks.diagnosis._obedience import obedience
 from lcons_tasks.diagnosis._references import SHUFFLES, Reference, World, chance, measure
 from lcons_tasks.diagnosis._verdicts import conclude
-from lcons_tasks.own_data._data import Data, PsiTable, Structures, split
+from lcons_tasks.own_data._data import FIRST, Data, PsiTable, Structures, recorded_split, split
 from lcons_tasks.stats import Estimate, Resampler
 
 
@@ -196,10 +192,6 @@ def _described(constraint: LearnedConstraint) -> str:
     return f"{feature.kind}{context}" + ("" if n is None else f", n = {n}")
 
 
-RECORDED = "learned_from"
-_FIRST = re.compile(r"the first 80 % of the .*\(([\d,]+) of ([\d,]+)\)")
-
-
 @dataclass(frozen=True, eq=False)
 class Division:
     """What was learned from, and what was held out, None where the provenance tells of no such part; `why`
@@ -218,16 +210,15 @@ def divide(constraint: LearnedConstraint, data: Data) -> Division:
     >>> divide(iob2(["B-X", "I-X", "O"]), Structures.of([(["a"], ["O"])])).why
     'the constraint does not record which part of its data it has not seen'
     """
-    recorded = constraint.provenance.get(RECORDED)
-    if not isinstance(recorded, str):
+    words, recorded = recorded_split(constraint.provenance)
+    if not words:
         return Division(data, None, "the constraint does not record which part of its data it has not seen")
-    found = _FIRST.fullmatch(recorded)
-    if found is None:
-        return Division(data, None, f"the constraint was learned from {recorded:.80}")
-    sizes = [int(number.replace(",", "")) for number in found.groups()]
-    train, held_out = split(data)
-    if held_out is None or [len(train), len(data)] != sizes:
+    part = None if recorded is None else recorded.learned_from[0]
+    if part is None or part.which != FIRST:
+        return Division(data, None, f"the constraint was learned from {words:.80}")
+    train, held_out = split(data, part.share)
+    if held_out is None or (len(train), len(data)) != (part.count, part.of):
         return Division(
-            data, None, f"the constraint was learned from {recorded:.80}, and here are {len(data):,} in all"
+            data, None, f"the constraint was learned from {words:.80}, and here are {len(data):,} in all"
         )
-    return Division(train, held_out, f"the constraint was learned from {recorded}")
+    return Division(train, held_out, f"the constraint was learned from {words}")

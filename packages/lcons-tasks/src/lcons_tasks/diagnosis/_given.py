@@ -18,17 +18,16 @@ from typing import Any
 
 import numpy as np
 
+from lcons_core import FeatureSpace, Instance, PsiRows, SparsePsi
 from lcons_core._arithmetic import Floats
 from lcons_core._errors import InvalidInput
-from lcons_core._instance import WORD, Instance
-from lcons_core._psi import SparsePsi
-from lcons_core._space import FeatureSpace
+from lcons_core._instance import WORD
 from lcons_core.features import ConstraintFeature, NgramContext
 from lcons_tasks.data import Sentence
 from lcons_tasks.diagnosis._coverage import LeftOut
 from lcons_tasks.diagnosis._material import StructureMaterial, TableMaterial
 from lcons_tasks.diagnosis._obedience import Predicted, predicted_instances
-from lcons_tasks.diagnosis._samples import Bools, Material, Parts
+from lcons_tasks.diagnosis._samples import Bools, Material
 from lcons_tasks.own_data._data import Data, PsiTable, Structures
 from lcons_tasks.own_data._examples import GIVEN
 
@@ -191,7 +190,7 @@ def given_tables(
     material = TableMaterial(space, train, held_out, source)
     predicted = None
     if answers is not None:
-        found = Parts(SparsePsi.from_dense(answers), material.gold.owners)
+        found = PsiRows.of(SparsePsi.from_dense(answers), material.gold.owner)
         predicted = Predicted.of_rows(material.gold, found, len(held_out))
     return Given(material, source, predicted, left_out, left_out_training, not_asked)
 

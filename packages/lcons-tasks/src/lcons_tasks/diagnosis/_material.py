@@ -15,25 +15,20 @@ from functools import cached_property
 
 import numpy as np
 
+from lcons_core import FeatureSpace, Instance, LabelledExamples, PsiRows, SparsePsi
 from lcons_core._errors import InvalidInput
-from lcons_core._instance import Instance
-from lcons_core._psi import SparsePsi
-from lcons_core._space import FeatureSpace
 from lcons_core.features import ConstraintFeature, Scope
-from lcons_core.learn._examples import LabelledExamples, fold, positives_of
-from lcons_core.learn._negatives import NegativeSource, flipped, unseen
+from lcons_core.learn import NegativeSource, flipped, fold, negative_source, positives_of, unseen
 from lcons_tasks.diagnosis._samples import (
     TRAINING_CORRUPTIONS,
     Bools,
-    Parts,
     Sample,
     corrupted,
     one_changed,
     some_of,
 )
 from lcons_tasks.own_data._data import PsiTable
-from lcons_tasks.own_data._examples import GIVEN, source_of
-from lcons_tasks.own_data._settings import LearnSettings
+from lcons_tasks.own_data._examples import GIVEN
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,11 +63,11 @@ class StructureMaterial:
         return len(self.train), len(self.held_out)
 
     @cached_property
-    def learned(self) -> Parts:
+    def learned(self) -> PsiRows:
         return parts_of(self.feature, self.train)
 
     @cached_property
-    def gold(self) -> Parts:
+    def gold(self) -> PsiRows:
         return parts_of(self.feature, self.held_out)
 
     def sample(self, seed: int) -> Sample | None:
@@ -83,8 +78,8 @@ class StructureMaterial:
                 "expected training data long enough to have a part of this constraint, found none; give"
                 " longer ones or a smaller n."
             )
-        settings = LearnSettings(many=TRAINING_CORRUPTIONS, seed=seed)
-        made = some_of(source_of(self.source, feature, self.train, positives, settings), seed)
+        source = negative_source(self.source, feature, self.train, positives, TRAINING_CORRUPTIONS, seed)
+        made = some_of(source, seed)
         if set(positives.psi.row_keys()).issuperset(made.psi.row_keys()):
             return None
         examples = LabelledExamples.of(feature.space, positives, made)
@@ -99,10 +94,10 @@ class StructureMaterial:
         return replace(self, train=mixed(self.train, rng), held_out=mixed(self.held_out, rng))
 
 
-def parts_of(feature: ConstraintFeature, structures: Sequence[Instance]) -> Parts:
+def parts_of(feature: ConstraintFeature, structures: Sequence[Instance]) -> PsiRows:
     """The psi rows of structures, in order."""
     rows = [feature.psi(structure) for structure in structures]
-    return Parts(SparsePsi.stack(rows), np.repeat(np.arange(len(rows)), [len(psi) for psi in rows]))
+    return PsiRows.of(SparsePsi.stack(rows), np.repeat(np.arange(len(rows)), [len(psi) for psi in rows]))
 
 
 def shuffled_labels(structures: Sequence[Instance], rng: np.random.Generator) -> list[Instance]:
@@ -157,11 +152,11 @@ class TableMaterial:
         return len(self.train), len(self.held_out)
 
     @cached_property
-    def learned(self) -> Parts:
+    def learned(self) -> PsiRows:
         return rows_where(self.train, self.train.valid)
 
     @cached_property
-    def gold(self) -> Parts:
+    def gold(self) -> PsiRows:
         return rows_where(self.held_out, self.held_out.valid)
 
     def sample(self, seed: int) -> Sample | None:
@@ -197,6 +192,6 @@ class TableMaterial:
         return replace(self, train=mixed(self.train), held_out=mixed(self.held_out))
 
 
-def rows_where(table: PsiTable, chosen: Bools) -> Parts:
+def rows_where(table: PsiTable, chosen: Bools) -> PsiRows:
     """The chosen rows, each a part of its own."""
-    return Parts(SparsePsi.from_dense(table.X[chosen]), np.flatnonzero(chosen))
+    return PsiRows.of(SparsePsi.from_dense(table.X[chosen]), np.flatnonzero(chosen))

@@ -17,13 +17,12 @@ from typing import Any
 
 import numpy as np
 
+from lcons_core import Instance, PsiRows
 from lcons_core._arithmetic import Floats
-from lcons_core._instance import Instance
 from lcons_core._psi import Ints
 from lcons_core.features import ConstraintFeature, SequenceFeature, Tuples
 from lcons_tasks.diagnosis._material import parts_of
 from lcons_tasks.diagnosis._references import Reference, by_unit
-from lcons_tasks.diagnosis._samples import Parts
 from lcons_tasks.stats import Estimate, Resampler, certain
 
 
@@ -67,8 +66,8 @@ class Wrong:
 class Predicted:
     """Parts of gold and of predictions; `wrong` where each part has one beside it, else None."""
 
-    gold: Parts
-    found: Parts
+    gold: PsiRows
+    found: PsiRows
     wrong: Wrong | None
 
     @classmethod
@@ -79,21 +78,21 @@ class Predicted:
         gold = parts_of(feature, held_out)
         found = parts_of(feature, predicted_instances(held_out, predictions))
         sizes = [len(y) for y in predictions]
-        if sizes != [len(s.y) for s in held_out] or not np.array_equal(gold.owners, found.owners):
+        if sizes != [len(s.y) for s in held_out] or not np.array_equal(gold.owner, found.owner):
             return cls(gold, found, None)
         offsets = np.cumsum([0, *sizes])
         differ = [a != b for s, y in zip(held_out, predictions, strict=True) for a, b in _pairs(s.y, y)]
-        counts = np.bincount(gold.owners, minlength=len(sizes))
+        counts = np.bincount(gold.owner, minlength=len(sizes))
         spans = [_covered(feature, *one) + o for *one, o in zip(sizes, counts, offsets, strict=False)]
         first, stop = np.concatenate(spans).T
         return cls(gold, found, Wrong(np.array(differ, dtype=np.float64), first, stop, offsets))
 
     @classmethod
-    def of_rows(cls, gold: Parts, found: Parts, size: int) -> Predicted:
+    def of_rows(cls, gold: PsiRows, found: PsiRows, size: int) -> Predicted:
         """Rows of a table of `size`, each beside the one that is right."""
         differ = [a != b for a, b in zip(gold.psi.row_keys(), found.psi.row_keys(), strict=True)]
         each = np.arange(len(gold) + 1)
-        offsets = np.searchsorted(gold.owners, np.arange(size + 1))
+        offsets = np.searchsorted(gold.owner, np.arange(size + 1))
         return cls(gold, found, Wrong(np.array(differ, dtype=np.float64), each[:-1], each[1:], offsets))
 
 
@@ -107,7 +106,7 @@ def predicted_instances(held_out: Sequence[Instance], predictions: Sequence[Sequ
 def obedience(judge: Reference, given: Predicted, draws: Resampler) -> Obedience:
     """What the judge says of the predictions."""
 
-    def share(values: Floats, of: Floats, parts: Parts) -> Floats:
+    def share(values: Floats, of: Floats, parts: PsiRows) -> Floats:
         return draws.ratio(by_unit(values, parts, draws.size), by_unit(of, parts, draws.size))
 
     alarm, gold_alarm = ~judge.accepts(given.found.psi), ~judge.accepts(given.gold.psi)

@@ -17,13 +17,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from lcons_core import ConstraintLearner
+from lcons_core import ConstraintLearner, LabelledExamples, PsiRows, SparsePsi
 from lcons_core._arithmetic import Floats
-from lcons_core._psi import SparsePsi
 from lcons_core.features import Scope
 from lcons_core.learn import Progress
-from lcons_core.learn._examples import LabelledExamples
-from lcons_tasks.diagnosis._samples import Bools, Material, Parts, Sample
+from lcons_tasks.diagnosis._samples import Bools, Material, Sample
 from lcons_tasks.stats import Resampler
 
 Accepts = Callable[[SparsePsi], Bools]
@@ -61,7 +59,7 @@ def references(
 ) -> list[Reference]:
     """Those of the module's table, made from training examples."""
     psi, y, weights = examples.matrix()
-    found = [Reference("seen in training", seen_in_training(examples.positives, scope))]
+    found = [Reference("seen in training", seen_in_training(examples.positives.psi, scope))]
     epochs = int(np.clip(VISITS // len(examples), 10, EPOCHS))
     for K, (first, last) in zip(HIDDEN, pairwise(DONE), strict=True):
 
@@ -113,12 +111,12 @@ def best_of(found: list[Measured]) -> Measured:
     return max(found, key=lambda measured: float(measured.balanced[0]))
 
 
-def by_unit(values: Bools | Floats, parts: Parts, size: int) -> Floats:
+def by_unit(values: Bools | Floats, parts: PsiRows, size: int) -> Floats:
     """(size,) sums of a value a part."""
-    return np.bincount(parts.owners, weights=values, minlength=size).astype(np.float64)
+    return np.bincount(parts.owner, weights=values, minlength=size).astype(np.float64)
 
 
-def _share(right: Bools, parts: Parts, draws: Resampler) -> Floats:
+def _share(right: Bools, parts: PsiRows, draws: Resampler) -> Floats:
     every = np.ones(len(right))
     return draws.ratio(by_unit(right, parts, draws.size), by_unit(every, parts, draws.size))
 

@@ -27,13 +27,17 @@ from typing import Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core._instance import Instance
-from lcons_core._psi import Ints, SparsePsi
-from lcons_core._space import FeatureSpace
+from lcons_core import FeatureSpace, Instance, LabelledExamples, PsiRows, SparsePsi
+from lcons_core._psi import Ints
 from lcons_core.features import ConstraintFeature, Scope, SequenceFeature
-from lcons_core.learn._examples import Folded, LabelledExamples, fold
-from lcons_core.learn._negatives import MAX_NEGATIVES, HowMany, NegativeSource, perturbed_structures
-from lcons_core.learn._recipe import NEGATIVES
+from lcons_core.learn import (
+    MAX_NEGATIVES,
+    NEGATIVES,
+    HowMany,
+    NegativeSource,
+    fold,
+    perturbed_structures,
+)
 
 Bools = NDArray[np.bool_]
 
@@ -42,27 +46,12 @@ TRAINING_CORRUPTIONS = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
-    """psi rows and the unit (sentence, structure or row) that each belongs to."""
-
-    psi: SparsePsi
-    owners: Ints
-
-    def __len__(self) -> int:
-        return len(self.psi)
-
-    def take(self, rows: Bools) -> Parts:
-        """The chosen rows."""
-        return Parts(self.psi.take(rows), self.owners[rows])
-
-
-@dataclass(frozen=True, eq=False)
 class Sample:
-    """Training examples, and held-out parts of gold and corrupted units."""
+    """Training examples, and held-out parts of gold and corrupted units (sentences, structures or rows)."""
 
     examples: LabelledExamples
-    gold: Parts
-    corrupted: Parts
+    gold: PsiRows
+    corrupted: PsiRows
 
 
 class Material(Protocol):
@@ -94,12 +83,12 @@ class Material(Protocol):
         ...
 
     @property
-    def learned(self) -> Parts:
+    def learned(self) -> PsiRows:
         """The parts of valid training data."""
         ...
 
     @property
-    def gold(self) -> Parts:
+    def gold(self) -> PsiRows:
         """The parts of valid held-out data."""
         ...
 
@@ -122,8 +111,8 @@ MOST = 10**6
 
 
 def corrupted(
-    feature: ConstraintFeature, structures: Sequence[Instance], gold: Parts, source: str, seed: int
-) -> Parts:
+    feature: ConstraintFeature, structures: Sequence[Instance], gold: PsiRows, source: str, seed: int
+) -> PsiRows:
     """The parts of label sequences, corrupted."""
     rng = np.random.default_rng(seed)
     if source == "apart" and isinstance(feature, SequenceFeature):
@@ -132,7 +121,7 @@ def corrupted(
         source = "relabel" if isinstance(feature, SequenceFeature) else "perturb"
     labels = tuple(sorted({label for structure in structures for label in structure.y}))
     seeds = rng.integers(2**31, size=len(structures))
-    edges = np.searchsorted(gold.owners, np.arange(len(structures) + 1))
+    edges = np.searchsorted(gold.owner, np.arange(len(structures) + 1))
     rows, owners = [SparsePsi.from_indices([], feature.space.d)], [np.zeros(0, dtype=np.int64)]
     for i, structure in enumerate(structures):
         own = gold.psi.take(np.arange(edges[i], edges[i + 1]))
@@ -145,10 +134,10 @@ def corrupted(
                 found = _changed_rows(chunk, own)
             rows.append(found)
             owners.append(np.full(len(found), i))
-    return Parts(SparsePsi.stack(rows), np.concatenate(owners))
+    return PsiRows.of(SparsePsi.stack(rows), np.concatenate(owners))
 
 
-def some_of(source: NegativeSource, seed: int) -> Folded:
+def some_of(source: NegativeSource, seed: int) -> PsiRows:
     """The distinct vectors of a source; of more than `MOST` about as many, drawn at random."""
     if not MOST < source.size <= MAX_NEGATIVES:
         return source.collect()
@@ -158,7 +147,7 @@ def some_of(source: NegativeSource, seed: int) -> Folded:
     return fold(rows, rows.d)
 
 
-def one_changed(space: FeatureSpace, gold: Parts, rng: np.random.Generator) -> Parts:
+def one_changed(space: FeatureSpace, gold: PsiRows, rng: np.random.Generator) -> PsiRows:
     """The parts with one value each, drawn at random, changed to another one; what the space rules out is
     left out."""
     values = space.assignments(gold.psi)
@@ -169,7 +158,7 @@ def one_changed(space: FeatureSpace, gold: Parts, rng: np.random.Generator) -> P
     rows, axes = np.arange(len(values)), free[rng.integers(len(free), size=len(values))]
     values[rows, axes] = (values[rows, axes] + rng.integers(1, sizes[axes])) % sizes[axes]
     possible = space.possible(values)
-    return Parts(psi_of(space, values[possible]), gold.owners[possible])
+    return PsiRows.of(psi_of(space, values[possible]), gold.owner[possible])
 
 
 def psi_of(space: FeatureSpace, values: Ints) -> SparsePsi:
@@ -193,7 +182,7 @@ def _changes(
     if source == "perturb":
         # Features of other packages need not say which labels there are.
         return perturbed_structures(feature, [structure], getattr(feature, "labels", labels), many, seed)
-    return NEGATIVES[source](feature, [structure], Folded(own, np.ones(len(own))), many, seed)
+    return NEGATIVES[source](feature, [structure], PsiRows.of(own), many, seed)
 
 
 def _changed_rows(made: SparsePsi, own: SparsePsi) -> SparsePsi:
@@ -204,10 +193,10 @@ def _changed_rows(made: SparsePsi, own: SparsePsi) -> SparsePsi:
     return made.take(np.array(differ, dtype=np.bool_))
 
 
-def _recombined(feature: SequenceFeature, gold: Parts, rng: np.random.Generator) -> Parts:
+def _recombined(feature: SequenceFeature, gold: PsiRows, rng: np.random.Generator) -> PsiRows:
     """Each window's contexts with the labels of a window drawn at random."""
     values = feature.space.assignments(gold.psi)
     drawn = values[rng.integers(len(values), size=len(values)), -feature.n :]
     mixed = np.concatenate([values[:, : -feature.n], drawn], axis=1)
     possible = feature.space.possible(mixed)
-    return Parts(feature.psi_of_values(mixed[possible]), gold.owners[possible])
+    return PsiRows.of(feature.psi_of_values(mixed[possible]), gold.owner[possible])

@@ -1,6 +1,6 @@
 """Labelled data of one's own: read it, learn a constraint from it, and judge that on what it has not seen.
 
-    file -(telling)-> format -(reading)-> Structures | PsiTable -(learning)-> Learned
+    file -> format -> Structures | PsiTable, Split -> Recipe -> Learned
 
 | file | format | a structure is |
 |---|---|---|
@@ -17,26 +17,43 @@ training data.
 Not in the paper: all of this folder.
 """
 
-from lcons_tasks.own_data._data import Data, PsiTable, Structures, split
-from lcons_tasks.own_data._formats import FORMATS, read_data, tell_format
+from lcons_tasks.own_data._data import (
+    SPLIT,
+    Data,
+    Part,
+    PsiTable,
+    Split,
+    Structures,
+    joined,
+    recorded_split,
+    split,
+)
+from lcons_tasks.own_data._formats import FORMATS, described_layout, labelled_layout, read_data, tell_format
 from lcons_tasks.own_data._judgement import Forbidden, Judgement
-from lcons_tasks.own_data._learn import Learned, estimate_seconds, learn
-from lcons_tasks.own_data._settings import LearnSettings
+from lcons_tasks.own_data._learn import Learned, learn
+from lcons_tasks.own_data._summary import summarise, summary_dict
 from lcons_tasks.own_data._tables import table_space
 
 __all__ = [
     "FORMATS",
+    "SPLIT",
     "Data",
     "Forbidden",
     "Judgement",
-    "LearnSettings",
     "Learned",
+    "Part",
     "PsiTable",
+    "Split",
     "Structures",
-    "estimate_seconds",
+    "described_layout",
+    "joined",
+    "labelled_layout",
     "learn",
     "read_data",
+    "recorded_split",
     "split",
+    "summarise",
+    "summary_dict",
     "table_space",
     "tell_format",
 ]

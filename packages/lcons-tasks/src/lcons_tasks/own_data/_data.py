@@ -1,12 +1,16 @@
-"""What labelled files hold: structures, or psi vectors that are valid or not.
+"""What labelled files hold: structures, or psi vectors that are valid or not; and which part of them is used.
 
-Both know where they begin in their file, so that a structure keeps its number when data are split.
+Both know where they begin in their file, so that a structure keeps its number when data are split. A `Split`
+is which parts of which files a constraint was learned from and which were held out, as data that its
+provenance keeps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +21,8 @@ from lcons_core._instance import Instance
 from lcons_core._psi import Ints
 
 HELD_OUT = 0.2
+ALL, FIRST, LAST = "all", "first", "last"
+ROWS, STRUCTURES = "rows", "structures"
 
 
 @dataclass(frozen=True)
@@ -111,3 +117,134 @@ def joined(data: Data, other: Data) -> Data:
     if isinstance(data, PsiTable) and isinstance(other, PsiTable) and data.names == other.names:
         return PsiTable(data.names, np.concatenate([data.X, other.X]), np.append(data.valid, other.valid))
     raise InvalidInput("expected data of one kind with the same columns, found two kinds; give one.")
+
+
+@dataclass(frozen=True)
+class Part:
+    """`count` of the `of` structures or rows (`unit`) of a file: all of them, or the first or the last where
+    `split` holds out `share`. A file is known by its name, without folders."""
+
+    file: str
+    unit: str
+    count: int
+    of: int
+    which: str = ALL
+    share: float = 0.0
+
+    def __post_init__(self) -> None:
+        known = self.unit in (ROWS, STRUCTURES) and self.which in (ALL, FIRST, LAST)
+        counts = all(isinstance(one, int) and one >= 0 for one in (self.count, self.of))
+        share = isinstance(self.share, int | float) and 0 <= self.share < 1
+        if not (
+            isinstance(self.file, str) and known and counts and share and (self.which == ALL or self.share)
+        ):
+            raise InvalidInput(f"expected a part of a file, found {self!r:.200}; give counts and a share.")
+
+    @classmethod
+    def all_of(cls, data: Data, file: str) -> Part:
+        """All of the data in a file."""
+        return cls(file, ROWS if isinstance(data, PsiTable) else STRUCTURES, len(data), len(data))
+
+    def __str__(self) -> str:
+        """In words, without the file."""
+        if self.which == ALL:
+            return f"{self.count:,} {self.unit.removesuffix('s') if self.count == 1 else self.unit}"
+        both = " valid and of the invalid" if self.unit == ROWS else ""
+        percent = 100 * (self.share if self.which == LAST else 1 - self.share)
+        return f"the {self.which} {percent:.0f} % of the{both} {self.unit}"
+
+
+@dataclass(frozen=True)
+class Split:
+    """The parts of files that a constraint was learned from, and those that were held out, if any."""
+
+    learned_from: tuple[Part, ...]
+    held_out: tuple[Part, ...] = ()
+
+    @classmethod
+    def by_position(cls, data: Data, file: str, share: float = HELD_OUT) -> Split:
+        """What `split` makes of the data in a file."""
+        train, held_out = split(data, share)
+        whole = Part.all_of(data, file)
+        if held_out is None:
+            return cls((whole,))
+        first, last = (
+            Part(file, whole.unit, len(part), len(data), which, share)
+            for part, which in ((train, FIRST), (held_out, LAST))
+        )
+        return cls((first,), (last,))
+
+    @property
+    def learned_from_words(self) -> str:
+        """What it was learned from.
+
+        >>> data = Structures.of([(["a"], ["O"])] * 20)
+        >>> Split.by_position(data, "train.conll").learned_from_words
+        'the first 80 % of the structures (16 of 20)'
+        """
+        first, *others = self.learned_from
+        if others:
+            total = sum(part.count for part in self.learned_from)
+            return f"all {Part('', first.unit, total, total)}, held-out ones too"
+        if first.which == ALL:
+            return str(first) if first.count == 1 else f"all {first}"
+        return f"{first} ({first.count:,} of {first.of:,})"
+
+    @property
+    def held_out_words(self) -> str:
+        """What was held out."""
+        (part,) = self.held_out
+        return f"{part} of {part.file}" + ("" if part.which == ALL else f", {part.count:,}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "learned_from": [asdict(part) for part in self.learned_from],
+            "held_out": [asdict(part) for part in self.held_out],
+        }
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Split:
+        """The split that `to_dict` described."""
+        try:
+            sides = [tuple(Part(**part) for part in data[side]) for side in ("learned_from", "held_out")]
+        except (KeyError, TypeError) as error:
+            raise InvalidInput(f"expected a split of files, found {data!r:.200} ({error}).") from None
+        if not sides[0]:
+            raise InvalidInput("expected a split of files, found nothing that was learned from.")
+        return cls(*sides)
+
+
+SPLIT = "split"
+# What 0.1.0 recorded in place of a split: a sentence.
+_SENTENCE = "learned_from"
+_FIRST = re.compile(r"the first 80 % of the .*?(rows|structures) \(([\d,]+) of ([\d,]+)\)")
+
+
+def recorded_split(provenance: Mapping[str, Any]) -> tuple[str, Split | None]:
+    """What a constraint was learned from, in words, and as a split where that is known; ("", None) where
+    nothing is recorded."""
+    try:
+        found = Split.from_dict(provenance[SPLIT])
+    except (KeyError, InvalidInput):
+        sentence = provenance.get(_SENTENCE)
+        return (sentence, _split_of_0_1_0(sentence)) if isinstance(sentence, str) else ("", None)
+    return found.learned_from_words, found
+
+
+def _split_of_0_1_0(sentence: str) -> Split | None:
+    """The split that the sentence of a constraint file of 0.1.0 describes; None where all was learned from.
+
+    >>> _split_of_0_1_0("the first 80 % of the structures (16 of 20)").learned_from[0].count
+    16
+    """
+    found = _FIRST.fullmatch(sentence)
+    if found is None:
+        return None
+    count, of = (int(number.replace(",", "")) for number in found.groups()[1:])
+    if not 0 < count < of:
+        return None
+    parts = [
+        Part("", found[1], size, of, which, HELD_OUT) for size, which in ((count, FIRST), (of - count, LAST))
+    ]
+    return Split((parts[0],), (parts[1],))

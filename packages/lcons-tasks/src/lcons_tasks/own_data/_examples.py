@@ -1,50 +1,46 @@
-"""The psi rows of data, each with the structure that it is part of.
+"""What there is to learn from data of one's own: the feature, and vectors that are valid and invalid.
 
 A structure that a feature knows nothing about (a label or value that training has not, a count far beyond)
-has no rows and is counted as outside.
-
-What there is to learn from data of one's own: the feature, and vectors that are valid and invalid.
-
-What does not fit together (a feature and data, negatives and a feature) is refused before any work.
+has no rows and is counted as outside. What does not fit together (a feature and data, negatives and a
+feature) is refused before any work.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core import LabelledExamples
+from lcons_core import FeatureSpace, LabelledExamples, PsiRows, Recipe, SparsePsi
 from lcons_core._errors import InvalidInput
-from lcons_core._instance import WORD, Instance
-from lcons_core._psi import Ints, SparsePsi
-from lcons_core._space import FeatureSpace
+from lcons_core._instance import WORD
+from lcons_core._psi import Ints
 from lcons_core.features import ConstraintFeature, NgramContext, SequenceFeature
 from lcons_core.features._ngrams import is_punctuation
-from lcons_core.learn import _negatives as sources
-from lcons_core.learn._examples import Folded, fold
-from lcons_core.learn._negatives import NegativeSource
-from lcons_core.learn._recipe import NEGATIVES, OFTEN, make_feature, usual_negatives
+from lcons_core.learn import FEATURES, OFTEN, UNSEEN, flipped, fold, unseen
+from lcons_tasks.data._stream import POS
 from lcons_tasks.own_data._data import PsiTable, Structures
-from lcons_tasks.own_data._settings import LearnSettings
 from lcons_tasks.own_data._tables import table_space
 from lcons_tasks.own_data._vocabulary import PUNCTUATION
 
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """psi (N, d); `owner` (N,) and `position` (N,) of each row, by index; `inside` are the structures that
-    were judged, `outside` the others with the reason."""
+    """The psi rows of structures, each with the index of its structure; `inside` are the structures that were
+    judged, `outside` the others with the reason."""
 
-    psi: SparsePsi
-    owner: Ints
-    position: Ints
+    rows: PsiRows
     inside: int
-    outside: tuple[tuple[int, str], ...]
+    outside: tuple[tuple[int, str], ...] = ()
+
+    @property
+    def position(self) -> Ints:
+        """(N,) the number of each row within its structure."""
+        owner = self.rows.owner
+        return np.arange(len(owner)) - np.searchsorted(owner, owner)
 
 
 def parts_of(feature: ConstraintFeature, data: Structures) -> Parts:
@@ -60,11 +56,8 @@ def parts_of(feature: ConstraintFeature, data: Structures) -> Parts:
             continue
         pieces.append(psi)
         owners.append(i)
-    counts = np.array([len(piece) for piece in pieces[1:]], dtype=np.int64)
-    starts = np.cumsum(counts) - counts
-    position = np.arange(counts.sum()) - np.repeat(starts, counts)
-    owner = np.repeat(np.array(owners, dtype=np.int64), counts)
-    return Parts(SparsePsi.stack(pieces), owner, position, len(owners), tuple(outside))
+    owner = np.repeat(np.array(owners, dtype=np.int64), [len(piece) for piece in pieces[1:]])
+    return Parts(PsiRows.of(SparsePsi.stack(pieces), owner), len(owners), tuple(outside))
 
 
 def rows_of(space: FeatureSpace, data: PsiTable, chosen: NDArray[np.bool_]) -> Parts:
@@ -73,13 +66,13 @@ def rows_of(space: FeatureSpace, data: PsiTable, chosen: NDArray[np.bool_]) -> P
     fits = space.contains(data.X[rows]) if len(rows) else np.zeros(0, dtype=np.bool_)
     outside = tuple((int(i), "it is not a vector of the space that training spans") for i in rows[~fits])
     psi = SparsePsi.from_dense(data.X[rows[fits]])
-    return Parts(psi, rows[fits], np.zeros(int(fits.sum()), dtype=np.int64), int(fits.sum()), outside)
+    return Parts(PsiRows.of(psi, rows[fits]), int(fits.sum()), outside)
 
 
 GIVEN = "given"
-UNSEEN = "unseen"
 OF_TABLES = (UNSEEN, "flip")
-# Entries of made vectors a second, each checked to be a point of its space.
+OF_TUPLES = ("pairs", "tuples")
+# Entries of made vectors per second, each checked to be a point of its space.
 CHECKED = 8e7
 
 Making = Callable[[str, int, float], None]
@@ -87,23 +80,23 @@ Making = Callable[[str, int, float], None]
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What there is to learn; `name` is the feature's, and `seen` are all valid vectors of the training data,
-    those too that `min_support` leaves out of the examples."""
+    """What there is to learn: the recipe with its feature and negatives named, the feature (None for tables),
+    and `seen`: all valid vectors of the training data, those too that `min_support` leaves out of the
+    examples. `negatives` is the recipe's source, or `GIVEN`."""
 
+    recipe: Recipe
     feature: ConstraintFeature | None
-    name: str | None
     examples: LabelledExamples
     negatives: str
     valid: Parts
-    seen: Folded
+    seen: PsiRows
     contradictions: int = 0
 
 
-def of_structures(data: Structures, settings: LearnSettings, making: Making | None) -> Task:
-    name = settings.feature_for(data.tuples)
-    options = settings.options_for(name)
-    check_columns(data, settings.column_of(name))
-    _check_words(data, name)
+def of_structures(data: Structures, recipe: Recipe, making: Making | None) -> Task:
+    recipe = _fitting(recipe, data.tuples)
+    check_columns(data, _column(recipe))
+    _check_words(data, recipe)
     if not data.tuples:
         labels = {label for instance in data.instances for label in instance.y}
         if len(labels) < 2:
@@ -111,35 +104,56 @@ def of_structures(data: Structures, settings: LearnSettings, making: Making | No
                 f"expected at least two labels to tell apart, found {', '.join(sorted(labels)) or 'none'}; is"
                 " it the right column? State it, as in `--columns word=1,label=-1`."
             )
-    feature = make_feature(data.instances, name, **options)
-    source = settings.negatives or usual_negatives(feature)
-    _check_values(feature, name)
+    recipe, feature = recipe.complete(data.instances)
+    _check_values(feature, recipe)
     valid = parts_of(feature, data)
-    if isinstance(feature, SequenceFeature) and not len(valid.psi):
+    if isinstance(feature, SequenceFeature) and not len(valid.rows):
         longest = max(len(instance.y) for instance in data.instances)
         raise InvalidInput(
             f"expected sentences of {feature.n} tokens or more, found none (the longest has {longest}); lower"
             " -n, or give longer ones."
         )
-    seen = fold(valid.psi, feature.space.d)
-    positives = frequent(seen, settings.min_support)
-    made = source_of(source, feature, data.instances, positives, settings)
+    seen = fold(valid.rows.psi, feature.space.d)
+    positives = frequent(seen, recipe.min_support)
+    made = recipe.source(feature, data.instances, positives)
+    source = str(recipe.negatives)
     if making is not None:
         making(source, made.size, made.size * feature.space.d / CHECKED)
-    examples = LabelledExamples.of(feature.space, positives, made.collect(), settings.min_support)
-    return Task(feature, name, examples, source, valid, seen)
+    examples = LabelledExamples.of(feature.space, positives, made.collect(), recipe.min_support)
+    return Task(recipe, feature, examples, source, valid, seen)
 
 
-def frequent(seen: Folded, least: float) -> Folded:
+def _fitting(recipe: Recipe, tuples: bool) -> Recipe:
+    """The recipe with its feature named; refused where it is not one of such structures."""
+    name = recipe.feature or ("pairs" if tuples else "ngram")
+    if isinstance(name, str) and (name in OF_TUPLES) != tuples:
+        same = ("context", "tuples")
+        fitting = [one for one in FEATURES if (one in OF_TUPLES) == tuples and one not in same]
+        raise InvalidInput(
+            f"expected a feature of {'tuples' if tuples else 'label sequences'}, found {name!r}; choose"
+            f" {', '.join(fitting)}, or give other data."
+        )
+    return replace(recipe, feature=name)
+
+
+def _column(recipe: Recipe) -> str | None:
+    """The column of x that the feature reads as its context, if any."""
+    options = recipe.options()
+    if not isinstance(recipe.feature, str) or FEATURES[recipe.feature].kind is not NgramContext:
+        return None
+    return str(options.get("column", POS))
+
+
+def frequent(seen: PsiRows, least: float) -> PsiRows:
     """The vectors that were seen `least` times or more; refused where there are none."""
-    often = seen.weights >= least
+    often = seen.weight >= least
     if not often.any():
-        most = f"the most frequent {times(seen.weights.max())}" if len(seen) else "there are none"
+        most = f"the most frequent {times(seen.weight.max())}" if len(seen) else "there are none"
         raise InvalidInput(
             f"expected valid vectors seen {times(least)} or more, found none ({most}); lower --min-support"
             " or give more data."
         )
-    return Folded(seen.psi.take(often), seen.weights[often])
+    return seen.take(often)
 
 
 def times(number: float) -> str:
@@ -149,23 +163,6 @@ def times(number: float) -> str:
     ('once', '1,000,000 times', '2.5 times')
     """
     return "once" if number == 1 else f"{int(number) if number == int(number) else number:,} times"
-
-
-def source_of(
-    source: str,
-    feature: ConstraintFeature,
-    instances: Sequence[Instance],
-    positives: Folded,
-    settings: LearnSettings,
-) -> NegativeSource:
-    """The source of that name, refused where it is not made for such a feature."""
-    needs = {"relabel": "pad", "recast": "pad", "near": "pad", "apart": "contexts", "perturb": "labels"}
-    if source in needs and not hasattr(feature, needs[source]):
-        raise InvalidInput(
-            f"expected negatives that fit the feature {feature.kind!r}, found {source!r}; its own are"
-            f" {usual_negatives(feature)!r}."
-        )
-    return NEGATIVES[source](feature, instances, positives, settings.many, settings.seed)
 
 
 def check_columns(data: Structures, column: str | None) -> None:
@@ -180,21 +177,21 @@ def check_columns(data: Structures, column: str | None) -> None:
             )
 
 
-def _check_words(data: Structures, feature: str) -> None:
+def _check_words(data: Structures, recipe: Recipe) -> None:
     """Refuses words among which there is nothing that the feature tells apart."""
     words = Counter(word for instance in data.instances for word in instance.x.get(WORD, ()))
-    if feature == "punctuation" and not any(map(is_punctuation, words)):
+    if recipe.feature == PUNCTUATION and not any(map(is_punctuation, words)):
         raise InvalidInput("expected punctuation among the words, found none; choose another feature.")
-    if feature == "word" and max(words.values(), default=0) < OFTEN:
+    if recipe.feature == WORD and max(words.values(), default=0) < OFTEN:
         raise InvalidInput(
             f"expected words that occur {OFTEN} times or more, found none; choose another feature, such as"
             " shape."
         )
 
 
-def _check_values(feature: ConstraintFeature, name: str) -> None:
+def _check_values(feature: ConstraintFeature, recipe: Recipe) -> None:
     """Refuses a context that is the same for all tokens: there is nothing for labels to go with."""
-    if name in (WORD, PUNCTUATION):
+    if recipe.feature in (WORD, PUNCTUATION):
         # Here other words are a value too, (other).
         return
     if isinstance(feature, NgramContext) and len(feature.contexts) < 2:
@@ -205,38 +202,37 @@ def _check_values(feature: ConstraintFeature, name: str) -> None:
         )
 
 
-def of_table(data: PsiTable, settings: LearnSettings) -> Task:
+def of_table(data: PsiTable, recipe: Recipe) -> Task:
     for name in ("feature", "n", "column", "pad", "spans", "names"):
-        if getattr(settings, name):
+        if getattr(recipe, name):
             raise InvalidInput(
-                f"expected no {name!r} with a table of psi vectors, found {getattr(settings, name)!r}; psi is"
+                f"expected no {name!r} with a table of psi vectors, found {getattr(recipe, name)!r}; psi is"
                 " given there, leave it out."
             )
     space = table_space(data.names, data.X)
     valid = rows_of(space, data, data.valid)
-    seen = fold(valid.psi, space.d)
-    positives = frequent(seen, settings.min_support)
-    invalid = rows_of(space, data, ~data.valid).psi
-    if len(invalid) and settings.negatives is not None:
+    seen = fold(valid.rows.psi, space.d)
+    positives = frequent(seen, recipe.min_support)
+    invalid = rows_of(space, data, ~data.valid).rows.psi
+    if len(invalid) and recipe.negatives is not None:
         raise InvalidInput(
-            f"expected no --negatives with a table that has invalid vectors, found {settings.negatives!r};"
+            f"expected no --negatives with a table that has invalid vectors, found {recipe.negatives!r};"
             " leave it out, or give valid vectors only."
         )
     if len(invalid):
-        keys = invalid.row_keys()
-        both = len(set(seen.psi.row_keys()).intersection(keys))
-        return Task(None, None, LabelledExamples.of(space, positives, invalid), GIVEN, valid, seen, both)
-    made = made_of_rows(settings, space, positives)
-    examples = LabelledExamples.of(space, positives, made)
-    return Task(None, None, examples, str(settings.negatives), valid, seen)
+        both = len(set(seen.psi.row_keys()).intersection(invalid.row_keys()))
+        examples = LabelledExamples.of(space, positives, invalid)
+        return Task(recipe, None, examples, GIVEN, valid, seen, both)
+    examples = LabelledExamples.of(space, positives, made_of_rows(recipe, space, positives))
+    return Task(recipe, None, examples, str(recipe.negatives), valid, seen)
 
 
-def made_of_rows(settings: LearnSettings, space: Any, positives: Folded) -> Folded:
-    if settings.negatives == UNSEEN:
-        return sources.unseen(space, positives.psi).collect()
-    if settings.negatives == "flip":
-        return sources.flipped(space, positives.psi, settings.many, settings.seed).collect()
-    given = "no --negatives" if settings.negatives is None else f"--negatives {settings.negatives}"
+def made_of_rows(recipe: Recipe, space: FeatureSpace, positives: PsiRows) -> PsiRows:
+    if recipe.negatives == UNSEEN:
+        return unseen(space, positives.psi).collect()
+    if recipe.negatives == "flip":
+        return flipped(space, positives.psi, recipe.many, recipe.seed).collect()
+    given = "no --negatives" if recipe.negatives is None else f"--negatives {recipe.negatives}"
     raise InvalidInput(
         f"expected invalid vectors too, found valid ones only and {given}; add rows"
         f" with valid = 0, or make some with --negatives {' or '.join(OF_TABLES)}."

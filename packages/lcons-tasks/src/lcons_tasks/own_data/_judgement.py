@@ -11,13 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import LearnedConstraint, why
+from lcons_core import LearnedConstraint, Recipe, SparsePsi, why
 from lcons_core._blocks import Kind
-from lcons_core._psi import SparsePsi
 from lcons_core.features import SequenceFeature
 from lcons_tasks.own_data._data import Data, PsiTable
 from lcons_tasks.own_data._examples import Parts, times
-from lcons_tasks.own_data._settings import LearnSettings
 from lcons_tasks.own_data._vocabulary import Unknown
 
 MOST_SHOWN = 5
@@ -94,12 +92,13 @@ def judge(
     `held_out`: training has not had the data, so that some parts may be new. The parts forbidden most often
     are shown.
     """
-    accepted = _accepted(constraint, parts.psi)
+    psi = parts.rows.psi
+    accepted = _accepted(constraint, psi)
     rejected = np.flatnonzero(~accepted)
-    keys = parts.psi.take(rejected).row_keys()
+    keys = psi.take(rejected).row_keys()
     new = None
     if held_out:
-        new = np.array([key not in known.valid for key in parts.psi.row_keys()], dtype=np.bool_)
+        new = np.array([key not in known.valid for key in psi.row_keys()], dtype=np.bool_)
     numbers = data.numbers()
     outside = ""
     if parts.outside:
@@ -108,7 +107,7 @@ def judge(
     return Judgement(
         unit=_unit(data),
         structures=parts.inside,
-        forbidden_structures=len(np.unique(parts.owner[rejected])),
+        forbidden_structures=len(np.unique(parts.rows.owner[rejected])),
         parts=len(accepted),
         forbidden_parts=len(rejected),
         forbidden_rare=sum(key in known.valid and key not in known.learned for key in keys),
@@ -132,10 +131,10 @@ def _accepted(constraint: LearnedConstraint, psi: SparsePsi) -> Any:
 def _examples(
     constraint: LearnedConstraint, data: Data, parts: Parts, rejected: Any, most: int
 ) -> list[Forbidden]:
-    psi = parts.psi.take(rejected)
+    psi, position = parts.rows.psi, parts.position
     first: dict[bytes, int] = {}
     counts: dict[bytes, int] = {}
-    for row, key in zip(rejected.tolist(), psi.row_keys(), strict=True):
+    for row, key in zip(rejected.tolist(), psi.take(rejected).row_keys(), strict=True):
         first.setdefault(key, row)
         counts[key] = counts.get(key, 0) + 1
     # sorted() is stable: ties go to the one met first.
@@ -143,9 +142,9 @@ def _examples(
     found = []
     for key in chosen:
         row = first[key]
-        words, reason = _reason(constraint, parts.psi.take(np.array([row])).dense()[0])
-        owner = int(parts.owner[row])
-        text = _text(constraint, data, owner, int(parts.position[row]))
+        words, reason = _reason(constraint, psi.take(np.array([row])).dense()[0])
+        owner = int(parts.rows.owner[row])
+        text = _text(constraint, data, owner, int(position[row]))
         found.append(Forbidden(counts[key], words, int(data.numbers()[owner]), text, reason))
     return found
 
@@ -204,7 +203,7 @@ def percent(share: float) -> str:
     return "over 99.9%" if text == "100.0" and share < 1 else f"{text}%"
 
 
-def warning(judgement: Judgement, where: str, data: Data, settings: LearnSettings) -> str | None:
+def warning(judgement: Judgement, where: str, data: Data, recipe: Recipe) -> str | None:
     """One sentence where valid structures are forbidden, with what helps against it, else None."""
     if not judgement.forbidden_structures:
         return None
@@ -220,11 +219,11 @@ def warning(judgement: Judgement, where: str, data: Data, settings: LearnSetting
     return (
         f"the constraint forbids {judgement.forbidden_structures:,} of {judgement.structures:,} {what}"
         f" {where}{shown}, such as {unit} {first.structure}{text}: {first.words};"
-        f" {_advice(judgement, settings)}"
+        f" {_advice(judgement, recipe)}"
     )
 
 
-def _advice(judgement: Judgement, settings: LearnSettings) -> str:
+def _advice(judgement: Judgement, recipe: Recipe) -> str:
     """What helps, by why the parts are forbidden."""
     rare, unseen = judgement.forbidden_rare, judgement.forbidden_unseen
     others = judgement.forbidden_parts - rare - unseen
@@ -232,7 +231,7 @@ def _advice(judgement: Judgement, settings: LearnSettings) -> str:
     causes = []
     if rare:
         causes.append(
-            f"{_many(rare, unit)} seen in training, but fewer than {times(settings.min_support)}, so lower"
+            f"{_many(rare, unit)} seen in training, but fewer than {times(recipe.min_support)}, so lower"
             " --min-support"
         )
     if unseen:
@@ -243,7 +242,7 @@ def _advice(judgement: Judgement, settings: LearnSettings) -> str:
     if others:
         causes.append(
             f"{_many(others, unit)} never invalid in training, so learn with more caution (--caution"
-            f" {4 * settings.caution:g})"
+            f" {4 * recipe.caution:g})"
         )
     return "; ".join([*causes, "or use it softly."])
 

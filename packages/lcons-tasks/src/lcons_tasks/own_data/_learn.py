@@ -1,16 +1,11 @@
-"""Training, with K chosen by doubling where cross-validation says little.
-
-Negatives that are everything unseen leave nothing to foretell: no other combination tells one that a fold
-holds out, and cross-validation prefers the network that says least. There K = 1, 2, 4, ... are tried until
-one tells all examples right. Elsewhere the learner's own "auto" chooses.
-
-One constraint from data of one's own, with what it says in words and how it judges data.
+"""One constraint from data of one's own, with what it says in words and how it judges data.
 
     data -> feature -> LabelledExamples -> ConstraintLearner -> LearnedConstraint -> Judgement, Explanation
 
 Held-out data have a part of their own in nothing but the judgement. Invalid vectors to judge by come from the
 held-out structures in the way that training made its own, less what either part has as valid and what
 training had as invalid. Support, exceptions and expectations of rules are counted on all training data.
+K is doubled where it is to be chosen and the negatives are all that is unseen (`Recipe`).
 """
 
 from __future__ import annotations
@@ -21,18 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import ConstraintLearner, Explanation, LabelledExamples, LearnedConstraint, explain
-from lcons_core._arithmetic import Floats
+from lcons_core import Explanation, LabelledExamples, LearnedConstraint, PsiRows, Recipe, SparsePsi, explain
 from lcons_core._errors import InvalidInput, LconsError
-from lcons_core._psi import SparsePsi
-from lcons_core.learn import Progress
-from lcons_core.learn._examples import fold
-from lcons_core.learn._recipe import learn_from_examples
-from lcons_core.learn._settings import hidden_values, restarts_for
+from lcons_core.learn import DOUBLED, UNSEEN, Before, Progress, fold
 from lcons_tasks.own_data._data import Data, PsiTable, Structures
 from lcons_tasks.own_data._examples import (
     GIVEN,
-    UNSEEN,
     Making,
     Parts,
     Task,
@@ -42,100 +31,20 @@ from lcons_tasks.own_data._examples import (
     of_table,
     parts_of,
     rows_of,
-    source_of,
 )
 from lcons_tasks.own_data._judgement import Judgement, Known, judge, warning
-from lcons_tasks.own_data._settings import LearnSettings
 from lcons_tasks.own_data._vocabulary import check_labels, unknown_contexts
 
 AUTO = "auto"
-DOUBLED = (1, 2, 4, 8, 16, 32)
-
-Before = Callable[[LabelledExamples, ConstraintLearner], None]
-
-
-@dataclass(frozen=True, eq=False)
-class Trained:
-    """A constraint, the learner that found it, and (K, share of the examples told right) of each K that was
-    tried, valid and invalid ones weighing as the settings say; none where nothing was tried."""
-
-    constraint: LearnedConstraint
-    learner: ConstraintLearner
-    tried: tuple[tuple[int, float], ...] = ()
-
-
-def train(
-    task: Task,
-    settings: LearnSettings,
-    progress: Callable[[Progress], None] | None,
-    before: Before | None,
-) -> Trained:
-    """The constraint of the examples; of several K, the smallest that is right on all, else the best."""
-    if settings.hidden != AUTO or task.negatives != UNSEEN:
-        return _train(task, settings, progress, before)
-    best: tuple[float, Trained] | None = None
-    tried: list[tuple[int, float]] = []
-    for K in DOUBLED:
-        found = _train(task, replace(settings, hidden=K), progress, before)
-        tried.append((K, _right(task.examples, found.learner, settings.caution)))
-        if best is None or tried[-1][1] > best[0]:
-            best = tried[-1][1], found
-        if tried[-1][1] == 1:
-            break
-    assert best is not None
-    return replace(best[1], tried=tuple(tried))
-
-
-def _train(
-    task: Task,
-    settings: LearnSettings,
-    progress: Callable[[Progress], None] | None,
-    before: Before | None,
-) -> Trained:
-    learner = settings.learner(task.examples)
-    learner.progress = progress
-    if before is not None:
-        before(task.examples, learner)
-    return Trained(learn_from_examples(task.examples, learner, task.feature), learner)
-
-
-def _right(examples: LabelledExamples, learner: ConstraintLearner, caution: float) -> float:
-    """The share of the examples told right; all valid ones weigh `caution` times as much as all others."""
-    psi, valid, _ = examples.matrix()
-    right = learner.predict(psi) == valid
-    if right.all():
-        return 1.0
-    return float((caution * np.mean(right[valid]) + np.mean(right[~valid])) / (caution + 1))
-
-
-# Multiplications a second of one core, as measured when sparse psi is learned from.
-SPEED = 2.5e8
 # More invalid vectors than these are not made from held-out data.
 MOST_JUDGED = 10**6
 # Of so many rules a file keeps what they rest on.
 MOST_EVIDENCE = 200
 
 
-@dataclass(frozen=True, eq=False)
-class Counted:
-    """What the figures of rules are counted on: all valid parts of the training data, also those too rare to
-    be learned, each as often as it was seen; and each invalid vector once, as it was made up."""
-
-    positives: SparsePsi
-    positive_weights: Floats
-    negatives: SparsePsi
-    negative_weights: Floats
-
-    @classmethod
-    def of(cls, task: Task) -> Counted:
-        """The vectors of a task."""
-        negatives = task.examples.negatives
-        return cls(task.seen.psi, task.seen.weights, negatives, np.ones(len(negatives)))
-
-
 @dataclass(frozen=True)
 class Learned:
-    """A constraint, the examples and settings it comes from, how it judges them and held-out data, its rules.
+    """A constraint, the examples and recipe it comes from, how it judges them and held-out data, its rules.
 
     `chosen` is the learner's configuration, `scores` the mean accuracies of cross-validation where there was
     one, `tried` each K and how much it told right where K was doubled; `contradictions` counts vectors of a
@@ -143,7 +52,7 @@ class Learned:
 
     constraint: LearnedConstraint
     examples: LabelledExamples
-    settings: LearnSettings
+    recipe: Recipe
     negatives: str
     chosen: dict[str, Any]
     scores: tuple[float, ...]
@@ -166,7 +75,7 @@ class Learned:
 
 def learn(
     data: Data,
-    settings: LearnSettings | None = None,
+    recipe: Recipe | None = None,
     held_out: Data | None = None,
     *,
     rules: int = 20,
@@ -181,38 +90,41 @@ def learn(
     `before` is told of the examples and the learner, before each training. `by_position`: the held-out data
     are the end of the same data, so that any label which is only there is worth a warning.
 
-    >>> from lcons_tasks.own_data import LearnSettings, Structures, learn
+    >>> from lcons_core import Recipe
+    >>> from lcons_tasks.own_data import Structures, learn
     >>> words = [(["Ann", "sings"], ["B", "O"]), (["Ann", "Lee"], ["B", "I"]), (["Oh", "Ann"], ["O", "B"])]
-    >>> found = learn(Structures.of([*words, (["Oh", "no"], ["O", "O"])]), LearnSettings(hidden=2))
+    >>> found = learn(Structures.of([*words, (["Oh", "no"], ["O", "O"])]), Recipe(hidden=2))
     >>> found.constraint.satisfied(["O", "I"]), found.training.forbidden_structures
     (False, 0)
     """
-    chosen = settings or LearnSettings()
+    chosen = recipe or Recipe()
     labels_warning = None if held_out is None else check_labels(data, held_out, by_position)
     task = of_table(data, chosen) if isinstance(data, PsiTable) else of_structures(data, chosen, making)
     held = None if held_out is None else _held_out_parts(task, data, held_out)
-    found = train(task, chosen, progress, before)
-    recipe = {**chosen.to_dict(), "negatives": None if task.negatives == GIVEN else task.negatives}
-    provenance = {**found.constraint.provenance, "recipe": {**recipe, "names": list(chosen.names)}}
-    constraint = replace(found.constraint, provenance=_plain(provenance))
-    valid, learned, invalid = task.seen.psi, task.examples.positives, task.examples.negatives
-    keys = Known(set(valid.row_keys()), set(learned.row_keys()), set(invalid.row_keys()))
+    doubled = chosen.hidden == AUTO and task.negatives == UNSEEN
+    training_recipe = replace(task.recipe, hidden=DOUBLED) if doubled else task.recipe
+    found = training_recipe.learn_examples(task.examples, task.feature, progress=progress, before=before)
+    constraint = found.constraint
+    vectors = (task.seen, task.examples.positives, task.examples.negatives)
+    keys = Known(*(set(rows.psi.row_keys()) for rows in vectors))
     training = judge(constraint, data, task.valid, keys)
     judged = None
     if held is not None and held_out is not None:
         unknown = None
         if isinstance(data, Structures) and isinstance(held_out, Structures):
             outside = {i for i, _ in held.outside}
-            unknown = unknown_contexts(task.feature, task.name, data, held_out, outside)
-        fresh = _held_out_invalid(task, chosen, held_out, held, keys)
+            unknown = unknown_contexts(task.feature, task.recipe.feature, data, held_out, outside)
+        fresh = _held_out_invalid(task, held_out, held, keys)
         judged = judge(constraint, held_out, held, keys, True, fresh, unknown)
-    explanation = explain(constraint, Counted.of(task), limit=rules, seed=chosen.seed)
+    # All valid parts, also those too rare to be learned, as often as seen; each made vector once.
+    counted = replace(task.examples, positives=task.seen, negatives=PsiRows.of(task.examples.negatives.psi))
+    explanation = explain(constraint, counted, limit=rules, seed=chosen.seed)
     constraint = replace(constraint, provenance={**constraint.provenance, "evidence": evidence(explanation)})
     results = found.learner.cv_results_
     return Learned(
         constraint=constraint,
         examples=task.examples,
-        settings=chosen,
+        recipe=chosen,
         negatives=task.negatives,
         chosen=dict(found.learner.configuration_),
         scores=() if results is None else tuple(map(float, results["mean_test_score"])),
@@ -241,24 +153,10 @@ def evidence(explanation: Explanation) -> list[dict[str, Any]]:
     ]
 
 
-def _warning_on(judged: Judgement | None, held_out: Data | None, settings: LearnSettings) -> str | None:
+def _warning_on(judged: Judgement | None, held_out: Data | None, recipe: Recipe) -> str | None:
     if judged is None or held_out is None:
         return None
-    return warning(judged, "in held-out data", held_out, settings)
-
-
-def estimate_seconds(examples: LabelledExamples, learner: ConstraintLearner) -> float:
-    """About how long learning takes on one free core where it does not end early, as it mostly does."""
-    psi, _, _ = examples.matrix()
-    hidden = hidden_values(learner.hidden, psi.d)
-    restarts = restarts_for(learner.restarts, len(examples))
-    entries = (psi.indices.size + len(psi)) * learner.epochs / SPEED
-    grid = len(np.atleast_1d(learner.learning_rate)) * len(np.atleast_1d(learner.decay))
-    # Half of the restarts end after 200 steps, half of the rest after 400, ...: a third of the full course.
-    seconds = entries * max(K * restarts(K) for K in hidden) / 3
-    if grid * len(hidden) > 1:
-        seconds += entries * grid * learner.cv * sum(K * max(restarts(K) // 4, 1) for K in hidden) / 3
-    return float(seconds)
+    return warning(judged, "in held-out data", held_out, recipe)
 
 
 def _held_out_parts(task: Task, data: Data, held_out: Data) -> Parts:
@@ -285,40 +183,26 @@ def _held_out_parts(task: Task, data: Data, held_out: Data) -> Parts:
     return parts_of(task.feature, held_out)
 
 
-def _held_out_invalid(
-    task: Task, settings: LearnSettings, held_out: Data, parts: Parts, known: Known
-) -> SparsePsi | None:
+def _held_out_invalid(task: Task, held_out: Data, parts: Parts, known: Known) -> SparsePsi | None:
     """Invalid vectors of held-out data: the given ones, or some made as training made its own that training
     had neither as valid nor as invalid. All that is unseen here was unseen there: none of it is new."""
     space = task.examples.space
     if task.negatives == GIVEN and isinstance(held_out, PsiTable):
-        found = rows_of(space, held_out, ~held_out.valid).psi
+        found = rows_of(space, held_out, ~held_out.valid).rows.psi
         return found if len(found) else None
-    if not len(parts.psi) or task.negatives == UNSEEN:
+    if not len(parts.rows) or task.negatives == UNSEEN:
         return None
-    positives = fold(parts.psi, space.d)
+    positives = fold(parts.rows.psi, space.d)
     try:
         if task.feature is None or isinstance(held_out, PsiTable):
-            made = made_of_rows(settings, space, positives)
+            made = made_of_rows(task.recipe, space, positives)
         else:
             outside = {i for i, _ in parts.outside}
             inside = [one for i, one in enumerate(held_out.instances) if i not in outside]
-            source = source_of(task.negatives, task.feature, inside, positives, settings)
-            made = source.collect(MOST_JUDGED)
+            made = task.recipe.source(task.feature, inside, positives).collect(MOST_JUDGED)
     except LconsError:
         # There are figures on what is valid all the same.
         return None
-    had = known.valid | known.invalid | set(parts.psi.row_keys())
+    had = known.valid | known.invalid | set(parts.rows.psi.row_keys())
     fresh = np.array([key not in had for key in made.psi.row_keys()], dtype=np.bool_)
     return made.psi.take(fresh) if fresh.any() else None
-
-
-def _plain(provenance: dict[str, Any]) -> dict[str, Any]:
-    """The provenance with lists in place of tuples, as files hold them."""
-    return {name: _listed(value) for name, value in provenance.items()}
-
-
-def _listed(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _listed(item) for name, item in value.items()}
-    return [_listed(item) for item in value] if isinstance(value, list | tuple) else value

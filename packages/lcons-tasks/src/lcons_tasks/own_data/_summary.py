@@ -6,17 +6,18 @@ from collections.abc import Iterator
 from typing import Any
 
 from lcons_core.features import NgramContext, SequenceFeature
-from lcons_tasks.own_data._examples import GIVEN, UNSEEN
+from lcons_core.learn import UNSEEN
+from lcons_tasks.own_data._examples import GIVEN
 from lcons_tasks.own_data._judgement import FEWEST, ROW, Judgement, percent
 from lcons_tasks.own_data._learn import Learned
 
 
-def shown(found: Learned, learned_from: str, held_out: str, with_why: bool = False) -> str:
+def summarise(found: Learned, learned_from: str, held_out: str, with_why: bool = False) -> str:
     """The report: what was learned and from what, the rules in words, and how held-out data are judged."""
     return "\n".join(_lines(found, learned_from, held_out, with_why)) + "\n"
 
 
-def to_dict(found: Learned, learned_from: str, held_out: str) -> dict[str, Any]:
+def summary_dict(found: Learned, learned_from: str, held_out: str) -> dict[str, Any]:
     """The same as plain data, with at most as many rules as are shown."""
     explanation = found.explanation.to_dict()
     explanation["found"] = len(found.explanation)
@@ -28,7 +29,7 @@ def to_dict(found: Learned, learned_from: str, held_out: str) -> dict[str, Any]:
         "labels": list(getattr(feature, "labels", ())),
         "columns": found.constraint.space.d,
         "hidden": found.constraint.network.K,
-        "seed": found.settings.seed,
+        "seed": found.recipe.seed,
         "negatives": found.negatives,
         "examples": {"valid": len(found.examples.positives), "invalid": len(found.examples.negatives)},
         "contradictions": found.contradictions,
@@ -49,7 +50,7 @@ def _lines(found: Learned, learned_from: str, held_out: str, with_why: bool) -> 
     valid, invalid = len(found.examples.positives), len(found.examples.negatives)
     made = "given" if found.negatives == GIVEN else f"made by `{found.negatives}`"
     accuracy = found.constraint.provenance["training_accuracy"]
-    yield f"constraint: {described(found)}, K = {found.constraint.network.K}, seed {found.settings.seed}"
+    yield f"constraint: {described(found)}, K = {found.constraint.network.K}, seed {found.recipe.seed}"
     yield f"learned from {learned_from}: {valid:,} valid vectors and {invalid:,} invalid ones, {made};"
     yield f"  it tells {percent(accuracy)} of them right"
     if found.contradictions:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable
 from dataclasses import dataclass
+from typing import Any
 
 from lcons_core._errors import InvalidInput
 from lcons_core._instance import WORD, Instance
 from lcons_core.features import ConstraintFeature, NgramContext
-from lcons_core.learn._recipe import OFTEN
+from lcons_core.learn import OFTEN
 from lcons_tasks.own_data._data import Data, Structures
 
 PUNCTUATION = "punctuation"
@@ -32,7 +33,7 @@ class Unknown:
 
 def unknown_contexts(
     feature: ConstraintFeature | None,
-    name: str | None,
+    name: Any,
     train: Structures,
     held_out: Structures,
     outside: Collection[int],

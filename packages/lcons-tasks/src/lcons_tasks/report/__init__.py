@@ -8,6 +8,8 @@ run.
 Not in the paper.
 """
 
+from lcons_tasks.report._chart import to_svg
+from lcons_tasks.report._constraints import Limits
 from lcons_tasks.report._document import (
     Block,
     Change,
@@ -30,11 +32,9 @@ from lcons_tasks.report._document import (
     Text,
     Verdict,
 )
-from lcons_tasks.report._estimate import Estimate, estimate
 from lcons_tasks.report._markdown import to_markdown
-from lcons_tasks.report._page import report_page, summary
+from lcons_tasks.report._page import Estimate, estimate, report_page, summary, to_html
 from lcons_tasks.report._run import Run, read_runs
-from lcons_tasks.report._shown import Limits
 from lcons_tasks.report._storage import read_document, write_document
 from lcons_tasks.report._terminal import to_terminal
 
@@ -67,7 +67,9 @@ __all__ = [
     "read_runs",
     "report_page",
     "summary",
+    "to_html",
     "to_markdown",
+    "to_svg",
     "to_terminal",
     "write_document",
 ]

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from pathlib import PurePosixPath
 from statistics import mean
 from typing import TypeAlias
 
@@ -200,14 +199,18 @@ class Change:
 
 @dataclass(frozen=True)
 class Sentences:
-    """Sentences that changed: some with the rule behind the change; `file` holds all predictions."""
+    """Sentences that changed: some with the rule behind the change; `file` holds all predictions.
+
+    `constraints` are the files of constraints that the answers obey: they give the rule behind other changes.
+    """
 
     name: str
     changes: tuple[Change, ...] = ()
     file: str | None = None
+    constraints: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        check_inside(self.file)
+        check_inside(self.file, *self.constraints)
 
 
 Block: TypeAlias = Text | Listing | Table | Gains | Curve | Claims | Facts | Picture | Constraints | Sentences
@@ -275,8 +278,8 @@ def check_inside(*files: str | None) -> None:
     for file in files:
         if file is None:
             continue
-        path = PurePosixPath(file)
-        if not file or path.is_absolute() or ".." in path.parts or "\\" in file or "\0" in file:
+        parts = file.replace("\\", "/").split("/")
+        if not file or "\0" in file or ".." in parts or parts[0] == "" or parts[0].endswith(":"):
             raise InvalidInput(
                 f"a document names files relative to its own folder: got {file!r:.80}, which is outside it."
             )

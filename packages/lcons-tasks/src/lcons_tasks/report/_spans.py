@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from lcons_core._schemes import OUTSIDE
-from lcons_decode._stream import NO_LABEL
+from lcons_decode.files import NO_LABEL
 from lcons_tasks.report._document import Change
 from lcons_tasks.stats import chunks, runs_as_iob2
 

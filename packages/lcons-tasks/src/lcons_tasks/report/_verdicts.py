@@ -46,7 +46,7 @@ SLACK = 4.0
 Codes = NDArray[np.int8]
 
 
-class Verdict(IntEnum):
+class Combination(IntEnum):
     """What becomes of two values together."""
 
     ALLOWED = 0
@@ -57,7 +57,7 @@ class Verdict(IntEnum):
 
 @dataclass(frozen=True, eq=False)
 class Verdicts:
-    """`codes` are `Verdict`s; `shares` of completions that are accepted, where all were looked at."""
+    """`codes` are `Combination`s; `shares` of completions that are accepted, where all were looked at."""
 
     codes: Codes
     shares: Floats | None
@@ -114,10 +114,10 @@ class Enumeration:
 
     def _counted(self, others: tuple[int, ...]) -> Verdicts:
         total, accepted = self.possible.sum(others), self.accepted.sum(others)
-        codes = np.full(total.shape, Verdict.DEPENDS, dtype=np.int8)
-        codes[accepted == total] = Verdict.ALLOWED
-        codes[accepted == 0] = Verdict.FORBIDDEN
-        codes[total == 0] = Verdict.IMPOSSIBLE
+        codes = np.full(total.shape, Combination.DEPENDS, dtype=np.int8)
+        codes[accepted == total] = Combination.ALLOWED
+        codes[accepted == 0] = Combination.FORBIDDEN
+        codes[total == 0] = Combination.IMPOSSIBLE
         return Verdicts(codes, accepted / np.maximum(total, 1))
 
 
@@ -173,7 +173,7 @@ class _Bounds:
                 needed = np.isin(self.space.axes[b].values, rule.needs_values)
                 value = self.space.axes[a].values.index(rule.value)
                 own = codes if a == i else codes.T
-                own[value, ~needed] = Verdict.IMPOSSIBLE
+                own[value, ~needed] = Combination.IMPOSSIBLE
         return Verdicts(codes, None)
 
     def single(self, i: int) -> Verdicts:
@@ -182,9 +182,9 @@ class _Bounds:
 
 
 def _codes(forbidden: NDArray[np.bool_], allowed: NDArray[np.bool_]) -> Codes:
-    codes = np.full(forbidden.shape, Verdict.DEPENDS, dtype=np.int8)
-    codes[allowed] = Verdict.ALLOWED
-    codes[forbidden] = Verdict.FORBIDDEN
+    codes = np.full(forbidden.shape, Combination.DEPENDS, dtype=np.int8)
+    codes[allowed] = Combination.ALLOWED
+    codes[forbidden] = Combination.FORBIDDEN
     return codes
 
 

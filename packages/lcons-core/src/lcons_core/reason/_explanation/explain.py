@@ -12,12 +12,11 @@ from typing import Protocol
 
 import numpy as np
 
-from lcons_core._arithmetic import Floats
 from lcons_core._blocks import Kind
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput
 from lcons_core._inequalities import LinearInequalities
-from lcons_core._psi import SparsePsi
+from lcons_core._psi import PsiRows
 from lcons_core._space import FeatureSpace
 from lcons_core.reason._explanation.descent import Candidate, greedy_cover
 from lcons_core.reason._explanation.large_domains import draw_rejected, strongest_rules
@@ -36,13 +35,9 @@ class Examples(Protocol):
     """What `explain` reads of labelled examples."""
 
     @property
-    def positives(self) -> SparsePsi: ...
+    def positives(self) -> PsiRows: ...
     @property
-    def negatives(self) -> SparsePsi: ...
-    @property
-    def positive_weights(self) -> Floats: ...
-    @property
-    def negative_weights(self) -> Floats: ...
+    def negatives(self) -> PsiRows: ...
 
 
 def explain(
@@ -71,8 +66,7 @@ def explain(
         raise InvalidInput(f"limit must be at least 1, found {limit}; ask for one rule or more.")
     positives = negatives = None
     if examples is not None:
-        positives = _weighted(space, examples.positives, examples.positive_weights)
-        negatives = _weighted(space, examples.negatives, examples.negative_weights)
+        positives, negatives = _weighted(space, examples.positives), _weighted(space, examples.negatives)
     if len(space.axes) <= MOST_AXES and lattice_size(space) <= enumeration:
         return _enumerated(points, space, positives, negatives, limit, seed)
     return _bounded(points, space, positives, negatives, limit, seed)
@@ -222,13 +216,13 @@ def _rule(
     )
 
 
-def _weighted(space: FeatureSpace, psi: SparsePsi, weights: Floats) -> WeightedPoints:
-    if psi.d != space.d or len(weights) != len(psi):
+def _weighted(space: FeatureSpace, rows: PsiRows) -> WeightedPoints:
+    if rows.psi.d != space.d:
         raise InvalidInput(
-            f"the examples must have {space.d} columns and a weight each, found {psi.d} columns and"
-            f" {len(weights)} weights for {len(psi)} rows; pass examples on the constraint's space."
+            f"the examples must have {space.d} columns, found {rows.psi.d}; pass examples on the constraint's"
+            " space."
         )
-    return WeightedPoints(space, psi, np.asarray(weights, dtype=np.float64))
+    return WeightedPoints(space, rows)
 
 
 def _rejected(points: PointSet, examples: WeightedPoints) -> Bools:

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from lcons_core._arithmetic import Floats
 from lcons_core._blocks import Kind
 from lcons_core._errors import InvalidInput
-from lcons_core._psi import Ints, SparsePsi
+from lcons_core._psi import Ints, PsiRows, SparsePsi
 from lcons_core._space import FeatureSpace
 from lcons_core.reason._points import Bools
 from lcons_core.reason._rules import Box
@@ -64,23 +64,32 @@ def within(inner: Region, outer: Region) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class WeightedPoints:
-    """N points of the domain with their weights."""
+    """N points of the domain with their weights, read axis by axis."""
 
     space: FeatureSpace
-    psi: SparsePsi
-    weights: Floats
+    rows: PsiRows
 
     def __len__(self) -> int:
-        return len(self.psi)
+        return len(self.rows)
+
+    @property
+    def psi(self) -> SparsePsi:
+        """(N, d)."""
+        return self.rows.psi
+
+    @property
+    def weights(self) -> Floats:
+        """(N,)."""
+        return self.rows.weight
 
     @property
     def total(self) -> float:
         """The weight of all points."""
-        return float(self.weights.sum())
+        return self.rows.total
 
     def take(self, rows: Ints | Bools) -> WeightedPoints:
         """The chosen points."""
-        return WeightedPoints(self.space, self.psi.take(rows), self.weights[rows])
+        return WeightedPoints(self.space, self.rows.take(rows))
 
     def sample(self, most: int, rng: np.random.Generator) -> WeightedPoints:
         """All points, or `most` of them drawn at random."""
@@ -167,7 +176,7 @@ def points_of(space: FeatureSpace, assignments: Ints) -> WeightedPoints:
     present = (columns >= 0) & (values != 0)
     indptr = np.concatenate(([0], np.cumsum(present.sum(1))))
     psi = SparsePsi(indptr, columns[present], values[present], space.d)
-    return WeightedPoints(space, psi, np.ones(len(assignments)))
+    return WeightedPoints(space, PsiRows.of(psi))
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from lcons_decode.kernels._arrays import How
+from lcons_decode.kernels._compiled.hard import better
 from lcons_decode.kernels._compiled.jit import kernel
 from lcons_decode.kernels._compiled.lists import broken
-from lcons_decode.kernels._compiled.relaxed import INFEASIBLE, better
 from lcons_decode.kernels._compiled.viterbi import chain_score
 
 NEAR = 0.5  # how far below the upper bound the first pass looks
@@ -267,5 +268,5 @@ def soft_many(chain, lists, units, m, first, last, y, scores, how):
     soft_sequence)."""
     for i in range(first, last):
         a, b = chain.offsets[i], chain.offsets[i + 1]
-        if b > a and how[i] != INFEASIBLE:
+        if b > a and how[i] != How.INFEASIBLE:
             scores[i] = soft_sequence(chain.emission[a:b], chain, a + i, lists, units, m, y[a:b])

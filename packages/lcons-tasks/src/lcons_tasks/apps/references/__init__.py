@@ -1,7 +1,7 @@
-"""A labelled reference in the formats of others: CSL-JSON, BibTeX and tagged text.
+"""Labelled references: parsing them from text, and writing them as CSL-JSON, BibTeX and tagged text.
 
 A reference is a sequence of (field, text) in the order of the text, such as the segments of
-`lcons_tasks.data.Reference`; the field is None outside any.
+`lcons_tasks.data.Reference`; the field of text outside any field is None.
 """
 
 from lcons_tasks.apps.references._bibtex import keys, to_bibtex

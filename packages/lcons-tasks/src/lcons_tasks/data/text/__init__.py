@@ -1,6 +1,6 @@
 """From raw text to tokens, sentences and Penn POS tags, through spaCy.
 
-spaCy takes seconds to import, so it is imported when the first text is read, not here.
+Importing spaCy takes seconds, so it is imported when the first text is read, not here.
 """
 
 from lcons_tasks.data.text._plan import (

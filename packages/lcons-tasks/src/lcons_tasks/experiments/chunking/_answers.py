@@ -12,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from lcons_core import Recipe
 from lcons_decode._scores import Ints
 from lcons_tasks.data import Sentence
 from lcons_tasks.experiments.chunking._constraints import shared as shared_weight
@@ -31,7 +32,7 @@ from lcons_tasks.experiments.engine._labelling import (
     read_answers,
     write_answers,
 )
-from lcons_tasks.experiments.engine._recipes import Recipe
+from lcons_tasks.experiments.engine._record import Coordinate
 from lcons_tasks.experiments.engine._rows import Row, predict, recipes_of, uses
 from lcons_tasks.models._tagger import Tagger
 from lcons_tasks.models._word_vectors import WordVectors, find_vectors
@@ -132,9 +133,7 @@ def answers(cell: Cell, kept: Stages, tell: Tell) -> Answers:
 def _answer(cell: Cell, corpus: ChunkCorpus, kept: Stages, folder: Path, tell: Tell) -> None:
     """Fills the stage's folder."""
     model = cell.model(kept, lambda share, what: tell(0.6 * share, what))
-    learnt = constraints(
-        cell, recipes_of(cell.rows), kept, lambda share, what: tell(0.6 + 0.2 * share, what)
-    )
+    learnt = constraints(cell, recipes_of(cell.rows), kept, lambda share, what: tell(0.6 + 0.2 * share, what))
     dev, test = Part.of(model, corpus.dev), Part.of(model, corpus.test)
     cut, all_of_dev = part_of(len(corpus.dev), cell.ratio), len(corpus.dev)
     settings: list[Setting] = [(row, weight) for row in cell.rows for weight in weights_of(row)]
@@ -177,7 +176,8 @@ def _answer(cell: Cell, corpus: ChunkCorpus, kept: Stages, folder: Path, tell: T
         "rows of": {row.name: [recipe.name for recipe in row.recipes] for row in cell.rows},
         "choices": choices,
     }
-    at = {"base": cell.base.name, "subset": cell.subset, "ratio": cell.ratio, "seed": cell.seed}
+    at: dict[str, Coordinate] = {"base": cell.base.name, "subset": cell.subset, "ratio": cell.ratio}
+    at["seed"] = cell.seed
     write_answers(folder, cell, at, facts, test, found, more, F1, list, range(len(corpus.test)))
 
 

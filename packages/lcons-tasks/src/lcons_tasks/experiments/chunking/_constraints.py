@@ -14,15 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lcons_core import Recipe
 from lcons_core._errors import InvalidInput
-from lcons_tasks.experiments.engine._recipes import Recipe
+from lcons_tasks.experiments.engine._recipes import once
 from lcons_tasks.experiments.engine._rows import Row
 
 # Soft constraints: small windows with every label change, larger ones with some.
 SOFT = (
-    Recipe("pos", 1, many="all", by_frequency=True),
-    Recipe("pos", 2, many="all", by_frequency=True),
-    Recipe("pos", 3, hidden=30, many=8, by_frequency=True, epochs=40),
+    once("pos", 1, many="all", by_frequency=True),
+    once("pos", 2, many="all", by_frequency=True),
+    once("pos", 3, hidden=30, many=8, by_frequency=True, epochs=40),
 )
 
 

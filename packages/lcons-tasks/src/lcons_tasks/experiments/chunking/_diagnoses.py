@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from lcons_core import Recipe
 from lcons_tasks.data import hash_sentences
 from lcons_tasks.diagnosis import diagnose, predict
 from lcons_tasks.experiments.chunking._answers import Cell, shared
 from lcons_tasks.experiments.engine._jobs import Tell
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._labelling import constraint
-from lcons_tasks.experiments.engine._recipes import Recipe
 from lcons_tasks.experiments.engine._rows import recipes_of
 
 Diagnosed = Mapping[str, Any]

@@ -5,7 +5,7 @@ Paper: Sec. 6, Table 4.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -33,7 +33,7 @@ from lcons_tasks.experiments.engine import _blocks as blocks
 from lcons_tasks.experiments.engine._blocks import Statement, percent
 from lcons_tasks.experiments.engine._examples import changes
 from lcons_tasks.experiments.engine._experiment import Experiment, RunOptions, corpus_named, flag, option
-from lcons_tasks.experiments.engine._jobs import Phase, Piece, Progress, Tell
+from lcons_tasks.experiments.engine._jobs import Phase, Piece, Progress, Tell, silent
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._labelling import (
     ACCURACY,
@@ -50,13 +50,13 @@ from lcons_tasks.report._document import (
     Block,
     Claim,
     Claims,
-    Constraints,
     Curve,
     Document,
     Facts,
     Gains,
     Section,
     Table,
+    TableCell,
     Text,
 )
 
@@ -140,7 +140,9 @@ class Options(RunOptions):
 
     needed = ("ratios", "subsets", "seeds", "bases", "constraints", "decoders")
 
-    corpus: str = option("bundled", flag("--corpus", "bundled, conll2000, a folder, or auto.", default="auto"))
+    corpus: str = option(
+        "bundled", flag("--corpus", "bundled, conll2000, a folder, or auto.", default="auto")
+    )
     ratios: tuple[float, ...] = option((1.0,), flag("--ratio", "Share of the training data, as in 0.01."))
     subsets: tuple[str, ...] = option(
         ("first",), flag("--subset", "first (the paper's) or nested (samples by seed).")
@@ -156,9 +158,7 @@ class Options(RunOptions):
     )
     hidden: int = option(10, flag("--hidden", "K of the hard constraints.", "-K", default=10))
     beam: int = option(10, flag("--beam", "Width of the search.", default=10))
-    decoders: tuple[str, ...] = option(
-        DECODERS, flag("--decoder", "exact, search, constrained-search, ...")
-    )
+    decoders: tuple[str, ...] = option(DECODERS, flag("--decoder", "exact, search, constrained-search, ..."))
     diagnose: bool = option(
         False, flag("--diagnose", "Also tell why each hard constraint helps or does not.")
     )
@@ -278,27 +278,29 @@ class Chunking(Experiment[Options, Cell]):
     def leave(self, folder: Path, options: Options, record: Record, kept: Stages) -> None:
         """Constraints, predictions, and the chunker of the most data, first seed, under what dev chose."""
         cells = self.cells(options)
-        leave_files(folder, cells, lambda cell: answers(cell, kept, _silent), kept)
+        leave_files(folder, cells, lambda cell: answers(cell, kept, silent), kept)
         name, kind = cells[0].base.name, cells[0].subset
         own = [cell for cell in cells if (cell.base.name, cell.subset) == (name, kind)]
         most = max(own, key=lambda cell: cell.ratio)
-        pick = _pick(answers(most, kept, _silent).record)
+        pick = _pick(answers(most, kept, silent).record)
         row = {row.name: row for row in most.rows}[pick["row"]]
         used = uses(row, shared_weight(pick["weight"], row), constraints(most, row.recipes, kept))
         decoder = {"viterbi": "viterbi", "beam": "beam"}.get(row.how, "exact")
-        model = most.model(kept, _silent)
+        model = most.model(kept, silent)
         ConstrainedTagger(model, tuple(used), decoder, most.beam).save(folder / "tagger")
 
     def instead(
         self, options: Options, folder: Path, kept: Stages, jobs: int | None, progress: Progress | None
     ) -> str | None:
         """The settings that dev chooses, if `--tune` was given."""
-        return tune_into(folder, options.corpus, options.ratios, kept, jobs, progress) if options.tune else None
+        return (
+            tune_into(folder, options.corpus, options.ratios, kept, jobs, progress) if options.tune else None
+        )
 
     def document(self, options: Options, record: Record) -> Document:
         """Results by base model and subset, the field's measure first."""
         groups = record.by("base", "subset")
-        (base, kind), first = next(iter(groups.items()))
+        (base, _), first = next(iter(groups.items()))
         papers = record.facts["corpus"]["name"] == PAPERS
         least = min(first.by("ratio"))
         few = first.where(ratio=least)
@@ -316,18 +318,19 @@ class Chunking(Experiment[Options, Cell]):
                 Section("Learning curve", tuple(_curve(first, papers))),
                 Section("Claims of the paper", _claims(first) if papers and base == WORDS else ()),
                 Section(f"Why a constraint helps or does not ({seed})", tuple(_diagnoses(record))),
-                Section(f"Sentences that changed ({seed})", _changed(few)),
-                Section("Constraints", tuple(_constraints(record, least))),
+                Section(f"Sentences that changed ({seed})", blocks.changed_first(few)),
+                Section(
+                    "Constraints",
+                    blocks.constraint_files(
+                        record, lambda cell: (cell.at["ratio"] != least, cell.at["ratio"])
+                    ),
+                ),
                 Section("Size", (_sizes(first), Text(SIZES))),
                 Section("How it was done", (_facts(options, record), Text(CHOICES))),
             ),
             "CoNLL-2000" if not papers and WORDS in options.bases else None,
             "lcons learn train.conll -o pos.json --feature pos -n 2 -K 5 --dev dev.conll",
         )
-
-
-def _silent(share: float, what: str) -> None:
-    """Nobody is told."""
 
 
 def _pick(record: Record) -> Mapping[str, Any]:
@@ -360,7 +363,7 @@ def _results(key: tuple[str, str], record: Record, papers: bool) -> Iterator[Blo
     caption = "Token accuracy on test sentences, in percent"
     accuracy = blocks.by_group(caption, columns, ACCURACY, rows=rows, paper=figure)
     whole = tuple(own.figure(CHOSEN, "chosen on whole dev") for own in columns.values())
-    more = [("chosen on whole dev", *whole)]
+    more: list[tuple[TableCell, ...]] = [("chosen on whole dev", *whole)]
     if papers and stated:
         more.append(("paper's best row", *(paper.best(ratio) for ratio in ratios)))
     yield Table(accuracy.caption, accuracy.columns, (*accuracy.rows, *more), accuracy.note)
@@ -370,7 +373,9 @@ def _results(key: tuple[str, str], record: Record, papers: bool) -> Iterator[Blo
     yield Gains(f"Gains in points of token accuracy, {note}", blocks.gains(places, GAINS, ACCURACY))
     told = (
         f"{percent(ratio)}: "
-        + "; ".join(f"{pick['row']}, weight {pick['weight']:g}" for pick in own.told("choices", CHOSEN, "cut dev"))
+        + "; ".join(
+            f"{pick['row']}, weight {pick['weight']:g}" for pick in own.told("choices", CHOSEN, "cut dev")
+        )
         for ratio, own in ratios.items()
     )
     yield Text(f"Chosen on dev (cut by the ratio), one per seed: {' · '.join(told)}.")
@@ -408,7 +413,9 @@ def claims(record: Record) -> list[Claim]:
     found = blocks.check(record, CLAIMS, "ratio", percent)
     ratios = sorted(record.by("ratio"))
     if record.has("pos-3 search", EXACT) and len(ratios) > 1:
-        ends = {r: record.where(ratio=r).gain("pos-3 search", EXACT, ACCURACY) for r in (ratios[0], ratios[-1])}
+        ends = {
+            r: record.where(ratio=r).gain("pos-3 search", EXACT, ACCURACY) for r in (ratios[0], ratios[-1])
+        }
         text = "the gain of constraints (POS n = 3, over exact) shrinks as data grow"
         figures = ", ".join(f"{percent(ratio)} {interval}" for ratio, interval in ends.items())
         found.append(Claim(text, ends[ratios[0]].mean > ends[ratios[-1]].mean, figures))
@@ -429,7 +436,15 @@ def _diagnoses(record: Record) -> Iterator[Block]:
         " the best of a look-up and networks up to K = 64; how often the chunker's own answers and the gold"
         " labels violate it; the points to be won were all violating parts corrected."
     )
-    head = ("constraint", "verdict", "learned / best", "judge", "answers violate", "gold violates", "headroom")
+    head = (
+        "constraint",
+        "verdict",
+        "learned / best",
+        "judge",
+        "answers violate",
+        "gold violates",
+        "headroom",
+    )
     yield Table("Why", head, tuple((name, *_diagnosed(one)) for name, one in found.items()))
 
 
@@ -448,23 +463,6 @@ def _diagnosed(one: Diagnosed) -> list[str]:
 
 def _accuracy(score: Mapping[str, Any]) -> float:
     return float(score["balanced_accuracy"]["value"])
-
-
-def _changed(record: Record) -> tuple[Block, ...]:
-    cell = record.first
-    found: Sequence[Mapping[str, Any]] = cell.facts.get("examples", ())
-    return (blocks.changed(cell.name, found, f"predictions/{cell.name}.txt"),)
-
-
-def _constraints(record: Record, least: float) -> Iterator[Block]:
-    """The constraint files of each sample, those of the least data first."""
-    seen = set()
-    for cell in sorted(record.cells, key=lambda cell: (cell.at["ratio"] != least, cell.at["ratio"])):
-        place = cell.name.removeprefix(f"{cell.at['base']}-")
-        files = tuple(f"constraints/{place}/{name}.json" for name in cell.facts["constraints"])
-        if place not in seen and files:
-            seen.add(place)
-            yield Constraints(place, files, f"predictions/{cell.name}.txt")
 
 
 SIZES = (
@@ -499,7 +497,10 @@ def _facts(options: Options, record: Record) -> Facts:
                 f"{sizes['train']:,} training, {sizes['dev']:,} dev and {sizes['test']:,} test",
             ),
             ("sha256", corpus["sha256"][:12]),
-            ("word vectors", record.facts["vectors"] or "none, words are learned from the training sentences"),
+            (
+                "word vectors",
+                record.facts["vectors"] or "none, words are learned from the training sentences",
+            ),
             ("seeds", ", ".join(map(str, options.seeds))),
             ("beam", str(options.beam)),
             ("figures", "on the whole test set, mean ± standard deviation over seeds"),

@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from lcons_core import LearnedConstraint
+from lcons_core import LearnedConstraint, Recipe
 from lcons_decode import Hard, Soft
 from lcons_decode._scores import Ints
 from lcons_tasks.data import Sentence
@@ -32,7 +32,6 @@ from lcons_tasks.experiments.engine._labelling import (
     read_answers,
     write_answers,
 )
-from lcons_tasks.experiments.engine._recipes import Recipe
 from lcons_tasks.experiments.engine._rows import Row, predict, recipes_of, uses
 from lcons_tasks.models._tagger import Tagger
 from lcons_tasks.stats import runs_as_iob2
@@ -142,9 +141,7 @@ def _answer(cell: Cell, kept: Stages, folder: Path, tell: Tell) -> None:
     on_dev_of = cell.references(indices.dev, kept)
     train = cell.train(kept)
     model, training = base_model(cell.base, train, kept, lambda share, what: tell(0.3 * share, what))
-    learnt = constraints(
-        cell, recipes_of(cell.rows), kept, lambda share, what: tell(0.3 + 0.2 * share, what)
-    )
+    learnt = constraints(cell, recipes_of(cell.rows), kept, lambda share, what: tell(0.3 + 0.2 * share, what))
     dev, test = Part.of(model, on_dev_of), Part.of(model, cell.test(kept))
     found: dict[str, Ints] = {}
     on_dev: dict[str, Ints] = {}

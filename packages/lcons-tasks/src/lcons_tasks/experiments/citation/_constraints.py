@@ -49,7 +49,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lcons_core import LearnedConstraint, RectifierNetwork
+from lcons_core import LearnedConstraint, Recipe, RectifierNetwork
 from lcons_core._blocks import OTHER
 from lcons_core._errors import InvalidInput
 from lcons_core._instance import WORD
@@ -57,12 +57,12 @@ from lcons_core.features import START, ConstraintFeature, Counts, NgramContext, 
 from lcons_core.reason._rules import Box, forbid_boxes
 from lcons_tasks.data import CORA_FIELDS
 from lcons_tasks.data.text._clues import CLUE
-from lcons_tasks.experiments.engine._recipes import Recipe
+from lcons_tasks.experiments.engine._recipes import once
 from lcons_tasks.experiments.engine._rows import Row
 
 
 def _hard(feature: str, n: int | None, negatives: str, caution: float = 4.0) -> Recipe:
-    return Recipe(feature, n, learning_rate=0.01, epochs=400, negatives=negatives, caution=caution)
+    return once(feature, n, learning_rate=0.01, epochs=400, negatives=negatives, caution=caution)
 
 
 PAPER = {
@@ -81,20 +81,35 @@ COMBINATIONS = {
 }
 
 ALL = {
-    name: replace(recipe, negatives=recipe.negatives if recipe.is_global else "relabel", many="all")
+    name: replace(
+        recipe,
+        negatives=recipe.negatives if recipe.is_global else "relabel",
+        many="all",
+        name=f"{recipe.name}-all",
+    )
     for name, recipe in PAPER.items()
 }
 
-SOFT_POS = Recipe("pos", 2, 30, 0.01, many="all", by_frequency=True, epochs=300, mark="-soft")
+SOFT_POS = once("pos", 2, "-soft", hidden=30, learning_rate=0.01, many="all", by_frequency=True, epochs=300)
 WINDOWS = (
-    Recipe("shape", 3, 30, negatives="recast", many=8, by_frequency=True, epochs=60, mark="-soft"),
-    Recipe("word", 2, hidden=30, many="all", by_frequency=True, mark="-soft"),
+    once("shape", 3, "-soft", hidden=30, negatives="recast", many=8, by_frequency=True, epochs=60),
+    once("word", 2, "-soft", hidden=30, many="all", by_frequency=True),
 )
 CLUES = (
-    Recipe("context", 3, 30, 0.03, "recast", 8, True, 60, column=CLUE, mark="-soft"),
+    once(
+        "context",
+        3,
+        "-soft",
+        column=CLUE,
+        hidden=30,
+        negatives="recast",
+        many=8,
+        by_frequency=True,
+        epochs=60,
+    ),
     WINDOWS[1],
 )
-POS_WINDOWS = Recipe("pos", 3, hidden=30, many=8, by_frequency=True, epochs=60, mark="-soft")
+POS_WINDOWS = once("pos", 3, "-soft", hidden=30, many=8, by_frequency=True, epochs=60)
 
 
 def paper_recipe(name: str, hidden: int = 10) -> Recipe:
@@ -104,7 +119,9 @@ def paper_recipe(name: str, hidden: int = 10) -> Recipe:
     'pos-2-K5'
     """
     recipe = PAPER[name]
-    return recipe if hidden == recipe.hidden else replace(recipe, hidden=hidden, mark=f"-K{hidden}")
+    return (
+        recipe if hidden == recipe.hidden else replace(recipe, hidden=hidden, name=f"{recipe.name}-K{hidden}")
+    )
 
 
 DECODERS = (

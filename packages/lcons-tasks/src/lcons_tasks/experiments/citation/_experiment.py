@@ -31,7 +31,7 @@ from lcons_tasks.experiments.engine import _blocks as blocks
 from lcons_tasks.experiments.engine._blocks import Statement
 from lcons_tasks.experiments.engine._examples import changes
 from lcons_tasks.experiments.engine._experiment import Experiment, RunOptions, corpus_named, flag, option
-from lcons_tasks.experiments.engine._jobs import Phase, Piece, Tell
+from lcons_tasks.experiments.engine._jobs import Phase, Piece, Tell, silent
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._labelling import (
     ACCURACY,
@@ -46,7 +46,6 @@ from lcons_tasks.report._document import (
     Block,
     Claim,
     Claims,
-    Constraints,
     Curve,
     Document,
     Facts,
@@ -200,11 +199,11 @@ class Citation(Experiment[Options, Cell]):
         """Constraints, predictions, and a parser: the strongest base model of all training references, first
         split, under soft windows, which need no POS tags; alone where soft rows were not run."""
         cells = self.cells(options)
-        leave_files(folder, cells, lambda cell: answers(cell, kept, _silent), kept)
+        leave_files(folder, cells, lambda cell: answers(cell, kept, silent), kept)
         name = next(name for name in PARSERS if name in options.bases)
         one = next(cell for cell in cells if cell.size is None and cell.base.name == name)
-        model = one.model(kept, _silent)
-        weights = answers(one, kept, _silent).record.first.facts["weights"]
+        model = one.model(kept, silent)
+        weights = answers(one, kept, silent).record.first.facts["weights"]
         used = [
             use
             for row in one.rows
@@ -227,7 +226,9 @@ class Citation(Experiment[Options, Cell]):
             f"A model of reference fields ({name}) that reads {READS[name]}, against the same model under"
             " learned constraints that read words, shapes, clues and POS tags, with the row and weights that"
             " dev chose.",
-            blocks.headline(first, F1, f"field F1, {name}, {size:,} references", CHOSEN, EXACT, **_words(first)),
+            blocks.headline(
+                first, F1, f"field F1, {name}, {size:,} references", CHOSEN, EXACT, **_words(first)
+            ),
             (
                 *(Section(base, tuple(_results(base, own))) for base, own in whole.items()),
                 Section("With fewer training references", tuple(_fewer(record))),
@@ -235,17 +236,17 @@ class Citation(Experiment[Options, Cell]):
                     Section(f"Claims of the paper, with {base}", (Claims(tuple(claims(own))),))
                     for base, own in claimed.items()
                 ),
-                Section(f"References that changed ({name}, split {options.seeds[0]})", _changed(first)),
-                Section("Constraints", tuple(_constraints(record))),
+                Section(
+                    f"References that changed ({name}, split {options.seeds[0]})", blocks.changed_first(first)
+                ),
+                Section(
+                    "Constraints", blocks.constraint_files(record, lambda cell: cell.at["size"] is not None)
+                ),
                 Section("How it was done", tuple(_how(options, record))),
             ),
             None if papers or name == "reference" else "Cora",
             "lcons parse references.txt",
         )
-
-
-def _silent(share: float, what: str) -> None:
-    """Nobody is told."""
 
 
 def _read(name: str, kept: Stages, tell: Tell) -> None:
@@ -302,23 +303,23 @@ def _fewer(record: Record) -> Iterator[Block]:
     if len(sizes) < 2:
         return
     lines: dict[str, dict[float, float]] = {}
-    for base, own in record.by("base").items():
+    for name, own in record.by("base").items():
         groups = {
             size: Record(tuple(c for c in own.cells if c.facts["references"]["train"] == size))
             for size in sizes
         }
         columns = {f"{size:,} references": one for size, one in groups.items()}
         rows = (*CURVE_ROWS, CHOSEN)
-        yield blocks.by_group(f"{base}: token accuracy, in percent", columns, ACCURACY, rows=rows)
-        yield blocks.by_group(f"{base}: field F1, in percent", columns, F1, rows=rows)
-        few = {_where(base, one): one for one in groups.values() if one.first.at["size"] is not None}
+        yield blocks.by_group(f"{name}: token accuracy, in percent", columns, ACCURACY, rows=rows)
+        yield blocks.by_group(f"{name}: field F1, in percent", columns, F1, rows=rows)
+        few = {_where(name, one): one for one in groups.values() if one.first.at["size"] is not None}
         pairs = [(row, EXACT) for row in (*CURVE_ROWS[1:], CHOSEN)]
         yield Gains(
-            f"{base}: gains in points of token accuracy over exact, with 95% intervals",
+            f"{name}: gains in points of token accuracy over exact, with 95% intervals",
             blocks.gains(few, pairs, ACCURACY),
         )
         for row in (EXACT, CHOSEN):
-            lines[f"{base}, {row}"] = {float(size): one.mean(row, ACCURACY) for size, one in groups.items()}
+            lines[f"{name}, {row}"] = {float(size): one.mean(row, ACCURACY) for size, one in groups.items()}
     caption = f"Token accuracy by training references ({record.facts['corpus']['name']})"
     yield Curve(caption, "training references", "token accuracy (%)", lines)
 
@@ -330,7 +331,9 @@ def claims(record: Record) -> list[Claim]:
     found = blocks.check(
         record,
         [
-            Statement(f"every constrained search beats {over}", (*singles, *combined), ACCURACY, over, above=0.0)
+            Statement(
+                f"every constrained search beats {over}", (*singles, *combined), ACCURACY, over, above=0.0
+            )
             for over in ("exact", "search")
             if singles
         ],
@@ -370,22 +373,6 @@ def claims(record: Record) -> list[Claim]:
             told = ", ".join(f"K = {row.partition(' K=')[2] or 10}: {v:.2f}" for row, v in figures.items())
             found.append(Claim(f"K hardly matters ({name}: within half a point)", spread <= 0.5, told))
     return found
-
-
-def _changed(record: Record) -> tuple[Block, ...]:
-    cell = record.first
-    return (blocks.changed(cell.name, cell.facts.get("examples", ()), f"predictions/{cell.name}.txt"),)
-
-
-def _constraints(record: Record) -> Iterator[Block]:
-    """The constraint files of each split, those of all references first."""
-    seen = set()
-    for cell in sorted(record.cells, key=lambda cell: cell.at["size"] is not None):
-        place = cell.name.removeprefix(f"{cell.at['base']}-")
-        files = tuple(f"constraints/{place}/{name}.json" for name in cell.facts["constraints"])
-        if place not in seen and files:
-            seen.add(place)
-            yield Constraints(place, files, f"predictions/{cell.name}.txt")
 
 
 def _how(options: Options, record: Record) -> Iterator[Block]:

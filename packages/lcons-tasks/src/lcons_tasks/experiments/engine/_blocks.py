@@ -12,8 +12,10 @@ from typing import Any
 
 from lcons_tasks.experiments.engine._record import Coordinate, Record, RecordCell
 from lcons_tasks.report._document import (
+    Block,
     Change,
     Claim,
+    Constraints,
     Curve,
     Figure,
     Gain,
@@ -69,10 +71,11 @@ def by_group(
 ) -> Table:
     """A measure of every row in every group of cells; `paper(row, group)` is the paper's figure."""
     names = list(dict.fromkeys(row for one in groups.values() for row in one.rows)) if rows is None else rows
-    columns = {
-        name: lambda row, name=name, one=one: one.figure(row, measure, paper(row, name), digits)
-        for name, one in groups.items()
-    }
+
+    def figures(name: str, one: Record) -> Callable[[str], TableCell]:
+        return lambda row: one.figure(row, measure, paper(row, name), digits)
+
+    columns = {name: figures(name, one) for name, one in groups.items()}
     return table(caption, head, names, columns)
 
 
@@ -80,10 +83,11 @@ def by_measure(
     record: Record, measures: Mapping[str, str], paper: Paper = no_paper, digits: int = 2
 ) -> dict[str, Callable[[str], TableCell]]:
     """Columns of measures by their headings, for `table`; `paper(row, measure)` is the paper's figure."""
-    return {
-        heading: lambda row, measure=measure: record.figure(row, measure, paper(row, measure), digits)
-        for heading, measure in measures.items()
-    }
+
+    def figures(measure: str) -> Callable[[str], TableCell]:
+        return lambda row: record.figure(row, measure, paper(row, measure), digits)
+
+    return {heading: figures(measure) for heading, measure in measures.items()}
 
 
 def gains(groups: Mapping[str, Record], pairs: Iterable[tuple[str, str]], measure: str) -> tuple[Gain, ...]:
@@ -130,34 +134,49 @@ def rejections(record: Record, groups: Mapping[str, Record], units: str) -> Tabl
     """How much of held-out gold each constraint rejects, in percent of its parts and of units."""
     names = list(dict.fromkeys(name for cell in record.cells for name in cell.facts["constraints"]))
 
-    def share(name: str, one: Record, of: str, digits: int) -> Figure | None:
-        told = [cell.facts["constraints"].get(name) for cell in one.cells]
-        values = tuple(float(found["rejected gold"][of]) for found in told if found)
-        return Figure(values, digits=digits) if values else None
+    def shares(one: Record, of: str) -> Callable[[str], TableCell]:
+        def share(name: str) -> Figure | None:
+            told = [cell.facts["constraints"].get(name) for cell in one.cells]
+            values = tuple(float(found["rejected gold"][of]) for found in told if found)
+            return Figure(values, digits=1) if values else None
 
-    columns: dict[str, Callable[[str], TableCell]] = {}
-    for label, one in groups.items():
-        for of, said in (("parts", "parts"), ("sentences", units)):
-            heading = f"{said}, {label}" if label else said
-            columns[heading] = lambda name, one=one, of=of: share(name, one, of, 1)
+        return share
+
+    columns = {
+        f"{said}, {label}" if label else said: shares(one, of)
+        for label, one in groups.items()
+        for of, said in (("parts", "parts"), ("sentences", units))
+    }
     caption = f"What constraints reject of held-out gold (dev {units}), before any decoding, in percent"
     return table(caption, "constraint", names, columns)
 
 
 def changed(name: str, found: Sequence[Mapping[str, Any]], file: str | None) -> Sentences:
     """Sentences that constraints changed, of plain data."""
-    members = ("words", "before", "after", "gold")
-    links = ("links_before", "links_after", "links_gold")
-    changes = (
-        Change(
-            **{key: tuple(one[key]) for key in members},
-            rule=one["rule"],
-            why=one["why"],
-            **{key: tuple((i, j, label) for i, j, label in one[key]) for key in links if key in one},
-        )
-        for one in found
-    )
+    texts, links = ("words", "before", "after", "gold"), ("links_before", "links_after", "links_gold")
+    changes = []
+    for one in found:
+        members: dict[str, Any] = {key: tuple(one[key]) for key in texts}
+        members |= {key: tuple((i, j, label) for i, j, label in one[key]) for key in links if key in one}
+        changes.append(Change(**members, rule=one["rule"], why=one["why"]))
     return Sentences(name, tuple(changes), file)
+
+
+def changed_first(record: Record) -> tuple[Block, ...]:
+    """What constraints changed in the first cell."""
+    cell = record.first
+    return (changed(cell.name, cell.facts.get("examples", ()), f"predictions/{cell.name}.txt"),)
+
+
+def constraint_files(record: Record, first: Callable[[RecordCell], Any]) -> tuple[Block, ...]:
+    """The constraint files of each sample, which base models share; the cells that `first` puts first."""
+    found: dict[str, Block] = {}
+    for cell in sorted(record.cells, key=first):
+        place = cell.name.removeprefix(f"{cell.at['base']}-")
+        files = tuple(f"constraints/{place}/{name}.json" for name in cell.facts["constraints"])
+        if files:
+            found.setdefault(place, Constraints(place, files, f"predictions/{cell.name}.txt"))
+    return tuple(found.values())
 
 
 @dataclass(frozen=True)
@@ -185,7 +204,9 @@ class Statement:
         return self.above is None or value > self.above
 
 
-def check(record: Record, statements: Iterable[Statement], by: str = "", say: Callable[[Any], str] = str) -> list[Claim]:
+def check(
+    record: Record, statements: Iterable[Statement], by: str = "", say: Callable[[Any], str] = str
+) -> list[Claim]:
     """The statements whose rows and cells are there, held against the record, in groups by a coordinate."""
     claims = []
     for one in statements:

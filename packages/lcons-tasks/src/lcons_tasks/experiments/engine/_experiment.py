@@ -72,15 +72,15 @@ class RunOptions:
         """Raises `InvalidInput` where the options make no sense."""
 
     @classmethod
-    def start(cls: type[O], full: bool, **corpus: str) -> O:
+    def start(cls: type[O], full: bool, corpus: str = "auto") -> O:
         """The options of a quick look, or of the whole table of the paper, on a corpus."""
-        return cls(**corpus)
+        return cls()
 
     @classmethod
     def chosen(cls: type[O], given: Mapping[str, Any], full: bool = False) -> O:
         """The options to start from, with what was given in their place."""
-        corpus = {name: value for name, value in given.items() if name == "corpus"}
-        return replace(cls.start(full, **corpus), **{k: v for k, v in given.items() if k != "corpus"})
+        start = cls.start(full, given.get("corpus", "auto"))
+        return replace(start, **{name: value for name, value in given.items() if name != "corpus"})
 
 
 def corpus_named(name: str, papers: str) -> str:
@@ -91,8 +91,8 @@ def corpus_named(name: str, papers: str) -> str:
 class Experiment(Protocol[O, C]):
     """What an experiment says of itself; a subclass need not define what has a body here.
 
-    `phase` is what filling the cells is called, `leaves` are the folders that `leave` writes. The docstring of
-    the class is the help of the command.
+    `phase` is what filling the cells is called, `leaves` are the folders that `leave` writes. The docstring
+    of the class is the help of the command.
     """
 
     name: str

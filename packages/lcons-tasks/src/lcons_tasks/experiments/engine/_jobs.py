@@ -31,6 +31,10 @@ class Event:
 Progress = Callable[[str, Sequence[str], Event], None]
 
 
+def silent(share: float, what: str) -> None:
+    """Nobody is told."""
+
+
 @dataclass(frozen=True)
 class Piece:
     """Work that several cells need: what it is, for people, and what makes it."""

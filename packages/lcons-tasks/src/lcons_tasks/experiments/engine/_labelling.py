@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from lcons_core import LearnedConstraint, save
+from lcons_core import LearnedConstraint, Recipe, save
 from lcons_decode import ChainBatch
 from lcons_decode._scores import Ints
 from lcons_tasks._atomic import replacing_folder
@@ -26,7 +26,6 @@ from lcons_tasks.experiments.engine._jobs import Piece, Tell
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._learned import learned
 from lcons_tasks.experiments.engine._record import Coordinate, Record, RecordCell, rows_with_counts
-from lcons_tasks.experiments.engine._recipes import Recipe
 from lcons_tasks.experiments.engine._rows import Row, compile_kernels, recipes_of
 from lcons_tasks.models._tagger import Tagger
 from lcons_tasks.report._answer_columns import write_predictions

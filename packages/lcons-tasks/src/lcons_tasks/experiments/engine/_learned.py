@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lcons_core import LearnedConstraint, load, save
+from lcons_core import LearnedConstraint, Recipe, load, save
 from lcons_tasks.data import Sentence, hash_sentences
-from lcons_tasks.experiments.engine._recipes import Recipe, learn
+from lcons_tasks.experiments.engine._recipes import learn
 
 if TYPE_CHECKING:
     from lcons_tasks.experiments.engine._kept import Stages

@@ -1,5 +1,7 @@
 """How constraints are learned in experiments: which feature, how large a network, which negatives.
 
+Differs from the paper: one start and few epochs for each constraint.
+
 Not in the paper: many or all single-label changes as negatives instead of one, and positives weighted by how
 often they were seen, for soft use, where a graded margin matters more than a sharp border.
 """
@@ -7,53 +9,27 @@ often they were seen, for soft use, where a graded margin matters more than a sh
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from lcons_core import ConstraintLearner, LabelledExamples, LearnedConstraint
+from lcons_core import LearnedConstraint, Recipe
 from lcons_core._errors import InvalidInput
-from lcons_core.learn._negatives import HowMany
-from lcons_core.learn._recipe import FEATURES, learn_from_examples, make_examples, make_feature
+from lcons_core.learn import FEATURES, HowMany
 from lcons_tasks.data import Sentence
 
-GLOBAL = ("existence", "counts")
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """How one constraint is learned; `negatives` and `many` are those of `lcons_core.make_examples`;
-    positives weigh `caution` times as much as negatives in all, so that a large one rejects less;
-    `column` is the context of the feature `context`; `mark` ends its name, where two would have the same."""
-
-    feature: str
-    n: int | None
-    hidden: int = 10
-    learning_rate: float = 0.03
-    negatives: str | None = "relabel"
-    many: HowMany = 1
-    by_frequency: bool = False
-    epochs: int = 100
-    caution: float = 1.0
-    column: str = ""
-    mark: str = ""
-
-    @property
-    def name(self) -> str:
-        """What tables and files call it, such as `pos-3`."""
-        n = "" if self.n is None else f"-{self.n}"
-        return f"{self.column or self.feature}{n}" + ("" if self.many == 1 else f"-{self.many}") + self.mark
-
-    @property
-    def is_global(self) -> bool:
-        """Whether it is about whole structures, not about windows of them."""
-        return self.feature in GLOBAL
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return asdict(self)
-
-
 NEGATIVES = {"existence": "flip", "counts": "perturb"}
+
+
+def once(feature: str, n: int | None = None, mark: str = "", **fields: Any) -> Recipe:
+    """A recipe with one start, 100 epochs and a negative by `relabel` for each positive, unless stated
+    otherwise. Its name is what tables and files call it, and ends with `mark` where two would have the same.
+
+    >>> once("pos", 3).name, once("pos", 2, many="all", mark="-soft").name
+    ('pos-3', 'pos-2-all-soft')
+    """
+    made = Recipe(feature, n, **{"negatives": "relabel", "restarts": 1, "epochs": 100, **fields})
+    length, many = "" if n is None else f"-{n}", "" if made.many == 1 else f"-{made.many}"
+    return replace(made, name=f"{made.column or feature}{length}{many}{mark}")
 
 
 def recipe(text: str, hidden: int = 10) -> Recipe:
@@ -74,31 +50,9 @@ def recipe(text: str, hidden: int = 10) -> Recipe:
             f" `:all` for all negatives, found {text!r}; name one."
         )
     n = None if feature == "counts" else int(*number or (3,))
-    return Recipe(feature, n, hidden, negatives=NEGATIVES.get(feature, "relabel"), many=many)
+    return once(feature, n, hidden=hidden, negatives=NEGATIVES.get(feature, "relabel"), many=many)
 
 
 def learn(recipe: Recipe, sentences: Sequence[Sentence], seed: int) -> LearnedConstraint:
     """The constraint that the sentences obey, by a recipe."""
-    options: dict[str, Any] = {} if recipe.n is None else {"n": recipe.n}
-    if recipe.column:
-        options["column"] = recipe.column
-    structures = [sentence.instance for sentence in sentences]
-    feature = make_feature(structures, recipe.feature, **options)
-    examples = make_examples(structures, feature, negatives=recipe.negatives, many=recipe.many, seed=seed)
-    learner = ConstraintLearner(
-        recipe.hidden,
-        seed=seed,
-        restarts=1,
-        epochs=recipe.epochs,
-        learning_rate=recipe.learning_rate,
-        class_weight=_class_weight(recipe, examples),
-    )
-    found = learn_from_examples(examples, learner, feature, recipe.by_frequency)
-    return replace(found, provenance={**found.provenance, "recipe": recipe.to_dict()})
-
-
-def _class_weight(recipe: Recipe, examples: LabelledExamples) -> str | dict[Any, float]:
-    if recipe.caution == 1:
-        return "balanced"
-    _, y, weights = examples.matrix(recipe.by_frequency)
-    return {False: 1.0, True: recipe.caution * float(weights[~y].sum() / weights[y].sum())}
+    return replace(recipe, seed=seed).learn([sentence.instance for sentence in sentences])

@@ -3,8 +3,8 @@
     (cell, row, measure) -> value          and, for each test unit,  right and total
                                            or                        right, predicted and gold (for F1)
 
-A cell is one setting of what an experiment varies, and has coordinates (base model, ratio, seed, ...); a row is
-what is compared in it (a decoder under constraints); units are test sentences, references or programs. As
+A cell is one setting of what an experiment varies, and has coordinates (base model, ratio, seed, ...); a row
+is what is compared in it (a decoder under constraints); units are test sentences, references or programs. As
 counts are kept for each unit, paired intervals of any two rows can be made later.
 
 A record is a value: `where` and `by` select cells, `joined` puts records together. In results.json
@@ -120,9 +120,7 @@ class Record:
         """The mean over cells."""
         return mean(self.values(row, measure))
 
-    def figure(
-        self, row: str, measure: str, paper: float | None = None, digits: int = 2
-    ) -> Figure | None:
+    def figure(self, row: str, measure: str, paper: float | None = None, digits: int = 2) -> Figure | None:
         """The values as a figure; None where no cell has the row."""
         values = self.values(row, measure)
         return Figure(values, paper, digits) if values else None
@@ -212,9 +210,7 @@ class Record:
 def _cell(data: dict[str, Any], arrays: Mapping[str, Ints]) -> RecordCell:
     name, at, rows = (data.pop(key) for key in ("name", "at", "rows"))
     own = {
-        key.removeprefix(f"{name}|"): found
-        for key, found in arrays.items()
-        if key.rpartition("|")[0] == name
+        key.removeprefix(f"{name}|"): found for key, found in arrays.items() if key.rpartition("|")[0] == name
     }
     units = own.pop("", np.zeros(0, dtype=np.int64))
     if any(counts.shape[:2] != (len(rows), len(units)) for counts in own.values()):
@@ -222,9 +218,7 @@ def _cell(data: dict[str, Any], arrays: Mapping[str, Ints]) -> RecordCell:
     return RecordCell(name, at, rows, data, own, tuple(units.tolist()))
 
 
-def rows_with_counts(
-    found: Mapping[str, Mapping[str, Ints]], rows: Sequence[str]
-) -> dict[str, Ints]:
+def rows_with_counts(found: Mapping[str, Mapping[str, Ints]], rows: Sequence[str]) -> dict[str, Ints]:
     """Arrays (rows, units, columns) by measure, of counts (units, columns) by row and measure."""
     measures = dict.fromkeys(measure for row in rows for measure in found[row])
     return {measure: np.stack([found[row][measure] for row in rows]) for measure in measures}

@@ -19,13 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import LearnedConstraint
+from lcons_core import LearnedConstraint, Recipe
 from lcons_decode import ChainBatch, Hard, Soft, beam_search_batch, decode_global
 from lcons_decode._scores import Ints
-from lcons_decode.chains._constrained import constrained_ids
-from lcons_decode.chains._viterbi import viterbi_ids
-from lcons_decode.chains._windows import ChainConstraints, X
-from lcons_tasks.experiments.engine._recipes import Recipe
+from lcons_decode.chains import ChainConstraints, X, constrained_ids, viterbi_ids
 
 # Labellings tried a sequence under global constraints.
 BUDGET = 1000

@@ -20,10 +20,8 @@ from lcons_tasks.experiments.engine._experiment import C, Experiment, O
 from lcons_tasks.experiments.engine._jobs import Piece, Progress, Tell, run_phase
 from lcons_tasks.experiments.engine._kept import Stages, library_versions
 from lcons_tasks.experiments.engine._record import Record
-from lcons_tasks import report
-from lcons_tasks.report import to_markdown, write_document
+from lcons_tasks.report import to_html, to_markdown, to_svg, write_document
 from lcons_tasks.report._document import Claims, Curve, Document, Gains
-from lcons_tasks.report._plot import line_chart
 
 FORMAT = 2
 REPORT, PAGE, RESULTS, CURVE = "report.md", "report.html", "results.json", "curve.svg"
@@ -72,11 +70,10 @@ def write_run(
         blocks = [block for section in document.sections for block in section.blocks]
         for block in blocks:
             if isinstance(block, Curve):
-                write_text(folder / CURVE, line_chart(block.caption, block.across, block.up, block.lines))
+                write_text(folder / CURVE, to_svg(block))
                 break
         write_document(folder, document)
         write_text(folder / REPORT, to_markdown(document))
-        to_html = getattr(report, "to_html", lambda document, folder: "<!doctype html>")
         write_text(folder / PAGE, to_html(document, folder))
         results = {
             "format": FORMAT,

@@ -27,7 +27,7 @@ from lcons_tasks.data._passage import ENTITIES, RELATIONS, Labelled, Pair, hash_
 from lcons_tasks.experiments.engine._choice import choose
 from lcons_tasks.experiments.engine._jobs import Tell
 from lcons_tasks.experiments.engine._kept import Stages
-from lcons_tasks.experiments.engine._record import Record, RecordCell, rows_with_counts
+from lcons_tasks.experiments.engine._record import Coordinate, Record, RecordCell, rows_with_counts
 from lcons_tasks.experiments.entity_relation._constraints import (
     Constraints,
     certificates,
@@ -100,7 +100,7 @@ class Cell:
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """The passages of a cell: training, its two inner parts, and test; `units` are the indices of the latter."""
+    """The passages of a cell: training, its two inner parts, and test, whose indices are `units`."""
 
     train: list[Labelled]
     inner: list[Labelled]
@@ -128,7 +128,8 @@ def parts(cell: Cell) -> Parts:
     passages = shared(cell.corpus).passages
     chosen = split(shared(cell.corpus), cell.split).part(cell.share)
     groups = (chosen.train, *chosen.inner, chosen.test)
-    return Parts(*([passages[i] for i in group] for group in groups), tuple(chosen.test))
+    train, inner, dev, test = ([passages[i] for i in group] for group in groups)
+    return Parts(train, inner, dev, test, tuple(chosen.test))
 
 
 def constraints(cell: Cell, name: str, kept: Stages) -> dict[str, LearnedConstraint]:
@@ -216,9 +217,7 @@ def _answer(cell: Cell, own: Parts, kept: Stages, folder: Path, tell: Tell) -> N
     (folder / "answers.json").write_text(json.dumps(told_answers), encoding="utf-8")
 
 
-def _record(
-    cell: Cell, own: Parts, facts: Mapping[str, Any], found: Mapping[str, list[Answer]]
-) -> Record:
+def _record(cell: Cell, own: Parts, facts: Mapping[str, Any], found: Mapping[str, list[Answer]]) -> Record:
     tallies = {row: counts(own.test, answer) for row, answer in found.items()}
     rows = {
         row: {**figures(one), **{f"{label} f1": value for label, value in by_label(one).items()}}
@@ -228,7 +227,11 @@ def _record(
         row: {f"{what} f1": one[:, part].sum(1) for what, part in PARTS.items()}
         for row, one in tallies.items()
     }
-    at = {"group": SEEDED if cell.seeded else cell.split, "share": cell.share, "split": cell.split}
+    at: dict[str, Coordinate] = {
+        "group": SEEDED if cell.seeded else cell.split,
+        "share": cell.share,
+        "split": cell.split,
+    }
     arrays = rows_with_counts(own_counts, list(rows))
     return Record((RecordCell(cell.name, at, rows, facts, arrays, own.units),))
 

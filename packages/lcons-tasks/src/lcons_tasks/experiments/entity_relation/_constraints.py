@@ -19,14 +19,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from lcons_core import Comparison, LearnedConstraint, Rules, compare, load, save
+from lcons_core import Comparison, LearnedConstraint, Recipe, Rules, compare, load, save
 from lcons_core.features import Tuples
-from lcons_core.learn._recipe import learn_constraints
-from lcons_core.learn._settings import ER_HIDDEN
+from lcons_core.learn import ER_HIDDEN
 from lcons_decode import RelationRules
 from lcons_tasks.data._passage import ENTITIES, NO_RELATION, RELATIONS, Labelled, hash_passages
 
@@ -41,6 +41,10 @@ FEATURES: Mapping[str, Tuples] = MappingProxyType(
         "relation-target": Tuples(("relation", "target"), (RELATIONS, ENTITIES)),
         "relation-relation": Tuples(("relation", "reverse"), (RELATIONS, RELATIONS)),
     }
+)
+
+RECIPES: Mapping[str, Recipe] = MappingProxyType(
+    {name: Recipe(feature, hidden=ER_HIDDEN[name], name=name) for name, feature in FEATURES.items()}
 )
 
 # The designed constraints: relation -> (source, target); the reverse of each is NoRel.
@@ -81,12 +85,12 @@ def learned(
     passages: Sequence[Labelled], min_support: int = 2, seed: int = 0, hidden: Mapping[str, int] = ER_HIDDEN
 ) -> dict[str, LearnedConstraint]:
     """The three constraints that labelled passages obey."""
-    found = {}
-    for name, feature in FEATURES.items():
-        found[name] = learn_constraints(
-            combinations(passages, name), feature, hidden=hidden[name], min_support=min_support, seed=seed
+    return {
+        name: replace(recipe, hidden=hidden[name], min_support=min_support, seed=seed).learn(
+            combinations(passages, name)
         )
-    return found
+        for name, recipe in RECIPES.items()
+    }
 
 
 def combinations(passages: Iterable[Labelled], name: str) -> list[list[tuple[str, ...]]]:

@@ -21,7 +21,7 @@ from lcons_tasks.data._passage import ENTITIES, RELATIONS, Labelled
 from lcons_tasks.experiments.engine import _blocks as blocks
 from lcons_tasks.experiments.engine._blocks import Statement
 from lcons_tasks.experiments.engine._experiment import Experiment, RunOptions, corpus_named, flag, option
-from lcons_tasks.experiments.engine._jobs import Phase, Piece, Tell
+from lcons_tasks.experiments.engine._jobs import Phase, Piece, Tell, silent
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._record import Record, RecordCell
 from lcons_tasks.experiments.entity_relation import _paper as paper
@@ -61,6 +61,7 @@ from lcons_tasks.report._document import (
     Listing,
     Section,
     Table,
+    TableCell,
     Text,
 )
 
@@ -200,11 +201,11 @@ class EntityRelation(Experiment[Options, Cell]):
                         save(constraint, target / f"{feature}.json")
         with replacing_folder(folder / "predictions") as made:
             for cell in cells:
-                found = answers(cell, kept, _silent).answers
+                found = answers(cell, kept, silent).answers
                 rows = zip(parts(cell).test, found[WITHOUT], found[WITHIN], strict=True)
                 lines = (json.dumps(_prediction(*row), ensure_ascii=False) for row in rows)
                 write_text(made / f"{cell.name}.jsonl", "".join(f"{line}\n" for line in lines))
-        model, _, _ = final_model(cells[0], LEARNED, kept, _silent)
+        model, _, _ = final_model(cells[0], LEARNED, kept, silent)
         Extractor(model, constraints(cells[0], LEARNED, kept)).save(folder / "extractor")
 
     def document(self, options: Options, record: Record) -> Document:
@@ -248,10 +249,6 @@ class EntityRelation(Experiment[Options, Cell]):
         )
 
 
-def _silent(share: float, what: str) -> None:
-    """Nobody is told."""
-
-
 def _compile(kept: Stages, tell: Tell) -> None:
     """Decodes a tiny graph, so that the kernels are compiled and kept before several processes need them."""
     scores = RelationScores(
@@ -268,7 +265,9 @@ def _in_rows(constraint: LearnedConstraint) -> dict[str, Any]:
     rows = to_inequalities(constraint.network)
     return {
         "columns": [value for _, value in constraint.space.columns],
-        "rows": [[*row, bias] for row, bias in zip(rows.coefficients.tolist(), rows.bias.tolist(), strict=True)],
+        "rows": [
+            [*row, bias] for row, bias in zip(rows.coefficients.tolist(), rows.bias.tolist(), strict=True)
+        ],
         "kept": [k + 1 for k in simplify(constraint).kept.tolist()],
         "rules": [str(rule) for rule in explain(constraint).rules],
     }
@@ -325,7 +324,8 @@ def _gains(groups: Mapping[tuple[str, float], Record]) -> Iterator[Block]:
 
 def _shares(record: Record, groups: Mapping[tuple[str, float], Record]) -> Iterator[Block]:
     seeded = sorted(
-        (own for (name, _), own in groups.items() if name == SEEDED), key=lambda own: own.first.at["share"] or 0
+        (own for (name, _), own in groups.items() if name == SEEDED),
+        key=lambda own: own.first.at["share"] or 0,
     )
     if len(seeded) < 2:
         return
@@ -408,7 +408,7 @@ def claims(record: Record) -> list[Claim]:
 
 
 def _by_C(record: Record) -> Iterator[Block]:
-    rows = []
+    rows: list[tuple[TableCell, ...]] = []
     for name in SETS:
         chosen = record.told("training", name, "C")
         for k, tried in enumerate(record.first.facts["training"][name]["tried"]):
@@ -457,7 +457,9 @@ def _told(cell: RecordCell, name: str) -> str:
 
 
 def _constraint(one: Mapping[str, Any]) -> Iterator[Block]:
-    rows = tuple((str(k), *map(float, row)) for k, row in enumerate(one["rows"], start=1))
+    rows: tuple[tuple[TableCell, ...], ...] = tuple(
+        (str(k), *map(float, row)) for k, row in enumerate(one["rows"], start=1)
+    )
     note = f"Rows after `simplify`: {', '.join(map(str, one['kept']))} of {len(rows)}."
     yield Table("Rows of Theorem 1", ("row", *one["columns"], "bias"), rows, note)
     yield Text("In words:")
@@ -469,10 +471,12 @@ def _ilp(record: Record) -> Iterator[Block]:
     checked = [one for one in record.told("ilp") if one]
     if checked:
         total = sum(one["sentences"] for one in checked)
-        told = ", ".join(f"{form} {sum(one['agree'][form] for one in checked)}" for form in checked[0]["agree"])
+        told = ", ".join(
+            f"{form} {sum(one['agree'][form] for one in checked)}" for form in checked[0]["agree"]
+        )
         yield Text(
-            "python-mip finds the decoder's best score, with the learned constraints in each form, for so many"
-            f" of {total} test sentences of few candidates: {told}."
+            "python-mip finds the decoder's best score, with the learned constraints in each form, for so"
+            f" many of {total} test sentences of few candidates: {told}."
         )
 
 

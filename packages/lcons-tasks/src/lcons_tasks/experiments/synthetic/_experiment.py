@@ -78,7 +78,7 @@ class Options(RunOptions):
             )
 
     @classmethod
-    def start(cls, full: bool) -> Options:
+    def start(cls, full: bool, corpus: str = "auto") -> Options:
         """One instance, the smallest and the largest K of the paper, and rounds; or the whole table of the
         paper, large K, and rounds."""
         return cls((1, 2, 3), (*paper.HIDDEN, *LARGE), (10,)) if full else cls()
@@ -150,9 +150,7 @@ class Synthetic(Experiment[Options, Cell]):
             record.facts["corpus"]["name"],
             "Integer programs that share hidden constraints, solved without any, against the same programs"
             " solved under constraints that were learned from the solutions of other programs alone.",
-            blocks.headline(
-                groups[hidden, 0], BITS, f"bits right, K = {hidden}", LEARNED, UNCONSTRAINED
-            ),
+            blocks.headline(groups[hidden, 0], BITS, f"bits right, K = {hidden}", LEARNED, UNCONSTRAINED),
             (
                 Section("Solutions of test programs", tuple(_solutions(groups))),
                 Section("What was learned", (_networks(groups),)),
@@ -200,14 +198,13 @@ def _solutions(groups: Groups) -> Iterator[Block]:
         if name != LEARNED:
             stated = paper.BASELINE if name == UNCONSTRAINED else {}
             figures = (
-                first.figure(name, one, stated.get(PAPER.get(one, "")), digits=1) for one in SOLUTIONS.values()
+                first.figure(name, one, stated.get(PAPER.get(one, "")), digits=1)
+                for one in SOLUTIONS.values()
             )
             without.append((name, *figures))
     counts = {_name(*key): sum(map(int, own.values(LEARNED, "infeasible"))) for key, own in groups.items()}
     some = ", ".join(f"{count} with {name}" for name, count in counts.items() if count) or "none"
-    note = (
-        "Soft: test programs for which the learned constraints allow nothing, solved at a price:" f" {some}."
-    )
+    note = f"Soft: test programs for which the learned constraints allow nothing, solved at a price: {some}."
     rows = (*without, *_figures(groups, SOLUTIONS))
     yield Table("Solutions of test programs, in percent", ("solved with", *SOLUTIONS), rows, note)
     places = {_name(*key): own for key, own in groups.items()}
@@ -259,12 +256,16 @@ def claims(record: Record) -> list[Claim]:
     )
     if (10, 0) in groups:
         ours, stated = groups[10, 0].mean(LEARNED, BITS), paper.FIGURES["bits"][-1]
-        told.append(Claim(f"(ours) bits with K = 10 reach the paper's {stated}", ours >= stated, f"{ours:.1f}"))
+        told.append(
+            Claim(f"(ours) bits with K = 10 reach the paper's {stated}", ours >= stated, f"{ours:.1f}")
+        )
     guided = {hidden: own.mean(LEARNED, BITS) for (hidden, rounds), own in groups.items() if rounds}
     if guided:
         hidden = max(guided, key=lambda K: guided[K])
         without = groups[hidden, 0].mean(LEARNED, BITS) if (hidden, 0) in groups else None
-        figures = f"K = {hidden}: {guided[hidden]:.1f}" + ("" if without is None else f" against {without:.1f}")
+        figures = f"K = {hidden}: {guided[hidden]:.1f}" + (
+            "" if without is None else f" against {without:.1f}"
+        )
         held = without is None or guided[hidden] > without
         told.append(Claim("(not in the paper) counterexample-guided rounds help", held, figures))
     return told

@@ -25,20 +25,15 @@ Paper: Appendix B. Not in the paper: the lifted form, the check of every solutio
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from lcons_core import FeatureSpace, LabelledExamples, LconsError, Recipe, RectifierNetwork, binary
 from lcons_core._arithmetic import Floats, round_dyadic
-from lcons_core._blocks import binary
-from lcons_core._errors import LconsError
-from lcons_core._network import Network, RectifierNetwork
-from lcons_core._space import FeatureSpace
-from lcons_core.learn import GRIDS, ConstraintLearner
-from lcons_core.learn._examples import LabelledExamples
-from lcons_core.learn._negatives import cheaper_flips
+from lcons_core._network import Network
+from lcons_core.learn import GRIDS, cheaper_flips
 from lcons_decode._result import Status
 from lcons_decode.ilp import Assignment, Form, Program, Variable, ground_columns, solve
 from lcons_tasks.experiments.engine._jobs import Tell
@@ -46,23 +41,16 @@ from lcons_tasks.experiments.synthetic._corpus import Programs
 
 _GRID = GRIDS["synthetic"]
 _CENTRE = 64.0
-
-
-@dataclass(frozen=True)
-class LearningSettings:
-    """What a network is trained with; several rates or decays are chosen from by cross-validation."""
-
-    learning_rate: tuple[float, ...] = _GRID.learning_rate
-    decay: tuple[float, ...] = _GRID.decay
-    epochs: int = _GRID.epochs
-    folds: int = 3
-    restarts: int = 16
-    temperature: float = 4.0
-    patience: int = 100
-
-    def to_dict(self) -> dict[str, Any]:
-        """The settings as plain data."""
-        return asdict(self)
+# The paper's grid, by cross-validation; and one rate, without.
+SEARCHED = Recipe(
+    learning_rate=_GRID.learning_rate,
+    decay=_GRID.decay,
+    epochs=_GRID.epochs,
+    folds=3,
+    restarts=16,
+    patience=100,
+)
+FIXED = replace(SEARCHED, learning_rate=0.01, decay=0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,33 +93,19 @@ def flip_examples(programs: Programs) -> Examples:
     found = LabelledExamples.of(
         space, programs.optima, cheaper_flips(programs.costs, programs.optima).collect()
     )
-    return Examples(found.positives.dense(), found.negatives.dense())
+    return Examples(found.positives.psi.dense(), found.negatives.psi.dense())
 
 
-def learn(examples: Examples, K: int, settings: LearningSettings, seed: int) -> Learned:
+def learn(examples: Examples, K: int, recipe: Recipe, seed: int) -> Learned:
     """The network with K units that separates the examples best."""
     centre = np.rint(_CENTRE * examples.positives.mean(0)) / _CENTRE
-    learner = ConstraintLearner(
-        hidden=K,
-        seed=seed,
-        restarts=settings.restarts,
-        learning_rate=_one_or_many(settings.learning_rate),
-        decay=_one_or_many(settings.decay),
-        epochs=settings.epochs,
-        cv=settings.folds,
-        temperature=settings.temperature,
-        patience=settings.patience,
-    )
+    learner = replace(recipe, hidden=K, seed=seed).learner()
     points = np.concatenate([examples.positives, examples.negatives])
     valid = np.arange(len(points)) < len(examples.positives)
     learner.fit(points - centre, valid)
     W, b = learner.network_.W, learner.network_.b
     network = RectifierNetwork(W, round_dyadic(b - (W * centre).sum(1)))
     return Learned(network, learner.configuration_)
-
-
-def _one_or_many(values: Sequence[float]) -> float | Sequence[float]:
-    return values[0] if len(values) == 1 else values
 
 
 @dataclass(frozen=True, eq=False)

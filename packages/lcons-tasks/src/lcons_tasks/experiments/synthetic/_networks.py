@@ -10,10 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lcons_core import LearnedConstraint, load, save
-from lcons_core._blocks import binary
-from lcons_core._network import RectifierNetwork
-from lcons_core._space import FeatureSpace
+from lcons_core import FeatureSpace, LearnedConstraint, RectifierNetwork, binary, load, save
 from lcons_tasks.experiments.synthetic._corpus import (
     ProgramSet,
     Recipe,
@@ -21,7 +18,7 @@ from lcons_tasks.experiments.synthetic._corpus import (
     load_programs,
     save_programs,
 )
-from lcons_tasks.experiments.synthetic._model import Learned, LearningSettings, flip_examples, learn
+from lcons_tasks.experiments.synthetic._model import FIXED, SEARCHED, Learned, flip_examples, learn
 from lcons_tasks.experiments.synthetic._rounds import RoundSettings, run_rounds
 
 if TYPE_CHECKING:
@@ -29,8 +26,7 @@ if TYPE_CHECKING:
     from lcons_tasks.experiments.engine._kept import Stages
 
 # With more units than the paper's the rate is not searched: it takes long, and changes little.
-SEARCHED = 10
-FIXED = LearningSettings((0.01,), (0.0,))
+MOST_SEARCHED = 10
 
 
 @dataclass(frozen=True)
@@ -66,7 +62,7 @@ def instance(cell: Cell, kept: Stages, tell: Tell | None = None) -> ProgramSet:
 def first_network(cell: Cell, kept: Stages) -> Learned:
     """The network without rounds, learned or read."""
     examples = flip_examples(instance(cell, kept).train)
-    settings = LearningSettings() if cell.hidden <= SEARCHED else FIXED
+    settings = SEARCHED if cell.hidden <= MOST_SEARCHED else FIXED
     if len(examples.positives) < settings.folds:
         # Too few distinct optima to choose by cross-validation.
         settings = FIXED

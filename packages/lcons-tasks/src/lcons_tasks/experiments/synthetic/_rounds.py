@@ -19,19 +19,19 @@ Not in the paper.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
+from lcons_core import Recipe, RectifierNetwork
 from lcons_core._arithmetic import Floats
-from lcons_core._network import RectifierNetwork
 from lcons_tasks.experiments.engine._jobs import Tell
 from lcons_tasks.experiments.synthetic._corpus import Programs
 from lcons_tasks.experiments.synthetic._model import (
+    FIXED,
     Examples,
     Learned,
-    LearningSettings,
     flip_examples,
     learn,
     predict,
@@ -44,7 +44,7 @@ class RoundSettings:
 
     rounds: int = 12
     walks: int = 1
-    learning: LearningSettings = field(default_factory=lambda: LearningSettings((0.01,), (0.0,)))
+    learning: Recipe = FIXED
 
     def to_dict(self) -> dict[str, Any]:
         """The settings as plain data."""

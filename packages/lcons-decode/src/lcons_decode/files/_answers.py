@@ -1,0 +1,65 @@
+"""Answers as text: columns in the format of CoNLL, or plain data for JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lcons_core._errors import InvalidInput
+from lcons_core._instance import WORD
+from lcons_decode._result import Decoding
+from lcons_decode._scores import WORDS, Columns, Scored
+
+# Where nothing has a finite score.
+NO_LABEL = "_"
+
+
+def conll(scored: Scored, answer: Decoding, tabs: bool = False) -> str:
+    """A line a token of its word, if there is one, other columns and label, then a blank line; with `tabs`
+    one tab is between cells, which may hold blanks.
+
+    >>> from lcons_decode import ChainScores, Status
+    >>> scores = ChainScores([[0.0, 1.0]], labels=["B", "O"])
+    >>> conll(Scored(scores, {"word": ["dog"], "pos": ["NN"]}), Decoding(("B",), 0.0, Status.OPTIMAL))
+    'dog NN B\\n\\n'
+    """
+    columns = [*_in_order(scored.x).values(), answer.y or (NO_LABEL,) * len(scored.scores)]
+    for cell in (cell for column in columns for cell in column):
+        if tabs and (cell != cell.strip(" ") or "\t" in cell or cell.splitlines() != [cell]):
+            raise InvalidInput(
+                f"{scored.where}: expected cells without tabs, line ends and blanks at either end, found"
+                f" {cell!r:.60}, which columns between tabs cannot hold; write JSON."
+            )
+        if not tabs and (not cell or cell.split() != [cell]):
+            raise InvalidInput(
+                f"{scored.where}: expected cells without white space, found {cell!r:.60}, which CoNLL columns"
+                " cannot hold; pass `tabs=True`, with one tab between cells, or write JSON."
+            )
+    separator = "\t" if tabs else " "
+    return "".join(separator.join(cells) + "\n" for cells in zip(*columns, strict=True)) + "\n"
+
+
+def described(scored: Scored, answer: Decoding) -> dict[str, Any]:
+    """An answer as plain data: id, words and other columns where given, then `labels`, those of the scores
+    `without` constraints (both null where nothing has a finite score), `score`, `status`, `changed` and
+    `violations`."""
+    columns = {WORDS if name == WORD else name: list(column) for name, column in _in_order(scored.x).items()}
+    empty = not len(scored.scores)
+    found, alone = bool(answer.y) or empty, answer.stats["alone"]
+    return {
+        **({} if scored.id is None else {"id": scored.id}),
+        **columns,
+        "labels": list(answer.y) if found else None,
+        "without": list(alone) if alone or empty else None,
+        "score": answer.score if found else None,
+        "status": str(answer.status),
+        "changed": answer.stats["changed"],
+        "violations": [
+            {"constraint": broken.constraint, "position": broken.position} for broken in answer.violations
+        ],
+    }
+
+
+def _in_order(x: Columns) -> Mapping[str, Sequence[str]]:
+    """The columns with the words first."""
+    return {name: x[name] for name in sorted(x, key=lambda name: name != WORD)}

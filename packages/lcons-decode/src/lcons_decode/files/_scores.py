@@ -1,0 +1,165 @@
+"""Scores that somebody else has made, read a sequence at a time from npz or JSON lines."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+from lcons_core._errors import InvalidInput, LconsError
+from lcons_decode._scores import Scored
+from lcons_decode.files._model import MODEL, ScoreModel, agreed, label_names, string_columns
+from lcons_decode.files._npz import NpzScores
+
+_ZIP = b"PK"
+_NPY = b"\x93NUMPY"
+_MOST_LABEL_BYTES = 2**24
+
+
+class ScoreSource(Protocol):
+    """Sequences with their scores, read once from the first to the last."""
+
+    def __iter__(self) -> Iterator[Scored]: ...
+
+    def share(self) -> float | None:
+        """How much has been read, from 0 to 1; None where that cannot be told."""
+        ...
+
+
+def read_scored(source: BinaryIO, name: str, labels: Sequence[str] | None = None) -> ScoreSource:
+    """The sequences in a file of either kind; `name` is what errors call it, and `labels` names the columns
+    where the file does not.
+
+    >>> lines = b'{"labels": ["A", "B"]}\\n{"emission": [[0.5, 1]], "words": ["dog"]}\\n'
+    >>> [(scored.scores.labels, scored.x) for scored in read_scored(io.BytesIO(lines), "lines")]
+    [(('A', 'B'), {'word': ('dog',)})]
+    """
+    names = None if labels is None else tuple(labels)
+    beginning = _beginning(source, len(_NPY))
+    if beginning.startswith(_ZIP):
+        return NpzScores(source, name, names)
+    if beginning == _NPY:
+        raise InvalidInput(
+            f"{name}: expected an npz file or JSON lines, found a .npy file, which holds one array alone;"
+            " write npz with numpy.savez(file, emission=..., offsets=..., labels=...)."
+        )
+    return JsonScores(source, name, names)
+
+
+def read_labels(path: str | PathLike[str]) -> tuple[str, ...]:
+    """The labels in a file, one a line in the order of the columns, or as a JSON list."""
+    try:
+        with Path(path).open("rb") as file:
+            text = file.read(_MOST_LABEL_BYTES).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InvalidInput(
+            f"{path}: expected labels in UTF-8, found other bytes; save the file as UTF-8."
+        ) from None
+    except (OSError, ValueError) as error:
+        raise LconsError(
+            f"cannot read {str(path)!r}: {getattr(error, 'strerror', None) or error}; name a text file with a"
+            " label a line."
+        ) from None
+    if text.lstrip().startswith("["):
+        try:
+            return label_names(json.loads(text), str(path))
+        except (ValueError, RecursionError) as error:
+            if isinstance(error, LconsError):
+                raise
+            raise InvalidInput(
+                f"{path}: expected a label a line or a JSON list of labels, found neither ({error});"
+                " mend the file."
+            ) from None
+    return label_names([line.strip() for line in text.splitlines() if line.strip()], str(path))
+
+
+def _beginning(source: BinaryIO, size: int) -> bytes:
+    """The first bytes, which stay to be read."""
+    if isinstance(source, io.BufferedReader):
+        return source.peek(size)[:size]
+    if not source.seekable():
+        raise InvalidInput("expected a buffered stream or a file, found neither; wrap it in BufferedReader.")
+    here = source.tell()
+    found = source.read(size)
+    source.seek(here)
+    return found
+
+
+class JsonScores:
+    """Sequences of JSON lines."""
+
+    def __init__(self, source: BinaryIO, name: str, labels: tuple[str, ...] | None) -> None:
+        self.source, self.name, self.labels = source, name, labels
+        self._size = _size(source)
+        self._read = 0
+
+    def share(self) -> float | None:
+        return None if not self._size else min(1.0, self._read / self._size)
+
+    def __iter__(self) -> Iterator[Scored]:
+        model: ScoreModel | None = None
+        for number, line in enumerate(self.source, start=1):
+            self._read += len(line)
+            where = f"{self.name}:{number}"
+            content = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+            if not content.strip():
+                continue
+            found = _object(content, where)
+            if "emission" not in found:
+                model = self._model(found, where)
+                continue
+            if model is None:
+                model = ScoreModel.of(self.labels, {}, where)
+            emission = found.pop("emission")
+            given = found.pop("id", None)
+            yield model.scored(emission, string_columns(found, where), where, given)
+
+    def _model(self, found: dict[str, Any], where: str) -> ScoreModel:
+        strange = [key for key in found if key not in ("labels", *MODEL)]
+        if strange:
+            raise InvalidInput(
+                f"{where}: expected `emission`, or `labels` and perhaps {', '.join(MODEL)}, found"
+                f" {strange[0]!r:.40}; give the scores of a sequence as `emission`."
+            )
+        own = label_names(found["labels"], where) if "labels" in found else None
+        shared = {name: found[name] for name in MODEL if found.get(name) is not None}
+        return ScoreModel.of(agreed(own, self.labels, where), shared, where)
+
+
+def _object(content: bytes, where: str) -> dict[str, Any]:
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidInput(
+            f"{where}: expected a JSON object (or an npz file), found bytes that are not UTF-8"
+            f" (0x{content[error.start]:02x} at byte {error.start + 1} of the line); save the file as UTF-8,"
+            " or write npz with numpy.savez."
+        ) from None
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(
+            f"{where}: expected a JSON object (or an npz file), found something else ({error!s:.80}); give an"
+            " object a line."
+        ) from None
+    if not isinstance(found, dict):
+        raise InvalidInput(
+            f"{where}: expected a JSON object, found a {type(found).__name__}; give an object a line."
+        )
+    return found
+
+
+def _size(source: BinaryIO) -> int:
+    """Bytes to the end; 0 where that cannot be told."""
+    try:
+        if not source.seekable():
+            return 0
+        here = source.tell()
+        size = source.seek(0, io.SEEK_END) - here
+        source.seek(here)
+        return size
+    except (OSError, ValueError):
+        return 0
