@@ -33,7 +33,7 @@ class Tasks(click.Group):
 
 
 class LazyCommand(click.Command):
-    """The command of an experiment, which is imported for its options and help, not for a list of commands."""
+    """The command of an experiment, which is imported for its options and help, not to be listed."""
 
     def __init__(self, name: str, entry: Any) -> None:
         self.entry = entry
