@@ -22,10 +22,10 @@ from lcons_tasks.experiments.chunking._model import BaseModel, tuned, tuned_sett
 from lcons_tasks.experiments.engine._choice import choose
 from lcons_tasks.experiments.engine._examples import examples
 from lcons_tasks.experiments.engine._kept import Stages
-from lcons_tasks.experiments.engine._labelling import ACCURACY, CHOSEN, EXACT, rejected_gold, shared_work
 from lcons_tasks.experiments.engine._recipes import learn, recipe
 from lcons_tasks.experiments.engine._record import Record, RecordCell
 from lcons_tasks.experiments.engine._run import run, write_run
+from lcons_tasks.experiments.engine._sequences import ACCURACY, CHOSEN, EXACT, rejected_gold, shared_work
 from lcons_tasks.report._answer_columns import PREDICTIONS
 from lcons_tasks.report._document import Claims
 

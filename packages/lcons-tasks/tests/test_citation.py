@@ -26,10 +26,10 @@ from lcons_tasks.experiments.citation._experiment import CURVE_ROWS, EXPERIMENT,
 from lcons_tasks.experiments.citation._model import BASES
 from lcons_tasks.experiments.engine._choice import choose_weights
 from lcons_tasks.experiments.engine._kept import Stages
-from lcons_tasks.experiments.engine._labelling import ACCURACY, CHOSEN, EXACT, shared_work
 from lcons_tasks.experiments.engine._recipes import learn
 from lcons_tasks.experiments.engine._record import Record, RecordCell
 from lcons_tasks.experiments.engine._run import run, write_run
+from lcons_tasks.experiments.engine._sequences import ACCURACY, CHOSEN, EXACT, shared_work
 from lcons_tasks.report._answer_columns import PREDICTIONS
 from lcons_tasks.report._chart import to_svg
 from lcons_tasks.report._document import Curve

@@ -35,7 +35,6 @@ from lcons_tasks.experiments.entity_relation._constraints import (
     designed,
     designed_rules,
     learned,
-    rules_of,
     support,
 )
 from lcons_tasks.experiments.entity_relation._corpus import Split, labelled, load_corpus, split
@@ -43,7 +42,7 @@ from lcons_tasks.experiments.entity_relation._examples import changed, labels, l
 from lcons_tasks.experiments.entity_relation._experiment import EXPERIMENT, Options, claims, recovered
 from lcons_tasks.experiments.entity_relation._measures import by_label, count, counts, figures, gains_over
 from lcons_tasks.experiments.entity_relation._model import predict
-from lcons_tasks.models._relation_model import Attributes, load_model
+from lcons_tasks.models._relation_model import Attributes, load_model, rules_of
 from lcons_tasks.models._relation_svm import RelationProblem, train_relations
 from lcons_tasks.models._structured_svm import SvmSettings
 from lcons_tasks.models.phi._candidates import candidate_attributes, pair_attributes

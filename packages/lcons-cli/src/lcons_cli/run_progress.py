@@ -16,7 +16,7 @@ from lcons_cli.options import shared
 from lcons_cli.progress import about
 
 if TYPE_CHECKING:
-    from lcons_tasks.experiments.engine._jobs import Event
+    from lcons_tasks.experiments.engine import Event
 
 
 def run_options(task: str) -> list[click.Parameter]:
@@ -39,7 +39,7 @@ def run_options(task: str) -> list[click.Parameter]:
 
 def check_writable(out: Path) -> None:
     """Refuses a folder that cannot be made or written into, before the work and not after."""
-    from lcons_core._errors import LconsError
+    from lcons_core import LconsError
 
     there = next(path for path in (out.resolve(), *out.resolve().parents) if path.exists())
     if not there.is_dir() or not os.access(there, os.W_OK):

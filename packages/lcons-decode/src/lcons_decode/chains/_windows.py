@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core._errors import InvalidInput, TooLarge
-from lcons_core._instance import Instance
+from lcons_core import Instance, InvalidInput, TooLarge
 from lcons_decode._constraints import Constraint, ConstraintSet, Soft
 from lcons_decode._result import Violation
 from lcons_decode._scores import ChainBatch, Columns, X

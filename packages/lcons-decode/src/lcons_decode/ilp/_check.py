@@ -24,9 +24,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from lcons_core._arithmetic import Floats
-from lcons_core._errors import LconsError
-from lcons_core._psi import SparsePsi
+from lcons_core import Floats, LconsError, SparsePsi
 from lcons_decode.ilp._forms import Grounded
 from lcons_decode.ilp._program import Name, Program, Row, Sense, Type, Values, holds
 

@@ -11,10 +11,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from lcons_core import LearnedConstraint, why
-from lcons_core._arithmetic import Floats
-from lcons_core._errors import LconsError
-from lcons_core._instance import Instance
+from lcons_core import Floats, Instance, LconsError, LearnedConstraint, why
 from lcons_core.features import SequenceFeature
 from lcons_tasks.report._predictions import Structure, readable
 

@@ -21,8 +21,7 @@ from textwrap import shorten
 from typing import Any
 
 from lcons_core import Comparison, LearnedConstraint, compare, load
-from lcons_core.reason._compare import Outcome, in_words
-from lcons_core.reason._points import ENUMERATION_LIMIT
+from lcons_core.reason import ENUMERATION_LIMIT, Outcome, in_words
 from lcons_tasks.report._chart import COLOURS
 from lcons_tasks.report._document import Curve, Document, Figure, Headline, Table, TableCell
 from lcons_tasks.report._run import Run

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lcons_core import Recipe
-from lcons_decode._scores import Ints
+from lcons_decode.kernels import Ints
 from lcons_tasks.data import Sentence
 from lcons_tasks.experiments.chunking._constraints import shared as shared_weight
 from lcons_tasks.experiments.chunking._constraints import weights_of
@@ -22,7 +22,9 @@ from lcons_tasks.experiments.chunking._model import BaseModel, base_model
 from lcons_tasks.experiments.engine._choice import choose
 from lcons_tasks.experiments.engine._jobs import Tell
 from lcons_tasks.experiments.engine._kept import Stages
-from lcons_tasks.experiments.engine._labelling import (
+from lcons_tasks.experiments.engine._record import Coordinate
+from lcons_tasks.experiments.engine._rows import Row, predict, recipes_of, uses
+from lcons_tasks.experiments.engine._sequences import (
     CHOSEN,
     Answers,
     Part,
@@ -32,8 +34,6 @@ from lcons_tasks.experiments.engine._labelling import (
     read_answers,
     write_answers,
 )
-from lcons_tasks.experiments.engine._record import Coordinate
-from lcons_tasks.experiments.engine._rows import Row, predict, recipes_of, uses
 from lcons_tasks.models._tagger import Tagger
 from lcons_tasks.models._word_vectors import WordVectors, find_vectors
 

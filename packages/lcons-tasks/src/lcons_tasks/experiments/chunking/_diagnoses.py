@@ -16,8 +16,8 @@ from lcons_tasks.diagnosis import diagnose, predict
 from lcons_tasks.experiments.chunking._answers import Cell, shared
 from lcons_tasks.experiments.engine._jobs import Tell
 from lcons_tasks.experiments.engine._kept import Stages
-from lcons_tasks.experiments.engine._labelling import constraint
 from lcons_tasks.experiments.engine._rows import recipes_of
+from lcons_tasks.experiments.engine._sequences import constraint
 
 Diagnosed = Mapping[str, Any]
 

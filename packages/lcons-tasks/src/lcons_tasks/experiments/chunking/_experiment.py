@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lcons_core._errors import InvalidInput
+from lcons_core import InvalidInput
 from lcons_tasks.apps._tagger import ConstrainedTagger
 from lcons_tasks.experiments.chunking import _paper as paper
 from lcons_tasks.experiments.chunking._answers import (
@@ -35,7 +35,10 @@ from lcons_tasks.experiments.engine._examples import changes
 from lcons_tasks.experiments.engine._experiment import Experiment, RunOptions, corpus_named, flag, option
 from lcons_tasks.experiments.engine._jobs import Phase, Piece, Progress, Tell, silent
 from lcons_tasks.experiments.engine._kept import Stages
-from lcons_tasks.experiments.engine._labelling import (
+from lcons_tasks.experiments.engine._recipes import recipe
+from lcons_tasks.experiments.engine._record import Record
+from lcons_tasks.experiments.engine._rows import uses
+from lcons_tasks.experiments.engine._sequences import (
     ACCURACY,
     CHOSEN,
     EXACT,
@@ -43,9 +46,6 @@ from lcons_tasks.experiments.engine._labelling import (
     leave_files,
     shared_work,
 )
-from lcons_tasks.experiments.engine._recipes import recipe
-from lcons_tasks.experiments.engine._record import Record
-from lcons_tasks.experiments.engine._rows import uses
 from lcons_tasks.report._document import (
     Block,
     Claim,

@@ -14,15 +14,15 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from lcons_core.learn._settings import BASE_GRIDS
-from lcons_decode.chains._viterbi import viterbi_ids
+from lcons_core.learn import BASE_GRIDS
+from lcons_decode.chains import viterbi_ids
 from lcons_tasks.atomic import write_text
 from lcons_tasks.experiments.chunking._answers import Cell, shared
 from lcons_tasks.experiments.chunking._corpus import part_of
 from lcons_tasks.experiments.chunking._model import BaseModel
 from lcons_tasks.experiments.engine._jobs import Progress, Tell, run_phase
 from lcons_tasks.experiments.engine._kept import Stages
-from lcons_tasks.experiments.engine._labelling import Part
+from lcons_tasks.experiments.engine._sequences import Part
 
 SEED = 1
 

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lcons_core._errors import InvalidInput, MissingExtra
+from lcons_core import InvalidInput, MissingExtra
 from lcons_tasks.data import Sentence, hash_sentences
 from lcons_tasks.models._linear_crf import LinearSettings, train_linear
 from lcons_tasks.models._tagger import Tagger, load_tagger

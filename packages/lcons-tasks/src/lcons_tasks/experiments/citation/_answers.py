@@ -14,7 +14,7 @@ from typing import Any
 
 from lcons_core import LearnedConstraint, Recipe
 from lcons_decode import Hard, Soft
-from lcons_decode._scores import Ints
+from lcons_decode.kernels import Ints
 from lcons_tasks.data import Sentence
 from lcons_tasks.experiments.citation._constraints import ONCE, POS_CLUES_ROW, default_weights, designed
 from lcons_tasks.experiments.citation._corpus import CitationCorpus, Split, load_corpus, split
@@ -22,7 +22,8 @@ from lcons_tasks.experiments.citation._model import BaseModel, base_model
 from lcons_tasks.experiments.engine._choice import Weights, choose, choose_weights
 from lcons_tasks.experiments.engine._jobs import Tell
 from lcons_tasks.experiments.engine._kept import Stages
-from lcons_tasks.experiments.engine._labelling import (
+from lcons_tasks.experiments.engine._rows import Row, predict, recipes_of, uses
+from lcons_tasks.experiments.engine._sequences import (
     CHOSEN,
     EXACT,
     Answers,
@@ -32,7 +33,6 @@ from lcons_tasks.experiments.engine._labelling import (
     read_answers,
     write_answers,
 )
-from lcons_tasks.experiments.engine._rows import Row, predict, recipes_of, uses
 from lcons_tasks.models._tagger import Tagger
 from lcons_tasks.stats import runs_as_iob2
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lcons_core._errors import InvalidInput
+from lcons_core import InvalidInput
 from lcons_tasks.bundled import bundled
 from lcons_tasks.data import (
     CORA_FIELDS,

@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lcons_core._errors import InvalidInput
+from lcons_core import InvalidInput
 from lcons_tasks.data import Sentence, hash_sentences
 from lcons_tasks.models._chain_svm import train_chain_svm
 from lcons_tasks.models._linear_chain import LinearChain

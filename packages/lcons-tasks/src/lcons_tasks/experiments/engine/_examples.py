@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from lcons_core import LearnedConstraint
-from lcons_core._instance import Instance
+from lcons_core import Instance, LearnedConstraint
 from lcons_tasks.data import Sentence
 from lcons_tasks.experiments.engine._kept import Stages
-from lcons_tasks.experiments.engine._labelling import CHOSEN, EXACT, Answers, LabellingCell, constraints
 from lcons_tasks.experiments.engine._rows import Row
+from lcons_tasks.experiments.engine._sequences import CHOSEN, EXACT, Answers, LabellingCell, constraints
 from lcons_tasks.report._reasons import reason
 
 # Sentences of fewer words say little, and of more are long to read.

@@ -19,7 +19,7 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
-from lcons_core._errors import LconsError
+from lcons_core import LconsError
 
 OURS = ("lcons_core", "lcons_decode", "lcons_tasks", "lcons_cli")
 

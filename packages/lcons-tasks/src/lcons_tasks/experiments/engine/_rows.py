@@ -21,8 +21,8 @@ import numpy as np
 
 from lcons_core import LearnedConstraint, Recipe
 from lcons_decode import ChainBatch, Hard, Soft, beam_search_batch, decode_global
-from lcons_decode._scores import Ints
 from lcons_decode.chains import ChainConstraints, X, constrained_ids, viterbi_ids
+from lcons_decode.kernels import Ints
 
 # Labellings tried a sequence under global constraints.
 BUDGET = 1000

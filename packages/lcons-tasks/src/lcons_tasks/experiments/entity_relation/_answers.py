@@ -21,8 +21,8 @@ from typing import Any
 
 from lcons_core import LearnedConstraint
 from lcons_decode import RelationRules, decode_relations
-from lcons_decode._scores import Ints
 from lcons_decode.ilp import Form, decode_relations_ilp
+from lcons_decode.kernels import Ints
 from lcons_tasks.data._passage import ENTITIES, RELATIONS, Labelled, Pair, hash_passages
 from lcons_tasks.experiments.engine._choice import choose
 from lcons_tasks.experiments.engine._jobs import Tell
@@ -33,7 +33,6 @@ from lcons_tasks.experiments.entity_relation._constraints import (
     certificates,
     designed,
     kept_constraints,
-    rules_of,
 )
 from lcons_tasks.experiments.entity_relation._corpus import ErCorpus, load_corpus, split
 from lcons_tasks.experiments.entity_relation._measures import (
@@ -45,7 +44,7 @@ from lcons_tasks.experiments.entity_relation._measures import (
     gains_over,
 )
 from lcons_tasks.experiments.entity_relation._model import predict, trained
-from lcons_tasks.models._relation_model import RelationModel
+from lcons_tasks.models._relation_model import RelationModel, rules_of
 from lcons_tasks.models._relation_svm import MISS, PASSES
 from lcons_tasks.models._structured_svm import SvmSettings
 

@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING
 from lcons_core import Comparison, LearnedConstraint, Recipe, Rules, compare, load, save
 from lcons_core.features import Tuples
 from lcons_core.learn import ER_HIDDEN
-from lcons_decode import RelationRules
 from lcons_tasks.data._passage import ENTITIES, NO_RELATION, RELATIONS, Labelled, hash_passages
 
 if TYPE_CHECKING:
@@ -110,11 +109,6 @@ def combinations(passages: Iterable[Labelled], name: str) -> list[list[tuple[str
 def support(passages: Iterable[Labelled], name: str) -> Counter[tuple[str, ...]]:
     """In how many pairs of candidates each combination of a feature is seen."""
     return Counter(row for rows in combinations(passages, name) for row in rows)
-
-
-def rules_of(constraints: Constraints) -> RelationRules:
-    """Constraints as decoders take them."""
-    return RelationRules.of(constraints.values(), ENTITIES, RELATIONS)
 
 
 def certificates(constraints: Constraints) -> dict[str, Comparison]:

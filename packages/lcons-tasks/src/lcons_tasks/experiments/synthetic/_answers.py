@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from lcons_core._arithmetic import Floats
-from lcons_decode._scores import Ints
+from lcons_core import Floats
+from lcons_decode.kernels import Ints
 from lcons_tasks.experiments.engine._jobs import Tell
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._record import Record, RecordCell, rows_with_counts

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from lcons_core import save
-from lcons_core._errors import InvalidInput
+from lcons_core import InvalidInput, save
 from lcons_tasks.atomic import replacing_folder
 from lcons_tasks.experiments.engine import _blocks as blocks
 from lcons_tasks.experiments.engine._experiment import Experiment, RunOptions, flag, option
