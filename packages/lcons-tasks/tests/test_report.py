@@ -16,7 +16,6 @@ from lcons_core._errors import InvalidInput
 from lcons_core._instance import Instance
 from lcons_core._space import FeatureSpace
 from lcons_core.features import NgramContext, NgramLabels
-from lcons_core.reason._points import verdicts
 from lcons_tasks.data._passage import ENTITIES, RELATIONS
 from lcons_tasks.experiments.entity_relation._constraints import DESIGNED, designed
 from lcons_tasks.report import (
@@ -98,7 +97,7 @@ def test_enumerated_verdicts_are_those_of_every_completion(drawn, pair):
     constraint = LearnedConstraint(network(drawn), THREE)
     found = Enumeration(constraint).pair(*pair)
     points = np.concatenate(list(THREE.points()))
-    accepted = verdicts(constraint.network, THREE, points)
+    accepted = constraint.network.verdicts(THREE, points)
     for a, b in product(range(len(THREE.axes[pair[0]])), range(len(THREE.axes[pair[1]]))):
         own = accepted[(points[:, pair[0]] == a) & (points[:, pair[1]] == b)]
         wanted = (

@@ -100,7 +100,7 @@ def compare(
     say: Say = say_nothing if quiet else say_on_stderr
     sets = _read(a, b)
     space = sets[0].space
-    units = sum(_units(found) for found in sets)
+    units = sum(found.cost for found in sets)
     if space.size <= limit and space.size * units > 2 * _SPEED:
         say(f"{space.size:,} points to enumerate; {about(space.size * units / _SPEED)}")
     elif space.size > limit:
@@ -157,15 +157,6 @@ def _is_rules(path: str) -> bool:
     except (OSError, ValueError):
         return False
     return not start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
-
-
-def _units(found: LearnedConstraint | Rules) -> int:
-    """The cost of one point, in hidden units."""
-    from lcons_core import Rules
-
-    if isinstance(found, Rules):
-        return 4 * (len(found.forbidden) + len(found.allowed or ()))
-    return found.network.K
 
 
 def _lines(found: Comparison, a: str, b: str) -> list[str]:

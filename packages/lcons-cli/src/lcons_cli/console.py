@@ -154,9 +154,9 @@ def tags_many(tagger: PosTagger, sentences: Iterable[Sequence[str]]) -> list[tup
 
 def tagged_corpus() -> tuple[str, list[TaggedSentence]]:
     """The best available corpus to train a POS tagger: CoNLL-2000's training set, else the bundled corpus."""
-    from lcons_tasks.data.text import _pos as best_tagger
+    from lcons_tasks.data.text import tagged_corpus
 
-    return best_tagger.tagged_corpus()
+    return tagged_corpus()
 
 
 @contextmanager

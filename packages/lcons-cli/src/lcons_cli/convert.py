@@ -90,9 +90,7 @@ def convert(
       lcons convert pairs.json --form simplified -o pairs.csv
       lcons convert pairs.json -o pairs.lp
     """
-    from lcons_core import load
-    from lcons_core._errors import InvalidInput, TooLarge
-    from lcons_core._tables import check_size, estimate, read_form
+    from lcons_core import InvalidInput, TooLarge, check_form_size, estimate_form, load, read_form
 
     target = target or ENDINGS.get(Path(output or "").suffix.lower(), "text")
     if scores is not None and target not in MODELS:
@@ -103,12 +101,12 @@ def convert(
     for line in sizes(learned) if verbose else ():
         say(line)
     check_target(output, constraint, *([] if scores is None else [scores]))
-    size = estimate(learned.network, chosen)
+    size = estimate_form(learned.network, chosen)
     seconds = min(size.bytes, 2**60) / 8 / _SPEED.get(target, _USUAL_SPEED)
     if size.rows > 4095 or seconds > 2:
         say(f"{chosen.value}: K = {learned.network.K} hidden units make {size}")
     try:
-        check_size(learned.network, chosen, (max_mib or _LIMITS.get(target, _LIMIT)) * 2**20)
+        check_form_size(learned.network, chosen, (max_mib or _LIMITS.get(target, _LIMIT)) * 2**20)
     except TooLarge as error:
         raise TooLarge(str(error).replace("raise the limit.", "raise the limit with --max-mib.")) from None
     if seconds > 2:
@@ -157,7 +155,7 @@ def _model(
 def _scores(path: str | None) -> Scores | None:
     """The scores in a JSON file."""
     from lcons_core._errors import InvalidInput, LconsError
-    from lcons_core.storage._plain import parse
+    from lcons_core.storage import parse
 
     if path is None:
         return None

@@ -17,7 +17,7 @@ from lcons_cli.progress import about, working
 
 if TYPE_CHECKING:
     from lcons_core import LearnedConstraint
-    from lcons_core.reason._explanation import Completions, Why
+    from lcons_core.reason import Completions, Why
 
 FORBIDDEN = "--forbidden"
 
@@ -118,7 +118,7 @@ def _rules(
 ) -> None:
     """Prints the rules."""
     from lcons_core import explain as explain_constraint
-    from lcons_core.reason._explanation.small_domains import lattice_size
+    from lcons_core.reason import lattice_size
     from lcons_core.reason._points import ENUMERATION_LIMIT
     from lcons_core.reason._rules_text import rules_text
 
@@ -143,7 +143,7 @@ def _rules(
 
 def _answer(learned: LearnedConstraint, words: Sequence[str], seed: int, as_json: bool, say: Say) -> None:
     """Prints why a combination is forbidden, or that it is allowed; raises `Exit` with the exit code."""
-    from lcons_core.reason._explanation import completions, read_assignment, why
+    from lcons_core.reason import completions, read_assignment, why
 
     assignment = read_assignment(learned.space, words)
     with working("looking at completions", say):

@@ -23,15 +23,15 @@ _NAMED = 6
 
 def sizes(constraint: LearnedConstraint) -> Iterator[str]:
     """The size and origin of a constraint in words: hidden units, columns, points, rows of its forms."""
+    from lcons_core import Form, estimate_form
     from lcons_core._arithmetic import many
-    from lcons_core._tables import Form, estimate
     from lcons_tasks.own_data import recorded_split
 
     space, network = constraint.space, constraint.network
     blocks = [f"{block.name} {len(block.values):,}" for block in space.blocks[:_NAMED]]
     more = [f"{len(space.blocks) - _NAMED:,} more"] * (len(space.blocks) > _NAMED)
     yield f"{network.K} hidden units over {space.d:,} columns ({', '.join(blocks + more)})"
-    rows, lifted = (estimate(network, form).rows for form in (Form.ROWS, Form.LIFTED))
+    rows, lifted = (estimate_form(network, form).rows for form in (Form.ROWS, Form.LIFTED))
     yield f"{many(space.size)} points; {many(rows)} rows by Theorem 1; {lifted:,} lifted rows"
     made = constraint.provenance
     examples = made.get("examples")
@@ -61,7 +61,7 @@ def check_target(path: str | None, *inputs: str) -> None:
 def write_lines(lines: Iterable[str], path: str | None) -> bool:
     """Writes the lines as UTF-8; returns False if the reader of stdout closed it."""
     from lcons_core._errors import LconsError
-    from lcons_tasks._atomic import replacing
+    from lcons_tasks.atomic import replacing
 
     if path is None:
         return write_all(_encoded(lines))

@@ -5,7 +5,7 @@
 is never below the optimum, for rows r . psi + c >= 0 of Theorem 1. Where psi counts labels, the inner
 problem is Viterbi (under the hard local constraints, exactly) with `lambda_r r[label]` added to every
 emission. Rows are not written down: they are found one by one as the most violated row of the current
-labelling (lcons_core._cuts), and lambda follows the subgradient.
+labelling (lcons_core.most_violated), and lambda follows the subgradient.
 
 A labelling that satisfies all constraints is called optimal only where it reaches the bound, compared as
 rationals with the rounding of shifted scores on the safe side, or where it solves the inner problem with
@@ -22,7 +22,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from lcons_core._cuts import most_violated
+from lcons_core import most_violated
 from lcons_core._errors import InvalidInput, Unsupported
 from lcons_core.features import Counts
 from lcons_decode._constraints import Constraint

@@ -103,7 +103,7 @@ def _penalty(uses: Iterable[Soft], y: Sequence[str], x: X) -> float:
     for use in uses:
         feature = use.constraint.feature
         assert feature is not None
-        margins = np.atleast_1d(use.constraint.margin(feature.psi(instance)))
+        margins = use.constraint.margin(feature.psi(instance))
         total -= use.weight * float(np.logaddexp(0.0, -margins).sum())
     return total
 

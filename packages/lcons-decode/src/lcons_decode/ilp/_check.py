@@ -93,7 +93,7 @@ def check(program: Program, constraints: Sequence[Grounded], values: Values) -> 
 
 def verdicts(grounded: Grounded, psi: Floats) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """(N,) the network's verdict on every psi row."""
-    return np.asarray(grounded.network.accepts(psi), dtype=np.bool_) if len(psi) else np.ones(0, np.bool_)
+    return grounded.network.accepts(psi) if len(psi) else np.ones(0, np.bool_)
 
 
 def dense_psi(grounded: Grounded, values: Values) -> Floats:

@@ -22,8 +22,8 @@ from typing import Any, NamedTuple, Protocol
 
 from lcons_core import LearnedConstraint, save
 from lcons_core._errors import DamagedFile, LconsError
-from lcons_core.storage._plain import parse
-from lcons_tasks._atomic import replacing_folder
+from lcons_core.storage import parse
+from lcons_tasks.atomic import replacing_folder
 
 FORMAT = 1
 MAX_BYTES = 2**20

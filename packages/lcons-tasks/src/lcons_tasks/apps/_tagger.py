@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import ne
-from typing import Any
 
 import numpy as np
 
@@ -94,7 +93,8 @@ class ConstrainedTagger:
     @property
     def columns(self) -> tuple[str, ...]:
         """The context columns that the model or a constraint reads besides words."""
-        read = (getattr(use.constraint.feature, "column", None) for use in self.constraints)
+        features = (use.constraint.feature for use in self.constraints)
+        read = (feature.column for feature in features if feature is not None)
         names = dict.fromkeys([*self.model.columns, *read])
         return tuple(name for name in names if name not in (None, WORD))
 
@@ -208,7 +208,7 @@ def _named(use: Constraint, name: str) -> Hard | Soft:
 
 
 def _check_labels(use: Hard | Soft, labels: Sequence[str]) -> None:
-    known: Any = getattr(use.constraint.feature, "labels", labels)
+    known = use.constraint.labels or labels
     unknown = [label for label in labels if label not in known]
     if unknown:
         raise InvalidInput(

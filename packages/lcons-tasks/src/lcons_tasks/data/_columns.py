@@ -14,7 +14,7 @@ from typing import TextIO
 
 from lcons_core._errors import InvalidInput, LconsError
 from lcons_core._instance import WORD
-from lcons_tasks._atomic import replacing
+from lcons_tasks.atomic import replacing
 from lcons_tasks.data._lines import malformed, numbered_lines, quoted
 from lcons_tasks.data._sentence import Sentence
 

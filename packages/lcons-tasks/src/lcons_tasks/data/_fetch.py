@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from lcons_core._errors import InvalidInput, LconsError
-from lcons_tasks._atomic import replacing
+from lcons_tasks.atomic import replacing
 from lcons_tasks.data._catalog import CATALOG, Corpus, CorpusFile, cache_folder, entry
 from lcons_tasks.data._download import download, forget, unpack
 from lcons_tasks.data._lines import FetchFailed, MalformedCorpus, unreadable

@@ -9,4 +9,10 @@
 | `_structured_svm.py`, `_chain_svm.py` | the structured SVM, and training the linear chain with it |
 | `_relation_model.py`, `_relation_svm.py` | the model of entities and relations, trained as an SVM |
 | `_tagger.py`, `_model_file.py` | the protocol of all sequence models, and the model file |
+
+A name is imported when it is first used: torch takes seconds to import, and linear models do without it.
 """
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcons_core._errors import DamagedFile, LconsError
-from lcons_tasks._atomic import replacing
+from lcons_tasks.atomic import replacing
 
 FORMAT = 1
 _HEADER = "header.json"

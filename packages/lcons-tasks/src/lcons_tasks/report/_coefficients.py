@@ -13,9 +13,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lcons_core import LearnedConstraint, SimplifiedRows, simplify, to_inequalities
+from lcons_core import (
+    LearnedConstraint,
+    LinearInequalities,
+    SimplifiedRows,
+    estimate_rows,
+    simplify,
+    to_inequalities,
+)
 from lcons_core._arithmetic import Floats, many
-from lcons_core._inequalities import LinearInequalities, estimate_rows
 from lcons_core._network import RectifierNetwork
 from lcons_core._space import FeatureSpace
 from lcons_tasks.report._document import Table

@@ -13,7 +13,7 @@ from pathlib import Path
 from lcons_core import LearnedConstraint, load
 from lcons_core._arithmetic import many
 from lcons_core._psi import Ints
-from lcons_core.reason._points import ENUMERATION_LIMIT, verdicts
+from lcons_core.reason import ENUMERATION_LIMIT
 from lcons_tasks.report._coefficients import HeatMap, InequalitiesView, heat_maps, inequalities_view
 from lcons_tasks.report._document import Constraints
 from lcons_tasks.report._matrix import MatrixView, listed, matrix_views
@@ -118,7 +118,7 @@ def _rejects(constraint: LearnedConstraint, gold: Ints | None) -> tuple[str, boo
     """What the constraint rejects of the gold labels."""
     if gold is None or not len(gold):
         return "", False
-    rejected = int((~verdicts(constraint.network, constraint.space, gold)).sum())
+    rejected = int((~constraint.verdicts(constraint.space, gold)).sum())
     share = 100 * rejected / len(gold)
     said = f"Rejects {rejected:,} of {len(gold):,} parts of the gold labels ({share:.1f}%)."
     return said, rejected > 0

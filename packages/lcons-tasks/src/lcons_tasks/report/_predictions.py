@@ -173,10 +173,9 @@ def gold_parts(constraint: LearnedConstraint, sentences: Sequence[Answered]) -> 
 def readable(feature: ConstraintFeature, structure: Structure | None) -> Any:
     """The structure as a feature reads it; None where it cannot."""
     if isinstance(structure, Instance):
-        known = set(getattr(feature, "labels", ()))
-        fits = known.issuperset(structure.y) and len(structure.y) >= getattr(feature, "n", 1)
+        fits = set(feature.labels).issuperset(structure.y) and len(structure.y) >= (feature.n or 1)
         return structure if fits else None
-    names = getattr(feature, "names", ())
+    names = feature.names
     if not structure or not names or not set(names) <= set(structure[0]):
         return None
     return [tuple(pair[name] for name in names) for pair in structure]

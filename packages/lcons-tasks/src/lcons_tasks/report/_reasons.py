@@ -43,7 +43,7 @@ def of_windows(before: Instance, after: Instance, constraints: Constraints) -> R
         except LconsError:
             # Labels or columns that this constraint does not know.
             continue
-        margin, mended = (np.atleast_1d(constraint.margin(psi)) for psi in (old, new))
+        margin, mended = (constraint.margin(psi) for psi in (old, new))
         # What counts of a margin is how far it is below what is allowed.
         rise = np.minimum(mended, 0.0) - np.minimum(margin, 0.0) + 0.01 * (mended - margin)
         if rise.max(initial=0.0) > most:

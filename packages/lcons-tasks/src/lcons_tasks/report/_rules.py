@@ -21,9 +21,7 @@ from lcons_core._arithmetic import many
 from lcons_core._blocks import Kind
 from lcons_core._psi import Ints
 from lcons_core._space import FeatureSpace
-from lcons_core.reason._explanation import Explanation, Rule
-from lcons_core.reason._explanation.result import Proof, by_chance
-from lcons_core.reason._explanation.words import condition
+from lcons_core.reason import Explanation, Proof, Rule, by_chance, condition
 
 # More units than these are counted, not listed.
 MOST_UNITS = 6

@@ -28,13 +28,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core import LearnedConstraint, to_inequalities
+from lcons_core import LearnedConstraint, LinearInequalities, estimate_rows, to_inequalities
 from lcons_core._arithmetic import Floats
 from lcons_core._blocks import Kind
-from lcons_core._inequalities import LinearInequalities, estimate_rows
 from lcons_core._network import RectifierNetwork
 from lcons_core._space import FeatureSpace
-from lcons_core.reason._points import margin_bound, row_bound, verdicts
 
 MOST_POINTS = 2**21
 MOST_AXES = 30
@@ -100,7 +98,7 @@ class Enumeration:
         for points in space.points():
             where = tuple(points.T)
             self.possible[where] = True
-            self.accepted[where] = verdicts(constraint.network, space, points)
+            self.accepted[where] = constraint.verdicts(space, points)
 
     def pair(self, i: int, j: int) -> Verdicts:
         others = tuple(axis for axis in range(self.possible.ndim) if axis not in (i, j))
@@ -197,7 +195,7 @@ class RowBounds(_Bounds):
         super().__init__(constraint)
         rows: LinearInequalities = to_inequalities(constraint.network)
         self.tables = _Tables.of(self.space, rows.coefficients, rows.bias)
-        self.rounding = SLACK * row_bound(rows, self.space)
+        self.rounding = SLACK * rows.error_bound(self.space)
 
     def decide(self, i: int, j: int | None, v: int) -> Codes:
         low, high = self.tables.range(i, j, v)
@@ -214,7 +212,7 @@ class UnitBounds(_Bounds):
         super().__init__(constraint)
         self.parts: tuple[RectifierNetwork, ...] = constraint.network.parts
         self.tables = [_Tables.of(self.space, part.W, part.b) for part in self.parts]
-        self.rounding = [SLACK * margin_bound(part, self.space) for part in self.parts]
+        self.rounding = [SLACK * part.error_bound(self.space) for part in self.parts]
 
     def decide(self, i: int, j: int | None, v: int) -> Codes:
         forbidden, allowed = [], []

@@ -8,6 +8,7 @@ from lcons_tasks.apps.references._bibtex import keys, to_bibtex
 from lcons_tasks.apps.references._csl import CslItem, to_csl
 from lcons_tasks.apps.references._dates import Date, parse_date
 from lcons_tasks.apps.references._names import OTHERS, Name, parse_names
+from lcons_tasks.apps.references._parser import ParsedReference, chunks, parse
 from lcons_tasks.apps.references._pieces import Piece, to_tagged
 
 __all__ = [
@@ -15,8 +16,11 @@ __all__ = [
     "CslItem",
     "Date",
     "Name",
+    "ParsedReference",
     "Piece",
+    "chunks",
     "keys",
+    "parse",
     "parse_date",
     "parse_names",
     "to_bibtex",

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from lcons_core._errors import InvalidInput, LconsError
-from lcons_tasks._atomic import replacing_folder
+from lcons_tasks.atomic import replacing_folder
 
 
 class TaggerNotFound(LconsError, LookupError):

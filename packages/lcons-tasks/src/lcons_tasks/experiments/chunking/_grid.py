@@ -16,7 +16,7 @@ from typing import Any
 
 from lcons_core.learn._settings import BASE_GRIDS
 from lcons_decode.chains._viterbi import viterbi_ids
-from lcons_tasks._atomic import write_text
+from lcons_tasks.atomic import write_text
 from lcons_tasks.experiments.chunking._answers import Cell, shared
 from lcons_tasks.experiments.chunking._corpus import part_of
 from lcons_tasks.experiments.chunking._model import BaseModel

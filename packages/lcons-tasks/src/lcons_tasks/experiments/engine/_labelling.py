@@ -20,7 +20,7 @@ import numpy as np
 from lcons_core import LearnedConstraint, Recipe, save
 from lcons_decode import ChainBatch
 from lcons_decode._scores import Ints
-from lcons_tasks._atomic import replacing_folder
+from lcons_tasks.atomic import replacing_folder
 from lcons_tasks.data import Sentence
 from lcons_tasks.experiments.engine._jobs import Piece, Tell
 from lcons_tasks.experiments.engine._kept import Stages
@@ -198,7 +198,7 @@ def facts_of(learnt: Mapping[str, LearnedConstraint], held_out: Sequence[Sentenc
 def rejected_gold(constraint: LearnedConstraint, sentences: Sequence[Sentence]) -> dict[str, float]:
     """How much of the gold labelling of held-out sentences a constraint rejects, in percent of its parts
     and of sentences; `unknown` are sentences with a label that it has never seen, which are left out."""
-    known = set(getattr(constraint.feature, "labels", ()))
+    known = set(constraint.labels)
     parts = broken = sentences_broken = kept = 0
     feature = constraint.feature
     assert feature is not None

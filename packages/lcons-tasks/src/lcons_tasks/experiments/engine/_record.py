@@ -27,7 +27,7 @@ import numpy as np
 
 from lcons_core._errors import InvalidInput
 from lcons_decode._scores import Ints
-from lcons_tasks._atomic import replacing, write_text
+from lcons_tasks.atomic import replacing, write_text
 from lcons_tasks.report._document import Figure
 from lcons_tasks.stats import Interval, bootstrap_f1, paired_bootstrap
 

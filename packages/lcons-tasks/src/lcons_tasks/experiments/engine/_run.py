@@ -14,8 +14,8 @@ from functools import partial
 from pathlib import Path
 
 from lcons_core._errors import LconsError
-from lcons_core.storage._provenance import versions
-from lcons_tasks._atomic import write_text
+from lcons_core.storage import versions
+from lcons_tasks.atomic import write_text
 from lcons_tasks.experiments.engine._experiment import C, Experiment, O
 from lcons_tasks.experiments.engine._jobs import Piece, Progress, Tell, run_phase
 from lcons_tasks.experiments.engine._kept import Stages, library_versions

@@ -15,8 +15,8 @@ from typing import Any
 from lcons_core import LearnedConstraint, explain, save, simplify, to_inequalities
 from lcons_core._errors import InvalidInput
 from lcons_decode import RelationScores, decode_relations
-from lcons_tasks._atomic import replacing_folder, write_text
 from lcons_tasks.apps._extractor import Extractor
+from lcons_tasks.atomic import replacing_folder, write_text
 from lcons_tasks.data._passage import ENTITIES, RELATIONS, Labelled
 from lcons_tasks.experiments.engine import _blocks as blocks
 from lcons_tasks.experiments.engine._blocks import Statement

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lcons_core import save
 from lcons_core._errors import InvalidInput
-from lcons_tasks._atomic import replacing_folder
+from lcons_tasks.atomic import replacing_folder
 from lcons_tasks.experiments.engine import _blocks as blocks
 from lcons_tasks.experiments.engine._experiment import Experiment, RunOptions, flag, option
 from lcons_tasks.experiments.engine._jobs import Phase, Piece, Tell

@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 
+from lcons_core import to_inequalities
 from lcons_core._arithmetic import Floats
-from lcons_core._inequalities import to_inequalities
 from lcons_core._network import Network, RectifierNetwork
 from lcons_tasks.experiments.engine._jobs import Tell
 from lcons_tasks.experiments.synthetic._corpus import ProgramSet
@@ -97,7 +97,7 @@ def recovery(network: Network, programs: ProgramSet, seed: int = 0) -> dict[str,
     share = random.uniform(0.0, MOST_CHANGED, (DRAWN, 1))
     changed = random.random((DRAWN, len(programs.planted))) < share
     points = np.where(changed, 1.0 - programs.planted, programs.planted)
-    feasible, allowed = programs.feasible(points), np.asarray(network.accepts(points))
+    feasible, allowed = programs.feasible(points), network.accepts(points)
     figures = {
         "agree": _percent(feasible == allowed),
         "feasible points allowed": _percent(allowed[feasible]),

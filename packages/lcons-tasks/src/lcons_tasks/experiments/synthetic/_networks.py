@@ -120,5 +120,5 @@ def as_constraint(network: RectifierNetwork) -> LearnedConstraint:
 
 def network_of(learned: LearnedConstraint) -> RectifierNetwork:
     """The network of a constraint on assignments."""
-    assert isinstance(learned.network, RectifierNetwork)
-    return learned.network
+    (network,) = learned.network.parts
+    return network

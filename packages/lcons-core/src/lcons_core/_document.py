@@ -1,4 +1,4 @@
-"""A constraint as one plain document, and back with suspicion.
+"""Constraint files: one plain document each, written atomically and read back with suspicion.
 
     {"format": "lcons-constraint", "version": 1, "scope", "space", "feature", "provenance",
      "network": {"parts": [{"W": rows, "b": numbers}, ...]}, "sha256": digest of all the rest}
@@ -7,29 +7,114 @@ A row of W is a list of d numbers or, where most are zero, {"columns": [...], "v
 digest is that of the canonical JSON, so a file may be laid out anew but not altered. Members are
 exactly these: what a later lcons adds gets a later version.
 
+Files are JSON that people can read. Floats are written so that they read back as the same float, and the
+same constraint gives the same bytes. There is no pickle: a file holds numbers and names, and a feature kind
+is found by its registered name only. Whatever is wrong with a file, reading it raises `DamagedFile`, one
+sentence, and gives no partial object.
+
 Not in the paper.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import contextlib
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from lcons_core._arithmetic import Floats
-from lcons_core._constraint import LearnedConstraint
-from lcons_core._errors import DamagedFile, InvalidInput, LconsError
+from lcons_core._errors import DamagedFile, InvalidInput, LconsError, TooLarge
 from lcons_core._network import Conjunction, Network, RectifierNetwork
+from lcons_core._plain import canonical, check_plain, digest, parse, pretty
 from lcons_core._space import FeatureSpace
-from lcons_core.features._protocol import ConstraintFeature, feature_from_dict
-from lcons_core.storage._plain import canonical, check_plain, digest
+from lcons_core._types import Floats
+from lcons_core.features._kinds import feature_from_dict
+from lcons_core.features._protocol import ConstraintFeature, Scope
 
 FORMAT = "lcons-constraint"
 VERSION = 1
 _KEYS = ("format", "version", "scope", "space", "feature", "provenance", "network", "sha256")
+MAX_BYTES = 2**26
+_LONGEST_SENTENCE = 400
+
+T = TypeVar("T")
+Content = tuple[Network, FeatureSpace, ConstraintFeature | None, Mapping[str, Any]]
+Made = Callable[[Network, FeatureSpace, ConstraintFeature | None, Mapping[str, Any]], T]
 
 
-def to_document(constraint: LearnedConstraint) -> dict[str, Any]:
+class Storable(Protocol):
+    """What is stored of a constraint."""
+
+    @property
+    def network(self) -> Network: ...
+    @property
+    def space(self) -> FeatureSpace: ...
+    @property
+    def feature(self) -> ConstraintFeature | None: ...
+    @property
+    def scope(self) -> Scope: ...
+    @property
+    def provenance(self) -> Mapping[str, Any]: ...
+
+
+def save(constraint: Storable, path: str | os.PathLike[str]) -> None:
+    """Writes the constraint to `path`; on any failure an existing file stays as it was."""
+    content = dumps(constraint).encode("utf-8")
+    if len(content) > MAX_BYTES:
+        raise TooLarge(
+            f"the file would have {len(content):,} bytes, above the limit of {MAX_BYTES:,} that load"
+            " reads; use a feature with fewer columns."
+        )
+    try:
+        _write_atomically(Path(os.path.realpath(path)), content)
+    except (OSError, ValueError, TypeError) as error:
+        raise LconsError(
+            f"cannot write {str(path)!r}: {_reason(error)}; name a file in a directory that exists and"
+            " can be written to."
+        ) from None
+
+
+def read_file(path: str | os.PathLike[str], make: Made[T]) -> T:
+    """What `make` makes of the constraint in the file at `path`; `DamagedFile` where there is none."""
+    name = str(path)
+    try:
+        with Path(path).open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError, TypeError) as error:
+        raise DamagedFile(
+            f"cannot read {name!r}: {_reason(error)}; pass the path of a constraint file."
+        ) from None
+    if len(content) > MAX_BYTES:
+        raise _damaged(name, f"it is larger than the limit of {MAX_BYTES:,} bytes")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise _damaged(name, f"it is not UTF-8 text from byte {error.start} on") from None
+    if not text.strip():
+        raise _damaged(name, "it is empty")
+    return read_text(text, name, make)
+
+
+def dumps(constraint: Storable) -> str:
+    """The text of a constraint file."""
+    members = to_document(constraint).items()
+    lines = [f"{pretty(name)}: {pretty(value, '  ')}" for name, value in members]
+    return "{\n  " + ",\n  ".join(lines) + "\n}\n"
+
+
+def read_text(text: str, name: str, make: Made[T]) -> T:
+    """What `make` makes of the constraint that `dumps` described; `name` is what errors call it."""
+    try:
+        return make(*from_document(parse(text)))
+    except LconsError as error:
+        raise _damaged(name, str(error)) from None
+    except (RecursionError, MemoryError):
+        raise _damaged(name, "it is nested too deeply or too large") from None
+
+
+def to_document(constraint: Storable) -> dict[str, Any]:
     """The document of a constraint, header first; refused where it would not read back."""
     feature = None if constraint.feature is None else constraint.feature.to_dict()
     if feature is not None and feature_from_dict(feature) != constraint.feature:
@@ -52,8 +137,8 @@ def to_document(constraint: LearnedConstraint) -> dict[str, Any]:
     return {**document, "sha256": digest(document)}
 
 
-def from_document(document: Any) -> LearnedConstraint:
-    """The constraint of a document that is trusted in nothing; `LconsError` says what is wrong with it."""
+def from_document(document: Any) -> Content:
+    """The content of a document that is trusted in nothing; `LconsError` says what is wrong with it."""
     _expect(isinstance(document, dict), "it is not a JSON object")
     found = document.get("format")
     _expect(found == FORMAT, f"its format is {found!r:.40} instead of {FORMAT!r}")
@@ -71,7 +156,7 @@ def from_document(document: Any) -> LearnedConstraint:
     provenance = document["provenance"]
     _expect(isinstance(provenance, dict), "its provenance is not an object")
     check_plain(provenance, "its provenance")
-    return LearnedConstraint(_network(document["network"], space.d), space, feature, provenance)
+    return _network(document["network"], space.d), space, feature, provenance
 
 
 def _check_version(version: Any) -> None:
@@ -194,3 +279,31 @@ def _expect_keys(data: dict[str, Any], keys: tuple[str, ...], what: str) -> None
 def _expect(condition: Any, damage: str) -> None:
     if not condition:
         raise DamagedFile(damage)
+
+
+def _damaged(name: str, damage: str) -> DamagedFile:
+    sentence = " ".join(damage.split()).rstrip(".")
+    if len(sentence) > _LONGEST_SENTENCE:
+        sentence = sentence[:_LONGEST_SENTENCE] + " ..."
+    advice = "" if "upgrade" in sentence else "; learn or save it again"
+    return DamagedFile(f"{name!r} is no constraint file that lcons can read: {sentence}{advice}.")
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)
+
+
+def _write_atomically(target: Path, content: bytes) -> None:
+    # A rename would turn a device such as /dev/null into a file.
+    if target.exists() and not target.is_file():
+        raise OSError(None, "a directory or device is there")
+    temporary = target.parent / f".lcons-{os.urandom(8).hex()}"
+    try:
+        with temporary.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(target)
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)

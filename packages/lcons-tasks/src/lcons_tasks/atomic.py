@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+__all__ = ["replacing", "replacing_folder", "write_text"]
+
 
 @contextlib.contextmanager
 def replacing(target: str | os.PathLike[str]) -> Iterator[BinaryIO]:
