@@ -84,9 +84,9 @@ class Estimate:
 
 
 def to_html(document: Document, folder: Path, limits: Limits | None = None) -> str:
-    """The page of one document, whose files are in `folder`; quick, as what takes long is left out unless
-    `limits` says otherwise."""
-    return report_page([Run(folder.name, folder, document)], limits or Limits(seconds=QUICK))
+    """The page of one document, whose files are in `folder`, wherever that is; quick, as what takes long is
+    left out unless `limits` says otherwise."""
+    return report_page([Run(document.task, folder, document)], limits or Limits(seconds=QUICK))
 
 
 def report_page(
