@@ -1,6 +1,7 @@
-"""The experiments: the four of the paper, each a folder.
+"""The four experiments of the paper, one folder each.
 
-A task is a folder with its corpus, model, constraints, experiment and paper, and a line here.
+The folder of a task holds its corpus, model, constraints, experiment and paper; `EXPERIMENTS` has one line
+per task.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import Any, NamedTuple
 
 
 class Entry(NamedTuple):
-    """Where the experiment of a task is, and what it is about, in a line; importing it is left for later."""
+    """The module of a task's experiment and its description in one line; `load` imports the module."""
 
     module: str
     about: str
@@ -21,10 +22,10 @@ class Entry(NamedTuple):
 
 
 EXPERIMENTS = {
-    "chunking": Entry("chunking._experiment", "Chunks, with few labelled sentences."),
-    "citation": Entry("citation._experiment", "Fields of bibliographic references."),
-    "er": Entry("entity_relation._experiment", "Entities and relations."),
-    "synthetic": Entry("synthetic._experiment", "Hidden constraints of integer programs."),
+    "chunking": Entry("chunking._experiment", "Label chunks with few labelled sentences."),
+    "citation": Entry("citation._experiment", "Label the fields of bibliographic references."),
+    "er": Entry("entity_relation._experiment", "Label entities and relations."),
+    "synthetic": Entry("synthetic._experiment", "Learn hidden constraints of integer programs."),
 }
 
 __all__ = ["EXPERIMENTS", "Entry"]

@@ -1,6 +1,6 @@
-"""The chunking experiment: few labelled sentences, a chunker, and what learned constraints add.
+"""The chunking experiment: what learned constraints add to a chunker with few labelled sentences.
 
-    corpus -> features -> model -> decoders -> cell -> task -> report
+    corpus -> model, constraints -> answers of each cell -> record -> document
 
 Paper: Sec. 6 and Appendix E.
 """

@@ -1,7 +1,7 @@
-"""One cell of the experiment: a subset and a seed; train, learn, choose on dev, decode the test set.
+"""One cell of the experiment, a subset and a seed: train, learn, choose on dev, decode the test set.
 
-Each stage is kept by content (`engine._kept`): the base model, each constraint, and the answers. The base
-model and the constraints learn from the same sentences and nothing else.
+The base model, each constraint and the answers are stages, kept by content (`engine._kept`). The base model
+and the constraints learn from the same sentences and from nothing else.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from lcons_tasks.experiments.engine._sequences import (
 from lcons_tasks.models._tagger import Tagger
 from lcons_tasks.models._word_vectors import WordVectors, find_vectors
 
-# What stands unless dev speaks against it (`choice.py`): among the best on the bundled corpus's dev. A
-# chunker that reads POS tags itself needs less of what they say.
+# The defaults of the choice on dev (`engine._choice`), among the best on dev of the bundled corpus. A chunker
+# that reads POS tags itself needs a smaller weight.
 DEFAULT_ROW, DEFAULT_WEIGHT, DEFAULT_WEIGHT_WITH_POS = "soft pos-1+2", 16.0, 4.0
 F1 = "chunk f1"
 
@@ -47,8 +47,8 @@ Setting = tuple[Row, float]
 
 @dataclass(frozen=True)
 class Cell:
-    """A subset of a corpus, a seed, a base model, and the rows to fill. The `first` cell is the one whose
-    changes are shown; it is `diagnosed` where that was asked for."""
+    """A subset of a corpus, a seed, a base model, and the rows to fill. The report shows the changes of the
+    `first` cell, and with `diagnosed` the diagnoses of its constraints."""
 
     corpus: str
     subset: str
@@ -71,16 +71,16 @@ class Cell:
 
     @property
     def place(self) -> str:
-        """The folder of its constraints."""
+        """The name of the folder of its constraints."""
         return f"{self.subset}-{100 * self.ratio:g}%-seed{self.seed}"
 
     @property
     def name(self) -> str:
-        """Its name in the record, and of its predictions."""
+        """The name of the cell in the record and of its file of predictions."""
         return f"{self.base.name}-{self.place}"
 
     def cost(self, recipe: Recipe | None) -> float:
-        """How long learning by a recipe, or training, takes beside other work."""
+        """The relative time of learning by a recipe, or of training if `recipe` is None."""
         return self.ratio * (10.0 if recipe is None else (recipe.n or 1))
 
     def parts(self) -> tuple[tuple[Sentence, ...], tuple[Sentence, ...]]:
@@ -88,7 +88,7 @@ class Cell:
         return subset(shared(self.corpus)[0], self.ratio, self.subset, self.seed)
 
     def train(self, kept: Stages) -> tuple[Sentence, ...]:
-        """What the base model and the constraints learn from."""
+        """The sentences from which the base model and the constraints learn."""
         return self.parts()[0]
 
     def test(self, kept: Stages) -> tuple[Sentence, ...]:
@@ -96,13 +96,13 @@ class Cell:
         return shared(self.corpus)[0].test
 
     def model(self, kept: Stages, tell: Tell) -> Tagger:
-        """The cell's chunker, trained or read."""
+        """The cell's chunker, trained now or read from its stage."""
         _, vectors = shared(self.corpus, self.base.reads_vectors)
         return base_model(self.base, *self.parts(), vectors, self.seed, kept, tell)
 
 
 def shared(name: str, with_vectors: bool = False) -> tuple[ChunkCorpus, WordVectors | None]:
-    """The corpus, and the word vectors where they are needed, read once a process."""
+    """The corpus, and the word vectors if they are needed, read once per process."""
     return _corpus(name), _vectors() if with_vectors else None
 
 
@@ -111,7 +111,7 @@ _vectors = lru_cache(maxsize=1)(find_vectors)
 
 
 def answers(cell: Cell, kept: Stages, tell: Tell) -> Answers:
-    """The cell's record and answers, from the stages that are kept or computed now."""
+    """The cell's record and answers, computed now or read from their stage."""
     corpus, vectors = shared(cell.corpus, cell.base.reads_vectors)
     inputs = {
         "corpus": corpus.sha256,
@@ -131,7 +131,7 @@ def answers(cell: Cell, kept: Stages, tell: Tell) -> Answers:
 
 
 def _answer(cell: Cell, corpus: ChunkCorpus, kept: Stages, folder: Path, tell: Tell) -> None:
-    """Fills the stage's folder."""
+    """Computes the answers of a cell and writes them into the folder of their stage."""
     model = cell.model(kept, lambda share, what: tell(0.6 * share, what))
     learnt = constraints(cell, recipes_of(cell.rows), kept, lambda share, what: tell(0.6 + 0.2 * share, what))
     dev, test = Part.of(model, corpus.dev), Part.of(model, corpus.test)
@@ -186,10 +186,11 @@ def _told(setting: Setting) -> dict[str, Any]:
 
 
 def _groups(settings: Sequence[Setting]) -> list[tuple[str, list[int]]]:
-    """Rows by name with the indices of their settings, and last the choice among the locally constrained.
+    """(row name, indices of its settings) of each row, and last the group from which dev chooses: all
+    settings with local constraints.
 
-    The chunker stopped training where dev was best without constraints, so dev flatters what hardly differs
-    from that: rows without constraints, and with global ones, which only pick from the last beam.
+    Training of the chunker stops where dev is best without constraints. So dev favours rows that differ
+    little from that: rows without constraints, and rows with global ones, which only select from the beam.
     """
     groups: dict[str, list[int]] = {}
     for i, (row, _) in enumerate(settings):
@@ -199,7 +200,7 @@ def _groups(settings: Sequence[Setting]) -> list[tuple[str, list[int]]]:
 
 
 def _default(group: Sequence[int], settings: Sequence[Setting], base: BaseModel) -> int:
-    """Where the default is among a group's settings: the default row's where that is there."""
+    """The place of the default among a group's settings: that of the default row if the group has it."""
     weight = DEFAULT_WEIGHT_WITH_POS if "pos" in base.columns else DEFAULT_WEIGHT
     weights = [place for place, i in enumerate(group) if settings[i][1] == weight]
     own = [place for place in weights if settings[group[place]][0].name == DEFAULT_ROW]

@@ -1,11 +1,12 @@
-"""The constraints of the chunking experiment.
+"""The constraints of the chunking experiment, and the rows of its table.
+
+Hard constraints follow the paper. Soft constraints have networks of their own (`SOFT`); the constraints of a
+soft row share one weight, which is chosen on dev.
 
 Paper: Appendix E: n-gram label existence with one flipped bit, n-gram POS with one label changed at random;
 K = 10. Differs from the paper: one learning rate and one start for all, at most 100 epochs.
 
 Not in the paper: networks of their own for soft use.
-
-The rows of the chunking table (`experiment.rows`): soft ones have one weight, shared, chosen on dev.
 
 Paper: Sec. 6, Table 4.
 """
@@ -18,7 +19,7 @@ from lcons_core import InvalidInput, Recipe
 from lcons_tasks.experiments.engine._recipes import once
 from lcons_tasks.experiments.engine._rows import Row
 
-# Soft constraints: small windows with every label change, larger ones with some.
+# Soft constraints: negatives are all label changes of small windows and some changes of larger ones.
 SOFT = (
     once("pos", 1, many="all", by_frequency=True),
     once("pos", 2, many="all", by_frequency=True),
@@ -32,21 +33,21 @@ LONGEST_EXACT = 3
 
 
 def weights_of(row: Row) -> tuple[float, ...]:
-    """The weights to choose from; (0.0,) where there is nothing to choose."""
+    """The weights to choose from; (0.0,) if the row has no weight."""
     return WEIGHTS if row.how == "soft" else (0.0,)
 
 
 def shared(weight: float, row: Row) -> list[float]:
-    """One weight, shared among a row's constraints."""
+    """The weight divided equally among a row's constraints."""
     return [weight / max(1, len(row.recipes))] * len(row.recipes)
 
 
 def rows_of(hard: Sequence[Recipe], decoders: Sequence[str] = DECODERS) -> list[Row]:
-    """The rows that these decoders make with these hard constraints and the soft ones of `features.SOFT`."""
+    """The rows of these decoders with these hard constraints and the soft ones in `SOFT`."""
     unknown = [name for name in decoders if name not in DECODERS]
     if unknown:
-        raise InvalidInput(f"unknown decoder {unknown[0]!r}; it is one of {', '.join(DECODERS)}.")
-    # Where few sentences can be satisfied, exact decoding at n = 4 has too many states for a table.
+        raise InvalidInput(f"unknown decoder {unknown[0]!r}; choose one of {', '.join(DECODERS)}.")
+    # If few sentences can satisfy a constraint, exact decoding at n = 4 has too many states for a table.
     local = [recipe for recipe in hard if not recipe.is_global and (recipe.n or 0) <= LONGEST_EXACT]
     one, two, three = SOFT
     rows = {
@@ -64,7 +65,8 @@ def rows_of(hard: Sequence[Recipe], decoders: Sequence[str] = DECODERS) -> list[
     idle = [name for name in decoders if not rows[name]]
     if idle and tuple(decoders) != DECODERS:
         raise InvalidInput(
-            f"decoder {idle[0]!r} has no constraint to use among {', '.join(r.name for r in hard) or 'none'};"
-            f" give it local ones, for constrained-exact with n of at most {LONGEST_EXACT}."
+            f"decoder {idle[0]!r} needs a constraint that it can use, found"
+            f" {', '.join(r.name for r in hard) or 'none'}; name a local constraint (for constrained-exact, n"
+            f" is at most {LONGEST_EXACT})."
         )
     return [row for name in DECODERS if name in ("exact", *decoders) for row in rows[name]]

@@ -1,8 +1,8 @@
-"""Sentences for chunking: the bundled mini corpus, CoNLL-2000, or a folder of one's own; and parts of them.
+"""Sentences for chunking: the bundled mini corpus, CoNLL-2000, or a folder of the user; and subsets of them.
 
 Paper: Sec. 6: the first 8000 of CoNLL-2000's 8936 training sentences train, the other 936 are dev. A ratio
-takes the first part of train *and* of dev. Not in the paper: seeded samples, nested so that more data
-contain less.
+takes the first part of train *and* of dev. Not in the paper: seeded samples, nested so that a larger sample
+contains the smaller ones.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ class ChunkCorpus:
     def __post_init__(self) -> None:
         for part in PARTS:
             if not getattr(self, part):
-                raise InvalidInput(f"corpus {self.name!r} needs {part} sentences, found none; add some.")
+                raise InvalidInput(f"corpus {self.name!r} needs {part} sentences: got none; add some.")
 
     @cached_property
     def sha256(self) -> str:
-        """A hash of all sentences and of how they are divided."""
+        """A hash of all sentences and of their division into parts."""
         return hashlib.sha256(
             "".join(hash_sentences(getattr(self, part)) for part in PARTS).encode()
         ).hexdigest()
 
 
 def load_corpus(name: str = "auto") -> ChunkCorpus:
-    """The corpus of that name: `bundled`, `conll2000`, `auto` (CoNLL-2000 where it is found, else the bundled
-    one), or a folder with train.txt, dev.txt and test.txt in CoNLL-2000's columns."""
+    """The corpus of that name: `bundled`, `conll2000`, `auto` (CoNLL-2000 if it is found, otherwise the
+    bundled one), or a folder with train.txt, dev.txt and test.txt in CoNLL-2000's columns."""
     if name == "auto":
         name = "conll2000" if find("conll2000") else "bundled"
     if name == "bundled":
@@ -62,26 +62,27 @@ def load_corpus(name: str = "auto") -> ChunkCorpus:
     folder = Path(name)
     if not folder.is_dir():
         raise InvalidInput(
-            "expected `bundled`, `conll2000` or a folder with train.txt, dev.txt and test.txt, found"
-            f" {name!r}; name one of these."
+            "expected the corpus `bundled`, `conll2000` or a folder with train.txt, dev.txt and test.txt,"
+            f" found {name!r}; name one of these."
         )
     parts = [tuple(read_columns(folder / f"{part}.txt", CONLL2000)) for part in PARTS]
-    return ChunkCorpus(name, "a folder of one's own", *parts)
+    return ChunkCorpus(name, "a folder of the user", *parts)
 
 
 def check_ratio(ratio: float) -> None:
-    """Refuses what is no share of the training data."""
+    """Raises `InvalidInput` if a ratio is not a share of the training data."""
     if not 0 < ratio <= 1:
-        raise InvalidInput(f"a training ratio is above 0 and at most 1, found {ratio}; 0.01 means 1%.")
+        raise InvalidInput(f"a training ratio must be above 0 and at most 1: got {ratio}; write 0.01 for 1%.")
 
 
 def subset(
     corpus: ChunkCorpus, ratio: float, kind: str = "first", seed: int = 0
 ) -> tuple[tuple[Sentence, ...], tuple[Sentence, ...]]:
-    """The train and dev sentences of a ratio: the `first` ones, or a `nested` sample of train by seed."""
+    """The train and dev sentences of a ratio: the `first` ones, or a `nested` sample of train that a seed
+    draws."""
     check_ratio(ratio)
     if kind not in SUBSETS:
-        raise InvalidInput(f"unknown subset {kind!r}; it is one of {', '.join(SUBSETS)}.")
+        raise InvalidInput(f"unknown subset {kind!r}; choose one of {', '.join(SUBSETS)}.")
     order: Sequence[int] = range(len(corpus.train))
     if kind == "nested":
         order = np.random.default_rng(seed).permutation(len(corpus.train)).tolist()
@@ -90,5 +91,5 @@ def subset(
 
 
 def part_of(size: int, ratio: float) -> int:
-    """How many of `size` sentences a ratio takes: at least one."""
+    """The number of sentences that a ratio takes of `size`: at least one."""
     return max(1, round(size * ratio))

@@ -1,4 +1,4 @@
-"""Why each hard constraint of a cell helps the chunker, or does not: a stage like the others.
+"""Diagnoses: why each hard constraint of a cell helps the chunker or does not. Each is a stage.
 
 Paper: Sec. 6 leaves open why label existence does not help.
 """
@@ -23,12 +23,12 @@ Diagnosed = Mapping[str, Any]
 
 
 def hard_recipes(cell: Cell) -> list[Recipe]:
-    """The recipes that the cell uses as hard constraints."""
+    """The recipes of the cell's hard constraints."""
     return recipes_of([row for row in cell.rows if row.how != "soft"])
 
 
 def diagnosis(cell: Cell, recipe: Recipe, kept: Stages, tell: Tell) -> Diagnosed:
-    """The diagnosis of one constraint on all dev sentences, as plain data with its `report`."""
+    """The diagnosis of one constraint on all dev sentences, as plain data; `report` is its text."""
     corpus, vectors = shared(cell.corpus, cell.base.reads_vectors)
     train, dev = cell.parts()
     inputs = {

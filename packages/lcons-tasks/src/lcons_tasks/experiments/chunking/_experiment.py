@@ -1,4 +1,4 @@
-"""`lcons run chunking`: which cells there are, how they are filled, and what a run has to say.
+"""`lcons run chunking`: the cells, how they are filled, and the document of a run.
 
 Paper: Sec. 6, Table 4.
 """
@@ -63,10 +63,10 @@ from lcons_tasks.report._document import (
 WORDS, WITH_POS = "bilstm", "bilstm+pos"
 PAPERS = "conll2000"
 
-# Processor seconds that a cell takes, and more for each training sentence.
+# Processor seconds per cell, and additional seconds per training sentence.
 _A_CELL, _A_SENTENCE = 20.0, 0.05
 
-# Which row's gain over which other is reported.
+# Pairs of rows: the report has the gain of the first over the second.
 GAINS = (
     (CHOSEN, "exact"),
     (CHOSEN, "search"),
@@ -123,46 +123,68 @@ CLAIMS = (
     ),
 )
 CHOICES = (
-    "What was chosen how: the chunker's learning rate and decay by `--tune` on dev, cut by the ratio; its"
-    " shape and patience and the recipes of constraints once, on dev sentences, for all ratios; the soft"
-    f" weights, and the row `{CHOSEN}`, on dev, cut by the ratio, in each cell: `{DEFAULT_ROW}` with weight"
-    f" {DEFAULT_WEIGHT:g} ({DEFAULT_WEIGHT_WITH_POS:g} where the chunker reads POS tags) stands unless"
-    " another decoder under local constraints beats it by more than one standard error. The row `chosen on"
-    " whole dev` does the same with all of dev. Nothing was chosen on test sentences."
+    "How choices were made. Once for all ratios, on dev sentences: the shape and patience of the chunker, and"
+    " the recipes of the constraints. Once per ratio, on dev, by `lcons run chunking --tune`: the learning"
+    " rate and decay of the chunker. In each cell, on dev: the weights of the soft rows, and the row"
+    f" `{CHOSEN}`. There the default, `{DEFAULT_ROW}` with weight {DEFAULT_WEIGHT:g}"
+    f" ({DEFAULT_WEIGHT_WITH_POS:g} if the chunker reads POS tags), is replaced only if another decoder under"
+    " local constraints beats it by more than one standard error. The choices per ratio and per cell use the"
+    " same share of dev as of the training data; the row `chosen on whole dev` uses all of dev. Nothing was"
+    " chosen on test sentences."
+)
+ROWS = (
+    f"Rows of the tables: `{EXACT}` and `search` decode without constraints, by Viterbi and by beam search."
+    " `pos-3 exact` and `pos-3 search` decode under one hard constraint, which reads windows of three words"
+    " with their POS tags. `soft pos-1+2` decodes exactly under soft constraints, which read windows of one"
+    f" and of two words. `{CHOSEN}` is the row that was chosen on dev sentences."
 )
 NOT_FOUND = "not found by the learner"
 
 
 @dataclass(frozen=True)
 class Options(RunOptions):
-    """What to run; the defaults are those of a quick look. `lean`: base models after the first are on the
-    first kind of subset only."""
+    """The options of a run; the defaults are those of a quick run. `lean`: base models after the first one
+    use only the first kind of subset."""
 
     needed = ("ratios", "subsets", "seeds", "bases", "constraints", "decoders")
 
     corpus: str = option(
-        "bundled", flag("--corpus", "bundled, conll2000, a folder, or auto.", default="auto")
+        "bundled",
+        flag(
+            "--corpus",
+            "bundled, conll2000, a folder, or auto (conll2000 if found, otherwise bundled).",
+            default="auto",
+        ),
     )
-    ratios: tuple[float, ...] = option((1.0,), flag("--ratio", "Share of the training data, as in 0.01."))
+    ratios: tuple[float, ...] = option(
+        (1.0,), flag("--ratio", "Share of the training data, such as 0.01; repeat for several.")
+    )
     subsets: tuple[str, ...] = option(
-        ("first",), flag("--subset", "first (the paper's) or nested (samples by seed).")
+        ("first",), flag("--subset", "first (as in the paper) or nested (samples that the seed draws).")
     )
     seeds: tuple[int, ...] = option(
-        (1, 2, 3, 4, 5), flag("--seed", "Start of the random numbers; several.", least=0)
+        (1, 2, 3, 4, 5), flag("--seed", "Seed of the random numbers; repeat for several.", least=0)
     )
-    bases: tuple[str, ...] = option((WORDS,), flag("--base", "bilstm, bilstm+pos, linear or linear+pos."))
+    bases: tuple[str, ...] = option(
+        (WORDS,), flag("--base", "bilstm, bilstm+pos, linear or linear+pos; repeat for several.")
+    )
     constraints: tuple[str, ...] = option(
         ("pos:3",),
-        flag("--constraint", "Hard constraints, as in pos:3, existence:2, pos:2:all."),
+        flag("--constraint", "Hard constraint, such as pos:3, existence:2 or pos:2:all; repeat for several."),
         flag("--n", "Short for --constraint pos:N.", kind=int, form="pos:{}"),
     )
-    hidden: int = option(10, flag("--hidden", "K of the hard constraints.", "-K", default=10))
-    beam: int = option(10, flag("--beam", "Width of the search.", default=10))
-    decoders: tuple[str, ...] = option(DECODERS, flag("--decoder", "exact, search, constrained-search, ..."))
-    diagnose: bool = option(
-        False, flag("--diagnose", "Also tell why each hard constraint helps or does not.")
+    hidden: int = option(10, flag("--hidden", "Hidden units K of the hard constraints.", "-K", default=10))
+    beam: int = option(10, flag("--beam", "Width of the beam search.", default=10))
+    decoders: tuple[str, ...] = option(
+        DECODERS,
+        flag(
+            "--decoder", "exact, search, constrained-search, constrained-exact or soft; repeat for several."
+        ),
     )
-    tune: bool = option(False, flag("--tune", "Search the chunker's settings on dev instead."))
+    diagnose: bool = option(
+        False, flag("--diagnose", "Also report why each hard constraint helps or does not.")
+    )
+    tune: bool = option(False, flag("--tune", "Instead, search the chunker's settings on dev."))
     lean: bool = False
 
     def check(self) -> None:
@@ -171,14 +193,14 @@ class Options(RunOptions):
         for kind, names, known in (("base model", self.bases, BASES), ("subset", self.subsets, SUBSETS)):
             for name in names:
                 if name not in known:
-                    raise InvalidInput(f"unknown {kind} {name!r}; it is one of {', '.join(known)}.")
+                    raise InvalidInput(f"unknown {kind} {name!r}; choose one of {', '.join(known)}.")
         if self.beam < 1 or self.hidden < 1:
-            raise InvalidInput(f"beam and K are at least 1, found {self.beam} and {self.hidden}.")
+            raise InvalidInput(f"`beam` and `hidden` must be at least 1: got {self.beam} and {self.hidden}.")
 
     @classmethod
     def start(cls, full: bool, corpus: str = "auto") -> Options:
-        """A look of about a minute: the whole mini corpus, or little of a large one. Or the whole table of
-        the paper, and what goes beyond it."""
+        """A run of about a minute: the whole mini corpus, or a small part of a large one. With `full`, the
+        paper's whole table and additional rows."""
         name = corpus_named(corpus, PAPERS)
         mini = name == "bundled"
         if not full:
@@ -196,15 +218,15 @@ class Options(RunOptions):
 
     @classmethod
     def chosen(cls, given: Mapping[str, Any], full: bool = False) -> Options:
-        """All ratios are tuned for unless some are given."""
+        """As `RunOptions.chosen`; `tune` uses all ratios unless some are given."""
         return super().chosen(given, full or bool(given.get("tune")))
 
 
 class Chunking(Experiment[Options, Cell]):
-    """Label chunks with few labelled sentences, and see what learned constraints add.
+    """Label chunks with few labelled sentences, and measure what learned constraints add.
 
-    Uses CoNLL-2000 where it is found (`lcons data list`), else a small corpus that comes with lcons. Stages
-    are kept: a run that is stopped goes on where it was, and gives the same result.
+    Uses CoNLL-2000 if `lcons data list` finds it, otherwise a small corpus that comes with lcons. Finished
+    stages are kept: a stopped run continues where it stopped, with the same result.
 
     \b
     Example:
@@ -217,7 +239,7 @@ class Chunking(Experiment[Options, Cell]):
     leaves = ("constraints", "predictions", "tagger")
 
     def cells(self, options: Options) -> list[Cell]:
-        """The cells to fill. All of the training data is the same sample under every kind of subset."""
+        """The cells to fill. All kinds of subsets have the same sample at ratio 1, so it is used once."""
         hard = [recipe(text, options.hidden) for text in options.constraints]
         rows, least = tuple(rows_of(hard, options.decoders)), min(options.ratios)
         shown = (options.subsets[0], options.bases[0], least, options.seeds[0])
@@ -276,7 +298,8 @@ class Chunking(Experiment[Options, Cell]):
         return Record(record.cells, facts)
 
     def leave(self, folder: Path, options: Options, record: Record, kept: Stages) -> None:
-        """Constraints, predictions, and the chunker of the most data, first seed, under what dev chose."""
+        """Writes the constraints, the predictions, and the chunker of the first seed with the most data,
+        under the constraints that were chosen on dev."""
         cells = self.cells(options)
         leave_files(folder, cells, lambda cell: answers(cell, kept, silent), kept)
         name, kind = cells[0].base.name, cells[0].subset
@@ -292,26 +315,26 @@ class Chunking(Experiment[Options, Cell]):
     def instead(
         self, options: Options, folder: Path, kept: Stages, jobs: int | None, progress: Progress | None
     ) -> str | None:
-        """The settings that dev chooses, if `--tune` was given."""
+        """The settings that `tune` chooses on dev, if `options.tune` is set."""
         return (
             tune_into(folder, options.corpus, options.ratios, kept, jobs, progress) if options.tune else None
         )
 
     def document(self, options: Options, record: Record) -> Document:
-        """Results by base model and subset, the field's measure first."""
+        """The document of a run: results by base model and subset, with chunk F1 first."""
         groups = record.by("base", "subset")
         (base, _), first = next(iter(groups.items()))
         papers = record.facts["corpus"]["name"] == PAPERS
         least = min(first.by("ratio"))
         few = first.where(ratio=least)
-        reads = "words and POS tags" if "pos" in BASES[base][1] else "words alone"
+        reads = "words and POS tags" if "pos" in BASES[base][1] else "only words"
         seed = f"{percent(least)} of the data, seed {options.seeds[0]}"
         return Document(
             "Chunking with learned constraints",
             self.name,
             record.facts["corpus"]["name"],
-            f"A chunker ({base}) that reads {reads}, against the same chunker under learned constraints that"
-            " read POS tags, with the decoder and weights that dev chose.",
+            f"A chunker ({base}) that reads {reads}, compared with the same chunker under learned constraints"
+            " that read POS tags. The decoder and its weights were chosen on dev sentences.",
             blocks.headline(few, F1, f"chunk F1, {base}, {_column(few, least)}", CHOSEN, EXACT),
             (
                 *(Section(_title(*key), tuple(_results(key, own, papers))) for key, own in groups.items()),
@@ -334,13 +357,13 @@ class Chunking(Experiment[Options, Cell]):
 
 
 def _pick(record: Record) -> Mapping[str, Any]:
-    """The row and weight that dev chose in a cell."""
+    """The row and weight that were chosen on dev in a cell."""
     found: Mapping[str, Any] = record.first.facts["choices"][CHOSEN]["cut dev"]
     return found
 
 
 def _title(base: str, subset: str) -> str:
-    return f"{base}, {'first sentences' if subset == 'first' else 'nested samples by seed'}"
+    return f"{base}, trained on {'the first sentences' if subset == 'first' else 'nested random samples'}"
 
 
 def _column(record: Record, ratio: float) -> str:
@@ -352,9 +375,10 @@ def _results(key: tuple[str, str], record: Record, papers: bool) -> Iterator[Blo
     ratios = record.by("ratio")
     columns = {_column(own, ratio): own for ratio, own in ratios.items()}
     named = dict(zip(columns, ratios, strict=True))
-    # The paper's chunker is a BiLSTM-CRF on the first sentences.
+    # The paper's chunker is a BiLSTM-CRF trained on the first sentences.
     stated = base == WORDS and subset == "first"
     rows = blocks.chosen_second(record.rows)
+    yield Text(ROWS)
     yield blocks.by_group("Chunk F1 on test sentences, in percent", columns, F1, rows=rows)
 
     def figure(row: str, column: Any) -> float | None:
@@ -378,7 +402,7 @@ def _results(key: tuple[str, str], record: Record, papers: bool) -> Iterator[Blo
         )
         for ratio, own in ratios.items()
     )
-    yield Text(f"Chosen on dev (cut by the ratio), one per seed: {' · '.join(told)}.")
+    yield Text(f"Rows and weights that were chosen on dev, one per seed: {' · '.join(told)}.")
     if record.first.facts["constraints"]:
         yield blocks.rejections(record, {percent(ratio): own for ratio, own in ratios.items()}, "sentences")
     unknown = {
@@ -388,13 +412,13 @@ def _results(key: tuple[str, str], record: Record, papers: bool) -> Iterator[Blo
         for ratio, own in ratios.items()
     }
     if any(unknown.values()):
-        counts = ", ".join(f"{percent(ratio)} {count}" for ratio, count in unknown.items())
-        yield Text(f"Dev sentences with labels that training never saw are left out there: {counts}.")
+        counts = ", ".join(f"{count} at {percent(ratio)}" for ratio, count in unknown.items())
+        yield Text(f"Dev sentences left out because the training data lack one of their labels: {counts}.")
 
 
 def _curve(record: Record, papers: bool) -> Iterator[Block]:
     lines = {row: row for row in IN_CURVE}
-    caption = f"Token accuracy by training sentences ({record.facts['corpus']['name']})"
+    caption = f"Token accuracy by number of training sentences, corpus {record.facts['corpus']['name']}"
     across, up = "training sentences", "token accuracy (%)"
     found = blocks.curve(caption, across, up, record, lambda cell: cell.facts["sentences"], lines, ACCURACY)
     if found is None:
@@ -409,7 +433,7 @@ def _curve(record: Record, papers: bool) -> Iterator[Block]:
 
 
 def claims(record: Record) -> list[Claim]:
-    """What the paper says of its table, checked on ours, as far as the rows are there."""
+    """The paper's claims about its table, checked on the record as far as it has the rows."""
     found = blocks.check(record, CLAIMS, "ratio", percent)
     ratios = sorted(record.by("ratio"))
     if record.has("pos-3 search", EXACT) and len(ratios) > 1:
@@ -427,14 +451,16 @@ def _claims(record: Record) -> tuple[Block, ...]:
 
 
 def _diagnoses(record: Record) -> Iterator[Block]:
-    """The verdicts on each constraint, and the figures behind them, by the judge that they go by."""
+    """The verdicts on each constraint, and the figures behind them."""
     found = next((cell.facts["diagnoses"] for cell in record.cells if "diagnoses" in cell.facts), None)
     if not found:
         return
     yield Text(
-        "On all dev sentences, in percent: how well the constraint tells gold from corrupted labels, beside"
-        " the best of a look-up and networks up to K = 64; how often the chunker's own answers and the gold"
-        " labels violate it; the points to be won were all violating parts corrected."
+        "All figures are percentages on all dev sentences. `learned / best`: how well the constraint"
+        " separates gold from corrupted labels (balanced accuracy), and how well the best of a look-up and"
+        " networks up to K = 64 does. `answers violate` and `gold violates`: how often the answers of the"
+        " chunker without constraints, and the gold labels, violate the constraint, as the `judge` decides."
+        " `headroom`: the points to gain if all violating parts were corrected. Brackets are 95% intervals."
     )
     head = (
         "constraint",
@@ -445,14 +471,18 @@ def _diagnoses(record: Record) -> Iterator[Block]:
         "gold violates",
         "headroom",
     )
-    yield Table("Why", head, tuple((name, *_diagnosed(one)) for name, one in found.items()))
+    yield Table(
+        "Verdict on each hard constraint, with its figures",
+        head,
+        tuple((name, *_diagnosed(one)) for name, one in found.items()),
+    )
 
 
 def _diagnosed(one: Diagnosed) -> list[str]:
     verdicts = [verdict["name"] for verdict in one["verdicts"]]
     own, best = one["constraint"], max(one["references"], key=_accuracy, default=None)
     learned = f"{_accuracy(own):.1f} / {_accuracy(best):.1f}" if own and best else "-"
-    # Where the learner failed, the best reference judges the chunker's answers.
+    # If the learner failed, the best reference judges the chunker's answers.
     judged = one["reference_obedience" if NOT_FOUND in verdicts else "obedience"]
     figures = ["-"] * 4
     if judged:
@@ -466,8 +496,8 @@ def _accuracy(score: Mapping[str, Any]) -> float:
 
 
 SIZES = (
-    f"The paper: ELMo takes the chunker from {paper.GLOVE['trained']:,} trained parameters to"
-    f" {paper.ELMO['trained']:,} ({paper.ELMO['in all']:,} in all); constraints add about 1,000."
+    f"In the paper, ELMo raises the trained parameters of the chunker from {paper.GLOVE['trained']:,} to"
+    f" {paper.ELMO['trained']:,} (all parameters: {paper.ELMO['in all']:,}), and constraints add about 1,000."
 )
 
 
@@ -481,8 +511,14 @@ def _sizes(record: Record) -> Table:
         one = f"pos-3: {parameters['pos-3']:,}" if "pos-3" in parameters else None
         base = facts["parameters"]
         rows.append((percent(ratio), base["trained"], base["in all"], one, f"{chosen}: {extra:,}"))
-    head = ("data", "chunker, trained", "in all", "one hard constraint", "constraints chosen on dev")
-    return Table("Parameters", head, tuple(rows))
+    head = (
+        "training data",
+        "chunker, trained",
+        "chunker, all",
+        "one hard constraint",
+        "constraints chosen on dev",
+    )
+    return Table("Numbers of parameters", head, tuple(rows))
 
 
 def _facts(options: Options, record: Record) -> Facts:
@@ -499,11 +535,11 @@ def _facts(options: Options, record: Record) -> Facts:
             ("sha256", corpus["sha256"][:12]),
             (
                 "word vectors",
-                record.facts["vectors"] or "none, words are learned from the training sentences",
+                record.facts["vectors"] or "none; words are known only from the training sentences",
             ),
             ("seeds", ", ".join(map(str, options.seeds))),
             ("beam", str(options.beam)),
-            ("figures", "on the whole test set, mean ± standard deviation over seeds"),
+            ("figures", "on the whole test set; mean ± standard deviation over seeds"),
         ),
     )
 

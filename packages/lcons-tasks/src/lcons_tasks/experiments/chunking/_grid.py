@@ -1,7 +1,7 @@
-"""`lcons run chunking --tune`: the paper's grid for the BiLSTM-CRF, scored on dev, one choice a ratio.
+"""`lcons run chunking --tune`: the paper's grid for the BiLSTM-CRF, scored on dev, one choice per ratio.
 
-Paper: Appendix E: learning rate {0.01, 0.05, 0.001, 0.005}, decay {1e-5, 1e-6}. The result, with every dev
-score, is what `settings.json` of the package holds and `--full` uses.
+Paper: Appendix E: learning rate {0.01, 0.05, 0.001, 0.005}, decay {1e-5, 1e-6}. The package holds the result,
+with every dev score, in `settings.json`; `lcons run chunking --full` uses it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SEED = 1
 
 @dataclass(frozen=True)
 class Trial:
-    """A setting at a ratio."""
+    """A setting of the grid at one ratio."""
 
     corpus: str
     ratio: float
@@ -41,13 +41,13 @@ class Trial:
 
     @property
     def cell(self) -> Cell:
-        """The cell whose base model has this setting."""
+        """A cell whose base model has this setting."""
         settings = (("decay", self.decay), ("learning_rate", self.learning_rate))
         return Cell(self.corpus, "first", self.ratio, SEED, BaseModel("bilstm", settings), ())
 
 
 def trials(corpus: str, ratios: Sequence[float]) -> list[Trial]:
-    """The grid at every ratio, the largest first: they take longest."""
+    """The grid at every ratio, with the largest ratio first because it takes longest."""
     grid = BASE_GRIDS["chunking"]
     pairs = list(product(grid.learning_rate, grid.decay))
     return [
@@ -62,7 +62,7 @@ def tune(
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Settings by corpus, model and ratio: all dev scores, and the best on dev, cut by the ratio."""
+    """Settings by corpus, model and ratio: all dev scores, and the best setting on dev cut to the ratio."""
     planned = trials(corpus, ratios)
     scores = run_phase("tuning", partial(_score, kept=kept), planned, [*map(str, planned)], jobs, progress)
     by_ratio: dict[str, Any] = {}
@@ -72,7 +72,7 @@ def tune(
             for t, (dev, whole) in zip(planned, scores, strict=True)
             if t.ratio == ratio
         ]
-        # Ties on a small dev go to the earlier setting of the paper's list.
+        # Ties, which a small dev has, go to the earlier setting in the paper's list.
         best = max(found, key=lambda one: one["dev"])
         chosen = {name: best[name] for name in ("learning_rate", "decay")}
         by_ratio[str(ratio)] = {"chosen": chosen, "grid": found}
@@ -87,7 +87,7 @@ def tune_into(
     jobs: int | None,
     progress: Progress | None,
 ) -> str:
-    """Writes what was found to settings.json, and returns it."""
+    """Writes the result of `tune` to settings.json, and returns its text."""
     text = json.dumps(tune(corpus, ratios, kept, jobs, progress), indent=1) + "\n"
     folder.mkdir(parents=True, exist_ok=True)
     write_text(folder / "settings.json", text)
@@ -95,7 +95,7 @@ def tune_into(
 
 
 def _score(trial: Trial, tell: Tell, kept: Stages) -> tuple[float, float]:
-    """Token accuracy on dev cut by the ratio, and on all of dev."""
+    """Token accuracy on dev cut to the ratio, and on all of dev."""
     corpus, _ = shared(trial.corpus)
     dev = Part.of(trial.cell.model(kept, tell), corpus.dev)
     right = viterbi_ids(dev.batch, threads=1)[0] == dev.gold

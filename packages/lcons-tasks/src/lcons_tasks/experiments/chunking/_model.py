@@ -1,7 +1,7 @@
-"""The chunkers: a BiLSTM-CRF or a linear CRF, on words alone or on words and POS tags.
+"""The chunkers: a BiLSTM-CRF or a linear CRF that reads only words, or words and POS tags.
 
-Paper: Sec. 6: the base model sees words only; constraints bring the POS tags. Settings of the BiLSTM-CRF
-are those that `lcons run chunking --tune` found on dev (`settings.json`), by ratio.
+Paper: Sec. 6: the base model reads only words, and the constraints read POS tags. The settings of the
+BiLSTM-CRF are those that `lcons run chunking --tune` chose on dev, one per ratio (`settings.json`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SETTINGS = Path(__file__).with_name("settings.json")
 
-# The names of the base models, and the context columns that each reads.
+# Base models by name: their kind, and the columns that they read besides words.
 BASES: dict[str, tuple[str, tuple[str, ...]]] = {
     "bilstm": ("bilstm", ()),
     "bilstm+pos": ("bilstm", ("pos",)),
@@ -35,33 +35,33 @@ BASES: dict[str, tuple[str, tuple[str, ...]]] = {
 
 USUAL_EPOCHS = 30
 
-# On the bundled corpus a quick look matters more than the last tenth of a point.
+# On the bundled corpus a quick run matters more than the last tenth of a point.
 QUICK = (("patience_steps", 500),)
 
 
 @dataclass(frozen=True)
 class BaseModel:
-    """Which chunker, and how it is trained; `settings` override the defaults of its kind."""
+    """A chunker and its training; `settings` override the defaults of its kind."""
 
     name: str
     settings: tuple[tuple[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
         if self.name not in BASES:
-            raise InvalidInput(f"unknown base model {self.name!r}; it is one of {', '.join(BASES)}.")
+            raise InvalidInput(f"unknown base model {self.name!r}; choose one of {', '.join(BASES)}.")
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The context columns that it reads beside words."""
+        """The columns that it reads besides words."""
         return BASES[self.name][1]
 
     @property
     def reads_vectors(self) -> bool:
-        """Whether word vectors matter to it."""
+        """Whether it reads word vectors."""
         return BASES[self.name][0] == "bilstm"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data: the name and every setting."""
+        """The name and every setting as plain data."""
         return {"name": self.name, "settings": asdict(self._full())}
 
     def train(
@@ -72,7 +72,8 @@ class BaseModel:
         seed: int,
         tell: Tell | None = None,
     ) -> Tagger:
-        """The trained chunker; `tell` hears of each epoch, and how far it is of the usual thirty."""
+        """The trained chunker; `tell` is called after each epoch, with its share of the usual thirty
+        epochs."""
         settings = self._full()
         if isinstance(settings, LinearSettings):
             return train_linear(train, settings)
@@ -93,14 +94,15 @@ class BaseModel:
             from lcons_tasks.models._crf_trainer import BilstmSettings
         except ImportError as error:
             raise MissingExtra(
-                f"the BiLSTM-CRF needs torch, which cannot be imported ({error}); run: pip install"
+                f"the BiLSTM-CRF needs torch, but importing it failed ({error}); run: pip install"
                 ' "lcons-tasks[torch]", or choose the base model `linear`.'
             ) from error
         return replace(BilstmSettings(columns=columns), **dict(self.settings))
 
 
 def tuned(name: str, corpus: str, ratio: float) -> BaseModel:
-    """The base model with the settings that dev chose for the nearest ratio that was tuned, if any was."""
+    """The base model with the settings that were chosen on dev for the nearest tuned ratio, if there is
+    one."""
     if BASES[name][0] != "bilstm":
         return BaseModel(name)
     by_ratio = tuned_settings().get(corpus, {}).get("bilstm", {})
@@ -112,7 +114,7 @@ def tuned(name: str, corpus: str, ratio: float) -> BaseModel:
 
 @cache
 def tuned_settings() -> dict[str, Any]:
-    """What `--tune` found: corpus, model, ratio, then every setting's dev scores and the chosen one."""
+    """The result of `tune` by corpus, model and ratio: the dev scores of all settings, and the chosen one."""
     found: dict[str, Any] = json.loads(SETTINGS.read_text(encoding="utf-8")) if SETTINGS.is_file() else {}
     return found
 
@@ -126,7 +128,7 @@ def base_model(
     kept: Stages,
     tell: Tell,
 ) -> Tagger:
-    """The chunker, trained or read."""
+    """The chunker, trained now or read from its stage."""
     inputs = {
         "train": hash_sentences(train),
         "dev": hash_sentences(dev),

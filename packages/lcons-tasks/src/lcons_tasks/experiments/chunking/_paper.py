@@ -16,18 +16,18 @@ ACCURACY: dict[str, tuple[float, ...]] = {
     "pos-4 search": (84.21, 90.99, 92.17, 92.46, 93.08, 93.93),
 }
 
-# ELMo in place of GloVe, 1% of the data, exact decoding; the parameters in all and trained, of both.
+# ELMo instead of GloVe, with 1% of the data and exact decoding; all parameters and trained ones of both.
 ELMO = {"accuracy": 87.09, "in all": 94_000_000, "trained": 561_000}
 GLOVE = {"in all": 3_000_000, "trained": 190_000}
 
 
 def figure(row: str, ratio: float) -> float | None:
-    """The paper's figure for a row, None where it has none."""
+    """The paper's figure for a row; None if it has none."""
     if row not in ACCURACY or ratio not in RATIOS:
         return None
     return ACCURACY[row][RATIOS.index(ratio)]
 
 
 def best(ratio: float) -> float | None:
-    """The paper's best figure of any row."""
+    """The paper's best figure over all rows; None if it has none at this ratio."""
     return max(values[RATIOS.index(ratio)] for values in ACCURACY.values()) if ratio in RATIOS else None

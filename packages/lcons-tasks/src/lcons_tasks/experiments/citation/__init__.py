@@ -1,1 +1,2 @@
-"""The citation experiment: fields of bibliographic references under learned and designed constraints."""
+"""The citation experiment: labels the fields of bibliographic references under learned and designed
+constraints."""

@@ -1,7 +1,8 @@
-"""One cell of the experiment: a split, a size, a base model; train, learn, weigh on dev, decode the test set.
+"""One cell of the experiment, a split, a size and a base model: train, learn, choose weights, decode.
 
-Each stage is kept by content (`engine._kept`): the base model, each constraint, and the answers. The base
-model and the constraints learn from the same references and nothing else.
+Weights are chosen on dev references, and test references are decoded. The base model, each constraint and the
+answers are stages, kept by content (`engine._kept`). The base model and the constraints learn from the same
+references and from nothing else.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ F1, WHOLE = "field f1", "whole"
 
 @dataclass(frozen=True)
 class Cell:
-    """A split of a corpus by seed, how many training references, a base model, and the rows to fill. The
-    `first` cell is the one whose changes are shown."""
+    """A split of a corpus by seed, the number of training references, a base model, and the rows to fill. The
+    report shows the changes of the `first` cell."""
 
     corpus: str
     seed: int
@@ -63,16 +64,16 @@ class Cell:
 
     @property
     def place(self) -> str:
-        """The folder of its constraints."""
+        """The name of the folder of its constraints."""
         return f"{self.trained_on}-split{self.seed}"
 
     @property
     def name(self) -> str:
-        """Its name in the record, and of its predictions."""
+        """The name of the cell in the record and of its file of predictions."""
         return f"{self.base.name}-{self.place}"
 
     def cost(self, recipe: Recipe | None) -> float:
-        """All work takes about as long."""
+        """The relative time of any work: always the same."""
         return 1.0
 
     def split(self, kept: Stages) -> Split:
@@ -80,12 +81,12 @@ class Cell:
         return split(shared(self.corpus, kept), self.seed, self.size)
 
     def references(self, indices: Sequence[int], kept: Stages) -> tuple[Sentence, ...]:
-        """References of the corpus."""
+        """The references of the corpus at these indices."""
         corpus = shared(self.corpus, kept)
         return tuple(corpus.references[i] for i in indices)
 
     def train(self, kept: Stages) -> tuple[Sentence, ...]:
-        """What the base model and the constraints learn from."""
+        """The references from which the base model and the constraints learn."""
         return self.references(self.split(kept).train, kept)
 
     def test(self, kept: Stages) -> tuple[Sentence, ...]:
@@ -93,20 +94,20 @@ class Cell:
         return self.references(self.split(kept).test, kept)
 
     def model(self, kept: Stages, tell: Tell) -> Tagger:
-        """The cell's model, trained or read."""
+        """The cell's model, trained now or read from its stage."""
         return base_model(self.base, self.train(kept), kept, tell)[0]
 
 
 @lru_cache(maxsize=2)
 def shared(name: str, kept: Stages) -> CitationCorpus:
-    """The corpus, read once a process."""
+    """The corpus, read once per process."""
     return load_corpus(name, kept)
 
 
 def chosen_uses(
     row: Row, weights: Sequence[float], learnt: Mapping[str, LearnedConstraint], labels: Sequence[str]
 ) -> list[Hard | Soft]:
-    """The row's constraints as a decoder takes them, hand-written ones where it says so."""
+    """The constraints of a row for the decoder: the hand-written ones if the row is `designed`."""
     if not row.designed:
         return uses(row, weights, learnt)
     rules = designed(labels)
@@ -117,7 +118,7 @@ def chosen_uses(
 
 
 def answers(cell: Cell, kept: Stages, tell: Tell) -> Answers:
-    """The cell's record and answers, from the stages that are kept or computed now."""
+    """The cell's record and answers, computed now or read from their stage."""
     inputs = {
         "corpus": shared(cell.corpus, kept).sha256,
         "seed": cell.seed,
@@ -136,7 +137,7 @@ def answers(cell: Cell, kept: Stages, tell: Tell) -> Answers:
 
 
 def _answer(cell: Cell, kept: Stages, folder: Path, tell: Tell) -> None:
-    """Fills the stage's folder."""
+    """Computes the answers of a cell and writes them into the folder of their stage."""
     indices = cell.split(kept)
     on_dev_of = cell.references(indices.dev, kept)
     train = cell.train(kept)
@@ -181,8 +182,8 @@ def _answer(cell: Cell, kept: Stages, folder: Path, tell: Tell) -> None:
 
 
 def _chosen_row(on_dev: Mapping[str, Ints]) -> str:
-    """The soft row that dev chooses: windows of clues and POS tags unless another is clearly better; exact
-    where there is no soft row."""
+    """The soft row that is chosen on dev: windows of clues and POS tags, unless another is clearly better;
+    `exact` if there is no soft row."""
     names = list(on_dev)
     if not names:
         return EXACT

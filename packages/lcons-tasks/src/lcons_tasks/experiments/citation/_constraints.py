@@ -1,41 +1,44 @@
-"""The constraints of the citation experiment.
+"""The constraints of the citation experiment, learned and designed, and the rows of its table.
+
+Learned constraints use the paper's six features (`PAPER`); positives weigh more than negatives (`caution`),
+because a hard constraint that rejects a correct labelling costs more than one that accepts a wrong one.
 
 Paper: Table 2 and Appendix D: six features, each with its own negatives; K = 10; windows of two tokens for
 POS and punctuation. Differs from the paper: one learning rate and one start; and positives weigh more than
-negatives (`caution`), since a hard constraint that rejects what is right costs more than one that accepts
-what is wrong.
+negatives.
 
-Not in the paper: all changes of one label as negatives (`ALL`), and for soft use windows of word shapes, of
-frequent words, and of POS tags, in larger networks with positives weighted by how often they were seen; and
-windows of clues (`text.clues`), which know a list of words that references use.
+Not in the paper: all changes of one label as negatives (`ALL`); and for soft use, windows of word shapes, of
+frequent words and of POS tags, in larger networks with positives weighted by frequency, and windows of clues
+(`data.text._clues`), which read a list of words that are typical of references.
 
-The rows of the citation table (`experiment.rows`), by decoder.
+The rows of the table, by decoder:
 
 | decoder | rows |
 |---|---|
 | exact, search | no constraints |
 | constrained-search | the paper's: six features and C1 to C3, hard, beam 50; POS with punctuation |
 | all-negatives | the same six, learned from all changes of one label |
-| constrained-exact | the local features, hard, exactly; and C3, the global ones exactly too |
+| constrained-exact | the local features, hard, decoded exactly; and C3 with the global ones, also exactly |
 | soft | each local feature, C3, and windows of shapes, words, POS tags and clues, as penalties, exactly |
-| designed | the hand-written rules (`designed.py`), hard by search, and the local ones soft |
+| designed | the hand-written rules (`designed`): all of them hard by search, and the local ones soft |
 
 Paper: Sec. 5, Table 3. Not in the paper: all-negatives, constrained-exact, soft; designed is quoted there.
 
-Hand-written constraints on citation fields, in the manner of Chang, Ratinov and Roth (2007).
+The hand-written rules follow Chang, Ratinov and Roth (2007):
 
 | rule | what must hold | feature |
 |---|---|---|
 | `once` | a field has at most one span: it is contiguous and is not repeated | span counts (global) |
-| `marks` | where the label changes, one of the two tokens is a mark of punctuation | window of 2 |
-| `start` | the first token is of `author` or `editor` | padded window of 2 |
-| the others | a token that is one of the rule's words is of one of the rule's fields | window of 1 |
+| `marks` | where the label changes, one of the two tokens is a punctuation mark | window of 2 |
+| `start` | the label of the first token is `author` or `editor` | padded window of 2 |
+| the others | a token that is one of the rule's words has one of the rule's fields as label | window of 1 |
 
-Window rules forbid boxes, a hidden unit a box; `once` is sum_f ReLU(2 spans_f - 2) <= 1.
-It needs a decoder that takes global constraints, and not the ILP: span counts are not linear in the outputs.
+Window rules forbid boxes, with one hidden unit per box; `once` is sum_f ReLU(2 spans_f - 2) <= 1. `once`
+needs a decoder for global constraints other than the ILP, because span counts are not linear in the outputs.
 
-Not expressed: the penalties of 2007, one a rule (these are sets, which a decoder takes as hard or soft), and
-what stands between quotation marks, which no window sees: only the marks themselves are kept to titles.
+Two parts of the rules of 2007 are not expressed: their penalties, one per rule (here a rule is a set, which a
+decoder uses as hard or soft), and the text between quotation marks, which no window covers: only the marks
+themselves must be in titles.
 
 Paper: Sec. 5 quotes the accuracy of such constraints. Not in the paper: which constraints those are.
 """
@@ -110,7 +113,7 @@ POS_WINDOWS = once("pos", 3, "-soft", hidden=30, many=8, by_frequency=True, epoc
 
 
 def paper_recipe(name: str, hidden: int = 10) -> Recipe:
-    """The recipe of a feature of Table 2, with another K.
+    """The recipe of a feature of Table 2, with K = `hidden`.
 
     >>> paper_recipe("pos", 5).name
     'pos-2-K5'
@@ -135,8 +138,8 @@ C3_ROW = "soft C3"
 WINDOWS_ROW, POS_WINDOWS_ROW = "soft windows", "soft windows+pos"
 CLUES_ROW, POS_CLUES_ROW = "soft clues", "soft clues+pos"
 
-# What a soft constraint weighs unless dev speaks against it: the same for all corpora and base models, times
-# the scale of the base model's scores (`SCALES`). Both were set on dev references.
+# Default weights of soft constraints: the same for all corpora and base models, times the scale of the base
+# model's scores (`SCALES`). Both were set on dev references.
 WEIGHTS = {
     "ngram-2": 1.0,
     "ngram-3": 2.0,
@@ -149,10 +152,10 @@ SCALES = {"words": 1.0, "words-brief": 1.0, "words+pos": 0.5, "reference": 0.15}
 
 
 def rows_of(decoders: Sequence[str] = DECODERS, hidden: Sequence[int] = (10,)) -> list[Row]:
-    """The rows that these decoders make; K other than 10 adds the paper's features with that K."""
+    """The rows of these decoders; each K in `hidden` other than 10 adds the paper's features with that K."""
     unknown = [name for name in decoders if name not in DECODERS]
     if unknown:
-        raise InvalidInput(f"unknown decoder {unknown[0]!r}; it is one of {', '.join(DECODERS)}.")
+        raise InvalidInput(f"unknown decoder {unknown[0]!r}; choose one of {', '.join(DECODERS)}.")
     soft = {name: (SOFT_POS if name == "pos" else PAPER[name]) for name in LOCAL}
     rows = {
         "exact": [Row("exact", "viterbi")],
@@ -196,14 +199,13 @@ def rows_of(decoders: Sequence[str] = DECODERS, hidden: Sequence[int] = (10,)) -
 
 
 def default_weights(row: Row, base: str) -> tuple[float, ...]:
-    """What the row's soft constraints weigh with a base model, before dev is asked; designed ones share one
-    weight."""
+    """The default weights of the row's soft constraints with a base model; designed ones share one weight."""
     weights = [DESIGNED_WEIGHT] if row.designed else [WEIGHTS[recipe.name] for recipe in row.recipes]
     return tuple(SCALES[base] * weight for weight in weights)
 
 
 class WordRule(NamedTuple):
-    """Words that stand in some fields only; each as written, with a capital, and in capitals."""
+    """Words that occur only in some fields: each as written here, capitalised, and in upper case."""
 
     name: str
     words: tuple[str, ...]
@@ -228,9 +230,9 @@ Made = tuple[ConstraintFeature, RectifierNetwork]
 
 
 def designed(labels: Sequence[str]) -> list[tuple[str, LearnedConstraint]]:
-    """(name, constraint) of each rule on fields that are among `labels`.
+    """(name, constraint) of each rule whose fields are among `labels`.
 
-    A rule on several fields is kept to those that are there, and left out where none is.
+    A rule on several fields uses those that are among `labels`; a rule without any of them is left out.
 
     >>> rules = dict(designed(["author", "title", "date"]))
     >>> list(rules)
@@ -277,7 +279,8 @@ def _words(words: tuple[str, ...], labels: tuple[str, ...], fields: tuple[str, .
 
 
 def _forbidding(feature: ConstraintFeature, boxes: Iterable[Mapping[str, Any]]) -> Made:
-    """The network that forbids the boxes; one without a value on some axis has no point."""
+    """The network that forbids the boxes; boxes without a value on some axis contain no point and are
+    skipped."""
     full = [Box.of(feature.space, box) for box in boxes if all(box.values())]
     return feature, forbid_boxes(feature.space, full)
 

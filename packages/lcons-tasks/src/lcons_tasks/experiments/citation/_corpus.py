@@ -1,10 +1,10 @@
-"""References as labelled tokens with POS tags: bundled, Cora, AnyStyle, or a file of one's own; and splits.
+"""References as labelled tokens with POS tags: bundled, Cora, AnyStyle, or a file of the user; and splits.
 
-Every token has the field of its segment. Text outside any field, in Cora a final full stop, belongs to the
-field before it. Corpora have no fixed split: a seed draws 60% for training, 20% for dev and 20% for test, of
-Cora 300/100/100.
+The label of a token is the field of its segment. Text outside any field, such as a final full stop in Cora,
+belongs to the field before it. Corpora have no fixed split: a seed draws 60% for training, 20% for dev and
+20% for test (Cora: 300, 100 and 100).
 
-Paper: Sec. 5. Its split of Cora is not to be had. Differs from the paper: seeded splits.
+Paper: Sec. 5. Its split of Cora is not available. Differs from the paper: seeded splits.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ BUNDLED = "bundled"
 
 @dataclass(frozen=True, eq=False)
 class CitationCorpus:
-    """References with fields as labels and columns `pos` and `clue`; `tagger` says whose the tags are."""
+    """References with fields as labels and columns `pos` and `clue`; `tagger` is the source of the POS
+    tags."""
 
     name: str
     what: str
@@ -63,18 +64,18 @@ class CitationCorpus:
 
 
 def _check(name: str, labels: Sequence[Sequence[str]]) -> None:
-    """Refuses what cannot be split, or has nothing to tell apart."""
+    """Raises `InvalidInput` if there are too few references to split, or fewer than two fields."""
     fields = {label for own in labels for label in own}
     if len(labels) < SMALLEST or len(fields) < 2:
         raise InvalidInput(
-            f"corpus {name!r} needs at least {SMALLEST} references and two fields, found {len(labels)} and"
+            f"corpus {name!r} needs at least {SMALLEST} references and two fields: got {len(labels)} and"
             f" {len(fields)}; add some."
         )
 
 
 @dataclass(frozen=True)
 class Split:
-    """Indices of a corpus's references; those of `train` in the order in which smaller samples take them."""
+    """Indices of a corpus's references; a smaller sample takes the first ones of `train`."""
 
     train: tuple[int, ...]
     dev: tuple[int, ...]
@@ -82,12 +83,12 @@ class Split:
 
 
 def trained_on(references: int) -> int:
-    """How many of the references of a corpus are for training."""
+    """The number of training references of a corpus with this number of references."""
     return round(SHARES[0] * references)
 
 
 def split(corpus: CitationCorpus, seed: int, size: int | None = None) -> Split:
-    """The split of a seed; with `size`, its first training references and as large a part of dev."""
+    """The split of a seed; with `size`, its first training references and the same share of dev."""
     n = len(corpus.references)
     order = np.random.default_rng(seed).permutation(n).tolist()
     first, second = (round(sum(SHARES[: k + 1]) * n) for k in range(2))
@@ -95,7 +96,7 @@ def split(corpus: CitationCorpus, seed: int, size: int | None = None) -> Split:
     if size is not None:
         if not 1 <= size <= len(train):
             raise InvalidInput(
-                f"a training size is from 1 to {len(train)} for corpus {corpus.name!r}, found {size}."
+                f"corpus {corpus.name!r} needs a training size from 1 to {len(train)}: got {size}."
             )
         dev = dev[: max(1, round(len(dev) * size / len(train)))]
         train = train[:size]
@@ -105,9 +106,9 @@ def split(corpus: CitationCorpus, seed: int, size: int | None = None) -> Split:
 def load_corpus(
     name: str, kept: Stages, progress: Callable[[TaggerProgress], None] | None = None
 ) -> CitationCorpus:
-    """The corpus of that name: `bundled`, `cora`, `anystyle`, `auto` (Cora where it is found, else the
-    bundled one), or a file of tagged references or of AnyStyle's XML. POS tags that it lacks are found with
-    spaCy, once, and kept."""
+    """The corpus of that name: `bundled`, `cora`, `anystyle`, `auto` (Cora if it is found, otherwise the
+    bundled one), or a file of tagged references or AnyStyle's XML. spaCy adds missing POS tags once, and they
+    are kept."""
     if name == "auto":
         name = "cora" if find("cora") else "bundled"
     what, labelled = read_labelled(name)
@@ -122,7 +123,7 @@ def load_corpus(
 
 @lru_cache(maxsize=2)
 def read_labelled(name: str) -> tuple[str, list[tuple[tuple[str, ...], tuple[str, ...]]]]:
-    """What a corpus is, and the tokens and fields of its references, without tags."""
+    """A description of a corpus, and the tokens and fields of its references, without POS tags."""
     if name == BUNDLED:
         what = "the bundled mini corpus (twelve styles, CC0)"
         references = list(read_references(bundled("citation", "references.txt"), CORA_FIELDS))
@@ -133,11 +134,11 @@ def read_labelled(name: str) -> tuple[str, list[tuple[tuple[str, ...], tuple[str
         what, references = "AnyStyle's core set", list(read_anystyle(require("anystyle")[0]))
     elif Path(name).is_file():
         reader = read_anystyle if name.endswith(".xml") else read_references
-        what, references = "a file of one's own", list(reader(name))
+        what, references = "a file of the user", list(reader(name))
     else:
         raise InvalidInput(
-            "expected `bundled`, `cora`, `anystyle` or a file of tagged references or AnyStyle's XML, found"
-            f" {name!r}; name one of these."
+            "expected the corpus `bundled`, `cora`, `anystyle` or a file of tagged references or AnyStyle's"
+            f" XML, found {name!r}; name one of these."
         )
     labelled = [label_tokens(reference, name) for reference in references]
     _check(name, [labels for _, labels in labelled])
@@ -156,7 +157,8 @@ def label_tokens(reference: Reference, source: str = "the corpus") -> tuple[tupl
     field = next((segment.field for segment in reference.segments if segment.field), None)
     if field is None:
         raise MalformedCorpus(
-            f"expected a field in each reference of {source!r}, found none in {reference.text!r:.60}; tag it."
+            f"expected a field in each reference of {source!r}, found none in {reference.text!r:.60}; tag"
+            " one."
         )
     for segment in reference.segments:
         field = segment.field or field
@@ -167,7 +169,7 @@ def label_tokens(reference: Reference, source: str = "the corpus") -> tuple[tupl
 
 
 def sentence(words: Sequence[str], labels: Sequence[str], tags: Sequence[str]) -> Sentence:
-    """A labelled reference with the columns that constraints read: POS tags, and clues or shapes of words."""
+    """A labelled reference with the columns that constraints read: POS tags, and a clue or shape per word."""
     columns = {"pos": tuple(tags), CLUE: tuple(map(clue_or_shape, words))}
     return Sentence(tuple(words), tuple(labels), columns)
 
@@ -175,7 +177,7 @@ def sentence(words: Sequence[str], labels: Sequence[str], tags: Sequence[str]) -
 def _tags(
     texts: Sequence[tuple[str, ...]], kept: Stages, progress: Callable[[TaggerProgress], None] | None
 ) -> tuple[list[tuple[str, ...]], str]:
-    """The POS tags of texts and who gave them, kept by content."""
+    """The POS tags of texts and the name of their tagger, kept by content."""
     words = hash_sentences(Sentence(text, text) for text in texts)
     inputs = {"words": words, "tagger": tagger_identity()}
 

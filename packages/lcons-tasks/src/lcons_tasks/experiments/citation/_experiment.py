@@ -1,4 +1,4 @@
-"""`lcons run citation`: which cells there are, how they are filled, and what a run has to say.
+"""`lcons run citation`: the cells, how they are filled, and the document of a run.
 
 Paper: Sec. 5, Table 3.
 """
@@ -59,57 +59,80 @@ PAPERS = "cora"
 CURVE = (5, 10, 20, 50, 100)
 CURVE_ROWS = (EXACT, WINDOWS_ROW, POS_CLUES_ROW)
 
-# Processor seconds that a cell takes, and one of a learning curve.
+# Processor seconds per cell of the tables, and per cell of a learning curve.
 _A_CELL, _OF_CURVE = 25.0, 6.0
 
-# Which base model the parser is, the first of these that was run.
+# The base model of the parser is the first of these that was run.
 PARSERS = ("reference", "words", "words-brief", "words+pos")
-# Which base models the paper's claims are about.
+# The base models of the paper's claims.
 CLAIMED = ("words", "words-brief")
 READS = {
-    "words": "words alone",
-    "words-brief": "words alone",
+    "words": "only words",
+    "words-brief": "only words",
     "words+pos": "words and POS tags",
-    "reference": "words, their shapes and places",
+    "reference": "words, their shapes and positions",
 }
 CHOICES = (
-    "What was chosen how: passes, C and features of the base models, the recipes of constraints and their"
-    " default weights once, for all splits, on dev references of Cora and of the bundled corpus; the splits"
-    " of a corpus share its references, so what is dev in one is test in another, and figures on test"
-    " references were in sight. In each cell, the weights"
-    " of soft rows on its dev references, the default standing unless another beats it by more than one"
-    f" standard error; and the row `{CHOSEN}` among the soft rows likewise, with `{POS_CLUES_ROW}` as the"
-    " default."
+    "How choices were made. Once for all splits, on dev references of Cora and of the bundled corpus: the"
+    " passes, C and features of the base models, the recipes of the constraints, and their default weights."
+    " The splits of a corpus share its references, so a dev reference of one split is a test reference of"
+    " another, and figures on test references were visible during these choices. In each cell, on its dev"
+    f" references: the weights of the soft rows, and the row `{CHOSEN}` among the soft rows. The default (for"
+    f" the row: `{POS_CLUES_ROW}`) is replaced only if another setting beats it by more than one standard"
+    " error."
 )
 BRIEF = (
-    "`words-brief` is `words` stopped after 25 passes, set by eye, where it is about as strong as the paper's"
-    f" {paper.ACCURACY['exact']} (86.9 on dev references of Cora): a stronger model leaves less to"
-    " constraints, so gains compare like with like there only."
+    "`words-brief` is `words` stopped after 25 passes. This number was chosen by eye so that the model is"
+    f" about as strong as the paper's, which reaches {paper.ACCURACY['exact']} (`words-brief` reaches 86.9 on"
+    " dev references of Cora). A stronger model leaves less for constraints to correct, so only the gains of"
+    " `words-brief` can be compared with the paper's."
+)
+ROWS = (
+    f"Rows of the tables: `{EXACT}` and `search` decode without constraints, by Viterbi and by beam search."
+    " `NAME search` decodes under a hard constraint by beam search, or under several: C1 is existence and"
+    " trigram, C2 adds pos, and C3 is all six. `NAME exact` decodes exactly under hard constraints, `soft"
+    f" NAME` exactly under soft constraints. `{CHOSEN}` is the row that was chosen on dev references."
 )
 MEASURES = {"field F1": F1, "token accuracy": ACCURACY, "whole references": WHOLE}
 
 
 @dataclass(frozen=True)
 class Options(RunOptions):
-    """What to run; the defaults are those of a quick look. `sizes` are numbers of training references of a
-    learning curve, beside all of them; on it only the rows of `CURVE_ROWS` are filled."""
+    """The options of a run; the defaults are those of a quick run. `sizes` are the numbers of training
+    references of a learning curve, besides all of them; its cells have only the rows of `CURVE_ROWS`."""
 
     needed = ("seeds", "bases", "decoders", "hidden")
 
     corpus: str = option(
-        BUNDLED, flag("--corpus", "bundled, cora, anystyle, a file, or auto.", default="auto")
+        BUNDLED,
+        flag(
+            "--corpus",
+            "bundled, cora, anystyle, a file, or auto (cora if found, otherwise bundled).",
+            default="auto",
+        ),
     )
-    seeds: tuple[int, ...] = option((1, 2, 3, 4, 5), flag("--seed", "Which split; several.", least=0))
+    seeds: tuple[int, ...] = option(
+        (1, 2, 3, 4, 5), flag("--seed", "Seed of a split; repeat for several.", least=0)
+    )
     bases: tuple[str, ...] = option(
-        ("words", "reference"), flag("--base", "words, words-brief, words+pos or reference.")
+        ("words", "reference"),
+        flag("--base", "words, words-brief, words+pos or reference; repeat for several."),
     )
     decoders: tuple[str, ...] = option(
         ("exact", "search", "constrained-search", "soft"),
-        flag("--decoder", "exact, search, constrained-search, soft, ..."),
+        flag(
+            "--decoder",
+            "exact, search, constrained-search, all-negatives, constrained-exact, soft or designed; repeat"
+            " for several.",
+        ),
     )
-    hidden: tuple[int, ...] = option((10,), flag("--hidden", "K of the paper's features; several.", "-K"))
-    sizes: tuple[int, ...] = option((), flag("--size", "Fewer training references, for a curve."))
-    beam: int = option(50, flag("--beam", "Width of the search.", default=50))
+    hidden: tuple[int, ...] = option(
+        (10,), flag("--hidden", "Hidden units K of the paper's features; repeat for several.", "-K")
+    )
+    sizes: tuple[int, ...] = option(
+        (), flag("--size", "Number of training references of a learning curve; repeat for several.")
+    )
+    beam: int = option(50, flag("--beam", "Width of the beam search.", default=50))
 
     def check(self) -> None:
         for name in self.bases:
@@ -117,15 +140,17 @@ class Options(RunOptions):
         rows_of(self.decoders)
         if min(self.seeds) < 0 or min(self.sizes, default=1) < 1:
             raise InvalidInput(
-                f"seeds are at least 0 and sizes at least 1, found {min(self.seeds)} and"
+                f"`seeds` must be at least 0 and `sizes` at least 1: got {min(self.seeds)} and"
                 f" {min(self.sizes, default=1)}."
             )
         if self.beam < 1 or min(self.hidden) < 1:
-            raise InvalidInput(f"beam and K are at least 1, found {self.beam} and {min(self.hidden)}.")
+            raise InvalidInput(
+                f"`beam` and `hidden` must be at least 1: got {self.beam} and {min(self.hidden)}."
+            )
 
     @classmethod
     def start(cls, full: bool, corpus: str = "auto") -> Options:
-        """A look of a minute or two; or the whole table of the paper, and what goes beyond it."""
+        """A run of one or two minutes; with `full`, the paper's whole table and additional rows."""
         name = corpus_named(corpus, PAPERS)
         if full:
             bases = ("words", "words-brief", "words+pos", "reference")
@@ -134,11 +159,11 @@ class Options(RunOptions):
 
 
 class Citation(Experiment[Options, Cell]):
-    """Label the fields of bibliographic references, and see what learned constraints add.
+    """Label the fields of bibliographic references, and measure what learned constraints add.
 
-    Uses Cora where it is found (`lcons data list`), else a small corpus that comes with lcons. Stages are
-    kept: a run that is stopped goes on where it was, and gives the same result. Leaves a parser behind, for
-    `lcons parse`.
+    Uses Cora if `lcons data list` finds it, otherwise a small corpus that comes with lcons. Finished stages
+    are kept: a stopped run continues where it stopped, with the same result. Also writes a parser for `lcons
+    parse`.
 
     \b
     Example:
@@ -151,8 +176,8 @@ class Citation(Experiment[Options, Cell]):
     leaves = ("constraints", "predictions", "parser")
 
     def cells(self, options: Options) -> list[Cell]:
-        """The cells to fill: the tables first, then the learning curves. Other K are for the first base only;
-        a corpus may have fewer training references than the usual curve."""
+        """The cells to fill: first those of the tables, then those of the learning curves. Only the first
+        base model has K other than 10. Sizes of the usual curve that exceed the corpus are left out."""
         whole = trained_on(len(read_labelled(options.corpus)[1]))
         curve = tuple(row for row in rows_of(("exact", "soft")) if row.name in CURVE_ROWS)
         cells = []
@@ -174,7 +199,7 @@ class Citation(Experiment[Options, Cell]):
         return sum(_A_CELL if cell.size is None else _OF_CURVE for cell in self.cells(options))
 
     def before(self, options: Options) -> list[Phase]:
-        """POS tags that the corpus lacks are found first, and kept."""
+        """First the POS tags that the corpus lacks, then training and learning."""
         tagged = Phase("POS tags", [Piece("the corpus", partial(_read, options.corpus))])
         work = Phase("training and learning", shared_work(self.cells(options)))
         return [work] if options.corpus == BUNDLED else [tagged, work]
@@ -196,8 +221,9 @@ class Citation(Experiment[Options, Cell]):
         return Record(record.cells, {"corpus": about})
 
     def leave(self, folder: Path, options: Options, record: Record, kept: Stages) -> None:
-        """Constraints, predictions, and a parser: the strongest base model of all training references, first
-        split, under soft windows, which need no POS tags; alone where soft rows were not run."""
+        """Writes the constraints, the predictions, and a parser: the strongest base model of the first split
+        and all training references, under soft windows, which need no POS tags; without constraints if the
+        run has no soft rows."""
         cells = self.cells(options)
         leave_files(folder, cells, lambda cell: answers(cell, kept, silent), kept)
         name = next(name for name in PARSERS if name in options.bases)
@@ -213,7 +239,7 @@ class Citation(Experiment[Options, Cell]):
         ConstrainedTagger(model, tuple(used), "exact" if used else "viterbi").save(folder / "parser")
 
     def document(self, options: Options, record: Record) -> Document:
-        """Results by base model, the field's measure first."""
+        """The document of a run: results by base model, with field F1 first."""
         whole = record.where(size=None).by("base")
         name, first = next(iter(whole.items()))
         size = first.first.facts["references"]["train"]
@@ -223,14 +249,14 @@ class Citation(Experiment[Options, Cell]):
             "Citation fields with learned constraints",
             self.name,
             record.facts["corpus"]["name"],
-            f"A model of reference fields ({name}) that reads {READS[name]}, against the same model under"
-            " learned constraints that read words, shapes, clues and POS tags, with the row and weights that"
-            " dev chose.",
+            f"A model ({name}) that reads {READS[name]}, compared with the same model under learned"
+            " constraints that read words, shapes, clue words and POS tags. The row and its weights were"
+            " chosen on dev references.",
             blocks.headline(
                 first, F1, f"field F1, {name}, {size:,} references", CHOSEN, EXACT, **_words(first)
             ),
             (
-                *(Section(base, tuple(_results(base, own))) for base, own in whole.items()),
+                *(Section(f"Base model {base}", tuple(_results(base, own))) for base, own in whole.items()),
                 Section("With fewer training references", tuple(_fewer(record))),
                 *(
                     Section(f"Claims of the paper, with {base}", (Claims(tuple(claims(own))),))
@@ -251,23 +277,31 @@ class Citation(Experiment[Options, Cell]):
 
 def _read(name: str, kept: Stages, tell: Tell) -> None:
     def progress(step: TaggerProgress) -> None:
-        tell(step.done / step.total, "training a POS tagger, which is kept for the next time")
+        tell(step.done / step.total, "training a POS tagger, which is kept for later runs")
 
     load_corpus(name, kept, progress)
 
 
 def _words(record: Record) -> dict[str, str]:
-    """What the headline says of its second figure, where dev had no constraints to choose from."""
-    return {"within_is": "as dev chose, without constraints"} if set(record.told("chosen")) == {EXACT} else {}
+    """The words for the second figure of the headline if dev had no constraints to choose from."""
+    return (
+        {"within_is": "chosen on dev, also without constraints"}
+        if set(record.told("chosen")) == {EXACT}
+        else {}
+    )
 
 
 def _results(base: str, record: Record) -> Iterator[Block]:
     def figure(row: str, measure: str) -> float | None:
         return paper.figure(base, row) if measure == ACCURACY else None
 
-    caption = "On test references, in percent"
+    yield Text(ROWS)
+    caption = "Results on test references, in percent"
     columns = blocks.by_measure(record, MEASURES, figure)
-    note = "Field F1 counts whole fields with exact borders; whole references those without any error."
+    note = (
+        "Field F1 counts fields whose label, start and end are all correct. `whole references` is the share"
+        " of references without any error."
+    )
     yield blocks.table(caption, "decoder", blocks.chosen_second(record.rows), columns, note)
     place = {_where(base, record): record}
     said = "over exact, with 95% intervals (paired bootstrap over references)"
@@ -284,17 +318,17 @@ def _where(base: str, record: Record) -> str:
 
 
 def _choices(record: Record) -> str:
-    """Which row and weights dev chose."""
+    """The rows and weights that were chosen on dev."""
     picks = zip(record.told("chosen"), record.told("weights", CHOSEN), strict=True)
     told = (f"{row} ({', '.join(f'{w:g}' for w in weights)})" if weights else row for row, weights in picks)
-    return f"Chosen on dev, with its weights, one per split: {'; '.join(told)}."
+    return f"Rows that were chosen on dev, with their weights, one per split: {'; '.join(told)}."
 
 
 def _training(record: Record) -> str:
     passes, gap = (mean(record.told("training", key)) for key in ("passes", "gap"))
     return (
-        f"Trained for {passes:.0f} passes; at most {gap:.3f} above the least objective (duality gap), in"
-        " errors per reference on average."
+        f"The model was trained for {passes:.0f} passes; its objective is at most {gap:.3f} errors per"
+        " reference above the least possible one (duality gap). Both are means over splits."
     )
 
 
@@ -320,12 +354,12 @@ def _fewer(record: Record) -> Iterator[Block]:
         )
         for row in (EXACT, CHOSEN):
             lines[f"{name}, {row}"] = {float(size): one.mean(row, ACCURACY) for size, one in groups.items()}
-    caption = f"Token accuracy by training references ({record.facts['corpus']['name']})"
+    caption = f"Token accuracy by number of training references, corpus {record.facts['corpus']['name']}"
     yield Curve(caption, "training references", "token accuracy (%)", lines)
 
 
 def claims(record: Record) -> list[Claim]:
-    """What the paper says of its table, checked on ours, as far as the rows are there."""
+    """The paper's claims about its table, checked on the record as far as it has the rows."""
     singles = tuple(f"{name} search" for name in PAPER if record.has(f"{name} search"))
     combined = tuple(f"{name} search" for name in COMBINATIONS if record.has(f"{name} search"))
     found = blocks.check(
@@ -392,8 +426,8 @@ def _how(options: Options, record: Record) -> Iterator[Block]:
             ("beam", str(options.beam)),
             (
                 "figures",
-                "on the test references, mean ± standard deviation over splits; gains are paired by split"
-                " and pooled over all tested tokens",
+                "on test references; mean ± standard deviation over splits; gains are paired by split and"
+                " pooled over all tested tokens",
             ),
         ),
     )

@@ -1,15 +1,16 @@
-"""The base models: a first-order chain trained as a structured SVM, on features of several strengths.
+"""The base models: first-order chains, trained as structured SVMs, with weak and strong features.
 
 | base | features | training |
 |---|---|---|
 | words | word identity, as in the paper | no regularisation, averaged weights |
 | words-brief | the same | stopped after 25 passes, about as strong as the paper's model |
 | words+pos | word identity, POS tags and their neighbours | no regularisation, averaged weights |
-| reference | shapes, affixes, context, segments, position: `models.reference_features` | C = 0.03 |
+| reference | shapes, affixes, context, segments, position (template `reference`) | C = 0.03 |
 
-Paper: Sec. 5. Its model has 86.2 on its split. `words` is stronger, and a stronger model leaves less to
-constraints; `words-brief` is there to compare gains like with like. Its number of passes was set by eye, and
-lies a little high: on dev references of Cora (five splits) 22 passes give 86.1, 25 give 86.9, 30 give 87.3.
+Paper: Sec. 5. Its model reaches 86.2 on its split. `words` is stronger, and a stronger model leaves less for
+constraints to correct. `words-brief` is about as strong as the paper's model, so that gains can be compared.
+Its number of passes was chosen by eye and is a little high: on dev references of Cora (five splits), 22
+passes reach 86.1, 25 reach 86.9, and 30 reach 87.3.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BaseModel:
-    """Which features, and how they are weighed."""
+    """A base model: its features and the settings of its training."""
 
     name: str
     template: str
@@ -42,11 +43,11 @@ class BaseModel:
     settings: SvmSettings
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """The base model as plain data."""
         return asdict(self)
 
     def train(self, train: Sequence[Sentence], tell: Tell | None = None) -> tuple[LinearChain, TrainedSvm]:
-        """The trained model, and how its training went."""
+        """The trained model, and the history of its training."""
 
         def progress(at: Checked) -> None:
             if tell is not None:
@@ -71,14 +72,14 @@ BASES = {
 def base(name: str) -> BaseModel:
     """The base model of that name."""
     if name not in BASES:
-        raise InvalidInput(f"unknown base model {name!r}; it is one of {', '.join(BASES)}.")
+        raise InvalidInput(f"unknown base model {name!r}; choose one of {', '.join(BASES)}.")
     return BASES[name]
 
 
 def base_model(
     base: BaseModel, train: Sequence[Sentence], kept: Stages, tell: Tell
 ) -> tuple[Tagger, Mapping[str, Any]]:
-    """The model, trained or read, and how its training went."""
+    """The model, trained now or read from its stage, and the figures of its training."""
 
     def make(folder: Path) -> None:
         model, trained = base.train(train, tell)

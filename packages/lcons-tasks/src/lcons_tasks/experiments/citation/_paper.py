@@ -19,7 +19,7 @@ ACCURACY = {
     "C3 search": 90.6,
 }
 
-# The model with POS features, and with constraints added to it.
+# The model with POS features, without constraints and with them.
 WITH_POS = {"exact": 91.8, "pos search": 92.6, "pos+punctuation search": 93.8}
 
 # Chang et al. 2007.
@@ -30,7 +30,7 @@ BY_K = {5: 90.1, 8: 90.3, 10: 90.2}
 
 
 def figure(base: str, row: str) -> float | None:
-    """The paper's figure for a row of a base model, None where it has none."""
+    """The paper's figure for a row of a base model; None if it has none."""
     if base == "words+pos":
         return WITH_POS.get(row)
     if base not in ("words", "words-brief"):

@@ -1,8 +1,8 @@
-"""The engine of the experiments: cells filled on several cores, stages kept by content, one record.
+"""The engine of the experiments: it fills cells on several cores, keeps stages on disk, makes one record.
 
     Experiment -> cells -> run -> Record -> blocks of a Document -> write_run
 
-A name is imported when it is first used.
+Each name is imported on first use.
 """
 
 import lazy_loader

@@ -1,7 +1,7 @@
 """Blocks of a document from records, for every task: tables, gains, curves, claims, changed sentences.
 
-A claim of the paper is data: `Statement` says which rows gain how much over which other, or reach what, in
-which cells; `check` holds it against a record.
+A claim of the paper is data: a `Statement` names rows, what they gain over another row or what they reach,
+and in which cells. `check` compares it with a record.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Paper = Callable[[str, Any], float | None]
 
 
 def percent(ratio: float) -> str:
-    """A ratio as people write it.
+    """A ratio as a percentage.
 
     >>> percent(0.01), percent(0.125)
     ('1%', '12.5%')
@@ -39,12 +39,12 @@ def percent(ratio: float) -> str:
 
 
 def chosen_second(rows: Sequence[str]) -> list[str]:
-    """The rows with the second one the last, which is what was chosen: first what is compared."""
+    """The rows with the last one, which was chosen on dev, moved to second place."""
     return [*rows[:1], *rows[-1:], *rows[1:-1]] if len(rows) > 1 else list(rows)
 
 
 def no_paper(row: str, column: Any) -> None:
-    """The paper has no such figure."""
+    """None: the paper has no such figure."""
 
 
 def table(
@@ -69,7 +69,8 @@ def by_group(
     head: str = "decoder",
     digits: int = 2,
 ) -> Table:
-    """A measure of every row in every group of cells; `paper(row, group)` is the paper's figure."""
+    """A table of one measure: one line per row, one column per group of cells; `paper(row, group)` is the
+    paper's figure."""
     names = list(dict.fromkeys(row for one in groups.values() for row in one.rows)) if rows is None else rows
 
     def figures(name: str, one: Record) -> Callable[[str], TableCell]:
@@ -82,7 +83,7 @@ def by_group(
 def by_measure(
     record: Record, measures: Mapping[str, str], paper: Paper = no_paper, digits: int = 2
 ) -> dict[str, Callable[[str], TableCell]]:
-    """Columns of measures by their headings, for `table`; `paper(row, measure)` is the paper's figure."""
+    """Columns for `table`, one per measure, by heading; `paper(row, measure)` is the paper's figure."""
 
     def figures(measure: str) -> Callable[[str], TableCell]:
         return lambda row: record.figure(row, measure, paper(row, measure), digits)
@@ -91,7 +92,7 @@ def by_measure(
 
 
 def gains(groups: Mapping[str, Record], pairs: Iterable[tuple[str, str]], measure: str) -> tuple[Gain, ...]:
-    """The paired gains of pairs of rows, as far as they are there, in every group of cells."""
+    """The paired gains of those pairs of rows that the record has, in every group of cells."""
     chosen = list(pairs)
     return tuple(
         Gain(f"{row} over {over}", where, record.gain(row, over, measure))
@@ -110,7 +111,7 @@ def curve(
     lines: Mapping[str, str],
     measure: str,
 ) -> Curve | None:
-    """Lines (name -> row) of means by the size of cells; None where there is only one size."""
+    """Lines (name -> row) of means by the size of cells; None if there is only one size."""
     sizes = {size(cell) for cell in record.cells}
     if len(sizes) < 2:
         return None
@@ -124,14 +125,14 @@ def curve(
 
 
 def headline(record: Record, measure: str, said: str, row: str, over: str, **words: Any) -> Headline:
-    """One row against another: both figures, and the gain where there are counts."""
+    """One row compared with another: both figures, and the gain if the record has counts."""
     without, within = (Figure(record.values(name, measure)) for name in (over, row))
     gain = record.gain(row, over, measure) if measure in record.first.counts else None
     return Headline(said, without, within, gain, **words)
 
 
 def rejections(record: Record, groups: Mapping[str, Record], units: str) -> Table:
-    """How much of held-out gold each constraint rejects, in percent of its parts and of units."""
+    """Percentage of the parts and of the units of held-out gold that each constraint rejects."""
     names = list(dict.fromkeys(name for cell in record.cells for name in cell.facts["constraints"]))
 
     def shares(one: Record, of: str) -> Callable[[str], TableCell]:
@@ -145,14 +146,18 @@ def rejections(record: Record, groups: Mapping[str, Record], units: str) -> Tabl
     columns = {
         f"{said}, {label}" if label else said: shares(one, of)
         for label, one in groups.items()
-        for of, said in (("parts", "parts"), ("sentences", units))
+        for of, said in (("parts", "rejected parts"), ("sentences", f"rejected {units}"))
     }
-    caption = f"What constraints reject of held-out gold (dev {units}), before any decoding, in percent"
-    return table(caption, "constraint", names, columns)
+    caption = f"Gold labels of dev {units} that each constraint rejects, in percent"
+    note = (
+        "A part is what a constraint checks at once, such as a window of words or the counts of all labels."
+        f" `rejected {units}` have at least one rejected part. No decoding is involved."
+    )
+    return table(caption, "constraint", names, columns, note)
 
 
 def changed(name: str, found: Sequence[Mapping[str, Any]], file: str | None) -> Sentences:
-    """Sentences that constraints changed, of plain data."""
+    """The block of sentences that constraints changed, from plain data."""
     texts, links = ("words", "before", "after", "gold"), ("links_before", "links_after", "links_gold")
     changes = []
     for one in found:
@@ -163,13 +168,13 @@ def changed(name: str, found: Sequence[Mapping[str, Any]], file: str | None) -> 
 
 
 def changed_first(record: Record) -> tuple[Block, ...]:
-    """What constraints changed in the first cell."""
+    """The sentences that constraints changed in the first cell."""
     cell = record.first
     return (changed(cell.name, cell.facts.get("examples", ()), f"predictions/{cell.name}.txt"),)
 
 
 def constraint_files(record: Record, first: Callable[[RecordCell], Any]) -> tuple[Block, ...]:
-    """The constraint files of each sample, which base models share; the cells that `first` puts first."""
+    """The constraint files of each sample (base models share them), with cells sorted by `first`."""
     found: dict[str, Block] = {}
     for cell in sorted(record.cells, key=first):
         place = cell.name.removeprefix(f"{cell.at['base']}-")
@@ -181,8 +186,10 @@ def constraint_files(record: Record, first: Callable[[RecordCell], Any]) -> tupl
 
 @dataclass(frozen=True)
 class Statement:
-    """A claim: in every group of cells (`at`: only those with these coordinates) each row gains over another,
-    or reaches by itself where there is none, `least` at least, or more than `above`; or shows no clear gain.
+    """A claim about each of `rows` in every group of cells (`at`: only cells with these coordinates).
+
+    The figure is the gain over the row `over`, or the measure itself without `over`. The claim is that it is
+    at least `least`, or more than `above`, or with `no_clear_gain` that the gain is not clearly positive.
     """
 
     text: str
@@ -195,7 +202,7 @@ class Statement:
     at: Mapping[str, Coordinate] = field(default_factory=dict)
 
     def holds(self, found: Interval | float) -> bool:
-        """Whether one figure is as claimed."""
+        """Whether the claim is true of one figure."""
         value = found.mean if isinstance(found, Interval) else found
         if self.no_clear_gain:
             return isinstance(found, Interval) and found.low <= 0
@@ -207,7 +214,8 @@ class Statement:
 def check(
     record: Record, statements: Iterable[Statement], by: str = "", say: Callable[[Any], str] = str
 ) -> list[Claim]:
-    """The statements whose rows and cells are there, held against the record, in groups by a coordinate."""
+    """The claims of those statements whose rows and cells the record has, checked in groups of cells with the
+    same coordinate `by`."""
     claims = []
     for one in statements:
         cells = record.where(**one.at)

@@ -1,8 +1,8 @@
-"""Choosing on dev: the default unless dev speaks clearly against it.
+"""A choice on dev: the default, unless another setting is clearly better.
 
-With few dev sentences the best of many settings is mostly luck. So a default stands unless the best setting
-beats it by more than one standard error of the paired difference over dev sentences. Weights of several
-constraints are chosen so too: first all of them together, then one after another.
+With few dev sentences, the best of many settings is mostly luck. So the default is replaced only if the best
+setting beats it by more than one standard error of the paired difference over dev sentences. The weights of
+several constraints are chosen in the same way: first one factor for all of them, then one factor per weight.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ FACTORS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
 
 
 def choose(right: Sequence[ArrayLike], default: int) -> int:
-    """The index of the chosen setting; right labels a dev sentence, one array a setting.
+    """The index of the chosen setting; `right` has one array per setting: correct labels per dev sentence.
 
     >>> choose([[3, 4], [3, 3]], default=1), choose([[5, 5, 4], [3, 3, 3]], default=1)
     (1, 0)
@@ -34,8 +34,8 @@ def choose(right: Sequence[ArrayLike], default: int) -> int:
 def choose_weights(
     right: Callable[[Weights], ArrayLike], default: Weights, factors: Sequence[float] = FACTORS
 ) -> Weights:
-    """The default weights, times a factor for all, then each times a factor of its own; right labels a dev
-    sentence under weights tell which.
+    """The default weights times chosen factors: first one factor for all weights, then one per weight;
+    `right(weights)` returns the number of correct labels per dev sentence.
 
     >>> choose_weights(lambda weights: [10 - abs(weights[0] - 2)] * 3, (1.0, 1.0))
     (2.0, 2.0)

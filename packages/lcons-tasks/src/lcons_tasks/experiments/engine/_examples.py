@@ -1,4 +1,4 @@
-"""Sentences in which constraints changed the answer, with the rule that did it."""
+"""Sentences in which constraints changed the answer, with the rule that caused the change."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from lcons_tasks.experiments.engine._rows import Row
 from lcons_tasks.experiments.engine._sequences import CHOSEN, EXACT, Answers, LabellingCell, constraints
 from lcons_tasks.report._reasons import reason
 
-# Sentences of fewer words say little, and of more are long to read.
+# Shorter sentences show little, longer ones take long to read.
 SHORTEST, LONGEST = 8, 25
 
 
 @dataclass(frozen=True)
 class Example:
-    """Labels before and after, the gold ones, and the rule, in words and with its sum."""
+    """A sentence with its labels before and after, its gold labels, and the rule in words and as a sum."""
 
     sentence: int
     words: tuple[str, ...]
@@ -31,11 +31,11 @@ class Example:
 
     @property
     def gain(self) -> int:
-        """How many more labels are right after."""
+        """The number of correct labels after minus the number before."""
         return sum((a == g) - (b == g) for g, b, a in zip(self.gold, self.before, self.after, strict=True))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """The example as plain data."""
         return asdict(self)
 
 
@@ -46,11 +46,12 @@ def examples(
     constraints: Mapping[str, LearnedConstraint],
     most: int = 5,
 ) -> list[Example]:
-    """The clearest corrections, each by another rule, and last a sentence that was made worse, if any was."""
+    """The clearest corrections, each by a different rule, and last a sentence with more errors, if there is
+    one."""
     changed = [i for i, (b, a) in enumerate(zip(before, after, strict=True)) if tuple(b) != tuple(a)]
     readable = [i for i in changed if SHORTEST <= len(before[i]) <= LONGEST]
     gains = {i: _right(after[i], sentences[i]) - _right(before[i], sentences[i]) for i in readable}
-    # The fewest words a correction take the least reading; ties go to the earlier sentence.
+    # Few words per correction are quick to read; ties go to the earlier sentence.
     better = sorted((i for i in gains if gains[i] > 0), key=lambda i: (-gains[i] / len(before[i]), i))
     worse = sorted((i for i in gains if gains[i] < 0), key=lambda i: (gains[i], i))
     found: dict[str, Example] = {}

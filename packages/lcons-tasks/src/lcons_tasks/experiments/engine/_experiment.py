@@ -1,10 +1,10 @@
-"""An experiment: which cells there are, how one is filled, and what a run has to say.
+"""The protocol of an experiment: its cells, how a cell is filled, and the document of a run.
 
     options -> cells -> fill, on several cores -> Record -> Document -> report.md, report.html, results.json
 
-What is not said here, an experiment need not have: its options become those of `lcons run NAME`, stages are
-kept by content (`_kept.py`), tables, gains and claims are functions of its record (`_blocks.py`), and
-`_run.py` runs it and writes what it found.
+Everything else is shared. The fields of its options become the options of `lcons run NAME`, stages are kept
+by content (`_kept.py`), tables, gains and claims are functions of its record (`_blocks.py`), and `_run.py`
+runs it and writes its results.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ C = TypeVar("C")
 
 @dataclass(frozen=True)
 class Flag:
-    """How an option is spelled; its help; its default there, which the help shows; the least value; the type
-    of what is given, and how a value of the field is written with it."""
+    """One option of the command: its names, help, default (which the help shows) and least value; `kind` is
+    the type of a given value, and `form` turns it into a value of the field."""
 
     names: tuple[str, ...]
     help: str
@@ -42,57 +42,57 @@ class Flag:
 
 
 def flag(name: str, help: str, *more: str, **rest: Any) -> Flag:
-    """A flag by its name and help, and its other names."""
+    """A flag with this name, help and further names."""
     return Flag((name, *more), help, **rest)
 
 
 def option(default: Any, *flags: Flag) -> Any:
-    """A field of options, and the flags that fill it."""
+    """A field of options with the flags that set it."""
     return field(default=default, metadata={"flags": flags})
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What to run. A field that is made by `option` is an option of the command."""
+    """The options of a run. A field that `option` makes is an option of the command, too."""
 
     needed: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         for name in self.needed:
             if not getattr(self, name):
-                raise InvalidInput(f"at least one of {name} is needed, found none; name one.")
+                raise InvalidInput(f"`{name}` needs at least one value: got none; name one.")
         for one in fields(self):
             value = getattr(self, one.name)
             if isinstance(value, tuple):
-                # The same cell twice would only make the spread look small.
+                # A repeated cell would make the spread look smaller than it is.
                 object.__setattr__(self, one.name, tuple(dict.fromkeys(value)))
         self.check()
 
     def check(self) -> None:
-        """Raises `InvalidInput` where the options make no sense."""
+        """Raises `InvalidInput` if a value is not allowed."""
 
     @classmethod
     def start(cls: type[O], full: bool, corpus: str = "auto") -> O:
-        """The options of a quick look, or of the whole table of the paper, on a corpus."""
+        """The options of a quick run, or with `full` of the paper's whole table, on a corpus."""
         return cls()
 
     @classmethod
     def chosen(cls: type[O], given: Mapping[str, Any], full: bool = False) -> O:
-        """The options to start from, with what was given in their place."""
+        """The options of `start`, with the given values in their place."""
         start = cls.start(full, given.get("corpus", "auto"))
         return replace(start, **{name: value for name, value in given.items() if name != "corpus"})
 
 
 def corpus_named(name: str, papers: str) -> str:
-    """The name of a corpus; `auto` is the paper's where it is found, else the bundled one."""
+    """The name of a corpus; `auto` is the paper's corpus if it is found, otherwise the bundled one."""
     return (papers if find(papers) else "bundled") if name == "auto" else name
 
 
 class Experiment(Protocol[O, C]):
-    """What an experiment says of itself; a subclass need not define what has a body here.
+    """An experiment; a subclass may leave out the members that have a default here.
 
-    `phase` is what filling the cells is called, `leaves` are the folders that `leave` writes. The docstring
-    of the class is the help of the command.
+    `phase` is the name of the phase that fills the cells, and `leaves` are the folders that `leave` writes.
+    The docstring of the class is the help of the command.
     """
 
     name: str
@@ -101,7 +101,7 @@ class Experiment(Protocol[O, C]):
     leaves: tuple[str, ...] = ()
 
     def cells(self, options: O) -> Sequence[C]:
-        """The cells to fill, each with a name for people as its string."""
+        """The cells to fill; `str(cell)` is a readable name."""
         ...
 
     def fill(self, cell: C, kept: Stages, tell: Tell) -> Record:
@@ -109,26 +109,26 @@ class Experiment(Protocol[O, C]):
         ...
 
     def document(self, options: O, record: Record) -> Document:
-        """What a run has to say."""
+        """The document of a run."""
         ...
 
     def seconds(self, options: O) -> float:
-        """Processor seconds of a run that finds nothing kept from earlier ones; a rough guess."""
+        """A rough estimate of the processor seconds of a run without kept stages."""
         return 0.0
 
     def before(self, options: O) -> Sequence[Phase]:
-        """Work that several cells need, the longest first."""
+        """Phases of work that several cells share, with the longest pieces first."""
         return ()
 
     def cost(self, cell: C) -> float:
-        """How long a cell takes beside others; the longest is filled first."""
+        """The relative time that a cell takes; the cell with the highest cost is filled first."""
         return 0.0
 
     def leave(self, folder: Path, options: O, record: Record, kept: Stages) -> None:
-        """Writes what a run leaves behind beside its report."""
+        """Writes the files of a run other than its report."""
 
     def instead(
         self, options: O, folder: Path, kept: Stages, jobs: int | None, progress: Progress | None
     ) -> str | None:
-        """What is done instead of the run, and printed; None for a run."""
+        """Does other work instead of the run and returns the text to print; None if the run is to be done."""
         return None

@@ -1,10 +1,10 @@
-"""The code that a module runs: itself and all that it imports, found in the source without running it.
+"""The code that a module runs: the module and all its imports, found in the source without running it.
 
     closure(M) = {M} + closure of every module that M imports, at its top or inside a function
 
-A name that a package re-exports leads to the module that defines it, so that a stage does not depend on the
-rest of the package. Imports for type checkers alone run nothing and are left out. Modules are followed inside
-lcons and inside the package of M; what else is imported is a library, of which the version counts.
+A name that a package re-exports is followed to the module that defines it, so that a stage does not depend on
+the rest of the package. Imports under `TYPE_CHECKING` run nothing and are left out. Imports are followed
+inside lcons and inside the package of M. Every other import is a library, and its version counts.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Code:
     libraries: frozenset[str]
 
     def to_dict(self) -> dict[str, dict[str, str]]:
-        """The hash of each module's source, and the version of each library that is installed."""
+        """The hash of each module's source, and the version of each installed library."""
         versions = {name: version_of(name) for name in sorted(self.libraries)}
         return {
             "modules": {name: source_hash(name) for name in sorted(self.modules)},
@@ -42,7 +42,7 @@ class Code:
 
 @cache
 def code_of(module: str) -> Code:
-    """What a module runs.
+    """The code that a module runs.
 
     >>> code = code_of("lcons_tasks.experiments.engine._choice")
     >>> sorted(code.modules), sorted(code.libraries)
@@ -65,7 +65,7 @@ def code_of(module: str) -> Code:
 
 @cache
 def imports(module: str) -> frozenset[str]:
-    """The modules whose code a module uses directly: those that define the names that it imports."""
+    """The modules that define the names that a module imports."""
     found: set[str] = set()
     for node in _running(_tree(module)):
         if isinstance(node, ast.Import):
@@ -88,7 +88,7 @@ def _followed(module: str) -> set[str]:
 
 
 def _running(tree: ast.AST) -> Iterator[ast.AST]:
-    """Every node but those that only a type checker reads."""
+    """Every node, except those that only a type checker reads."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.If) and _name(node.test) == "TYPE_CHECKING":
             for other in node.orelse:
@@ -114,8 +114,8 @@ def _source(module: str, node: ast.ImportFrom) -> str:
 
 @cache
 def _homes(source: str, name: str) -> tuple[str, ...]:
-    """The modules that define a name of a module: itself, a module below it, or one that it re-exports from;
-    all modules of a package that makes its names in a way that cannot be read."""
+    """The modules that define a name of `source`: `source` itself, a module below it, or the module from
+    which it is re-exported; all modules of a package if `__getattr__` makes its names."""
     if not _is_package(source):
         return (source,)
     if _file(f"{source}.{name}") is not None:
@@ -138,7 +138,7 @@ def _inside(package: str) -> tuple[str, ...]:
 
 @cache
 def _names(package: str) -> ast.Module:
-    """Where the imports of a package's names stand: in the stub beside its `__init__.py`, if it has one."""
+    """The syntax tree with the imports of a package's names: the stub next to its `__init__.py`, if any."""
     stub = _path(package).with_suffix(".pyi")
     return ast.parse(stub.read_text(encoding="utf-8")) if stub.is_file() else _tree(package)
 
@@ -156,13 +156,13 @@ def _is_package(module: str) -> bool:
 def _path(module: str) -> Path:
     file = _file(module)
     if file is None:
-        raise LconsError(f"there is no source of module {module!r} to read.")
+        raise LconsError(f"expected the source file of module {module!r}, found none; install its source.")
     return file
 
 
 @cache
 def _file(module: str) -> Path | None:
-    """Where the source of a module is; None where there is no such module."""
+    """The path of a module's source; None if there is no such module."""
     loaded = getattr(sys.modules.get(module), "__file__", None)
     if loaded is None:
         try:
@@ -175,13 +175,13 @@ def _file(module: str) -> Path | None:
 
 @cache
 def source_hash(module: str) -> str:
-    """The sha256 of the source of a module."""
+    """The sha256 of a module's source."""
     return hashlib.sha256(_path(module).read_bytes()).hexdigest()
 
 
 @cache
 def version_of(library: str) -> str | None:
-    """The version of the distribution that a library comes from; None where it is not installed."""
+    """The version of a library's distribution; None if it is not installed."""
     names = _distributions().get(library, ())
     return ", ".join(sorted(f"{name} {metadata.version(name)}" for name in set(names))) or None
 

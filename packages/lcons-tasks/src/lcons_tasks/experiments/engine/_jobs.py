@@ -1,7 +1,7 @@
-"""Independent pieces of work on several cores, with progress that comes from all of them.
+"""Independent pieces of work on several cores, with progress from all of them.
 
-Each piece is called with a `tell` function: `tell(share, what)` says how far it is. With one job everything
-runs in this process. Results come in the order of the pieces.
+Each piece receives a function `tell` and calls `tell(share, what)` to report its progress. With one job,
+everything runs in this process. Results are in the order of the pieces.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Tell = Callable[[float, str], None]
 
 @dataclass(frozen=True)
 class Event:
-    """The piece at `index` is done to `share` (1.0: finished) and doing `what`."""
+    """Progress of the piece at `index`: the `share` that is done (1.0: finished), and `what` it does now."""
 
     index: int
     share: float
@@ -32,12 +32,12 @@ Progress = Callable[[str, Sequence[str], Event], None]
 
 
 def silent(share: float, what: str) -> None:
-    """Nobody is told."""
+    """Ignores progress."""
 
 
 @dataclass(frozen=True)
 class Piece:
-    """Work that several cells need: what it is, for people, and what makes it."""
+    """Work that several cells need: a readable name, and the function that does it."""
 
     name: str
     make: Callable[[Stages, Tell], object]
@@ -45,7 +45,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Phase:
-    """Pieces of work that are made one beside another."""
+    """Pieces of work that run in parallel."""
 
     name: str
     pieces: Sequence[Piece]
@@ -57,7 +57,8 @@ def run_jobs(
     jobs: int | None = None,
     progress: Callable[[Event], None] | None = None,
 ) -> list[Result]:
-    """work(piece, tell) of every piece; `jobs` processes at most (all cores)."""
+    """The results of `work(piece, tell)` for every piece, with at most `jobs` processes (default: all
+    cores)."""
     from joblib import Parallel, cpu_count, delayed
 
     report = progress or (lambda event: None)
@@ -90,7 +91,7 @@ def run_phase(
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> list[Result]:
-    """As `run_jobs`; `progress` hears the phase, the names of its pieces and an event."""
+    """As `run_jobs`; `progress` is called with the phase, the names of its pieces and an event."""
     told = None if progress is None else (lambda event: progress(phase, names, event))
     return run_jobs(work, pieces, jobs, told)
 

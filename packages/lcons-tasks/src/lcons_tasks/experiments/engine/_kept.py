@@ -1,12 +1,12 @@
-"""Stages of a run, kept by content: what the same code made of the same inputs is not made again.
+"""Stages of a run, kept by content: the same code with the same inputs runs only once.
 
-A stage's folder is named by the sha256 of its name, its inputs (plain data: hashes of sentences, settings,
-seed) and the code that makes it: the source of the module in which its `make` is defined and of all modules
-that this one imports, and the versions of the libraries beneath (`_imports.py`). So a stage is as
-fine-grained as its module: what trains a model stands in a module that does nothing else.
+The name of a stage's folder contains the sha256 of the stage's name, its inputs (plain data: hashes of
+sentences, settings, seed) and its code. The code is the source of the module that defines `make`, the source
+of all modules that this module imports, and the versions of the libraries that they use (`_imports.py`). So a
+stage is as fine-grained as its module: the code that trains a model has a module of its own.
 
-A stage is filled beside its place and renamed when complete, so an interrupted run leaves nothing half-done
-and the next one goes on where it stopped. A stage that cannot be read is made again.
+A stage is written to a temporary folder that is renamed when it is complete. So an interrupted run leaves no
+incomplete stage, and the next run continues where it stopped. A stage that cannot be read is made again.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from lcons_tasks.atomic import replacing_folder
 from lcons_tasks.data._catalog import cache_folder
 from lcons_tasks.experiments.engine._imports import code_of
 
-# What results.json says of the environment.
+# The libraries whose versions are in results.json.
 LIBRARIES = ("torch", "numpy", "numba", "python-crfsuite")
 
 Result = TypeVar("Result")
@@ -52,7 +52,8 @@ class Stages:
         make: Callable[[Path], None],
         read: Callable[[Path], Result],
     ) -> Result:
-        """What `read` finds in the stage's folder; `make` fills it where there is none that can be read."""
+        """The result of `read` on the stage's folder; `make` fills the folder if it is missing or
+        unreadable."""
         target = self.folder / f"{name}-{stage_key(name, inputs, make.__module__)[:20]}"
         if target.is_dir():
             try:
@@ -70,13 +71,13 @@ class Stages:
             if isinstance(error, LconsError):
                 raise
             raise LconsError(
-                f"cannot keep a stage in {str(self.folder)!r}: {error.strerror or error}; make room there or"
-                " name another folder in LCONS_CACHE_DIR."
+                f"cannot write a stage into {str(self.folder)!r}: {error.strerror or error}; free some space"
+                " there, or set LCONS_CACHE_DIR to another folder."
             ) from error
 
 
 def stage_key(name: str, inputs: Mapping[str, Any], module: str) -> str:
-    """The sha256 that names a stage that a module makes."""
+    """The sha256 in the folder name of a stage that `module` makes."""
     whole = {"stage": name, "inputs": inputs, "code": code_of(module).to_dict()}
     text = json.dumps(whole, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
@@ -84,7 +85,7 @@ def stage_key(name: str, inputs: Mapping[str, Any], module: str) -> str:
 
 @cache
 def library_versions() -> dict[str, str]:
-    """The versions of the libraries that decide what training and decoding give; those that are installed."""
+    """The versions of those installed libraries that affect the results of training and decoding."""
     found = {}
     for name in LIBRARIES:
         with contextlib.suppress(metadata.PackageNotFoundError):

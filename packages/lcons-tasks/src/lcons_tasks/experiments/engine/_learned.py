@@ -1,4 +1,4 @@
-"""Constraints that sentences obey, learned once and kept: a stage that depends on learning alone."""
+"""Constraints learned from sentences, each learned once and kept: a stage whose code is learning only."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def learned(recipe: Recipe, train: Sequence[Sentence], seed: int, kept: Stages) -> LearnedConstraint:
-    """The constraint of a recipe, learned or read."""
+    """The constraint of a recipe, learned now or read from its stage."""
     inputs = {"train": hash_sentences(train), "seed": seed, "recipe": recipe.to_dict()}
 
     def make(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""How constraints are learned in experiments: which feature, how large a network, which negatives.
+"""Recipes of constraints in experiments: which feature, how large a network, which negatives.
 
 Differs from the paper: one start and few epochs for each constraint.
 
@@ -20,8 +20,8 @@ NEGATIVES = {"existence": "flip", "counts": "perturb"}
 
 
 def once(feature: str, n: int | None = None, mark: str = "", **fields: Any) -> Recipe:
-    """A recipe with one start, 100 epochs and a negative by `relabel` for each positive, unless stated
-    otherwise. Its name is what tables and files call it, and ends with `mark` where two would have the same.
+    """A recipe with one start, 100 epochs and one negative by `relabel` per positive, unless `fields` state
+    otherwise. Tables and files use its name; `mark` at its end distinguishes recipes of the same name.
 
     >>> once("pos", 3).name, once("pos", 2, many="all", mark="-soft").name
     ('pos-3', 'pos-2-all-soft')
@@ -32,8 +32,8 @@ def once(feature: str, n: int | None = None, mark: str = "", **fields: Any) -> R
 
 
 def recipe(text: str, hidden: int = 10) -> Recipe:
-    """The recipe for a constraint written as `pos:3`, `existence:2`, `ngram:3`, `punctuation:2` or `counts`,
-    with the paper's negatives, or with every change of one label where `:all` follows.
+    """The recipe of a constraint such as `pos:3`, `existence:2`, `ngram:3`, `punctuation:2` or `counts`, with
+    the paper's negatives, or with every change of one label if `:all` follows.
 
     >>> recipe("pos:3").name, recipe("counts").negatives, recipe("pos:2:all").many
     ('pos-3', 'perturb', 'all')
@@ -45,13 +45,13 @@ def recipe(text: str, hidden: int = 10) -> Recipe:
     longest = 0 if feature == "counts" else 1
     if feature not in known or len(number) > longest or not all(one.isdecimal() for one in number):
         raise InvalidInput(
-            f"a constraint is one of {', '.join(known)}, with its n as in `pos:3` (counts has none) and"
-            f" `:all` for all negatives, found {text!r}; name one."
+            f"expected a constraint such as `pos:3` or `pos:3:all` (one of {', '.join(known)}; counts without"
+            f" n), found {text!r}; write it in this form."
         )
     n = None if feature == "counts" else int(*number or (3,))
     return once(feature, n, hidden=hidden, negatives=NEGATIVES.get(feature, "relabel"), many=many)
 
 
 def learn(recipe: Recipe, sentences: Sequence[Sentence], seed: int) -> LearnedConstraint:
-    """The constraint that the sentences obey, by a recipe."""
+    """The constraint that a recipe learns from sentences."""
     return replace(recipe, seed=seed).learn([sentence.instance for sentence in sentences])

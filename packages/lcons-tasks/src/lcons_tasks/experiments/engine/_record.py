@@ -1,13 +1,13 @@
-"""A record: the results of an experiment as one long table, whatever the task.
+"""A record: the results of an experiment of any task as one long table.
 
     (cell, row, measure) -> value          and, for each test unit,  right and total
                                            or                        right, predicted and gold (for F1)
 
-A cell is one setting of what an experiment varies, and has coordinates (base model, ratio, seed, ...); a row
-is what is compared in it (a decoder under constraints); units are test sentences, references or programs. As
-counts are kept for each unit, paired intervals of any two rows can be made later.
+A cell is one setting of the experiment and has coordinates (base model, ratio, seed, ...). The rows of a cell
+are compared with each other (decoders under constraints). Units are test sentences, references or programs.
+Counts are stored per unit, so paired intervals of any two rows can be computed later.
 
-A record is a value: `where` and `by` select cells, `joined` puts records together. In results.json
+A record is immutable: `where` and `by` select cells, `joined` concatenates records. In results.json
 
     {"cells": [{"name": ..., "at": {coordinate: value}, facts ..., "rows": {row: {measure: value}}}], ...}
 
@@ -38,10 +38,10 @@ Coordinate = str | int | float | bool | None
 
 @dataclass(frozen=True, eq=False)
 class RecordCell:
-    """A cell: its name, coordinates, facts that are no figures (plain data), and the values of its rows.
+    """A cell: its name, its coordinates `at`, the values of its rows, and other facts as plain data.
 
-    `counts` are arrays (rows, units, columns) by measure, the rows in the order of `rows`; `units` are the
-    numbers of the test units in their corpus.
+    `counts` are arrays (rows, units, columns) by measure, with rows in the order of `rows`; `units` are the
+    indices of the test units in their corpus.
     """
 
     name: str
@@ -57,13 +57,13 @@ class RecordCell:
         return counts
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, without counts."""
+        """The cell as plain data, without counts."""
         return {"name": self.name, "at": dict(self.at), **self.facts, "rows": self.rows}
 
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """Cells, and facts about all of them, such as the corpus."""
+    """Cells, and facts that all of them share, such as the corpus."""
 
     cells: tuple[RecordCell, ...]
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -105,7 +105,7 @@ class Record:
         return replace(self, cells=tuple(found))
 
     def by(self, *names: str) -> dict[Any, Record]:
-        """The cells by the values of coordinates (a tuple where several are named), in order."""
+        """The cells by the values of coordinates (a tuple if several are named), in order."""
         groups: dict[Any, list[RecordCell]] = {}
         for cell in self.cells:
             key = tuple(cell.at.get(name) for name in names)
@@ -117,16 +117,16 @@ class Record:
         return tuple(cell.rows[row][measure] for cell in self.cells if measure in cell.rows.get(row, {}))
 
     def mean(self, row: str, measure: str) -> float:
-        """The mean over cells."""
+        """The mean of a measure over cells."""
         return mean(self.values(row, measure))
 
     def figure(self, row: str, measure: str, paper: float | None = None, digits: int = 2) -> Figure | None:
-        """The values as a figure; None where no cell has the row."""
+        """The values as a figure; None if no cell has the row."""
         values = self.values(row, measure)
         return Figure(values, paper, digits) if values else None
 
     def told(self, *path: str) -> list[Any]:
-        """A fact of each cell, by its path.
+        """The fact at a path, one value per cell.
 
         >>> cell = RecordCell("a", {}, {}, {"references": {"train": 10}})
         >>> Record((cell,)).told("references", "train")
@@ -143,8 +143,8 @@ class Record:
     def gain(self, row: str, over: str, measure: str) -> Interval:
         """The paired gain of a row over another, with its interval over test units.
 
-        Cells that test the same units are runs over which the gain is averaged. Where units differ, a unit
-        may be tested in several cells: units are drawn, each with all that was answered for it.
+        If all cells test the same units, the gain is averaged over cells. Otherwise a unit may be tested in
+        several cells: the bootstrap draws units, each with its answers in all cells.
         """
         ours, theirs = (self._laid_out(name, measure) for name in (row, over))
         if ours.shape[2] == 3:
@@ -156,7 +156,7 @@ class Record:
         return paired_bootstrap(list(ours[..., 0]), list(theirs[..., 0]), ours[0, :, 1])
 
     def _laid_out(self, row: str, measure: str) -> Ints:
-        """(cells, units of any cell by number, columns), 0 where a cell does not test a unit."""
+        """(cells, units of all cells in order, columns), 0 if a cell does not test a unit."""
         units = sorted({unit for cell in self.cells for unit in cell.units})
         place = {unit: i for i, unit in enumerate(units)}
         columns = self.first.of(row, measure).shape[1]
@@ -166,17 +166,17 @@ class Record:
         return counts
 
     def with_facts(self, **facts: Any) -> Record:
-        """With more facts about the cells."""
+        """The record with more facts in each cell."""
         cells = (replace(cell, facts={**cell.facts, **facts}) for cell in self.cells)
         return replace(self, cells=tuple(cells))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, without counts."""
+        """The record as plain data, without counts."""
         return {**self.facts, "cells": [cell.to_dict() for cell in self.cells]}
 
     @classmethod
     def of(cls, data: Mapping[str, Any], arrays: Mapping[str, Ints] | None = None) -> Record:
-        """The record of plain data, and of its counts where they are given."""
+        """The record from plain data, with counts if they are given."""
         found = dict(data)
         cells = [dict(cell) for cell in found.pop("cells")]
         return cls(tuple(_cell(cell, arrays or {}) for cell in cells), found)
@@ -187,7 +187,7 @@ class Record:
         self.save_counts(folder)
 
     def save_counts(self, folder: Path) -> None:
-        """Writes counts.npz; the same record gives the same bytes."""
+        """Writes counts.npz; equal records have equal bytes."""
         arrays: dict[str, Any] = {}
         for cell in self.cells:
             if cell.counts:
@@ -199,7 +199,7 @@ class Record:
 
     @classmethod
     def load(cls, folder: Path, name: str = RECORD) -> Record:
-        """The record of a folder, with its counts where there are some."""
+        """The record in a folder, with its counts if it has some."""
         arrays: dict[str, Ints] = {}
         if (folder / COUNTS).is_file():
             with np.load(folder / COUNTS, allow_pickle=False) as found:
@@ -214,11 +214,14 @@ def _cell(data: dict[str, Any], arrays: Mapping[str, Ints]) -> RecordCell:
     }
     units = own.pop("", np.zeros(0, dtype=np.int64))
     if any(counts.shape[:2] != (len(rows), len(units)) for counts in own.values()):
-        raise InvalidInput(f"the counts of cell {name!r} do not fit its rows; run the task again.")
+        raise InvalidInput(
+            f"the counts of cell {name!r} need the shape ({len(rows)}, {len(units)}, ...), found another; run"
+            " the task again."
+        )
     return RecordCell(name, at, rows, data, own, tuple(units.tolist()))
 
 
 def rows_with_counts(found: Mapping[str, Mapping[str, Ints]], rows: Sequence[str]) -> dict[str, Ints]:
-    """Arrays (rows, units, columns) by measure, of counts (units, columns) by row and measure."""
+    """Arrays (rows, units, columns) by measure, from arrays (units, columns) by row and measure."""
     measures = dict.fromkeys(measure for row in rows for measure in found[row])
     return {measure: np.stack([found[row][measure] for row in rows]) for measure in measures}

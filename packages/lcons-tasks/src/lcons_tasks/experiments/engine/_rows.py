@@ -1,12 +1,12 @@
-"""The rows of a results table: which constraints, and how they are decoded under.
+"""The rows of a results table: each is a set of constraints and a way to decode under them.
 
-| how | what |
+| how | decoding |
 |---|---|
-| viterbi | no constraints, exactly: the paper's "exact" |
-| beam | the paper's search; with constraints, its constrained search (violators are left out, not reranked) |
-| exact | hard constraints, exactly |
-| soft | soft constraints, exactly, each with a weight; under a budget where one is global |
-| global | hard constraints, global ones among them, exactly, under a budget |
+| viterbi | exact, without constraints: the paper's "exact" |
+| beam | the paper's search; with constraints, its constrained search (violators are removed, not reranked) |
+| exact | exact, under hard constraints |
+| soft | exact, under soft constraints with one weight each; with a budget if one constraint is global |
+| global | exact, under hard constraints that include global ones, with a budget |
 
 Not in the paper: exact, soft and global.
 """
@@ -24,13 +24,13 @@ from lcons_decode import ChainBatch, Hard, Soft, beam_search_batch, decode_globa
 from lcons_decode.chains import ChainConstraints, X, constrained_ids, viterbi_ids
 from lcons_decode.kernels import Ints
 
-# Labellings tried a sequence under global constraints.
+# Labellings tried per sequence under global constraints.
 BUDGET = 1000
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the table; `designed`: its constraints are hand-written, not learned by recipes."""
+    """A row of the table; `designed`: its constraints are written by hand, not learned by recipes."""
 
     name: str
     how: str
@@ -51,7 +51,7 @@ def recipes_of(rows: Sequence[Row]) -> list[Recipe]:
 def uses(
     row: Row, weights: Sequence[float], constraints: Mapping[str, LearnedConstraint]
 ) -> list[Hard | Soft]:
-    """The row's constraints as a decoder takes them; soft ones with a weight each, without those of 0."""
+    """The constraints of a row for the decoder: soft ones with one weight each, leaving out weights of 0."""
     chosen = [(recipe.name, constraints[recipe.name]) for recipe in row.recipes]
     if row.how != "soft":
         return [Hard(constraint, name) for name, constraint in chosen]
@@ -60,7 +60,8 @@ def uses(
 
 
 def predict(row: Row, chosen: Sequence[Hard | Soft], batch: ChainBatch, xs: Sequence[X], beam: int) -> Ints:
-    """The packed label indices (N,) that the row's decoder gives under its constraints."""
+    """(N,) the label indices of all sequences, one after another, decoded as `row` states under the chosen
+    constraints."""
     if row.how == "viterbi" or (row.how == "soft" and not chosen):
         return viterbi_ids(batch, threads=1)[0]
     compiled = ChainConstraints.of(chosen, batch.labels)
@@ -76,7 +77,7 @@ def predict(row: Row, chosen: Sequence[Hard | Soft], batch: ChainBatch, xs: Sequ
 
 
 def compile_kernels() -> None:
-    """Runs each decoder once on a tiny chain, so that its kernels are compiled and kept on disk."""
+    """Runs each decoder once on a tiny chain, so that its kernels are compiled and cached on disk."""
     from lcons_core import iob2
     from lcons_decode import ChainScores, Soft, beam_search, constrained_viterbi, viterbi
 

@@ -1,7 +1,7 @@
-"""Running an experiment on several cores, and the folder that a run leaves behind.
+"""A run of an experiment on several cores, and the folder that it writes.
 
-results.json is removed first and written last, as the sign that everything else is there. It holds no times:
-the same run gives the same bytes.
+results.json is removed first and written last, so a folder with results.json is complete. It contains no
+times: equal runs write equal bytes.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def run(
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Record:
-    """The record of all cells, in their order; `progress` hears the phase, its pieces and an event."""
+    """The record of all cells, in order; `progress` is called with the phase, its pieces and an event."""
     cells = experiment.cells(options)
     for phase in experiment.before(options):
         names = [piece.name for piece in phase.pieces]
@@ -59,8 +59,7 @@ def _fill(cell: C, tell: Tell, experiment: Experiment[O, C], kept: Stages) -> Re
 def write_run(
     folder: Path, experiment: Experiment[O, C], options: O, record: Record, kept: Stages
 ) -> Document:
-    """Writes everything into `folder`, results.json last, as the sign that all is there; the same run gives
-    the same bytes."""
+    """Writes all files of a run into `folder`, results.json last, and returns the document."""
     document = experiment.document(options, record)
     with _writable(folder):
         for old in (RESULTS, CURVE):
@@ -102,5 +101,5 @@ def _writable(folder: Path) -> Iterator[None]:
         if isinstance(error, LconsError):
             raise
         raise LconsError(
-            f"cannot write into {str(folder)!r}: {error.strerror or error}; name another folder."
+            f"cannot write into {str(folder)!r}: {error.strerror or error}; choose another folder."
         ) from None

@@ -1,9 +1,9 @@
-"""Cells of labelled sequences: a tagger, constraints from the same sentences, and rows of answers on test.
+"""Cells of labelled sequences: a tagger, constraints from the same sentences, and answers on test sentences.
 
     accuracy = right labels / labels            F1 = 2 right spans / (predicted spans + gold spans)
 
-Shared by the tasks that label sequences: what a cell is, the work that cells share, the record of answers,
-and what a run leaves behind. Each part is a stage of its own (`_kept.py`).
+Shared by the tasks that label sequences: the protocol of a cell, the work that cells share, the record of
+answers, and the files of a run. Each part is a separate stage (`_kept.py`).
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ ACCURACY = "test"
 
 
 class LabellingCell(Protocol):
-    """A cell with a base model and rows to fill; `sample` is equal for equal training data, `place` names the
-    folder of its constraints."""
+    """A cell with a base model and rows to fill; `sample` is equal for equal training data, and `place` is
+    the name of the folder of its constraints."""
 
     @property
     def base(self) -> Any: ...
@@ -58,14 +58,14 @@ class LabellingCell(Protocol):
 
 
 def constraint(cell: LabellingCell, recipe: Recipe, kept: Stages) -> LearnedConstraint:
-    """A constraint of the cell, learned or read."""
+    """The constraint of a recipe in a cell, learned now or read from its stage."""
     return learned(recipe, cell.train(kept), cell.seed, kept)
 
 
 def constraints(
     cell: LabellingCell, recipes: Sequence[Recipe], kept: Stages, tell: Tell | None = None
 ) -> dict[str, LearnedConstraint]:
-    """The constraints of recipes, by name."""
+    """The constraints of recipes in a cell, by name."""
     found = {}
     for i, recipe in enumerate(recipes):
         if tell is not None:
@@ -75,8 +75,8 @@ def constraints(
 
 
 def shared_work(cells: Sequence[LabellingCell]) -> list[Piece]:
-    """Every base model and constraint that the cells need, once each, the longest first; before them the
-    decoders' kernels, which are better compiled once than by several processes."""
+    """Every base model and constraint that the cells need, once each, the longest first. Before them, the
+    kernels of the decoders are compiled, so that several processes do not compile the same kernels."""
     models = {(cell.sample, cell.base): (cell, None) for cell in cells}
     learnt = {(cell.sample, recipe): (cell, recipe) for cell in cells for recipe in recipes_of(cell.rows)}
     made: list[tuple[LabellingCell, Recipe | None]] = [*models.values(), *learnt.values()]
@@ -103,7 +103,8 @@ def _make(cell: LabellingCell, recipe: Recipe | None, kept: Stages, tell: Tell) 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Sentences with the model's scores and the gold labels as its indices (-1: unknown)."""
+    """Sentences with the model's scores, and their gold labels as indices of the model's labels (-1: unknown
+    to the model)."""
 
     sentences: Sequence[Sentence]
     labels: tuple[str, ...]
@@ -120,11 +121,11 @@ class Part:
 
     @property
     def lengths(self) -> Ints:
-        """(sentences,)"""
+        """(sentences,) the number of tokens."""
         return np.diff(self.batch.offsets)
 
     def right(self, found: Ints) -> Ints:
-        """(sentences,) right labels."""
+        """(sentences,) the number of correct labels."""
         right = np.concatenate([[0], np.cumsum(found == self.gold)])
         counts: Ints = right[self.batch.offsets[1:]] - right[self.batch.offsets[:-1]]
         return counts
@@ -136,7 +137,7 @@ class Part:
 
 
 def percent_of(right: Ints, total: Ints) -> float:
-    """Right ones in percent of all."""
+    """The percentage of correct ones."""
     return float(100 * right.sum() / total.sum())
 
 
@@ -160,7 +161,7 @@ def write_answers(
     as_iob: Callable[[Sequence[str]], Sequence[str]],
     units: Sequence[int],
 ) -> None:
-    """Writes the record of answers and the answers: accuracy, F1 of `spans` and `more` measures by row."""
+    """Writes the answers and their record: accuracy, F1 of `spans` and `more` measures by row."""
     gold = [set(chunks(as_iob(sentence.labels))) for sentence in test.sentences]
     rows: dict[str, dict[str, float]] = {}
     counts: dict[str, dict[str, Ints]] = {}
@@ -178,7 +179,7 @@ def write_answers(
 
 
 def read_answers(folder: Path, lengths: Sequence[int]) -> Answers:
-    """What `write_answers` wrote for test sentences of these lengths."""
+    """The answers that `write_answers` wrote for test sentences of these lengths."""
     offsets = np.cumsum([0, *lengths]).tolist()
     with np.load(folder / "predictions.npz", allow_pickle=False) as arrays:
         labels = arrays["labels"].tolist()
@@ -188,7 +189,7 @@ def read_answers(folder: Path, lengths: Sequence[int]) -> Answers:
 
 
 def facts_of(learnt: Mapping[str, LearnedConstraint], held_out: Sequence[Sentence]) -> dict[str, Any]:
-    """The size of each constraint, and how much of held-out gold it rejects."""
+    """The size of each constraint, and the percentage of held-out gold that it rejects."""
     return {
         name: {"parameters": size_of(one), "rejected gold": rejected_gold(one, held_out)}
         for name, one in learnt.items()
@@ -196,8 +197,8 @@ def facts_of(learnt: Mapping[str, LearnedConstraint], held_out: Sequence[Sentenc
 
 
 def rejected_gold(constraint: LearnedConstraint, sentences: Sequence[Sentence]) -> dict[str, float]:
-    """How much of the gold labelling of held-out sentences a constraint rejects, in percent of its parts
-    and of sentences; `unknown` are sentences with a label that it has never seen, which are left out."""
+    """The percentages of parts and of sentences of held-out gold that a constraint rejects. `unknown` is the
+    number of sentences that are left out because the constraint does not know one of their labels."""
     known = set(constraint.labels)
     parts = broken = sentences_broken = kept = 0
     feature = constraint.feature
@@ -218,7 +219,7 @@ def rejected_gold(constraint: LearnedConstraint, sentences: Sequence[Sentence]) 
 
 
 def size_of(learned: LearnedConstraint) -> int:
-    """How many numbers a constraint's networks have."""
+    """The number of parameters of a constraint's networks."""
     return sum(part.W.size + part.b.size for part in learned.network.parts)
 
 

@@ -1,1 +1,2 @@
-"""Entities and relations: which candidates are people, places and organisations, and how they are related."""
+"""The experiment on entities and relations: which candidates are people, places and organisations, and which
+relations hold between them."""

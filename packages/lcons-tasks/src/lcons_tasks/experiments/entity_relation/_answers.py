@@ -1,11 +1,12 @@
-"""One cell of the experiment: a split and a share of its training data; learn, choose C, train and predict.
+"""One cell of the experiment, a split and a share of its training data: learn, choose C, train and predict.
 
-Constraint sets are `designed`, `learned` (combinations that at least two pairs of candidates show),
-`learned-all` (all that are shown) and `none`. The model is trained under each and predicts under each.
+Constraint sets are `designed`, `learned` (from combinations that at least two pairs of candidates show),
+`learned-all` (from all combinations that occur) and `none`. The model is trained under each set; models of
+`designed`, `learned` and `none` predict under each of these three sets, and `learned-all` under itself.
 
-C is chosen for each on the last fifth of the training data, the default standing unless another is clearly
-better (`engine._choice`), and the model is then trained on all of it. With less than all training data C is
-the default.
+For each set, C is chosen on the last fifth of the training data: the default, unless another C is clearly
+better (`engine._choice`). The model is then trained on all training data. With a share below 1, C is the
+default.
 
 Paper: Sec. 4, Table 1.
 """
@@ -52,14 +53,14 @@ DESIGNED, LEARNED, NONE, LEARNED_ALL = "designed", "learned", "none", "learned-a
 SETS = (DESIGNED, LEARNED, NONE)
 SUPPORT = {LEARNED: 2, LEARNED_ALL: 1}
 SEEDED = "seeded splits"
-# Which C stands where none is chosen, and by how small a gap training stops.
+# The default C, and the duality gap at which training stops.
 C, TOLERANCE = 2.0**-5, 0.02
-# How many test sentences are solved by integer program in every form, and how large they may be.
+# The number of test sentences that are also solved as integer programs, and the most candidates they have.
 CHECKED, LARGEST_CHECKED = 10, 5
 
 
 def row_of(trained: str, tested: str) -> str:
-    """The row of a model trained under one set of constraints and tested under another."""
+    """The name of the row of a model that is trained under one set and tested under another."""
     return f"{trained} / {tested}"
 
 
@@ -68,8 +69,8 @@ WITHOUT, WITHIN = row_of(NONE, NONE), row_of(LEARNED, LEARNED)
 
 @dataclass(frozen=True)
 class Cell:
-    """A split of a corpus, how much of its training data, which C to choose from, and how to train. The
-    `first` cell is the one whose changes and constraints are shown."""
+    """A split of a corpus, the share of its training data, the values of C to choose from, and settings of
+    the training. The report shows the changes and constraints of the `first` cell."""
 
     corpus: str
     split: str
@@ -84,22 +85,23 @@ class Cell:
 
     @property
     def seeded(self) -> bool:
-        """Whether the split was drawn by a seed, not published."""
+        """Whether a seed draws the split; otherwise it is a published split."""
         return self.split.isdecimal()
 
     @property
     def name(self) -> str:
-        """Its name in the record, and of its files."""
+        """The name of the cell in the record and of its files."""
         return f"split-{self.split}-{100 * self.share:g}percent"
 
     def settings(self, C: float) -> SvmSettings:
-        """How the model is trained."""
+        """The settings of the SVM for this C."""
         return SvmSettings(C=C, passes=self.passes, tolerance=TOLERANCE)
 
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """The passages of a cell: training, its two inner parts, and test, whose indices are `units`."""
+    """The passages of a cell: training, the two inner parts of training, and test with its indices
+    `units`."""
 
     train: list[Labelled]
     inner: list[Labelled]
@@ -118,7 +120,7 @@ class Answers:
 
 @lru_cache(maxsize=2)
 def shared(name: str) -> ErCorpus:
-    """The corpus, read once a process."""
+    """The corpus, read once per process."""
     return load_corpus(name)
 
 
@@ -132,14 +134,14 @@ def parts(cell: Cell) -> Parts:
 
 
 def constraints(cell: Cell, name: str, kept: Stages) -> dict[str, LearnedConstraint]:
-    """A set of constraints by name, learned or read."""
+    """The constraints of a set, by feature; learned sets are learned now or read from their stage."""
     if name not in SUPPORT:
         return designed() if name == DESIGNED else {}
     return kept_constraints(parts(cell).train, SUPPORT[name], kept)
 
 
 def answers(cell: Cell, kept: Stages, tell: Tell) -> Answers:
-    """The cell's record and answers, from the stages that are kept or computed now."""
+    """The cell's record and answers, computed now or read from their stage."""
     own = parts(cell)
     inputs = {
         "corpus": shared(cell.corpus).sha256,
@@ -158,8 +160,8 @@ def answers(cell: Cell, kept: Stages, tell: Tell) -> Answers:
 def final_model(
     cell: Cell, name: str, kept: Stages, tell: Tell
 ) -> tuple[RelationModel, dict[str, Any], list[dict[str, float]]]:
-    """The model trained under a set of constraints with the C that dev chooses, how training went, and the
-    dev figures of every C."""
+    """The model that is trained under a set of constraints with the C chosen on dev, the figures of its
+    training, and the dev figures of every C."""
     own = parts(cell)
     allowed = rules_of(constraints(cell, name, kept))
     default = cell.grid.index(C) if C in cell.grid else 0
@@ -178,7 +180,7 @@ def final_model(
 
 
 def _answer(cell: Cell, own: Parts, kept: Stages, folder: Path, tell: Tell) -> None:
-    """Fills the stage's folder."""
+    """Computes the answers of a cell and writes them into the folder of their stage."""
     names = (*SETS, LEARNED_ALL)
     sets = {name: constraints(cell, name, kept) for name in names}
     allowed = {name: rules_of(one) for name, one in sets.items()}
@@ -238,7 +240,8 @@ def _record(cell: Cell, own: Parts, facts: Mapping[str, Any], found: Mapping[str
 def _check_by_ilp(
     model: RelationModel, test: Sequence[Labelled], own: Constraints, allowed: RelationRules
 ) -> dict[str, Any]:
-    """Whether python-mip finds the same best scores with Theorem-1 rows, the lifted form and cuts."""
+    """The number of sentences for which python-mip finds the decoder's best score, by form: Theorem-1 rows,
+    the lifted form and cuts."""
     small = [one for one in test if len(one.passage.spans) <= LARGEST_CHECKED][:CHECKED]
     agree = dict.fromkeys(map(str, Form), 0)
     for one in small:
@@ -251,7 +254,7 @@ def _check_by_ilp(
 
 
 def _broken(answers: Sequence[Answer], allowed: RelationRules) -> dict[str, int]:
-    """How many pairs of candidates, and sentences, break a constraint."""
+    """The numbers of pairs of candidates and of sentences that break a constraint."""
     pairs = sentences = 0
     for entities, relations in answers:
         e = [ENTITIES.index(label) for label in entities]

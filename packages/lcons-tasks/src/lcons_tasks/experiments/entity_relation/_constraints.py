@@ -1,14 +1,14 @@
-"""The constraints of the task: designed by hand, or learned from labelled passages; and whether they agree.
+"""The constraints of the task, designed by hand or learned from labelled passages, and their comparison.
 
-| feature | looks at | K |
+| feature | reads | K |
 |---|---|---|
 | source-relation | a relation and the label of its source | 2 |
 | relation-target | a relation and the label of its target | 2 |
 | relation-relation | the two relations between two candidates | 1 |
 
-Learned ones take every combination that is seen as valid and all others as invalid. How often one is seen is
-counted in pairs of candidates, not in directions: two candidates that are related alike in both directions
-are one pair. `min_support=2` leaves out what a single pair says.
+For learned constraints, every combination that occurs is valid and all others are invalid. Occurrences are
+counted per pair of candidates, not per direction: two candidates with the same relation in both directions
+count once. `min_support=2` leaves out combinations that only one pair shows.
 
 Paper: Sec. 4 and Appendix C. Differs from the paper: the learner's settings are its defaults with restarts,
 not chosen by cross-validation: a fold of 24 combinations holds out combinations, and a set has to know all of
@@ -59,7 +59,7 @@ DESIGNED: Mapping[str, tuple[str, str]] = MappingProxyType(
 
 
 def designed_rules() -> dict[str, Rules]:
-    """The fifteen designed constraints, five a feature."""
+    """The fifteen designed constraints, five per feature."""
     found = {name: Rules(feature.space) for name, feature in FEATURES.items()}
     for relation, (source, target) in DESIGNED.items():
         needs = {
@@ -83,7 +83,7 @@ def designed() -> dict[str, LearnedConstraint]:
 def learned(
     passages: Sequence[Labelled], min_support: int = 2, seed: int = 0, hidden: Mapping[str, int] = ER_HIDDEN
 ) -> dict[str, LearnedConstraint]:
-    """The three constraints that labelled passages obey."""
+    """The three constraints learned from labelled passages, by feature."""
     return {
         name: replace(recipe, hidden=hidden[name], min_support=min_support, seed=seed).learn(
             combinations(passages, name)
@@ -93,7 +93,7 @@ def learned(
 
 
 def combinations(passages: Iterable[Labelled], name: str) -> list[list[tuple[str, ...]]]:
-    """The combinations of a feature in each passage, each at most once a pair of candidates."""
+    """The combinations of a feature in each passage, each at most once per pair of candidates."""
     members = FEATURES[name].names
     found = []
     for passage in passages:
@@ -107,12 +107,12 @@ def combinations(passages: Iterable[Labelled], name: str) -> list[list[tuple[str
 
 
 def support(passages: Iterable[Labelled], name: str) -> Counter[tuple[str, ...]]:
-    """In how many pairs of candidates each combination of a feature is seen."""
+    """The number of pairs of candidates with each combination of a feature."""
     return Counter(row for rows in combinations(passages, name) for row in rows)
 
 
 def certificates(constraints: Constraints) -> dict[str, Comparison]:
-    """Each constraint (a) compared with the designed one of its feature (b), on all combinations."""
+    """The comparison of each constraint (a) with the designed one of its feature (b), on all combinations."""
     rules = designed_rules()
     return {name: compare(constraint, rules[name]) for name, constraint in constraints.items()}
 
@@ -129,7 +129,7 @@ def _values(passage: Labelled, i: int, j: int) -> dict[str, str]:
 def kept_constraints(
     passages: Sequence[Labelled], min_support: int, kept: Stages
 ) -> dict[str, LearnedConstraint]:
-    """The three constraints that labelled passages obey, learned or read."""
+    """The three constraints learned from labelled passages, learned now or read from their stage."""
 
     def make(folder: Path) -> None:
         for feature, constraint in learned(passages, min_support).items():

@@ -1,9 +1,9 @@
-"""Passages with candidates: bundled, Roth and Yih's corpus, or a file of one's own in its format; and splits.
+"""Passages with candidates: bundled, Roth and Yih's corpus, or a file of the user in its format; and splits.
 
-Of Roth and Yih's corpus the 1441 sentences with relations are used, and Other becomes NoEnt. A seed draws 70%
-for training, of which the last fifth is dev where something is chosen, and 30% for test. Splits that were
-published are there by name, where a file `splits.json` lies beside the corpus:
-`{name: {"train": ids, "dev": ids, "test": ids}}`.
+Roth and Yih's corpus is used with its 1441 sentences that have relations, and Other becomes NoEnt. A seed
+draws 70% for training and 30% for test; choices use the last fifth of training as dev. Published splits have
+names, which are read from a file `splits.json` next to the corpus: `{name: {"train": ids, "dev": ids, "test":
+ids}}`.
 
 Paper: Sec. 4.
 """
@@ -26,13 +26,13 @@ from lcons_tasks.data._passage import ENTITY_NAMES, RELATION_NAMES, Labelled, Pa
 TRAIN, DEV = 0.7, 0.2
 SMALLEST = 10
 NO_CANDIDATE = "O"
-# How the corpus writes what would be taken for something else.
+# The corpus writes these tokens in another way.
 _WRITTEN = {"COMMA": ",", "-LRB-": "(", "-RRB-": ")"}
 
 
 @dataclass(frozen=True, eq=False)
 class ErCorpus:
-    """Labelled passages, and the published splits of them, name -> (training, test) as indices."""
+    """Labelled passages, and their published splits: name -> (training, test) as indices."""
 
     name: str
     what: str
@@ -42,8 +42,9 @@ class ErCorpus:
     def __post_init__(self) -> None:
         if len(self.passages) < SMALLEST or not any(one.relations for one in self.passages):
             raise InvalidInput(
-                f"corpus {self.name!r} needs at least {SMALLEST} sentences and a relation, found"
-                f" {len(self.passages)} sentences; add some."
+                f"corpus {self.name!r} needs at least {SMALLEST} sentences and at least one relation: got"
+                f" {len(self.passages)} sentences and {sum(len(p.relations) for p in self.passages)}"
+                " relations; add some."
             )
 
     @cached_property
@@ -54,37 +55,37 @@ class ErCorpus:
 
 @dataclass(frozen=True)
 class Split:
-    """Indices of a corpus's passages; those of `train` in the order in which smaller samples take them."""
+    """Indices of a corpus's passages; a smaller sample takes the first ones of `train`."""
 
     train: tuple[int, ...]
     test: tuple[int, ...]
 
     def part(self, share: float) -> Split:
-        """The split with the first part of its training data, at least one passage."""
+        """The split with the first share of its training data, at least one passage."""
         return Split(self.train[: max(1, round(share * len(self.train)))], self.test)
 
     @property
     def inner(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The training data cut into training and dev."""
+        """The training data divided into training and dev."""
         last = max(1, round((1 - DEV) * len(self.train)))
         return self.train[:last], self.train[last:]
 
 
 def split(corpus: ErCorpus, which: str) -> Split:
-    """The split of a name: a seed such as "1", or a published one."""
+    """The split of this name: a seed such as "1", or a published split."""
     if which in corpus.published:
         return Split(*corpus.published[which])
     if not which.isdecimal():
         known = f"{', '.join(corpus.published)} or a seed" if corpus.published else "a seed, such as 1"
-        raise InvalidInput(f"corpus {corpus.name!r} has no split {which!r}; it is {known}.")
+        raise InvalidInput(f"corpus {corpus.name!r} has no split {which!r}; name {known}.")
     order = np.random.default_rng(int(which)).permutation(len(corpus.passages)).tolist()
     first = round(TRAIN * len(order))
     return Split(tuple(order[:first]), tuple(order[first:]))
 
 
 def load_corpus(name: str) -> ErCorpus:
-    """The corpus of that name: `bundled`, `conll04`, `auto` (Roth and Yih's where it is found, else the
-    bundled one), or a file in its format."""
+    """The corpus of that name: `bundled`, `conll04`, `auto` (Roth and Yih's if it is found, otherwise the
+    bundled one), or a file in Roth and Yih's format."""
     if name == "auto":
         name = "conll04" if find("conll04") else "bundled"
     if name == "bundled":
@@ -96,15 +97,15 @@ def load_corpus(name: str) -> ErCorpus:
         published = _published(file.with_name("splits.json"), related)
         return ErCorpus(name, "Roth and Yih 2004, the sentences with relations", tuple(related), published)
     if Path(name).is_file():
-        return ErCorpus(name, "a file of one's own", _read(name), {})
+        return ErCorpus(name, "a file of the user", _read(name), {})
     raise InvalidInput(
-        "expected `bundled`, `conll04` or a file in the format of Roth and Yih's corpus, found"
+        "expected the corpus `bundled`, `conll04` or a file in the format of Roth and Yih's corpus, found"
         f" {name!r}; name one of these."
     )
 
 
 def labelled(sentence: RelationSentence) -> Labelled:
-    """A sentence of the corpus: its rows that have an entity label are the candidates."""
+    """The labelled passage of a sentence; its rows with an entity label are the candidates."""
     words: list[str] = []
     tags: list[str] = []
     spans: dict[int, tuple[int, int]] = {}
@@ -137,7 +138,8 @@ def _read(path: str | Path) -> tuple[Labelled, ...]:
 
 
 def _tags(pos: str, size: int) -> Sequence[str]:
-    """The tags of a row's words; a row with too few or too many repeats its last one or drops the rest."""
+    """The tags of a row's words: if there are too few tags, the last one is repeated; surplus tags are
+    dropped."""
     found = [tag or ":" for tag in pos.split("/")]
     return (found + found[-1:] * size)[:size]
 
@@ -145,8 +147,8 @@ def _tags(pos: str, size: int) -> Sequence[str]:
 def _known(label: str, names: dict[str, str], what: str, sentence: str) -> str:
     if label not in names:
         raise MalformedCorpus(
-            f"expected one of {', '.join(names)} as {what}, found {label!r} in sentence {sentence}; correct"
-            " it."
+            f"expected one of {', '.join(names)} as {what} label, found {label!r} in sentence {sentence};"
+            " correct the label."
         )
     return names[label]
 
@@ -154,7 +156,7 @@ def _known(label: str, names: dict[str, str], what: str, sentence: str) -> str:
 def _published(
     path: Path, passages: Sequence[Labelled]
 ) -> dict[str, tuple[tuple[int, ...], tuple[int, ...]]]:
-    """The splits of a file, if it is there; a dev part belongs to training, at its end."""
+    """The splits of a file, if it exists; a dev part becomes the end of training."""
     if not path.is_file():
         return {}
     place = {one.id: i for i, one in enumerate(passages)}

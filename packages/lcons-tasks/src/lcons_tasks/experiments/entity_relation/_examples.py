@@ -1,4 +1,4 @@
-"""Sentences in which constraints changed the answer, with the combination that they forbid."""
+"""Sentences in which constraints changed the answer, with the forbidden combination."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lcons_core import LearnedConstraint, why
 from lcons_tasks.data._passage import NO_RELATION, Labelled, Passage
 from lcons_tasks.experiments.entity_relation._measures import Answer, count
 
-# Sentences of more words are long to read.
+# Longer sentences take long to read.
 LONGEST = 30
 
 
@@ -20,8 +20,8 @@ def changed(
     constraints: Mapping[str, LearnedConstraint],
     most: int = 5,
 ) -> list[dict[str, Any]]:
-    """The clearest corrections, each by another rule, and last a sentence that was made worse, if any was; as
-    plain data."""
+    """The clearest corrections, each by a different rule, and last a sentence with more errors, if there is
+    one; as plain data."""
     found = []
     for one, old, new in zip(passages, before, after, strict=True):
         broken = _forbidden(old, constraints)
@@ -73,7 +73,7 @@ def labels(passage: Passage, answer: Answer) -> list[str]:
 
 
 def links(passage: Passage, answer: Answer) -> list[tuple[int, int, str]]:
-    """The relations, each between the first words of two candidates."""
+    """The relations as links between the first words of two candidates."""
     starts = [first for first, _ in passage.spans]
     return [(starts[i], starts[j], label) for (i, j), label in sorted(answer[1].items())]
 

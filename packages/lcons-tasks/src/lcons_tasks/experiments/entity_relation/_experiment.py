@@ -1,4 +1,4 @@
-"""`lcons run er`: which cells there are, how they are filled, and what a run has to say.
+"""`lcons run er`: the cells, how they are filled, and the document of a run.
 
 Paper: Sec. 4, Table 1.
 """
@@ -73,54 +73,72 @@ FIGURES = {
     for name in (RELATION, ENTITY, "relation macro f1", "entity macro f1", "strict relation f1")
 }
 
-# Processor seconds that a sentence takes in a cell, and more for each C that is tried.
+# Processor seconds per sentence in a cell, and additional seconds per tried C.
 _A_SENTENCE, _A_TRIAL = 0.02, 0.02
 
 CHOICES = (
-    "What was chosen how: features, the cost of a miss and the default C once, on the last fifth of the"
-    " training sentences of splits 11 to 16 of Roth and Yih's corpus; these splits share the corpus with"
-    " those below. In each split, C among the values below on the last fifth of its training sentences,"
-    " the default standing unless another beats its entity and relation F1 together by more than one standard"
-    " error; then the model is trained on all of them. Figures on test sentences were in sight when that"
-    " rule was settled."
+    "How choices were made. Once, on the last fifth of the training sentences of splits 11 to 16 of Roth and"
+    " Yih's corpus: the features, the cost of a miss and the default C. On that corpus, those splits share"
+    " sentences with the splits of this report. In each split, on the last fifth of its training sentences:"
+    " C, among the given values. The default C is replaced only if another C beats its entity and relation F1"
+    " together by more than one standard error; then the model is trained on all training sentences. Figures"
+    " on test sentences were visible when this rule was made."
+)
+ROWS = (
+    "Rows of the tables: the constraints in training / the constraints in prediction. `none`: no constraints."
+    " `designed`: the fifteen constraints of the paper, written by hand. `learned`: constraints learned from"
+    " combinations of labels that at least two pairs of candidates show. `learned-all`: from all combinations"
+    " that occur."
 )
 MEASURES = (
-    "Micro F1 is over all labels but NoEnt and NoRel, on given candidates; a relation is right with its"
-    " ordered pair and its label; strict also asks for the right labels of both candidates. Decoding is"
-    " exact, and ties go to the first labelling in declared label order."
+    "Micro F1 (the columns without `macro`) counts all labels except NoEnt and NoRel, on given candidates. A"
+    " relation is correct if its ordered pair and its label are correct; `strict` also needs the correct"
+    " labels of both candidates. Macro F1 is the mean of the F1 of each label. Decoding is exact, and ties go"
+    " to the first labelling in the declared order of labels."
 )
 
 
 @dataclass(frozen=True)
 class Options(RunOptions):
-    """What to run; the defaults are those of a quick look. `shares` are parts of the training data of a
-    learning curve, beside all of it, on seeded splits and with the default C."""
+    """The options of a run; the defaults are those of a quick run. `shares` are the shares of the training
+    data of a learning curve, besides all of it, on seeded splits and with the default C."""
 
     needed = ("splits", "grid")
 
-    corpus: str = option("bundled", flag("--corpus", "bundled, conll04, a file, or auto.", default="auto"))
+    corpus: str = option(
+        "bundled",
+        flag(
+            "--corpus",
+            "bundled, conll04, a file, or auto (conll04 if found, otherwise bundled).",
+            default="auto",
+        ),
+    )
     splits: tuple[str, ...] = option(
         ("1", "2", "3"),
-        flag("--seed", "A seeded split, as --split N; several.", kind=int, least=0),
-        flag("--split", "A seed, or a published split by name; several."),
+        flag("--seed", "Seed of a split, the same as --split N; repeat for several.", kind=int, least=0),
+        flag("--split", "Seed of a split, or the name of a published split; repeat for several."),
     )
-    shares: tuple[float, ...] = option((), flag("--share", "Less training data, as in 0.1; several."))
-    grid: tuple[float, ...] = option(GRID, flag("-C", "C of the SVM; several: chosen on dev."))
+    shares: tuple[float, ...] = option(
+        (),
+        flag("--share", "Share of the training data, such as 0.1, for a learning curve; repeat for several."),
+    )
+    grid: tuple[float, ...] = option(GRID, flag("-C", "C of the SVM; repeat to choose among several on dev."))
     miss: float = MISS
     passes: int = option(PASSES, flag("--passes", "Passes over the training sentences.", least=1))
 
     def check(self) -> None:
         if not all(0 < share <= 1 for share in self.shares):
-            raise InvalidInput(f"shares of the training data are above 0 and at most 1, found {self.shares}.")
+            raise InvalidInput(f"`shares` must be above 0 and at most 1: got {self.shares}.")
         if not all(value > 0 for value in (*self.grid, self.miss)) or self.passes < 1:
             raise InvalidInput(
-                f"C and the cost of a miss are above 0 and passes at least 1, found {self.grid}, {self.miss}"
-                f" and {self.passes}."
+                "`grid` (the values of C) and `miss` must be above 0 and `passes` at least 1: got"
+                f" {self.grid}, {self.miss} and {self.passes}."
             )
 
     @classmethod
     def start(cls, full: bool, corpus: str = "auto") -> Options:
-        """A look of a minute or two; or five splits, the published ones, and little training data."""
+        """A run of one or two minutes; with `full`, five seeded splits, the published splits and a learning
+        curve."""
         name = corpus_named(corpus, PAPERS)
         if not full:
             return cls(name)
@@ -130,9 +148,9 @@ class Options(RunOptions):
 class EntityRelation(Experiment[Options, Cell]):
     """Label entities and relations, with constraints in training and prediction.
 
-    Uses Roth and Yih's corpus where it is found (`lcons data list`), else a small corpus that comes with
-    lcons. Proves whether the learned constraints are the designed ones. Stages are kept: a run that is
-    stopped goes on where it was, and gives the same result. Leaves an extractor behind, for `lcons extract`.
+    Uses Roth and Yih's corpus if `lcons data list` finds it, otherwise a small corpus that comes with lcons.
+    Proves whether the learned constraints equal the designed ones. Finished stages are kept: a stopped run
+    continues where it stopped, with the same result. Also writes an extractor for `lcons extract`.
 
     \b
     Example:
@@ -145,7 +163,7 @@ class EntityRelation(Experiment[Options, Cell]):
     leaves = ("constraints", "predictions", "extractor")
 
     def cells(self, options: Options) -> list[Cell]:
-        """The cells to fill: the tables first, then the learning curve."""
+        """The cells to fill: first those of the tables, then those of the learning curve."""
         rest = (options.miss, options.passes)
         whole = [
             Cell(options.corpus, name, 1.0, options.grid, *rest, first=k == 0)
@@ -189,7 +207,7 @@ class EntityRelation(Experiment[Options, Cell]):
         return Record(record.cells, {"corpus": about})
 
     def leave(self, folder: Path, options: Options, record: Record, kept: Stages) -> None:
-        """Constraints, predictions, and an extractor of the first split."""
+        """Writes the constraints, the predictions, and an extractor of the first split."""
         cells = self.cells(options)
         with replacing_folder(folder / "constraints") as made:
             for cell in cells:
@@ -208,7 +226,7 @@ class EntityRelation(Experiment[Options, Cell]):
         Extractor(model, constraints(cells[0], LEARNED, kept)).save(folder / "extractor")
 
     def document(self, options: Options, record: Record) -> Document:
-        """Results by which constraints the model had in training and prediction."""
+        """The document of a run: results by the constraints in training and in prediction."""
         groups = record.by("group", "share")
         whole = next(iter(groups.values()))
         papers = record.facts["corpus"]["name"] == PAPERS
@@ -219,9 +237,9 @@ class EntityRelation(Experiment[Options, Cell]):
             "Entities and relations with learned constraints",
             self.name,
             record.facts["corpus"]["name"],
-            "A model of entities and relations that reads words, POS tags and the order of given candidates,"
-            " without constraints, against one with learned constraints on labels (which relation may hold"
-            " between which entities) in training and in prediction.",
+            "A model that reads words, POS tags and the order of given candidates, compared with the same"
+            " model trained and tested under learned constraints, which read only labels: which relation may"
+            " hold between which entities.",
             blocks.headline(whole, RELATION, said, WITHIN, WITHOUT),
             (
                 Section("Trained and tested with constraints", tuple(_results(whole, papers))),
@@ -229,16 +247,16 @@ class EntityRelation(Experiment[Options, Cell]):
                 Section("With less training data", tuple(_shares(record, groups))),
                 Section("Published splits", tuple(_published(published))),
                 Section("Claims of the paper", (Claims(tuple(claims(whole))),) if papers else ()),
-                Section("C, chosen on dev", tuple(_by_C(whole))),
+                Section("C of the SVM", tuple(_by_C(whole))),
                 Section(
-                    "Learned and designed constraints allow the same",
+                    "Do learned and designed constraints allow the same?",
                     tuple(_certificates([whole, *published.values()])),
                 ),
                 *(
                     Section(f"{name}, learned from split {which}", tuple(_constraint(one)))
                     for name, one in whole.first.facts["learned"].items()
                 ),
-                Section("The same by integer program", tuple(_ilp(whole))),
+                Section("Check by integer programs", tuple(_ilp(whole))),
                 Section(f"Sentences that changed (split {which})", tuple(_changed(whole.first))),
                 Section("Constraints", tuple(_constraints(record))),
                 Section("How it was done", (_facts(whole, record), Text(CHOICES))),
@@ -249,7 +267,8 @@ class EntityRelation(Experiment[Options, Cell]):
 
 
 def _compile(kept: Stages, tell: Tell) -> None:
-    """Decodes a tiny graph, so that the kernels are compiled and kept before several processes need them."""
+    """Decodes a tiny graph, so that the kernels are compiled and cached before several processes need
+    them."""
     scores = RelationScores(
         [[0.0] * len(ENTITIES)] * 2,
         [[[0.0] * len(RELATIONS)] * 2] * 2,
@@ -260,10 +279,11 @@ def _compile(kept: Stages, tell: Tell) -> None:
 
 
 def _in_rows(constraint: LearnedConstraint) -> dict[str, Any]:
-    """The coefficients of Theorem 1 as in the paper's tables, the rows that `simplify` keeps, the rules."""
+    """The rows of Theorem 1 as in the paper's tables, the rows that `simplify` keeps, and the rules in
+    words."""
     rows = to_inequalities(constraint.network)
     return {
-        "columns": [value for _, value in constraint.space.columns],
+        "columns": [" ".join(column) for column in constraint.space.columns],
         "rows": [
             [*row, bias] for row, bias in zip(rows.coefficients.tolist(), rows.bias.tolist(), strict=True)
         ],
@@ -273,7 +293,8 @@ def _in_rows(constraint: LearnedConstraint) -> dict[str, Any]:
 
 
 def _prediction(passage: Labelled, without: Answer, within: Answer) -> dict[str, Any]:
-    """A test sentence: words, candidates, gold, and the answers without and with constraints."""
+    """A test sentence as plain data: words, candidates, gold, and the answers without and with
+    constraints."""
     return {
         "id": passage.id,
         "words": list(passage.passage.words),
@@ -295,7 +316,7 @@ def _trained_on(record: Record) -> int:
 
 
 def _stated(row: str, measure: str) -> float | None:
-    """The paper's figure, for a model trained and tested with the same constraints."""
+    """The paper's figure for a model that is trained and tested with the same constraints; else None."""
     trained, _, tested = row.partition(" / ")
     return paper.F1.get(trained, {}).get(measure) if trained == tested else None
 
@@ -303,7 +324,9 @@ def _stated(row: str, measure: str) -> float | None:
 def _results(record: Record, papers: bool) -> Iterator[Block]:
     columns = blocks.by_measure(record, FIGURES, _stated)
     rows = [WITHOUT, WITHIN, *(row for row in record.rows if row not in (WITHOUT, WITHIN))]
-    caption = f"{SEEDED if record.first.at['group'] == SEEDED else record.first.at['split']}, in percent"
+    where = SEEDED if record.first.at["group"] == SEEDED else record.first.at["split"]
+    caption = f"Test sentences of {where}, in percent"
+    yield Text(ROWS)
     yield blocks.table(caption, "trained / tested with", rows, columns, MEASURES)
     pairs, sentences = (sum(record.told("broken", key)) for key in ("pairs", "sentences"))
     yield Text(
@@ -329,27 +352,27 @@ def _shares(record: Record, groups: Mapping[tuple[str, float], Record]) -> Itera
     if len(seeded) < 2:
         return
     yield Text(
-        "With less training data C is the default, and learned constraints come from the same sentences as"
-        " the model."
+        "With less training data, C has its default value, and constraints are learned from the same"
+        " sentences as the model."
     )
-    columns = {f"{_trained_on(own)} ({_share(own)})": own for own in seeded}
+    columns = {f"{_trained_on(own)} sentences ({_share(own)})": own for own in seeded}
     rows = [WITHIN, row_of(DESIGNED, DESIGNED), row_of(NONE, LEARNED), WITHOUT]
     for measure in (RELATION, ENTITY):
-        caption = f"{measure.replace('f1', 'F1')} by training sentences, in percent"
+        caption = f"Test sentences, {measure.replace('f1', 'F1')} by number of training sentences, in percent"
         yield blocks.by_group(caption, columns, measure, rows=rows, head="trained / tested with")
     told = ", ".join(
         f"{sum(recovered(cell, LEARNED) for cell in own.cells)} of {len(own.cells)} with {_share(own)}"
         for own in seeded[:-1]
     )
-    yield Text(f"Splits in which constraints learned from so little are the designed ones: {told}.")
+    yield Text(f"Splits in which the constraints learned from less data equal the designed ones: {told}.")
     sizes = {own.first.at["share"]: float(_trained_on(own)) for own in seeded}
     lines = {
         "learned constraints": WITHIN,
-        "learned, prediction only": row_of(NONE, LEARNED),
+        "learned constraints, only in prediction": row_of(NONE, LEARNED),
         "no constraints": WITHOUT,
     }
     found = blocks.curve(
-        f"Relation F1 by training sentences ({record.facts['corpus']['name']})",
+        f"Relation F1 by number of training sentences, corpus {record.facts['corpus']['name']}",
         "training sentences",
         "relation F1 (%)",
         record.where(group=SEEDED),
@@ -368,18 +391,20 @@ def _share(record: Record) -> str:
 def _published(found: Mapping[str, Record]) -> Iterator[Block]:
     rows = [WITHIN, row_of(DESIGNED, DESIGNED), WITHOUT]
     for name, own in found.items():
-        note = "A published dev part is the end of the training data."
+        note = "The dev part of a published split is used as the end of its training data."
         columns = blocks.by_measure(own, FIGURES)
-        yield blocks.table(f"{name}, in percent", "trained / tested with", rows, columns, note)
+        yield blocks.table(
+            f"Test sentences of {name}, in percent", "trained / tested with", rows, columns, note
+        )
 
 
 def recovered(cell: RecordCell, name: str) -> bool:
-    """Whether all three learned constraints of a set are proved equal to the designed ones."""
+    """Whether all three learned constraints of a set are proven equal to the designed ones."""
     return all(one["outcome"] == "equal" for one in cell.facts["certificates"][name].values())
 
 
 def claims(record: Record) -> list[Claim]:
-    """What the paper says of its table, checked on ours."""
+    """The paper's claims about its table, checked on the record."""
     cells = record.cells
     found = []
     for name, text in (
@@ -416,19 +441,19 @@ def _by_C(record: Record) -> Iterator[Block]:
             times = f"{chosen.count(tried['C'])} of {len(chosen)}"
             rows.append((f"{name}, C = {tried['C']:g}", *figures, times))
     if not rows:
-        yield Text(f"C = {record.first.facts['training'][LEARNED]['C']:g}, as given.")
+        yield Text(f"C = {record.first.facts['training'][LEARNED]['C']:g}, as given in the options.")
         return
     gap = max(one for name in SETS for one in record.told("training", name, "gap"))
-    head = ("trained and tested with", "entity F1 (dev)", "relation F1 (dev)", "chosen")
+    head = ("trained and tested with", "entity F1 (dev)", "relation F1 (dev)", "splits that chose this C")
     note = (
-        f"The paper's C is 2^-6 = {paper.C:g}. Training ends at most {gap:.2f} above the least objective"
-        " (duality gap), in errors per sentence."
+        f"The paper's C is 2^-6 = {paper.C:g}. Training stops at most {gap:.2f} errors per sentence above the"
+        " least possible objective (duality gap)."
     )
-    yield Table("Figures on dev, in percent", head, tuple(rows), note)
+    yield Table("Figures on dev sentences for each C, in percent", head, tuple(rows), note)
 
 
 def _certificates(found: Sequence[Record]) -> Iterator[Block]:
-    """Each split's comparison with the designed constraints."""
+    """The comparison of learned with designed constraints in each split."""
     rows = []
     for cell in (cell for record in found for cell in record.cells):
         row = [str(cell.at["split"])]
@@ -438,16 +463,17 @@ def _certificates(found: Sequence[Record]) -> Iterator[Block]:
         rows.append(tuple(row))
     points = [one["points"] for one in found[0].first.facts["certificates"][LEARNED].values()]
     note = (
-        f"Compared on all {' + '.join(map(str, points))} combinations, each looked at in exact arithmetic."
-        f" `{LEARNED}` asks for two pairs of candidates that show a combination, `{LEARNED_ALL}` for one."
-        " Predictions: of the model trained and tested with them, against designed."
+        f"Constraints were compared on all {' + '.join(map(str, points))} combinations in exact arithmetic."
+        f" `{LEARNED}` uses combinations that at least two pairs of candidates show, `{LEARNED_ALL}` all that"
+        " occur. Predictions are those of the model that was trained and tested with these constraints,"
+        " compared with those of the model with designed constraints."
     )
     head = ("split", *(f"{name}: {what}" for name in SUPPORT for what in ("constraints", "predictions")))
-    yield Table("Against the designed constraints", head, tuple(rows), note)
+    yield Table("Learned constraints compared with the designed ones", head, tuple(rows), note)
 
 
 def _told(cell: RecordCell, name: str) -> str:
-    """Equal, or the witnesses."""
+    """`equal`, or the combinations on which learned and designed constraints differ."""
     found = []
     for feature, one in cell.facts["certificates"][name].items():
         for side, words in (("witnesses_a", "allows"), ("witnesses_b", "forbids")):
@@ -459,14 +485,19 @@ def _constraint(one: Mapping[str, Any]) -> Iterator[Block]:
     rows: tuple[tuple[TableCell, ...], ...] = tuple(
         (str(k), *map(float, row)) for k, row in enumerate(one["rows"], start=1)
     )
-    note = f"Rows after `simplify`: {', '.join(map(str, one['kept']))} of {len(rows)}."
-    yield Table("Rows of Theorem 1", ("row", *one["columns"], "bias"), rows, note)
-    yield Text("In words:")
+    note = f"Rows that `simplify` keeps: {', '.join(map(str, one['kept']))} of {len(rows)}."
+    yield Table(
+        "Rows of Theorem 1: coefficients of each label, and bias",
+        ("row", *one["columns"], "bias"),
+        rows,
+        note,
+    )
+    yield Text("The same constraint in words:")
     yield Listing(tuple(one["rules"]))
 
 
 def _ilp(record: Record) -> Iterator[Block]:
-    """Whether integer programs agree with the decoder."""
+    """For how many sentences integer programs agree with the decoder."""
     checked = [one for one in record.told("ilp") if one]
     if checked:
         total = sum(one["sentences"] for one in checked)
@@ -474,13 +505,16 @@ def _ilp(record: Record) -> Iterator[Block]:
             f"{form} {sum(one['agree'][form] for one in checked)}" for form in checked[0]["agree"]
         )
         yield Text(
-            "python-mip finds the decoder's best score, with the learned constraints in each form, for so"
-            f" many of {total} test sentences of few candidates: {told}."
+            f"{total} test sentences with few candidates were also solved by python-mip, under the learned"
+            f" constraints in each form. Its best score equals the decoder's for this many of them: {told}."
         )
 
 
 def _changed(cell: RecordCell) -> Iterator[Block]:
-    yield Text("Before: no constraints in training or prediction; after: learned ones in both.")
+    yield Text(
+        "`before` is without constraints in training and prediction, `after` with learned constraints in"
+        " both."
+    )
     yield blocks.changed(cell.name, cell.facts["examples"], f"predictions/{cell.name}.jsonl")
 
 
@@ -503,7 +537,7 @@ def _facts(whole: Record, record: Record) -> Facts:
                 f"split {whole.first.at['split']}",
                 f"{sizes['train']} sentences for training and {sizes['test']} for test",
             ),
-            ("figures", f"mean ± standard deviation over splits {splits}"),
+            ("figures", f"mean ± standard deviation over splits (here: {splits})"),
         ),
     )
 

@@ -1,8 +1,8 @@
-"""How right entities and relations are: micro F1, macro F1, and relations with both of their entities.
+"""The accuracy of entities and relations: micro F1, macro F1, and strict relation F1.
 
-micro    over all labels but NoEnt and NoRel; a relation is right with its ordered pair and its label
-macro    the mean of the labels' own F1
-strict   as micro relation F1, but source and target must have the right entity labels too
+micro    over all labels except NoEnt and NoRel; a relation is correct if its ordered pair and label are
+correct macro    the mean of the F1 of each label strict   as relation F1, but the entity labels of source and
+target must be correct, too
 
 Paper: Sec. 4 reports micro F1 of entities and of relations.
 """
@@ -19,7 +19,7 @@ from lcons_tasks.stats import f1
 
 Answer = tuple[Sequence[str], Mapping[Pair, str]]
 
-# Rows of counts: entity labels, relation labels, relation labels with both entities right.
+# Rows of counts: entity labels, relation labels, relation labels with both entities correct.
 _KINDS, _LINKS = len(ENTITIES) - 1, len(RELATIONS) - 1
 ROWS = _KINDS + 2 * _LINKS
 PARTS = {
@@ -30,7 +30,7 @@ PARTS = {
 
 
 def count(one: Labelled, answer: Answer) -> Ints:
-    """(rows, 3): right, predicted and gold of each label in one passage."""
+    """(rows, 3): the correct, predicted and gold counts of each label in one passage."""
     entities, relations = answer
     counts = np.zeros((ROWS, 3), dtype=np.int64)
     for gold, found in zip(one.entities, entities, strict=True):
@@ -52,7 +52,7 @@ def count(one: Labelled, answer: Answer) -> Ints:
 
 
 def counts(passages: Sequence[Labelled], answers: Sequence[Answer]) -> Ints:
-    """(passages, rows, 3)."""
+    """(passages, rows, 3): the counts of every passage."""
     found = [count(one, answer) for one, answer in zip(passages, answers, strict=True)]
     return np.array(found, dtype=np.int64).reshape(-1, ROWS, 3)
 
@@ -68,10 +68,10 @@ def figures(found: Ints) -> dict[str, float]:
 
 
 def gains_over(found: Ints, default: Ints) -> Floats:
-    """(passages,): what each passage adds to the gain in entity and relation F1 over default counts.
+    """(passages,): the contribution of each passage to the gain in entity and relation F1 over the default.
 
-    With F the default's F1, other counts have a larger one iff the sum of 2 right - F (predicted + gold) over
-    passages is above 0.
+    With F the F1 of the default, other counts have a larger F1 iff the sum of 2 right - F (predicted + gold)
+    over passages is above 0.
     """
     total = np.zeros(len(found))
     for part in (PARTS["entity"], PARTS["relation"]):

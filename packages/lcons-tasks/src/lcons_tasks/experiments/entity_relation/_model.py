@@ -1,7 +1,7 @@
 """The model of entities and relations, trained under the set of combinations that constraints allow.
 
-It sees constraints only as that set, so a model is kept by it: where `learned` and `designed` constraints
-allow the same, they share a model.
+Training depends on constraints only through this set, which is part of the key of its stage: if `learned` and
+`designed` constraints allow the same combinations, they share one model.
 
 Paper: Sec. 4: a structured SVM, with constraints in its loss-augmented inference.
 """
@@ -36,7 +36,7 @@ def trained(
     kept: Stages,
     tell: Tell,
 ) -> tuple[RelationModel, dict[str, Any]]:
-    """A model, trained or read, and how its training went."""
+    """A model, trained now or read from its stage, and the figures of its training."""
     inputs = {
         "train": hash_passages(train),
         "allowed": hashlib.sha256(np.packbits(allowed.allowed).tobytes()).hexdigest(),

@@ -1,4 +1,4 @@
-"""The paper's figures: micro F1 on 30% of Roth and Yih's sentences, by which constraints the model has.
+"""The paper's figures: micro F1 on 30% of Roth and Yih's sentences, by set of constraints.
 
 Paper: Table 1. Structured SVM, C = 2^-6, constraints in training and in prediction.
 """

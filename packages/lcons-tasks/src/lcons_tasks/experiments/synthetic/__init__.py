@@ -1,1 +1,1 @@
-"""Synthetic integer programs: constraints that nobody sees, learned from the programs' solutions alone."""
+"""The experiment on synthetic integer programs: hidden constraints, learned only from the solutions."""

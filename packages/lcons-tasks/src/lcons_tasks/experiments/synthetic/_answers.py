@@ -1,7 +1,7 @@
-"""One cell of the experiment: an instance and a number of hidden units; learn, solve, measure.
+"""One cell of the experiment, an instance and a number of hidden units: learn, solve, measure.
 
-Each stage is kept by content (`engine._kept`): the instance, the network, the rounds after it, and the
-figures. Units are test programs, each with its right bits.
+The instance, the network, the rounds after it, and the figures are stages, kept by content (`engine._kept`).
+Units are test programs, each with its number of correct bits.
 
 Paper: Appendix B.
 """
@@ -24,12 +24,12 @@ from lcons_tasks.experiments.synthetic._model import flip_examples
 from lcons_tasks.experiments.synthetic._networks import Cell, constraint, first_network, instance, network_of
 
 LEARNED = "learned constraints"
-# Test programs of one instance are other units than those of another.
+# Test programs of different instances are different units.
 _UNITS = 1_000_000
 
 
 def answers(cell: Cell, kept: Stages, tell: Tell) -> Record:
-    """The cell's record, from the stages that are kept or computed now."""
+    """The cell's record, computed now or read from its stage."""
 
     def make(folder: Path) -> None:
         programs = instance(cell, kept)
@@ -64,6 +64,6 @@ def answers(cell: Cell, kept: Stages, tell: Tell) -> Record:
 
 
 def _right_bits(points: Floats, programs: ProgramSet) -> Ints:
-    """(test programs, 2): bits that are right, and all bits."""
+    """(test programs, 2): the numbers of correct bits and of all bits."""
     right = (points == programs.test.optima).sum(1)
     return np.stack([right, np.full(len(points), points.shape[1])], axis=1).astype(np.int64)

@@ -1,21 +1,21 @@
 """Seeded sets of 0/1 programs that share hidden constraints, with proven optima.
 
-    minimise c . z    subject to  A z >= b,  z in {0, 1}^d          one c a program, A and b shared
+    minimise c . z    subject to  A z >= b,  z in {0, 1}^d          one c per program, A and b shared
 
 A planted point p satisfies all rows. With u = (2p - 1) / sqrt(d), row k is
 
     a_k = round(scale * (g_k + s_k * strictness * u)),    b_k = a_k . p - floor(slack * |a_k| / 2)
 
-where g_k is Gaussian and orthogonal to u and s_k is +1 and -1 in turn: strict rows ask for more than most
-points give, lenient ones for less. |a_k| / 2 is the standard deviation of a_k . z over all points, so `slack`
-is in those units. Fixing the part along u keeps sets of different seeds alike. Costs are uniform integers of
-either sign up to `largest_cost`, none 0, so optima are rarely tied and the unconstrained minimum is unique.
-Everything is an integer, so feasibility and costs are exact.
+where g_k is Gaussian and orthogonal to u, and s_k alternates between +1 and -1: most points violate strict
+rows and satisfy lenient ones. |a_k| / 2 is the standard deviation of a_k . z over all points, so it is the
+unit of `slack`. Fixing the part along u makes sets of different seeds similar. Costs are uniform integers of
+either sign up to `largest_cost`, never 0, so ties between optima are rare and the unconstrained minimum is
+unique. All numbers are integers, so feasibility and costs are exact.
 
-With this recipe minimising without constraints has 56 to 63% of the bits right and satisfies 53 to 56% of
-(solution, constraint) pairs; the paper has 56.8 and 55.3. Rows on six variables each would be solved in
-hundredths of a second instead of about one, but at that baseline they fix nine bits in ten, and two hidden
-units learn them without an error: nothing would be measured.
+With this recipe, minimising without constraints gets 56 to 63% of the bits right and satisfies 53 to 56% of
+(solution, constraint) pairs; the paper has 56.8 and 55.3. Rows with six variables each would be solved in
+hundredths of a second instead of about one second. But at that baseline they fix nine bits in ten, and two
+hidden units learn them without an error, so nothing would be measured.
 
 Paper: Appendix B, which says neither how many constraints there are nor how anything is drawn. Differs from
 the paper: the numbers here are chosen for the two figures above; and, of several recipes that come near
@@ -39,7 +39,7 @@ from lcons_tasks.experiments.engine._jobs import Tell
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a set of programs is drawn."""
+    """The numbers with which a set of programs is drawn."""
 
     variables: int = 50
     programs: int = 100
@@ -52,14 +52,17 @@ class Recipe:
 
     def __post_init__(self) -> None:
         if min(self.variables, self.constraints, self.scale, self.largest_cost) < 1:
-            raise InvalidInput("variables, constraints, scale and largest_cost must be at least 1.")
+            raise InvalidInput(
+                "`variables`, `constraints`, `scale` and `largest_cost` must be at least 1: got"
+                f" {self.variables}, {self.constraints}, {self.scale} and {self.largest_cost}."
+            )
         if not 1 <= self.training < self.programs:
             raise InvalidInput(
-                f"training must be from 1 to programs - 1, found {self.training} of {self.programs}."
+                f"`training` must be from 1 to `programs` - 1: got {self.training} of {self.programs}."
             )
         if not (self.strictness >= 0 and self.slack >= 0):
             raise InvalidInput(
-                f"strictness and slack must be at least 0, found {self.strictness} and {self.slack}."
+                f"`strictness` and `slack` must be at least 0: got {self.strictness} and {self.slack}."
             )
 
     def to_dict(self) -> dict[str, Any]:
@@ -79,12 +82,12 @@ class Programs:
 
     @property
     def values(self) -> Floats:
-        """(N,) the proven least costs."""
+        """(N,) the least costs, which are proven."""
         values: Floats = (self.costs * self.optima).sum(1)
         return values
 
     def take(self, rows: slice) -> Programs:
-        """Some of the programs."""
+        """The programs of these rows."""
         return Programs(frozen(self.costs[rows].copy()), frozen(self.optima[rows].copy()))
 
 
@@ -126,7 +129,7 @@ def draw(seed: int, recipe: Recipe) -> tuple[Floats, Floats, Floats, Floats]:
 
 
 def generate(seed: int, recipe: Recipe | None = None, tell: Tell | None = None) -> ProgramSet:
-    """The set of a seed, every program solved to proven optimality."""
+    """The set of a seed, with every program solved to proven optimality."""
     recipe = recipe or Recipe()
     A, b, planted, costs = draw(seed, recipe)
     optima = []
@@ -151,10 +154,15 @@ def optimum(c: Floats, A: Floats, b: Floats) -> Floats:
     )
     answer = MipModel(Program(variables, {}, rows)).optimise()
     if answer.found is not Found.OPTIMAL:
-        raise LconsError(f"a program with a planted solution ended as {answer.found}; draw another seed.")
+        raise LconsError(
+            f"expected an optimum of a program with a planted solution, found {answer.found}; use another"
+            " seed."
+        )
     point = np.array([float(round(answer.values[j])) for j in range(len(c))])
     if not (A @ point >= b).all():
-        raise LconsError("the solver's optimum breaks a hidden row; draw another seed.")
+        raise LconsError(
+            "expected an optimum that satisfies all hidden rows, found one that does not; use another seed."
+        )
     return point
 
 
@@ -172,13 +180,13 @@ def save_programs(programs: ProgramSet, path: Path) -> None:
 
 
 def load_programs(path: Path, recipe: Recipe) -> ProgramSet:
-    """Reads a set that `save_programs` wrote for this recipe."""
+    """The set that `save_programs` wrote for this recipe."""
     try:
         with np.load(path, allow_pickle=False) as found:
             arrays = [found[name] for name in ("A", "b", "planted", "costs", "optima")]
             return _assembled(int(found["seed"]), recipe, *arrays)
     except (KeyError, OSError, ValueError) as error:
-        raise DamagedFile(f"{str(path)!r} is no set of programs ({error}); generate it again.") from error
+        raise DamagedFile(f"{str(path)!r} is not a set of programs ({error}); generate it again.") from error
 
 
 def _assembled(
@@ -187,7 +195,9 @@ def _assembled(
     d, m, n = recipe.variables, recipe.constraints, recipe.programs
     shapes = [array.shape for array in (A, b, planted, costs, optima)]
     if shapes != [(m, d), (m,), (d,), (n, d), (n, d)]:
-        raise InvalidInput(f"the arrays of a set do not fit its recipe, found shapes {shapes}.")
+        raise InvalidInput(
+            f"the arrays of a set need shapes that fit its recipe: got {shapes}; generate the set again."
+        )
     everything = Programs(costs, optima)
     train, test = everything.take(slice(0, recipe.training)), everything.take(slice(recipe.training, None))
     return ProgramSet(seed, recipe, frozen(A), frozen(b), frozen(planted), train, test)

@@ -1,4 +1,4 @@
-"""`lcons run synthetic`: which cells there are, how they are filled, and what a run has to say.
+"""`lcons run synthetic`: the cells, how they are filled, and the document of a run.
 
 Paper: Appendix B, Table 5.
 """
@@ -37,58 +37,63 @@ from lcons_tasks.report._document import (
     Text,
 )
 
-# Numbers of hidden units beyond the paper's: on the first instance only, as CBC takes seconds a program.
+# Numbers of hidden units beyond the paper's: only on the first instance, because CBC takes seconds per
+# program.
 LARGE, LARGE_INSTANCES = (50, 200), 1
 ROUNDS = 8
 
-# Processor seconds that an instance takes, a cell of it, and more for each hidden unit and each round.
+# Processor seconds per instance and per cell, and additional seconds per hidden unit and per round.
 _AN_INSTANCE, _A_CELL, _A_UNIT, _A_ROUND = 15.0, 10.0, 1.0, 15.0
 
-SOLUTIONS = {"bits right": BITS, "hidden constraints satisfied": "satisfied", "optima found": "optimal"}
+SOLUTIONS = {"correct bits": BITS, "hidden constraints satisfied": "satisfied", "optima found": "optimal"}
 NETWORK = {
     "learned rows that test optima satisfy": "gold rows",
     "test optima accepted": "gold accepted",
-    "training examples told right": "network",
-    "test examples told right": "held-out",
+    "training examples classified correctly": "network",
+    "test examples classified correctly": "held-out",
 }
 PAPER = {BITS: "bits", "satisfied": "hidden", "gold rows": "gold", "network": "network"}
 
-# By hidden units and rounds.
+# Records by number of hidden units and of rounds.
 Groups = Mapping[tuple[int, int], Record]
 
 
 @dataclass(frozen=True)
 class Options(RunOptions):
-    """What to run: instances by seed, numbers of hidden units, and with how many hidden units and at most how
-    many counterexample-guided rounds (0: none)."""
+    """The options of a run: seeds of instances, numbers of hidden units, numbers of hidden units that are
+    also learned in counterexample-guided rounds (`guided`), and the largest number of rounds (0: none)."""
 
     needed = ("seeds", "hidden")
 
-    seeds: tuple[int, ...] = option((1,), flag("--seed", "Which instance; several.", least=0))
-    hidden: tuple[int, ...] = option((2, 10), flag("--hidden", "K of the networks; several.", "-K"))
-    guided: tuple[int, ...] = option((10,), flag("--guided", "K of networks learned in rounds; several."))
-    rounds: int = option(ROUNDS, flag("--rounds", "At most so many rounds; 0: none.", least=0))
+    seeds: tuple[int, ...] = option((1,), flag("--seed", "Seed of an instance; repeat for several.", least=0))
+    hidden: tuple[int, ...] = option(
+        (2, 10), flag("--hidden", "Hidden units K of the networks; repeat for several.", "-K")
+    )
+    guided: tuple[int, ...] = option(
+        (10,), flag("--guided", "Hidden units K of networks that are learned in rounds; repeat for several.")
+    )
+    rounds: int = option(ROUNDS, flag("--rounds", "Largest number of rounds; 0: none.", least=0))
 
     def check(self) -> None:
         if min(self.seeds) < 0 or min((*self.hidden, *self.guided)) < 1 or self.rounds < 0:
             raise InvalidInput(
-                f"seeds and rounds are at least 0 and K at least 1, found {self.seeds}, {self.rounds} and"
-                f" {(*self.hidden, *self.guided)}."
+                "`seeds` and `rounds` must be at least 0, `hidden` and `guided` at least 1: got"
+                f" {self.seeds}, {self.rounds}, {self.hidden} and {self.guided}."
             )
 
     @classmethod
     def start(cls, full: bool, corpus: str = "auto") -> Options:
-        """One instance, the smallest and the largest K of the paper, and rounds; or the whole table of the
-        paper, large K, and rounds."""
+        """One instance, the smallest and the largest K of the paper, and rounds; with `full`, the paper's
+        whole table, large K, and rounds."""
         return cls((1, 2, 3), (*paper.HIDDEN, *LARGE), (10,)) if full else cls()
 
 
 class Synthetic(Experiment[Options, Cell]):
     """Learn the hidden constraints of integer programs from their solutions.
 
-    Draws programs that share constraints, solves them, learns constraints from the solutions of some and
-    solves the others under these. Stages are kept: a run that is stopped goes on where it was, and gives the
-    same result.
+    Draws programs that share constraints and solves them, learns constraints from the solutions of some
+    programs, and solves the others under these constraints. Finished stages are kept: a stopped run continues
+    where it stopped, with the same result.
 
     \b
     Example:
@@ -101,7 +106,7 @@ class Synthetic(Experiment[Options, Cell]):
     leaves = ("constraints",)
 
     def cells(self, options: Options) -> list[Cell]:
-        """The cells to fill: the table first, then the rounds."""
+        """The cells to fill: first those of the table, then those with rounds."""
         few = options.seeds[:LARGE_INSTANCES]
         table = [
             Cell(seed, hidden)
@@ -129,7 +134,7 @@ class Synthetic(Experiment[Options, Cell]):
         return Record(answers(cell, kept, tell).cells, {"corpus": corpus})
 
     def leave(self, folder: Path, options: Options, record: Record, kept: Stages) -> None:
-        """The constraint of each cell."""
+        """Writes the constraint of each cell."""
         with replacing_folder(folder / "constraints") as made:
             for cell in self.cells(options):
                 target = made / f"{cell.place}.json"
@@ -137,8 +142,8 @@ class Synthetic(Experiment[Options, Cell]):
                 save(constraint(cell, kept)[0], target)
 
     def document(self, options: Options, record: Record) -> Document:
-        """Test solutions beside baselines, and what was learned, by the number of hidden units; the headline
-        is at the paper's largest K that was run, else at the largest."""
+        """The document of a run: test solutions with baselines, and figures of the networks, by number of
+        hidden units; the headline has the largest K of the paper that was run, otherwise the largest K."""
         groups: Groups = record.by("hidden", "rounds")
         plain = [hidden for hidden, rounds in groups if not rounds]
         hidden = max([K for K in plain if K in paper.HIDDEN] or plain)
@@ -147,9 +152,10 @@ class Synthetic(Experiment[Options, Cell]):
             "Synthetic integer programs with learned constraints",
             self.name,
             record.facts["corpus"]["name"],
-            "Integer programs that share hidden constraints, solved without any, against the same programs"
-            " solved under constraints that were learned from the solutions of other programs alone.",
-            blocks.headline(groups[hidden, 0], BITS, f"bits right, K = {hidden}", LEARNED, UNCONSTRAINED),
+            "Integer programs that share hidden constraints, solved without constraints, compared with the"
+            " same programs solved under constraints that were learned only from the solutions of other"
+            " programs.",
+            blocks.headline(groups[hidden, 0], BITS, f"correct bits, K = {hidden}", LEARNED, UNCONSTRAINED),
             (
                 Section("Solutions of test programs", tuple(_solutions(groups))),
                 Section("What was learned", (_networks(groups),)),
@@ -166,8 +172,9 @@ class Synthetic(Experiment[Options, Cell]):
 
 
 DRAWN = (
-    "How instances are drawn was chosen for the two baseline figures of the paper, for many different optima"
-    " and for programs that are solved quickly; settings of learning were tried on other seeds."
+    "The way instances are drawn was chosen to reach the paper's two baseline figures, to have many different"
+    " optima, and to have programs that are solved quickly. The settings of learning were tried on other"
+    " seeds."
 )
 
 
@@ -190,7 +197,7 @@ def _figures(groups: Groups, measures: Mapping[str, str]) -> list[tuple[TableCel
 
 
 def _solutions(groups: Groups) -> Iterator[Block]:
-    # Large K are run on the first instances only; the baselines are those of all.
+    # Large K are run only on the first instance; the baselines are those of all instances.
     first = max(groups.values(), key=lambda own: len(own.cells))
     without: list[tuple[TableCell, ...]] = []
     for name in first.rows:
@@ -203,24 +210,31 @@ def _solutions(groups: Groups) -> Iterator[Block]:
             without.append((name, *figures))
     counts = {_name(*key): sum(map(int, own.values(LEARNED, "infeasible"))) for key, own in groups.items()}
     some = ", ".join(f"{count} with {name}" for name, count in counts.items() if count) or "none"
-    note = f"Soft: test programs for which the learned constraints allow nothing, solved at a price: {some}."
+    note = (
+        "`the bits of most training optima` gives each bit the value that it has in most training optima."
+        " `the cheapest training optimum` is the training optimum with the least cost in the test program. `K"
+        " = N` solves under constraints learned with N hidden units, `+ rounds` under those of"
+        " counterexample-guided rounds. Test programs for which the learned constraints allow no solution, so"
+        f" that violations were allowed at a cost: {some}."
+    )
     rows = (*without, *_figures(groups, SOLUTIONS))
     yield Table("Solutions of test programs, in percent", ("solved with", *SOLUTIONS), rows, note)
     places = {_name(*key): own for key, own in groups.items()}
     pairs = [(LEARNED, name) for name in first.rows if name != LEARNED]
     note = "with 95% intervals (paired bootstrap over test programs)"
-    yield Gains(f"Gains in points of bits right, {note}", blocks.gains(places, pairs, BITS))
+    yield Gains(f"Gains in points of correct bits, {note}", blocks.gains(places, pairs, BITS))
 
 
 def _networks(groups: Groups) -> Table:
     rows = tuple(_figures(groups, NETWORK))
-    note = "Past 12 hidden units learned rows are sampled."
-    return Table("What was learned, in percent", ("hidden units", *NETWORK), rows, note)
+    note = "With more than 12 hidden units, the learned rows are a random sample of the rows of Theorem 1."
+    return Table("Figures of the learned networks, in percent", ("hidden units", *NETWORK), rows, note)
 
 
 def _curve(record: Record) -> Iterator[Block]:
     plain = record.where(rounds=0)
-    caption, across, up = "Right bits of test solutions by hidden units", "hidden units", "right bits (%)"
+    caption = "Correct bits of test solutions by number of hidden units"
+    across, up = "hidden units", "correct bits (%)"
     rows = {LEARNED: LEARNED, UNCONSTRAINED: UNCONSTRAINED}
     found = blocks.curve(caption, across, up, plain, lambda cell: float(cell.at["hidden"] or 0), rows, BITS)
     if found is not None:
@@ -235,7 +249,7 @@ def _curve(record: Record) -> Iterator[Block]:
 
 
 def claims(record: Record) -> list[Claim]:
-    """What the paper says of its table, checked on ours."""
+    """The paper's claims about its table, checked on the record."""
     groups: Groups = record.by("hidden", "rounds")
     plain = [own for (hidden, rounds), own in groups.items() if not rounds and hidden in paper.HIDDEN]
     if not plain:
@@ -285,9 +299,19 @@ def _rounds(groups: Groups) -> Iterator[Block]:
                     "fixpoint" if cell.facts["fixpoint"] else "budget",
                 )
             )
-    head = ("", "training programs solved, round by round", "chosen", "negatives in the end", "ended by")
+    head = (
+        "network",
+        "solved training programs in each round",
+        "chosen round",
+        "negatives in the last round",
+        "ended by",
+    )
+    note = (
+        "`fixpoint`: no training program has an allowed solution that is cheaper than its optimum. `budget`:"
+        " the rounds ended before that."
+    )
     if rows:
-        yield Table("Counterexample-guided rounds", head, tuple(rows))
+        yield Table("Rounds of each network", head, tuple(rows), note)
 
 
 def _recovery(groups: Groups) -> Iterator[Block]:
@@ -300,10 +324,17 @@ def _recovery(groups: Groups) -> Iterator[Block]:
             row.append(Figure(values, digits=2 if name == "cosine" else 1) if values else None)
         rows.append(tuple(row))
     note = (
-        "Assignments are drawn near the planted one, at most some thirty percent of its bits changed. Cosine:"
-        " of each hidden row's coefficients and the most similar Theorem-1 row's, on average."
+        "Assignments are drawn near the planted one, with at most about thirty percent of its bits changed."
+        " `agree`: the learned and the hidden constraints have the same verdict. `cosine` (from -1 to 1, not"
+        " in percent): of the coefficients of each hidden row and of the most similar row of Theorem 1, on"
+        " average."
     )
-    yield Table("Learned beside hidden constraints, in percent", ("hidden units", *names), tuple(rows), note)
+    yield Table(
+        "Learned constraints compared with hidden ones, in percent",
+        ("hidden units", *names),
+        tuple(rows),
+        note,
+    )
 
 
 def _constraints(record: Record) -> Iterator[Block]:

@@ -1,17 +1,16 @@
-"""The four rows of the paper's table, and what to compare them with.
+"""The figures of the paper's table, and baselines to compare them with.
 
-| figure | in percent |
+| figure | percentage of |
 |---|---|
-| network | training examples (optima, cheaper flips) labelled rightly; `held-out`: those of test programs |
-| bitwise | bits of the predicted test solutions that equal the optima's |
-| satisfied | (predicted solution, hidden row) pairs that hold |
-| gold accepted | test optima that the network accepts |
-| gold rows | (test optimum, row of Theorem 1) pairs that hold |
+| network | training examples (optima, cheaper flips) classified correctly; `held-out`: examples of test
+programs | | bitwise | bits of the predicted test solutions that equal those of the optima | | satisfied |
+(predicted solution, hidden row) pairs that hold | | gold accepted | test optima that the network accepts | |
+gold rows | (test optimum, row of Theorem 1) pairs that hold |
 
-Negatives outnumber positives by far, so a network that rejects everything labels most examples rightly:
-`network balanced` weighs both labels alike. A constant answer can do well where optima resemble each other:
-`baselines` has the figures of no constraints, of the majority of each bit, and of the training optimum that
-is cheapest for the test program.
+There are far more negatives than positives, so a network that rejects everything classifies most examples
+correctly: `network balanced` gives both labels the same weight. If optima are similar to each other, a
+constant answer can be good: `baselines` has the figures of no constraints, of the majority of each bit, and
+of the training optimum that is cheapest for the test program.
 
 Paper: Appendix B. Not in the paper: balanced accuracy, the two other baselines, counts of infeasible
 programs; rows past K = 12 are sampled, not listed.
@@ -36,7 +35,7 @@ DRAWN, MOST_CHANGED = 4000, 0.3
 
 
 def baselines(programs: ProgramSet) -> dict[str, tuple[dict[str, float], Floats]]:
-    """Answers that need no learned constraints: their test figures, and the points."""
+    """Test figures and points of answers that need no learned constraints, by name."""
     train, test = programs.train, programs.test
     majority = np.repeat((2 * train.optima.mean(0)[None] > 1).astype(np.float64), len(test), axis=0)
     cheapest = train.optima[np.argmin(test.costs @ train.optima.T, axis=1)]
@@ -49,7 +48,8 @@ def baselines(programs: ProgramSet) -> dict[str, tuple[dict[str, float], Floats]
 
 
 def solution_figures(programs: ProgramSet, points: Floats) -> dict[str, float]:
-    """Bitwise accuracy; satisfied pairs; solutions that are feasible, optimal, or cheaper than possible."""
+    """Percentages of correct bits, of satisfied pairs, and of solutions that are feasible, optimal, or
+    cheaper than the proven optimum."""
     test = programs.test
     cost = (test.costs * points).sum(1)
     feasible = programs.feasible(points)
@@ -63,7 +63,8 @@ def solution_figures(programs: ProgramSet, points: Floats) -> dict[str, float]:
 
 
 def rows_that_hold(network: Network, points: Floats, seed: int = 0) -> float:
-    """The share of (point, row of Theorem 1) pairs that hold; past K = 12 over seeded random subsets."""
+    """The share of (point, row of Theorem 1) pairs that hold; for K above 12, over rows of seeded random
+    subsets."""
     if network.K <= MOST_LISTED:
         return float(to_inequalities(network).satisfied(points).mean())
     subsets = np.random.default_rng(seed).integers(0, 2, (SAMPLED_ROWS, network.K)).astype(np.float64)
@@ -73,7 +74,7 @@ def rows_that_hold(network: Network, points: Floats, seed: int = 0) -> float:
 def network_figures(
     network: RectifierNetwork, programs: ProgramSet, tell: Tell | None = None
 ) -> tuple[dict[str, float], Predicted]:
-    """All figures of a network, and its predicted solutions of the test programs."""
+    """All figures of a network, and its solutions of the test programs."""
     gold = programs.test.optima
     held_out = flip_examples(programs.test).accuracy(network)
     found = predict(network, programs.test.costs, tell=tell)
@@ -89,8 +90,8 @@ def network_figures(
 
 
 def recovery(network: Network, programs: ProgramSet, seed: int = 0) -> dict[str, float]:
-    """Learned constraints beside the hidden ones: on points drawn near the planted one, how often both sets
-    say the same; and of each hidden row the cosine with the most similar row of Theorem 1, on average."""
+    """Learned constraints compared with the hidden ones: how often both have the same verdict on points near
+    the planted one; and the cosine of each hidden row with its most similar row of Theorem 1, on average."""
     random = np.random.default_rng(seed)
     share = random.uniform(0.0, MOST_CHANGED, (DRAWN, 1))
     changed = random.random((DRAWN, len(programs.planted))) < share

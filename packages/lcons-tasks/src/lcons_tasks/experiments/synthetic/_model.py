@@ -1,24 +1,24 @@
-"""A rectifier network from optima (positives) and proven negatives.
+"""Networks learned from optima (positives) and proven negatives, and programs solved under them.
 
-psi is the assignment z itself. Training sees z - mu, where mu is the mean of the positives rounded to
-multiples of 2^-6, and the network is written back for z:
+psi is the assignment z itself. Training uses z - mu, where mu is the mean of the positives rounded to
+multiples of 2^-6, and the network is then rewritten for z:
 
     w . (z - mu) + b = w . z + (b - w . mu)
 
-so the set of networks is the same, but a unit starts with its boundary among the optima: without this most
-restarts end with units that are never active. The network for z is rounded to multiples of 2^-20 and is the
-one that is measured.
+So the set of possible networks is the same, but each unit starts with its boundary among the optima; without
+this, most restarts end with units that are never active. The network for z is rounded to multiples of 2^-20,
+and all measures use this network.
 
 Paper: Appendix B: Adam for 1000 epochs, rate and decay by cross-validation (`GRIDS["synthetic"]`), negatives
 by flips that lower the cost. Not in the paper: centred psi, restarts, both labels weighing the same.
 
-Programs solved under learned constraints in place of the hidden ones.
+Programs are solved under learned constraints instead of the hidden ones:
 
     minimise c . z   subject to   the network accepts z                     lifted by default, checked exactly
 
-A program that no point satisfies is solved softly: `weight * max(0, -margin(z))` is added to its cost, with
-weight sum_j |c_j|, so that one unit of violation costs as much as all decisions together. Such programs are
-counted.
+If no point satisfies the constraints of a program, it is solved softly: `weight * max(0, -margin(z))` is
+added to its cost, with weight sum_j |c_j|, so that one unit of violation costs as much as all decisions
+together. Such programs are counted.
 
 Paper: Appendix B. Not in the paper: the lifted form, the check of every solution, the soft mode.
 """
@@ -49,7 +49,7 @@ from lcons_tasks.experiments.synthetic._corpus import Programs
 
 _GRID = GRIDS["synthetic"]
 _CENTRE = 64.0
-# The paper's grid, by cross-validation; and one rate, without.
+# The paper's grid with cross-validation; and one learning rate without it.
 SEARCHED = Recipe(
     learning_rate=_GRID.learning_rate,
     decay=_GRID.decay,
@@ -63,19 +63,20 @@ FIXED = replace(SEARCHED, learning_rate=0.01, decay=0.0)
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """Distinct assignments: positives (P, d), and negatives (N, d) that are proven infeasible."""
+    """Distinct assignments: positives (P, d), and negatives (N, d) that are proven to be infeasible."""
 
     positives: Floats
     negatives: Floats
 
     def joined(self, more: Floats) -> Examples:
-        """With more negatives, each kept once, in order of appearance."""
+        """The examples with more negatives, each once, in order of appearance."""
         points = np.concatenate([self.negatives, more])
         _, first = np.unique(points, axis=0, return_index=True)
         return Examples(self.positives, points[np.sort(first)])
 
     def accuracy(self, network: Any) -> dict[str, float]:
-        """In percent: of all examples, of both labels alike, of positives and of negatives."""
+        """The percentage of correctly classified examples: over all, the mean over both labels, of positives
+        and of negatives."""
         good, bad = network.accepts(self.positives), ~network.accepts(self.negatives)
         right = [100.0 * float(side.mean()) for side in (good, bad)]
         return {
@@ -95,7 +96,7 @@ class Learned:
 
 
 def flip_examples(programs: Programs) -> Examples:
-    """Optima, and optima with one bit flipped so that they cost less."""
+    """Optima as positives, and optima with one bit flipped to a lower cost as negatives."""
     d = programs.costs.shape[1]
     space = FeatureSpace([binary("z", [str(j) for j in range(d)])])
     found = LabelledExamples.of(
@@ -105,7 +106,7 @@ def flip_examples(programs: Programs) -> Examples:
 
 
 def learn(examples: Examples, K: int, recipe: Recipe, seed: int) -> Learned:
-    """The network with K units that separates the examples best."""
+    """The network with K units that separates the examples best, and its configuration."""
     centre = np.rint(_CENTRE * examples.positives.mean(0)) / _CENTRE
     learner = replace(recipe, hidden=K, seed=seed).learner()
     points = np.concatenate([examples.positives, examples.negatives])
@@ -118,21 +119,21 @@ def learn(examples: Examples, K: int, recipe: Recipe, seed: int) -> Learned:
 
 @dataclass(frozen=True, eq=False)
 class Predicted:
-    """Points (N, d), and which programs were infeasible and solved softly."""
+    """Points (N, d), and the indices of programs that were infeasible and solved softly."""
 
     points: Floats
     infeasible: tuple[int, ...] = ()
 
 
 def unconstrained(costs: Floats) -> Floats:
-    """(N, d) the points of least cost without constraints; a bit that costs nothing is 0."""
+    """(N, d) the points of least cost without constraints; a bit without cost is 0."""
     return (costs < 0).astype(np.float64)
 
 
 def predict(
     network: Network, costs: Floats, *, form: Form | str = Form.LIFTED, tell: Tell | None = None
 ) -> Predicted:
-    """The best point of each program that the network accepts."""
+    """The best point of each program among those that the network accepts."""
     points, infeasible = [], []
     for i, c in enumerate(costs):
         found = _best(network, c, None, form)
@@ -140,7 +141,9 @@ def predict(
             infeasible.append(i)
             found = _best(network, c, float(np.abs(c).sum()), form)
         if found.status is not Status.OPTIMAL:
-            raise LconsError(f"program {i} ended with {found.status}; use fewer hidden units.")
+            raise LconsError(
+                f"expected a solution of program {i}, found {found.status}; use fewer hidden units."
+            )
         points.append([found.values[j] for j in range(len(c))])
         if tell is not None:
             tell((i + 1) / len(costs), f"program {i + 1} of {len(costs)}")
@@ -148,7 +151,7 @@ def predict(
 
 
 def _best(network: Network, c: Floats, weight: float | None, form: Form | str) -> Assignment:
-    """The answer for one program; its score is minus the cost, its values are named by position."""
+    """The answer for one program: its score is minus the cost, and positions are the names of its values."""
     program = Program({j: Variable(j, -float(cost)) for j, cost in enumerate(c)})
     grounded = ground_columns(network, list(range(len(c))), weight=weight)
     return solve(program, [grounded], form=form, explain=False)

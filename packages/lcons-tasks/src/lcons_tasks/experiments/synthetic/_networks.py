@@ -1,4 +1,4 @@
-"""The programs of a cell, and the networks that are learned from them: stages of their own.
+"""The programs of a cell, and the networks that are learned from them, as separate stages.
 
 Paper: Appendix B.
 """
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from lcons_tasks.experiments.engine._jobs import Tell
     from lcons_tasks.experiments.engine._kept import Stages
 
-# With more units than the paper's the rate is not searched: it takes long, and changes little.
+# With more units than in the paper, the rate is not searched: this would take long and change little.
 MOST_SEARCHED = 10
 
 
 @dataclass(frozen=True)
 class Cell:
-    """An instance by seed, K, and at most how many counterexample-guided rounds (0: none)."""
+    """An instance by seed, K, and the largest number of counterexample-guided rounds (0: none)."""
 
     seed: int
     hidden: int
@@ -43,12 +43,12 @@ class Cell:
 
     @property
     def place(self) -> str:
-        """The file of its constraint."""
+        """The path of its constraint file, without suffix."""
         return f"instance-{self.seed}/K{self.hidden}{'-rounds' if self.rounds else ''}"
 
 
 def instance(cell: Cell, kept: Stages, tell: Tell | None = None) -> ProgramSet:
-    """The programs of a cell, drawn and solved or read."""
+    """The programs of a cell, drawn and solved now or read from their stage."""
 
     def make(folder: Path) -> None:
         save_programs(generate(cell.seed, cell.recipe, tell), folder / "programs.npz")
@@ -60,11 +60,11 @@ def instance(cell: Cell, kept: Stages, tell: Tell | None = None) -> ProgramSet:
 
 
 def first_network(cell: Cell, kept: Stages) -> Learned:
-    """The network without rounds, learned or read."""
+    """The network without rounds, learned now or read from its stage."""
     examples = flip_examples(instance(cell, kept).train)
     settings = SEARCHED if cell.hidden <= MOST_SEARCHED else FIXED
     if len(examples.positives) < settings.folds:
-        # Too few distinct optima to choose by cross-validation.
+        # There are too few distinct optima for cross-validation.
         settings = FIXED
 
     def make(folder: Path) -> None:
@@ -88,7 +88,8 @@ def first_network(cell: Cell, kept: Stages) -> Learned:
 def constraint(
     cell: Cell, kept: Stages, tell: Tell | None = None
 ) -> tuple[LearnedConstraint, dict[str, Any]]:
-    """The constraint of a cell after its rounds, learned or read, and how they went."""
+    """The constraint of a cell after its rounds, learned now or read from its stage, and facts about the
+    rounds."""
     first = first_network(cell, kept)
     if not cell.rounds:
         return as_constraint(first.network), {}
@@ -113,7 +114,7 @@ def constraint(
 
 
 def as_constraint(network: RectifierNetwork) -> LearnedConstraint:
-    """A network on assignments as a constraint: the variables are z1, z2, ..."""
+    """A network on assignments as a constraint, with variables z1, z2, ..."""
     space = FeatureSpace([binary("z", [f"z{j + 1}" for j in range(network.d)])])
     return LearnedConstraint(network, space)
 

@@ -1,4 +1,4 @@
-"""The paper's figures by the number of hidden units, in percent; and those of a solver without constraints.
+"""The paper's figures by number of hidden units, in percent, and those of a solver without constraints.
 
 Paper: Appendix B, Table 5.
 """

@@ -1,4 +1,4 @@
-"""Counterexample-guided rounds: what the learned constraints still allow, and must not.
+"""Counterexample-guided rounds: points that the learned constraints still allow become negatives.
 
     repeat:  solve every training program under the network
              z is a counterexample  iff  c_i . z < c_i . z_i  for some training program i
@@ -6,12 +6,13 @@
              else add them to the negatives, and learn again
 
 z_i is a proven optimum and costs are integers, so a point that is strictly cheaper for *any* training program
-is infeasible: no false negative can arise, whichever program it was found for. The same test certifies points
-in bulk without a solver: on the way from a counterexample to the optimum of its program, bits are flipped one
-by one in a seeded order, and each point that is still certified is a negative too, nearer to the boundary.
+is infeasible: every negative is correct, whichever program it was found for. The same test certifies many
+points without a solver: on the way from a counterexample to the optimum of its program, bits are flipped one
+by one in a seeded order, and each point that is still certified becomes a negative, too, nearer to the
+boundary.
 
-The network of the round with the fewest unsolved training programs is kept, the first where tied. Test
-programs play no part.
+The chosen network is that of the round with the fewest unsolved training programs (the first in a tie). Test
+programs are not used.
 
 Not in the paper.
 """
@@ -39,7 +40,7 @@ from lcons_tasks.experiments.synthetic._model import (
 
 @dataclass(frozen=True)
 class RoundSettings:
-    """`rounds`: at most so many networks; `walks`: ways back to the optimum a counterexample."""
+    """`rounds`: the largest number of networks; `walks`: the ways back to the optimum per counterexample."""
 
     rounds: int = 12
     walks: int = 1
@@ -52,8 +53,8 @@ class RoundSettings:
 
 @dataclass(frozen=True)
 class Round:
-    """One round: negatives it learned from, training programs whose optimal cost it misses, infeasible ones,
-    counterexamples it found and negatives it added."""
+    """The counts of one round: negatives in training, training programs that are not solved to their optimal
+    cost, infeasible programs, counterexamples, and added negatives."""
 
     negatives: int
     unsolved: int
@@ -86,7 +87,8 @@ def run_rounds(
     tell: Tell | None = None,
     first: Learned | None = None,
 ) -> Rounds:
-    """Rounds from the flips on, or from a network that was learned from them, to a fixpoint or the budget."""
+    """Rounds up to a fixpoint or the budget; the first network is learned from the flips, or given as
+    `first`."""
     settings = settings or RoundSettings()
     examples = flip_examples(programs)
     history: list[Round] = []
@@ -123,7 +125,7 @@ def run_rounds(
 def counterexamples(
     points: Floats, owners: Sequence[int] | Any, programs: Programs, walks: int, seed: int
 ) -> Floats:
-    """The points, and what is still certified on ways from each to the optimum of the program it is of."""
+    """The points, and the certified points on ways from each to the optimum of its program."""
     random = np.random.default_rng(seed)
     found = [points]
     for point, owner in zip(points, owners, strict=True):
