@@ -1,9 +1,8 @@
 """Documents of runs, and their renderings: Markdown, one self-contained HTML page, and the terminal.
 
-    a task, or files of one's own -> Document -> to_markdown, to_html, to_terminal, document.json
+    a task, or files of the user -> Document -> to_markdown, to_html, to_terminal, document.json
 
-The page loads nothing, every text is escaped where it enters, and its policy lets nothing but its own script
-run.
+The page loads nothing, escapes every text, and has a policy under which only its own script can run.
 
 Not in the paper.
 """

@@ -1,4 +1,4 @@
-"""Answers as columns: words, POS tags, gold labels, and those without and with constraints."""
+"""Answers as columns: words, POS tags, gold labels, labels without constraints and labels with them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def write_predictions(
     exact: Sequence[Sequence[str]],
     constrained: Sequence[Sequence[str]],
 ) -> None:
-    """Writes the labels that were predicted for sentences."""
+    """Writes the predicted labels of sentences, without and with constraints."""
     answers = (
         Sentence(s.words, tuple(c), {"pos": s.columns["pos"], "gold": s.labels, "exact": tuple(e)})
         for s, e, c in zip(sentences, exact, constrained, strict=True)

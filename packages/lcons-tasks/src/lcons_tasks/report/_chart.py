@@ -1,7 +1,7 @@
-"""A line chart as a small SVG that stands by itself: figures by a size, on a logarithmic scale.
+"""A line chart as a small, self-contained SVG: figures by size, on a logarithmic scale.
 
-Readable in light and dark (it takes the page's colours), with a title and a description for those who do not
-see it, and a point's figures as its tooltip. Bars are intervals.
+It uses the colours of the page, so it is readable in light and dark mode. It has a title and a description
+for screen readers, and a tooltip per point. Bars are intervals.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ LEFT, RIGHT, TOP, BOTTOM = 56, 20, 32, 46
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 DASHES = ("", "6 3", "2 3", "8 3 2 3", "1 4", "12 4")
 STEPS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
-# Legends stand in columns below.
+# The legend has columns below the chart.
 COLUMNS, LINE, LONGEST = 2, 19, 48
-# Between the names of two sizes.
+# The least distance between two numbers on the axis of sizes.
 APART = 36.0
 
 
 @dataclass(frozen=True)
 class Point:
-    """A point of a line, and the ends of its interval."""
+    """A point of a line, with the ends of its interval if it has one."""
 
     size: float
     value: float
@@ -37,7 +37,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Line:
-    """A line with its place in the legend."""
+    """A line with its style, its points and its place in the legend."""
 
     name: str
     colour: str
@@ -48,7 +48,7 @@ class Line:
 
 
 def to_svg(curve: Curve) -> str:
-    """The chart of a curve.
+    """The chart of a curve as SVG.
 
     >>> chart = to_svg(Curve("Curve", "references", "accuracy", {"exact": {5: 60.0, 300: 90.0}}))
     >>> chart.startswith("<svg") and "exact" in chart
@@ -94,7 +94,7 @@ def to_svg(curve: Curve) -> str:
 
 
 def _scale(low: float, high: float) -> tuple[float, float, list[float]]:
-    """Round bounds around the figures, and the ticks between."""
+    """Round bounds of the figures, and the ticks between them."""
     step = next((step for step in STEPS if (high - low) / step <= 8), (high - low) / 8)
     first, last = math.floor(low / step), math.ceil(high / step)
     last = max(last, first + 1)
@@ -102,7 +102,7 @@ def _scale(low: float, high: float) -> tuple[float, float, list[float]]:
 
 
 def _apart(sizes: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The sizes that have room for their names, the last before others."""
+    """The sizes whose numbers fit on the axis; the largest size comes first."""
     kept: list[tuple[float, float]] = []
     for size, x in reversed(sizes):
         if not kept or kept[-1][1] - x >= APART:

@@ -1,8 +1,8 @@
-"""The coefficients of a constraint: of single hidden units, coloured, and the inequalities of Theorem 1.
+"""The coefficients of a constraint: those of single hidden units as a heat map, and Theorem 1's inequalities.
 
-Theorem 1 has a row for every set S of hidden units, with coefficients -sum_{k in S} w_k and bias
-1 - sum_{k in S} b_k. The heat map has the rows of the single units, of which all others are made: below zero
-pushes towards forbidden, above it towards allowed. The numbers stand in the cells, so it is a text table.
+Theorem 1 has one row per set S of hidden units, with coefficients -sum_{k in S} w_k and bias 1 - sum_{k in S}
+b_k. The heat map shows the rows of single units, from which all other rows are computed. Values below zero
+push towards forbidden, values above zero towards allowed. The heat map is a table with numbers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from lcons_tasks.report._document import Table
 
 LEVELS = 5
 MOST_VALUES = 60
-# With more units than this, cells have room for one digit only.
+# With more units than this, cells have room for only one digit.
 WIDE = 12
 MOST_ROWS = 2**12
 LISTED = 15
@@ -39,7 +39,7 @@ TERMS = 10
 
 @dataclass(frozen=True)
 class HeatMap:
-    """A block of psi: (class, number) of each value and unit."""
+    """The heat map of a block of psi: (CSS class, number) of each value and unit."""
 
     name: str
     units: int
@@ -48,7 +48,7 @@ class HeatMap:
 
 @dataclass(frozen=True)
 class InequalitiesView:
-    """How many rows there are, the percentage that simplification leaves, and the rows where they are few."""
+    """The number of rows in words, the percentage that simplification keeps, and the rows if they are few."""
 
     said: str
     share: float | None = None
@@ -56,7 +56,7 @@ class InequalitiesView:
 
 
 def level(value: float, largest: float) -> str:
-    """The class of a cell: `a1` to `a5` towards allowed, `f1` to `f5` towards forbidden, nothing at zero.
+    """The CSS class of a cell: `a1` to `a5` towards allowed, `f1` to `f5` towards forbidden, empty at zero.
 
     >>> level(-2.0, 2.0), level(0.1, 2.0), level(0.0, 2.0)
     ('f5', 'a1', '')
@@ -68,7 +68,7 @@ def level(value: float, largest: float) -> str:
 
 
 def heat_maps(constraint: LearnedConstraint) -> tuple[list[HeatMap], list[str]]:
-    """A heat map per block of psi, and one for the biases; and what is left out."""
+    """One heat map per block of psi and one for the biases, and notes on left-out values."""
     maps: list[HeatMap] = []
     notes: list[str] = []
     parts = constraint.network.parts
@@ -95,8 +95,8 @@ def _add_part(
         kept = _largest(own)
         if len(kept) < len(own):
             notes.append(
-                f"Of {len(own):,} values of {block.name}, the {len(kept)} with the largest coefficients are"
-                " shown."
+                f"The table of {block.name} shows the {len(kept)} values with the largest coefficients, of"
+                f" {len(own):,}."
             )
         rows = tuple((block.values[v], cells(own[v])) for v in kept)
         maps.append(HeatMap(f"{name}{block.name}", part.K, rows))
@@ -104,7 +104,7 @@ def _add_part(
 
 
 def _largest(coefficients: Floats) -> Sequence[int]:
-    """The values to show, in their order: all, or those with the largest coefficients."""
+    """The indices of the values to show, in order: all, or those with the largest coefficients."""
     if len(coefficients) <= MOST_VALUES:
         return range(len(coefficients))
     size = np.abs(coefficients).max(1)
@@ -112,13 +112,13 @@ def _largest(coefficients: Floats) -> Sequence[int]:
 
 
 def inequalities_view(constraint: LearnedConstraint) -> InequalitiesView:
-    """How many rows there are before and after simplification, and the rows, where they are few."""
+    """The numbers of rows before and after simplification, and the rows if they are few."""
     total = estimate_rows(constraint.network).rows
     if total >= MOST_ROWS:
         return InequalitiesView(
-            f"{many(total)} inequalities (K = {constraint.network.K}), too many to list or simplify; the"
-            f" lifted form says the same in {constraint.network.K + len(constraint.network.parts):,} rows"
-            f" with {constraint.network.K:,} more variables."
+            f"{many(total)} inequalities (K = {constraint.network.K}): too many to list or simplify. The"
+            f" lifted form is equivalent and has {constraint.network.K + len(constraint.network.parts):,}"
+            f" rows with {constraint.network.K:,} additional variables."
         )
     rows = to_inequalities(constraint.network)
     simple = simplify(constraint)
@@ -129,10 +129,10 @@ def inequalities_view(constraint: LearnedConstraint) -> InequalitiesView:
 
 def _counts(simple: SimplifiedRows, total: int) -> str:
     why = [f"{n:,} {reason}" for reason, n in simple.counts().items() if n]
-    kind = "no fewer would do" if simple.minimal else "sound, perhaps not the fewest"
-    said = f"{total:,} before, {len(simple):,} after simplification ({kind})."
+    kind = "the fewest possible" if simple.minimal else "equivalent, but perhaps not the fewest"
+    said = f"{total:,} inequalities before, {len(simple):,} after simplification ({kind})."
     if why:
-        said += f" Left out: {', '.join(why)}."
+        said += f" Left out, by reason: {', '.join(why)}."
     if simple.rounded:
         said += " The rows are rounded to float64."
     return said
@@ -154,10 +154,8 @@ def _listed(space: FeatureSpace, rows: LinearInequalities, simple: SimplifiedRow
         )
         for m in shown
     )
-    caption = (
-        "Inequalities" if whole else f"The first {len(shown)} of {len(kept):,} inequalities that are kept"
-    )
-    return Table(caption, ("row", "units S", "inequality", "simplified"), body)
+    caption = "Inequalities" if whole else f"The first {len(shown)} of {len(kept):,} kept inequalities"
+    return Table(caption, ("row", "units S", "inequality", "kept or left out"), body)
 
 
 def _units(rows: LinearInequalities, m: int) -> str:
@@ -167,7 +165,7 @@ def _units(rows: LinearInequalities, m: int) -> str:
 
 
 def inequality(space: FeatureSpace, coefficients: Floats, bias: float, terms: int = TERMS) -> str:
-    """A row with names, the largest terms where there are many.
+    """An inequality with names; only the largest terms if there are many.
 
     >>> from lcons_core._space import one_hot
     >>> inequality(FeatureSpace([one_hot("source", ["Person", "Place"])]), np.array([0.0, 2.0]), 1.5)
@@ -184,7 +182,7 @@ def inequality(space: FeatureSpace, coefficients: Floats, bias: float, terms: in
 
 
 def _leading(parts: list[str]) -> int:
-    """1 where the first term is negative: its sign stands close to it."""
+    """1 if the first term is negative, because its sign has no space after it; otherwise 0."""
     return int(parts[0].startswith("\N{MINUS SIGN}"))
 
 

@@ -1,6 +1,6 @@
-"""The constraints of a run: words, matrix, heat map and inequalities of each.
+"""The constraints of a run on the page: rules in words, matrix, heat map and inequalities of each.
 
-Which are shown is bounded, as to explain them is most of the work of a page.
+The number of shown constraints is limited, because explaining them is most of the work for a page.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from lcons_tasks.report._predictions import Answered, gold_parts, read_predictio
 from lcons_tasks.report._rules import RulesView, rules_view
 from lcons_tasks.report._run import Run, digest
 
-# Seconds to explain a constraint, as measured: of a domain too large to enumerate, of many points, of few.
+# Measured seconds to explain a constraint: with a domain too large to enumerate, with many points, with few.
 LARGE, MANY_POINTS, SMALL = 2.5, 1.5, 0.1
 MANY = 2000
-# As many names are listed one by one.
+# At most this many names are listed.
 LISTED = 6
 
 Tell = Callable[[str], None]
@@ -30,8 +30,8 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Limits:
-    """How much of each run is shown: sets of constraints, files of predictions as many, and sentences; and
-    how many seconds, as estimated, its constraints may take to explain."""
+    """Limits of what a page shows per run: `sets` of constraints and as many files of predictions,
+    `sentences` per file, and the estimated `seconds` to explain its constraints."""
 
     sets: int = 2
     sentences: int = 200
@@ -40,7 +40,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class ConstraintBody:
-    """The four parts of a constraint, without those that take too long; what it rejects of gold labels."""
+    """The four parts of a constraint (None if one takes too long), and the share of gold that it rejects."""
 
     rejects: str
     rejects_any: bool
@@ -54,7 +54,7 @@ class ConstraintBody:
 
 @dataclass(frozen=True)
 class ConstraintItem:
-    """A constraint of the set of a number."""
+    """A constraint; `set` is the number of its set."""
 
     name: str
     described: str
@@ -64,7 +64,7 @@ class ConstraintItem:
 
 @dataclass(frozen=True)
 class ConstraintsView:
-    """The constraints of some sets, and how many sets are left out."""
+    """The constraints of the shown sets, and a note on sets that are left out."""
 
     id: str
     names: tuple[str, ...]
@@ -74,15 +74,15 @@ class ConstraintsView:
 
 @dataclass
 class Bodies:
-    """What was made of constraint files already, by content: splits often agree to the byte. Files that are
-    not `explained` have no words and no inequalities."""
+    """Cache of the parts of constraint files, by content, because splits often have equal files. Files that
+    are not in `explained` have no rules in words and no inequalities."""
 
     explained: frozenset[Path]
     made: dict[tuple[str, Path | None], ConstraintBody] = field(default_factory=dict)
     golds: dict[Path, list[Answered]] = field(default_factory=dict)
 
     def of(self, path: Path, constraint: LearnedConstraint, gold: Path | None) -> ConstraintBody:
-        """The parts of a constraint."""
+        """The parts of the constraint in a file."""
         key = digest(path), gold
         if key not in self.made:
             if gold is not None and gold not in self.golds:
@@ -96,7 +96,7 @@ class Bodies:
 def constraint_body(
     constraint: LearnedConstraint, gold: Ints | None, file: str = "", whole: bool = True
 ) -> ConstraintBody:
-    """Words, matrix, heat map and inequalities; `file` has the gold labels."""
+    """Rules in words, matrix, heat map and inequalities; `file` is the name of the file of gold labels."""
     rejects, any_rejected = _rejects(constraint, gold)
     matrices, matrix_note = matrix_views(constraint)
     maps, notes = heat_maps(constraint)
@@ -113,7 +113,7 @@ def constraint_body(
 
 
 def _rejects(constraint: LearnedConstraint, gold: Ints | None) -> tuple[str, bool]:
-    """What the constraint rejects of the gold labels."""
+    """A sentence on the gold labels that the constraint rejects, and whether it rejects any."""
     if gold is None or not len(gold):
         return "", False
     rejected = int((~constraint.verdicts(constraint.space, gold)).sum())
@@ -132,7 +132,8 @@ def described(constraint: LearnedConstraint) -> str:
 def constraints_view(
     run: Run, blocks: Sequence[Constraints], id: str, bodies: Bodies, tell: Tell
 ) -> ConstraintsView | None:
-    """The constraints of blocks; None where there are none. `tell` hears of each before it is looked at."""
+    """The constraints of blocks; None if there are none. `tell` is called with the name of each
+    constraint."""
     items = []
     for number, block in enumerate(blocks):
         for file in block.files:
@@ -142,12 +143,12 @@ def constraints_view(
             body = bodies.of(path, constraint, gold_file(run, block))
             items.append(ConstraintItem(path.stem, f"{block.name}; {described(constraint)}", number, body))
     left_out = len(run.sets) - len(blocks)
-    note = f"{len(blocks)} of {len(run.sets)} sets of constraints are on this page." if left_out else ""
+    note = f"This page shows {len(blocks)} of {len(run.sets)} sets of constraints." if left_out else ""
     return ConstraintsView(id, tuple(one.name for one in blocks), tuple(items), note) if items else None
 
 
 def gold_file(run: Run, block: Constraints) -> Path | None:
-    """The file that has the gold labels of a set."""
+    """The file with the gold labels of a set, if there is one."""
     return run.folder / block.predictions if block.predictions else next(iter(run.gold), None)
 
 
@@ -162,7 +163,7 @@ def shown_files(run: Run, limits: Limits) -> list[Path]:
 
 
 def parts_in_words(run: Run, limits: Limits) -> list[str]:
-    """Which sets of constraints and files of predictions a page shows of a run, and which not."""
+    """Lines on the sets of constraints and files of predictions that a page shows and leaves out."""
     lines = []
     for what, blocks in (("sets of constraints", run.sets), ("files of predictions", run.predictions)):
         shown, rest = ([one.name for one in own] for own in (blocks[: limits.sets], blocks[limits.sets :]))
@@ -176,8 +177,8 @@ def parts_in_words(run: Run, limits: Limits) -> list[str]:
 
 
 def explained(run: Run, limits: Limits) -> dict[Path, float]:
-    """The constraint files that a page explains, and about how many seconds each takes: the quickest first,
-    as many as there is time for. `DamagedFile` where one cannot be read."""
+    """The constraint files that a page explains, with the estimated seconds of each: the quickest first,
+    until the time is used up. Raises `DamagedFile` if a file cannot be read."""
     found: dict[Path, float] = {}
     seconds = {path: seconds_of(load(path)) for path in shown_files(run, limits)}
     for path in sorted(seconds, key=seconds.__getitem__):
@@ -187,6 +188,6 @@ def explained(run: Run, limits: Limits) -> dict[Path, float]:
 
 
 def seconds_of(constraint: LearnedConstraint) -> float:
-    """How long it takes to explain a constraint, about."""
+    """The estimated seconds to explain a constraint."""
     size = constraint.space.size
     return LARGE if size > ENUMERATION_LIMIT else MANY_POINTS if size >= MANY else SMALL

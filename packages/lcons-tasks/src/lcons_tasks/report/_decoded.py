@@ -1,9 +1,10 @@
-"""What `lcons decode --json` writes, read with suspicion: a sequence a line, before and after decoding.
+"""Reader of the output of `lcons decode --json`: one sequence per line, with labels before and after
+decoding.
 
     {"id", "words", "pos", "gold", ..., "labels", "without", "score", "status", "changed", "violations"}
 
-`without` are the labels that the scores alone give. Which columns there are is up to whoever made the scores;
-of these, `words` and `gold` have a meaning here.
+`without` are the best labels by the scores alone. The file of scores determines the columns; `words` and
+`gold` have a meaning here. Every line is checked, because other programs may have written the file.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from lcons_core import InvalidInput
 from lcons_decode.files import NO_LABEL, WORDS
 
 GOLD = "gold"
-# The task of such files.
+# The name of the task of such files.
 DECODE = "decode"
-# What else an object has that is no column.
+# Members of an object that are not columns.
 _MEMBERS = ("id", "score", "status", "changed", "violations")
 MAX_BYTES = 2**27
 
@@ -29,8 +30,8 @@ Strings = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Decoded:
-    """A sequence: labels `without` constraints and with them, `_` where there is no answer; what it is
-    called, columns that constraints may read, and the constraints that its labels break, once a place."""
+    """A sequence: its name, columns that constraints may read, the labels `without` constraints and with them
+    (`_` if there is no answer), and the constraints that its labels break, once per place."""
 
     name: str
     words: Strings | None
@@ -43,7 +44,7 @@ class Decoded:
 
 
 def is_decoded(path: Path) -> bool:
-    """Whether the first line of a file is an object with labels; a constraint file has none."""
+    """Whether the first line of a file is an object with `labels`, which a constraint file does not have."""
     try:
         with path.open("rb") as file:
             first = next((line for line in iter(lambda: file.readline(MAX_BYTES), b"") if line.strip()), b"")
@@ -54,14 +55,14 @@ def is_decoded(path: Path) -> bool:
 
 
 def read_decoded(path: Path) -> Iterator[Decoded]:
-    """The sequences of a file, in order; `InvalidInput` where a line is not as it should be."""
+    """The sequences of a file, in order; raises `InvalidInput` if a line is malformed."""
     size = path.stat().st_size
     if size > MAX_BYTES:
         raise InvalidInput(
-            f"expected at most {MAX_BYTES:,} bytes of labels in {str(path)!r}, found {size:,}; show a part of"
-            " its lines."
+            f"expected at most {MAX_BYTES:,} bytes of labels in {str(path)!r}, found {size:,}; use only some"
+            " of its lines."
         )
-    # The same few words and labels come again and again.
+    # The same words and labels occur often, so each string is stored once.
     known: dict[str, str] = {}
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
@@ -71,7 +72,7 @@ def read_decoded(path: Path) -> Iterator[Decoded]:
 
 
 class _Line:
-    """A line that is trusted in nothing."""
+    """A line whose every member is checked."""
 
     def __init__(self, content: bytes, number: int, path: Path, known: dict[str, str]) -> None:
         self.number, self.where, self.known = number, f"line {number} of {str(path)!r}", known

@@ -1,12 +1,12 @@
-"""A document: what a run has to say, as data; Markdown, HTML and the terminal are renderings of it.
+"""A document: the report of a run as data; Markdown, HTML and the terminal are renderings of it.
 
     Document = title, what was compared, headline, sections of blocks, files beside it, next command
     Block    = Text | Listing | Table | Gains | Curve | Claims | Facts | Picture | Constraints | Sentences
 
-A task returns one document and renders nothing. Figures stay numbers here: how many decimals, whether a
-spread or the paper's figure stands beside a mean, and colours are matters of a rendering.
+A task returns one document and renders nothing. Figures are numbers here: a rendering decides on decimals and
+colours, and whether it prints a spread or the paper's figure next to a mean.
 
-Files are named relative to the folder of the document, and stay inside it.
+Paths of files are relative to the folder of the document and stay inside it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from lcons_tasks.stats import Interval
 
 @dataclass(frozen=True)
 class Figure:
-    """A measure of one row: one value per seed or split, beside the paper's where it has one."""
+    """A measure of one row: one value per seed or split, and the paper's figure if it has one."""
 
     values: tuple[float, ...]
     paper: float | None = None
@@ -31,7 +31,7 @@ class Figure:
 
     def __post_init__(self) -> None:
         if not self.values:
-            raise InvalidInput("a figure needs at least one value: got none.")
+            raise InvalidInput("`values` of a figure needs at least one value: got none.")
 
     @property
     def mean(self) -> float:
@@ -58,9 +58,9 @@ class Listing:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows under named columns; the first cell of each row names it. `note` stands below.
+    """Rows under named columns; the first cell of a row is its name. `note` is printed below the table.
 
-    `best`: the largest figure of a column is the best one, so that a rendering may stress it.
+    `best`: the largest figure of a column is the best one, so a rendering may highlight it.
     """
 
     caption: str
@@ -80,7 +80,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Gain:
-    """What one row has over another, where (which cells), with its interval."""
+    """The gain of one row over another (`what`) in some cells (`where`), with its interval."""
 
     what: str
     where: str
@@ -97,9 +97,9 @@ class Gains:
 
 @dataclass(frozen=True)
 class Curve:
-    """Lines of figures by a size, such as the number of training sentences: {line: {size: value}}.
+    """Lines of figures by size, such as the number of training sentences: {line: {size: value}}.
 
-    `bands` are the bounds of intervals, {line: {size: (low, high)}}, for the points that have one.
+    `bands` are the bounds of intervals, {line: {size: (low, high)}}, of the points that have one.
     """
 
     caption: str
@@ -112,14 +112,14 @@ class Curve:
         sizes = [size for points in self.lines.values() for size in points]
         if not sizes or min(sizes) <= 0:
             raise InvalidInput(
-                f"curve {self.caption!r:.60} needs at least one point, and sizes above 0: got"
+                f"curve {self.caption!r:.60} needs at least one point and only sizes above 0: got"
                 f" {len(sizes)} points{f', the least size {min(sizes):g}' if sizes else ''}."
             )
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of the paper, whether it held here, and the figures that show it."""
+    """A claim of the paper, whether it holds here, and the figures that show this."""
 
     text: str
     held: bool
@@ -128,14 +128,14 @@ class Claim:
 
 @dataclass(frozen=True)
 class Claims:
-    """What the paper says of its tables, checked on ours."""
+    """The paper's claims about its tables, checked on this run."""
 
     claims: tuple[Claim, ...]
 
 
 @dataclass(frozen=True)
 class Facts:
-    """Names and what they are: corpus, hashes, seeds, options, versions."""
+    """Facts by name: corpus, hashes, seeds, options, versions."""
 
     caption: str
     facts: tuple[tuple[str, str], ...]
@@ -154,7 +154,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Constraints:
-    """Constraint files of one cell; `predictions` is the file whose gold labels show how often their rules
+    """Constraint files of one cell; the gold labels in the file `predictions` show how often their rules
     apply."""
 
     name: str
@@ -169,8 +169,8 @@ class Constraints:
 class Change:
     """One sentence that constraints changed, and the rule behind the change, in words and as a sum.
 
-    Labels stand one per word, in IOB where spans of several words are meant. Relations are links: (first
-    word of the source's span, first word of the target's span, label).
+    There is one label per word, in IOB if spans may have several words. Relations are links: (first word of
+    the source's span, first word of the target's span, label).
     """
 
     words: tuple[str, ...]
@@ -193,15 +193,17 @@ class Change:
         for i, j, _ in (*self.links_before, *self.links_after, *(self.links_gold or ())):
             if not (0 <= i < len(self.words) and 0 <= j < len(self.words)):
                 raise InvalidInput(
-                    f"a link needs two of the {len(self.words)} words of its sentence: got {i} and {j}."
+                    f"a link needs the indices of two of the {len(self.words)} words of its sentence: got {i}"
+                    f" and {j}."
                 )
 
 
 @dataclass(frozen=True)
 class Sentences:
-    """Sentences that changed: some with the rule behind the change; `file` holds all predictions.
+    """Sentences that changed: `changes` are some of them, with the rule behind the change; `file` contains
+    all predictions.
 
-    `constraints` are the files of constraints that the answers obey: they give the rule behind other changes.
+    `constraints` are the files of constraints that the answers obey; they explain the other changes.
     """
 
     name: str
@@ -225,7 +227,7 @@ class Section:
 
 
 class Verdict(StrEnum):
-    """What the interval of a gain says."""
+    """The verdict of the interval of a gain."""
 
     BETTER = "better"
     WORSE = "worse"
@@ -234,18 +236,18 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Headline:
-    """The one comparison that a document is about: what without constraints, what with them, and the gain."""
+    """The main comparison of a document: the figures without and with constraints, and the gain."""
 
     measure: str
     without: Figure
     within: Figure
     gain: Interval | None
     without_is: str = "without constraints"
-    within_is: str = "with learned ones"
+    within_is: str = "with learned constraints"
 
     @property
     def verdict(self) -> Verdict | None:
-        """What the interval says; None where there is none, because means alone do not show it."""
+        """The verdict of the interval; None without an interval, because means alone do not show it."""
         if self.gain is None:
             return None
         if self.gain.low > 0:
@@ -255,11 +257,11 @@ class Headline:
 
 @dataclass(frozen=True)
 class Document:
-    """Everything about a run, results first.
+    """The whole report of a run, results first.
 
-    `compared` says in one or two sentences what was compared with what and what each model reads;
-    `paper_corpus` names the corpus of the paper's figures where it is not the one used; `next_command` is
-    what to try next with data of one's own.
+    `compared` states in one or two sentences what was compared and what each model reads; `paper_corpus` is
+    the corpus of the paper's figures if the run used another one; `next_command` is a command to try next
+    with the user's own data.
     """
 
     title: str
@@ -274,12 +276,10 @@ class Document:
 
 
 def check_inside(*files: str | None) -> None:
-    """Raises `InvalidInput` where a file would be outside the folder of its document."""
+    """Raises `InvalidInput` if a file would be outside the folder of its document."""
     for file in files:
         if file is None:
             continue
         parts = file.replace("\\", "/").split("/")
         if not file or "\0" in file or ".." in parts or parts[0] == "" or parts[0].endswith(":"):
-            raise InvalidInput(
-                f"a document names files relative to its own folder: got {file!r:.80}, which is outside it."
-            )
+            raise InvalidInput(f"a document needs paths of files inside its own folder: got {file!r:.80}.")

@@ -1,6 +1,6 @@
-"""A document as Markdown that reads as it is; tables are aligned text.
+"""A document as Markdown that is readable as plain text, with aligned tables.
 
-What stands in a cell of any rendering is said here once: a mean with its spread, and the paper's figure in
+The text of a table cell is defined here for all renderings: a mean with its spread, and the paper's figure in
 brackets.
 """
 
@@ -32,7 +32,7 @@ from lcons_tasks.report._spans import Side, change_links, change_spans, gain, ha
 
 
 def to_markdown(document: Document) -> str:
-    """The whole document, results first."""
+    """The whole document as Markdown."""
     parts = [f"# {document.title}", document.compared]
     if document.headline is not None:
         parts.append(headline_line(document.headline, bold=True))
@@ -42,36 +42,37 @@ def to_markdown(document: Document) -> str:
         if section.blocks:
             parts += [f"## {section.title}", *(text for block in section.blocks for text in _block(block))]
     if document.next_command:
-        parts.append(f"Next: `{document.next_command}`")
+        parts.append(f"Next, with your own data: `{document.next_command}`")
     if document.provenance:
-        parts += ["## Provenance", aligned_table(["", "what"], list(document.provenance.items()))]
+        parts += ["## Provenance", aligned_table(["package", "version"], list(document.provenance.items()))]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def paper_note(corpus: str) -> str:
-    """What is to be said where the paper's figures are on another corpus."""
+    """The note on the paper's figures if they are for another corpus."""
     return (
-        f"The paper's figures are on {corpus}, another corpus than here: they are for orientation, not for"
-        " comparison."
+        f"The paper's figures were measured on {corpus}, not on the data of this run: use them for"
+        " orientation, not for comparison."
     )
 
 
 def headline_line(head: Headline, bold: bool = False) -> str:
-    """The headline in a line.
+    """The headline in one line.
 
     >>> from lcons_tasks.stats import Interval
-    >>> headline_line(Headline("F1", Figure((57.7,)), Figure((60.8,)), Interval(3.1, 1.0, 5.2)))
-    'F1: 57.7 without constraints, 60.8 with learned ones; gain +3.10 [+1.00, +5.20], better'
+    >>> gain = Interval(3.1, 1.0, 5.2)
+    >>> headline_line(Headline("F1", Figure((57.7,)), Figure((60.8,)), gain, "before", "after"))
+    'F1: 57.7 before, 60.8 after; gain [95% interval] +3.10 [+1.00, +5.20], better'
     """
     measure = f"**{head.measure}**" if bold else head.measure
-    gain = "" if head.gain is None else f"; gain {head.gain}, {head.verdict}"
+    gain = "" if head.gain is None else f"; gain [95% interval] {head.gain}, {head.verdict}"
     return (
         f"{measure}: {head.without.mean:.1f} {head.without_is}, {head.within.mean:.1f} {head.within_is}{gain}"
     )
 
 
 def mean_spread(values: Sequence[float], digits: int = 2) -> str:
-    """The mean of runs, and their standard deviation where there are several.
+    """The mean of values, and their standard deviation if there are several.
 
     >>> mean_spread([86.0, 87.0]), mean_spread([86.0])
     ('86.50 ± 0.71', '86.00')
@@ -81,7 +82,7 @@ def mean_spread(values: Sequence[float], digits: int = 2) -> str:
 
 
 def cell_text(cell: TableCell) -> str:
-    """A cell without the paper's figure.
+    """The text of a cell without the paper's figure.
 
     >>> cell_text(12000), cell_text(0.5), cell_text(None), cell_text(Figure((1.0,), paper=2.0))
     ('12,000', '0.50', '', '1.00')
@@ -96,14 +97,14 @@ def cell_text(cell: TableCell) -> str:
 
 
 def with_paper(cell: TableCell) -> str:
-    """A cell with the paper's figure in brackets."""
+    """The text of a cell with the paper's figure in brackets."""
     if not isinstance(cell, Figure) or cell.paper is None:
         return cell_text(cell)
     return f"{cell_text(cell)} ({cell.paper:.{cell.digits}f})"
 
 
 def aligned_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """The table with its columns padded to one width: the first to the left, the others to the right.
+    """A Markdown table with padded columns: the first is aligned to the left, the others to the right.
 
     >>> print(aligned_table(["", "1%"], [["exact", "82.11"]]))
     |       |    1% |
@@ -128,7 +129,7 @@ def _block(block: Block) -> Iterator[str]:
 
 def _table(table: Table) -> Iterator[str]:
     stated = any(isinstance(cell, Figure) and cell.paper is not None for row in table.rows for cell in row)
-    beside = ", with the paper's figure in brackets" if stated else ""
+    beside = ", with the paper's figures in brackets" if stated else ""
     yield f"{table.caption}{beside}:"
     yield aligned_table(table.columns, [[with_paper(cell) for cell in row] for row in table.rows])
     yield table.note
@@ -137,12 +138,13 @@ def _table(table: Table) -> Iterator[str]:
 def _gains(gains: Gains) -> Iterator[str]:
     yield f"{gains.caption}:"
     yield aligned_table(
-        ["gain", "where", "points [95%]"], [[one.what, one.where, str(one.interval)] for one in gains.gains]
+        ["comparison", "setting", "points [95% interval]"],
+        [[one.what, one.where, str(one.interval)] for one in gains.gains],
     )
 
 
 def _curve(curve: Curve) -> Iterator[str]:
-    yield f"{curve.caption}: {curve.up} by {curve.across}:"
+    yield f"{curve.caption} (one column per number of {curve.across}, figures: {curve.up}):"
     sizes = sorted({size for points in curve.lines.values() for size in points})
     yield aligned_table(
         [curve.across, *(f"{size:,g}" for size in sizes)],
@@ -155,7 +157,7 @@ def _curve(curve: Curve) -> Iterator[str]:
 
 def _claims(claims: Claims) -> Iterator[str]:
     rows = [[one.text, "held" if one.held else "not held", one.figures] for one in claims.claims]
-    yield aligned_table(["claim", "here", "figures"], rows)
+    yield aligned_table(["claim", "in this run", "figures"], rows)
 
 
 def _facts(facts: Facts) -> Iterator[str]:
@@ -165,13 +167,13 @@ def _facts(facts: Facts) -> Iterator[str]:
 
 def _constraints(constraints: Constraints) -> Iterator[str]:
     files = ", ".join(f"`{file}`" for file in constraints.files)
-    yield f"Constraints of {constraints.name}: {files}."
+    yield f"Constraint files of {constraints.name}: {files}."
 
 
 def _sentences(sentences: Sentences) -> Iterator[str]:
-    where = f"; all predictions: `{sentences.file}`" if sentences.file else ""
+    where = f"; all predictions are in `{sentences.file}`" if sentences.file else ""
     if sentences.changes or where:
-        yield f"{sentences.name}{where}{':' if sentences.changes else '.'}"
+        yield f"Sentences of {sentences.name}{where}{':' if sentences.changes else '.'}"
     yield "\n".join(_change(one) for one in sentences.changes)
 
 
@@ -179,13 +181,13 @@ def _change(one: Change) -> str:
     after, gold = bracketed(one, "after"), "" if one.gold is None else bracketed(one, "gold")
     lines = [f"- before: {bracketed(one, 'before')}", f"  after:  {after}"]
     if gold:
-        lines[-1] += f"  ({gain(one):+d} right)"
+        lines[-1] += f"  ({gain(one):+d} correct)"
         lines += [f"  gold:   {gold}"] if gold != after else []
     return "\n".join([*lines, *(f"  {said}" for said in (one.rule, one.why) if said)])
 
 
 def bracketed(one: Change, side: Side) -> str:
-    """The words of a sentence with spans in brackets, and links after it.
+    """A sentence with its spans in brackets and its links at the end.
 
     >>> labels = ("B-Person", "O", "O", "B-Location")
     >>> change = Change(("Ann", "lives", "in", "Oslo"), labels, labels, links_after=((0, 3, "LiveIn"),))

@@ -2,12 +2,12 @@
 
 | space | matrix |
 |---|---|
-| one-hot blocks | two blocks against each other; of windows, the pairs that forbid most by themselves |
-| binary block | two names that both hold |
-| count block | a name and its count |
+| one-hot blocks | the values of two blocks; for windows, those pairs of blocks that forbid most |
+| binary block | pairs of names that both hold |
+| count block | names and their counts |
 
-Of a long axis only the values with something to say are shown: some of their combinations are forbidden, and
-some are not. Values that say the same share a row. O stays, as labels are read against it.
+A long axis shows only values with some forbidden combinations and some others. Values with the same verdicts
+share a row. O is always shown, because it is the reference for other labels.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from lcons_tasks.report._verdicts import Codes, Combination, Source, axes_of, on
 MOST_MATRICES = 4
 MOST_VALUES = 48
 MOST_ONE_HOT = 10
-# A shorter axis is shown whole.
+# A shorter axis shows all its values.
 SHORT = 12
-# As many names are listed one by one.
+# At most this many names are listed.
 LISTED = 3
 
 SIGNS = {
@@ -40,7 +40,7 @@ SIGNS = {
 
 @dataclass(frozen=True, eq=False)
 class Matrix:
-    """Verdicts (rows, columns), with the share of completions that are accepted where it is known."""
+    """Verdicts (rows, columns), with the shares of accepted completions if they are known."""
 
     down: str
     across: str
@@ -52,7 +52,7 @@ class Matrix:
     left_out: int = 0
 
     def code(self, row: str, column: str) -> Combination:
-        """What becomes of two values, by name."""
+        """The verdict on two values, by name."""
         return Combination(int(self.codes[self.rows.index(row), self.columns.index(column)]))
 
     @property
@@ -62,16 +62,16 @@ class Matrix:
 
     @property
     def spread(self) -> float:
-        """How far the shares of completions that are accepted are apart."""
+        """The largest minus the smallest share of accepted completions."""
         return 0.0 if self.shares is None else float(np.ptp(self.shares))
 
     def count(self, verdict: Combination) -> int:
-        """How many cells have a verdict."""
+        """The number of cells with this verdict."""
         return int((self.codes == verdict).sum())
 
 
 def matrices(constraint: LearnedConstraint, most: int = MOST_MATRICES) -> tuple[list[Matrix], int]:
-    """The matrices to show, and how many pairs of one-hot blocks there are in all.
+    """The matrices to show, and the number of all pairs of one-hot blocks.
 
     >>> from lcons_core import RectifierNetwork
     >>> from lcons_core._space import FeatureSpace, one_hot
@@ -86,7 +86,7 @@ def matrices(constraint: LearnedConstraint, most: int = MOST_MATRICES) -> tuple[
     found = [_pair(constraint, source, i, j) for i, j in combinations(hot, 2)]
     if not found and len(hot) == 1:
         found = [_single(constraint, source, hot)]
-    # Where no pair forbids anything by itself, the one whose shares differ most says most.
+    # If no pair forbids anything by itself, the pair whose shares differ most is shown.
     best = sorted(range(len(found)), key=lambda k: (-found[k].forbids, -found[k].spread, -k))
     telling = [k for k in best[:most] if found[k].forbids] or best[:1]
     shown = [found[k] for k in sorted(telling)]
@@ -105,7 +105,7 @@ def _pair(constraint: LearnedConstraint, source: Source, i: int, j: int) -> Matr
 
 
 def _together(constraint: LearnedConstraint, source: Source, block: Block) -> Matrix:
-    """Two names of a binary block that both hold; on the diagonal, one that holds."""
+    """The matrix of two names of a binary block that both hold; on the diagonal, of one name."""
     axes = axes_of(constraint.space, block.name)
     kept = _strongest(constraint, axes)
     names = tuple(block.values[axes.index(i)] for i in kept)
@@ -129,7 +129,7 @@ def _together(constraint: LearnedConstraint, source: Source, block: Block) -> Ma
 def _single(
     constraint: LearnedConstraint, source: Source, axes: Sequence[int], block: Block | None = None
 ) -> Matrix:
-    """A row an axis, a column a value: what becomes of each value alone."""
+    """The matrix with one row per axis and one column per value: the verdict on each value by itself."""
     kept = _strongest(constraint, axes)
     found = [source.single(i) for i in kept]
     values = constraint.space.axes[kept[0]].values
@@ -150,7 +150,7 @@ def _single(
 
 
 def _strongest(constraint: LearnedConstraint, axes: Sequence[int]) -> list[int]:
-    """The axes with the largest weights, in their order, as many as can be shown."""
+    """The axes with the largest weights, in order, at most `MOST_VALUES`."""
     if len(axes) <= MOST_VALUES:
         return list(axes)
     W = np.concatenate([part.W for part in constraint.network.parts])
@@ -160,9 +160,9 @@ def _strongest(constraint: LearnedConstraint, axes: Sequence[int]) -> list[int]:
 
 @dataclass(frozen=True)
 class MatrixView:
-    """A matrix as it is shown: (class, sign) of each cell; without rows where a sentence says it all.
+    """A matrix on the page: (CSS class, sign) of each cell; without rows if one sentence is enough.
 
-    Values that say the same are named together.
+    Values with the same verdicts share a row or a column.
     """
 
     name: str
@@ -172,18 +172,19 @@ class MatrixView:
 
 
 def matrix_views(constraint: LearnedConstraint) -> tuple[list[MatrixView], str]:
-    """All matrices of a constraint, and what is left out."""
+    """All matrices of a constraint, and a note on pairs that are left out."""
     found, pairs = matrices(constraint)
     hot = sum(constraint.space.block(one.down).kind is Kind.ONE_HOT for one in found if one.down)
-    note = f"Of {pairs} pairs of blocks, the {hot} that forbid{'s'[: hot == 1]} most by themselves."
+    note = f"Pairs of blocks shown: {hot} of {pairs}, which forbid the most combinations by themselves."
     return [matrix_view(one) for one in found], note if hot < pairs else ""
 
 
 def matrix_view(matrix: Matrix) -> MatrixView:
-    """The rows and columns with something to say; where there are none, a sentence."""
+    """The rows and columns of a matrix to show; only a sentence if there are none."""
     name = f"{matrix.down} \N{MULTIPLICATION SIGN} {matrix.across}" if matrix.down else matrix.across
     forbidden, allowed = (matrix.count(one) for one in (Combination.FORBIDDEN, Combination.ALLOWED))
-    said = f"{forbidden:,} forbidden, {allowed:,} allowed of {matrix.codes.size:,}; {matrix.how}."
+    counts = f"{forbidden:,} forbidden and {allowed:,} allowed"
+    said = f"Of {matrix.codes.size:,} combinations, {counts}; {matrix.how}."
     if len(np.unique(matrix.codes)) == 1 and (matrix.shares is None or forbidden or allowed):
         return MatrixView(name, said)
     rows, columns = (_telling(matrix, axis) for axis in (0, 1))
@@ -205,8 +206,8 @@ def matrix_view(matrix: Matrix) -> MatrixView:
 
 
 def _telling(matrix: Matrix, axis: int) -> NDArray[np.intp]:
-    """The values of an axis to show: of a long one, those with forbidden combinations among others, and
-    O."""
+    """The indices of the values of an axis to show; of a long axis, O and those values with some forbidden
+    combinations and some others."""
     names = (matrix.rows, matrix.columns)[axis]
     if len(names) <= SHORT:
         return np.arange(len(names))
@@ -219,7 +220,7 @@ def _telling(matrix: Matrix, axis: int) -> NDArray[np.intp]:
 
 
 def _left_out(matrix: Matrix, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> list[str]:
-    """What is said of values that are not shown: those that are always forbidden by name."""
+    """Sentences on values that are not shown; they name those that are always forbidden."""
     said = []
     others = matrix.left_out
     for axis, (names, kept) in enumerate(((matrix.rows, rows), (matrix.columns, columns))):
@@ -233,12 +234,12 @@ def _left_out(matrix: Matrix, rows: NDArray[np.intp], columns: NDArray[np.intp])
             what = (matrix.down, matrix.across)[axis]
             said.append(f"Always forbidden: {f'{what} ' if what else ''}{listed(always, 12)}.")
     if others:
-        said.append(f"{others:,} values of which less or nothing is forbidden are left out.")
+        said.append(f"Left out are {others:,} values with fewer or no forbidden combinations.")
     return said
 
 
 def _alike(names: Sequence[str], signs: Sequence[tuple[tuple[str, str], ...]]) -> list[list[int]]:
-    """Values that say the same, in order; O stays by itself."""
+    """Groups of values with the same verdicts, in order; O is a group by itself."""
     found: dict[object, list[int]] = {}
     many = len(names) > SHORT
     for i, (name, own) in enumerate(zip(names, signs, strict=True)):
@@ -247,7 +248,7 @@ def _alike(names: Sequence[str], signs: Sequence[tuple[tuple[str, str], ...]]) -
 
 
 def listed(names: Sequence[str], most: int = LISTED) -> str:
-    """Names one by one, and how many more.
+    """The first names, and the number of the others.
 
     >>> listed(["NN", "NNS", "NNP", "VB", "VBD"])
     'NN, NNS, NNP and 2 more'
@@ -260,6 +261,6 @@ def _sign(matrix: Matrix, row: int, column: int) -> tuple[str, str]:
     code = Combination(int(matrix.codes[row, column]))
     class_, sign = SIGNS[code]
     if code is Combination.DEPENDS and matrix.shares is not None:
-        # 0 and 100 are other verdicts.
+        # 0 and 100 would be other verdicts.
         sign = str(min(99, max(1, round(100 * float(matrix.shares[row, column])))))
     return class_, sign

@@ -1,10 +1,9 @@
-"""Decoded sequences of one's own as a document: what constraints changed and, against gold labels, what that
-is worth.
+"""Decoded sequences of the user as a document: what constraints changed, and accuracy against gold labels.
 
     accuracy = right labels / labels        span F1 = 2 right spans / (found spans + gold spans)
 
-Intervals are paired bootstraps over sequences; of very many, neighbours are drawn together. The headline is
-span F1 where labels are IOB, as in the field, else accuracy.
+Intervals are paired bootstraps over sequences; if there are very many, neighbours are drawn together. The
+headline is span F1 if labels are IOB, otherwise accuracy.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from lcons_tasks.report._document import (
 from lcons_tasks.report._spans import are_iob, spans_of
 from lcons_tasks.stats import Interval, bootstrap_f1, f1, paired_bootstrap
 
-# What is drawn 2000 times.
+# The most units from which the bootstrap draws.
 MOST_DRAWN = 4000
 
 SIDES = {"without": "without constraints", "with": "with constraints"}
@@ -43,7 +42,8 @@ Counts = NDArray[np.int64]
 
 
 def measured(sequences: Iterable[Decoded]) -> dict[str, Any]:
-    """Counts of changes, of statuses and of violations that remain; of those with gold labels, figures."""
+    """Counts of changes, of statuses and of remaining violations; and figures on sequences with gold
+    labels."""
     kept = list(sequences)
     changed = [sum(map(ne, one.without, one.labels)) for one in kept]
     broken = [Counter(one.broken) for one in kept]
@@ -114,7 +114,7 @@ def _span_counts(gold: Sequence[str], found: Sequence[str]) -> tuple[int, int, i
 
 
 def _became(kept: Sequence[Decoded]) -> dict[str, int]:
-    """Of the labels that changed, how many are right now, were right before, and were and are wrong."""
+    """The numbers of changed labels that are now right, that were right before, and that are neither."""
     became = Counter(
         "right" if after == gold else "wrong" if before == gold else "neither"
         for one in kept
@@ -125,7 +125,7 @@ def _became(kept: Sequence[Decoded]) -> dict[str, int]:
 
 
 def _pooled(counts: Counts) -> Counts:
-    """Counts (N, ...) by sequence, neighbours added up where there are too many to draw from."""
+    """Counts (N, ...) by sequence, with neighbours added up if there are more than `MOST_DRAWN`."""
     if len(counts) <= MOST_DRAWN:
         return counts
     firsts = np.linspace(0, len(counts), MOST_DRAWN, endpoint=False).astype(np.intp)
@@ -133,17 +133,17 @@ def _pooled(counts: Counts) -> Counts:
 
 
 def _interval(found: Interval, sequences: int) -> Interval | None:
-    """The interval; a single sequence says nothing about others."""
+    """The interval; None for a single sequence, from which there is no interval."""
     return found if sequences > 1 else None
 
 
 def decoded_document(path: Path) -> Document:
-    """The document of a file that `lcons decode --json` wrote."""
+    """The document of a file in the format of `lcons decode --json`."""
     return document_of(measured(read_decoded(path)), path.name)
 
 
 def document_of(results: Mapping[str, Any], file: str) -> Document:
-    """Counts of changes; with gold labels, a column per measure and the gain of each."""
+    """The document of counts of changes; with gold labels, one column per measure and the gain of each."""
     sequences, labels, gold = results["sequences"], results["labels"], results["gold"]
     changed = _changed(results)
     figures: Mapping[str, Any] = gold["figures"] if gold else {}
@@ -152,8 +152,8 @@ def document_of(results: Mapping[str, Any], file: str) -> Document:
         "Decoded sequences",
         DECODE,
         "",
-        f"{sequences['changed']:,} of {sequences['all']:,} sequences changed, {labels['changed']:,} of"
-        f" {labels['all']:,} labels.",
+        f"Constraints changed {sequences['changed']:,} of {sequences['all']:,} sequences and"
+        f" {labels['changed']:,} of {labels['all']:,} labels.",
         _headline(figures, sequences["gold"]) if gold else None,
         (
             Section("Results", (*blocks, *changed)),
@@ -167,14 +167,14 @@ def _headline(figures: Mapping[str, Any], sequences: int) -> Headline:
     own = figures[name]
     without, within = (Figure((own[side],)) for side in SIDES)
     measure = f"{name}, {sequences:,} sequences"
-    return Headline(measure, without, within, own["interval"], within_is="with those given")
+    return Headline(measure, without, within, own["interval"], within_is="with the given constraints")
 
 
 def _against(figures: Mapping[str, Any], sequences: int, labels: int) -> tuple[Table | Gains, ...]:
     rows: list[tuple[TableCell, ...]] = [
         (row, *(Figure((one[side],)) for one in figures.values())) for side, row in SIDES.items()
     ]
-    caption = f"Against gold: {labels:,} labels of {sequences:,} sequences with gold labels, %"
+    caption = f"Compared with gold: {labels:,} labels of {sequences:,} sequences with gold labels, in percent"
     gains = tuple(
         Gain(f"with over without constraints, {name}", f"{sequences:,} sequences", one["interval"])
         for name, one in figures.items()
@@ -187,24 +187,26 @@ def _against(figures: Mapping[str, Any], sequences: int, labels: int) -> tuple[T
 def _changed(results: Mapping[str, Any]) -> list[Table]:
     sequences, labels, gold = results["sequences"], results["labels"], results["gold"]
     rows: list[tuple[TableCell, ...]] = [
-        ("in all", sequences["all"], labels["all"]),
+        ("all", sequences["all"], labels["all"]),
         ("changed by constraints", *(_share(own) for own in (sequences, labels))),
     ]
     if gold:
         became = gold["became"]
         rows += [
-            ("changed to right", None, became["right"]),
+            ("changed from wrong to right", None, became["right"]),
             ("changed from right to wrong", None, became["wrong"]),
             ("changed from wrong to wrong", None, became["neither"]),
         ]
-    rows += [(f"decoded: {status}", number, None) for status, number in results["statuses"].items()]
+    rows += [
+        (f"decoded with status {status}", number, None) for status, number in results["statuses"].items()
+    ]
     if sequences["words"] < sequences["all"]:
-        rows.append(("no words: positions stand for them", sequences["all"] - sequences["words"], None))
-    found = [Table("What the constraints changed", ("", "sequences", "labels"), tuple(rows))]
+        rows.append(("without words (shown as positions)", sequences["all"] - sequences["words"], None))
+    found = [Table("Changes by constraints", ("count of", "sequences", "labels"), tuple(rows))]
     broken = results["violations"]
     if broken:
         body = tuple((name, one["sequences"], one["places"]) for name, one in broken.items())
-        found.append(Table("Violations that remain", ("constraint", "sequences", "places"), body))
+        found.append(Table("Remaining violations", ("constraint", "sequences", "places"), body))
     return found
 
 

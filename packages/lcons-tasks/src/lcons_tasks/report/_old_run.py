@@ -1,7 +1,10 @@
-"""The folder of a run of lcons 0.1.0, which has no document, as a document.
+"""The document of a run of lcons 0.1.0, made from its folder, which has no document.json.
 
-report.md -> text, lists and tables;  results.json -> where it came from;  *.svg, constraints/,
-predictions/ -> pictures, constraints and sentences
+| files | blocks |
+|---|---|
+| report.md | text, lists and tables |
+| results.json | provenance |
+| *.svg, constraints/, predictions/ | pictures, constraints and sentences |
 """
 
 from __future__ import annotations
@@ -37,7 +40,7 @@ _RULE = re.compile(r"\|[\s:|-]+\|?")
 
 
 def old_document(folder: Path) -> Document:
-    """The document of a folder; `InvalidInput` where its results.json is not as it should be."""
+    """The document of a folder; raises `InvalidInput` if its results.json is malformed."""
     results = _results(folder / RESULTS)
     task = results["task"]
     title, sections = read_markdown(_text(folder / REPORT))
@@ -61,7 +64,7 @@ def old_document(folder: Path) -> Document:
 
 
 def read_markdown(source: str) -> tuple[str, list[Section]]:
-    """The title and the sections of a report, by its headings; text before the first is called Results."""
+    """The title and the sections of a report; text before the first heading is in a section Results."""
     title, heading = "", "Results"
     sections: dict[str, list[Block]] = {}
     for lines in _parts(source):
@@ -98,7 +101,7 @@ def _block(lines: Sequence[str], heading: str) -> Block:
 
 
 def _parts(source: str) -> Iterator[list[str]]:
-    """Lines that stand together; a heading is a part by itself, whatever follows it."""
+    """Groups of lines without a blank line between them; a heading is always a group by itself."""
     for blank, lines in groupby(source.splitlines(), key=lambda line: not line.strip()):
         own = [] if blank else list(lines)
         while own and own[0].startswith("#"):
@@ -126,12 +129,12 @@ def _sets(folder: Path) -> Iterator[Constraints]:
 
 
 def _sentences(folder: Path, results: Mapping[str, Any]) -> Iterator[Sentences]:
-    """The files of predictions, with the reasons that the run found for some of them."""
+    """The files of predictions, with the rules that the run stored for some sentences."""
     changes = tuple(_changes(results))
     sets = list(_sets(folder))
     for path in _files(folder / "predictions"):
         file = path.relative_to(folder).as_posix()
-        # Of entities and relations, the first set of a split is what sentences were decoded under.
+        # For entities and relations, sentences were decoded under the first set of a split.
         own = [one.files for one in sets if one.predictions == file] if path.suffix == ".jsonl" else []
         yield Sentences(path.stem, changes, file, own[0] if own else ())
 
@@ -143,7 +146,7 @@ def _changes(results: Mapping[str, Any]) -> Iterator[Change]:
             words, before, after = (tuple(map(str, one[name])) for name in ("words", "before", "after"))
             yield Change(words, before, after, None, str(one["rule"]), str(one["why"]))
         except (TypeError, KeyError, InvalidInput):
-            # Examples of another form.
+            # An example in another format.
             continue
 
 
@@ -172,16 +175,16 @@ def _results(path: Path) -> dict[str, Any]:
         results = json.loads(_text(path))
     except (ValueError, RecursionError):
         raise InvalidInput(
-            f"expected JSON in {str(path)!r}, found something else; run the task again."
+            f"expected JSON in {str(path)!r}, found other content; run the task again."
         ) from None
     if not isinstance(results, dict) or not isinstance(results.get("task"), str):
         raise InvalidInput(
-            f"expected the results of a task in {str(path)!r}, found no `task`; name the folder of a run."
+            f"expected a member `task` in {str(path)!r}, found no `task`; name the folder of a run."
         )
     if results.get("format") != FORMAT:
         raise InvalidInput(
             f"expected results of format {FORMAT} in {str(path)!r}, found {results.get('format')!r:.40}; use"
-            " the lcons that made the run."
+            " the version of lcons that made the run."
         )
     return results
 
@@ -193,17 +196,19 @@ def _text(path: Path) -> str:
         return ""
     except OSError as error:
         raise InvalidInput(
-            f"cannot read {str(path)!r}: {error.strerror or error}; name a run that can be read."
+            f"cannot read {str(path)!r}: {error.strerror or error}; name a readable run."
         ) from None
 
 
 def _provenance(results: Mapping[str, Any]) -> Facts:
     facts = [("task", str(results["task"])), *said_facts(results.get("corpus"), "corpus ")]
-    return Facts("What was run", (*facts, *said_facts(results.get("options"), "option ")))
+    return Facts(
+        "Task, corpus and options of the run", (*facts, *said_facts(results.get("options"), "option "))
+    )
 
 
 def said_facts(data: Any, before: str = "") -> list[tuple[str, str]]:
-    """Plain data as names and what they are, in words; nothing where it is no object.
+    """The members of an object as (name, text); empty if the data are not an object.
 
     >>> said_facts({"penalty": 0.012345678, "shares": [0.1 + 0.2, 1e-9], "seed": 7}, "option ")
     [('option penalty', '0.01235'), ('option shares', '0.3, 1e-09'), ('option seed', '7')]
@@ -213,7 +218,7 @@ def said_facts(data: Any, before: str = "") -> list[tuple[str, str]]:
 
 
 def _said(value: Any) -> str:
-    """A value in words: lists with commas, others as JSON has them."""
+    """The text of a value: lists with commas, other values as JSON."""
     if isinstance(value, str):
         return value
     if isinstance(value, list) and not any(isinstance(one, list | dict) for one in value):

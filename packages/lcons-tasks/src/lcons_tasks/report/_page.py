@@ -1,7 +1,7 @@
-"""The whole page: what runs are about, runs of one task beside each other, and one after another.
+"""The HTML page: an overview of the runs, runs of the same task side by side, then one run after another.
 
-The page stands by itself. Its policy forbids everything but its own styles, its own script, known by its
-hash, and pictures that are part of it, so nothing is loaded and no label of a run can do anything.
+The page is self-contained. Its policy allows only its own styles, its own script (by its hash), and embedded
+pictures. So it loads nothing, and no text of a run can run as code.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ Progress = Callable[[int, int, str], None]
 Say = Callable[[str], None]
 
 LARGEST_PICTURE = 2**21
-# Seconds, as estimated, to explain the constraints of the page of a single document.
+# The estimated seconds that may be spent on explaining constraints for the page of a single document.
 QUICK = 3.0
 
 
 @dataclass(frozen=True)
 class Chart:
-    """A curve with its picture."""
+    """A curve and its chart."""
 
     curve: Curve
     picture: Markup
@@ -60,7 +60,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class Image:
-    """A picture as a part of the page, in which nothing can run."""
+    """An embedded picture, in which no script can run."""
 
     alt: str
     data: str
@@ -68,7 +68,7 @@ class Image:
 
 @dataclass(frozen=True)
 class SectionView:
-    """The blocks of a section, as the page shows them."""
+    """A section of the page: the views of its blocks."""
 
     id: str
     title: str
@@ -77,15 +77,15 @@ class SectionView:
 
 @dataclass(frozen=True)
 class Estimate:
-    """How many constraints a page shows, and how long that takes."""
+    """The number of constraints of a page, and the estimated seconds to make it."""
 
     constraints: int
     seconds: float
 
 
 def to_html(document: Document, folder: Path, limits: Limits | None = None) -> str:
-    """The page of one document, whose files are in `folder`, wherever that is; quick, as what takes long is
-    left out unless `limits` says otherwise."""
+    """The page of one document, whose files are in `folder`. It leaves out parts that take long, unless
+    `limits` allows them."""
     return report_page([Run(document.task, folder, document)], limits or Limits(seconds=QUICK))
 
 
@@ -95,8 +95,8 @@ def report_page(
     progress: Progress | None = None,
     say: Say | None = None,
 ) -> str:
-    """The page of some runs; the same runs give the same text. `progress` is called with (done, total, what),
-    `say` with what is shown of each run and what is left out."""
+    """The page of some runs; equal runs have equal pages. `progress` is called with (done, total, what), and
+    `say` with lines on what the page shows of each run and what it leaves out."""
     limits = limits or Limits()
     hear: Say = say or (lambda _: None)
     planned = _planned(runs, limits)
@@ -129,12 +129,12 @@ def report_page(
         script=Markup(script),
         stated=stated,
     )
-    # Text that UTF-8 cannot hold would leave no page at all.
+    # A character that UTF-8 cannot encode would otherwise prevent the whole page.
     return page.encode("utf-8", "replace").decode("utf-8")
 
 
 def estimate(runs: Sequence[Run], limits: Limits | None = None) -> Estimate:
-    """The work of a page; `DamagedFile` where one of its constraints cannot be read."""
+    """The estimated work for a page; raises `DamagedFile` if a constraint file cannot be read."""
     limits = limits or Limits()
     seconds = [sum(explained(run, limits).values()) for run in runs]
     shown = sum(len(shown_files(run, limits)) for run in runs)
@@ -167,7 +167,7 @@ def _summarised(run: Run) -> dict[str, Any]:
 
 
 def _planned(runs: Sequence[Run], limits: Limits) -> Plan:
-    """Which constraints of different runs are compared."""
+    """The pairs of constraints of different runs that are compared."""
     return plan(
         {
             run.name: [(one.name, run.folder / file) for one in shown_sets(run, limits) for file in one.files]
@@ -177,7 +177,7 @@ def _planned(runs: Sequence[Run], limits: Limits) -> Plan:
 
 
 def _sections(run: Run, number: int, limits: Limits, tell: Say, say: Say) -> Iterator[SectionView]:
-    """The sections of a run that have something in them."""
+    """The sections of a run that have content."""
     bodies = Bodies(frozenset(explained(run, limits)))
     sets, files = shown_sets(run, limits), run.predictions[: limits.sets]
     for line in parts_in_words(run, limits):
@@ -201,7 +201,7 @@ def _sections(run: Run, number: int, limits: Limits, tell: Say, say: Say) -> Ite
 
 
 def _slug(sections: Sequence[Section], place: int) -> str:
-    """A name for links: the first word of a title, where no other section begins with it.
+    """A name for links: the first word of a title if no other title begins with it, otherwise a number.
 
     >>> _slug([Section("Results", ()), Section("<b>", ())], 1)
     'results'
@@ -218,7 +218,7 @@ def _shown(block: Any, folder: Path | None = None) -> Any:
 
 
 def _image(folder: Path, block: Picture) -> Image | None:
-    """An SVG as an image; None where it is too large or cannot be read."""
+    """An SVG as an embedded image; None if it is too large or cannot be read."""
     try:
         content = (folder / block.file).read_bytes()
     except OSError:

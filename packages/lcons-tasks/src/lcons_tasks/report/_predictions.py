@@ -1,10 +1,10 @@
-"""The answers of a run, sentence by sentence: before, after and gold, over words.
+"""The answers of a run, sentence by sentence: labels before, after and gold, one per word.
 
-| file | what a line is | from |
+| file | content of a line | written by |
 |---|---|---|
 | .txt | word, POS tag, gold label, label without constraints, label with them | chunking, citation |
-| .jsonl | a sentence: words, candidates, and labels of candidates and of pairs of them | er |
-| any, told by its content | a sequence, as in `_decoded.py` | `lcons decode --json` |
+| .jsonl | a sentence: words, candidates, and labels of candidates and of their pairs | er |
+| any, recognised by its content | a sequence, as in `_decoded.py` | `lcons decode --json` |
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from lcons_tasks.report._spans import Link, Side
 
 WITHOUT, WITHIN = "without constraints", "with learned constraints"
 
-# What constraint features read of one answer: labels with columns, or the labels of pairs, by member.
+# The input of constraint features for one answer: labels with columns, or the labels of pairs, by member.
 Structure = Instance | list[dict[str, str]]
 
 
 @dataclass(frozen=True)
 class Answered:
-    """A sentence with its answers; `note` is what else is to be said of it."""
+    """A sentence with its answers; `note` is an additional remark."""
 
     name: str
     change: Change
@@ -45,7 +45,7 @@ class Answered:
 
 
 def read_predictions(path: Path) -> list[Answered] | None:
-    """The sentences of a file; None where its kind is not known."""
+    """The sentences of a file; None if its format is not known."""
     reader = _of_decoded if is_decoded(path) else READERS.get(path.suffix)
     if reader is None:
         return None
@@ -55,7 +55,7 @@ def read_predictions(path: Path) -> list[Answered] | None:
         raise
     except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         raise InvalidInput(
-            f"expected predictions in {str(path)!r}, found something else ({type(error).__name__}:"
+            f"expected predictions in {str(path)!r}, found other content ({type(error).__name__}:"
             f" {str(error)[:80]}); run the task again."
         ) from None
 
@@ -70,7 +70,7 @@ def _of_columns(path: Path) -> list[Answered]:
 
 
 def _of_decoded(path: Path) -> list[Answered]:
-    """Positions stand for words that are not given."""
+    """The sentences of a file of decoded labels; if there are no words, positions are used instead."""
     found = []
     for one in read_decoded(path):
         words = one.words or tuple(str(t + 1) for t in range(len(one.labels)))
@@ -90,7 +90,7 @@ def _instances(change: Change, x: Mapping[str, Sequence[str]]) -> dict[Side, Str
 
 
 def _state(status: str, broken: Sequence[str]) -> str:
-    """How it was decoded, where that is not as wished."""
+    """The status and the broken constraints of a sequence; empty if decoding succeeded."""
     if not broken and status in (Status.OPTIMAL, Status.HEURISTIC):
         return ""
     return ", breaks ".join([status, *dict.fromkeys(broken)])
@@ -147,7 +147,7 @@ READERS: dict[str, Callable[[Path], list[Answered]]] = {".txt": _of_columns, ".j
 
 
 def gold_parts(constraint: LearnedConstraint, sentences: Sequence[Answered]) -> Ints | None:
-    """(N, axes) the parts of the gold labels that a constraint looks at; None where it cannot read them.
+    """(N, axes) the parts of the gold labels that a constraint checks; None if it cannot read them.
 
     Sentences with a label that the constraint does not know are left out.
     """
@@ -168,7 +168,7 @@ def gold_parts(constraint: LearnedConstraint, sentences: Sequence[Answered]) -> 
 
 
 def readable(feature: ConstraintFeature, structure: Structure | None) -> Any:
-    """The structure as a feature reads it; None where it cannot."""
+    """The structure in the form that a feature reads; None if it cannot read it."""
     if isinstance(structure, Instance):
         fits = set(feature.labels).issuperset(structure.y) and len(structure.y) >= (feature.n or 1)
         return structure if fits else None

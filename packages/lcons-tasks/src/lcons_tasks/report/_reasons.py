@@ -1,8 +1,8 @@
-"""The rule behind a change: what constraints forbid in the answer before it.
+"""The rule behind a change: what constraints forbid in the answer before the change.
 
-In a sequence it is found where the change mended most: the window whose margin rose most from the
-unconstrained answer to the constrained one; and of its labels and tags only those that its rejection needs.
-In pairs of candidates it is the first combination that is forbidden.
+In a sequence, the rule comes from the window whose margin increased most from the unconstrained answer to the
+constrained one; of its labels and tags, the rule names only those that are needed for the rejection. In pairs
+of candidates, the rule is the first forbidden combination.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from lcons_core import Floats, Instance, LconsError, LearnedConstraint, why
 from lcons_core.features import SequenceFeature
 from lcons_tasks.report._predictions import Structure, readable
 
-NO_WINDOW = "no single window: the change follows from others, or from a global constraint"
+NO_WINDOW = "no single window explains it: the change follows from others, or from a global constraint"
 
 Constraints = Mapping[str, LearnedConstraint]
 Reason = tuple[str, str]
 
 
 def reason(before: Structure, after: Structure, constraints: Constraints) -> Reason:
-    """(the rule in words, the sum that forbids what was there)."""
+    """(the rule in words, the sum that forbids the answer before the change)."""
     if isinstance(before, Instance) and isinstance(after, Instance):
         return of_windows(before, after, constraints)
     return of_pairs(before, constraints)
 
 
 def of_windows(before: Instance, after: Instance, constraints: Constraints) -> Reason:
-    """The smallest forbidden part of the window that was mended most."""
+    """The smallest forbidden part of the window whose margin increased most."""
     most, chosen = 0.0, None
     for constraint in constraints.values():
         feature = constraint.feature
@@ -38,10 +38,10 @@ def of_windows(before: Instance, after: Instance, constraints: Constraints) -> R
         try:
             old, new = feature.psi(before), feature.psi(after)
         except LconsError:
-            # Labels or columns that this constraint does not know.
+            # The constraint does not know some label or column.
             continue
         margin, mended = (constraint.margin(psi) for psi in (old, new))
-        # What counts of a margin is how far it is below what is allowed.
+        # The main part of the increase is below 0, where a margin means forbidden.
         rise = np.minimum(mended, 0.0) - np.minimum(margin, 0.0) + 0.01 * (mended - margin)
         if rise.max(initial=0.0) > most:
             worst = int(rise.argmax())
@@ -52,7 +52,7 @@ def of_windows(before: Instance, after: Instance, constraints: Constraints) -> R
 def _of_window(constraint: LearnedConstraint, point: Floats, least: float) -> Reason:
     named = constraint.space.describe(point)
     if least >= 0:
-        return f"disliked (margin {least:.2f}, 1 at best): {_listed(named)}", str(why(constraint, named))
+        return f"penalised (margin {least:.2f}, at most 1): {_listed(named)}", str(why(constraint, named))
     for name in list(named):
         rest = {other: value for other, value in named.items() if other != name}
         if rest and why(constraint, rest).forbidden:
@@ -61,7 +61,7 @@ def _of_window(constraint: LearnedConstraint, point: Floats, least: float) -> Re
 
 
 def of_pairs(before: Structure, constraints: Constraints) -> Reason:
-    """The first combination that a constraint forbids, pairs with a relation first."""
+    """The first combination of a pair that a constraint forbids."""
     pairs = [pair for pair in before if isinstance(pair, dict)] if isinstance(before, list) else []
     for pair in pairs:
         for name, constraint in constraints.items():
@@ -69,7 +69,7 @@ def of_pairs(before: Structure, constraints: Constraints) -> Reason:
             if tuples is not None and not constraint.satisfied(tuples):
                 named = dict(zip(constraint.feature.names, tuples[0], strict=True))  # type: ignore[union-attr]
                 return f"forbidden: {_listed(named)} ({name})", str(why(constraint, named))
-    return "no single pair: the change follows from others", ""
+    return "no single pair explains it: the change follows from others", ""
 
 
 def _listed(named: Mapping[str, object]) -> str:

@@ -1,10 +1,12 @@
-"""A constraint in words: its rules, what they cover, and how often they apply: in gold labels, or else in the
-data that the constraint was learned from, as its file tells.
+"""A constraint in words: its rules, what they cover, and how often they apply.
+
+They are counted in gold labels if there are some, otherwise in the data that the constraint was learned from,
+by the evidence in the constraint file:
 
     provenance["evidence"] = [{"rule": words, "support": int, "expected": float, "seen": int}, ...]
 
-`lcons_core.reason.Coverage` says what the figures are. Whoever wrote the file may have written anything:
-what is not as above is left out.
+`lcons_core.reason.Coverage` defines the figures. A file may contain anything, so malformed evidence is left
+out.
 """
 
 from __future__ import annotations
@@ -19,16 +21,16 @@ import numpy as np
 from lcons_core import FeatureSpace, Ints, Kind, LearnedConstraint, explain, many
 from lcons_core.reason import Explanation, Proof, Rule, by_chance, condition
 
-# More units than these are counted, not listed.
+# If a proof has more units than this, their number is given instead of a list.
 MOST_UNITS = 6
 MEMBER = "evidence"
-# No data has more parts.
+# A larger number cannot be a count of parts.
 LARGEST = 10**15
 
 
 @dataclass(frozen=True)
 class Support:
-    """To how many gold parts a rule applies, and how many of these it rejects."""
+    """The number of gold parts to which a rule applies, and the number of these that it rejects."""
 
     applies: int
     exceptions: int
@@ -47,7 +49,7 @@ def supports(constraint: LearnedConstraint, said: Explanation, gold: Ints, most:
 
 
 def proved(proof: Proof) -> str:
-    """A proof in words; units are counted from 1, as in the tables of coefficients.
+    """A proof in words; units are numbered from 1, as in the tables of coefficients.
 
     >>> proved(Proof("row", (0, 2), bound=-0.5))
     'the inequality of units 1, 3 is at most -0.5 there'
@@ -62,7 +64,7 @@ def proved(proof: Proof) -> str:
 
 @dataclass(frozen=True)
 class Counted:
-    """Columns on how often each rule applies, and what they were counted in."""
+    """Columns on how often each rule applies, and the data in which this was counted."""
 
     head: tuple[str, ...]
     cells: Sequence[tuple[str, ...]]
@@ -73,12 +75,12 @@ def in_gold(constraint: LearnedConstraint, said: Explanation, gold: Ints, file: 
     """Support and exceptions in gold parts (N, axes) of a file."""
     found = supports(constraint, said, gold, most)
     cells = [(f"{one.applies:,}", f"{one.exceptions:,}") for one in found]
-    where = f"support and exceptions in the gold labels{file and f' of {file}'}"
+    where = f"support and exceptions are counts in the gold labels{file and f' of {file}'}"
     return Counted(("support", "exceptions"), cells, where)
 
 
 def in_its_data(constraint: LearnedConstraint, rules: Sequence[Rule]) -> Counted | None:
-    """Support, chance and what was seen, as the constraint's file tells; None where it tells of no rule."""
+    """Support, expected and seen counts from the constraint file; None if it has evidence of no rule."""
     known = evidence_of(constraint.provenance)
     found = [known.get(rule.words) for rule in rules]
     if not any(found):
@@ -87,19 +89,19 @@ def in_its_data(constraint: LearnedConstraint, rules: Sequence[Rule]) -> Counted
         ("", "", "") if one is None else (many(one.support), by_chance(one.expected), many(one.seen))
         for one in found
     ]
-    where = "support, expected and seen in the data it learned from"
+    where = "support, expected and seen are counts in the data that the constraint was learned from"
     return Counted(("support", "expected by chance", "seen"), cells, where)
 
 
 def in_full(space: FeatureSpace, rule: Rule) -> tuple[tuple[str, str], ...]:
-    """(name, what) of every condition of a rule with all its values; nothing where its words have them."""
+    """(name, what) of every condition of a rule with all its values; empty if its words contain them."""
     if all(_is_said(space, rule, name, values) for name, values in rule.box.conditions):
         return ()
     return tuple(_whole(space, name, values) for name, values in rule.box.conditions)
 
 
 def _whole(space: FeatureSpace, name: str, values: Sequence[str]) -> tuple[str, str]:
-    """A condition with all its values."""
+    """(name, what) of a condition with all its values."""
     axis = space.axes[space.axis_index(name)]
     if space.block(axis.block).kind is not Kind.ONE_HOT:
         return "", condition(space, axis, np.isin(axis.values, values))
@@ -107,28 +109,28 @@ def _whole(space: FeatureSpace, name: str, values: Sequence[str]) -> tuple[str, 
 
 
 def _quoted(value: str) -> str:
-    """A value, in quotes where it would read as punctuation."""
+    """A value, in quotes if it has no letters or digits."""
     return value if any(map(str.isalnum, value)) else f'"{value}"'
 
 
 def _is_said(space: FeatureSpace, rule: Rule, name: str, values: Sequence[str]) -> bool:
-    """Whether the words name a condition whole: all its values, or all others."""
+    """Whether the words of a rule contain a whole condition: all its values, or all other values."""
     axis = space.axes[space.axis_index(name)]
     if space.block(axis.block).kind is not Kind.ONE_HOT:
-        # Numbers are written as ranges.
+        # Numbers are ranges in words.
         return _has(rule.words, axis.name.removeprefix(f"{axis.block} "))
     others = [value for value in axis.values if value not in values]
     return any(own and all(_has(rule.words, value) for value in own) for own in (values, others))
 
 
 def _has(words: str, value: str) -> bool:
-    """Whether a value stands in words by itself: I-NP does not hold NP."""
+    """Whether a value occurs in words as a whole word: NP does not occur in I-NP."""
     return re.search(rf"(?<![^\s(/\"]){re.escape(value)}(?![^\s),;/\"])", words) is not None
 
 
 @dataclass(frozen=True)
 class RuleRow:
-    """A rule in words, its conditions in full where the words have them not, and figures on it."""
+    """A rule in words, its full conditions if the words do not contain them, and its figures."""
 
     words: str
     whole: tuple[tuple[str, str], ...]
@@ -137,7 +139,7 @@ class RuleRow:
 
 @dataclass(frozen=True)
 class RulesView:
-    """The strongest rules of a constraint, and what they cover."""
+    """The strongest rules of a constraint with their figures, and a note on what they cover."""
 
     caption: str
     head: tuple[str, ...]
@@ -146,7 +148,7 @@ class RulesView:
 
 
 def rules_view(constraint: LearnedConstraint, gold: Ints | None, file: str = "", most: int = 20) -> RulesView:
-    """The strongest rules, and what they cover; `file` has the gold labels."""
+    """The strongest rules of a constraint; `file` is the name of the file of gold labels."""
     said = explain(constraint, limit=most)
     shown = said.rules[:most]
     basis = said.coverage.total or 1.0
@@ -174,7 +176,8 @@ def rules_view(constraint: LearnedConstraint, gold: Ints | None, file: str = "",
 
 @dataclass(frozen=True)
 class Evidence:
-    """Parts that a rule's premise covers, how many it would forbid by chance, and how many it does."""
+    """The numbers of parts that a rule's premise covers, that it would forbid by chance, and that it
+    forbids."""
 
     support: int
     expected: float
@@ -204,7 +207,7 @@ def _is_number(value: Any, kind: Any) -> bool:
 
 
 def without_evidence(value: Any) -> Any:
-    """Plain data without the evidence in it; joint constraints have the provenance of each inside."""
+    """Plain data without its evidence, also inside joint constraints, which contain several provenances."""
     if isinstance(value, dict):
         return {key: without_evidence(one) for key, one in value.items() if key != MEMBER}
     return [without_evidence(one) for one in value] if isinstance(value, list) else value

@@ -1,11 +1,11 @@
-"""What a page is made of, read with suspicion: a document, and the files that it names.
+"""Reader of the runs of a page: a document, and the folder of its files. Every input is checked.
 
-| given | document |
+| input | document |
 |---|---|
 | the folder of a run | its document.json |
-| the folder of a run of 0.1.0 | made of its other files (`_old_run.py`) |
-| a constraint file | that constraint, and where it came from |
-| what `lcons decode --json` wrote | what changed, and figures against gold labels |
+| the folder of a run of 0.1.0 | made from its other files (`_old_run.py`) |
+| a constraint file | the constraint and its provenance |
+| a file that `lcons decode --json` wrote | the changes, and figures on gold labels |
 """
 
 from __future__ import annotations
@@ -25,16 +25,17 @@ from lcons_tasks.report._old_run import RESULTS, old_document, said_facts
 from lcons_tasks.report._rules import without_evidence
 from lcons_tasks.report._storage import DOCUMENT, read_document
 
-# The task of constraint files.
+# The name of the task of constraint files.
 CONSTRAINT = "constraint"
 
 
 @dataclass(frozen=True)
 class Run:
-    """A document and the folder of the files that it names; `name` tells it from other runs of a page.
+    """A document and the folder of its files; each run of a page has a different `name`.
 
-    A file by itself has gold labels and constraints in other runs: `gold` are decoded labels that show how
-    often rules apply, `constraints` files that say why labels changed.
+    The run of a single file uses files of other runs: `gold` are decoded labels with gold, which show how
+    often the rules of a constraint apply; `constraints` are constraint files, which explain why labels
+    changed.
     """
 
     name: str
@@ -55,17 +56,17 @@ class Run:
 
     @property
     def predictions(self) -> list[Sentences]:
-        """The sentences of the document, in order."""
+        """The blocks of sentences of the document, in order."""
         return [one for part in self.document.sections for one in part.blocks if isinstance(one, Sentences)]
 
 
 def read_runs(paths: Sequence[str | os.PathLike[str]]) -> list[Run]:
-    """The runs at some paths; `InvalidInput` where one of them is none."""
+    """The runs at some paths; raises `InvalidInput` if a path is not a run."""
     if not paths:
-        raise InvalidInput("expected the folder of at least one run, found none; name one.")
+        raise InvalidInput("`paths` needs at least one run: got none; name one.")
     found = [Path(path).resolve() for path in paths]
     if len(set(found)) != len(found):
-        raise InvalidInput("expected different runs, found one twice; name each once.")
+        raise InvalidInput("expected different runs, found the same run twice; name each run once.")
     runs = [_read(path, name) for path, name in zip(found, distinct_names(found), strict=True)]
     files = {
         task: [path for path, run in zip(found, runs, strict=True) if run.task == task]
@@ -85,7 +86,7 @@ def read_runs(paths: Sequence[str | os.PathLike[str]]) -> list[Run]:
 
 
 def distinct_names(paths: Sequence[Path]) -> list[str]:
-    """The ends of paths, as short as they still differ.
+    """The shortest different ends of paths.
 
     >>> distinct_names([Path("a/er"), Path("b/er"), Path("b/chunking")])
     ['a/er', 'b/er', 'chunking']
@@ -106,19 +107,20 @@ def _read(path: Path, name: str) -> Run:
         return Run(name, path.parent, document)
     if not path.exists():
         raise InvalidInput(
-            f"expected a run, found no such file or folder: {str(path)!r}; name what `lcons run`, `lcons"
-            " learn` or `lcons decode --json` wrote."
+            f"expected a run, found no such file or folder: {str(path)!r}; name the output of `lcons run`,"
+            " `lcons learn` or `lcons decode --json`."
         )
     if not path.is_dir():
         raise InvalidInput(
             f"expected the folder of a run, a constraint file or decoded labels, found {str(path)!r}, which"
-            " is none; name what `lcons run`, `lcons learn` or `lcons decode --json` wrote."
+            " is neither a file nor a folder; name the output of `lcons run`, `lcons learn` or `lcons decode"
+            " --json`."
         )
-    # results.json is written last, so without it the run has not ended.
+    # results.json is written last, so a run without it is not complete.
     if not (path / RESULTS).exists():
         raise InvalidInput(
-            f"expected {RESULTS} in {str(path)!r}, found none, so it is no run or one that did not end; run"
-            " it again."
+            f"expected {RESULTS} in {str(path)!r}, found none: this is not a run, or a run that did not"
+            " finish; run the task again."
         )
     return Run(name, path, read_document(path) if (path / DOCUMENT).exists() else old_document(path))
 
@@ -131,9 +133,9 @@ def _of_constraint(path: Path) -> Document:
         if CONSTRAINT_FORMAT.encode() in _beginning(path):
             raise
         raise InvalidInput(
-            f"{str(error).partition(';')[0].rstrip('.')}; and it is not what `lcons decode --json` writes."
+            f"{str(error).partition(';')[0].rstrip('.')}; it is also not the output of `lcons decode --json`."
         ) from None
-    # What rules rest on stands beside them.
+    # The evidence is printed next to the rules.
     provenance = without_evidence(dict(constraint.provenance))
     versions = provenance.pop("versions", None)
     facts = [("file sha256", digest(path)), *said_facts(provenance, "option ")]
@@ -142,10 +144,10 @@ def _of_constraint(path: Path) -> Document:
         "Constraint",
         CONSTRAINT,
         "",
-        f"{constraint.network.K} hidden units over {constraint.space.d:,} columns.",
+        f"A constraint with {constraint.network.K} hidden units over {constraint.space.d:,} columns.",
         sections=(
             Section("Constraints", (Constraints(path.stem, (path.name,)),)),
-            Section("Provenance", (Facts("Where it came from", tuple(facts)),)),
+            Section("Provenance", (Facts("Origin of the constraint", tuple(facts)),)),
         ),
         provenance=dict(made),
     )
@@ -153,7 +155,7 @@ def _of_constraint(path: Path) -> Document:
 
 def _of_decoded(path: Path) -> Document:
     found = decoded_document(path)
-    facts = Facts("Where it came from", (("file sha256", digest(path)),))
+    facts = Facts("Origin of the labels", (("file sha256", digest(path)),))
     return replace(found, sections=(*found.sections, Section("Provenance", (facts,))))
 
 
@@ -162,7 +164,7 @@ def _beginning(path: Path) -> bytes:
         with path.open("rb") as file:
             return file.read(4096)
     except OSError:
-        # `load` has said that already.
+        # `load` has already raised an error for this.
         return CONSTRAINT_FORMAT.encode()
 
 

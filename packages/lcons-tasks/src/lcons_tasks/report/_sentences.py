@@ -1,7 +1,7 @@
-"""Sentences before and after decoding with constraints, as the page shows them.
+"""The view of sentences before and after decoding with constraints.
 
-Spans are marked with their labels, dashed where gold has no such span. Words whose label changed are
-stressed, and the rule behind the change stands below.
+Spans are marked with their labels, with a dashed line if gold has no such span. Words whose label changed are
+emphasised, and the rule behind the change is printed below.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from lcons_tasks.report._spans import (
 )
 
 COLOURS = 12
-# Reasons are computed for so many sentences of a file.
+# The most sentences of a file for which rules are computed.
 MOST_REASONS = 60
 
 Colours = Mapping[str, int]
@@ -36,7 +36,7 @@ Word = tuple[str, bool]
 
 @dataclass(frozen=True)
 class Mark:
-    """Words one after another, each with whether its label changed; in a span, its label and colour."""
+    """Consecutive words, each with a flag whether its label changed; for a span, its label and colour."""
 
     words: tuple[Word, ...]
     label: str = ""
@@ -57,7 +57,7 @@ class LinkMark:
 
 @dataclass(frozen=True)
 class AnswerLine:
-    """One answer: `links` is None where there are no relations at all."""
+    """One answer; `links` is None if the data have no relations."""
 
     name: str
     marks: tuple[Mark, ...]
@@ -66,7 +66,7 @@ class AnswerLine:
 
 @dataclass(frozen=True)
 class SentenceItem:
-    """A sentence with its answers; `state` is better, worse or even, `wrong` whether errors remain."""
+    """A sentence with its answers; `state` is better, worse or even; `wrong`: errors remain."""
 
     name: str
     badge: str
@@ -82,7 +82,7 @@ class SentenceItem:
 
 @dataclass(frozen=True)
 class SentencesView:
-    """The sentences of some files, and what is said above them."""
+    """The sentences of some files, and the notes above them."""
 
     id: str
     names: tuple[str, ...]
@@ -95,7 +95,7 @@ class SentencesView:
 def sentences_view(
     run: Run, blocks: Sequence[Sentences], most: int, id: str, say: Callable[[str], None]
 ) -> SentencesView | None:
-    """The sentences of blocks, `most` of each; None where there is nothing to show."""
+    """The view of blocks, with at most `most` sentences of each; None if there is nothing to show."""
     known = [(block, found) for block in blocks if (found := answered(run, block))]
     if most < 1:
         for block, found in known:
@@ -109,7 +109,7 @@ def sentences_view(
         changed = sum(is_changed(one.change) for one in found)
         left_out = len(found) - len(kept)
         said = f"{block.name}: {changed:,} of {len(found):,} sentences changed"
-        notes.append(said + (f", {left_out:,} sentences are not on this page" if left_out else ""))
+        notes.append(said + (f" ({left_out:,} sentences are not on this page)" if left_out else ""))
         say(f"{said}; {len(kept):,} shown" + (f", {left_out:,} left out" if left_out else ""))
         because = _reasons(run, block, [found[i] for i in kept])
         items += [sentence_item(found[i], colour, number, because) for i in kept]
@@ -121,7 +121,7 @@ def sentences_view(
 
 
 def answered(run: Run, block: Sentences) -> list[Answered]:
-    """The sentences of a block: those of its file, else those that the document holds."""
+    """The sentences of a block: those of its file, otherwise those in the document."""
     if block.file is not None:
         found = read_predictions(run.folder / block.file)
         if found is not None:
@@ -130,7 +130,7 @@ def answered(run: Run, block: Sentences) -> list[Answered]:
 
 
 def _reasons(run: Run, block: Sentences, shown: Sequence[Answered]) -> dict[Change, tuple[str, str]]:
-    """The rule behind each change: as the document says, else as its constraints say."""
+    """The rule behind each change: from the document, otherwise computed from its constraints."""
     told = {(one.words, one.before, one.after): (one.rule, one.why) for one in block.changes}
     files: list[Path] = [run.folder / file for file in block.constraints] or list(run.constraints)
     constraints = {path.stem: load(path) for path in files}
@@ -148,14 +148,14 @@ def _reasons(run: Run, block: Sentences, shown: Sequence[Answered]) -> dict[Chan
 
 
 def chosen(changes: Sequence[Change], most: int) -> list[int]:
-    """Which sentences are shown, in their order: those that changed, and others up to `most`."""
+    """The indices of the sentences to show, in order: those that changed, then others, up to `most`."""
     changed = [i for i, one in enumerate(changes) if is_changed(one)]
     others = [i for i, one in enumerate(changes) if not is_changed(one)]
     return sorted([*changed, *others][:most])
 
 
 def colours(changes: Sequence[Change]) -> dict[str, int]:
-    """A colour per label; the most frequent ones have colours of their own."""
+    """One colour per label; the most frequent labels have different colours."""
     counts: Counter[str] = Counter()
     sides: tuple[Side, ...] = ("before", "after", "gold")
     for one in changes:
@@ -169,7 +169,7 @@ def colours(changes: Sequence[Change]) -> dict[str, int]:
 def sentence_item(
     one: Answered, colour: Colours, file: int, because: Mapping[Change, tuple[str, str]]
 ) -> SentenceItem:
-    """A sentence with its answers, each held against gold, or without it against the other."""
+    """A sentence with its answers, each compared with gold, or without gold with the other answer."""
     change = one.change
     changed = is_changed(change)
     pairs: dict[str, tuple[Side, Side]] = {"both": ("after", "after")}
@@ -191,7 +191,7 @@ def sentence_item(
 
 
 def marked(one: Change, side: Side, against: Side, colour: Colours) -> tuple[Mark, ...]:
-    """The words of a side, spans as marks of their own; wrong where the other side has no such span."""
+    """The words of a side, with one mark per span; a mark is wrong if `against` has no such span."""
     moved = [a != b and side != "gold" for a, b in zip(one.before, one.after, strict=True)]
     words = list(zip(one.words, moved, strict=True))
     right = set(change_spans(one, against))
@@ -207,7 +207,7 @@ def marked(one: Change, side: Side, against: Side, colour: Colours) -> tuple[Mar
 
 
 def linked(one: Change, side: Side, against: Side, colour: Colours) -> tuple[LinkMark, ...] | None:
-    """The relations of a side; wrong where the other side has no such relation."""
+    """The relations of a side; a relation is wrong if `against` has no such relation."""
     if not has_links(one):
         return None
     texts = {first: " ".join(one.words[first:after]) for _, first, after in change_spans(one, side)}
@@ -225,10 +225,10 @@ def linked(one: Change, side: Side, against: Side, colour: Colours) -> tuple[Lin
 
 
 def _badge(one: Change) -> tuple[str, str]:
-    """How many more labels are right, or without gold labels how many changed."""
+    """The gain in correct labels, or without gold the number of changed labels; and the state."""
     if one.gold is None:
         changed = sum(map(ne, one.before, one.after))
         return f"{changed:,} label{'s'[: changed != 1]} changed", "even"
     more = gain(one)
-    verdict = f"{more:+d}".replace("-", "\N{MINUS SIGN}") if more else "as many"
-    return f"{verdict} right", "better" if more > 0 else "worse" if more < 0 else "even"
+    verdict = f"{more:+d}".replace("-", "\N{MINUS SIGN}") if more else "equally many"
+    return f"{verdict} correct", "better" if more > 0 else "worse" if more < 0 else "even"

@@ -1,11 +1,12 @@
-"""Documents beside each other: the headline of each, first tables and curves of one task together, and which
+"""Documents side by side: their headlines, the first tables and curves of the same task, and which
 constraints agree.
 
-Two constraints of different runs are compared where their spaces have the same blocks and values.
-`lcons_core.compare` proves the verdict: by every point of a small domain; of a large one by a closed form or
-a witness, and where there is neither they are undecided. Files of the same content are equal without a look.
+Two constraints of different runs are compared if their spaces have the same blocks and values.
+`lcons_core.compare` proves the verdict: on every point of a small domain, or in a large domain by a closed
+form or a witness; otherwise they are undecided. Files with the same content are equal and need no comparison.
 
-The work is bounded: pairs of one name come first, and what would take too long is left out, and said.
+The work is limited: pairs with the same name come first. Pairs that would take too long are left out, and the
+page states their number.
 
 Not in the paper.
 """
@@ -28,9 +29,9 @@ from lcons_tasks.report._run import Run
 
 PAPER = "the paper"
 MOST_PAIRS = 24
-# Seconds, as estimated: of all pairs, and of one whose domain is too large to enumerate.
+# Estimated seconds: the most for all pairs, and those of one pair with a domain too large to enumerate.
 LONGEST, SEARCHED = 20.0, 4.0
-# Points times hidden units that are enumerated in a second.
+# Points times hidden units that are enumerated per second.
 SPEED = 2e8
 WITNESSES, WITNESS_LENGTH = 3, 160
 
@@ -38,11 +39,11 @@ VERDICTS = {Outcome.EQUAL: "y", Outcome.DIFFERENT: "x", Outcome.UNDECIDED: "d"}
 
 
 def overview(runs: Sequence[Run]) -> Table:
-    """A row per run, the headline of each; without columns that no run fills."""
+    """The table of headlines, one row per run, without columns that are empty for all runs."""
     rows = [_overview_row(run) for run in runs]
     measured = any(run.document.headline is not None for run in runs)
-    names = ["run", "task", "corpus", "measure" if measured else "in short", "without", "with constraints"]
-    names += ["gain [95%]", "paper"]
+    names = ["run", "task", "corpus", "measure" if measured else "in short", "without constraints"]
+    names += ["with constraints", "gain [95% interval]", "paper"]
     kept = [k for k in range(len(names)) if not k or any(row[k] not in ("", None) for row in rows)]
     return Table(
         "The runs of this page",
@@ -60,7 +61,7 @@ def _overview_row(run: Run) -> tuple[TableCell, ...]:
 
 
 def stated(head: Headline) -> str:
-    """The paper's two figures; where it has one only, which of them that is.
+    """The paper's two figures; if it has only one, with the word `without` or `with`.
 
     >>> stated(Headline("F1", Figure((1.0,)), Figure((2.0,), 38.2), None))
     'with 38.2'
@@ -73,7 +74,7 @@ def stated(head: Headline) -> str:
 
 
 def beside_each_other(runs: Sequence[Run]) -> list[Table | Curve]:
-    """Tables and curves of runs of one task, task by task."""
+    """Joint tables and curves of the runs of each task."""
     by_task: dict[str, dict[str, Document]] = {}
     for run in runs:
         by_task.setdefault(run.task, {})[run.name] = run.document
@@ -84,7 +85,7 @@ def beside_each_other(runs: Sequence[Run]) -> list[Table | Curve]:
 
 
 def _joint_table(documents: Mapping[str, Document]) -> Table | None:
-    """The first table with figures of each document; None where not all have one."""
+    """The first tables with figures of all documents as one table; None if a document has none."""
     firsts = {name: table for name, one in documents.items() if (table := _first_table(one)) is not None}
     if len(firsts) < 2 or len(firsts) < len(documents):
         return None
@@ -100,7 +101,7 @@ def _joint_table(documents: Mapping[str, Document]) -> Table | None:
     body = [(row, *(cells.get((name, row, column)) for column, name in pairs)) for row in rows]
     title = next(iter(documents.values())).title
     said = "; ".join(f"{name}: {table.caption}" for name, table in firsts.items())
-    head = ("", *(f"{column}, {name}" for column, name in pairs))
+    head = ("row", *(f"{column}, {name}" for column, name in pairs))
     return Table(f"{title}, runs side by side", head, tuple(body), f"{said}.")
 
 
@@ -110,7 +111,8 @@ def _first_table(document: Document) -> Table | None:
 
 
 def _joint_curve(documents: Mapping[str, Document]) -> Curve | None:
-    """The first and the last own line of each run in one chart; None where fewer than two have a curve."""
+    """The first and the last line of each run (without the paper's) in one chart; None if fewer than two runs
+    have a curve."""
     curves = {
         name: next((b for s in one.sections for b in s.blocks if isinstance(b, Curve)), None)
         for name, one in documents.items()
@@ -130,7 +132,7 @@ def _joint_curve(documents: Mapping[str, Document]) -> Curve | None:
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """A constraint of a run; `copies` of the same content are in other sets of the run."""
+    """A constraint of a run; `copies` is the number of equal files in other sets of the run."""
 
     run: str
     stem: str
@@ -141,15 +143,15 @@ class Member:
 
     @property
     def shown(self) -> tuple[str, str]:
-        """Its run and what it is called there; a file by itself is called by its run."""
+        """Its run and its name there; the name of a single file is that of its run."""
         name = "" if self.name == f"{self.stem}/{self.stem}" else self.name
-        copies = f" (and {self.copies:,} of the same content)" if self.copies else ""
+        copies = f" (and {self.copies:,} with the same content)" if self.copies else ""
         return self.run, f"{name}{copies}"
 
 
 @dataclass(frozen=True)
 class Only:
-    """What only one of two constraints allows: in words, and some points."""
+    """The points that only one of two constraints allows: a sentence, and some of the points."""
 
     said: str
     points: tuple[str, ...]
@@ -157,7 +159,7 @@ class Only:
 
 @dataclass(frozen=True)
 class PairRow:
-    """Two constraints and the verdict on them; `state` is its class."""
+    """Two constraints and the verdict on them; `state` is its CSS class."""
 
     members: tuple[tuple[str, str], tuple[str, str]]
     verdict: str
@@ -168,7 +170,7 @@ class PairRow:
 
 @dataclass(frozen=True)
 class AgreementView:
-    """One row per pair, and what is left out."""
+    """One row per pair, and a note on pairs that are left out."""
 
     rows: tuple[PairRow, ...]
     note: str
@@ -179,8 +181,8 @@ Pair = tuple[Member, Member]
 
 @dataclass(frozen=True)
 class Plan:
-    """The pairs to compare, how many are left out, how long it takes, and how many constraints are alone in
-    their space."""
+    """The pairs to compare, the number of pairs that are left out, the estimated seconds, and the number of
+    constraints whose space no other run has."""
 
     pairs: tuple[Pair, ...] = ()
     left_out: int = 0
@@ -188,13 +190,13 @@ class Plan:
     alone: int = 0
 
     def __str__(self) -> str:
-        left = f", {self.left_out:,} left out, as they would take too long" if self.left_out else ""
+        left = f", {self.left_out:,} left out, because they would take too long" if self.left_out else ""
         alone = f"; constraints over a space that no other run has: {self.alone:,}" if self.alone else ""
         return f"pairs of constraints of different runs compared: {len(self.pairs):,}{left}{alone}"
 
 
 def plan(shown: Mapping[str, Sequence[tuple[str, Path]]]) -> Plan:
-    """Which constraints of runs to compare; `shown` are the (set, file) of each run."""
+    """The pairs of constraints to compare; `shown` has the (set, file) pairs of each run."""
     runs = [found for name, files in shown.items() if (found := members(name, files))]
     if len(runs) < 2:
         return Plan()
@@ -205,7 +207,7 @@ def plan(shown: Mapping[str, Sequence[tuple[str, Path]]]) -> Plan:
         for b in other
         if a.constraint.space == b.constraint.space
     ]
-    # Those of one set and name first, then those of one name.
+    # Pairs with the same set and name come first, then pairs with the same name.
     pairs.sort(key=lambda pair: (pair[0].name != pair[1].name, pair[0].stem != pair[1].stem))
     kept: list[Pair] = []
     total = 0.0
@@ -220,7 +222,7 @@ def plan(shown: Mapping[str, Sequence[tuple[str, Path]]]) -> Plan:
 
 
 def members(run: str, files: Sequence[tuple[str, Path]]) -> list[Member]:
-    """The constraints of a run, those of the same content once."""
+    """The constraints of a run, each content once."""
     found: dict[str, list[tuple[str, Path]]] = {}
     for name, path in files:
         found.setdefault(hashlib.sha256(path.read_bytes()).hexdigest(), []).append((name, path))
@@ -232,7 +234,7 @@ def members(run: str, files: Sequence[tuple[str, Path]]) -> list[Member]:
 
 
 def seconds_of(a: Member, b: Member) -> float:
-    """How long a comparison takes, about."""
+    """The estimated seconds of a comparison."""
     if a.digest == b.digest:
         return 0.0
     size = a.constraint.space.size
@@ -242,7 +244,7 @@ def seconds_of(a: Member, b: Member) -> float:
 
 
 def agreement_view(planned: Plan, tell: Callable[[str], None]) -> AgreementView:
-    """The verdict on each pair, in words; `tell` hears of each pair before it is looked at."""
+    """The verdict on each pair; `tell` is called with the runs of each pair before its comparison."""
     rows = []
     for a, b in planned.pairs:
         tell(f"{a.run} and {b.run}")
@@ -253,7 +255,9 @@ def agreement_view(planned: Plan, tell: Callable[[str], None]) -> AgreementView:
 def _row(a: Member, b: Member) -> PairRow:
     names = a.shown, b.shown
     if a.digest == b.digest:
-        return PairRow(names, str(Outcome.EQUAL), VERDICTS[Outcome.EQUAL], (), "files of the same content")
+        return PairRow(
+            names, str(Outcome.EQUAL), VERDICTS[Outcome.EQUAL], (), "the files have the same content"
+        )
     found = compare(a.constraint, b.constraint, witnesses=WITNESSES)
     sides = ((a, found.only_a, found.witnesses_a), (b, found.only_b, found.witnesses_b))
     only = [_only(one.run, number, own, found.complete) for one, number, own in sides if number]
@@ -268,30 +272,30 @@ def _only(run: str, number: int, witnesses: Sequence[dict[str, Any]], complete: 
 
 
 def how(found: Comparison) -> str:
-    """What a verdict rests on."""
+    """The basis of a verdict, in words."""
     if found.complete:
-        return f"all {found.points:,} points were looked at"
+        return f"all {found.points:,} points were checked"
     if found.outcome is Outcome.UNDECIDED:
         return (
-            f"no difference at {found.points:,} points near both boundaries, and no proof that there is none"
+            f"no difference at {found.points:,} points near both boundaries, but no proof that there is none"
         )
     if found.outcome is Outcome.EQUAL:
         return found.how
-    return f"{found.points:,} points near both boundaries were looked at"
+    return f"{found.points:,} points near both boundaries were checked"
 
 
 def _note(planned: Plan) -> str:
     said = []
     if planned.left_out:
         said.append(
-            f"{planned.left_out:,} more pairs were not compared, as that would take too long: those of one"
-            " name came first."
+            f"{planned.left_out:,} more pairs were not compared, because that would take too long; pairs with"
+            " the same name came first."
         )
     if planned.alone:
         said.append(
-            f"{planned.alone:,} constraints were not compared, as no other run has one over the same blocks"
-            " and values."
+            f"{planned.alone:,} constraints were not compared, because no other run has one over the same"
+            " blocks and values."
         )
     if planned.pairs:
-        said.append("Only constraints that are on this page are compared.")
+        said.append("Only constraints on this page are compared.")
     return " ".join(said)

@@ -1,12 +1,12 @@
-"""Labels as spans, by what all labels of a sentence are: IOB and its relatives, or names of their own.
+"""Labels as spans; the scheme depends on all labels of a sentence: IOB and its variants, or plain names.
 
 | labels | a span is |
 |---|---|
-| B-X, I-X, O; L-, U- (BILOU) and E-, S- (IOBES) too | a chunk, by the rules of conlleval |
-| others | a run of one label, except O |
+| B-X, I-X, O; also L-, U- (BILOU) and E-, S- (IOBES) | a chunk, by the rules of conlleval |
+| others | consecutive words with the same label, except O |
 
-The errors of an answer are the places where gold has another label: words, or where relations are predicted,
-spans and pairs of spans.
+The errors of an answer are the places where gold has another label. Places are words; if relations are
+predicted, places are spans and pairs of spans.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _AS_IOB = {"U": "B", "S": "B", "L": "I", "E": "I"}
 
 
 def are_iob(labels: Iterable[str]) -> bool:
-    """Whether labels are IOB or a relative of it, some of them not O.
+    """Whether labels are IOB or a variant of it, and some of them are not O.
 
     >>> are_iob(["B-NP", "I-NP", "O"]), are_iob(["U-NP", "O"]), are_iob(["author", "O"]), are_iob(["O"])
     (True, True, False, False)
@@ -39,7 +39,7 @@ def are_iob(labels: Iterable[str]) -> bool:
 
 
 def spans_of(labels: Sequence[str], iob: bool) -> tuple[Span, ...]:
-    """(type, first, after the last) of each span.
+    """(type, first word, word after the last) of each span.
 
     >>> spans_of(["B-NP", "L-NP", "U-NP"], iob=True), spans_of(["author", "author", "O"], iob=False)
     ((('NP', 0, 2), ('NP', 2, 3)), (('author', 0, 2),))
@@ -50,19 +50,19 @@ def spans_of(labels: Sequence[str], iob: bool) -> tuple[Span, ...]:
 
 
 def change_spans(one: Change, side: Side) -> tuple[Span, ...]:
-    """The spans of a side of a change."""
+    """The spans of one side of a change."""
     iob = are_iob({*one.before, *one.after, *(one.gold or ())})
     return spans_of(getattr(one, side) or (), iob)
 
 
 def change_links(one: Change, side: Side) -> tuple[Link, ...]:
-    """The links of a side of a change."""
+    """The links of one side of a change."""
     found: tuple[Link, ...] | None = getattr(one, f"links_{side}")
     return found or ()
 
 
 def has_links(one: Change) -> bool:
-    """Whether relations are predicted, on any side."""
+    """Whether any side has relations."""
     return bool(one.links_before or one.links_after or one.links_gold)
 
 
@@ -72,7 +72,7 @@ def is_changed(one: Change) -> bool:
 
 
 def gain(one: Change) -> int:
-    """How many errors fewer there are after; 0 without gold labels.
+    """The number of errors before minus the number after; 0 without gold labels.
 
     >>> gain(Change(("the", "dog"), ("B-VP", "I-NP"), ("B-NP", "I-NP"), ("B-NP", "I-NP")))
     1
@@ -81,7 +81,7 @@ def gain(one: Change) -> int:
 
 
 def errors(one: Change, side: Side) -> int:
-    """The places where a side and gold differ."""
+    """The number of places where a side and gold differ."""
     own, gold = _places(one, side), _places(one, "gold")
     return sum(own.get(place) != gold.get(place) for place in own.keys() | gold.keys())
 

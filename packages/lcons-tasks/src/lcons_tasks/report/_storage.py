@@ -1,10 +1,9 @@
-"""document.json: a document as plain data, and back.
+"""document.json: writes a document as plain data, and reads it.
 
     {"format": 1, "title": ..., "sections": [{"title": ..., "blocks": [{"kind": "Table", ...}, ...]}, ...]}
 
-Members are those of the types in `_document.py`; `kind` tells the members of a union apart. What is read was
-perhaps written by someone else: every member is checked against its type, and what is not as it should be is
-one sentence.
+Members are those of the types in `_document.py`; `kind` is the name of the type. Other programs may have
+written the file, so every member is checked against its type, and an error is one sentence.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ KIND = "kind"
 
 
 def write_document(folder: Path, document: Document) -> Path:
-    """Writes document.json into a folder; the same document gives the same bytes."""
+    """Writes document.json into a folder and returns its path; equal documents have equal bytes."""
     path = folder / DOCUMENT
     data = {"format": FORMAT, **to_data(document)}
     text = json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
@@ -37,7 +36,7 @@ def write_document(folder: Path, document: Document) -> Path:
 
 
 def read_document(folder: Path) -> Document:
-    """The document of a folder; `InvalidInput` where there is none or it is not as it should be."""
+    """The document in a folder; raises `InvalidInput` if it is missing or malformed."""
     path = folder / DOCUMENT
     try:
         size = path.stat().st_size
@@ -47,14 +46,16 @@ def read_document(folder: Path) -> Document:
             f"cannot read {str(path)!r}: {error.strerror or error}; name the folder of a run."
         ) from None
     if size > MAX_BYTES:
-        raise InvalidInput(f"expected at most {MAX_BYTES:,} bytes in {str(path)!r}, found {size:,}.")
+        raise InvalidInput(
+            f"expected at most {MAX_BYTES:,} bytes in {str(path)!r}, found {size:,}; run the task again."
+        )
     try:
         return from_data(json.loads(content, parse_constant=_refuse_constant))
     except InvalidInput as error:
-        raise InvalidInput(f"{str(path)!r} is no document: {error} Run the task again.") from None
+        raise InvalidInput(f"{str(path)!r} is not a document: {error} Run the task again.") from None
     except (ValueError, RecursionError):
         raise InvalidInput(
-            f"expected JSON in {str(path)!r}, found something else; run the task again."
+            f"expected JSON in {str(path)!r}, found other content; run the task again."
         ) from None
 
 
@@ -64,13 +65,13 @@ def to_data(value: Any) -> Any:
         members = {field.name: to_data(getattr(value, field.name)) for field in fields(value)}
         return {KIND: type(value).__name__, **members}
     if isinstance(value, Mapping):
-        # Names that are numbers are sizes, which may be given as int.
+        # Keys that are numbers are sizes, which may be int.
         return {key if isinstance(key, str) else str(float(key)): to_data(one) for key, one in value.items()}
     return [to_data(one) for one in value] if isinstance(value, tuple | list) else value
 
 
 def from_data(data: Any) -> Document:
-    """The document of plain data; `InvalidInput` where it is not as it should be."""
+    """The document from plain data; raises `InvalidInput` if the data are malformed."""
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         found = data.get("format") if isinstance(data, dict) else data
         raise InvalidInput(f"expected a document of format {FORMAT}, found {found!r:.40}.")
@@ -85,7 +86,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def _read(wanted: Any, value: Any, where: str) -> Any:
-    """`value` as the type `wanted`."""
+    """The value as the type `wanted`."""
     origin, inside = get_origin(wanted), get_args(wanted)
     if origin in (Union, UnionType):
         return _member(inside, value, where)
@@ -110,7 +111,8 @@ def _read(wanted: Any, value: Any, where: str) -> Any:
 
 
 def _member(kinds: tuple[Any, ...], value: Any, where: str) -> Any:
-    """The value as one of several types: dataclasses are told apart by `kind`, plain ones by themselves."""
+    """The value as one of several types: `kind` selects a dataclass, and the type of the value a plain
+    type."""
     if isinstance(value, dict):
         named = {one.__name__: one for one in kinds if is_dataclass(one) and isinstance(one, type)}
         kind = value.get(KIND)
@@ -158,7 +160,7 @@ def _key(wanted: Any, key: str, where: str) -> Any:
 
 
 def _plain(wanted: Any, value: Any, where: str) -> Any:
-    """str, bool, int and float; an int is a float too, a bool is neither."""
+    """The value as str, bool, int or float; an int is accepted as float, a bool is not a number."""
     if wanted is float and type(value) is int and abs(value) < 2**63:
         return float(value)
     if type(value) is not wanted or (wanted is float and not math.isfinite(value)):

@@ -1,7 +1,7 @@
-"""The templates of the page. Every text is escaped where it enters: no code marks text as safe but `svg`.
+"""The templates of the page. They escape every text; only `svg` marks text as safe.
 
 page.html     the whole page: head, overview, runs side by side, one run after another
-blocks.html   a block of a document, and the views that are made of constraints and sentences
+blocks.html   the blocks of a document, and the views of constraints and sentences
 chart.svg     a line chart
 """
 
@@ -19,7 +19,7 @@ from lcons_tasks.report._document import Figure, TableCell
 from lcons_tasks.report._markdown import cell_text, paper_note
 from lcons_tasks.stats import Interval
 
-# What HTML cannot hold, even escaped.
+# Characters that HTML cannot contain, even escaped.
 _UNPRINTABLE = dict.fromkeys((*range(9), 11, *range(14, 32), 127), "\N{REPLACEMENT CHARACTER}")
 _NUMBER = re.compile(r"[+-]?\d[\d.,]*%?( [±(\[] ?[\d.,+ %-]+[)\]]?)?")
 _INLINE = re.compile(r"`([^`]+)`|\*\*([^*]+)\*\*")
@@ -27,7 +27,7 @@ _INLINE = re.compile(r"`([^`]+)`|\*\*([^*]+)\*\*")
 
 @cache
 def environment() -> Environment:
-    """Where templates come from, with what they may call."""
+    """The environment of the templates, with their filters, tests and functions."""
     found = Environment(
         loader=PackageLoader("lcons_tasks.report"),
         autoescape=True,
@@ -44,17 +44,17 @@ def environment() -> Environment:
 
 
 def render(name: str, **values: Any) -> str:
-    """A template, filled in."""
+    """The text of a template with these values."""
     return environment().get_template(name).render(**values)
 
 
 def svg(source: str) -> Markup:
-    """An SVG that `chart.svg` made, as a part of a page."""
+    """An SVG that `chart.svg` rendered, marked as safe."""
     return Markup(source)
 
 
 def asset(name: str) -> str:
-    """A file beside the templates, as it is."""
+    """The text of a file next to the templates, without rendering."""
     source, _, _ = environment().loader.get_source(environment(), name)  # type: ignore[union-attr]
     return source
 
@@ -66,7 +66,7 @@ def _printable(value: Any) -> Any:
 
 
 def inline(text: str) -> Iterator[tuple[str, str]]:
-    """(element, text) of the parts of a text.
+    """(HTML element, text) of the parts of a text with markup.
 
     >>> list(inline("a `<b>` and **c**"))
     [('', 'a '), ('code', '<b>'), ('', ' and '), ('strong', 'c'), ('', '')]
@@ -80,7 +80,7 @@ def inline(text: str) -> Iterator[tuple[str, str]]:
 
 
 def is_number(cell: TableCell) -> bool:
-    """Whether a cell is a number, which stands to the right; text may be one.
+    """Whether a cell is a number, which is aligned to the right; text may look like a number.
 
     >>> is_number(3), is_number("2 (66.7%)"), is_number("5 of 5"), is_number("")
     (True, True, False, False)
@@ -89,6 +89,6 @@ def is_number(cell: TableCell) -> bool:
 
 
 def best_of(rows: tuple[tuple[TableCell, ...], ...], column: int) -> float | None:
-    """The largest mean of a column; None where there are not several."""
+    """The largest mean of a column; None if there are fewer than two."""
     means = [row[column].mean for row in rows if isinstance(row[column], Figure)]  # type: ignore[union-attr]
     return max(means) if len(means) > 1 else None

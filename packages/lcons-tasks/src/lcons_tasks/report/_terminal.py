@@ -1,6 +1,6 @@
 """A document in a terminal: what was compared, the headline, and one table, in about twenty lines.
 
-Plain text. Characters that a terminal would act on, such as escapes, are left out.
+The result is plain text without control characters, such as escapes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ NARROWEST = 12
 
 
 def to_terminal(document: Document, width: int = 80) -> str:
-    """Title, what was compared, the headline with its interval, and one table, each line `width` at most."""
+    """The title, what was compared, the headline with its interval, and one table, in lines of at most
+    `width`."""
     width = max(width, 40)
     lines = [document.title, *_wrapped(document.compared, width, MOST_COMPARED)]
     if document.headline is not None:
@@ -36,7 +37,7 @@ def _wrapped(text: str, width: int, most: int) -> list[str]:
 
 
 def _headline(head: Headline, width: int) -> Iterator[str]:
-    """The line, and two bars from 0 to 100 where the figures are percentages."""
+    """The lines of the headline, and two bars from 0 to 100 if the figures are percentages."""
     yield from _wrapped(headline_line(head), width, 4)
     sides = {head.without_is: head.without.mean, head.within_is: head.within.mean}
     if not all(0 <= value <= 100 for value in sides.values()):
@@ -50,7 +51,7 @@ def _headline(head: Headline, width: int) -> Iterator[str]:
 
 
 def _table_of(document: Document) -> Table | None:
-    """The first table with figures, else the first curve as a table."""
+    """The first table with figures, otherwise the first curve as a table, otherwise the first table."""
     blocks = [block for section in document.sections for block in section.blocks]
     for block in blocks:
         if isinstance(block, Table) and any(isinstance(cell, Figure) for row in block.rows for cell in row):
@@ -64,7 +65,7 @@ def _table_of(document: Document) -> Table | None:
 
 
 def _table(table: Table, width: int, most: int) -> list[str]:
-    """The caption, as many columns as fit and as many rows as there is room for; means without spreads."""
+    """The caption, and the columns and rows that fit; means without spreads."""
     cells = [
         [_printable(name) for name in table.columns],
         *([_short(cell) for cell in row] for row in table.rows),
@@ -78,12 +79,12 @@ def _table(table: Table, width: int, most: int) -> list[str]:
     if left_out:
         shown, left_out = shown[:-1], left_out + 1
     columns = len(widths) - len(fitting)
-    caption = table.caption + (f" ({columns} more columns in the report)" if columns else "")
+    caption = table.caption + (f" (columns only in the report: {columns})" if columns else "")
     lines = [*textwrap.wrap(caption, width, max_lines=1, placeholder=" …")]
     for row in shown:
         padded = [row[i][: widths[i]].rjust(widths[i]) for i in fitting]
         lines.append("  ".join([row[0][: widths[0]].ljust(widths[0]), *padded[1:]]))
-    return lines + ([f"and {left_out} more rows in the report"] if left_out else [])
+    return lines + ([f"(rows only in the report: {left_out})"] if left_out else [])
 
 
 def _short(cell: TableCell) -> str:

@@ -1,19 +1,20 @@
-"""What a constraint says of two values together, whatever the rest of psi is.
+"""The verdict of a constraint on two values together, for any rest of psi.
 
-For values a and b of two axes, the completions are the points of the domain that have both. They are
+For values a and b of two axes, the completions are the points of the domain that have both. The combination
+is
 
     forbidden    if no completion is accepted
     allowed      if every completion is accepted
     depends      otherwise
     impossible   if there is no completion
 
-Where the domain is small, all points are enumerated. Elsewhere bounds of Theorem 1's rows over the other axes
-decide, which is proof of `forbidden` and `allowed`, and what they leave open is `depends`:
+In a small domain, all points are enumerated. In a large domain, bounds of Theorem 1's rows over the other
+axes decide. They prove `forbidden` and `allowed`; everything that they do not prove counts as `depends`:
 
     forbidden    if some row is below zero at its maximum over the completions
     allowed      if every row is at least zero at its minimum
 
-Where there are too many rows, the hidden units' own bounds take their place.
+If there are too many rows, the bounds of the hidden units are used instead.
 
 Not in the paper.
 """
@@ -43,14 +44,14 @@ MOST_POINTS = 2**21
 MOST_AXES = 30
 MOST_ROWS = 2**12
 
-# What is fixed is taken off totals again, which rounds twice as much at most.
+# Fixed values are subtracted from totals, which at most doubles the rounding error.
 SLACK = 4.0
 
 Codes = NDArray[np.int8]
 
 
 class Combination(IntEnum):
-    """What becomes of two values together."""
+    """The verdict on two values together."""
 
     ALLOWED = 0
     FORBIDDEN = 1
@@ -60,14 +61,14 @@ class Combination(IntEnum):
 
 @dataclass(frozen=True, eq=False)
 class Verdicts:
-    """`codes` are `Combination`s; `shares` of completions that are accepted, where all were looked at."""
+    """`codes` are `Combination`s; `shares` are the shares of accepted completions if all were enumerated."""
 
     codes: Codes
     shares: Floats | None
 
 
 class Source(Protocol):
-    """Where verdicts come from; `how` says it in words."""
+    """A source of verdicts; `how` describes it in words."""
 
     how: str
 
@@ -81,7 +82,7 @@ class Source(Protocol):
 
 
 def source_of(constraint: LearnedConstraint) -> Source:
-    """By enumeration where the domain is small, by bounds elsewhere."""
+    """Enumeration in a small domain, otherwise bounds."""
     space = constraint.space
     if space.size <= MOST_POINTS and len(space.axes) <= MOST_AXES:
         return Enumeration(constraint)
@@ -91,9 +92,9 @@ def source_of(constraint: LearnedConstraint) -> Source:
 
 
 class Enumeration:
-    """Every point of the domain, looked at once."""
+    """Verdicts from all points of the domain."""
 
-    how = "every combination was looked at"
+    how = "every combination was checked"
 
     def __init__(self, constraint: LearnedConstraint) -> None:
         space = constraint.space
@@ -126,7 +127,7 @@ class Enumeration:
 
 @dataclass(frozen=True, eq=False)
 class _Tables:
-    """What each value of each axis adds to M sums, and the most and the least that each axis can add."""
+    """What each value of each axis adds to M sums, and the largest and smallest that each axis can add."""
 
     start: Floats
     tables: tuple[Floats, ...]
@@ -145,11 +146,11 @@ class _Tables:
 
     @cached_property
     def totals(self) -> tuple[Floats, Floats]:
-        """The least and the most that the sums can be."""
+        """The smallest and the largest values of the sums."""
         return self.start + self.least.sum(0), self.start + self.most.sum(0)
 
     def range(self, i: int, j: int | None, v: int) -> tuple[Floats, Floats]:
-        """(values of j, M) least and most sums where axis i has value v; (1, M) without j."""
+        """(values of j, M) smallest and largest sums if axis i has value v; (1, M) without j."""
         known = np.atleast_2d(self.tables[i][v] + (0.0 if j is None else self.tables[j]))
         fixed = [i] if j is None else [i, j]
         low, high = self.totals
@@ -157,7 +158,7 @@ class _Tables:
 
 
 class _Bounds:
-    """Verdicts from least and most sums."""
+    """Verdicts from smallest and largest sums."""
 
     how = ""
 
@@ -192,9 +193,9 @@ def _codes(forbidden: NDArray[np.bool_], allowed: NDArray[np.bool_]) -> Codes:
 
 
 class RowBounds(_Bounds):
-    """The rows of Theorem 1, each at its least and its most."""
+    """Verdicts from the smallest and largest values of the rows of Theorem 1."""
 
-    how = "proved by the bounds of single inequalities; what they leave open counts as `depends`"
+    how = "proved by bounds of single inequalities; what they do not prove counts as depending on the rest"
 
     def __init__(self, constraint: LearnedConstraint) -> None:
         super().__init__(constraint)
@@ -209,9 +210,9 @@ class RowBounds(_Bounds):
 
 
 class UnitBounds(_Bounds):
-    """The hidden units, each at its least and its most."""
+    """Verdicts from the smallest and largest values of the hidden units."""
 
-    how = "proved by the bounds of hidden units; what they leave open counts as `depends`"
+    how = "proved by bounds of hidden units; what they do not prove counts as depending on the rest"
 
     def __init__(self, constraint: LearnedConstraint) -> None:
         super().__init__(constraint)
@@ -229,10 +230,10 @@ class UnitBounds(_Bounds):
 
 
 def one_hot_axes(space: FeatureSpace) -> list[int]:
-    """The axes that are one-hot blocks."""
+    """The indices of the axes that are one-hot blocks."""
     return [i for i, axis in enumerate(space.axes) if space.block(axis.block).kind is Kind.ONE_HOT]
 
 
 def axes_of(space: FeatureSpace, block: str) -> list[int]:
-    """The axes of a block."""
+    """The indices of the axes of a block."""
     return [i for i, axis in enumerate(space.axes) if axis.block == block]

@@ -3,8 +3,8 @@
   const root = document.documentElement;
   root.classList.add("js");
 
-  // A page opened from a file may have no storage.
-  const remember = (key, value) => { try { localStorage.setItem(key, value); } catch { /* forgotten */ } };
+  // A page that was opened from a file may have no storage.
+  const remember = (key, value) => { try { localStorage.setItem(key, value); } catch { /* no storage */ } };
   const remembered = (key) => { try { return localStorage.getItem(key); } catch { return null; } };
 
   const theme = document.getElementById("theme");
@@ -28,7 +28,7 @@
     const pick = box.querySelector('[data-pick="set"]');
     const open = box.querySelector('[data-toggle="open"]');
     const articles = [...box.querySelectorAll("article")];
-    // One set is shown whole, with nothing to pick.
+    // Without a picker there is only one set, which is always shown.
     const apply = () => {
       for (const one of articles) one.hidden = one.dataset.set !== pick.value;
       const shown = articles.filter((one) => !one.hidden).length;
