@@ -1,6 +1,6 @@
 """`lcons report`: runs as one HTML page.
 
-Only click is imported here; what the command needs is imported when it runs.
+Only click is imported at start-up; other imports are made when the command runs.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from lcons_cli.options import FILE, shared
 from lcons_cli.output import check_target, write_lines
 from lcons_cli.progress import about, waiting
 
-# Where the work takes longer, in seconds, it is said beforehand.
+# If the work takes at least this many seconds, the estimate is printed first.
 LONG = 3.0
 
 
@@ -27,7 +27,7 @@ LONG = 3.0
     show_default=True,
     type=FILE,
     metavar="FILE",
-    help="The page, `-` for stdout.",
+    help="File of the page; `-` for stdout.",
 )
 @click.option(
     "--sets",
@@ -35,7 +35,7 @@ LONG = 3.0
     default=2,
     show_default=True,
     metavar="N",
-    help="How many sets of constraints, and of predictions, are shown of each run.",
+    help="Show at most N sets of constraints and N files of predictions per run.",
 )
 @click.option(
     "--sentences",
@@ -43,10 +43,10 @@ LONG = 3.0
     default=200,
     show_default=True,
     metavar="N",
-    help="How many sentences are shown of each set of predictions, those that changed first.",
+    help="Show at most N sentences per file of predictions, changed sentences first.",
 )
 @shared(
-    "Say what is shown of each run, and what --sets and --sentences leave out.",
+    "Print what the page shows of each run, and what --sets and --sentences leave out.",
     json="Print the headlines of the runs as JSON.",
     seed="unused",
 )
@@ -62,12 +62,12 @@ def report(
     """Make one HTML page of RUNs: folders that `lcons run` writes, constraint files, or labels that `lcons
     decode --json` writes.
 
-    The page stands by itself and opens from a file: results beside the paper's, learning curves, each
-    constraint in words, as a matrix of what is allowed and forbidden, as coefficients and as inequalities,
-    sentences before and after, and where all of it came from. Several runs are shown side by side, with
-    which of their constraints are equal.
+    The page is self-contained. It shows results with the paper's figures, learning curves, each constraint
+    (in words, as a matrix of allowed and forbidden combinations, as coefficients and as inequalities),
+    sentences before and after, and the origin of all data. Several runs are shown side by side, and the page
+    states which of their constraints are equal.
 
-    Labels have accuracy, before and after decoding, where the scores came with a column called `gold`.
+    For decoded labels, the page shows accuracy before and after decoding if the scores have a column `gold`.
 
     \b
     Example:
@@ -82,7 +82,7 @@ def report(
     say: Say = say_nothing if quiet else say_on_stderr
     target = None if out == STDIN else out
     if target is None and as_json:
-        raise InvalidInput("expected one thing on stdout, found the page and --json; name a file with -o.")
+        raise InvalidInput("expected one output on stdout, found the page and --json; name a file with -o.")
     check_target(target, *runs)
     found = read_runs(runs)
     limits = Limits(sets, sentences)

@@ -1,6 +1,6 @@
-"""`lcons run TASK`: one command for every experiment; its options are those that the experiment states.
+"""`lcons run TASK`: one command per experiment, with the options of the experiment.
 
-Progress goes to stderr, and a short summary to stdout when everything is written.
+It prints progress to stderr, and at the end a short summary to stdout.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from lcons_cli.run_progress import check_writable, foretell, phases, run_options
 
 
 class Tasks(click.Group):
-    """A command for each experiment, made when it is asked for."""
+    """One command per experiment, made on demand."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         from lcons_tasks.experiments import EXPERIMENTS
@@ -33,12 +33,12 @@ class Tasks(click.Group):
 
 
 class LazyCommand(click.Command):
-    """The command of an experiment, which is imported for its options and help, not to be listed."""
+    """The command of an experiment; the experiment is imported for its options and help, not for its name."""
 
     def __init__(self, name: str, entry: Any) -> None:
         self.entry = entry
         super().__init__(name, callback=self.run, short_help=entry.about)
-        # Found when they are asked for.
+        # The cached property below makes them on demand.
         del self.params
 
     @cached_property
@@ -48,7 +48,7 @@ class LazyCommand(click.Command):
 
     @cached_property
     def params(self) -> list[click.Parameter]:  # type: ignore[override]
-        """Its options, and those that every task has."""
+        """The options of the experiment, and those that every task has."""
         return [*parameters(self.experiment.options), *run_options(self.experiment.name)]
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -56,7 +56,7 @@ class LazyCommand(click.Command):
         super().format_help_text(ctx, formatter)
 
     def run(self, **given: Any) -> None:
-        """Runs the experiment with the options that were given."""
+        """Runs the experiment with the given options."""
         run(self.experiment, **given)
 
 
@@ -64,7 +64,7 @@ commands = Tasks()
 
 
 def parameters(options: type) -> Iterator[click.Option]:
-    """An option for every flag of every field."""
+    """One option per flag of each field."""
     hints = get_type_hints(options)
     for field in fields(options):
         kind, several = _kind(hints[field.name])
@@ -79,7 +79,7 @@ def parameters(options: type) -> Iterator[click.Option]:
 
 
 def _kind(hint: Any) -> tuple[type, bool]:
-    """The type of a value, and whether there may be several.
+    """The type of a value, and whether several values are allowed.
 
     >>> _kind(tuple[int, ...]), _kind(str)
     ((<class 'int'>, True), (<class 'str'>, False))
@@ -92,7 +92,7 @@ def _checked(kind: type, least: int | None) -> Any:
 
 
 def values(options: type, given: dict[str, Any]) -> dict[str, Any]:
-    """The fields that were given, of the values of their flags."""
+    """The values of the fields whose flags were given."""
     hints = get_type_hints(options)
     found: dict[str, Any] = {}
     for field in fields(options):
@@ -118,7 +118,7 @@ def run(
     verbose: bool,
     **given: Any,
 ) -> None:
-    """Runs an experiment, writes what it found, and prints a summary."""
+    """Runs an experiment, writes its results, and prints a summary."""
     from lcons_tasks.experiments.engine import PAGE, REPORT, RESULTS, Stages, run, write_run
     from lcons_tasks.report import to_terminal
 
@@ -137,7 +137,7 @@ def run(
         click.echo((out / RESULTS).read_text(encoding="utf-8"), nl=False)
     else:
         click.echo(to_terminal(document))
-        click.echo(f"The page: {out / PAGE}")
-        click.echo(f"With data of your own: {document.next_command}")
+        click.echo(f"Full report: {out / PAGE}")
+        click.echo(f"Next, with your own data: {document.next_command}")
     if not quiet:
         say_on_stderr(f"written to {out}: {', '.join([PAGE, REPORT, RESULTS, *experiment.leaves])}")

@@ -1,4 +1,4 @@
-"""What the experiments' commands share: options, and progress on stderr."""
+"""Options and progress on stderr that the commands of all experiments share."""
 
 from __future__ import annotations
 
@@ -23,48 +23,54 @@ def run_options(task: str) -> list[click.Parameter]:
     """The options that every task has."""
 
     @click.command()
-    @click.option("--full", is_flag=True, help="The whole table of the paper and what goes beyond it.")
-    @click.option("--jobs", type=click.IntRange(min=1), help="Processes; all cores by default.")
-    @click.option("--out", type=click.Path(path_type=Path), default=Path("runs") / task, show_default=True)
+    @click.option("--full", is_flag=True, help="Run the paper's whole table and additional rows.")
+    @click.option("--jobs", type=click.IntRange(min=1), help="Number of processes; default: all cores.")
+    @click.option(
+        "--out",
+        type=click.Path(path_type=Path),
+        default=Path("runs") / task,
+        show_default=True,
+        help="Folder to write to.",
+    )
     @shared(
-        "Say what each piece of the work does, and how long it took.",
+        "Print what each piece of work does and how long it takes.",
         json="Print results.json instead of the summary.",
         seed="own",
     )
     def command() -> None:
-        """Only its options matter."""
+        """Only the options of this command are used."""
 
     return command.params
 
 
 def check_writable(out: Path) -> None:
-    """Refuses a folder that cannot be made or written into, before the work and not after."""
+    """Raises `LconsError` before any work if the folder cannot be made or written to."""
     from lcons_core import LconsError
 
     there = next(path for path in (out.resolve(), *out.resolve().parents) if path.exists())
     if not there.is_dir() or not os.access(there, os.W_OK):
         raise LconsError(
-            f"expected a folder to write to, found {str(there)!r}, which is none or cannot be written to;"
-            " name another with --out."
+            f"expected a folder to write to, found {str(there)!r}, which is not a folder or not writable;"
+            " name another folder with --out."
         )
 
 
 def foretell(seconds: float, jobs: int | None, quiet: bool) -> None:
-    """Says about how long a run will take, before it begins."""
+    """Prints the estimated time of a run before it begins."""
     if quiet:
         return
     from joblib import cpu_count
 
     processes = jobs or cpu_count()
     by = f"{processes} processes" if processes > 1 else "one process"
-    say_on_stderr(f"{about(seconds / processes)} with {by}; what earlier runs kept is not made again")
+    say_on_stderr(f"{about(seconds / processes)} with {by}; finished stages of earlier runs are reused")
 
 
 @contextmanager
 def phases(quiet: bool, verbose: bool = False) -> Iterator[Callable[[str, Sequence[str], Event], None]]:
-    """Progress bars on stderr: one a phase, and one for each piece at work; lines where it is no terminal.
+    """Progress bars on stderr: one per phase, and one per running piece; lines if stderr is not a terminal.
 
-    `verbose`: also a line for each thing that a piece does, and how long it took.
+    `verbose`: also prints one line per step of a piece, with its time.
     """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
