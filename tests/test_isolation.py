@@ -83,7 +83,8 @@ def test_the_wheel_of_tasks_carries_its_corpora_settings_and_page(wheels):
         f"lcons_tasks/bundled/citation/{name}" for name in ("references.txt", "references.pos", "CARD.md")
     }
     er = {f"lcons_tasks/bundled/er/{name}" for name in ("sentences.corp", "CARD.md")}
-    page = {f"lcons_tasks/report/{name}" for name in ("style.css", "script.js")}
+    templates = ("page.html", "blocks.html", "chart.svg", "style.css", "script.js")
+    page = {f"lcons_tasks/report/templates/{name}" for name in templates}
     assert chunking | citation | er | page | {"lcons_tasks/experiments/chunking/settings.json"} <= names
     assert metadata.get_all("Provides-Extra") == ["torch"]
 

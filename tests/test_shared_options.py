@@ -106,4 +106,4 @@ def test_a_fault_of_lcons_is_no_answer(monkeypatch, capsys):
     assert ended.value.code == 2
     shown = capsys.readouterr().err
     assert "RuntimeError: a fault" in shown
-    assert shown.splitlines()[-1].startswith("lcons: error: this is a fault of lcons")
+    assert shown.splitlines()[-1].startswith("lcons: error: this is a bug in lcons")

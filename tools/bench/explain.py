@@ -26,9 +26,8 @@ from lcons_core._network import RectifierNetwork
 from lcons_core._psi import PsiRows
 from lcons_core._space import FeatureSpace
 from lcons_core.features._ngrams import NgramContext
-from lcons_core.reason._explanation import explain
+from lcons_core.reason import explain
 from lcons_core.reason._explanation.regions import points_of
-from lcons_core.reason._points import verdicts
 
 TAGS, LABELS, K = 45, 22, 10
 POINTS, RUNS, LIMIT = 100_000, 3, 20
@@ -60,7 +59,7 @@ def drawn(network: RectifierNetwork, space: FeatureSpace, seed: int) -> Drawn:
     """Uniform points, by the network's verdict."""
     draw = np.random.default_rng(seed)
     points = np.stack([draw.integers(0, len(axis), POINTS) for axis in space.axes], axis=1)
-    accepted = verdicts(network, space, points)
+    accepted = network.verdicts(space, points)
     return Drawn(points_of(space, points[accepted]).rows, points_of(space, points[~accepted]).rows)
 
 

@@ -20,8 +20,8 @@ from itertools import islice
 import numpy as np
 from timing import median_seconds, report
 
-from lcons_core._inequalities import iterate_inequalities, to_inequalities
 from lcons_core._network import RectifierNetwork
+from lcons_core._theorem1 import iterate_inequalities, to_inequalities
 
 D = 50
 POINTS, SAMPLED_POINTS, SAMPLED_CHUNKS = 100_000, 2_000, 2

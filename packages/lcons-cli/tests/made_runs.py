@@ -11,17 +11,43 @@ from lcons_core._blocks import binary
 from lcons_core._space import FeatureSpace
 from lcons_core.features import NgramContext
 from lcons_tasks.experiments.entity_relation._constraints import designed
-from lcons_tasks.report._outputs import write_results
+from lcons_tasks.report import (
+    Claim,
+    Claims,
+    Constraints,
+    Curve,
+    Document,
+    Facts,
+    Figure,
+    Gain,
+    Gains,
+    Headline,
+    Section,
+    Sentences,
+    Table,
+    Text,
+    write_document,
+)
+from lcons_tasks.stats import Interval
 
 HASH = "52faba3e4e887b175e5ff01b087407ef7e753ab9cf08608223d96d8872ff61fb"
 LABELS = ("B-NP", "B-VP", "I-NP", "I-VP", "O")
 TAGS = ("DT", "NN", "VB")
 
-ER_MEASURES = ("entity f1", "relation f1", "entity macro f1", "relation macro f1", "strict relation f1")
+VERSIONS = {"lcons-core": "0.1.0", "lcons-tasks": "0.1.0"}
 
 
-def interval(mean: float, low: float, high: float) -> dict[str, float]:
-    return {"mean": mean, "low": low, "high": high}
+def write_run(folder: Path, document: Document) -> Path:
+    """The document, and results.json as the sign that all is there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_document(folder, document)
+    (folder / "results.json").write_text(json.dumps({"format": 1, "task": document.task}) + "\n")
+    return folder
+
+
+def provenance(corpus: str) -> Section:
+    facts = (("corpus name", corpus), ("corpus sha256", HASH), ("option seeds", "1, 2"))
+    return Section("Provenance", (Facts("What was run", facts),))
 
 
 def make_er(folder: Path) -> Path:
@@ -33,52 +59,49 @@ def make_er(folder: Path) -> Path:
     (folder / "predictions").mkdir()
     lines = [json.dumps(one) + "\n" for one in ER_SENTENCES]
     (folder / "predictions/split-1-100percent.jsonl").write_text("".join(lines), encoding="utf-8")
-    write_results(folder, "# Entities and relations\n\n## C\n\nC = 0.03.\n", "er", er_results(), {})
-    return folder
+    files = tuple(f"constraints/split-1-100percent/learned/{name}.json" for name in designed())
+    sets = Constraints("split-1-100percent/learned", files, "predictions/split-1-100percent.jsonl")
+    return write_run(folder, er_document(sets))
 
 
-def er_results(corpus: str = "bundled") -> dict[str, Any]:
+def er_document(*sets: Constraints, corpus: str = "bundled") -> Document:
+    measures = ("entity F1", "relation F1", "entity macro F1", "relation macro F1", "strict relation F1")
     grid = {
-        "designed|designed": [84.6, 60.8, 82.3, 53.5, 60.8],
-        "learned|learned": [84.6, 60.8, 82.3, 53.5, 60.8],
-        "none|learned": [83.2, 55.1, 80.6, 46.0, 55.1],
-        "none|none": [81.4, 57.7, 78.2, 48.1, 48.2],
+        "designed / designed": (84.6, 60.8, 82.3, 53.5, 60.8),
+        "learned / learned": (84.6, 60.8, 82.3, 53.5, 60.8),
+        "none / learned": (83.2, 55.1, 80.6, 46.0, 55.1),
+        "none / none": (81.4, 57.7, 78.2, 48.1, 48.2),
     }
-    cell = {
-        "split": "1",
-        "share": 1.0,
-        "sentences": {"train": 213, "test": 4},
-        "grid": {sets: dict(zip(ER_MEASURES, values, strict=True)) for sets, values in grid.items()},
-    }
-    gains = [
-        {
-            "group": "seeded splits",
-            "trained_on": 213,
-            "figure": figure,
-            "sets": ["learned", "learned"],
-            "over": ["none", "none"],
-            "interval": own,
-        }
-        for figure, own in (
-            ("entity f1", interval(3.2, 0.91, 5.59)),
-            ("relation f1", interval(3.11, -1.25, 7.75)),
-        )
-    ]
-    return {
-        "corpus": {"name": corpus, "what": "a mini corpus", "sha256": HASH, "sentences": 304},
-        "options": {"corpus": corpus, "splits": ["1"], "shares": [], "grid": [0.03125]},
-        "cells": [cell],
-        "gains": gains,
-        "claims": [],
-        "paper": {},
-        "examples": [
-            {
-                "before": "[Person Fort Hill] in [Location Ohio] . | Fort Hill OrgBasedIn Ohio",
-                "rule": "forbidden: source Person, relation OrgBasedIn (source-relation)",
-                "why": "-1.26 - 1.52 + 0.66 = -2.13 < 0, so it is forbidden",
-            }
-        ],
-    }
+    rows = tuple((name, *(Figure((value,)) for value in values)) for name, values in grid.items())
+    gains = (
+        Gain("learned over none, entity F1", "213 sentences", Interval(3.2, 0.91, 5.59)),
+        Gain("learned over none, relation F1", "213 sentences", Interval(3.11, -1.25, 7.75)),
+    )
+    results = Table("Seeded splits, %", ("trained / tested with", *measures), rows, best=True)
+    sentences = Sentences(
+        "split-1-100percent",
+        (),
+        "predictions/split-1-100percent.jsonl",
+        sets[0].files if sets else (),
+    )
+    return Document(
+        "Entities and relations",
+        "er",
+        corpus,
+        "A linear model that reads **words** and POS tags, with constraints on entities and their relations.",
+        Headline("relation F1", Figure((57.7,)), Figure((60.8,), 38.2), Interval(3.11, -1.25, 7.75)),
+        (
+            Section("Results", (results, Gains("Gains in points, with 95% intervals", gains))),
+            Section("C", (Text("C = 0.03, as `--grid` says."),)),
+            Section("Nothing to say", ()),
+            Section("Constraints", sets),
+            Section("Sentences before and after", (sentences,)),
+            provenance(corpus),
+        ),
+        "Roth and Yih's corpus",
+        "lcons learn pairs.jsonl",
+        VERSIONS,
+    )
 
 
 def er_sentence(
@@ -148,8 +171,7 @@ def make_chunking(folder: Path, corpus: str = "conll2000") -> Path:
     save(chunk_constraint(), target / "pos-2.json")
     (folder / "predictions").mkdir()
     (folder / "predictions/bilstm-first-1%-seed1.txt").write_text(CHUNKS, encoding="utf-8")
-    write_results(folder, "# Chunking\n", "chunking", chunking_results(corpus), {})
-    return folder
+    return write_run(folder, chunking_document(corpus))
 
 
 CHUNKS = """\
@@ -163,98 +185,118 @@ cat NN I-NP I-NP I-NP
 """
 
 
-def chunking_results(corpus: str = "conll2000") -> dict[str, Any]:
+def chunking_document(corpus: str = "conll2000") -> Document:
+    papers = {"exact": (82.11, 91.0), "pos-3 search": (84.0, 92.0), "chosen on dev": (None, None)}
     figures = {
-        0.01: {"exact": 85.1, "pos-3 search": 87.1, "chosen on dev": 90.5},
-        0.05: {"exact": 91.6, "pos-3 search": 92.3, "chosen on dev": 93.6},
+        "exact": {89: 85.25, 447: 91.75},
+        "pos-3 search": {89: 87.25, 447: 92.45},
+        "chosen on dev": {89: 90.65, 447: 93.75},
     }
-    cells = [
-        {
-            "subset": "first",
-            "ratio": ratio,
-            "seed": seed,
-            "base": {"name": "bilstm"},
-            "sentences": round(8936 * ratio),
-            "rows": {row: {"test": value + 0.1 * seed} for row, value in rows.items()},
-        }
-        for ratio, rows in figures.items()
-        for seed in (1, 2)
-    ]
-    gains = [
-        {
-            "base": "bilstm",
-            "subset": "first",
-            "ratio": 0.01,
-            "row": "chosen on dev",
-            "over": "exact",
-            "interval": interval(5.4, 5.1, 5.7),
-        }
-    ]
-    claim = {"text": "POS-constrained search beats search", "held": False, "figures": "1% +1.99"}
-    return {
-        "corpus": {"name": corpus, "what": "news", "sha256": HASH, "sentences": {"train": 8936}},
-        "options": {"corpus": corpus, "ratios": [0.01, 0.05], "seeds": [1, 2]},
-        "cells": cells,
-        "gains": gains,
-        "claims": [claim],
-        "examples": [],
-    }
+    rows = tuple(
+        (name, *(Figure((v - 0.05, v + 0.05), p) for v, p in zip(own.values(), papers[name], strict=True)))
+        for name, own in figures.items()
+    )
+    bands = {"exact": {89: (85.0, 85.5)}}
+    curve = Curve(
+        f"Token accuracy by training sentences ({corpus})",
+        "training sentences",
+        "token accuracy (%)",
+        {name: {float(size): value for size, value in own.items()} for name, own in figures.items()},
+        bands,
+    )
+    file, constraint = "predictions/bilstm-first-1%-seed1.txt", "constraints/first-1%-seed1/pos-2.json"
+    gain = Interval(5.4, 5.1, 5.7)
+    table = Table("bilstm, token accuracy, %", ("row", "1% (89)", "5% (447)"), rows, best=True)
+    blocks = (
+        table,
+        Gains("Gains in points, with 95% intervals", (Gain("chosen on dev over exact", "bilstm, 1%", gain),)),
+        Claims((Claim("POS-constrained search beats search", False, "1% +1.99"),)),
+        curve,
+    )
+    return Document(
+        "Chunking",
+        "chunking",
+        corpus,
+        "A chunker that reads words, under constraints that read POS tags.",
+        Headline("token accuracy, bilstm, 1% (89 sentences)", *[row[1] for row in (rows[0], rows[2])], gain),
+        (
+            Section("Results", blocks),
+            Section("Constraints", (Constraints("first-1%-seed1", (constraint,), file),)),
+            Section("Sentences", (Sentences("bilstm-first-1%-seed1", (), file, (constraint,)),)),
+            provenance(corpus),
+        ),
+        None if corpus == "conll2000" else "CoNLL-2000",
+        provenance=VERSIONS,
+    )
 
 
-def make_unknown(folder: Path) -> Path:
-    """A run of a task that the page does not know."""
+def make_old(folder: Path) -> Path:
+    """A run as lcons 0.1.0 left it, without a document."""
     folder.mkdir(parents=True)
-    report = "# Woven boxes\n\nOf **5** sets:\n\n| K | found |\n|---|---:|\n| 2 | 5 of 5 |\n"
+    report = "# Woven boxes\n\n**5** sets:\n\n## Boxes\n\n| K | found |\n|---|---:|\n| 2 | 5 of 5 |\n\n- a\n"
     picture = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><title>Dots</title></svg>\n'
-    write_results(folder, report, "weaving", {"options": {"seeds": [1, 2]}}, {"dots.svg": picture})
+    (folder / "report.md").write_text(report, encoding="utf-8")
+    (folder / "dots.svg").write_text(picture, encoding="utf-8")
+    target = folder / "constraints/first-1%-seed1"
+    target.mkdir(parents=True)
+    save(chunk_constraint(), target / "pos-2.json")
+    (folder / "predictions").mkdir()
+    (folder / "predictions/linear-first-1%-seed1.txt").write_text(CHUNKS, encoding="utf-8")
+    example = {
+        "words": ["the", "dog", "barks"],
+        "before": ["B-VP", "I-NP", "B-VP"],
+        "after": ["B-NP", "I-NP", "B-VP"],
+        "rule": "forbidden: pos 1 DT, label 1 B-VP",
+        "why": "-1.00 < 0",
+    }
+    results: dict[str, Any] = {
+        "format": 1,
+        "task": "weaving",
+        "corpus": {"name": "bundled", "sha256": HASH},
+        "options": {"seeds": [1, 2]},
+        "examples": [example, {"before": "[NP of 0.1.0] in brackets"}, 3],
+        "versions": VERSIONS,
+    }
+    (folder / "results.json").write_text(json.dumps(results), encoding="utf-8")
     return folder
 
 
 def make_synthetic(folder: Path) -> Path:
-    """A synthetic run: two instances, two numbers of hidden units, one of them with rounds."""
+    """A synthetic run: two instances, two numbers of hidden units, and a curve over them."""
     space = FeatureSpace([binary("z", ["z1", "z2", "z3"])])
+    sets = []
     for seed in (1, 2):
         target = folder / f"constraints/instance-{seed}"
         target.mkdir(parents=True)
         for name, weights in (("K2", [1.0, 0.0, 1.0]), ("K10", [0.0, 1.0, 1.0])):
             not_both = RectifierNetwork([weights], [0.0])
             save(LearnedConstraint(not_both, space), target / f"{name}.json")
-    write_results(folder, "# Synthetic\n", "synthetic", synthetic_results(), {})
-    return folder
-
-
-def synthetic_results() -> dict[str, Any]:
-    baselines = {
-        "no constraints": {"bitwise": 60.0, "satisfied": 54.0, "optimal": 0.0},
-        "the cheapest training optimum": {"bitwise": 91.0, "satisfied": 100.0, "optimal": 35.0},
+        files = tuple(f"constraints/instance-{seed}/{name}.json" for name in ("K2", "K10"))
+        sets.append(Constraints(f"instance-{seed}", files))
+    lines = {
+        "no constraints": {2.0: 60.0, 10.0: 60.0},
+        "learned constraints": {2.0: 83.5, 10.0: 86.5},
+        "with rounds": {10.0: 89.5},
+        "the paper": {2.0: 80.9, 10.0: 83.5},
     }
-    cells = [
-        {
-            "seed": seed,
-            "hidden": hidden,
-            "rounds at most": rounds,
-            "bitwise": bits + seed,
-            "satisfied": 77.0,
-            "optimal": 0.0,
-            "gold rows": 89.0,
-            "gold accepted": 81.0,
-            "network": 90.0,
-            "held-out": 76.0,
-            "baselines": baselines,
-        }
-        for hidden, rounds, bits in ((2, 0, 82.0), (10, 0, 85.0), (10, 3, 88.0))
-        for seed in (1, 2)
-    ]
-    for cell in cells[4:]:
-        told = [{"unsolved": unsolved, "negatives": 700} for unsolved in (69, 12, 40)]
-        cell |= {"rounds": told, "chosen": 1, "fixpoint": False}
-    return {
-        "corpus": {"name": "synthetic", "what": "integer programs, drawn by seed"},
-        "options": {"seeds": [1, 2], "hidden": [2, 10], "guided": [10], "rounds": 3},
-        "cells": cells,
-        "claims": [{"text": "more bits are right", "held": True, "figures": "83.5 against 60.0"}],
-        "paper": {},
-    }
+    rows = (
+        ("no constraints", Figure((60.0, 60.0), 56.8)),
+        ("K = 10", Figure((86.0, 87.0), 83.5)),
+    )
+    curve = Curve("Right bits of test solutions by hidden units", "hidden units", "bits right (%)", lines)
+    claims = Claims((Claim("more bits are right", True, "83.5 against 60.0"),))
+    document = Document(
+        "Synthetic programs",
+        "synthetic",
+        "synthetic",
+        "Integer programs without their constraints, and with learned ones.",
+        Headline("bits right, K = 10", rows[0][1], rows[1][1], None),
+        (
+            Section("Results", (Table("Solutions, %", ("", "bits right"), rows), claims, curve)),
+            Section("Constraints", tuple(sets)),
+        ),
+    )
+    return write_run(folder, document)
 
 
 DECODED = [

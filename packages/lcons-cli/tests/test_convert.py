@@ -85,15 +85,15 @@ def test_errors_are_one_line_and_leave_no_file(files):
         (("damaged.json", "-o", files / "x.lp"), "is no constraint file that lcons can read"),
         (("pairs.json", "-o", files / "pairs.json"), "would replace the input"),
         (("pairs.json", "-o", files / "folder"), "it is a directory"),
-        (("pairs.json", "-o", files / "nowhere" / "x.lp"), "not there"),
+        (("pairs.json", "-o", files / "nowhere" / "x.lp"), "does not exist"),
         (("pairs.json", "-o", files / "x.lp", "--scores", files / "scores.json"), "unknown block 'sauce'"),
         (("pairs.json", "-o", files / "x.lp", "--scores", files / "list.json"), "found list"),
         (
             ("pairs.json", "-o", files / "x.lp", "--scores", files / "damaged.json"),
-            "is no JSON file of scores",
+            "is not a JSON file of scores",
         ),
         (("pairs.json", "-o", files / "x.lp", "--scores", files / "none.json"), "No such file"),
-        (("pairs.json", "--scores", files / "scores.json"), "--scores are for LP and MPS"),
+        (("pairs.json", "--scores", files / "scores.json"), "--scores needs an LP or MPS model"),
     ]
     for (name, *arguments), message in cases:
         result = run("convert", files / name, *arguments)

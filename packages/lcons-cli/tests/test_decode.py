@@ -234,7 +234,7 @@ NO_LABELS = json_lines(head=False)
         (["-c", "iob2.json:-1"], None, "a soft weight must be finite and at least 0"),
         (["-c", "iob2.json:x"], None, "a weight after the colon of 'iob2.json:x', the weight of a soft"),
         (["--soft", "1"], None, "--soft is the weight of constraints"),
-        (["--tabs", "--json"], None, "--tabs separates the cells of columns, found --json"),
+        (["--tabs", "--json"], None, "--tabs is for columns, found --json"),
         (["--tabs"], '{"labels": ["A"]}\n{"emission": [[1]], "words": ["a\\tb"]}', "write --json"),
         (["--labels", "none.txt"], NO_LABELS, "cannot read 'none.txt'"),
         ([], NO_LABELS, "standard input:1: expected the names of the labels, found none"),

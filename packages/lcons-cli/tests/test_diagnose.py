@@ -312,7 +312,7 @@ def test_a_table_without_invalid_rows_is_answered_as_far_as_it_goes(folder):
         (("--scores", "none.txt"), "cannot read"),
         (("--scores", "train.txt"), "expected a JSON object (or an npz file), found something else"),
         (("--model", "none.txt"), "cannot read"),
-        (("--model", "train.txt"), "is no model file"),
+        (("--model", "train.txt"), "is not a model file"),
     ],
 )
 def test_errors_are_one_line(files, arguments, message):

@@ -236,14 +236,14 @@ def test_lines_are_read_a_chunk_at_a_time(run, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "given", "model", "message"),
     [
-        ((), TEXT, "none", "found no such folder; `lcons run er` makes one"),
+        ((), TEXT, "none", "found no such folder; make one with `lcons run er`"),
         (("no-such-file",), TEXT, "designed", "cannot read 'no-such-file': No such file or directory"),
         (("a\0b",), TEXT, "designed", "cannot read 'a\\x00b'"),
         ((), "a\n[b\n", "designed", "standard input:2: expected candidates marked as in "),
         ((), "\n\n[b [c]]\n", "designed", "standard input:3: expected candidates marked as in "),
         ((), "[]\n", "designed", "standard input:1: expected candidates marked as in "),
         ((), "]\n", "designed", "found `]` at character 1 that closes nothing"),
-        (("--spacy", "x"), TEXT, "designed", "--spacy names the pipeline of `--candidates spacy`"),
+        (("--spacy", "x"), TEXT, "designed", "--spacy needs `--candidates spacy`, found"),
         (
             ("--candidates", "spacy", "--spacy", "no_such_pipeline"),
             TEXT,
@@ -292,7 +292,7 @@ def test_help_has_an_example():
 SCRIPT = """
 import lcons_cli.extract as command, lcons_tasks.data.text._pos as pos
 from lcons_cli.main import main
-from lcons_tasks.er.corpus import load_corpus
+from lcons_tasks.experiments.entity_relation._corpus import load_corpus
 
 sentences = [(one.passage.words, one.passage.pos) for one in load_corpus("bundled").passages[:12]]
 command._tagged_corpus = lambda: ("a few sentences", sentences)
@@ -321,7 +321,7 @@ def test_a_closed_stdin_is_one_line(folders):
     done = subprocess.run(command, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "lcons: error: cannot read standard input: it is closed; name a file, or give one on stdin.\n"
+        "lcons: error: cannot read standard input: it is closed; name a file, or send one to stdin.\n"
     )
 
 

@@ -14,10 +14,10 @@ from click.testing import CliRunner
 import lcons_cli.learn as command
 from lcons_cli import labelled_file
 from lcons_cli.main import main
-from lcons_core import load
+from lcons_core import Recipe, load
 from lcons_core.learn import FEATURES, NEGATIVES, OFTEN
 from lcons_core.learn._recipe import DOUBLINGS
-from lcons_tasks.own_data import FORMATS, Split
+from lcons_tasks.own_data import FORMATS, Split, read_data, split
 
 SENTENCES = [
     "Ann NNP B\nLee NNP I\nsings VBZ O\n. . O",
@@ -64,6 +64,44 @@ def test_the_constraint_is_written_and_said_in_words(folder):
     recorded = constraint.provenance["split"]
     assert Split.from_dict(recorded).learned_from_words == "the first 80 % of the structures (16 of 20)"
     assert [part["count"] for side in ("learned_from", "held_out") for part in recorded[side]] == [16, 4]
+
+
+@pytest.mark.parametrize(
+    ("options", "learned_from", "held_out"),
+    [
+        ((), [("train.conll", "first", 16, 20)], [("train.conll", "last", 4, 20)]),
+        (("--no-held-out",), [("train.conll", "all", 20, 20)], []),
+        (("--refit",), [("train.conll", "all", 20, 20)], []),
+        (("--dev", "odd.conll"), [("train.conll", "all", 20, 20)], [("odd.conll", "all", 25, 25)]),
+        (
+            ("--dev", "odd.conll", "--refit"),
+            [("train.conll", "all", 20, 20), ("odd.conll", "all", 25, 25)],
+            [],
+        ),
+    ],
+)
+def test_a_constraint_records_which_part_of_which_file_it_learned_from(
+    folder, options, learned_from, held_out
+):
+    assert run(folder / "train.conll", "-o", "c.json", "-K", 2, "-q", *options).exit_code == 0
+    provenance = load("c.json").provenance
+    found = Split.from_dict(provenance["split"])
+    shown = [
+        [(p.file, p.which, p.count, p.of) for p in side] for side in (found.learned_from, found.held_out)
+    ]
+    assert shown == [learned_from, held_out]
+    assert "learned_from" not in provenance
+
+
+@pytest.mark.parametrize(
+    "options", [("-K", 2), ("-K", "auto"), ("--feature", "pos", "-n", 1, "--caution", 3)]
+)
+def test_the_recipe_in_a_file_learns_the_same_again(folder, options):
+    assert run("train.conll", "-o", "c.json", "-q", *options).exit_code == 0
+    constraint = load("c.json")
+    recipe = Recipe.from_dict(constraint.provenance["recipe"])
+    train, _ = split(read_data("train.conll", "conll"))
+    assert recipe.learn(train.instances).network == constraint.network
 
 
 def test_what_is_forbidden_of_gold_is_said_loudly(folder):
@@ -172,7 +210,7 @@ def test_choices_are_those_of_the_library():
             "a column 'pos' with two values or more, found one only (N)",
         ),
         (("short.conll",), "expected sentences of 2 tokens or more, found none"),
-        (("tabs.txt", "--format", "conll"), "use --tabs"),
+        (("tabs.txt", "--format", "conll"), "use --tabs if"),
     ],
 )
 def test_errors_are_one_line_and_leave_no_file(folder, arguments, message):

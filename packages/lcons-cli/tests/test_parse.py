@@ -335,11 +335,11 @@ def test_quiet_says_nothing(run):
 @pytest.mark.parametrize(
     ("arguments", "model", "message"),
     [
-        ((), "none", "found no such folder; `lcons run citation` makes one"),
+        ((), "none", "found no such folder; make one with `lcons run citation`"),
         (("no-such-file",), "word", "cannot read 'no-such-file': No such file or directory"),
         (("a\0b",), "word", "cannot read 'a\\x00b'"),
         ((".",), "word", "cannot read '.': Is a directory"),
-        ((), "case", "the tagger reads column 'case', found plain references"),
+        ((), "case", "the tagger reads column 'case', but references have only words"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(arguments, model, message, run):
@@ -401,7 +401,7 @@ def test_an_error_in_a_process_is_that_error():
 
 def test_a_process_that_is_ended_is_one_sentence():
     """Both pieces are given to the other process."""
-    with pytest.raises(LconsError, match="found that one was ended; try again with `--jobs 1`"):
+    with pytest.raises(LconsError, match="ended early; try again with `--jobs 1`"):
         list(sharing.in_order(os._exit, range(1, 1 + sharing.AHEAD), jobs=2))
 
 
@@ -452,7 +452,7 @@ def test_a_closed_stdin_is_one_line(folders):
     done = subprocess.run(command, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "lcons: error: cannot read standard input: it is closed; name a file, or give one on stdin.\n"
+        "lcons: error: cannot read standard input: it is closed; name a file, or send one to stdin.\n"
     )
 
 

@@ -7,14 +7,14 @@ from html.parser import HTMLParser
 import pytest
 from click.testing import CliRunner
 from made_runs import (
-    chunking_results,
-    er_results,
+    er_document,
     er_sentence,
     make_chunking,
     make_decoded,
     make_er,
+    make_old,
     make_synthetic,
-    make_unknown,
+    write_run,
 )
 
 from lcons_cli.main import main
@@ -22,7 +22,7 @@ from lcons_core import LearnedConstraint, Rules, iob2, save
 from lcons_core._blocks import one_hot
 from lcons_core._space import FeatureSpace
 from lcons_tasks.experiments.entity_relation._constraints import designed
-from lcons_tasks.report._outputs import write_results
+from lcons_tasks.report import Constraints, read_document, write_document
 
 HOSTILE = "<img src=x onerror=alert(1)>\"'"
 
@@ -32,7 +32,7 @@ def runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     make_er(tmp_path / "runs/er")
     make_chunking(tmp_path / "runs/chunking")
-    make_unknown(tmp_path / "runs/weaving")
+    make_old(tmp_path / "runs/weaving")
     return tmp_path
 
 
@@ -96,6 +96,8 @@ def test_the_page_has_every_part(runs):
     for words in (
         "82.11",  # the paper's
         "Token accuracy by training sentences",
+        "A chunker that reads words, under constraints that read POS tags.",
+        "not held",
         "relation Kill, LiveIn or WorkFor needs source Person",
         "before, ",
         "forbidden: source Person, relation OrgBasedIn",
@@ -105,6 +107,7 @@ def test_the_page_has_every_part(runs):
     ):
         assert words in page.words, words
     assert len(page.all("svg")) > 1
+    assert "Nothing to say" not in page.words
     ids = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
     assert len(set(ids)) == len(ids)
     links = [a["href"][1:] for a in page.all("a")]
@@ -149,9 +152,10 @@ def test_the_page_goes_to_stdout_and_headlines_as_json(runs):
     assert done.stderr == ""
     make_decoded(runs / "labels.jsonl")
     chunking, own = json.loads(report("runs/chunking", "labels.jsonl", "-q", "--json").stdout)["runs"]
-    assert chunking["without constraints"] == {"values": [85.19999999999999, 85.3], "paper": 82.11}
+    assert chunking["without constraints"] == {"values": [85.2, 85.3], "paper": 82.11}
     assert chunking["gain"]["mean"] == 5.4
     assert chunking["paper's corpus"]
+    assert own["measure"] == "span F1, 3 sequences"
     assert own["with constraints"] == {"values": [75.0], "paper": None}
     assert own["said"] == "2 of 3 sequences changed, 2 of 8 labels"
     assert not own["paper's corpus"]
@@ -160,17 +164,21 @@ def test_the_page_goes_to_stdout_and_headlines_as_json(runs):
 def test_limits_are_kept_and_said(runs):
     folder = runs / "runs/er"
     space = FeatureSpace([one_hot("a", "pq"), one_hot("b", "rs")])
+    document = read_document(folder)
+    sets = [one for section in document.sections for one in section.blocks if isinstance(one, Constraints)]
     for split in ("split-2-100percent", "split-10-100percent"):
         (folder / "constraints" / split).mkdir()
         constraint = LearnedConstraint(Rules(space, [{"a": "p", "b": "r"}]).network(), space)
         save(constraint, folder / "constraints" / split / "pairs.json")
+        sets.append(Constraints(split, (f"constraints/{split}/pairs.json",)))
+    write_document(folder, er_document(*sets))
     done = report("runs/er", "--sentences", "1", "-v")
     assert done.exit_code == 0
     assert done.stderr.splitlines()[:-1] == [
         "lcons: er: 2 of 3 sets of constraints shown: split-1-100percent/learned, split-2-100percent; left"
-        " out by --sets: split-10-100percent",
+        " out: split-10-100percent",
         "lcons: er: 1 of 1 files of predictions shown: split-1-100percent",
-        "lcons: er: split-1-100percent: 3 of 4 sentences changed; 1 shown, 3 left out by --sentences",
+        "lcons: er: split-1-100percent: 3 of 4 sentences changed; 1 shown, 3 left out",
     ]
     assert report("runs/er", "-v", "-q").stderr == ""
     assert report("runs/er", "--sentences", "1").stderr.count("\n") == 1
@@ -185,7 +193,7 @@ def test_limits_are_kept_and_said(runs):
 def test_hostile_names_do_nothing(runs):
     """Labels, words, folders and figures of a run that someone else has written."""
     folder = runs / "<b>runs"
-    target = folder / "constraints/split-1-100percent" / "<i>set"
+    target = folder / "constraints" / "<i>set"
     target.mkdir(parents=True)
     space = FeatureSpace([one_hot(HOSTILE, [HOSTILE, "q"]), one_hot("b", [HOSTILE, "s"])])
     save(LearnedConstraint(Rules(space, [{"b": "s"}]).network(), space), target / "<u>c.json")
@@ -194,9 +202,7 @@ def test_hostile_names_do_nothing(runs):
     sentence = er_sentence(HOSTILE, "x", [[0, 1]], answer, (["NoEnt"], []), answer)
     sentence["words"] = [HOSTILE + "\ud800\0"]
     (folder / "predictions/split-1-100percent.jsonl").write_text(json.dumps(sentence) + "\n")
-    results = er_results(HOSTILE)
-    results["options"][HOSTILE] = {HOSTILE: [HOSTILE]}
-    write_results(folder, f"# {HOSTILE}\n\n{HOSTILE}\n", "er", results, {})
+    write_run(folder, er_document(Constraints(HOSTILE, ("constraints/<i>set/<u>c.json",)), corpus=HOSTILE))
     done = report(str(folder))
     assert done.exit_code == 0, done.output
     page = Page((runs / "report.html").read_text(encoding="utf-8"))
@@ -209,8 +215,8 @@ def test_hostile_names_do_nothing(runs):
     ("spoil", "words"),
     [
         (lambda run: (run / "results.json").unlink(), "no run or one that did not end"),
-        (lambda run: (run / "results.json").write_text("{"), "expected JSON"),
-        (lambda run: (run / "results.json").write_text('{"format": 1, "task": "er"}'), "results of er"),
+        (lambda run: (run / "document.json").write_text("{"), "expected JSON"),
+        (lambda run: (run / "document.json").write_text("{}"), "is no document"),
         (lambda run: next(run.rglob("source-relation.json")).write_text("{}"), "no constraint file"),
         (lambda run: next(run.rglob("*.jsonl")).write_text("{}\n"), "expected predictions"),
     ],
@@ -262,7 +268,7 @@ def test_a_constraint_file_is_shown_by_itself(runs):
         "relation Kill, LiveIn or WorkFor needs source Person",
         "option seed",
         "9.9",
-        "option accuracy0.9852option",
+        "option accuracy0.9852",
     ):
         assert words in page.words, words
     assert len(page.all("article")) == 1
@@ -273,17 +279,15 @@ def test_a_constraint_file_is_shown_by_itself(runs):
     assert "no constraint file" in report("own.json").stderr
 
 
-def test_a_synthetic_run_has_a_view_of_its_own(runs):
+def test_a_synthetic_run_has_its_figures_and_its_curve(runs):
     make_synthetic(runs / "runs/synthetic")
     assert report("runs/synthetic").exit_code == 0
     page = Page((runs / "report.html").read_text(encoding="utf-8"))
     for words in (
         "60.0 →  to 86.5",
-        "in the paper, without 56.8, with 83.5",
+        "in the paper, 56.8 → 83.5",
         "86.50 ± 0.71",
-        "Curve over hidden units",
         "Right bits of test solutions by hidden units",
-        "69, 12, 40",
         "more bits are right",
         "where z z1 holds, z z3 must not hold",
     ):
@@ -313,7 +317,8 @@ def test_labels_of_ones_own_are_shown_before_and_after(runs):
     assert "labels.jsonl: labels: 1 of 2 sentences changed; 2 shown" in done.stderr
     page = Page((runs / "report.html").read_text(encoding="utf-8"))
     for words in (
-        "66.7 →  to 100.0",
+        "50.0 →  to 100.0",
+        "forbidden: label 1 O, label 2 I-NP",
         "1 of 2 sequences changed, 1 of 3 labels",
         "span F1",
         "with over without constraints, token accuracy",
@@ -332,7 +337,7 @@ def test_labels_without_gold_or_words_are_shown_too(runs):
     make_decoded(runs / "labels.jsonl", "gold", "words", "id")
     assert report("labels.jsonl").exit_code == 0
     page = Page((runs / "report.html").read_text(encoding="utf-8"))
-    assert "What the constraints did" in page.words
+    assert "Decoded sequences" in page.words
     assert "no words: positions stand for them" in page.words
     assert "1 label changed" in page.words
     assert "token accuracy" not in page.words
@@ -359,7 +364,7 @@ def test_constraints_over_one_space_are_compared_in_words(runs):
     done = report("runs/er", "same.json", "less.json", "--sentences", "0", "-v")
     assert done.exit_code == 0, done.output
     assert "pairs of constraints of different runs compared: 3; constraints" in done.stderr
-    assert "split-1-100percent: all 4 sentences left out by --sentences" in done.stderr
+    assert "split-1-100percent: all 4 sentences left out" in done.stderr
     page = Page((runs / "report.html").read_text(encoding="utf-8"))
     assert "only less.json allows 15 points:source" in page.words
     assert "2 constraints were not compared" in page.words
@@ -387,8 +392,25 @@ def test_the_examples_run(runs):
 
 def test_figures_of_another_corpus_are_said_to_be_so(runs):
     make_chunking(runs / "runs/mini", corpus="bundled")
-    assert chunking_results("bundled")["corpus"]["name"] == "bundled"
     assert report("runs/mini").exit_code == 0
     assert "figures are on CoNLL-2000, another corpus" in (runs / "report.html").read_text(encoding="utf-8")
     assert report("runs/chunking").exit_code == 0
     assert "another corpus" not in (runs / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_run_of_0_1_0_is_shown_with_its_report_constraints_and_sentences(runs):
+    done = report("runs/weaving", "-v", "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["runs"] == [{"run": "weaving", "task": "weaving", "corpus": "bundled"}]
+    page = Page((runs / "report.html").read_text(encoding="utf-8"))
+    for words in (
+        "Woven boxes",
+        "5 of 5",
+        "label 2 I-NP needs label 1 B-NP or I-NP",
+        "support and exceptions in the gold labels of linear-first-1%-seed1.txt",
+        "forbidden: pos 1 DT, label 1 B-VP",
+        "option seeds",
+    ):
+        assert words in page.words, words
+    assert page.all("img")[0]["alt"] == "Dots"
+    assert len(page.all("article")) == 1

@@ -5,16 +5,17 @@ is compared with `report_page.png`, in grey squares; `LCONS_WRITE_REFERENCE=1` w
 """
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from chromium import Browser, find_chromium, grey, png_of, shrunk
-from made_runs import make_chunking, make_decoded, make_er, make_synthetic, make_unknown
+from made_runs import make_chunking, make_decoded, make_er, make_old, make_synthetic, write_run
 
 from lcons_core import LearnedConstraint, Rules, save
 from lcons_tasks.experiments.entity_relation._constraints import designed
-from lcons_tasks.report import read_runs, report_page
+from lcons_tasks.report import Constraints, read_document, read_runs, report_page
 
 REFERENCE = Path(__file__).with_name("report_page.png")
 SQUARE = 8
@@ -36,12 +37,15 @@ ER, CHUNKING = "#run-1-sentences", "#run-2-sentences"
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs")
-    second = make_er(folder / "er") / "constraints/split-1-100percent"
-    (second / "learned").rename(second / "first")
-    (second / "second").mkdir()
-    target = second / "second/source-relation.json"
-    target.write_bytes((second / "first/source-relation.json").read_bytes())
-    made = [folder / "er", make_chunking(folder / "chunking"), make_unknown(folder / "weaving")]
+    run = make_er(folder / "er")
+    document = read_document(run)
+    again = Constraints("second", ("constraints/split-1-100percent/learned/source-relation.json",))
+    sections = [
+        replace(one, blocks=(*one.blocks, again)) if one.title == "Constraints" else one
+        for one in document.sections
+    ]
+    write_run(run, replace(document, sections=tuple(sections)))
+    made = [run, make_chunking(folder / "chunking"), make_old(folder / "weaving")]
     path = folder / "report.html"
     path.write_text(report_page(read_runs(made)), encoding="utf-8")
     return path
@@ -309,7 +313,7 @@ def test_verdicts_on_constraints_are_words_that_the_keyboard_reaches(own):
 
 def test_a_synthetic_run_has_its_curve_as_a_picture_and_as_a_table(own):
     assert count(own, "#run-4-results .chart svg polyline") == 4
-    last = "[...document.querySelectorAll('#run-4-results table')].at(-1).innerText"
+    last = "[...document.querySelectorAll('#run-4-results table')].at(-1).textContent"
     assert "the paper" in own.run(last)
     assert "learned constraints" in own.run(last)
 
@@ -352,9 +356,10 @@ def test_it_looks_as_it_did(shown):
 
 
 def test_another_look_is_noticed(shown):
-    """With the results gone, it is not the stored page."""
+    """With its results and constraints gone, it is not the stored page."""
     wanted = grey(REFERENCE.read_bytes())
     shown.run("document.querySelector('#run-1').scrollIntoView({ behavior: 'instant' })")
-    shown.run("document.querySelector('#run-1-results').remove()")
+    gone = "#run-1-results, #run-1-constraints"
+    shown.run(f"document.querySelectorAll('{gone}').forEach((one) => one.remove())")
     off = np.abs(shrunk(grey(shown.screenshot()), SQUARE) - wanted)
     assert off.mean() > MEAN_TOLERANCE or (off > SQUARE_TOLERANCE).mean() > SQUARES_BEYOND

@@ -213,7 +213,7 @@ def test_nothing_in_gives_nothing_out(given, columns, run):
 @pytest.mark.parametrize(
     ("arguments", "given", "model", "message"),
     [
-        ((), TEXT, "none", "found no such folder; `lcons run chunking` makes one"),
+        ((), TEXT, "none", "found no such folder; make one with `lcons run chunking`"),
         (("no-such-file",), TEXT, "word", "cannot read 'no-such-file': No such file or directory"),
         (("a\0b",), TEXT, "word", "cannot read 'a\\x00b'"),
         (("--columns", "pos"), COLUMNS, "word", "expected columns such as `word,pos`"),
@@ -225,8 +225,8 @@ def test_nothing_in_gives_nothing_out(given, columns, run):
             "standard input:1: expected at least 7 columns, found 3",
         ),
         (("--columns", "word"), "a b\nc\n", "word", "standard input:2: expected 2 columns"),
-        ((), TEXT, "case", "the tagger reads column 'case', found raw text"),
-        (("--columns", "word,pos"), COLUMNS, "case", "reads column 'case', found word,pos"),
+        ((), TEXT, "case", "the tagger reads column 'case', but the input is raw text"),
+        (("--columns", "word,pos"), COLUMNS, "case", "reads column 'case', but the input is word,pos"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(arguments, given, model, message, run):
@@ -287,7 +287,7 @@ def test_a_closed_stdin_is_one_line(folders):
     done = subprocess.run(command, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "lcons: error: cannot read standard input: it is closed; name a file, or give one on stdin.\n"
+        "lcons: error: cannot read standard input: it is closed; name a file, or send one to stdin.\n"
     )
 
 

@@ -6,11 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lcons_core._blocks import Requirement, count, one_hot
-from lcons_core._inequalities import to_inequalities
 from lcons_core._network import RectifierNetwork
 from lcons_core._space import FeatureSpace
-from lcons_core.reason._boundary import drawn_around, near_boundary
-from lcons_core.reason._points import verdicts
+from lcons_core._theorem1 import to_inequalities
+from lcons_core.reason._points import drawn_around, near_boundary
 from lcons_core.testing import networks, spaces
 
 
@@ -23,9 +22,9 @@ def near(points, space, number=32, seed=0):
 def test_both_sides_are_found_where_a_small_space_has_both(space, data):
     network = data.draw(networks(max_K=4, d=space.d))
     points = data.draw(st.sampled_from([network, to_inequalities(network)]))
-    wanted = set(verdicts(network, space, np.concatenate(list(space.points()))).tolist())
+    wanted = set(network.verdicts(space, np.concatenate(list(space.points()))).tolist())
     found = near(points, space, data.draw(st.integers(2, 40)), data.draw(st.integers(0, 9)))
-    assert set(verdicts(network, space, found).tolist()) == wanted
+    assert set(network.verdicts(space, found).tolist()) == wanted
     assert space.possible(found).all()
 
 
@@ -39,7 +38,7 @@ def test_the_one_accepted_point_of_a_large_space_is_found_with_its_neighbours(se
     W = 2.0 * np.concatenate([np.eye(8), -np.eye(8)])
     network = RectifierNetwork(W, -W @ centre)
     found = near(network, space)
-    accepted = verdicts(network, space, found)
+    accepted = network.verdicts(space, found)
     assert (found[accepted] == centre).all()
     assert accepted.any()
     assert (np.abs(found[~accepted] - centre).sum(1) == 1).any()
@@ -49,7 +48,7 @@ def test_the_one_rejected_combination_of_a_large_space_is_found():
     space = FeatureSpace([one_hot(f"x{i}", "abcdef") for i in range(12)])
     network = RectifierNetwork([[float(v == "d") for _, v in space.columns]], [-10.0])
     found = near(network, space)
-    rejected = ~verdicts(network, space, found)
+    rejected = ~network.verdicts(space, found)
     assert (found[rejected] == 3).all()
     assert rejected.any()
 
@@ -70,7 +69,7 @@ def test_impossible_points_are_left_out_and_the_seed_decides():
     network = RectifierNetwork(np.eye(space.d)[:1] * 2, [0.0])  # never a v0
     found = near(network, space, 64)
     assert space.possible(found).all()
-    assert set(verdicts(network, space, found).tolist()) == {True, False}
+    assert set(network.verdicts(space, found).tolist()) == {True, False}
     assert np.array_equal(found, near(network, space, 64))
 
 

@@ -11,11 +11,10 @@ from paper_tables import RELATION_RELATION, designed
 from lcons_core._blocks import binary, count, one_hot
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput, LconsError, TooLarge
-from lcons_core._inequalities import to_inequalities
 from lcons_core._network import RectifierNetwork
 from lcons_core._space import FeatureSpace
+from lcons_core._theorem1 import to_inequalities
 from lcons_core.reason._compare import Outcome, compare
-from lcons_core.reason._points import verdicts
 from lcons_core.reason._rules import Rules
 from lcons_core.reason._simplify import simplify
 from lcons_core.testing import conjunctions, networks, spaces
@@ -48,7 +47,7 @@ def drawn_network(K, space, seed=0):
 def test_counts_and_witnesses_are_exact(case):
     a, b, space = case
     points = np.concatenate(list(space.points()))
-    in_a, in_b = verdicts(a, space, points), verdicts(b, space, points)
+    in_a, in_b = a.verdicts(space, points), b.verdicts(space, points)
     comparison = compare(a, b, space, witnesses=1000)
     assert comparison.complete
     assert comparison.points == len(points)

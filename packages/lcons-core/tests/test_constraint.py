@@ -12,9 +12,7 @@ from lcons_core._errors import InvalidInput, LconsError, Unsupported
 from lcons_core._network import Conjunction, RectifierNetwork
 from lcons_core._space import FeatureSpace
 from lcons_core.features import NgramLabels, Scope
-from lcons_core.reason._points import verdicts
-from lcons_core.reason._theorem1 import check_theorem1
-from lcons_core.testing import constraints, networks, structures
+from lcons_core.testing import check_theorem1, constraints, networks, structures
 
 LABELS = NgramLabels(("A", "B"), n=2)
 NO_AB = RectifierNetwork([[2.0, 0.0, 0.0, 2.0]], [-2.0])
@@ -50,7 +48,7 @@ def test_forbid_removes_exactly_the_box(data):
     old = data.draw(small_constraints(counts=False))
     chosen, points, held = data.draw(boxes(old.space))
     new = old.forbid(chosen)
-    before = verdicts(old.network, old.space, points)
+    before = old.network.verdicts(old.space, points)
     assert np.array_equal(new.accepts(old.space.vectors(points)), before & ~held)
 
 
@@ -59,7 +57,7 @@ def test_allow_adds_exactly_the_box(data):
     old = data.draw(small_constraints(counts=False))
     chosen, points, held = data.draw(boxes(old.space))
     new = old.allow(chosen)
-    before = verdicts(old.network, old.space, points)
+    before = old.network.verdicts(old.space, points)
     assert np.array_equal(new.accepts(old.space.vectors(points)), before | held)
 
 

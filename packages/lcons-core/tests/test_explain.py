@@ -18,19 +18,19 @@ from lcons_core import make_examples
 from lcons_core._blocks import Block, Requirement, binary, count, one_hot
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput
-from lcons_core._inequalities import to_inequalities
 from lcons_core._network import Conjunction, Network, RectifierNetwork
 from lcons_core._psi import PsiRows, SparsePsi
 from lcons_core._space import FeatureSpace
+from lcons_core._theorem1 import to_inequalities
 from lcons_core.features._counts import Counts
 from lcons_core.features._existence import Existence
 from lcons_core.features._ngrams import NgramContext, NgramLabels
 from lcons_core.features._tuples import Tuples
-from lcons_core.reason._explanation import Explanation, explain, why
+from lcons_core.reason import Explanation, explain, why
+from lcons_core.reason._domain import Box
 from lcons_core.reason._explanation.regions import Chance, WeightedPoints, box_of, points_of
 from lcons_core.reason._explanation.small_domains import merge_cells
-from lcons_core.reason._points import verdicts
-from lcons_core.reason._rules import Box, forbid_boxes
+from lcons_core.reason._rules import forbid_boxes
 
 SIXTEENTHS = st.integers(-32, 32).map(lambda n: n / 16)
 
@@ -89,7 +89,7 @@ def labelled(draw: st.DrawFn, space: FeatureSpace) -> SimpleNamespace:
 
 def accepted_by_hand(constraint: LearnedConstraint) -> tuple[Any, Any]:
     points = np.concatenate(list(constraint.space.points()))
-    return points, verdicts(constraint.network, constraint.space, points)
+    return points, constraint.network.verdicts(constraint.space, points)
 
 
 def inside(space: FeatureSpace, box: Box, points: Any) -> Any:
@@ -339,7 +339,7 @@ def trained_like(space: FeatureSpace, K: int, seed: int) -> RectifierNetwork:
 def drawn_examples(network: RectifierNetwork, space: FeatureSpace, number: int) -> SimpleNamespace:
     rng = np.random.default_rng(0)
     points = np.stack([rng.integers(0, len(axis), number) for axis in space.axes], axis=1)
-    accepted = verdicts(network, space, points)
+    accepted = network.verdicts(space, points)
     good, bad = points_of(space, points[accepted]).rows, points_of(space, points[~accepted]).rows
     return SimpleNamespace(positives=good, negatives=bad)
 

@@ -10,8 +10,7 @@ from lcons_core._blocks import Requirement, binary, count, one_hot
 from lcons_core._errors import InvalidInput
 from lcons_core._network import RectifierNetwork
 from lcons_core._space import FeatureSpace
-from lcons_core.reason._explanation import completions, read_assignment, why
-from lcons_core.reason._points import verdicts
+from lcons_core.reason import completions, read_assignment, why
 from lcons_core.testing import constraints, points
 
 LABELS = ["B", "I", "O"]
@@ -94,7 +93,7 @@ def test_a_combination_is_forbidden_iff_every_completion_is_rejected(data):
     every = np.concatenate(list(space.points()))
     described = [space.describe(psi) for psi in space.vectors(every)]
     inside = np.array([all(point[name] == assignment[name] for name in kept) for point in described])
-    accepted = verdicts(constraint.network, space, every) & inside
+    accepted = constraint.network.verdicts(space, every) & inside
     found = completions(constraint, assignment)
     assert (found.looked, found.allowed) == (inside.sum(), accepted.sum())
     assert found.forbidden == (not accepted.any())

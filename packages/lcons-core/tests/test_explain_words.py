@@ -9,9 +9,10 @@ from lcons_core._blocks import Requirement, binary, count, one_hot
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._network import RectifierNetwork
 from lcons_core._space import FeatureSpace
-from lcons_core.reason._explanation import explain, why
+from lcons_core.reason import explain, why
+from lcons_core.reason._domain import Box
 from lcons_core.reason._explanation.words import noun, values
-from lcons_core.reason._rules import Box, forbid_boxes
+from lcons_core.reason._rules import forbid_boxes
 
 SOURCES = ("NoEnt", "Person", "Location", "Organization")
 RELATIONS = ("NoRel", "Kill", "LiveIn", "WorkFor", "LocatedAt", "OrgBasedIn")

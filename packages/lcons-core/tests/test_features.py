@@ -16,6 +16,7 @@ from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput, LconsError, TooLarge, Unsupported
 from lcons_core._instance import Instance
 from lcons_core._network import RectifierNetwork
+from lcons_core._plain import digest
 from lcons_core.features import (
     START,
     STOP,
@@ -28,8 +29,7 @@ from lcons_core.features import (
     feature_from_dict,
     feature_kinds,
 )
-from lcons_core.storage._files import dumps, loads
-from lcons_core.storage._plain import digest
+from lcons_core.storage import dumps, loads
 from lcons_core.testing import features, label_sequences, structures
 
 

@@ -12,17 +12,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lcons_core import _document as files
 from lcons_core._blocks import count, one_hot
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import DamagedFile, InvalidInput, LconsError, TooLarge
 from lcons_core._network import RectifierNetwork
+from lcons_core._plain import check_plain, digest, parse, pretty
 from lcons_core._psi import SparsePsi
 from lcons_core._schemes import iob2
 from lcons_core._space import FeatureSpace
 from lcons_core.features import Existence, NgramContext, NgramLabels, Tuples
-from lcons_core.storage import _files as files
-from lcons_core.storage._files import dumps, load, loads, save
-from lcons_core.storage._plain import check_plain, digest, parse, pretty
+from lcons_core.storage import dumps, load, loads, save
 from lcons_core.storage._provenance import hash_psi, record, versions
 from lcons_core.testing import constraints, features, structures
 

@@ -8,11 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from lcons_core._cuts import most_violated
 from lcons_core._errors import InvalidInput
 from lcons_core._inequalities import LinearInequalities
-from lcons_core._lifted import lift
 from lcons_core._network import RectifierNetwork
+from lcons_core._theorem1 import lift, most_violated
 from lcons_core.testing import conjunctions, networks, weights
 
 

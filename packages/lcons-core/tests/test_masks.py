@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput, TooLarge, Unsupported
-from lcons_core._inequalities import to_inequalities
 from lcons_core._masks import MAX_CELLS, compile_masks
 from lcons_core._network import Conjunction, RectifierNetwork
+from lcons_core._theorem1 import to_inequalities
 from lcons_core.features import START, STOP, Existence, NgramContext, NgramLabels
 
 LABELS = ("A", "B", "C")

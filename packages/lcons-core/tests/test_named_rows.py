@@ -11,7 +11,7 @@ from paper_tables import PRINTED, SOURCE_RELATION, printed_network
 from lcons_core import LearnedConstraint, lift, simplify, to_inequalities
 from lcons_core._errors import InvalidInput, TooLarge
 from lcons_core._network import RectifierNetwork
-from lcons_core._tables import estimate, named_rows
+from lcons_core._tables import estimate_form, named_rows
 from lcons_core.testing import constraints
 
 PAIRS = LearnedConstraint(printed_network("source-relation"), SOURCE_RELATION)
@@ -60,7 +60,7 @@ def test_simplified_rows_come_with_the_equations_they_need():
 
 def test_what_is_too_large_is_refused_with_its_size():
     wide = LearnedConstraint(RectifierNetwork(np.ones((40, 10)), np.zeros(40)), SOURCE_RELATION)
-    assert estimate(wide.network, "rows").rows == 2**40 - 1
+    assert estimate_form(wide.network, "rows").rows == 2**40 - 1
     for form in ("rows", "simplified"):
         with pytest.raises(TooLarge, match=r"1,099,511,627,775 rows.* limit of 64 MiB; ask for the lifted"):
             named_rows(wide, form)

@@ -11,6 +11,9 @@ from hypothesis.extra import numpy as hnp
 
 from lcons_core._errors import InvalidInput
 from lcons_core._network import RectifierNetwork
+from lcons_core._psi import SparsePsi
+from lcons_core.learn import _population as learner
+from lcons_core.torch import _module, _penalty
 from lcons_core.torch._module import RectifierModule
 
 WEIGHTS = st.floats(-1e6, 1e6, allow_nan=False)
@@ -52,6 +55,35 @@ def test_logits_keep_the_set_and_scale_the_margin():
     module = RectifierModule.from_network(RectifierNetwork([[2.0, 2.0]], [-2.0]))
     psi = torch.tensor([[1.0, 0.0], [1.0, 1.0]])
     assert module.logits(psi, 4.0).tolist() == [4.0, -4.0]
+
+
+def test_the_formula_stands_in_one_place_of_torch():
+    assert learner.margin is _penalty.margin is _module.margin
+
+
+def test_the_learner_and_the_module_have_the_same_margins_and_gradients():
+    psi = np.random.default_rng(0).integers(0, 2, (30, 5)).astype(float)
+    (batch,) = learner.make_batches(SparsePsi.from_dense(psi), 30)
+    member = learner.Member(group=0, hidden=3, learning_rate=0.1, decay=0.0)
+    population = learner.Population([member], 5, 1.0, 2.0, torch.Generator().manual_seed(0))
+    module = RectifierModule(5, 3, dtype=torch.float32)
+    with torch.no_grad():
+        module.W.copy_(population.theta[:-1].T)
+        module.b.copy_(population.theta[-1])
+    dense = torch.from_numpy(psi).float()
+    valid = (torch.arange(30) % 2).float()
+    data = learner.WeightedBatch(batch, valid[:, None], 1 - valid[:, None])
+    signed = torch.where(valid > 0, 1.0, -1.0) * module(dense)
+    clearance = population.evaluate([data]).clearance[0]
+    assert clearance == pytest.approx(signed.min().item(), abs=1e-5)
+
+    gradients = []
+    population._adam = gradients.append
+    population.step(data, 1.0)
+    loss = torch.nn.functional.softplus(-torch.where(valid > 0, 1.0, -1.0) * module.logits(dense, 2.0))
+    loss.sum().backward()
+    expected = torch.cat([module.W.grad.T, module.b.grad[None]])
+    torch.testing.assert_close(gradients[0], expected, atol=1e-5, rtol=1e-4)
 
 
 def test_gradients_are_those_of_the_formula():

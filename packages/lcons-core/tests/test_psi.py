@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as arrays
 
 from lcons_core._errors import InvalidInput
 from lcons_core._network import RectifierNetwork
-from lcons_core._psi import SparsePsi, as_psi
+from lcons_core._psi import PsiRows, SparsePsi, as_psi
 from lcons_core.testing import weights
 
 MATRICES = arrays.arrays(
@@ -162,3 +162,18 @@ def test_arrays_are_read_only():
     for array in (sparse.indptr, sparse.indices, sparse.values):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 5
+
+
+def test_psi_rows_are_their_own_and_weigh_one_unless_stated():
+    psi = SparsePsi.from_indices([[0], [1], []], d=2)
+    rows = PsiRows.of(psi)
+    assert (rows.owner.tolist(), rows.weight.tolist(), rows.total) == ([0, 1, 2], [1.0] * 3, 3.0)
+    some = PsiRows.of(psi, [4, 4, 7], [[1, 2], [3, 4], [5, 6]]).take(np.array([False, True, True]))
+    assert (some.psi.dense().tolist(), some.owner.tolist()) == ([[0, 1], [0, 0]], [4, 7])
+    assert some.weight.tolist() == [[3, 4], [5, 6]]
+
+
+@pytest.mark.parametrize("wrong", [{"owner": [1]}, {"weight": [1.0, 2.0, 3.0]}])
+def test_psi_rows_need_an_owner_and_a_weight_each(wrong):
+    with pytest.raises(InvalidInput, match="one owner and one weight per row"):
+        PsiRows.of(SparsePsi.from_indices([[0], [1]], d=2), **wrong)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from lcons_core._blocks import OTHER, binary, count, one_hot
 from lcons_core._errors import InvalidInput, Unsupported
 from lcons_core._space import FeatureSpace
-from lcons_core.reason._points import verdicts
-from lcons_core.reason._rules import Box, allow_only, forbid_boxes, indicator
+from lcons_core.reason._domain import Box, indicator
+from lcons_core.reason._rules import allow_only, forbid_boxes
 from lcons_core.testing import spaces
 
 SPACE = FeatureSpace(
@@ -64,7 +64,7 @@ def test_forbid_boxes_rejects_exactly_the_union(data):
     network = forbid_boxes(space, [Box.of(space, assignment) for assignment in chosen])
     assignments, described = whole_domain(space)
     expected = [not any(inside(space, a, named) for a in chosen) for named in described]
-    assert verdicts(network, space, assignments).tolist() == expected
+    assert network.verdicts(space, assignments).tolist() == expected
     assert network.accepts(space.vectors(assignments)).tolist() == expected
 
 
@@ -74,7 +74,7 @@ def test_allow_only_accepts_exactly_the_union(data):
     chosen = data.draw(st.lists(partial_assignments(space), max_size=3))
     assignments, described = whole_domain(space)
     expected = [any(inside(space, a, named) for a in chosen) for named in described]
-    assert verdicts(allow_only(space, chosen), space, assignments).tolist() == expected
+    assert allow_only(space, chosen).verdicts(space, assignments).tolist() == expected
 
 
 @given(st.data())
@@ -141,5 +141,5 @@ def test_a_rule_that_names_nothing_known_is_refused(assignment, sentence):
 def test_no_boxes_forbid_nothing_and_nothing_allowed_rejects_all():
     space = FeatureSpace([one_hot("a", "xy"), binary("b", "z")])
     assignments, _ = whole_domain(space)
-    assert verdicts(forbid_boxes(space, []), space, assignments).all()
-    assert not verdicts(allow_only(space, []), space, assignments).any()
+    assert forbid_boxes(space, []).verdicts(space, assignments).all()
+    assert not allow_only(space, []).verdicts(space, assignments).any()

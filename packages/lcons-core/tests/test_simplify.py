@@ -11,12 +11,13 @@ from paper_tables import SOURCE_RELATION, designed, printed_network
 from lcons_core._blocks import Requirement, binary, count, one_hot
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput
-from lcons_core._inequalities import LinearInequalities, to_inequalities
+from lcons_core._inequalities import LinearInequalities
 from lcons_core._network import RectifierNetwork
 from lcons_core._space import FeatureSpace
+from lcons_core._theorem1 import to_inequalities
 from lcons_core.reason._compare import compare
-from lcons_core.reason._equations import domain_equations
-from lcons_core.reason._points import enumerate_verdicts, row_verdicts, verdicts
+from lcons_core.reason._domain import domain_equations
+from lcons_core.reason._points import enumerate_verdicts
 from lcons_core.reason._simplify import Reason, simplify
 from lcons_core.testing import conjunctions, networks, spaces
 
@@ -41,12 +42,12 @@ def test_simplified_rows_are_the_same_set_and_minimal(case):
     points = all_points(space)
     rows = to_inequalities(network)
     simplified = simplify(network, space)
-    expected = verdicts(rows, space, points)
+    expected = rows.verdicts(space, points)
     assert simplified.minimal
-    assert np.array_equal(verdicts(simplified.rows, space, points), expected)
+    assert np.array_equal(simplified.rows.verdicts(space, points), expected)
     for m in range(len(simplified)):
         fewer = simplified.rows.take(np.delete(np.arange(len(simplified)), m))
-        assert not np.array_equal(verdicts(fewer, space, points), expected)
+        assert not np.array_equal(fewer.verdicts(space, points), expected)
 
 
 @given(sets_on_spaces())
@@ -56,14 +57,14 @@ def test_closed_forms_alone_keep_the_set_and_say_they_are_not_minimal(case):
     simplified = simplify(network, space, enumeration_limit=0)
     assert not simplified.minimal
     assert "sound, not minimal" in str(simplified)
-    assert np.array_equal(verdicts(simplified.rows, space, points), verdicts(rows, space, points))
+    assert np.array_equal(simplified.rows.verdicts(space, points), rows.verdicts(space, points))
 
 
 @given(sets_on_spaces())
 def test_every_dropped_row_has_a_reason_that_is_true(case):
     network, space = case
     rows, simplified = to_inequalities(network), simplify(network, space)
-    holds = row_verdicts(rows, space, all_points(space))
+    holds = rows.satisfied_at(space, all_points(space))
     dropped = [drop.row for drop in simplified.dropped]
     assert sorted([*dropped, *simplified.kept.tolist()]) == list(range(len(rows)))
     kept_hold = holds[:, simplified.kept].all(1)
@@ -89,7 +90,7 @@ def test_fast_enumeration_gives_the_verdicts_of_each_point(case, chunk):
     assert np.array_equal(points, all_points(space))
     for i, points_set in enumerate((network, rows)):
         found = np.concatenate([accepted[i] for _, accepted in pieces])
-        assert np.array_equal(found, verdicts(points_set, space, points))
+        assert np.array_equal(found, points_set.verdicts(space, points))
 
 
 def test_of_rows_that_are_equal_on_the_domain_the_first_is_kept():
@@ -112,7 +113,7 @@ def test_a_row_is_not_dropped_on_a_rounding_error():
     twice = LinearInequalities([[-0.1, -0.2, -0.8], [-0.3, 0.0, -0.8]], [1.1, 1.1])
     simplified = simplify(twice, space)
     points = all_points(space)
-    assert np.array_equal(verdicts(simplified.rows, space, points), verdicts(twice, space, points))
+    assert np.array_equal(simplified.rows.verdicts(space, points), twice.verdicts(space, points))
 
 
 def test_simplify_of_a_domain_of_many_chunks_is_minimal():

@@ -11,17 +11,15 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
 import lcons_core.testing
-from lcons_core import _cuts as cuts
-from lcons_core import _inequalities as theorem1
-from lcons_core import _lifted as lifted
+from lcons_core import _theorem1 as theorem1
 from lcons_core._arithmetic import is_dyadic
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput, MissingExtra, TooLarge
-from lcons_core._inequalities import LinearInequalities, to_inequalities
-from lcons_core._lifted import LiftedInequalities
+from lcons_core._inequalities import LinearInequalities
 from lcons_core._network import Conjunction, RectifierNetwork
-from lcons_core.reason._theorem1 import check_theorem1
+from lcons_core._theorem1 import LiftedInequalities, to_inequalities
 from lcons_core.testing import (
+    check_theorem1,
     conjunctions,
     constraints,
     features,
@@ -135,16 +133,16 @@ def test_a_missing_row_is_found(monkeypatch):
 
 
 def test_a_wrong_bias_in_the_lifted_form_is_found(monkeypatch):
-    right = lifted.lift(NETWORK)
+    right = theorem1.lift(NETWORK)
     wrong = LiftedInequalities(right.A_psi, right.A_s, right.rhs + np.array([0.0, 0.0, -1.0]))
-    monkeypatch.setattr(lifted, "lift", lambda _network: wrong)
+    monkeypatch.setattr(theorem1, "lift", lambda _network: wrong)
     with pytest.raises(AssertionError, match=r"lift\(network\) says True.*psi = \[1.0, 1.0\].*W ="):
         check_theorem1(NETWORK)
 
 
 def test_a_cut_that_is_not_the_least_row_is_found(monkeypatch):
     rows = to_inequalities(NETWORK)
-    monkeypatch.setattr(cuts, "most_violated", lambda _network, _psi: rows.take(np.array([1])))
+    monkeypatch.setattr(theorem1, "most_violated", lambda _network, _psi: rows.take(np.array([1])))
     with pytest.raises(AssertionError, match="the cut has slack"):
         check_theorem1(NETWORK)
 

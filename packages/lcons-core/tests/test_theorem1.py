@@ -10,16 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from paper_tables import PRINTED, SOURCE_RELATION, SPACES, designed, printed_network
 
-from lcons_core._cuts import most_violated
 from lcons_core._errors import InvalidInput, TooLarge
-from lcons_core._inequalities import (
-    LinearInequalities,
+from lcons_core._inequalities import LinearInequalities
+from lcons_core._network import Conjunction, RectifierNetwork
+from lcons_core._theorem1 import (
     estimate_rows,
     iterate_inequalities,
+    most_violated,
     row_of_subset,
     to_inequalities,
 )
-from lcons_core._network import Conjunction, RectifierNetwork
 from lcons_core.reason._compare import compare
 from lcons_core.testing import conjunctions, networks
 

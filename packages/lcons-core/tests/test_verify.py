@@ -14,10 +14,10 @@ from lcons_core._arithmetic import ScaledForms
 from lcons_core._blocks import binary, count, one_hot
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput, Unsupported
-from lcons_core._inequalities import LinearInequalities, row_of_subset, to_inequalities
-from lcons_core._lifted import LiftedInequalities, lift
+from lcons_core._inequalities import LinearInequalities
 from lcons_core._network import RectifierNetwork
 from lcons_core._space import FeatureSpace
+from lcons_core._theorem1 import LiftedInequalities, lift, row_of_subset, to_inequalities
 from lcons_core.reason import _sides as sides
 from lcons_core.reason._verify import exhausts, seconds, verify
 from lcons_core.testing import conjunctions, networks, spaces

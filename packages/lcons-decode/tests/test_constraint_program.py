@@ -12,7 +12,6 @@ from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput
 from lcons_core._network import RectifierNetwork
 from lcons_core._space import FeatureSpace
-from lcons_core.reason._points import verdicts
 from lcons_core.testing import conjunctions, networks, spaces
 from lcons_decode.ilp import Type, constraint_program, program_lines, read_program
 
@@ -46,7 +45,7 @@ def best(constraint, scores):
     """The largest score of an accepted point, by enumeration; None if there is none."""
     space = constraint.space
     points = np.concatenate(list(space.points()))
-    points = points[verdicts(constraint.network, space, points)]
+    points = points[constraint.network.verdicts(space, points)]
     totals = [0.0] * len(points)
     for i, psi in enumerate(space.vectors(points)):
         for j, (block, value) in enumerate(space.columns):

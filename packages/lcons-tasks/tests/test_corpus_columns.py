@@ -160,7 +160,7 @@ def test_sentences_are_written_to_an_open_file_too():
 
 
 def test_a_column_nobody_fills_cannot_be_written():
-    with pytest.raises(InvalidInput, match="leave none out"):
+    with pytest.raises(InvalidInput, match="assign every column"):
         write_columns(io.StringIO(), [DOG], Columns(("word", "pos", "chunk"), "word", "chunk"))
 
 
@@ -172,7 +172,7 @@ def test_a_folder_that_is_not_there_is_an_lcons_error(tmp_path):
 def test_columns_of_a_sentence_have_one_length():
     with pytest.raises(InvalidInput, match="2 for 1 words"):
         Sentence(("a",), ("O", "O"))
-    with pytest.raises(InvalidInput, match="'pos' a word"):
+    with pytest.raises(InvalidInput, match="'pos' per word"):
         Sentence(("a",), ("O",), {"pos": ()})
 
 

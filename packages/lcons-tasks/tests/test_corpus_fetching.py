@@ -119,7 +119,7 @@ def test_a_damaged_or_other_file_is_refused_and_removed(folder, unpack, content)
 def test_a_cut_download_is_resumed_where_it_stopped(folder, target):
     with serving(TEXT, cut_after=HALF) as served:
         catalog = toy(served.address)
-        with pytest.raises(FetchFailed, match=r"connection that was cut .* resumes where it stopped"):
+        with pytest.raises(FetchFailed, match=r"the connection was cut .* resumes where it stopped"):
             fetch("toy", catalog=catalog)
         assert left_over(folder) == ["toy.txt.part", "toy.txt.part.json"]
         served.cut_after = None
@@ -260,7 +260,7 @@ def test_no_network_is_one_sentence(folder):
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{closed.getsockname()[1]}/file"
-        with pytest.raises(FetchFailed, match=r"expected an answer from .*, found none \(.*refused"):
+        with pytest.raises(FetchFailed, match=r"expected an answer from .*, got none \(.*refused"):
             fetch("toy", catalog=toy(address))
     assert left_over(folder) == []
 
@@ -269,7 +269,7 @@ def test_a_silent_server_is_given_up(monkeypatch):
     monkeypatch.setattr(downloading, "TIMEOUT", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"http://127.0.0.1:{silent.getsockname()[1]}/file"
-        with pytest.raises(FetchFailed, match="found none"):
+        with pytest.raises(FetchFailed, match="got none"):
             fetch("toy", catalog=toy(address))
 
 
@@ -293,7 +293,7 @@ def test_a_full_disk_while_downloading_keeps_the_part(folder, target, monkeypatc
 
 LIMITED = """
 import resource, sys
-from lcons_tasks.corpus import Corpus, CorpusFile, Download, FetchFailed, fetch
+from lcons_tasks.data import Corpus, CorpusFile, Download, FetchFailed, fetch
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 file = CorpusFile("toy/toy.txt", Download(sys.argv[1], "gz"), lambda path: 1)
 try:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import pairwise, product
 
 import numpy as np
@@ -17,7 +17,7 @@ from lcons_core.features import NgramLabels
 from lcons_tasks.data import Sentence
 from lcons_tasks.diagnosis import divide, predict, read_predictions, read_scores
 from lcons_tasks.models._linear_crf import LinearSettings, train_linear
-from lcons_tasks.own_data import PsiTable, Structures, split
+from lcons_tasks.own_data import Part, PsiTable, Split, Structures, split
 
 HELD_OUT = Structures.of([(["a", "b"], ["B", "I"]), (["c"], ["O"])])
 TUPLES = Structures((Instance({}, (("P", "k"),)), Instance({}, ())), tuples=True)
@@ -151,33 +151,80 @@ def test_a_column_that_the_model_reads_must_be_there():
 DATA = Structures.of([(["a"], ["O"])] * 20)
 
 
-def learned_from(text):
-    return replace(iob2(["B-X", "I-X", "O"]), provenance={"learned_from": text})
+def recording(**provenance):
+    return replace(iob2(["B-X", "I-X", "O"]), provenance=provenance)
 
 
-def test_what_learn_held_out_is_held_out_again():
-    found = divide(learned_from("the first 80 % of the structures (16 of 20)"), DATA)
-    train, held_out = split(DATA)
-    assert (found.train, found.held_out) == (train, held_out)
-    rows = PsiTable(("a",), np.ones((1500, 1)), np.arange(1500) < 1000)
-    text = "the first 80 % of the valid and of the invalid rows (1,200 of 1,500)"
-    found = divide(learned_from(text), rows)
-    assert (len(found.train), len(found.held_out), found.held_out.valid.sum()) == (1200, 300, 200)
+ROWS = PsiTable(("a",), np.ones((1500, 1)), np.arange(1500) < 1000)
+SENTENCE = "the first 80 % of the structures (16 of 20)"
+# By what a constraint file records: now, and by 0.1.0.
+BY_POSITION = {
+    "structures": (DATA, {"split": Split.by_position(DATA, "train.conll").to_dict()}),
+    "rows": (ROWS, {"split": Split.by_position(ROWS, "table.csv").to_dict()}),
+    "structures of 0.1.0": (DATA, {"learned_from": SENTENCE}),
+    "rows of 0.1.0": (
+        ROWS,
+        {"learned_from": "the first 80 % of the valid and of the invalid rows (1,200 of 1,500)"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BY_POSITION)
+def test_what_learn_held_out_is_held_out_again(name):
+    data, provenance = BY_POSITION[name]
+    found = divide(recording(**provenance), data)
+    train, held_out = split(data)
+    assert len(found.train) + len(found.held_out) == len(data)
+    assert found.train.numbers().tolist() == train.numbers().tolist()
+    assert found.held_out.numbers().tolist() == held_out.numbers().tolist()
+
+
+def test_the_split_is_read_as_data_however_it_is_worded(monkeypatch):
+    """The words are for people: files that say it in others are divided alike."""
+    monkeypatch.setattr(Split, "learned_from_words", "most of it, and gladly")
+    found = divide(recording(split=Split.by_position(DATA, "train.conll").to_dict()), DATA)
+    assert (found.train, found.held_out) == split(DATA)
+    assert found.why == "the constraint was learned from most of it, and gladly"
+
+
+def test_another_share_is_held_out_again():
+    recorded = Split.by_position(DATA, "train.conll", share=0.5)
+    found = divide(recording(split=json.loads(json.dumps(recorded.to_dict()))), DATA)
+    assert (found.train, found.held_out) == split(DATA, 0.5)
+    assert found.why == "the constraint was learned from the first 50 % of the structures (10 of 20)"
+
+
+WHOLE = Split((Part.all_of(DATA, "train.conll"),))
+BOTH = Split((Part.all_of(DATA, "train.conll"), Part("dev.conll", "structures", 1000, 1000)))
+OTHER = Split.by_position(Structures.of([(["a"], ["O"])] * 10), "train.conll")
 
 
 @pytest.mark.parametrize(
     ("recorded", "why"),
     [
-        ("all 20 structures", "the constraint was learned from all 20 structures"),
-        ("the first 80 % of the structures (8 of 10)", r"\(8 of 10\), and here are 20 in all"),
-        (None, "does not record"),
-        (["the first 80 % of the structures (16 of 20)"], "does not record"),
+        ({"split": WHOLE.to_dict()}, "the constraint was learned from all 20 structures"),
+        ({"split": BOTH.to_dict()}, "learned from all 1,020 structures, held-out ones too"),
+        ({"split": OTHER.to_dict()}, r"\(8 of 10\), and here are 20 in all"),
+        ({"learned_from": "all 20 structures"}, "the constraint was learned from all 20 structures"),
+        ({"learned_from": "the first 80 % of the structures (8 of 10)"}, "and here are 20 in all"),
+        ({}, "does not record"),
+        ({"learned_from": None}, "does not record"),
+        ({"learned_from": [SENTENCE]}, "does not record"),
+        ({"split": SENTENCE}, "does not record"),
+        ({"split": {"learned_from": [], "held_out": []}}, "does not record"),
+        ({"split": {"learned_from": [{"file": "x"}], "held_out": []}}, "does not record"),
+        ({"split": {"learned_from": [{**asdict(WHOLE.learned_from[0]), "share": 2}]}}, "does not record"),
     ],
 )
 def test_where_nothing_is_known_to_be_held_out_nothing_is(recorded, why):
-    found = divide(learned_from(recorded), DATA)
+    found = divide(recording(**recorded), DATA)
     assert (found.train, found.held_out) == (DATA, None)
     assert re.search(why, found.why)
+
+
+def test_splits_are_read_back():
+    for one in (WHOLE, BOTH, OTHER, Split.by_position(ROWS, "table.csv")):
+        assert Split.from_dict(json.loads(json.dumps(one.to_dict()))) == one
 
 
 def test_few_data_are_not_divided():

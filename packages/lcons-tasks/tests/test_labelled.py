@@ -103,13 +103,13 @@ def test_tabs_mean_columns_whose_cells_may_hold_blanks(tmp_path, name):
     assert read_data(path, tabs=True).instances[0].x["word"] == ("New York", "sings")
 
 
-def test_a_line_with_tabs_and_blanks_names_the_option(tmp_path):
+def test_a_line_with_tabs_and_blanks_names_the_argument(tmp_path):
     for text in ("sings\tO\nNew York\tB\n", "New York\tB\nsings\tO\n"):
-        with pytest.raises(LconsError, match=r"a.conll:2: expected . columns, found .* use --tabs"):
+        with pytest.raises(LconsError, match=r"a.conll:2: expected . columns, found .* use `tabs=True`"):
             read_data(written(tmp_path, "a.conll", text))
     with pytest.raises(LconsError) as error:
         read_data(written(tmp_path, "a.conll", "sings O\nNew York B\n"))
-    assert "--tabs" not in str(error.value)
+    assert "`tabs=" not in str(error.value)
 
 
 def test_json_lines_hold_sequences_or_tuples(tmp_path):

@@ -224,12 +224,14 @@ def test_word_vectors_of_double_precision_will_do():
     [([], DEV), (TRAIN, []), ([], []), ([Sentence((), ())], DEV), (TRAIN, [Sentence((), ())])],
 )
 def test_training_without_words_is_refused_in_a_sentence(train, dev):
-    with pytest.raises(LconsError, match=r"^training needs train and dev sentences .*; give some of each\.$"):
+    with pytest.raises(
+        LconsError, match=r"^training needs words in `train` and `dev`: .*; pass some of each\.$"
+    ):
         train_bilstm(train, dev, QUICK)
 
 
 def test_training_for_no_epochs_is_refused():
-    with pytest.raises(InvalidInput, match="at least one epoch, found 0"):
+    with pytest.raises(InvalidInput, match="`epochs` must be at least 1: got 0"):
         train_bilstm(TRAIN, DEV, dataclasses.replace(QUICK, epochs=0))
 
 
@@ -241,7 +243,7 @@ def test_empty_sentences_among_others_do_no_harm():
 
 
 def test_a_context_column_that_is_missing_is_named(model):
-    with pytest.raises(InvalidInput, match="reads column 'pos', found word;"):
+    with pytest.raises(InvalidInput, match="reads column 'pos', but the input has word;"):
         model.scores([{"word": ["the"]}])
     with pytest.raises(InvalidInput, match="reads column 'tag'"):
         train_bilstm(TRAIN, DEV, dataclasses.replace(QUICK, columns=("tag",)))

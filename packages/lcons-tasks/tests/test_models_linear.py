@@ -138,10 +138,12 @@ def test_scores_of_nothing_are_an_empty_batch(learned):
 
 @pytest.mark.parametrize("train", [[], [Sentence((), ())]])
 def test_training_without_words_is_refused_in_a_sentence(train):
-    with pytest.raises(LconsError, match=r"^training needs words, found none .*; give at least one\.$"):
+    with pytest.raises(
+        LconsError, match=r"^training needs words: got none .*; pass a sentence with words\.$"
+    ):
         train_linear(train)
 
 
 def test_a_context_column_that_is_missing_is_named():
-    with pytest.raises(InvalidInput, match="reads column 'pos', found word;"):
+    with pytest.raises(InvalidInput, match="reads column 'pos', but the input has word;"):
         train_linear(TRAIN, TAGGED).scores([{"word": ["the"]}])

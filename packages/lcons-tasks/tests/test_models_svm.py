@@ -585,13 +585,13 @@ def one_sentence(error):
 
 @pytest.mark.parametrize("train", [[], [Sentence((), ())], [Sentence((), ())] * 2])
 def test_training_without_words_is_refused_in_a_sentence(train):
-    with pytest.raises(LconsError, match=r"^training needs words, found none in \d sentences;") as error:
+    with pytest.raises(LconsError, match=r"^training needs words: got none in \d sentences;") as error:
         train_chain_svm(train)
     assert one_sentence(error)
 
 
 def test_training_without_examples_is_refused_in_a_sentence():
-    with pytest.raises(InvalidInput, match="needs examples, found none") as error:
+    with pytest.raises(InvalidInput, match="needs at least one example: got none") as error:
         train_svm(ChainProblem([], [], 1, 2))
     assert one_sentence(error)
 
@@ -610,7 +610,7 @@ def test_training_without_examples_is_refused_in_a_sentence():
     ids=str,
 )
 def test_settings_that_make_no_sense_are_refused_in_a_sentence(values):
-    with pytest.raises(InvalidInput, match="found") as error:
+    with pytest.raises(InvalidInput, match=": got ") as error:
         SvmSettings(**values)
     assert one_sentence(error)
 
@@ -619,7 +619,7 @@ def test_settings_that_make_no_sense_are_refused_in_a_sentence(values):
 def test_a_start_of_another_shape_is_refused_in_a_sentence(shape):
     problem = ChainProblem([[[0], [1]]], [np.array([0, 1])], 2, 2)
     assert problem.dimension == 12
-    with pytest.raises(InvalidInput, match="needs 12 weights, found an array of shape") as error:
+    with pytest.raises(InvalidInput, match="needs 12 weights: got an array of shape") as error:
         train_svm(problem, start=np.zeros(shape))
     assert one_sentence(error)
 
@@ -633,9 +633,9 @@ def test_an_unknown_template_is_refused_in_a_sentence():
 @EACH_TEMPLATE
 def test_a_context_column_that_is_missing_is_named(template):
     model, _ = train_chain_svm(NOISY, SvmSettings(passes=1), template=template, columns=["pos"])
-    with pytest.raises(InvalidInput, match="reads column 'pos', found word;"):
+    with pytest.raises(InvalidInput, match="reads column 'pos', but the input has word;"):
         model.scores([{"word": ["the"]}])
-    with pytest.raises(InvalidInput, match="reads column 'tag', found word, pos;"):
+    with pytest.raises(InvalidInput, match="reads column 'tag', but the input has word, pos;"):
         train_chain_svm(NOISY, template=template, columns=["tag"])
 
 

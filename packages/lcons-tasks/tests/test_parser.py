@@ -215,7 +215,7 @@ def test_pos_tags_are_asked_for_words_alone(model):
     references = list(parse(tagger, ["", "A. Brook.", " "], tags))
     assert asked == [("A", ".", "Brook", ".")]
     assert references[1].pieces == [("author", "A. Brook.")]
-    with pytest.raises(InvalidInput, match="reads column 'pos', found references of words alone"):
+    with pytest.raises(InvalidInput, match="reads column 'pos', but references have only words"):
         list(parse(tagger, ["A. Brook."]))
 
 

@@ -13,30 +13,49 @@ from hypothesis import strategies as st
 from lcons_core import LearnedConstraint, RectifierNetwork, save
 from lcons_core._blocks import binary, count, one_hot
 from lcons_core._errors import InvalidInput
+from lcons_core._instance import Instance
 from lcons_core._space import FeatureSpace
 from lcons_core.features import NgramContext, NgramLabels
-from lcons_core.reason._points import verdicts
 from lcons_tasks.data._passage import ENTITIES, RELATIONS
 from lcons_tasks.experiments.entity_relation._constraints import DESIGNED, designed
-from lcons_tasks.report import Limits, estimate, read_runs, report_page
-from lcons_tasks.report import _of_chunking as of_chunking
-from lcons_tasks.report import _of_citation as of_citation
-from lcons_tasks.report import _of_er as of_er
-from lcons_tasks.report._constraints import described
-from lcons_tasks.report._figures import Figure, Gain, Headline, ResultTable, View
-from lcons_tasks.report._heatmap import heat_map, level
-from lcons_tasks.report._html import element, text
-from lcons_tasks.report._inequalities import inequalities_view
-from lcons_tasks.report._markdown import render_markdown
-from lcons_tasks.report._matrix import matrices, matrix_table, matrix_view
-from lcons_tasks.report._predictions import Answer, Sentence, gold_parts, read_predictions
-from lcons_tasks.report._results import card, gains_table, overview, result_table
-from lcons_tasks.report._rules import rules_view
-from lcons_tasks.report._sentences import badge, chosen, colours, marked, sentence_item
-from lcons_tasks.report._verdicts import Enumeration, RowBounds, UnitBounds, Verdict
+from lcons_tasks.report import (
+    Change,
+    Claim,
+    Claims,
+    Constraints,
+    Curve,
+    Document,
+    Facts,
+    Figure,
+    Gain,
+    Gains,
+    Headline,
+    Limits,
+    Listing,
+    Section,
+    Sentences,
+    Table,
+    Text,
+    estimate,
+    read_runs,
+    report_page,
+    to_html,
+    write_document,
+)
+from lcons_tasks.report._coefficients import heat_maps, inequalities_view, level
+from lcons_tasks.report._constraints import constraint_body, described
+from lcons_tasks.report._matrix import matrices, matrix_view, matrix_views
+from lcons_tasks.report._old_run import read_markdown
+from lcons_tasks.report._predictions import Answered, gold_parts, read_predictions
+from lcons_tasks.report._reasons import NO_WINDOW, reason
+from lcons_tasks.report._run import Run
+from lcons_tasks.report._sentences import chosen, marked, sentence_item
+from lcons_tasks.report._side_by_side import beside_each_other, overview
+from lcons_tasks.report._spans import gain, is_changed
+from lcons_tasks.report._templates import environment
+from lcons_tasks.report._verdicts import Combination, Enumeration, RowBounds, UnitBounds
 from lcons_tasks.stats import Interval
 
-REPORT = "# X\n\n## X\n\nX\n\n| X |\n|---|\n| `X` |\n\n- X\n"
 HOSTILE = "</td><script>alert(1)</script>\"'&"
 
 
@@ -55,16 +74,22 @@ THREE = FeatureSpace([one_hot("a", "pqr"), one_hot("b", "st", other=True), one_h
 PADDED = NgramLabels(("B", "I"), n=2, pad=True).space
 
 
+def blocks():
+    """The macros of blocks.html."""
+    return environment().get_template("blocks.html").module
+
+
 @given(st.text())
 def test_text_is_escaped_and_nothing_else_is_lost(value):
-    shown = text(value)
+    shown = environment().from_string("{{ value }}").render(value=value)
     assert not set("<>\"'") & set(shown)
     printable = re.sub(r"[\x00-\x08\x0b\x0e-\x1f\x7f]", "\N{REPLACEMENT CHARACTER}", value)
     assert unescape(shown) == printable
 
 
 def test_attributes_cannot_be_left():
-    assert element("p", title='" onclick="x') == '<p title="&quot; onclick=&quot;x"></p>'
+    shown = environment().from_string('<p title="{{ value }}">').render(value='" onclick="x')
+    assert shown == '<p title="&#34; onclick=&#34;x">'
 
 
 @given(weights(3, THREE.d + 1), st.sampled_from([(0, 1), (0, 2), (1, 2)]))
@@ -72,11 +97,13 @@ def test_enumerated_verdicts_are_those_of_every_completion(drawn, pair):
     constraint = LearnedConstraint(network(drawn), THREE)
     found = Enumeration(constraint).pair(*pair)
     points = np.concatenate(list(THREE.points()))
-    accepted = verdicts(constraint.network, THREE, points)
+    accepted = constraint.network.verdicts(THREE, points)
     for a, b in product(range(len(THREE.axes[pair[0]])), range(len(THREE.axes[pair[1]]))):
         own = accepted[(points[:, pair[0]] == a) & (points[:, pair[1]] == b)]
-        wanted = Verdict.ALLOWED if own.all() else Verdict.DEPENDS if own.any() else Verdict.FORBIDDEN
-        assert Verdict(found.codes[a, b]) is wanted
+        wanted = (
+            Combination.ALLOWED if own.all() else Combination.DEPENDS if own.any() else Combination.FORBIDDEN
+        )
+        assert Combination(found.codes[a, b]) is wanted
         assert found.shares[a, b] == pytest.approx(own.mean())
 
 
@@ -88,7 +115,7 @@ def test_what_bounds_prove_is_so(bounds, drawn, i, j):
         source(constraint).single(i) if i == j else source(constraint).pair(i, j)
         for source in (bounds, Enumeration)
     )
-    proved = sure.codes != Verdict.DEPENDS
+    proved = sure.codes != Combination.DEPENDS
     np.testing.assert_array_equal(sure.codes[proved], exact.codes[proved])
 
 
@@ -107,8 +134,8 @@ def test_combinations_that_cannot_occur_are_marked(source):
     codes = source(everything).pair(0, 1).codes
     points = {tuple(point) for point in np.concatenate(list(PADDED.points())).tolist()}
     for pair in product(range(codes.shape[0]), range(codes.shape[1])):
-        assert Verdict(codes[pair]) is (Verdict.ALLOWED if pair in points else Verdict.IMPOSSIBLE)
-    assert (codes == Verdict.IMPOSSIBLE).any()
+        assert Combination(codes[pair]) is (Combination.ALLOWED if pair in points else Combination.IMPOSSIBLE)
+    assert (codes == Combination.IMPOSSIBLE).any()
 
 
 def test_the_matrices_of_entities_and_relations_are_the_designed_ones():
@@ -119,20 +146,20 @@ def test_the_matrices_of_entities_and_relations_are_the_designed_ones():
         for entity, relation in product(ENTITIES, RELATIONS):
             good = relation == "NoRel" or DESIGNED[relation][at] == entity
             names = (entity, relation) if side == "source" else (relation, entity)
-            assert matrix.code(*names) is (Verdict.ALLOWED if good else Verdict.FORBIDDEN)
+            assert matrix.code(*names) is (Combination.ALLOWED if good else Combination.FORBIDDEN)
     (matrix,), _ = matrices(constraints["relation-relation"])
     for one, other in product(RELATIONS, RELATIONS):
         good = "NoRel" in (one, other)
-        assert matrix.code(one, other) is (Verdict.ALLOWED if good else Verdict.FORBIDDEN)
+        assert matrix.code(one, other) is (Combination.ALLOWED if good else Combination.FORBIDDEN)
 
 
 def test_binary_blocks_are_shown_by_what_holds_together():
     space = FeatureSpace([binary("exists", ["title", "date", "note"])])
     constraint = LearnedConstraint(RectifierNetwork([[2.0, 2.0, 0.0], [0.0, 0.0, 2.0]], [-2.0, 0.0]), space)
     (matrix,), _ = matrices(constraint)
-    assert matrix.code("title", "date") is Verdict.FORBIDDEN
-    assert matrix.code("note", "note") is Verdict.FORBIDDEN
-    assert matrix.code("title", "title") is Verdict.DEPENDS
+    assert matrix.code("title", "date") is Combination.FORBIDDEN
+    assert matrix.code("note", "note") is Combination.FORBIDDEN
+    assert matrix.code("title", "title") is Combination.DEPENDS
     assert matrix.shares[0, 0] == 0.25
 
 
@@ -140,7 +167,7 @@ def test_counts_are_shown_by_how_often_each_may_be():
     space = FeatureSpace([count("number of", ["title", "note"], high=3)])
     (matrix,), _ = matrices(LearnedConstraint(RectifierNetwork([[2.0, 0.0]], [-2.0]), space))
     assert [matrix.code("title", n).name for n in "0123"] == ["ALLOWED", "ALLOWED", "FORBIDDEN", "FORBIDDEN"]
-    assert matrix.code("note", "3") is Verdict.DEPENDS
+    assert matrix.code("note", "3") is Combination.DEPENDS
 
 
 def test_windows_show_the_pairs_that_forbid_most():
@@ -150,54 +177,125 @@ def test_windows_show_the_pairs_that_forbid_most():
     found, pairs = matrices(LearnedConstraint(RectifierNetwork(W, [-2.0]), feature.space), most=1)
     assert (pairs, len(found)) == (6, 1)
     assert (found[0].down, found[0].across) == ("label 1", "label 2")
-    assert found[0].code("O", "I") is Verdict.FORBIDDEN
+    assert found[0].code("O", "I") is Combination.FORBIDDEN
 
 
-def test_many_values_are_cut_to_those_that_are_forbidden():
-    names = [f"v{i}" for i in range(70)]
+def test_of_many_values_those_with_something_to_say_are_shown_and_o_stays():
+    names = [f"v{i}" for i in range(69)] + ["O"]
     space = FeatureSpace([one_hot("a", names), one_hot("b", "xy")])
     W = np.zeros((1, space.d))
-    W[0, 69] = W[0, 71] = 2.0
+    W[0, [3, 5]] = W[0, 71] = 2.0
     (matrix,), _ = matrices(LearnedConstraint(RectifierNetwork(W, [-2.0]), space))
-    assert (len(matrix.rows), matrix.left_out) == (48, 22)
-    assert matrix.code("v69", "y") is Verdict.FORBIDDEN
-    assert "22 values" in matrix_table(matrix)
+    assert matrix.code("v3", "y") is Combination.FORBIDDEN
+    view = matrix_view(matrix)
+    assert [names for names, _ in view.rows] == [("v3",), ("v5",), ("O",)]
+    assert view.columns == (("x",), ("y",))
+    assert "67 values of which less or nothing is forbidden are left out" in view.said
+
+
+def test_values_that_say_the_same_share_a_row():
+    names = [f"v{i}" for i in range(40)]
+    space = FeatureSpace([one_hot("a", names), one_hot("b", "xy")])
+    W = np.zeros((1, space.d))
+    W[0, 10:30] = W[0, 41] = 2.0
+    (matrix,), _ = matrices(LearnedConstraint(RectifierNetwork(W, [-2.0]), space))
+    view = matrix_view(matrix)
+    assert [own for own, _ in view.rows] == [tuple(names[10:30])]
+    shown = blocks().matrix(view)
+    assert "v10, v11, v12 and 17 more" in shown
+    assert "v29" in shown
+
+
+def test_a_grid_of_crosses_is_a_sentence():
+    space = FeatureSpace(
+        [one_hot("a", [f"v{i}" for i in range(71)]), one_hot("b", [f"w{i}" for i in range(32)])]
+    )
+    never = LearnedConstraint(RectifierNetwork(np.zeros((1, space.d)), [2.0]), space)
+    (view,), _ = matrix_views(never)
+    assert view.rows == ()
+    assert view.said.startswith("2,272 forbidden, 0 allowed of 2,272")
+    W = np.zeros((1, space.d))
+    W[0, :2] = 2.0
+    (always,), _ = matrix_views(LearnedConstraint(RectifierNetwork(W, [0.0]), space))
+    assert "Always forbidden: a v0, v1." in always.said
+    assert always.rows == ()
+
+
+def test_pairs_that_forbid_nothing_are_left_out():
+    feature = NgramContext(("B", "I", "O"), ("DT", "NN"), n=2)
+    W = np.zeros((1, feature.space.d))
+    W[0, feature.space.column("label 1", "O")] = W[0, feature.space.column("label 2", "I")] = 2.0
+    (view,), note = matrix_views(LearnedConstraint(RectifierNetwork(W, [-2.0]), feature.space))
+    assert view.name == "label 1 \N{MULTIPLICATION SIGN} label 2"
+    assert note == "Of 6 pairs of blocks, the 1 that forbids most by themselves."
 
 
 def test_a_heat_map_has_every_coefficient_with_its_sign():
     space = FeatureSpace([one_hot("a", ["p", "q"])])
-    shown = heat_map(LearnedConstraint(RectifierNetwork([[2.0, -1.0]], [0.5]), space))
+    maps, notes = heat_maps(LearnedConstraint(RectifierNetwork([[2.0, -1.0]], [0.5]), space))
+    shown = "".join(blocks().heat_map(one) for one in maps)
     assert f'<td class="f5">{chr(0x2212)}2.00</td>' in shown
     assert '<td class="a3">1.00</td>' in shown
     assert '<td class="a2">0.50</td>' in shown
-    assert level(0.0, 1.0) == ""
+    assert re.search(r'<th scope="colgroup" colspan="1">unit</th>', shown)
+    assert (level(0.0, 1.0), notes) == ("", [])
 
 
-def test_hostile_labels_stay_text_everywhere():
+def hostile_document(word: str) -> Document:
+    """Every text of every block is `word`."""
+    change = Change((word, "x"), (word, "O"), (f"B-{word}", "O"), None, word, word, (), ((0, 1, word),))
+    return Document(
+        word,
+        word,
+        word,
+        word,
+        Headline(word, Figure((1.0,), 2.0), Figure((2.0,)), Interval(1.0, 0.5, 1.5), word, word),
+        (
+            Section(
+                word,
+                (
+                    Text(word),
+                    Text(f"`{word}` **{word}**"),
+                    Listing((word,)),
+                    Table(word, (word, word), ((word, Figure((1.0,), 2.0)), (word, word)), word, best=True),
+                    Gains(word, (Gain(word, word, Interval(1.0, 0.5, 1.5)),)),
+                    Curve(word, word, word, {word: {1.0: 2.0, 3.0: 4.0}}),
+                    Claims((Claim(word, True, word),)),
+                    Facts(word, ((word, word),)),
+                    Sentences(word, (change,)),
+                ),
+            ),
+        ),
+        word,
+        word,
+        {word: word},
+    )
+
+
+def test_hostile_text_stays_text_in_every_block(tmp_path):
+    runs = [Run(HOSTILE + str(i), tmp_path, hostile_document(HOSTILE)) for i in range(2)]
+    for page in (report_page(runs[:1]), report_page(runs)):
+        assert page.count("<script>") == 1
+        assert "<script>alert" not in page
+        assert page.count("&lt;script&gt;") > 30
+        assert "onclick" not in page
+
+
+def test_hostile_labels_stay_text_in_every_part_of_a_constraint():
     space = FeatureSpace([one_hot(HOSTILE, [HOSTILE, "q"]), one_hot("b", [HOSTILE, "s"])])
     constraint = LearnedConstraint(RectifierNetwork([[2.0, 0.0, 2.0, 0.0]], [-2.0]), space)
-    (matrix,), _ = matrices(constraint)
-    answer = Answer(((HOSTILE, 0, 1),), ((HOSTILE, HOSTILE, HOSTILE),), (HOSTILE,))
-    sentence = Sentence(HOSTILE, (HOSTILE,), Answer((), (), ("O",)), answer, answer, None)
-    figures = {(HOSTILE, HOSTILE): Figure((1.0,), 2.0)}
-    shown = [
-        matrix_table(matrix),
-        heat_map(constraint),
-        rules_view(constraint, None),
-        inequalities_view(constraint),
-        sentence_item(sentence, colours([sentence]), 0, None),
-        result_table(ResultTable(HOSTILE, HOSTILE, (HOSTILE,), (HOSTILE,), figures)),
-        gains_table([Gain(HOSTILE, HOSTILE, Interval(1.0, 0.5, 1.5))]),
-        render_markdown(REPORT.replace("X", HOSTILE)),
-    ]
-    for part in shown:
-        assert "<script" not in part
-        assert "&lt;script&gt;" in part
+    shown = blocks().constraint_body(constraint_body(constraint, None))
+    assert "<script" not in shown
+    assert shown.count("&lt;script&gt;") > 5
+
+
+def page_of(tmp_path, head: Headline) -> str:
+    return report_page([Run("r", tmp_path, Document("T", "t", "", "", head))])
 
 
 def headline(*interval: float, paper: float | None = None) -> Headline:
-    gain = Interval(*interval) if interval else None
-    return Headline("accuracy", Figure((60.0,)), Figure((63.0,), paper), gain)
+    gain_ = Interval(*interval) if interval else None
+    return Headline("accuracy", Figure((60.0,)), Figure((63.0,), paper), gain_)
 
 
 @pytest.mark.parametrize(
@@ -209,85 +307,149 @@ def headline(*interval: float, paper: float | None = None) -> Headline:
         ((0.0, 0.0, 0.0), "even", "no clear difference"),
     ],
 )
-def test_a_headline_is_good_or_bad_by_its_interval_in_words_too(interval, state, words):
-    shown = card(headline(*interval), with_paper=True)
+def test_a_headline_is_good_or_bad_by_its_interval_in_words_too(tmp_path, interval, state, words):
+    shown = page_of(tmp_path, headline(*interval))
     assert f'<span class="to {state}">63.0</span>' in shown
     assert f'<span class="badge {state}">{words}</span>' in shown
 
 
-def test_a_headline_without_an_interval_is_not_judged():
-    shown = card(headline(), with_paper=True)
-    assert '<span class="to">63.0</span>' in shown
-    assert "badge" not in shown
+def test_a_headline_without_an_interval_is_not_judged(tmp_path):
+    shown = page_of(tmp_path, headline())
+    assert '<span class="to ">63.0</span>' in shown
+    assert 'class="badge' not in shown
 
 
-def test_the_overview_has_the_columns_that_runs_fill():
-    def heads(*views):
-        named = {f"run{i}": view for i, view in enumerate(views)}
-        return re.findall(r'<th scope="col">(.*?)</th>', overview(named, dict.fromkeys(named, "")))
+def test_the_overview_has_the_columns_that_runs_fill(tmp_path):
+    def heads(*documents):
+        runs = [Run(f"run{i}", tmp_path, one) for i, one in enumerate(documents)]
+        return overview(runs)
 
-    assert heads(View("Constraint", said="3 units"), View("Constraint")) == ["run", "task", "in short"]
-    measured = View("Decoded", headline(paper=38.2))
-    assert heads(measured) == ["run", "task", "measure", "without", "with constraints", "paper"]
-    assert '<td class="n paper">with 38.2</td>' in overview({"run": measured}, {"run": ""})
+    constraint = Document("Constraint", "constraint", "", "3 units.")
+    assert heads(constraint, constraint).columns == ("run", "task", "in short")
+    found = heads(Document("Decoded", "decode", "", "", headline(paper=38.2)))
+    assert found.columns == ("run", "task", "measure", "without", "with constraints", "paper")
+    assert found.rows[0][-1] == "with 38.2"
+
+
+def test_documents_of_one_task_are_beside_each_other(tmp_path):
+    def run(name, value, *others):
+        curve = Curve("C", "sizes", "F1", {"exact": {1.0: value}, "learned": {1.0: value}})
+        table = Table("F1", ("row", "all", *others), (("exact", Figure((value,), 9.0), *others),))
+        return Run(
+            name, tmp_path, Document("T", "t", "", "", None, (Section("R", (Text("x"), table, curve)),))
+        )
+
+    other = Run("c", tmp_path, Document("U", "u", "", ""))
+    table, curve = beside_each_other([run("a", 1.0), run("b", 2.0, "more"), other])
+    assert table.caption == "T, runs side by side"
+    assert table.columns == ("", "all, a", "all, b", "more, b")
+    assert table.rows == (("exact", Figure((1.0,)), Figure((2.0,)), "more"),)
+    assert list(curve.lines) == ["a: exact", "a: learned", "b: exact", "b: learned"]
+    assert beside_each_other([run("a", 1.0), other]) == []
+
+
+def test_the_best_figures_are_bold_where_the_largest_is_best():
+    rows = (("a", Figure((1.0,), 3.0)), ("b", Figure((2.0,))))
+    assert "<strong>2.00</strong>" in blocks().data_table(Table("T", ("", "x"), rows, best=True))
+    plain = blocks().data_table(Table("T", ("", "x"), rows, "A note with `code`."))
+    assert "<strong>" not in plain
+    assert "paper 3.00" in plain
+    assert "<code>code</code>" in plain
 
 
 def test_a_page_of_constraint_files_is_about_what_was_learned(tmp_path):
-    save(designed()["source-relation"], tmp_path / "pairs.json")
-    page = report_page(read_runs([tmp_path / "pairs.json"]))
+    for name, constraint in designed().items():
+        save(constraint, tmp_path / f"{name}.json")
+    page = report_page(read_runs(sorted(tmp_path.iterdir())))
     assert "<h1>What was learned</h1>" in page
-    assert "seeds or splits" not in page
     assert "<select" not in page
     assert "<output" not in page
-    assert re.search(r'<th scope="colgroup" colspan="\d+">unit</th>', page)
 
 
 def test_a_matrix_of_nothing_but_dots_is_a_sentence():
     space = FeatureSpace([binary("z", [f"z{i}" for i in range(50)])])
     at_most_half = LearnedConstraint(RectifierNetwork(np.ones((1, 50)), [-24.0]), space)
-    shown = matrix_view(at_most_half)
-    assert "<table" not in shown
-    assert "0 forbidden, 0 allowed of 2,304" in shown
+    (view,), _ = matrix_views(at_most_half)
+    assert view.rows == ()
+    assert "0 forbidden, 0 allowed of 2,304" in view.said
 
 
 def test_a_sentence_that_changed_for_nothing_has_as_many_right():
-    a, b, gold = (Answer((), (), (label,)) for label in "ABC")
-    assert badge(Sentence("1", ("x",), gold, a, b, None)) == '<span class="badge even">as many right</span>'
+    one = Answered("1", Change(("x",), ("A",), ("B",), ("C",)))
+    item = sentence_item(one, {}, 0, {})
+    assert (item.badge, item.state) == ("as many right", "even")
 
 
-def test_very_large_counts_are_written_by_their_size(tmp_path):
+def test_very_large_counts_are_written_by_their_size():
     space = FeatureSpace([binary("z", [f"z{i}" for i in range(110)])])
     given_ = LearnedConstraint(RectifierNetwork(np.ones((90, 110)), np.zeros(90)), space)
     assert described(given_).endswith("about 10^33 points")
-    assert inequalities_view(given_).startswith("<p>about 10^27 inequalities")
+    assert inequalities_view(given_).said.startswith("about 10^27 inequalities")
 
 
 def test_rows_are_counted_before_and_after_simplification():
     space = FeatureSpace([one_hot("source", ["Person", "Place"]), one_hot("relation", ["NoRel", "Kill"])])
     two = RectifierNetwork([[0.0, 2.0, 0.0, 2.0], [-1.0, 1.0, -1.0, 0.0]], [-2.0, 0.0])
-    shown = inequalities_view(LearnedConstraint(two, space))
-    assert "3 before, 1 after simplification" in shown
-    assert "never violated" in shown
+    found = inequalities_view(LearnedConstraint(two, space))
+    assert found.said.startswith("3 before, 1 after simplification")
+    assert "never violated" in str(found.table.rows)
     many = LearnedConstraint(RectifierNetwork(np.zeros((20, 4)), np.zeros(20)), space)
-    assert "1,048,575 inequalities" in inequalities_view(many)
+    assert inequalities_view(many).said.startswith("1,048,575 inequalities")
 
 
 def test_the_sentences_that_changed_come_first():
-    same, other = Answer((), (), ("O",)), Answer((("X", 0, 1),), (), ("B-X",))
-    still = Sentence("1", ("a",), same, same, same, None)
-    moved = Sentence("2", ("a",), same, other, other, None)
+    still = Change(("a",), ("O",), ("O",), ("O",))
+    moved = Change(("a",), ("O",), ("B-X",), ("B-X",))
     assert chosen([still, moved, still], 2) == [0, 1]
     assert chosen([still, still, moved], 1) == [2]
-    assert (moved.changed, moved.gain) == (True, 1)
+    assert (is_changed(moved), gain(moved)) == (True, 1)
+
+
+def test_errors_of_relations_are_places_where_gold_differs():
+    words = ("Ann", "Lee", "in", "Oslo")
+    person, place = (
+        ("B-Person", "I-Person", "O", "B-Location"),
+        ("B-Location", "I-Location", "O", "B-Location"),
+    )
+    link = ((0, 3, "LiveIn"),)
+    assert gain(Change(words, place, person, person, links_after=link, links_gold=link)) == 2
+    assert gain(Change(words, person, person, person, links_before=link, links_after=(), links_gold=())) == 1
 
 
 def test_spans_are_marked_and_wrong_ones_said_to_be():
-    gold = Answer((("NP", 0, 2),), (), ("B-NP", "I-NP", "O"))
-    found = Answer((("NP", 0, 1),), (), ("B-NP", "O", "O"))
-    assert 'class="c3"' in marked(("the", "dog", "."), gold, gold, {"NP": 3})
-    shown = marked(("the", "dog", "."), found, gold, {"NP": 3})
+    change = Change(("the", "dog", "."), ("B-NP", "O", "O"), ("B-NP", "I-NP", "O"), ("B-NP", "I-NP", "O"))
+    right, rest = marked(change, "after", "gold", {"NP": 3})
+    assert (right.label, right.colour, right.wrong) == ("NP", 3, False)
+    assert right.words == (("the", False), ("dog", True))
+    assert rest.words == ((".", False),)
+    assert marked(change, "before", "gold", {"NP": 3})[0].wrong
+    shown = blocks().sentence(sentence_item(Answered("1", change), {"NP": 3}, 0, {}), True)
     assert 'class="c3 w"' in shown
     assert "(not in gold)" in shown
+    assert shown.count("<em>dog</em>") == 2
+
+
+def test_the_rule_behind_a_change_is_the_smallest_forbidden_part_of_a_window():
+    feature = NgramContext(("B", "I", "O"), ("DT", "NN"), n=2)
+    W = np.zeros((1, feature.space.d))
+    W[0, feature.space.column("label 1", "O")] = W[0, feature.space.column("label 2", "I")] = 2.0
+    constraint = LearnedConstraint(RectifierNetwork(W, [-2.0]), feature.space, feature)
+    x = {"word": ("a", "b", "c"), "pos": ("DT", "NN", "NN")}
+    before, after = Instance(x, ("B", "O", "I")), Instance(x, ("B", "O", "O"))
+    rule, why = reason(before, after, {"ngram": constraint})
+    assert rule == "forbidden: label 1 O, label 2 I"
+    assert why.endswith("< 0, so it is forbidden")
+    assert reason(after, after, {"ngram": constraint}) == (NO_WINDOW, "")
+    strange = Instance({"word": ("a", "b")}, ("Q", "O"))
+    assert reason(strange, strange, {"ngram": constraint}) == (NO_WINDOW, "")
+
+
+def test_the_rule_behind_a_change_of_relations_is_a_forbidden_pair():
+    pair = {"source": "Location", "relation": "Kill", "target": "Person", "reverse": "NoRel"}
+    rule, why = reason([pair], [{**pair, "source": "Person"}], designed())
+    assert rule == "forbidden: source Location, relation Kill (source-relation)"
+    assert why.endswith("so it is forbidden")
+    assert reason([{**pair, "source": "Person"}], [pair], designed())[1] == ""
 
 
 def test_gold_parts_leave_out_sentences_with_unknown_labels(tmp_path):
@@ -297,7 +459,7 @@ def test_gold_parts_leave_out_sentences_with_unknown_labels(tmp_path):
     feature = NgramLabels(("B", "I"), n=2)
     constraint = LearnedConstraint(RectifierNetwork(np.zeros((1, 4)), [0.0]), feature.space, feature)
     assert gold_parts(constraint, sentences).tolist() == [[0, 1]]
-    assert [one.changed for one in sentences] == [True, False]
+    assert [is_changed(one.change) for one in sentences] == [True, False]
     assert gold_parts(LearnedConstraint(constraint.network, feature.space), sentences) is None
     assert read_predictions(tmp_path / "other.bin") is None
 
@@ -309,90 +471,18 @@ def test_damaged_predictions_are_one_sentence(tmp_path):
         read_predictions(path)
 
 
-def er_cell(share: float, size: int) -> dict:
-    figures = {"entity f1": 80.0, "relation f1": 50.0 + share}
-    sets = ("designed|designed", "learned|learned", "none|learned", "none|none")
-    return {
-        "split": "1",
-        "share": share,
-        "sentences": {"train": size},
-        "grid": {own: {**figures, "entity f1": 80.0 + i} for i, own in enumerate(sets)},
-    }
-
-
-def test_er_figures_stand_beside_the_papers():
-    results = {
-        "corpus": {"name": "conll04"},
-        "options": {"splits": ["1"]},
-        "cells": [er_cell(1.0, 100), er_cell(0.25, 25)],
-        "gains": [],
-        "claims": [],
-    }
-    view = of_er.view(results)
-    assert view.tables[0].cells["learned / learned", "relation F1"].paper == 38.2
-    assert view.tables[0].cells["none / none", "relation F1"].paper is None
-    assert view.curve.lines["no constraints"] == {25.0: 50.25, 100.0: 51.0}
-    assert view.cells == ("split-1-100percent", "split-1-25percent")
-    assert view.paper_corpus is None
-
-
-def test_chunking_figures_stand_beside_the_papers():
-    def cell(ratio, seed):
-        rows = {"exact": {"test": 80.0 + seed}, "chosen on dev": {"test": 90.0}}
-        base = {"name": "bilstm"}
-        return {
-            "subset": "first", "ratio": ratio, "seed": seed, "base": base, "sentences": 89, "rows": rows,
-        }  # fmt: skip
-
-    results = {
-        "corpus": {"name": "bundled"},
-        "options": {"seeds": [1, 2]},
-        "cells": [cell(0.01, 1), cell(0.01, 2)],
-        "gains": [],
-        "claims": [],
-    }
-    view = of_chunking.view(results)
-    figure = view.tables[0].cells["exact", "1% (89 sentences)"]
-    assert (figure.values, figure.paper) == ((81.0, 82.0), 82.11)
-    assert view.headline.within.mean == 90.0
-    assert view.curve is None
-    assert view.paper_corpus == "CoNLL-2000"
-    shown = result_table(view.tables[0])
-    assert "81.50 ± 0.71" in shown
-    assert '<td class="n paper">82.11</td>' in shown
-
-
-def test_citation_figures_stand_beside_the_papers():
-    def cell(size, train):
-        rows = {"exact": {"test": 86.0}, "chosen on dev": {"test": 93.0}}
-        return {
-            "seed": 1,
-            "size": size,
-            "base": {"name": "words"},
-            "references": {"train": train},
-            "rows": rows,
-        }
-
-    results = {
-        "corpus": {"name": "cora"},
-        "options": {"seeds": [1]},
-        "cells": [cell(None, 300), cell(50, 50)],
-        "gains": [],
-        "claims": {"words": [{"text": "it helps", "held": True, "figures": "+7"}]},
-    }
-    view = of_citation.view(results)
-    assert view.tables[0].cells["exact", "words"].paper == 86.2
-    assert set(view.curve.lines["words, exact"]) == {50, 300}
-    assert view.claims == (("words: it helps", True, "+7"),)
-
-
-def test_reports_are_rendered_with_their_tables():
-    source = "# T\n\n## Sizes\n\n| a | b |\n|---|--:|\n| 1 | `x` |\n\n- one\n  two\n"
-    shown = render_markdown(source)
-    assert "<h4>Sizes</h4>" in shown
-    assert "<caption><div>Sizes</div></caption>" in shown
-    assert "<code>x</code>" in shown
-    assert "<li>one\ntwo</li>" in shown
+def test_reports_of_0_1_0_are_read_into_blocks():
+    source = (
+        "# T\n\nHi\nthere.\n\n## Sizes\n\n| a | b |\n|---|--:|\n| 1 | `x` \\| y |\n| 2 |\n\n- one\n  two\n\n"
+        "## Next\nX\n\nOf y:\n\n| y |\n|---|"
+    )
+    title, sections = read_markdown(source)
+    assert title == "T"
+    assert sections == [
+        Section("Results", (Text("Hi there."),)),
+        Section("Sizes", (Table("Sizes", ("a", "b"), (("1", "`x` | y"), ("2", ""))), Listing(("one\ntwo",)))),
+        Section("Next", (Text("X"), Table("Of y", ("y",), ()))),
+    ]
 
 
 def write_run(folder, results, report="# A title\n\nText.\n"):
@@ -402,7 +492,7 @@ def write_run(folder, results, report="# A title\n\nText.\n"):
     return folder
 
 
-def test_an_unknown_task_is_shown_as_its_report(tmp_path):
+def test_a_run_of_0_1_0_is_shown_as_its_report(tmp_path):
     folder = write_run(tmp_path / "run", {"format": 1, "task": "weaving"})
     runs = read_runs([folder])
     page = report_page(runs)
@@ -418,7 +508,6 @@ def test_an_unknown_task_is_shown_as_its_report(tmp_path):
         ("{", "expected JSON"),
         ("[1]", "found no `task`"),
         ('{"format": 2, "task": "er"}', "format 1"),
-        ('{"format": 1, "task": "er"}', "expected the results of er"),
     ],
 )
 def test_damaged_results_are_one_sentence(tmp_path, content, words):
@@ -436,3 +525,45 @@ def test_what_is_no_run_is_one_sentence(tmp_path):
         read_runs([tmp_path / "nowhere"])
     with pytest.raises(InvalidInput, match="twice"):
         read_runs([tmp_path / "empty", tmp_path / "empty"])
+
+
+def test_a_document_stands_before_the_report_of_0_1_0(tmp_path):
+    folder = write_run(tmp_path / "run", {"format": 1, "task": "weaving"})
+    files = tuple(f"{name}.json" for name in designed())
+    for name, constraint in designed().items():
+        save(constraint, folder / f"{name}.json")
+    sets = tuple(Constraints(file, (file,)) for file in files)
+    write_document(folder, Document("Of boxes", "weaving", "", "", None, (Section("Sets", sets),)))
+    page = report_page(read_runs([folder]), Limits(sets=1))
+    assert "Of boxes" in page
+    assert "A title" not in page
+    assert "1 of 3 sets of constraints are on this page" in page
+    assert page.count("<article") == 1
+    (folder / "document.json").write_text("{}")
+    with pytest.raises(InvalidInput, match="is no document"):
+        read_runs([folder])
+
+
+def test_sections_of_one_name_have_links_of_their_own(tmp_path):
+    sections = (
+        Section("Results of a", (Text("x"),)),
+        Section("Results of b", (Text("y"),)),
+        Section("Size", ()),
+    )
+    page = report_page([Run("r", tmp_path, Document("T", "t", "", "", None, sections))])
+    assert re.findall(r'<section id="(run-1-.*?)"', page) == ["run-1-section-1", "run-1-section-2"]
+    assert "<h2>Size</h2>" not in page
+
+
+def test_a_page_of_one_document_leaves_out_what_takes_long(tmp_path):
+    large = FeatureSpace([binary("z", [f"z{i}" for i in range(40)])])
+    save(LearnedConstraint(RectifierNetwork(np.ones((1, 40)), [0.0]), large), tmp_path / "large.json")
+    save(designed()["source-relation"], tmp_path / "small.json")
+    document = Document(
+        "T", "t", "", "", None, (Section("Sets", (Constraints("all", ("large.json", "small.json")),)),)
+    )
+    quick = to_html(document, tmp_path, Limits(seconds=1.0))
+    assert quick.count("<summary>In words</summary>") == 1
+    assert quick.count("takes long, so that is left out here") == 1
+    assert to_html(document, tmp_path).count("<summary>In words</summary>") == 2
+    assert f"<title>lcons: {tmp_path.name}</title>" in quick

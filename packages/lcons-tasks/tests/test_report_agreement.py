@@ -12,7 +12,7 @@ from lcons_core._space import FeatureSpace
 from lcons_tasks.report import _agreement as agreement
 from lcons_tasks.report import estimate, read_runs, report_page
 from lcons_tasks.report._agreement import agreement_view, plan
-from lcons_tasks.report._run import ConstraintSet
+from lcons_tasks.report._templates import environment
 
 PAIR = FeatureSpace([one_hot("source", ["Person", "Place"]), one_hot("relation", ["No", "Kill", "Live"])])
 BITS = FeatureSpace([binary("bit", [str(i) for i in range(48)])])
@@ -30,12 +30,12 @@ def sets(folder, name, **constraints):
     (folder / name).mkdir(parents=True)
     for stem, constraint in constraints.items():
         save(constraint, folder / name / f"{stem}.json")
-    return ConstraintSet(name, tuple(sorted((folder / name).iterdir())))
+    return [(name, path) for path in sorted((folder / name).iterdir())]
 
 
 def shown(planned):
     """The rows of the table as text, and everything."""
-    page = agreement_view(planned, lambda _: None)
+    page = environment().get_template("blocks.html").module.agreement(agreement_view(planned, lambda _: None))
     rows = re.findall(r"<tr><th scope=\"row\">(.*?)</tr>", page)
     return [unescape(re.sub(r"<[^>]+>", " ", row)) for row in rows], unescape(re.sub(r"<[^>]+>", " ", page))
 
@@ -43,9 +43,9 @@ def shown(planned):
 def test_equal_and_different_are_words_and_differences_have_counts_and_witnesses(tmp_path):
     same = rules({"source": "Place", "relation": "Kill"}, {"source": "Place", "relation": "Kill"})
     runs = {
-        "a": [sets(tmp_path / "a", "one", pairs=NO_KILL)],
-        "b": [sets(tmp_path / "b", "one", pairs=same)],
-        "c": [sets(tmp_path / "c", "one", pairs=NOTHING_ELSE)],
+        "a": sets(tmp_path / "a", "one", pairs=NO_KILL),
+        "b": sets(tmp_path / "b", "one", pairs=same),
+        "c": sets(tmp_path / "c", "one", pairs=NOTHING_ELSE),
     }
     rows, _ = shown(plan(runs))
     assert len(rows) == 3
@@ -62,7 +62,7 @@ def test_equal_and_different_are_words_and_differences_have_counts_and_witnesses
 def test_what_a_row_says_is_what_comparing_finds(tmp_path):
     rng = np.random.default_rng(0)
     drawn = [LearnedConstraint(RectifierNetwork(rng.normal(size=(2, 5)), [0.0, 0.0]), PAIR) for _ in range(4)]
-    runs = {f"run {i}": [sets(tmp_path / str(i), "one", c=one)] for i, one in enumerate(drawn)}
+    runs = {f"run {i}": sets(tmp_path / str(i), "one", c=one) for i, one in enumerate(drawn)}
     planned = plan(runs)
     rows, _ = shown(planned)
     assert len(rows) == 6
@@ -75,9 +75,9 @@ def test_what_a_row_says_is_what_comparing_finds(tmp_path):
 
 
 def test_files_of_the_same_content_are_equal_and_named_once(tmp_path):
-    split = {name: sets(tmp_path / "a", name, pairs=NO_KILL) for name in ("split-1", "split-2")}
-    other = [sets(tmp_path / "b", "split-1", pairs=NO_KILL)]
-    (row,), _ = shown(plan({"a": list(split.values()), "b": other}))
+    split = [one for name in ("split-1", "split-2") for one in sets(tmp_path / "a", name, pairs=NO_KILL)]
+    other = sets(tmp_path / "b", "split-1", pairs=NO_KILL)
+    (row,), _ = shown(plan({"a": split, "b": other}))
     assert "split-1/pairs (and 1 of the same content)" in row
     assert " equal " in row
     assert "files of the same content" in row
@@ -86,8 +86,8 @@ def test_files_of_the_same_content_are_equal_and_named_once(tmp_path):
 def test_other_spaces_are_not_compared_and_constraints_of_one_run_neither(tmp_path):
     swapped = FeatureSpace(PAIR.blocks[::-1])
     runs = {
-        "a": [sets(tmp_path / "a", "one", x=NO_KILL, y=NOTHING_ELSE)],
-        "b": [sets(tmp_path / "b", "one", x=rules({"source": "Place"}, space=swapped))],
+        "a": sets(tmp_path / "a", "one", x=NO_KILL, y=NOTHING_ELSE),
+        "b": sets(tmp_path / "b", "one", x=rules({"source": "Place"}, space=swapped)),
     }
     planned = plan(runs)
     assert (planned.pairs, planned.left_out, planned.alone) == ((), 0, 3)
@@ -110,7 +110,7 @@ def test_of_a_large_domain_there_are_proofs_witnesses_or_no_verdict(tmp_path):
         # The same set as `one`, by more rows than a proof looks at.
         "many": at_most(1, units=12),
     }
-    files = {name: [sets(tmp_path / name, "own", c=constraint)] for name, constraint in made.items()}
+    files = {name: sets(tmp_path / name, "own", c=constraint) for name, constraint in made.items()}
 
     def row(a, b):
         return shown(plan({a: files[a], b: files[b]}))[0][0]
@@ -131,7 +131,7 @@ def test_the_work_is_bounded_and_what_is_left_out_is_said(tmp_path, monkeypatch)
         return LearnedConstraint(RectifierNetwork(weights, [0.0]), BITS)
 
     runs = {
-        name: [sets(tmp_path / name, "one", **{f"c{i}": large(10 * k + i) for i in range(3)})]
+        name: sets(tmp_path / name, "one", **{f"c{i}": large(10 * k + i) for i in range(3)})
         for k, name in enumerate("abc")
     }
     planned = plan(runs)

@@ -11,14 +11,14 @@ from lcons_core import iob2, save
 from lcons_core._errors import InvalidInput
 from lcons_decode import ChainScores, Scored, decode_scored
 from lcons_decode.files import described
+from lcons_tasks.report import Table, read_runs, report_page
 from lcons_tasks.report import _measures as measuring
-from lcons_tasks.report import _of_decode as of_decode
-from lcons_tasks.report import read_runs, report_page
 from lcons_tasks.report._decoded import Decoded, is_decoded, read_decoded
-from lcons_tasks.report._measures import measured
-from lcons_tasks.report._predictions import Answer, read_predictions
-from lcons_tasks.report._sentences import colours, sentence_item
-from lcons_tasks.report._spans import are_iob, spans_of
+from lcons_tasks.report._measures import document_of, measured
+from lcons_tasks.report._predictions import read_predictions
+from lcons_tasks.report._sentences import sentence_item
+from lcons_tasks.report._spans import are_iob, change_spans, spans_of
+from lcons_tasks.report._templates import environment
 from lcons_tasks.stats import chunk_f1
 
 LABELS = ("B-X", "I-X", "O")
@@ -32,6 +32,14 @@ def write(path, *lines):
 
 def decoded(without, labels, gold=None):
     return Decoded("1", None, {}, gold, tuple(without), tuple(labels), "optimal", ())
+
+
+def view(found):
+    return document_of(found, "labels.jsonl")
+
+
+def tables(document):
+    return [block for block in document.sections[0].blocks if isinstance(block, Table)]
 
 
 def test_what_decoding_writes_is_read_back(tmp_path):
@@ -70,6 +78,14 @@ def test_gold_labels_of_a_file_support_the_rules_of_constraints_beside_it(tmp_pa
     assert "Rejects 1 of 6 parts of the gold labels" in page
     assert '<th scope="col">support</th>' in page
     assert "support</th>" not in report_page(read_runs([tmp_path / "iob2.json"]))
+
+
+def test_constraints_beside_labels_give_the_rule_behind_each_change(tmp_path):
+    save(iob2(LABELS), tmp_path / "iob2.json")
+    labels = write(tmp_path / "labels.jsonl", {**LINE, "words": ["New", "York"]})
+    page = report_page(read_runs([tmp_path / "iob2.json", labels]))
+    assert '<p class="why">forbidden: label 1 O, label 2 I-X' in page
+    assert '<p class="why">' not in report_page(read_runs([labels]))
 
 
 def test_constraint_files_and_other_things_are_told_from_labels(tmp_path):
@@ -157,55 +173,64 @@ def test_what_changed_is_said_to_be_right_or_wrong():
     assert found["gold"]["became"] == {"right": 1, "wrong": 1, "neither": 1}
     assert found["sequences"] == {"all": 2, "changed": 1, "gold": 1, "words": 0}
     assert "span F1" not in found["gold"]["figures"]
-    view = of_decode.view(found)
-    assert view.headline.gain is None  # a single sequence says nothing about others
-    assert view.said == "1 of 2 sequences changed, 3 of 5 labels"
+    document = view(found)
+    assert document.headline.gain is None  # a single sequence says nothing about others
+    assert document.compared == "1 of 2 sequences changed, 3 of 5 labels."
 
 
 def test_the_gain_has_an_interval_also_of_very_many_sequences(monkeypatch):
-    kept = [decoded("OO", "BO", "BI"), decoded("BI", "BI", "BI")] * 30
-    whole = of_decode.view(measured(kept)).headline.gain
+    kept = [decoded("PP", "YP", "YZ"), decoded("YZ", "YZ", "YZ")] * 30
+    whole = view(measured(kept)).headline.gain
     monkeypatch.setattr(measuring, "MOST_DRAWN", 25)
-    pooled = of_decode.view(measured(kept)).headline.gain
+    pooled = view(measured(kept)).headline.gain
     assert whole.mean == pooled.mean == pytest.approx(25)
     assert whole.low < pooled.mean < whole.high
     assert pooled.low < pooled.mean < pooled.high
 
 
 def test_without_gold_labels_there_is_no_accuracy():
-    view = of_decode.view(measured([decoded("AB", "AA"), decoded("A", "A", ())]))
-    assert (view.headline, view.tables, view.gains) == (None, (), ())
-    assert view.said == "1 of 2 sequences changed, 1 of 3 labels"
-    assert ("no words: positions stand for them", "2", "") in view.texts[0].rows
+    document = view(measured([decoded("AB", "AA"), decoded("A", "A", ())]))
+    (table,) = document.sections[0].blocks
+    assert document.headline is None
+    assert document.compared == "1 of 2 sequences changed, 1 of 3 labels."
+    assert ("no words: positions stand for them", 2, None) in table.rows
 
 
 def test_violations_that_remain_are_counted():
     broken = Decoded("1", ("a",), {}, None, ("A",), ("A",), "relaxed", ("iob2", "iob2"))
-    view = of_decode.view(measured([broken, decoded("A", "A")]))
-    assert ("decoded: relaxed", "1", "") in view.texts[0].rows
-    assert view.texts[1].rows == (("iob2", "1", "2"),)
+    changed, remaining = tables(view(measured([broken, decoded("A", "A")])))
+    assert ("decoded: relaxed", 1, None) in changed.rows
+    assert remaining.rows == (("iob2", 1, 2),)
 
 
-def test_spans_go_by_the_labels_of_the_whole_file(tmp_path):
+def test_the_headline_is_the_measure_of_the_field():
+    labels = decoded(["O", "B-X"], ["B-X", "B-X"], ("B-X", "O"))
+    assert view(measured([labels])).headline.measure == "span F1, 1 sequences"
+    assert view(measured([decoded("AB", "AA", "AA")])).headline.measure == "token accuracy, 1 sequences"
+
+
+def test_spans_go_by_what_labels_are(tmp_path):
     assert spans_of(["B-X", "L-X", "O", "U-Y"], iob=True) == (("X", 0, 2), ("Y", 3, 4))
     assert spans_of(["S-X", "B-X", "E-X"], iob=True) == (("X", 0, 1), ("X", 1, 3))
     assert are_iob(["B", "I", "O"])
     assert not are_iob(["B-side", "A-side"])
     lines = [{**LINE, "labels": ["B-side"], "without": ["A-side"]}] * 2
     first, _ = read_predictions(write(tmp_path / "labels", *lines))
-    assert (first.before.spans, first.after.spans) == ((("A-side", 0, 1),), (("B-side", 0, 1),))
+    assert change_spans(first.change, "before") == (("A-side", 0, 1),)
+    assert change_spans(first.change, "after") == (("B-side", 0, 1),)
 
 
 def test_without_words_and_gold_positions_are_shown_and_what_differs_is_dashed(tmp_path):
     (sentence,) = read_predictions(write(tmp_path / "labels", {**LINE, "status": "relaxed"}))
-    assert (sentence.words, sentence.gold) == (("1", "2"), None)
-    shown = sentence_item(sentence, colours([sentence]), 0, None)
+    assert (sentence.change.words, sentence.change.gold) == (("1", "2"), None)
+    module = environment().get_template("blocks.html").module
+    shown = module.sentence(sentence_item(sentence, {}, 0, {}), False)
     assert "1 label changed" in shown
     assert "relaxed" in shown
     assert "gold" not in shown
     assert shown.count("(not in the other)") == 2
     assert "data-wrong" not in shown
-    assert sentence.before == Answer((("X", 1, 2),), (), ("O", "I-X"))
+    assert change_spans(sentence.change, "before") == (("X", 1, 2),)
 
 
 def test_sequences_with_gold_beside_some_without_are_both_shown(tmp_path):

@@ -8,9 +8,14 @@ from lcons_core import LearnedConstraint, RectifierNetwork, Rules, explain, save
 from lcons_core._blocks import binary, one_hot
 from lcons_core._space import FeatureSpace
 from lcons_tasks.experiments.entity_relation._constraints import designed
+from lcons_tasks.report import _rules as rules
 from lcons_tasks.report import read_runs, report_page
-from lcons_tasks.report._evidence import evidence_of, without_evidence
-from lcons_tasks.report._rules import rules_view
+from lcons_tasks.report._rules import evidence_of, without_evidence
+from lcons_tasks.report._templates import environment
+
+
+def rules_view(*given, **options) -> str:
+    return environment().get_template("blocks.html").module.rules(rules.rules_view(*given, **options))
 
 
 def test_rules_have_support_and_exceptions_in_gold_parts():

@@ -250,7 +250,7 @@ def test_a_tagger_that_is_not_there_is_one_sentence():
         list(nlp.pipe([TEXT]))
     nameless = spacy.blank("en")
     nameless.add_pipe("lcons_tagger")
-    with pytest.raises(InvalidInput, match=r"found none; add it with nlp\.add_pipe"):
+    with pytest.raises(InvalidInput, match=r"got none; pass it with nlp\.add_pipe"):
         nameless(TEXT)
 
 

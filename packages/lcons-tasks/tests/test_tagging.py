@@ -129,10 +129,10 @@ def test_constraints_without_a_name_get_one(model):
     ("decoder", "beam", "which", "message"),
     [
         ("greedy", 10, [], "unknown decoder 'greedy'; it is one of viterbi, exact, beam, global"),
-        ("beam", 0, [], "a whole number from 1, found 0"),
-        ("beam", 2.0, [], "a whole number from 1, found 2.0"),
-        ("viterbi", 10, [0], "'viterbi' takes no constraints, found 1"),
-        ("exact", 10, [2], "found 'existence', a global one; use 'beam' or 'global'"),
+        ("beam", 0, [], "a whole number from 1: got 0"),
+        ("beam", 2.0, [], "a whole number from 1: got 2.0"),
+        ("viterbi", 10, [0], "'viterbi' accepts no constraints: got 1"),
+        ("exact", 10, [2], "got 'existence', a global one; use 'beam' or 'global'"),
         ("exact", 10, [0, 0], "names must be distinct"),
     ],
 )
@@ -149,17 +149,17 @@ def test_constraints_are_hard_or_soft(model):
 
 @pytest.mark.parametrize("decoder", ["exact", "beam", "global"])
 def test_a_constraint_that_does_not_know_the_labels_is_refused(decoder, model):
-    with pytest.raises(InvalidInput, match=r"'iob2' does not know the model's label 'B-VP' .1 of 4"):
+    with pytest.raises(InvalidInput, match=r"'iob2' does not have the model's label 'B-VP' .it lacks 1 of 4"):
         ConstrainedTagger(model, (Hard(iob2(["B-NP", "I-NP", "O"]), "iob2"),), decoder)
 
 
 @pytest.mark.parametrize(
     ("x", "message"),
     [
-        ({"word": ["a"]}, "reads column 'pos', found word"),
-        ({"pos": ["DT"]}, "reads column 'word', found pos"),
-        ({}, "found none"),
-        ({"word": ["a", "b"], "pos": ["DT"]}, "one value of 'pos' a word, found 1 for 2 words"),
+        ({"word": ["a"]}, "reads column 'pos', but the input has word"),
+        ({"pos": ["DT"]}, "reads column 'word', but the input has pos"),
+        ({}, "but the input has none"),
+        ({"word": ["a", "b"], "pos": ["DT"]}, "one value of 'pos' per word, found 1 for 2 words"),
     ],
 )
 def test_inputs_have_the_columns_with_a_value_a_word(x, message, model, uses):
@@ -262,7 +262,7 @@ def test_a_failed_save_leaves_the_old_tagger_and_nothing_else(call, model, uses,
     with pytest.raises((LconsError, KeyboardInterrupt)) as raised:
         ConstrainedTagger(model, uses).save(copied)
     if call != "interrupt":
-        assert "No space left on device; name one that can be written to" in str(raised.value)
+        assert "No space left on device; name a folder that can be written to" in str(raised.value)
     assert files(copied) == before
     assert [path.name for path in copied.parent.iterdir()] == ["tagger"]
 
@@ -294,7 +294,7 @@ def test_a_missing_tagger_says_what_makes_one(tmp_path):
     for folder in (tmp_path / "none", tmp_path, "a\x00b"):
         message = one_sentence(folder)
         assert message.startswith("expected a tagger in the folder ")
-        assert "`lcons run chunking` makes one" in message
+        assert "make one with `lcons run chunking`" in message
 
 
 @pytest.mark.parametrize("missing", ["model.npz", "constraints/iob2.json"])
@@ -322,14 +322,14 @@ def test_a_piece_cut_anywhere_is_one_sentence(copied):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"format": 2}, "its format is 2 and this lcons reads 1"),
-        ({"format": True}, "its format is True and this lcons reads 1"),
+        ({"format": 2}, "its format is 2, but this lcons reads 1"),
+        ({"format": True}, "its format is True, but this lcons reads 1"),
         ({"extra": 0}, "must have beam, constraints, decoder, format only"),
         ({"decoder": 3}, "its decoder is not a name"),
         ({"decoder": "greedy"}, "unknown decoder 'greedy'"),
-        ({"decoder": "viterbi"}, "'viterbi' takes no constraints"),
-        ({"beam": 0}, "a whole number from 1, found 0"),
-        ({"beam": None}, "a whole number from 1, found None"),
+        ({"decoder": "viterbi"}, "'viterbi' accepts no constraints"),
+        ({"beam": 0}, "a whole number from 1: got 0"),
+        ({"beam": None}, "a whole number from 1: got None"),
         ({"constraints": {}}, "its constraints are not a list"),
         ({"constraints": [0]}, "a constraint must have name, file and weight only"),
     ],
@@ -385,8 +385,8 @@ def test_a_file_outside_the_folder_is_refused(file, copied):
 def test_a_constraint_with_other_labels_than_the_models_is_refused(copied):
     iob2(["B-X", "I-X", "O"]).save(copied / "constraints" / "iob2.json")
     message = one_sentence(copied)
-    assert "the constraint 'iob2' does not know the model's label 'B-NP' (3 of 4" in message
-    assert message.startswith(f"{str(copied)!r} is no tagger that lcons can read: ")
+    assert "the constraint 'iob2' does not have the model's label 'B-NP' (it lacks 3 of 4" in message
+    assert message.startswith(f"{str(copied)!r} is not a readable tagger: ")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="symbolic links need rights there")

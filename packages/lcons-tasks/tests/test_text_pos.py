@@ -1,4 +1,4 @@
-"""A tagger gives one tag a word, the same on every run, and is trained once."""
+"""A tagger gives one tag per word, the same on every run, and is trained once."""
 
 import random
 import sys
@@ -185,7 +185,7 @@ def test_the_installed_pipeline_comes_first(tagger, tmp_path, monkeypatch):
 def test_an_installed_pipeline_that_does_not_load_is_an_error_in_one_line(tmp_path, monkeypatch):
     (tmp_path / "lcons_broken_pipeline.py").write_text("raise ValueError('made for\\nspaCy 2')")
     install(monkeypatch, tmp_path, "lcons_broken_pipeline")
-    with pytest.raises(TaggerNotFound, match="found ValueError: made for spaCy 2; install"):
+    with pytest.raises(TaggerNotFound, match="does not load: ValueError: made for spaCy 2; install"):
         find_pos_tagger(made_up)
 
 

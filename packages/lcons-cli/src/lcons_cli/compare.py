@@ -1,6 +1,6 @@
 """`lcons compare`: are two constraints, or a constraint and designed rules, the same set?
 
-Only click is imported here; what the command needs is imported when it runs.
+Only click is imported here; other modules are imported when the command runs.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 EXITS = {"equal": 0, "different": 1, "undecided": 3}
 
-# Points times hidden units that are enumerated in a second.
+# Points times hidden units that are enumerated per second.
 _SPEED = 2e8
 
 
-@click.command(short_help="Tell whether two constraints allow the same points.")
+@click.command(short_help="Check whether two constraints allow the same points.")
 @click.argument("a", type=FILE, metavar="A")
 @click.argument("b", type=FILE, metavar="B")
 @click.option(
@@ -33,7 +33,7 @@ _SPEED = 2e8
     default=10**7,
     show_default=True,
     metavar="POINTS",
-    help="Domains of more points are not enumerated, but searched, and decided by integer programs.",
+    help="A domain of more points is not enumerated, but searched, and then decided by integer programs.",
 )
 @click.option(
     "--time-limit",
@@ -41,14 +41,14 @@ _SPEED = 2e8
     default=60.0,
     show_default=True,
     metavar="SECONDS",
-    help="For the integer programs.",
+    help="Time limit of the integer programs.",
 )
 @click.option(
     "--solver",
     type=click.Choice(["cbc", "highs"]),
     default="cbc",
     show_default=True,
-    help="Of the integer programs.",
+    help="Solver of the integer programs.",
 )
 @click.option(
     "--witnesses",
@@ -56,9 +56,9 @@ _SPEED = 2e8
     default=10,
     show_default=True,
     metavar="N",
-    help="How many points are shown that only one of the two allows, for each of them.",
+    help="How many points to show that only A allows, and how many that only B allows.",
 )
-@shared("Say how the answer was found.")
+@shared("Print how the answer was found.")
 def compare(
     a: str,
     b: str,
@@ -71,10 +71,10 @@ def compare(
     quiet: bool,
     verbose: bool,
 ) -> None:
-    """Tell whether A and B allow the same points: exit code 0 if equal, 1 if different, 3 if undecided.
+    """Check whether A and B allow the same points: exit code 0 if equal, 1 if different, 3 if undecided.
 
-    Each is a constraint file; one may be a text file of designed rules, which are read by the names of the
-    other, a rule a line:
+    Each is a constraint file. One of them may be a text file of designed rules, which use the names of the
+    other, one line per rule:
 
     \b
       # a comment
@@ -83,9 +83,10 @@ def compare(
       forbid: source Location, relation not NoRel
       allow only: source Person, relation Kill
 
-    Conditions that hold together are joined by commas. Of several `allow only:` one must hold. A name in
-    double quotes is read as it stands. Names of a binary block hold or not (`exists title, exists not
-    author`), counts are compared (`count author >= 3`, `count author 0 or 2 to 4`).
+    Conditions that must hold together are separated by commas. If there are several `allow only:` lines, one
+    of them must hold. A name in double quotes is read literally. A name of a binary block is true or not
+    (`exists title, exists not author`), and counts are compared (`count author >= 3`, `count author 0 or 2
+    to 4`).
 
     \b
     Example:
@@ -99,7 +100,7 @@ def compare(
     say: Say = say_nothing if quiet else say_on_stderr
     sets = _read(a, b)
     space = sets[0].space
-    units = sum(_units(found) for found in sets)
+    units = sum(found.cost for found in sets)
     if space.size <= limit and space.size * units > 2 * _SPEED:
         say(f"{space.size:,} points to enumerate; {about(space.size * units / _SPEED)}")
     elif space.size > limit:
@@ -127,7 +128,7 @@ def compare(
 
 
 def _read(a: str, b: str) -> tuple[LearnedConstraint | Rules, LearnedConstraint | Rules]:
-    """Both files; rules are read by the names of the other's space."""
+    """Both files; rules use the names of the other file's space."""
     from lcons_core import load, load_rules
     from lcons_core._errors import InvalidInput
 
@@ -137,8 +138,8 @@ def _read(a: str, b: str) -> tuple[LearnedConstraint | Rules, LearnedConstraint 
             read[i] = load(path)
     if not read:
         raise InvalidInput(
-            f"rules are read by the names of a constraint file, found rules in both {a!r} and {b!r}; name a"
-            " constraint file beside them."
+            f"rules need a constraint file whose names they use, found rules in both {a!r} and {b!r}; name a"
+            " constraint file and a file of rules."
         )
     for i, path in enumerate((a, b)):
         if i not in read:
@@ -147,7 +148,7 @@ def _read(a: str, b: str) -> tuple[LearnedConstraint | Rules, LearnedConstraint 
 
 
 def _is_rules(path: str) -> bool:
-    """Whether a file is text that cannot be a constraint file, which is JSON; missing ones are not."""
+    """Whether a file is text that cannot be a constraint file, which is JSON; False if it is missing."""
     if Path(path).suffix.lower() == ".json":
         return False
     try:
@@ -158,17 +159,8 @@ def _is_rules(path: str) -> bool:
     return not start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
 
 
-def _units(found: LearnedConstraint | Rules) -> int:
-    """How much one point costs, in hidden units."""
-    from lcons_core import Rules
-
-    if isinstance(found, Rules):
-        return 4 * (len(found.forbidden) + len(found.allowed or ()))
-    return found.network.K
-
-
 def _lines(found: Comparison, a: str, b: str) -> list[str]:
-    """The outcome, and the witnesses a line each."""
+    """The outcome, and one line per witness."""
     from lcons_core.reason._compare import in_words
 
     if found.outcome != "different":

@@ -1,7 +1,6 @@
-"""What the commands that label text share: input of any bytes, output to whoever reads it, POS tags, words to
-stderr.
+"""Input and output of the commands that label text: any bytes from stdin, results to stdout, notes to stderr.
 
-Only click is imported here; what is needed is imported when it is used.
+It also finds the POS tagger for them. Only click is imported here; other modules are imported on use.
 """
 
 from __future__ import annotations
@@ -29,24 +28,24 @@ POS = "pos"
 Say = Callable[[str], None]
 TaggedCorpus = Callable[[], "tuple[str, list[TaggedSentence]]"]
 
-# What a full or failing disk says.
+# The error numbers of a full or failing disk.
 _NOT_WRITTEN = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
-# JSON may hold these as they are, but some readers take them for the end of a line.
+# JSON may hold these characters unescaped, but some readers treat them as the end of a line.
 _LINE_ENDS = str.maketrans({end: f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"})
 
 
 def say_on_stderr(text: str) -> None:
-    """A line on stderr."""
+    """Prints a line on stderr."""
     click.echo(f"lcons: {text}", err=True)
 
 
 def say_nothing(text: str) -> None:
-    """Quiet."""
+    """Prints nothing: the `Say` of `--quiet`."""
 
 
 def listed(counts: Counter[str]) -> str:
-    """Names and how often each was counted, the most frequent first.
+    """The names with their counts, the most frequent first.
 
     >>> listed(Counter("abb"))
     'b 2, a 1'
@@ -55,11 +54,11 @@ def listed(counts: Counter[str]) -> str:
 
 
 def standard_input() -> BinaryIO:
-    """Standard input as bytes, as they come; an error where whoever started this has closed it."""
+    """Standard input as bytes, as they arrive; raises `LconsError` if it is closed."""
     from lcons_core._errors import LconsError
 
     if sys.stdin is None:
-        raise LconsError("cannot read standard input: it is closed; name a file, or give one on stdin.")
+        raise LconsError("cannot read standard input: it is closed; name a file, or send one to stdin.")
     return arriving(sys.stdin.buffer)
 
 
@@ -83,7 +82,7 @@ def opened(file: str) -> Iterator[Text]:
 
 
 def numbered_chunks(source: Text) -> Iterator[tuple[int, list[str]]]:
-    """Lines without their ends, some at a time, with the number of the first of them."""
+    """Chunks of lines without their line ends, each with the number of its first line."""
     from lcons_tasks.apps.references._parser import chunks
 
     number = 1
@@ -94,19 +93,19 @@ def numbered_chunks(source: Text) -> Iterator[tuple[int, list[str]]]:
 
 
 def json_line(value: Any) -> str:
-    """A JSON object on a line; encoded with `backslashreplace`, bytes that are not UTF-8 are escapes."""
+    """A JSON object on one line; encode it with `backslashreplace` to escape bytes that are not UTF-8."""
     return json.dumps(value, ensure_ascii=False).translate(_LINE_ENDS) + "\n"
 
 
 def write_all(contents: Generator[bytes, None, None], waits: Waits = never) -> bool:
-    """Writes to stdout, as the contents come; whether whoever reads it stayed to the end.
+    """Writes the contents to stdout as they come; returns False if the reader of stdout closed it.
 
-    Where the input `waits` for more, what was written is passed on.
+    Flushes the output whenever the input `waits` for more.
     """
     from lcons_core._errors import LconsError
 
     if sys.stdout is None:
-        raise LconsError("cannot write to standard output: it is closed; give a file or a pipe to write to.")
+        raise LconsError("cannot write to standard output: it is closed; redirect it to a file or a pipe.")
     out = sys.stdout.buffer
     try:
         with closing(contents):
@@ -122,22 +121,22 @@ def write_all(contents: Generator[bytes, None, None], waits: Waits = never) -> b
         if isinstance(error, BrokenPipeError):
             return False
         raise LconsError(
-            f"cannot go on reading or writing: {error.strerror}; try again with another file."
+            f"cannot continue reading or writing: {error.strerror}; try again with another file."
         ) from None
     return True
 
 
 def cannot_write(error: BaseException) -> str | None:
-    """What to say of an error that is no fault of lcons, as there is no room for the output or its disk
-    fails; what is left of it goes nowhere. None of any other error."""
+    """The sentence for an error of a full or failing disk, which is not a bug of lcons; None for any other
+    error. The rest of the output is discarded."""
     if not isinstance(error, OSError) or error.errno not in _NOT_WRITTEN:
         return None
     _leave_stdout()
-    return f"cannot write the output: {error.strerror}; make room, or write it elsewhere."
+    return f"cannot write the output: {error.strerror}; make room, or write to another disk."
 
 
 def pos_tagger(corpus: TaggedCorpus, say: Say) -> PosTagger:
-    """The POS tagger at hand, else one trained on the corpus and kept."""
+    """The installed POS tagger, else one that is trained on the corpus and kept."""
     from lcons_tasks.data import cache_folder
     from lcons_tasks.data.text import find_pos_tagger
 
@@ -148,21 +147,21 @@ def pos_tagger(corpus: TaggedCorpus, say: Say) -> PosTagger:
 
 
 def tags_many(tagger: PosTagger, sentences: Iterable[Sequence[str]]) -> list[tuple[str, ...]]:
-    """A tag a word for each sentence; spaCy forgets words that are new to it, so that memory stays flat."""
+    """One tag per word for each sentence; spaCy forgets new words after it, so that memory does not grow."""
     with tagger.pipeline.memory_zone():
         return tagger.tags_many(sentences)
 
 
 def tagged_corpus() -> tuple[str, list[TaggedSentence]]:
-    """The best corpus at hand to train a POS tagger on: CoNLL-2000's training set, else the bundled one."""
-    from lcons_tasks.data.text import _pos as best_tagger
+    """The best available corpus to train a POS tagger: CoNLL-2000's training set, else the bundled corpus."""
+    from lcons_tasks.data.text import tagged_corpus
 
-    return best_tagger.tagged_corpus()
+    return tagged_corpus()
 
 
 @contextmanager
 def tagger_progress(say: Say) -> Iterator[Callable[[TaggerProgress], None]]:
-    """A progress bar on stderr if that is a terminal, else a line, once training has begun."""
+    """Shows a progress bar on stderr if that is a terminal, else one line, when training begins."""
     from rich.console import Console
     from rich.progress import Progress
 
@@ -181,7 +180,7 @@ def tagger_progress(say: Say) -> Iterator[Callable[[TaggerProgress], None]]:
 
 
 def _leave_stdout() -> None:
-    """The output cannot be written, or whoever read it has gone: what is left of it goes nowhere, quietly."""
+    """Discards the rest of the output, which cannot be written or has no reader any more."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError):

@@ -1,6 +1,6 @@
 """`lcons convert`: a constraint as inequalities, for people, programs and solvers.
 
-Only click is imported here; what the command needs is imported when it runs.
+Only click is imported here; other modules are imported when the command runs.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 ENDINGS = {".txt": "text", ".json": "json", ".csv": "csv", ".lp": "lp", ".mps": "mps"}
 MODELS = ("lp", "mps")
 
-# The limit in MiB of coefficients, and how many coefficients are written in a second.
+# The limit in MiB of coefficients, and the number of coefficients that are written per second.
 _LIMITS = {"lp": 16, "mps": 16}
 _LIMIT = 64
 _SPEED = {"lp": 2e5, "mps": 2e5}
@@ -37,7 +37,7 @@ _USUAL_SPEED = 1e6
     "--form",
     type=click.Choice(["rows", "lifted", "simplified"]),
     help="rows: the 2^K - 1 inequalities of Theorem 1. lifted: K + 1 inequalities with K more variables."
-    " simplified: the rows that matter on the domain. Default: rows, and for LP and MPS lifted.",
+    " simplified: only the rows that matter on the domain. Default: lifted for LP and MPS, else rows.",
 )
 @click.option(
     "--to",
@@ -47,7 +47,7 @@ _USUAL_SPEED = 1e6
     " names. Default: by the ending of the output file, else text.",
 )
 @click.option("--json", "target", flag_value="json", help="The same as --to json.")
-@click.option("-o", "--output", type=FILE, metavar="FILE", help="Where to write to. Default: stdout.")
+@click.option("-o", "--output", type=FILE, metavar="FILE", help="The file to write. Default: stdout.")
 @click.option(
     "--scores",
     type=FILE,
@@ -55,15 +55,20 @@ _USUAL_SPEED = 1e6
     help='The objective of an LP or MPS model: {"block": {"value": number}}, maximised. Default: none.',
 )
 @click.option(
-    "--decimals", type=click.IntRange(0, 20), default=2, show_default=True, metavar="N", help="Of the text."
+    "--decimals",
+    type=click.IntRange(0, 20),
+    default=2,
+    show_default=True,
+    metavar="N",
+    help="Number of decimals in the text.",
 )
 @click.option(
     "--max-mib",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Refuse more MiB of coefficients than this. Default: 64, and for LP and MPS 16.",
+    help="Stop if there are more MiB of coefficients than this. Default: 16 for LP and MPS, else 64.",
 )
-@shared("Say how large the constraint is in every form, and where it comes from.", json=None, seed="unused")
+@shared("Print the size of the constraint in every form, and its origin.", json=None, seed="unused")
 def convert(
     constraint: str,
     form: str | None,
@@ -77,7 +82,7 @@ def convert(
 ) -> None:
     """Write the constraint in CONSTRAINT.json as linear inequalities.
 
-    All forms describe the same points. The numbers of all but the text read back as the same floats.
+    All forms describe the same points. The text has rounded numbers; all other formats keep them exactly.
 
     \b
     Example:
@@ -85,25 +90,23 @@ def convert(
       lcons convert pairs.json --form simplified -o pairs.csv
       lcons convert pairs.json -o pairs.lp
     """
-    from lcons_core import load
-    from lcons_core._errors import InvalidInput, TooLarge
-    from lcons_core._tables import check_size, estimate, read_form
+    from lcons_core import InvalidInput, TooLarge, check_form_size, estimate_form, load, read_form
 
     target = target or ENDINGS.get(Path(output or "").suffix.lower(), "text")
     if scores is not None and target not in MODELS:
-        raise InvalidInput(f"--scores are for LP and MPS models, found --to {target}; leave them out.")
+        raise InvalidInput(f"--scores needs an LP or MPS model, found --to {target}; leave one of them out.")
     chosen = read_form(form or ("lifted" if target in MODELS else "rows"))
     say: Say = say_nothing if quiet else say_on_stderr
     learned = load(constraint)
     for line in sizes(learned) if verbose else ():
         say(line)
     check_target(output, constraint, *([] if scores is None else [scores]))
-    size = estimate(learned.network, chosen)
+    size = estimate_form(learned.network, chosen)
     seconds = min(size.bytes, 2**60) / 8 / _SPEED.get(target, _USUAL_SPEED)
     if size.rows > 4095 or seconds > 2:
         say(f"{chosen.value}: K = {learned.network.K} hidden units make {size}")
     try:
-        check_size(learned.network, chosen, (max_mib or _LIMITS.get(target, _LIMIT)) * 2**20)
+        check_form_size(learned.network, chosen, (max_mib or _LIMITS.get(target, _LIMIT)) * 2**20)
     except TooLarge as error:
         raise TooLarge(str(error).replace("raise the limit.", "raise the limit with --max-mib.")) from None
     if seconds > 2:
@@ -120,10 +123,10 @@ def convert(
 def _table(
     constraint: LearnedConstraint, form: Form, target: str, decimals: int, progress: Progress
 ) -> tuple[Iterable[str], str]:
-    """Lines of text, JSON or CSV, and what is to be said about them."""
+    """The lines of text, JSON or CSV, and a summary of them."""
     from lcons_core._tables import named_rows
 
-    # The size was checked already.
+    # The size has already been checked.
     rows = named_rows(constraint, form, max_bytes=2**62, progress=progress)
     lines = {"text": lambda: rows.text(decimals), "json": rows.json, "csv": rows.csv}[target]()
     summary = f"{len(rows):,} {'row' if len(rows) == 1 else 'rows'}; {rows.meaning}"
@@ -139,20 +142,20 @@ def _table(
 def _model(
     constraint: LearnedConstraint, form: Form, target: str, scores: Scores | None, progress: Progress
 ) -> tuple[Iterable[str], str]:
-    """Lines of an LP or MPS model, and what is to be said about them."""
+    """The lines of an LP or MPS model, and a summary of them."""
     from lcons_decode.ilp import constraint_program, program_lines
 
     program = constraint_program(constraint, form, scores, max_terms=2**62, progress=progress)
     lines = program_lines(program, f"model.{target}", readable=True)
     rows = len(program.rows) + len(program.decisions)
     summary = f"{len(program.variables):,} variables, {rows:,} rows"
-    return lines, summary + ("" if scores else "; the objective is zero: add yours, or give --scores")
+    return lines, summary + ("" if scores else "; the objective is zero: add yours, or pass --scores")
 
 
 def _scores(path: str | None) -> Scores | None:
     """The scores in a JSON file."""
     from lcons_core._errors import InvalidInput, LconsError
-    from lcons_core.storage._plain import parse
+    from lcons_core.storage import parse
 
     if path is None:
         return None
@@ -163,9 +166,10 @@ def _scores(path: str | None) -> Scores | None:
             f"cannot read {path!r}: {error.strerror or error}; name a JSON file of scores."
         ) from None
     except (UnicodeDecodeError, LconsError) as error:
-        raise InvalidInput(f"{path!r} is no JSON file of scores: {error}; write it anew.") from None
+        raise InvalidInput(f"{path!r} is not a JSON file of scores: {error}; write it again.") from None
     if not isinstance(found, dict):
         raise InvalidInput(
-            f'expected {{"block": {{"value": number}}}} in {path!r}, found {type(found).__name__}; do so.'
+            f'expected {{"block": {{"value": number}}}} in {path!r}, found {type(found).__name__}; correct'
+            " the file."
         )
     return found

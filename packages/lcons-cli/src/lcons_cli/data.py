@@ -1,6 +1,6 @@
-"""`lcons data`: which corpora there are, where they are, and how to get them.
+"""`lcons data`: lists the corpora and their places, and fetches or imports them.
 
-Nothing is downloaded but by `lcons data fetch`. Heavy modules are imported when a command runs.
+Only `lcons data fetch` downloads anything. Heavy modules are imported when a command runs.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ def list_corpora(as_json: bool, quiet: bool, verbose: bool) -> None:
 
 @commands.command(short_help="Download a corpus into the cache.")
 @click.argument("name")
-@click.option("--again", is_flag=True, help="Download files that are already here, too.")
+@click.option("--again", is_flag=True, help="Also download files that are already in the cache.")
 @shared("Print the size of each file as well.", seed="unused")
 def fetch(name: str, again: bool, as_json: bool, quiet: bool, verbose: bool) -> None:
     """Download the corpus NAME from its public address into the cache.
 
-    A download that was cut is resumed by the next fetch. Checksums are compared with the published ones,
-    or with the first download where none are published.
+    The next fetch resumes a download that was cut. Checksums are compared with the published ones, or with
+    those of the first download if none are published.
 
     \b
     Example:
@@ -86,7 +86,7 @@ def add(name: str, paths: tuple[str, ...], as_json: bool, quiet: bool, verbose: 
 @click.argument("name")
 @shared("Print the address and the size of each file as well.", seed="unused")
 def path(name: str, as_json: bool, quiet: bool, verbose: bool) -> None:
-    """Print the path of each file of corpus NAME, one a line.
+    """Print the path of each file of corpus NAME, one path per line.
 
     \b
     Example:
@@ -116,7 +116,7 @@ def _described(corpus: Corpus) -> dict[str, Any]:
     files = [{"path": file.path, "address": file.download.address} for file in corpus.files]
     for file, found in zip(files, paths or (), strict=False):
         file["found"] = str(found)
-    # The folder that holds all files is above the part of a path that the catalog states.
+    # The catalog states the end of each path; the folder of all files is the part before it.
     folder = str(paths[0].parents[corpus.files[0].path.count("/")]) if paths else None
     return {
         "name": corpus.name,
@@ -128,7 +128,7 @@ def _described(corpus: Corpus) -> dict[str, Any]:
 
 
 def _tell(kept: tuple[Kept, ...], as_json: bool, verbose: bool) -> None:
-    """Prints what became of each file."""
+    """Prints the path of each file and the remark on it."""
     if as_json:
         click.echo(json.dumps([{"path": str(file.path), "remark": file.remark} for file in kept], indent=2))
         return
@@ -138,14 +138,14 @@ def _tell(kept: tuple[Kept, ...], as_json: bool, verbose: bool) -> None:
 
 
 def _details(file: Mapping[str, Any]) -> str:
-    """Where a file comes from, and its size where it is here."""
+    """The address of a file, and its size if the file is here."""
     size = f", {Path(file['found']).stat().st_size:,} bytes" if "found" in file else ""
     return f" (from {file['address']}{size})"
 
 
 @contextmanager
 def _progress(quiet: bool) -> Iterator[FileProgress]:
-    """A progress bar a file, on stderr if that is a terminal, gone when the block ends."""
+    """One progress bar per file, on stderr if that is a terminal; it is removed when the block ends."""
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 

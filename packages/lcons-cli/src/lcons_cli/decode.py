@@ -1,6 +1,6 @@
-"""`lcons decode`: labels for scores that somebody else has made, under constraint files.
+"""`lcons decode`: labels for the scores of any model, under constraint files.
 
-Only click is imported here; what the command needs is imported when it runs.
+Only click is imported here; other modules are imported when the command runs.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 GOLD = "gold"
 
 
-@click.command(short_help="Label scores of your own under constraints.")
+@click.command(short_help="Label your own scores under constraints.")
 @click.argument("file", type=FILE, default=STDIN)
 @click.option(
     "-c",
@@ -38,20 +38,20 @@ GOLD = "gold"
     multiple=True,
     type=FILE,
     metavar="FILE[:WEIGHT]",
-    help="A constraint file, hard, or with a weight soft: `rules.json:0.5`. May be given several times.",
+    help="A constraint file: hard, or soft with a weight, as in `rules.json:0.5`. May be repeated.",
 )
 @click.option(
     "--soft",
     type=float,
     metavar="WEIGHT",
-    help="Constraints without a weight of their own are soft, with this one.",
+    help="Make all constraints without their own weight soft, with this weight.",
 )
 @click.option(
     "--labels",
     "labels_file",
     type=FILE,
     metavar="FILE",
-    help="The labels of the columns of scores, one a line, where the scores do not name them.",
+    help="The labels of the columns of scores, one label per line, if the scores do not name them.",
 )
 @click.option(
     "--beam",
@@ -65,9 +65,9 @@ GOLD = "gold"
     default=10_000,
     show_default=True,
     metavar="N",
-    help="Labellings tried for a sequence under global constraints (counts, existence), best first. Where it"
-    " runs out, the status is `out of budget`: the labels are the tried ones that break the fewest"
-    " constraints, and others may be better.",
+    help="How many labellings to try per sequence under global constraints (counts, existence), best first."
+    " If these are not enough, the status is `out of budget`: the answer is the tried labelling that breaks"
+    " the fewest constraints, and others may be better.",
 )
 @click.option(
     "--format",
@@ -75,15 +75,15 @@ GOLD = "gold"
     type=click.Choice(["conll", "json"]),
     default="conll",
     show_default=True,
-    help="conll: word, other columns and label, a line a token. json: an object a line, with score, status,"
-    " labels without the constraints, how many they changed, and violations that remain; `lcons report`"
-    " shows it.",
+    help="conll: one line per token, with word, other columns and label. json: one object per line, with"
+    " score, status, labels without the constraints, how many of them changed, and violations that remain;"
+    " `lcons report` shows it.",
 )
 @click.option("--json", "form", flag_value="json", help="The same as --format json.")
 @click.option(
     "--tabs", is_flag=True, help="CoNLL columns whose cells are separated by one tab and may hold blanks."
 )
-@shared("Say how often each constraint is broken without it.", json=None, seed="unused")
+@shared("Print how often each constraint is broken, without and with constraints.", json=None, seed="unused")
 def decode(
     file: str,
     files: tuple[str, ...],
@@ -98,18 +98,18 @@ def decode(
 ) -> None:
     """Label sequences by the scores in FILE, or on stdin, under constraints.
 
-    The scores are JSON lines: first the labels, perhaps with `transition` [from, to], `start` and `stop`;
-    then an object a sequence, with a row of scores a token and the columns that constraints read. Or they are
-    an npz file with the arrays `emission` (tokens, labels), `offsets` (sequence i is the rows offsets[i] to
-    offsets[i + 1]), `labels`, perhaps `transition`, `start` and `stop`, and columns of strings such as
-    `words` and `pos`.
+    The scores are JSON lines or an npz file. The first JSON line has the labels and, optionally, `transition`
+    [from, to], `start` and `stop`. Then each line is one sequence, with one row of scores per token and the
+    columns that constraints read. An npz file has the arrays `emission` (tokens, labels), `offsets` (sequence
+    i is the rows offsets[i] to offsets[i + 1]) and `labels`; optionally `transition`, `start` and `stop`; and
+    columns of strings such as `words` and `pos`.
 
-    Where there is a column `gold`, it is told how many labels are right without and with the constraints, so
-    that weights can be chosen on dev data.
+    If there is a column `gold`, the summary shows how many labels are right without and with the
+    constraints, so that weights can be chosen on dev data.
 
-    Where hard constraints cannot all be satisfied, the labels that break the fewest windows are written, and
-    counted as relaxed. Where each label of a token has the score -Infinity, nothing can be chosen: all
-    labels of that sequence are `_`, or null in JSON, and it is counted as infeasible.
+    If the hard constraints cannot all be satisfied, the labels that break the fewest windows are written, and
+    the sequence is counted as relaxed. If all labels of a token have the score -Infinity, no labels can be
+    chosen: all labels of that sequence are `_`, or null in JSON, and it is counted as infeasible.
 
     \b
     Example:
@@ -123,9 +123,11 @@ def decode(
     from lcons_decode.files import load_constraints, read_labels, read_scored
 
     if tabs and form == "json":
-        raise InvalidInput("--tabs separates the cells of columns, found --json; leave one of them out.")
+        raise InvalidInput("--tabs is for columns, found --json; leave one of them out.")
     if soft is not None and not files:
-        raise InvalidInput("--soft is the weight of constraints, found none; name one with `-c FILE`.")
+        raise InvalidInput(
+            "--soft is the weight of constraints, found no constraint; add one with `-c FILE`."
+        )
     uses = load_constraints(files, soft)
     labels = None if labels_file is None else read_labels(labels_file)
     say: Say = say_nothing if quiet else say_on_stderr
@@ -148,7 +150,7 @@ def _contents(
     summary: _Summary,
     say: Say,
 ) -> Generator[bytes, None, None]:
-    """What is written, sequence by sequence; what was done is added to the summary."""
+    """The output, sequence by sequence; each answer is added to the summary."""
     from lcons_core._errors import InvalidInput
     from lcons_decode import decode_scored
     from lcons_decode.files import conll, described
@@ -164,22 +166,22 @@ def _contents(
                 if sorted(columns) != sorted(scored.x):
                     raise InvalidInput(
                         f"{scored.where}: expected the columns of the first sequence"
-                        f" ({', '.join(columns) or 'none'}), found {', '.join(scored.x) or 'none'}; give each"
-                        " sequence the same, or write --json."
+                        f" ({', '.join(columns) or 'none'}), found {', '.join(scored.x) or 'none'}; use the"
+                        " same columns in each sequence, or use --json."
                     )
                 text = conll(scored, answer, tabs=form == "tabs")
             summary.count(scored, answer)
             state.done()
-            # Half a surrogate pair, which a JSON string may hold, is written as an escape.
+            # A JSON string may hold half a surrogate pair, which is written as an escape.
             yield text.encode("utf-8", "backslashreplace")
     if not summary.sequences:
-        raise InvalidInput("expected the scores of at least one sequence, found none; give `emission`.")
+        raise InvalidInput("expected the scores of at least one sequence, found none; add `emission`.")
 
 
 @dataclass
 class _Summary:
-    """Counts of what was decoded, and of what is right where there are gold labels; `verbose`: also of what
-    each constraint is for."""
+    """Counts of decoded sequences and tokens, and of right labels if there are gold labels; with `verbose`,
+    also of the sequences that break each constraint."""
 
     uses: Sequence[Hard | Soft]
     verbose: bool
@@ -214,7 +216,7 @@ class _Summary:
                     self.broken[use.name, when] += not use.constraint.satisfied(Instance(scored.x, y))
 
     def lines(self) -> Iterator[str]:
-        """What to say at the end."""
+        """The lines of the summary."""
         parts = [f"sequences: {self.sequences:,} ({self.tokens:,} tokens)"]
         if self.uses:
             parts.append(f"changed by the constraints: {self.changed:,} ({self.labels:,} labels)")
@@ -235,7 +237,7 @@ class _Summary:
 
 
 class _State:
-    """How far the work is: sequences that are done, and the one that labellings are tried of."""
+    """The progress: the number of finished sequences, and the labellings tried of the present one."""
 
     def __init__(self, source: ScoreSource, budget: int) -> None:
         self._source, self._budget = source, budget
@@ -244,17 +246,17 @@ class _State:
         self._trying: tuple[Scored, int] | None = None
 
     def done(self) -> None:
-        """One more sequence is done."""
+        """Counts one more finished sequence."""
         self._sequences += 1
         self._share, self._last = self._source.share() or 0.0, time.monotonic()
         self._trying = None
 
     def tried(self, scored: Scored, labellings: int) -> None:
-        """So many labellings of a sequence have been tried."""
+        """Records how many labellings of a sequence have been tried."""
         self._trying = (scored, labellings)
 
     def now(self) -> str:
-        """What to say of it."""
+        """The progress in words."""
         share, trying, parts = self._share, self._trying, []
         if self._sequences:
             parts.append(f"{self._sequences:,} sequences" + (f" ({share:.0%})" if share else "") + " so far")

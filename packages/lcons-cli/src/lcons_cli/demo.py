@@ -1,7 +1,7 @@
 """`lcons demo`: learn the paper's source-relation pairs and show every step.
 
-Paper: Sec. 4 and Appendix C. The 9 pairs below are those that the entity-relation corpus allows; the other
-15 of the 24 combinations are the negatives.
+Paper: Sec. 4 and Appendix C. The 9 pairs below are the pairs that the entity-relation corpus allows; the
+other 15 of the 24 combinations are the negatives.
 """
 
 import json
@@ -25,7 +25,7 @@ SOURCES = {
 
 
 def run(seed: int, as_json: bool = False, verbose: bool = False) -> None:
-    """Prints the rows, the simplified rows, the rules in words, and a comparison with the designed ones."""
+    """Prints the rows, the simplified rows, the rules in words, and a comparison with the designed rules."""
     pairs = Tuples(("source", "relation"), (ENTITIES, RELATIONS))
     valid = [(entity, "NoRel") for entity in ENTITIES]
     valid += [(entity, relation) for relation, entity in SOURCES.items()]

@@ -211,7 +211,7 @@ def _doubts(constraint: LearnedConstraint, labels: tuple[str, ...], file: str) -
     """A warning where scores are of labels that the constraint does not know."""
     from lcons_core._errors import InvalidInput
 
-    known = getattr(constraint.feature, "labels", labels)
+    known = constraint.labels or labels
     unknown = [label for label in labels if label not in known]
     if not unknown:
         return ()

@@ -1,6 +1,6 @@
 """`lcons explain`: a constraint in words, and why it forbids a combination.
 
-Only click is imported here; what the command needs is imported when it runs.
+Only click is imported here; other modules are imported when the command runs.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from lcons_cli.progress import about, working
 
 if TYPE_CHECKING:
     from lcons_core import LearnedConstraint
-    from lcons_core.reason._explanation import Completions, Why
+    from lcons_core.reason import Completions, Why
 
 FORBIDDEN = "--forbidden"
 
-# Cells of the lattice of partial assignments that are looked at in a second.
+# Cells of the lattice of partial assignments that are visited per second.
 _SPEED = 1e6
 
 
 class ManyWords(click.Command):
-    """A command whose option `--forbidden` takes all words up to the next option."""
+    """A command whose option `--forbidden` reads all words up to the next option."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         return super().parse_args(ctx, spread(args))
 
 
 def spread(args: Sequence[str]) -> list[str]:
-    """Arguments in which each word after `--forbidden` has the option before it.
+    """The arguments, with `--forbidden` repeated before each of its words.
 
     >>> spread(["pairs.json", "--forbidden", "Location", "Kill", "--json"])
     ['pairs.json', '--forbidden', 'Location', '--forbidden', 'Kill', '--json']
@@ -54,18 +54,18 @@ def spread(args: Sequence[str]) -> list[str]:
     return found
 
 
-@click.command(cls=ManyWords, short_help="Say a constraint in words, or why it forbids something.")
+@click.command(cls=ManyWords, short_help="Print a constraint in words, or why it forbids something.")
 @click.argument("constraint", type=FILE, metavar="CONSTRAINT.json", required=False)
 @click.option(
     FORBIDDEN,
     "words",
     multiple=True,
     metavar="VALUE...",
-    help="Ask why a combination is forbidden: values such as `Location Kill`, or where that can be read in"
-    " several ways `source=Location,relation=Kill`. Exit code 0 if it is forbidden, 1 if it is allowed.",
+    help="Explain why a combination is forbidden: values such as `Location Kill`, or, if these are ambiguous,"
+    " `source=Location,relation=Kill`. Exit code 0 if it is forbidden, 1 if it is allowed.",
 )
 @click.option(
-    "--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many rules are shown."
+    "--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many rules to show."
 )
 @click.option(
     "--rules",
@@ -84,7 +84,7 @@ def explain(
     quiet: bool,
     verbose: bool,
 ) -> None:
-    """Say the constraint in CONSTRAINT.json in words, as rules that are each proved.
+    """Print the constraint in CONSTRAINT.json in words, as rules. Each rule is proved.
 
     \b
     Example:
@@ -118,7 +118,7 @@ def _rules(
 ) -> None:
     """Prints the rules."""
     from lcons_core import explain as explain_constraint
-    from lcons_core.reason._explanation.small_domains import lattice_size
+    from lcons_core.reason import lattice_size
     from lcons_core.reason._points import ENUMERATION_LIMIT
     from lcons_core.reason._rules_text import rules_text
 
@@ -142,8 +142,8 @@ def _rules(
 
 
 def _answer(learned: LearnedConstraint, words: Sequence[str], seed: int, as_json: bool, say: Say) -> None:
-    """Prints why a combination is forbidden, or that it is not; ends with the exit code."""
-    from lcons_core.reason._explanation import completions, read_assignment, why
+    """Prints why a combination is forbidden, or that it is allowed; raises `Exit` with the exit code."""
+    from lcons_core.reason import completions, read_assignment, why
 
     assignment = read_assignment(learned.space, words)
     with working("looking at completions", say):

@@ -1,6 +1,6 @@
 """`lcons extract`: entities and the relations between them, by a model under its constraints.
 
-Only click is imported here; what the command needs is imported when it runs.
+Only click is imported here; other modules are imported when the command runs.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ DEFAULT_MODEL = "runs/er/extractor"
 DEFAULT_PIPELINE = "en_core_web_sm"
 
 Lines = Sequence[tuple[str, str]]
-"""Lines that are not blank, each with what errors call it."""
+"""Lines that are not blank, each after its name in errors."""
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """How candidates are found: `read` makes texts of lines; `names`: they are runs of proper nouns."""
+    """How candidates are found: `read` turns lines into texts; `names`: they are runs of proper nouns."""
 
     read: Callable[[Lines], list[CandidateText]]
     names: bool = False
@@ -66,7 +66,7 @@ class Candidates:
     type=click.Choice(["marked", "spacy", "names"]),
     default="marked",
     show_default=True,
-    help=r"marked: what is in brackets; `\[` and `\]` are brackets of the text. spacy: the entities that a"
+    help=r"marked: the text in brackets; `\[` and `\]` are brackets of the text. spacy: the entities that a"
     " spaCy pipeline finds. names: runs of proper nouns.",
 )
 @click.option(
@@ -77,9 +77,9 @@ class Candidates:
 )
 @click.option("--no-constraints", is_flag=True, help="Use the model alone.")
 @click.option(
-    "--json", is_flag=True, expose_value=False, help="Every command takes it; JSON is written anyway."
+    "--json", is_flag=True, expose_value=False, help="Every command accepts it; this one always writes JSON."
 )
-@shared("Say how often each label was given.", json=None, seed="unused")
+@shared("Print how often each label occurs.", json=None, seed="unused")
 def extract(
     file: str,
     folder: str,
@@ -89,14 +89,14 @@ def extract(
     quiet: bool,
     verbose: bool,
 ) -> None:
-    """Label the entity candidates in FILE, or on stdin, a sentence a line, and the relations between them.
+    """Label the entity candidates in FILE, or on stdin, and their relations; one line per sentence.
 
-    Writes a JSON object a line that is not blank: its text without marks; its entities, all candidates in
+    Writes one JSON object per line that is not blank: its text without marks; its entities, all candidates in
     order, where start and end count characters of the text; its relations, where source and target count
     entities from 0; whether the constraints changed the answer; and the status of the answer, optimal or
     relaxed.
 
-    POS tags are found with spaCy. Long lines are read in parts, and relations found within a part only.
+    spaCy provides POS tags. Long lines are read in parts, and relations are found only within a part.
 
     \b
     Example:
@@ -108,8 +108,7 @@ def extract(
 
     if pipeline is not None and candidates != "spacy":
         raise InvalidInput(
-            f"--spacy names the pipeline of `--candidates spacy`, found `--candidates {candidates}`; leave"
-            " one of them out."
+            f"--spacy needs `--candidates spacy`, found `--candidates {candidates}`; leave one of them out."
         )
     extractor = load_extractor(folder)
     say: Say = say_nothing if quiet else say_on_stderr
@@ -120,7 +119,7 @@ def extract(
 def run(
     extractor: Extractor, file: str, candidates: Candidates, say: Say, say_more: Say = say_nothing
 ) -> None:
-    """Writes what is extracted from the input to stdout, a chunk at a time, and says what was done."""
+    """Writes the entities and relations of the input to stdout, one chunk at a time, and prints a summary."""
     counts: Counter[str] = Counter()
     labels: Counter[str] = Counter()
     with opened(file) as source:
@@ -139,7 +138,7 @@ def _contents(
     labels: Counter[str],
     say: Say,
 ) -> Generator[bytes, None, None]:
-    """What is written, line by line; what was done is added to `counts` and `labels`."""
+    """The output, line by line; each answer is added to `counts` and `labels`."""
     from lcons_tasks.apps._candidates import name_spans
 
     tagger: PosTagger | None = None
@@ -159,7 +158,7 @@ def _contents(
 
 
 def _tags(tagger: PosTagger, texts: Sequence[CandidateText]) -> list[list[str]]:
-    """A tag a token for each text; long ones are tagged in parts."""
+    """One tag per token for each text; long texts are tagged in parts."""
     from lcons_tasks.apps._extractor import MOST_READ, cut
 
     words = [text.words for text in texts]

@@ -1,9 +1,10 @@
 """The `lcons` command and its subcommands.
 
-Each subcommand imports what it runs only when it runs, so that `lcons --help` needs click alone.
-Results go to stdout, progress to stderr; an `LconsError` is one line on stderr and exit code 2, and so is
-a full disk; Ctrl-C is one line and exit code 130, and a fault of lcons itself a traceback and exit code 2,
-as 1 would be an answer.
+Each subcommand imports other modules only when it runs, so that `lcons --help` needs only click.
+
+Results go to stdout, progress to stderr. An `LconsError` or a full disk prints one line on stderr and exits
+2. Ctrl-C prints one line and exits 130. Bugs print a traceback and exit 2, because 1 means "the answer is
+no".
 """
 
 import sys
@@ -27,12 +28,12 @@ from lcons_cli.report import report
 from lcons_cli.tag import tag
 from lcons_cli.verify import verify
 
-# What shells say of a command that Ctrl-C ended.
+# The exit code that shells use for a command that Ctrl-C ended.
 INTERRUPTED = 130
 
 
 class ErrorLine(click.ClickException):
-    """An expected failure, shown as one line."""
+    """An expected failure, printed as one line."""
 
     exit_code = 2
 
@@ -41,7 +42,7 @@ class ErrorLine(click.ClickException):
 
 
 class LconsGroup(click.Group):
-    """A group whose commands may raise `LconsError` and be interrupted."""
+    """A group that turns `LconsError`, Ctrl-C and bugs in its commands into messages and exit codes."""
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         try:
@@ -52,7 +53,7 @@ class LconsGroup(click.Group):
                 click.echo(f"lcons: error: {sentence}", err=True)
                 sys.exit(ErrorLine.exit_code)
             traceback.print_exc()
-            click.echo("lcons: error: this is a fault of lcons, not of what you gave it.", err=True)
+            click.echo("lcons: error: this is a bug in lcons, not a mistake in your input.", err=True)
             sys.exit(ErrorLine.exit_code)
 
     def make_context(self, *args: Any, **options: Any) -> click.Context:
@@ -71,7 +72,7 @@ class LconsGroup(click.Group):
             click.echo("\n" * sys.stderr.isatty() + "lcons: interrupted", err=True)
             raise click.exceptions.Exit(INTERRUPTED) from stop
         except Exception as error:
-            # Where lcons_core was never imported, the error cannot be one of its own.
+            # If lcons_core was never imported, the error cannot be one of its errors.
             core = sys.modules.get("lcons_core")
             if core is not None and isinstance(error, core.LconsError):
                 command = self.get_command(ctx, ctx.invoked_subcommand or "") or self
@@ -80,7 +81,7 @@ class LconsGroup(click.Group):
 
 
 def _in_one_line(error: click.UsageError) -> click.ClickException:
-    """A wrong option or argument as a sentence, and where to read on; help that was asked for stays help."""
+    """A wrong option or argument as one sentence, with the help command; `NoArgsIsHelpError` is unchanged."""
     if type(error).__name__ == "NoArgsIsHelpError":
         return error
     path = error.ctx.command_path if error.ctx else "lcons"
@@ -88,7 +89,7 @@ def _in_one_line(error: click.UsageError) -> click.ClickException:
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are the `commands` of a module, imported when one is asked for."""
+    """A group whose commands are the `commands` of a module, which is imported on first use."""
 
     def __init__(self, name: str, module: str, help: str) -> None:
         super().__init__(name, help=help)

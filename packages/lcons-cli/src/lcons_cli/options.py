@@ -14,7 +14,7 @@ from click.shell_completion import CompletionItem
 
 
 class FileName(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.5 only
-    """A file or folder that a shell completes; whether it is there is for the command to see."""
+    """The name of a file or folder, which a shell completes; the command checks whether it exists."""
 
     name = "file"
 
@@ -32,13 +32,13 @@ _SEEDS = {
         type=click.IntRange(min=0),
         default=0,
         show_default=True,
-        help="Start of the random numbers.",
+        help="Seed of the random numbers.",
     ),
     "unused": click.option(
         "--seed",
         type=click.IntRange(min=0),
         expose_value=False,
-        help="Every command takes it; nothing is drawn at random here.",
+        help="Every command accepts it; this one uses no random numbers.",
     ),
 }
 
@@ -46,15 +46,17 @@ _SEEDS = {
 def shared(
     more: str, json: str | None = "Print JSON.", seed: Literal["drawn", "unused", "own"] = "drawn"
 ) -> Callable[[Any], Any]:
-    """Adds `as_json`, `seed`, `quiet` and `verbose` to a command; `more` is what the last one does.
+    """A decorator that adds the parameters `as_json`, `seed`, `quiet` and `verbose` to a command.
 
-    Without `json`, or with an `own` seed, the command has an option of that name itself. An `unused` seed is
-    taken and not handed on, so that a script can give all commands the same options.
+    more: the help of `--verbose`.
+    json: the help of `--json`; None: the command has its own option `--json`.
+    seed: `own`: the command has its own option `--seed`; `unused`: the option is accepted, but not passed to
+        the command, so that a script can use the same options with all commands.
     """
     options = [
         *([] if json is None else [click.option("--json", "as_json", is_flag=True, help=json)]),
         *([] if seed == "own" else [_SEEDS[seed]]),
-        click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but warnings and errors."),
+        click.option("-q", "--quiet", is_flag=True, help="Print only warnings and errors on stderr."),
         click.option("-v", "--verbose", is_flag=True, help=more),
     ]
 
@@ -66,13 +68,15 @@ def shared(
     return add
 
 
-# How a library quotes one of its arguments: `tabs=True`, `jobs=1`, or `labels=` for whatever value.
+# How a library quotes one of its arguments: `tabs=True`, `jobs=1`, or `labels=` for any value.
 _ARGUMENT = re.compile(r"`(\w+)=([^`]*)`")
 
 
 def in_options(text: str, command: click.Command, ctx: click.Context) -> str:
-    """What a library says of its arguments, in the options of a command; arguments that the command has no
-    option for stay as they are, and so does the word JSON where it writes none.
+    """The text of a library's error, with its arguments replaced by the options of a command.
+
+    An argument stays unchanged if the command has no such option, and so does the word JSON if it has no
+    `--json`.
 
     >>> tabs, file = click.Option(["--tabs"], is_flag=True), click.Option(["--labels"], metavar="FILE")
     >>> command = click.Command("decode", params=[tabs, file])

@@ -1,8 +1,7 @@
-"""What a constraint is in numbers: its units, columns and points, the size of its forms, and its origin.
+"""Output of the commands on constraints: the size and origin of a constraint, and results as lines of text.
 
-Results as lines of text: to stdout, or to a file that appears whole or not at all.
-
-Only the standard library is imported here; what is needed is imported when it is used.
+Lines go to stdout, or to a file that appears complete or not at all. Only the standard library is imported
+here; other modules are imported on use.
 """
 
 from __future__ import annotations
@@ -18,21 +17,21 @@ if TYPE_CHECKING:
     from lcons_core import LearnedConstraint
 
 
-# Blocks that are named one by one.
+# The largest number of blocks to name one by one.
 _NAMED = 6
 
 
 def sizes(constraint: LearnedConstraint) -> Iterator[str]:
-    """Lines for people."""
+    """The size and origin of a constraint in words: hidden units, columns, points, rows of its forms."""
+    from lcons_core import Form, estimate_form
     from lcons_core._arithmetic import many
-    from lcons_core._tables import Form, estimate
     from lcons_tasks.own_data import recorded_split
 
     space, network = constraint.space, constraint.network
     blocks = [f"{block.name} {len(block.values):,}" for block in space.blocks[:_NAMED]]
     more = [f"{len(space.blocks) - _NAMED:,} more"] * (len(space.blocks) > _NAMED)
     yield f"{network.K} hidden units over {space.d:,} columns ({', '.join(blocks + more)})"
-    rows, lifted = (estimate(network, form).rows for form in (Form.ROWS, Form.LIFTED))
+    rows, lifted = (estimate_form(network, form).rows for form in (Form.ROWS, Form.LIFTED))
     yield f"{many(space.size)} points; {many(rows)} rows by Theorem 1; {lifted:,} lifted rows"
     made = constraint.provenance
     examples = made.get("examples")
@@ -43,7 +42,7 @@ def sizes(constraint: LearnedConstraint) -> Iterator[str]:
 
 
 def check_target(path: str | None, *inputs: str) -> None:
-    """Refuses a file that cannot be written, or that is one of the inputs, before the work and not after."""
+    """Raises `LconsError` before any work if the file cannot be written or is one of the inputs."""
     from lcons_core._errors import LconsError
 
     if path is None:
@@ -51,8 +50,8 @@ def check_target(path: str | None, *inputs: str) -> None:
     target = Path(os.path.realpath(path))
     if target.is_dir() or not target.parent.is_dir() or not os.access(target.parent, os.W_OK):
         raise LconsError(
-            f"cannot write {path!r}: it is a directory, or in one that is not there or cannot be written to;"
-            " name a file in a directory that can."
+            f"cannot write {path!r}: it is a directory, or its directory does not exist or cannot be written"
+            " to; name a file in another directory."
         )
     for name in inputs:
         if target == Path(os.path.realpath(name)):
@@ -60,9 +59,9 @@ def check_target(path: str | None, *inputs: str) -> None:
 
 
 def write_lines(lines: Iterable[str], path: str | None) -> bool:
-    """Writes the lines as UTF-8; False where whoever reads stdout has gone."""
+    """Writes the lines as UTF-8; returns False if the reader of stdout closed it."""
     from lcons_core._errors import LconsError
-    from lcons_tasks._atomic import replacing
+    from lcons_tasks.atomic import replacing
 
     if path is None:
         return write_all(_encoded(lines))

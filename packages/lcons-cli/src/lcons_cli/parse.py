@@ -1,6 +1,6 @@
-"""`lcons parse`: fields for plain references, one a line, by a model under its constraints.
+"""`lcons parse`: fields for plain references, one reference per line, by a model under its constraints.
 
-Only click is imported here; what the command needs is imported when it runs.
+Only click is imported here; other modules are imported when the command runs.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 DEFAULT_MODEL = "runs/citation/parser"
 
-# Of so many entries keys are remembered; the key of a later one has the number of its line.
+# The keys of this many entries are remembered; the key of a later entry has the number of its line.
 MOST_KEYS = 2**16
 
 
@@ -63,24 +63,25 @@ MOST_KEYS = 2**16
     type=click.Choice(["csl", "bibtex", "tagged", "json"]),
     default="csl",
     show_default=True,
-    help="csl: CSL-JSON, one array. bibtex: entries. tagged: <author> ... </author> <title> ... </title>, a"
-    " line a reference. json: an object a line, where start and end count characters of its text.",
+    help="csl: CSL-JSON, one array. bibtex: entries. tagged: <author> ... </author> <title> ... </title>, one"
+    " line per reference. json: one object per line, where start and end count characters of its text.",
 )
 @click.option("--no-constraints", is_flag=True, help="Use the model alone.")
 @click.option(
     "--jobs",
     type=click.IntRange(min=1),
-    help="Processes. Default: all cores if there are thousands of references, else one.",
+    help="Number of processes. Default: all cores if there are thousands of references, else one.",
 )
 @click.option("--json", "form", flag_value="json", help="The same as --format json.")
-@shared("Say how often each field was found.", json=None, seed="unused")
+@shared("Print how often each field was found.", json=None, seed="unused")
 def parse(
     file: str, folder: str, form: str, no_constraints: bool, jobs: int | None, quiet: bool, verbose: bool
 ) -> None:
-    """Find the fields of the references in FILE, or on stdin, one a line, with a model under its constraints.
+    """Find the fields of the references in FILE, or on stdin, with a model under its constraints.
 
-    POS tags that the tagger needs are found with spaCy. The id of an item is `ref-` and the number of its
-    line; blank lines are no items, but stay blank lines in tagged and empty objects in json.
+    The input has one line per reference. If the tagger needs POS tags, spaCy provides them. The id of an item
+    is `ref-` and the number of its line. Blank lines are not items; they stay blank lines in tagged, and are
+    empty objects in json.
 
     \b
     Example:
@@ -92,8 +93,8 @@ def parse(
 
     if not Path(folder).is_dir():
         raise LconsError(
-            f"expected a tagger in the folder {folder!r}, found no such folder; `lcons run citation` makes"
-            " one."
+            f"expected a tagger in the folder {folder!r}, found no such folder; make one with `lcons run"
+            " citation`."
         )
     tagger = load_constrained_tagger(folder)
     say: Say = say_nothing if quiet else say_on_stderr
@@ -108,14 +109,14 @@ def run(
     say: Say,
     say_more: Say = say_nothing,
 ) -> None:
-    """Writes the parsed references of the input to stdout, a chunk at a time, and says what was done."""
+    """Writes the parsed references of the input to stdout, one chunk at a time, and prints a summary."""
     from lcons_core._errors import InvalidInput
 
     unknown = [name for name in tagger.columns if name != POS]
     if unknown:
         raise InvalidInput(
-            f"the tagger reads column {unknown[0]!r}, found plain references; use one that reads words and"
-            " POS tags only, as `lcons run citation` makes."
+            f"the tagger reads column {unknown[0]!r}, but references have only words; use a tagger that reads"
+            " only words and POS tags, as `lcons run citation` makes it."
         )
     counts: Counter[str] = Counter()
     fields: Counter[str] = Counter()
@@ -134,11 +135,11 @@ def _contents(
     fields: Counter[str],
     say: Say,
 ) -> Generator[bytes, None, None]:
-    """What is written, reference by reference; what was done is added to `counts` and `fields`."""
+    """The output, reference by reference; each answer is added to `counts` and `fields`."""
     chunks = numbered_chunks(source)
     head = list(islice(chunks, 1))
     if jobs is None and source.waits():
-        # Whoever writes line by line wants each answer at once, not several chunks ahead.
+        # A program that sends line by line needs each answer at once, before it sends the next line.
         jobs = 1
     pos = pos_tagger(tagged_corpus, say) if head and POS in tagger.columns else None
     frame = FORMS[form].frame
@@ -149,14 +150,14 @@ def _contents(
         fields.update(written.fields)
         for number, text in written.texts:
             own = keys.distinct(text, number) if form == "bibtex" else text
-            # A lone surrogate, which stands for a byte that is not UTF-8, is an escape of JSON then.
+            # A lone surrogate stands for a byte that is not UTF-8; this writes it as an escape of JSON.
             yield (before + own).encode("utf-8", "backslashreplace")
             before, any_yet = frame.between, True
     yield (frame.last if any_yet else frame.nothing).encode()
 
 
 class _Written(NamedTuple):
-    """The texts of references with the numbers of their lines, and counts of what was done and found."""
+    """The texts of references with the numbers of their lines, and the counts of references and of fields."""
 
     texts: list[tuple[int, str]]
     counts: Counter[str]
@@ -212,14 +213,14 @@ def _summary(counts: Counter[str], form: str, constrained: bool) -> str:
 
 
 class _Keys:
-    """Makes the keys of BibTeX entries distinct; without this they have no hyphen."""
+    """Makes the keys of BibTeX entries distinct, by a hyphen and a number; other keys have no hyphen."""
 
     def __init__(self) -> None:
         self.entries = 0
         self.times: Counter[str] = Counter()
 
     def distinct(self, entry: str, number: int) -> str:
-        """The entry of a line under a key that no other has."""
+        """The entry of a line, with a key that no other entry has."""
         kind, brace, rest = entry.partition("{")
         key, comma, fields = rest.partition(",")
         self.entries += 1
@@ -259,7 +260,7 @@ def _json(reference: ParsedReference, number: int) -> str:
 
 
 class _Frame(NamedTuple):
-    """What stands before the first reference, between two, after the last one, and where there is none."""
+    """The text before the first reference, between two, after the last one, and if there are none."""
 
     first: str = ""
     between: str = ""
@@ -269,7 +270,7 @@ class _Frame(NamedTuple):
 
 @dataclass(frozen=True)
 class _Form:
-    """How a reference is written; whether blank lines are, and what happens to bytes that are not UTF-8."""
+    """How to write a reference, whether to write blank lines, and how to treat bytes that are not UTF-8."""
 
     write: Callable[[ParsedReference, int], str]
     frame: _Frame = field(default_factory=_Frame)

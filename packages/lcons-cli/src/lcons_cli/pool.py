@@ -1,4 +1,4 @@
-"""A stream of independent pieces of work on several cores, a few pieces ahead, results in order."""
+"""Independent pieces of work on several cores: a few pieces ahead, with the results in order."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# With fewer pieces than this, starting processes takes longer than they save.
+# With fewer pieces than this, starting processes takes more time than they save.
 MANY = 8
-# Pieces given to another process before the first of them is done.
+# The number of pieces per process that are sent before the first of them is done.
 AHEAD = 2
-# Results that may wait for an earlier one.
+# The largest number of results that wait for an earlier one.
 MOST_WAITING = 64
 
 
 def in_order(
     work: Callable[[Item], Result], items: Iterable[Item], jobs: int | None = None
 ) -> Iterator[Result]:
-    """work(item) of each item by `jobs` processes, this one included; None: one a core if there are `MANY`
-    items, else one.
+    """`work(item)` for each item, in order, by `jobs` processes, this one included; None: one process per
+    core if there are `MANY` items, else one process.
 
-    The others have a copy of `work` each. With one process everything runs in this one, as the items come.
+    Each of the other processes has a copy of `work`. One process works on the items as they come.
     """
     if jobs is None:
         items = iter(items)
@@ -47,9 +47,8 @@ def _shared(work: Callable[[Item], Result], items: Iterable[Item], jobs: int) ->
 
     from lcons_core._errors import LconsError
 
-    # Forking would copy the locks of threads that it does not copy. This process is one of those that work:
-    # it has begun already, while the others take a second to. They are given `work` with their first pieces,
-    # before it is used here.
+    # "spawn", because forking would copy the locks of threads, but not the threads. This process also works:
+    # the others take a second to start. They receive `work` with their first pieces, before it is used here.
     pool = ProcessPoolExecutor(jobs - 1, get_context("spawn"), _begin, (work,))
     waiting: deque[Future[Result]] = deque()
     try:
@@ -62,15 +61,14 @@ def _shared(work: Callable[[Item], Result], items: Iterable[Item], jobs: int) ->
             yield waiting.popleft().result()
     except BrokenProcessPool:
         raise LconsError(
-            f"expected {jobs} processes to work until the end, found that one was ended; try again with"
-            " `--jobs 1`, which needs less memory."
+            f"one of the {jobs} processes ended early; try again with `--jobs 1`, which needs less memory."
         ) from None
     finally:
         pool.shutdown(cancel_futures=True)
 
 
 def _done(result: Result) -> Future[Result]:
-    """A result of this process, as those of others come."""
+    """A result of this process as a finished future, like the results of the others."""
     from concurrent.futures import Future
 
     future: Future[Result] = Future()
@@ -79,23 +77,23 @@ def _done(result: Result) -> Future[Result]:
 
 
 def _cores() -> int:
-    """How many cores this process may use."""
+    """The number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-# In the processes.
+# These run in the other processes.
 
 _own: list[Callable[[Any], Any]] = []
 
 
 def _begin(work: Callable[[Any], Any]) -> None:
     _own.append(work)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process tells the others when to stop
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process stops the others
     threading.Thread(target=_end_with_first, daemon=True).start()
 
 
 def _end_with_first() -> None:
-    """Ends this process when the one that started it is gone, however that ended."""
+    """Ends this process when the process that started it has ended for any reason."""
     from multiprocessing import parent_process
 
     first = parent_process()

@@ -1,4 +1,4 @@
-"""What long work says on stderr: progress once it has taken two seconds, and how long it will go on.
+"""Progress of long work on stderr: shown after two seconds, with an estimate of the remaining time.
 
 Only the standard library is imported here; rich is imported when there is something to show.
 """
@@ -20,7 +20,7 @@ Progress = Callable[[int, int], None]
 
 
 def about(seconds: float) -> str:
-    """A time for people.
+    """A duration in words.
 
     >>> about(0.4), about(42.3), about(200)
     ('less than a second', 'about 42 s', 'about 3 min')
@@ -32,7 +32,7 @@ def about(seconds: float) -> str:
 
 @contextmanager
 def waiting(what: str, say: Say) -> Iterator[Progress]:
-    """A function `(done, total)` that shows a bar on a terminal, else one line, once that is worth it."""
+    """A function of `(done, total)` that shows a bar on a terminal, else one line, after two seconds."""
     start = time.perf_counter()
     shown: list[Any] = []
 
@@ -58,10 +58,10 @@ def waiting(what: str, say: Say) -> Iterator[Progress]:
 
 @contextmanager
 def signs_of_life(now: Callable[[], str], say: Say) -> Iterator[None]:
-    """Says `now()`, how far the block is, once it has taken two seconds, and again each time as long has
-    passed; on stderr that is a terminal, with stdout that is none, all the time.
+    """Prints `now()`, the progress of the block, to stderr after two seconds, and again each time the elapsed
+    time has doubled. If stderr is a terminal and stdout is not, a line on the terminal is always up to date.
 
-    A thread asks, so that one step that takes long does not keep it silent.
+    A thread calls `now`, so that progress is printed even during one long step.
     """
     if say is say_nothing:
         yield
@@ -88,12 +88,12 @@ def _tell(now: Callable[[], str], say: Say, done: threading.Event) -> None:
         while not done.wait(max(PATIENCE, time.monotonic() - began)):
             say(now())
     except OSError:
-        # Nobody reads stderr, which is no reason to stop the work.
+        # stderr has no reader; the work goes on without it.
         return
 
 
 def _show(now: Callable[[], str], done: threading.Event) -> None:
-    """A line that changes until it is done, and is gone then."""
+    """Shows a line that changes until the work is done, and then removes it."""
     from rich.console import Console
     from rich.text import Text
 
@@ -104,7 +104,7 @@ def _show(now: Callable[[], str], done: threading.Event) -> None:
 
 @contextmanager
 def working(what: str, say: Say) -> Iterator[None]:
-    """A sign of life on stderr if that is a terminal, gone when the block ends."""
+    """Shows `what` with a spinner on stderr if that is a terminal; removes it when the block ends."""
     if say is say_nothing:
         yield
         return
@@ -119,7 +119,7 @@ def working(what: str, say: Say) -> Iterator[None]:
 
 
 def _bar(what: str, total: int) -> Any:
-    """A started progress bar and its task, where stderr is a terminal."""
+    """A started progress bar and its task; None if stderr is not a terminal."""
     from rich.console import Console
     from rich.progress import Progress as Bars
 

@@ -218,7 +218,7 @@ def _tune(
 ) -> None:
     import json
 
-    from lcons_tasks._atomic import replacing
+    from lcons_tasks.atomic import replacing
     from lcons_tasks.experiments.chunking._grid import trials, tune
     from lcons_tasks.experiments.chunking._task import Options
 

@@ -1,6 +1,6 @@
-"""Input that is read as it comes: from a file, or from somebody who writes a line and waits for the answer.
+"""Input that is read as it arrives: from a file, or from a program that sends a line and waits for an answer.
 
-What is decoded together is cut where the next line is not there yet (`waits`), and answers go out then.
+A chunk of lines ends if the next line has not arrived yet (`waits`), and its answers are written then.
 """
 
 from __future__ import annotations
@@ -17,18 +17,19 @@ _BUFFER = 2**16
 
 
 def never() -> bool:
-    """There is always more, or nothing to wait for."""
+    """False: a source that never waits."""
     return False
 
 
 def waits_of(source: object) -> Waits:
-    """Whether the next line of a source has yet to come; never, where that cannot be told."""
+    """The function that returns whether the next line of a source has not arrived yet; `never` if the source
+    has no such function."""
     found: Waits = getattr(source, "waits", never)
     return found
 
 
 class _Counted(io.FileIO):
-    """A file that counts the bytes it gives."""
+    """A file that counts the bytes that are read from it."""
 
     given = 0
 
@@ -39,7 +40,7 @@ class _Counted(io.FileIO):
 
 
 class Arriving(io.BufferedReader):
-    """The bytes of a descriptor, and whether the next line of them has yet to come."""
+    """The bytes of a descriptor, and whether their next line has not arrived yet."""
 
     def __init__(self, descriptor: int) -> None:
         self._counted = _Counted(descriptor, closefd=False)
@@ -57,8 +58,8 @@ class Arriving(io.BufferedReader):
         return found
 
     def waits(self) -> bool:
-        """Whether reading the next line would have to wait for it."""
-        # Where nothing is left in the buffer, to look into it would wait, too.
+        """Whether reading the next line would block."""
+        # `peek` blocks, too, if the buffer is empty.
         if self._counted.given > self._taken and b"\n" in self.peek():
             return False
         try:
@@ -68,7 +69,7 @@ class Arriving(io.BufferedReader):
 
 
 def arriving(stream: BinaryIO) -> BinaryIO:
-    """Standard input, which has not been read yet, as `Arriving`; as it is, where it has no descriptor."""
+    """Standard input, which has not been read yet, as `Arriving`; unchanged if it has no descriptor."""
     try:
         return Arriving(stream.fileno())
     except (OSError, ValueError, AttributeError):
@@ -76,7 +77,7 @@ def arriving(stream: BinaryIO) -> BinaryIO:
 
 
 class Text:
-    """Bytes as text: without a byte order mark, with what is not UTF-8 kept; a newline ends a line.
+    """Bytes as text: without a byte order mark; bytes that are not UTF-8 are kept; a newline ends a line.
 
     >>> list(Text(io.BytesIO(b"\\xef\\xbb\\xbfone\\ntwo")))
     ['one\\n', 'two']
@@ -89,13 +90,13 @@ class Text:
 
     def __iter__(self) -> Iterator[str]:
         for line in self._source:
-            # Only the last line may end otherwise, perhaps in the middle of a character.
+            # Only the last line may lack a newline; it may even end in the middle of a character.
             text = self._decoder.decode(line, not line.endswith(b"\n"))
             if text:
                 yield text
 
     def read(self, size: int, /) -> str:
-        """Some of the text, about so many characters at most, without waiting for more; "" at the end."""
+        """The text that has arrived, at most about `size` characters; "" at the end."""
         while data := self._source.read1(size):  # type: ignore[attr-defined]
             text = self._decoder.decode(data)
             if text:

@@ -1,6 +1,6 @@
 """`lcons tag`: labels for raw text or CoNLL columns, by a model under its constraints.
 
-Only click is imported here; what the command needs is imported when it runs.
+Only click is imported here; other modules are imported when the command runs.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 DEFAULT_MODEL = "runs/chunking/tagger"
 
-# Bytes that are not UTF-8 are written as they were read; in JSON, which is UTF-8, as escapes.
+# Bytes that are not UTF-8 are written unchanged; in JSON, which is UTF-8, as escapes.
 _ERRORS = {"json": "backslashreplace"}
 
 
@@ -53,19 +53,20 @@ _ERRORS = {"json": "backslashreplace"}
 @click.option(
     "--columns",
     metavar="COLUMNS",
-    help="The input is CoNLL columns: `word,pos` are the first two, `_` skips one, `word=1,pos=-2` or `1,3`"
-    " are numbers, from the end where negative. Others are not read. Default: the input is raw text.",
+    help="Read CoNLL columns: `word,pos` are the first two, `_` skips one, `word=1,pos=-2` or `1,3` are"
+    " numbers; negative numbers count from the end. Other columns are not read. Default: the input is raw"
+    " text.",
 )
 @click.option(
     "--format",
     "form",
     type=click.Choice(["conll", "json", "brackets"]),
-    help="conll: word, POS and label, a line a word. json: an object a line, where start and end count words."
-    " brackets: [NP the dog] [VP barked]. Default: brackets for raw text, conll for columns.",
+    help="conll: one line per word, with word, POS and label. json: one object per line, where start and end"
+    " count words. brackets: [NP the dog] [VP barked]. Default: brackets for raw text, conll for columns.",
 )
 @click.option("--no-constraints", is_flag=True, help="Use the model alone.")
 @click.option("--json", "form", flag_value="json", help="The same as --format json.")
-@shared("Say how often each label was given.", json=None, seed="unused")
+@shared("Print how often each label occurs.", json=None, seed="unused")
 def tag(
     file: str,
     folder: str,
@@ -77,7 +78,7 @@ def tag(
 ) -> None:
     """Label the text in FILE, or on stdin, with a model under its constraints.
 
-    POS tags that the tagger needs and the input has not are found with spaCy.
+    If the tagger needs POS tags and the input has none, spaCy provides them.
 
     \b
     Example:
@@ -99,7 +100,7 @@ def run(
     say: Say,
     say_more: Say = say_nothing,
 ) -> None:
-    """Writes the tagged sentences of the input to stdout, a chunk at a time, and says what was done."""
+    """Writes the tagged sentences of the input to stdout, one chunk at a time, and prints a summary."""
     form = form or ("brackets" if columns is None else "conll")
     summary = _Summary(bool(tagger.constraints))
     with opened(file) as source:
@@ -126,7 +127,7 @@ def _contents(
 
 
 class _Summary:
-    """Counts of what was tagged."""
+    """Counts of tagged sentences and words."""
 
     def __init__(self, constrained: bool) -> None:
         self.constrained = constrained
@@ -164,8 +165,8 @@ def _inputs(
     if missing not in ([], [POS]):
         name = next(name for name in missing if name != POS)
         raise InvalidInput(
-            f"the tagger reads column {name!r}, found {columns or 'raw text'}; give columns with it, such"
-            f" as `--columns word,{name}`."
+            f"the tagger reads column {name!r}, but the input is {columns or 'raw text'}; pass columns that"
+            f" include it, such as `--columns word,{name}`."
         )
     if layout is None:
         xs: Iterator[Columns] = text_sentences(source)
@@ -175,7 +176,7 @@ def _inputs(
 
 
 def _with_pos(xs: Iterator[Columns], waits: Waits, say: Say) -> Iterator[Columns]:
-    """The sentences with POS tags; the tagger is found when there is a sentence."""
+    """The sentences with POS tags; the POS tagger is loaded only if there is a sentence."""
     from lcons_tasks.apps._tagger import chunked
 
     tagger: PosTagger | None = None

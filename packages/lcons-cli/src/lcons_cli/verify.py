@@ -1,6 +1,6 @@
 """`lcons verify`: Theorem 1 on one constraint, in exact arithmetic.
 
-Only click is imported here; what the command needs is imported when it runs.
+Only click is imported here; other modules are imported when the command runs.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     default=10_000,
     show_default=True,
     metavar="N",
-    help="How many points are drawn where the domain is too large to check all of it.",
+    help="How many points to draw if the domain is too large to check all of it.",
 )
-@shared("Say how large the constraint is in every form, and where it comes from.")
+@shared("Print the size of the constraint in every form, and its origin.")
 def verify(constraint: str, samples: int, seed: int, as_json: bool, quiet: bool, verbose: bool) -> None:
-    """Check that network, rows, lifted form and cuts of the constraint in CONSTRAINT.json are one set.
+    """Check that network, rows, lifted form and cuts of the constraint in CONSTRAINT.json are the same set.
 
-    Every point of a domain is checked where that takes about five seconds, else drawn ones and some near the
-    boundary, each in exact arithmetic; a sentence says where all of them are on one side. Exit code 1 and a
-    witness where two forms differ. Rows that float64 cannot hold exactly are checked as rationals; where
-    rounding moves a verdict is counted, and is no failure.
+    If it takes at most about five seconds, every point of the domain is checked; else random points and some
+    near the boundary. All checks are in exact arithmetic. The output notes if all points are on one side. If
+    two forms differ, the output has a witness and the exit code is 1. Rows that float64 cannot hold exactly
+    are checked as rationals; points whose verdict changes by rounding are counted, but are not a failure.
 
     \b
     Example:
@@ -73,7 +73,7 @@ def verify(constraint: str, samples: int, seed: int, as_json: bool, quiet: bool,
 
 
 def _seconds(constraint: LearnedConstraint, points: int, every: bool) -> float:
-    """About how long it will take: every form at the points, and the climb to the boundary."""
+    """The estimated time for checking every form at the points, and for the climb to the boundary."""
     from lcons_core.reason._verify import seconds
 
     space, K = constraint.space, constraint.network.K

@@ -35,8 +35,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lcons_core._errors import InvalidInput, Unsupported
-
-Floats = NDArray[np.float64]
+from lcons_core._types import Floats as Floats
+from lcons_core._types import Objects
 
 DYADIC_BITS = 20
 LARGEST_WEIGHT = 2.0**10
@@ -146,9 +146,6 @@ def many(number: int) -> str:
 def plain(number: int) -> int | None:
     """The number as it is, for files; None where it is too large to be written."""
     return number if number < LARGEST_PLAIN else None
-
-
-Objects = NDArray[Any]
 
 
 def scaled(array: Floats, q: int) -> Objects:

@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from lcons_core._arithmetic import Floats
 from lcons_core._errors import InvalidInput
-from lcons_core._psi import Ints
+from lcons_core._types import Floats, Ints
 
 OTHER = "(other)"
 LARGEST_COUNT = 10**6

@@ -3,7 +3,7 @@
 A structure satisfies it iff the network accepts every psi row that the feature makes of the structure.
 
 Composition keeps every form exact. `a & b` intersects. `forbid` adds the one-unit network of a box
-(`rules.py`). `allow` accepts a box as well: rejected are the points that were rejected and lie outside
+(`_rules.py`). `allow` accepts a box as well: rejected are the points that were rejected and lie outside
 the box, which is the union over the box's axes j of "rejected and axis j has another value". Each of
 these is the old network with all units shifted below zero where axis j has one of the box's values,
 
@@ -24,23 +24,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lcons_core._document import read_file, read_text
+from lcons_core._document import save as save_file
 from lcons_core._errors import InvalidInput, LconsError
+from lcons_core._inequalities import check_width, least_values
 from lcons_core._network import Conjunction, Network, RectifierNetwork
-from lcons_core._psi import Ints
+from lcons_core._pointset import Wrapped
 from lcons_core._space import FeatureSpace
-from lcons_core.features._protocol import ConstraintFeature, Scope
-from lcons_core.reason._points import Bools, check_width, least_values, verdicts
-from lcons_core.reason._rules import Box, forbid_boxes, indicator
+from lcons_core._types import Bools, Ints
+from lcons_core.features._protocol import ConstraintFeature, Scope, complete_kind
+from lcons_core.reason._domain import Box, indicator
+from lcons_core.reason._rules import forbid_boxes
 
 if TYPE_CHECKING:
-    from lcons_core._inequalities import LinearInequalities
-    from lcons_core.reason._explanation import Explanation
+    from lcons_core.reason._explanation.result import Explanation
 
 EDIT_CHECK_POINTS = 10**5
 
 
 @dataclass(frozen=True, repr=False)
-class LearnedConstraint:
+class LearnedConstraint(Wrapped):
     """`network` on `space`; `feature` makes psi of structures; `provenance` is plain data."""
 
     network: Network
@@ -49,13 +52,16 @@ class LearnedConstraint:
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if isinstance(self.network, Conjunction) and len(self.network.parts) == 1:
+        if len(self.network.parts) == 1:
             object.__setattr__(self, "network", self.network.parts[0])
         check_width(self.network, self.space)
-        if self.feature is not None and self.feature.space != self.space:
+        if self.feature is None:
+            return
+        if self.feature.space != self.space:
             raise InvalidInput(
                 "the feature makes psi of another space than the constraint's; pass feature.space."
             )
+        complete_kind(self.feature)
 
     def __repr__(self) -> str:
         kind = "psi" if self.feature is None else self.feature.kind
@@ -68,13 +74,20 @@ class LearnedConstraint:
         """LOCAL where each part is checked by itself, GLOBAL where the whole structure is."""
         return self._feature().scope
 
-    def margin(self, psi: Any) -> Any:
-        """The network's margin."""
-        return self.network.margin(psi)
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels that its feature knows; none where it says nothing of labels, or there is no feature."""
+        return () if self.feature is None else self.feature.labels
 
-    def accepts(self, psi: Any) -> Any:
-        """Whether the network accepts psi."""
-        return self.network.accepts(psi)
+    @property
+    def points(self) -> Network:
+        """The set of psi that the constraint accepts: its network."""
+        return self.network
+
+    @property
+    def rounded(self) -> bool:
+        """Whether rows of Theorem 1 are rounded to float64."""
+        return self.network.rounded
 
     def violations(self, structure: Any) -> Ints:
         """The indices of the parts of the structure that the network rejects."""
@@ -84,23 +97,15 @@ class LearnedConstraint:
         """Whether every part of the structure is accepted."""
         return not len(self.violations(structure))
 
-    def inequalities(self) -> LinearInequalities:
-        """The rows of Theorem 1."""
-        from lcons_core._inequalities import to_inequalities
-
-        return to_inequalities(self.network)
-
     def explain(self, **options: Any) -> Explanation:
         """The constraint in words."""
-        from lcons_core.reason._explanation import explain
+        from lcons_core.reason._explanation.explain import explain
 
         return explain(self, **options)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the constraint to a file, atomically."""
-        from lcons_core.storage import save
-
-        save(self, path)
+        save_file(self, path)
 
     def __and__(self, other: LearnedConstraint) -> LearnedConstraint:
         """What both accept; they must share space and feature."""
@@ -117,7 +122,7 @@ class LearnedConstraint:
     def forbid(self, assignment: Mapping[str, Any] | None = None, /, **named: Any) -> LearnedConstraint:
         """The constraint that rejects also every point of a partial assignment, by name.
 
-        >>> from lcons_core._space import one_hot
+        >>> from lcons_core import one_hot
         >>> space = FeatureSpace([one_hot("label 1", "ABC"), one_hot("label 2", "ABC")])
         >>> everything = LearnedConstraint(RectifierNetwork(np.zeros((1, 6)), [0.0]), space)
         >>> strict = everything.forbid({"label 1": "A", "label 2": ["B", "C"]})
@@ -140,9 +145,9 @@ class LearnedConstraint:
 
     def _edited(self, network: Network, box: Box, verb: str) -> LearnedConstraint:
         points, complete = _check_points(self.space)
-        before, inside = verdicts(self.network, self.space, points), box.contains(self.space, points)
+        before, inside = self.network.verdicts(self.space, points), box.contains(self.space, points)
         expected: Bools = before & ~inside if verb == "forbid" else before | inside
-        if not np.array_equal(verdicts(network, self.space, points), expected):
+        if not np.array_equal(network.verdicts(self.space, points), expected):
             raise LconsError(f"the edit {verb} {box.to_dict()} changed other points as well.")
         edit = {verb: box.to_dict(), "checked": len(points), "complete": complete}
         edits = [*self.provenance.get("edits", ()), edit]
@@ -174,3 +179,13 @@ def _check_points(space: FeatureSpace) -> tuple[Ints, bool]:
     drawn = [rng.integers(0, len(axis), EDIT_CHECK_POINTS) for axis in space.axes]
     points = np.stack(drawn, axis=1)
     return points[space.possible(points)], False
+
+
+def load(path: str | os.PathLike[str]) -> LearnedConstraint:
+    """The constraint in the file at `path`; `DamagedFile` where there is none."""
+    return read_file(path, LearnedConstraint)
+
+
+def loads(text: str, name: str = "the text") -> LearnedConstraint:
+    """The constraint that `dumps` described; `name` is what errors call it."""
+    return read_text(text, name, LearnedConstraint)

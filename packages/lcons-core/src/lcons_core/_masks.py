@@ -18,16 +18,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lcons_core._arithmetic import Floats
 from lcons_core._blocks import Axis
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput, TooLarge, Unsupported
-from lcons_core._inequalities import LinearInequalities
 from lcons_core._network import RectifierNetwork
-from lcons_core._psi import Ints
+from lcons_core._pointset import PointSet
 from lcons_core._space import FeatureSpace
-from lcons_core.features._windows import SequenceFeature
-from lcons_core.reason._points import Bools, PointSet, margin_bound, verdicts
+from lcons_core._types import Bools, Floats, Ints
+from lcons_core.features._ngrams import SequenceFeature
 
 MAX_CELLS = 2**28
 _CACHE_CELLS = 2**15
@@ -68,21 +66,21 @@ class MaskTable:
                 " ask for fewer contexts at a time."
             )
         labels = np.stack(np.unravel_index(np.arange(cells), self.shape), axis=1)
-        parts = [self.points] if isinstance(self.points, LinearInequalities) else self.points.parts
         out = np.ones((len(given), cells), dtype=np.bool_)
-        for part in parts:
-            out &= self._part_masks(part, given, labels)
+        networks = self.points.networks()
+        if not networks or any(part.error_bound(self.space) for part in networks):
+            for row, context in zip(out, given, strict=True):
+                row[:] = self.points.verdicts(self.space, _windows(context, labels))
+            networks = ()
+        for part in networks:
+            out &= self._exact_masks(part, given, labels)
         if self.space.requires:
             for row, context in zip(out, given, strict=True):
                 row &= self.space.possible(_windows(context, labels))
         return out.reshape(len(given), *self.shape)
 
-    def _part_masks(self, part: RectifierNetwork | LinearInequalities, contexts: Ints, labels: Ints) -> Bools:
+    def _exact_masks(self, part: RectifierNetwork, contexts: Ints, labels: Ints) -> Bools:
         out = np.empty((len(contexts), len(labels)), dtype=np.bool_)
-        if isinstance(part, LinearInequalities) or margin_bound(part, self.space):
-            for row, context in zip(out, contexts, strict=True):
-                row[:] = verdicts(part, self.space, _windows(context, labels))
-            return out
         split = self.context_axes
         given = _activations(self.space.axes[:split], part.W, contexts) + part.b[:, None]
         free = _activations(self.space.axes[split:], part.W, labels)
@@ -102,7 +100,7 @@ class MaskTable:
 def compile_masks(constraint: LearnedConstraint, points: PointSet | None = None) -> MaskTable:
     """The table form of a local constraint on label n-grams; `points` in place of its network, if given.
 
-    >>> from lcons_core._schemes import iob2
+    >>> from lcons_core import iob2
     >>> compile_masks(iob2(["B", "I", "O"][2:])).masks()[0]
     array([[ True,  True],
            [ True, False]])

@@ -13,18 +13,48 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from lcons_core._arithmetic import Floats, exponent, finite_array, rational_dot, rounding_bound
-from lcons_core._errors import InvalidInput
+from lcons_core._arithmetic import exponent, finite_array, many, rational_dot, rounding_bound
+from lcons_core._errors import InvalidInput, TooLarge
+from lcons_core._inequalities import AffineSet, Decider, LinearInequalities, PsiSet, SumDecider, row_reach
 from lcons_core._psi import Psi, SparsePsi, as_psi
+from lcons_core._space import FeatureSpace
+from lcons_core._theorem1 import Parts, estimate_rows, most_violated, to_inequalities
+from lcons_core._types import Bools, Floats, Ints
+
+
+class _Forms:
+    """The forms of an intersection of the sets that `parts` accept."""
+
+    space: ClassVar[None] = None
+
+    def inequalities(self: Parts, most: int | None = None) -> LinearInequalities:
+        """The rows of Theorem 1; refused where they are more than `most`."""
+        rows = estimate_rows(self).rows
+        if most is not None and rows > most:
+            raise TooLarge(f"at most {most:,} rows were asked for, found {many(rows)}; allow for more.")
+        return to_inequalities(self)
+
+    def cut(self: Parts, psi: Any) -> LinearInequalities:
+        """The most violated row at psi (d,)."""
+        return most_violated(self, psi)
+
+    def directions(self: Parts, most: int) -> tuple[Floats, ...]:
+        """Linear forms whose extremes are worth looking at: of each part the sum of its units, then these."""
+        share = max(1, most // len(self.parts))
+        return tuple(np.concatenate([part.W.sum(0, keepdims=True), part.W])[:share] for part in self.parts)
+
+    def landmarks(self, rng: np.random.Generator) -> list[Ints]:
+        """Points that no margin leads to: none."""
+        return []
 
 
 @dataclass(frozen=True, eq=False)
-class RectifierNetwork:
+class RectifierNetwork(_Forms, AffineSet):
     """z = sgn(1 - sum_k ReLU(W psi + b)_k) with W (K, d) and b (K,), both read-only.
 
     >>> net = RectifierNetwork([[2.0, 2.0]], [-2.0])      # rejects exactly (1, 1)
@@ -59,29 +89,18 @@ class RectifierNetwork:
         """The networks whose accepted sets intersect to this one: itself."""
         return (self,)
 
+    @property
+    def affine(self) -> tuple[Floats, Floats]:
+        """W (K, d) and b (K,)."""
+        return self.W, self.b
+
     def activations(self, psi: Any) -> Floats:
         """a = W psi + b: (K,) for one psi, (N, K) for many."""
-        checked = as_psi(psi, self.d)
-        product = checked.dot(self.W.T) if isinstance(checked, SparsePsi) else checked @ self.W.T
-        return product + self.b
+        return self._values(as_psi(psi, self.d))
 
-    def margin(self, psi: Any) -> Any:
-        """1 - sum_k ReLU(a_k): a float for one psi, (N,) for many."""
-        margin = 1.0 - np.maximum(self.activations(psi), 0.0).sum(-1)
-        return float(margin) if margin.ndim == 0 else margin
-
-    def accepts(self, psi: Any) -> Any:
-        """Whether margin >= 0, decided exactly: a bool for one psi, (N,) for many."""
-        checked = as_psi(psi, self.d)
-        with np.errstate(over="ignore", invalid="ignore"):
-            margin = np.atleast_1d(self.margin(checked))
-            # An overflow (NaN) is as uncertain as a margin near zero: rationals decide both.
-            uncertain = ~(np.abs(margin) > self._uncertainty(checked))
-        verdict = margin >= 0
-        for i in np.flatnonzero(uncertain):
-            verdict[i] = self.rational_margin(_row(checked, int(i))) >= 0
-        single = not isinstance(checked, SparsePsi) and checked.ndim == 1
-        return bool(verdict[0]) if single else verdict
+    def networks(self) -> tuple[RectifierNetwork, ...]:
+        """The networks that the set is the intersection of: itself."""
+        return (self,)
 
     def rational_margin(self, psi: Floats) -> Fraction:
         """The margin of one psi without rounding."""
@@ -97,6 +116,11 @@ class RectifierNetwork:
         """A bound on the sum of all absolute terms of the margin where |psi_j| <= largest."""
         return float(1.0 + largest * np.abs(self.W).sum() + np.abs(self.b).sum())
 
+    @property
+    def rounded(self) -> bool:
+        """Whether subset sums of Theorem 1 are not exact in float64, so that rows are rounded."""
+        return rounding_bound(self.magnitude(1.0), 0, self.exponent) > 0
+
     def _uncertainty(self, psi: Psi) -> float:
         """Float margins of at most this magnitude need rationals; -1 where none does."""
         entries = psi.values if isinstance(psi, SparsePsi) else psi
@@ -105,11 +129,44 @@ class RectifierNetwork:
         q = self.exponent if integral else None
         return rounding_bound(self.magnitude(largest), self.d + self.K + 1, q) or -1.0
 
-    def __and__(self, other: RectifierNetwork | Conjunction) -> Conjunction:
+    def error_bound(self, space: FeatureSpace) -> float:
+        """How far a float margin can be off anywhere on the domain; 0.0 where all are exact."""
+        total = 1.0 + row_reach(space, self.W).sum() + np.abs(self.b).sum()
+        return rounding_bound(float(total), len(space.axes) + self.K + 1, self.exponent)
+
+    def _margin_of(self, values: Floats) -> Floats:
+        margin: Floats = 1.0 - np.maximum(values, 0.0).sum(-1)
+        return margin
+
+    def _accepted(self, psi: Psi) -> Bools:
+        with np.errstate(over="ignore", invalid="ignore"):
+            margin = np.atleast_1d(self._margins(psi))
+            # An overflow (NaN) is as uncertain as a margin near zero: rationals decide both.
+            uncertain = ~(np.abs(margin) > self._uncertainty(psi))
+        verdict = margin >= 0
+        for i in np.flatnonzero(uncertain):
+            verdict[i] = self.rational_margin(_row(psi, int(i))) >= 0
+        return verdict
+
+    def _sum_decider(self, low: Floats, bound: float) -> SumDecider:
+        def decide(high: Floats, tail: slice) -> tuple[Bools, Ints]:
+            total = np.zeros((high.shape[1], tail.stop - tail.start))
+            activation = np.empty_like(total)
+            for k in range(self.K):
+                np.add.outer(high[k], low[k, tail], out=activation)
+                np.maximum(activation, 0.0, out=activation)
+                total += activation
+            accepted: Bools = (total <= 1.0).ravel()
+            near = np.abs(1.0 - total.ravel()) <= bound if bound else np.zeros(0, np.bool_)
+            return accepted, np.flatnonzero(near)
+
+        return decide
+
+    def __and__(self, other: Network) -> Conjunction:
         return Conjunction(self.parts + other.parts)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, RectifierNetwork):
+        if type(other) is not type(self):
             return NotImplemented
         return np.array_equal(self.W, other.W) and np.array_equal(self.b, other.b)
 
@@ -118,7 +175,7 @@ class RectifierNetwork:
 
 
 @dataclass(frozen=True)
-class Conjunction:
+class Conjunction(_Forms, PsiSet):
     """The intersection of the sets that `parts` accept; all parts have one d.
 
     Its margin is the least margin of its parts, its rows are all their rows.
@@ -135,35 +192,63 @@ class Conjunction:
             )
 
     @property
+    def d(self) -> int:
+        """The length of psi."""
+        return self.parts[0].d
+
+    @property
     def K(self) -> int:
         """The number of hidden units of all parts together."""
         return sum(part.K for part in self.parts)
 
     @property
-    def d(self) -> int:
-        """The length of psi."""
-        return self.parts[0].d
+    def width(self) -> int:
+        """How many affine values a verdict takes."""
+        return self.K
+
+    @property
+    def cost(self) -> int:
+        """About what a verdict on one point costs, in hidden units."""
+        return self.K
+
+    @property
+    def rounded(self) -> bool:
+        """Whether subset sums of Theorem 1 are not exact in float64, so that rows are rounded."""
+        return any(part.rounded for part in self.parts)
+
+    def networks(self) -> tuple[RectifierNetwork, ...]:
+        """The networks that the set is the intersection of: its parts."""
+        return self.parts
 
     def activations(self, psi: Any) -> Floats:
         """The activations of all parts side by side."""
         return np.concatenate([part.activations(psi) for part in self.parts], axis=-1)
 
-    def margin(self, psi: Any) -> Any:
-        """The least margin of the parts."""
-        margin = np.min([part.margin(psi) for part in self.parts], axis=0)
-        return float(margin) if margin.ndim == 0 else margin
-
-    def accepts(self, psi: Any) -> Any:
-        """Whether every part accepts, decided exactly."""
-        verdict: NDArray[np.bool_] = np.all([part.accepts(psi) for part in self.parts], axis=0)
-        return bool(verdict) if verdict.ndim == 0 else verdict
-
     def rational_margin(self, psi: Floats) -> Fraction:
         """The least margin of the parts, without rounding."""
         return min(part.rational_margin(psi) for part in self.parts)
 
+    def margins(self, space: FeatureSpace, assignments: Ints) -> Floats:
+        """(N,) the least float margins of the parts at value indices (N, axes)."""
+        return np.min([part.margins(space, assignments) for part in self.parts], axis=0)
+
+    def verdicts(self, space: FeatureSpace, assignments: Ints) -> Bools:
+        """(N,) which value indices (N, axes) every part accepts, exactly."""
+        return np.all([part.verdicts(space, assignments) for part in self.parts], axis=0)
+
+    def decider(self, space: FeatureSpace, split: int) -> Decider:
+        """A function that decides on blocks of points, the first `split` axes being the head."""
+        parts = [part.decider(space, split) for part in self.parts]
+        return lambda head, tail, flat: np.all([part(head, tail, flat) for part in parts], axis=0)
+
     def __and__(self, other: Network) -> Conjunction:
         return Conjunction(self.parts + other.parts)
+
+    def _margins(self, psi: Psi) -> Floats:
+        return np.min([part._margins(psi) for part in self.parts], axis=0)
+
+    def _accepted(self, psi: Psi) -> Bools:
+        return np.all([part._accepted(psi) for part in self.parts], axis=0)
 
 
 Network = RectifierNetwork | Conjunction

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core._arithmetic import Floats, checked_array, finite_array, frozen
+from lcons_core._arithmetic import checked_array, finite_array, frozen
 from lcons_core._errors import InvalidInput
-
-Ints = NDArray[np.int64]
+from lcons_core._types import Floats
+from lcons_core._types import Ints as Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,6 +210,20 @@ def _any_array(value: Any) -> NDArray[Any]:
 
 
 Psi = Floats | SparsePsi
+
+
+class _Csr(Protocol):
+    """A sparse matrix, such as those of scipy."""
+
+    def tocsr(self) -> Any: ...
+
+
+# What one psi (d,) and many psi (N, d) may be given as. An array of which mypy does not know the dimensions
+# counts as many.
+OnePsi = np.ndarray[tuple[int], np.dtype[Any]] | Sequence[float]
+ManyPsi = (
+    np.ndarray[tuple[int, int], np.dtype[Any]] | SparsePsi | _Csr | Sequence[Sequence[float] | NDArray[Any]]
+)
 
 
 def as_psi(value: Any, d: int) -> Psi:

@@ -15,7 +15,8 @@ from collections.abc import Iterable
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput
 from lcons_core.features._ngrams import NgramLabels
-from lcons_core.reason._rules import Box, forbid_boxes
+from lcons_core.reason._domain import Box
+from lcons_core.reason._rules import forbid_boxes
 
 OUTSIDE = "O"
 

@@ -24,10 +24,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core._arithmetic import Floats, frozen
+from lcons_core._arithmetic import frozen
 from lcons_core._blocks import OTHER, Axis, Block, Kind, Requirement, binary, count, one_hot
 from lcons_core._errors import InvalidInput, TooLarge
-from lcons_core._psi import Ints, Psi, SparsePsi, as_psi
+from lcons_core._psi import Psi, SparsePsi, as_psi
+from lcons_core._types import Floats, Ints, Vector
 
 __all__ = [
     "OTHER",
@@ -118,7 +119,7 @@ class FeatureSpace:
         """The number of points of the product of axes (those that `requires` leaves out are counted)."""
         return math.prod(len(axis) for axis in self.axes)
 
-    def vector(self, assignment: Mapping[str, Any] | None = None, /, **named: Any) -> Floats:
+    def vector(self, assignment: Mapping[str, Any] | None = None, /, **named: Any) -> Vector:
         """psi (d,) from names: a value per one-hot block, the names that hold per binary block, and a mapping
         of counts per count block. Every one-hot block must be named (OTHER where it allows it)."""
         choice = {**(assignment or {}), **named}

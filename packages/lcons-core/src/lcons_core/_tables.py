@@ -13,7 +13,7 @@ A constraint's inequalities with the names of their columns: as text, JSON and C
 | lifted | `A_psi . psi + A_s . s >= rhs` for some s >= 0 | psi by block and value, s, rhs |
 
 Rows and the lifted form hold for every psi; simplified rows only beside the equations of the space, which the
-JSON has (`equations.py`). The numbers of JSON and CSV read back as the same floats.
+JSON has (`_domain.py`). The numbers of JSON and CSV read back as the same floats.
 
 Paper: the tables of Appendix C list rows. Not in the paper: simplified rows and the lifted form.
 """
@@ -23,22 +23,21 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
 import numpy as np
 
-from lcons_core._arithmetic import Floats, rounding_bound
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput, TooLarge
-from lcons_core._inequalities import LinearInequalities, RowsEstimate, estimate_rows, to_inequalities
-from lcons_core._lifted import lift
+from lcons_core._inequalities import LinearInequalities, check_width
 from lcons_core._network import Network
 from lcons_core._space import FeatureSpace
-from lcons_core.reason._equations import domain_equations
-from lcons_core.reason._points import check_width
+from lcons_core._theorem1 import RowsEstimate, estimate_rows, lift, to_inequalities
+from lcons_core._types import Floats, OnProgress
+from lcons_core.reason._domain import domain_equations
 from lcons_core.reason._simplify import simplify
 
 BIAS = "bias"
@@ -88,8 +87,6 @@ def table_lines(blocks: Sequence[Columns], numbers: Floats, decimals: int = 2) -
 
 
 MAX_BYTES = 2**26
-
-Progress = Callable[[int, int], None]
 
 
 class Form(StrEnum):
@@ -157,7 +154,7 @@ class NamedRows:
         yield "}"
 
 
-def estimate(network: Network, form: Form | str) -> RowsEstimate:
+def estimate_form(network: Network, form: Form | str) -> RowsEstimate:
     """How large a form would be; for simplified rows, the rows that they are chosen from."""
     if read_form(form) is not Form.LIFTED:
         return estimate_rows(network)
@@ -170,12 +167,11 @@ def named_rows(
     form: Form | str = Form.ROWS,
     *,
     max_bytes: int = MAX_BYTES,
-    progress: Progress | None = None,
+    progress: OnProgress | None = None,
 ) -> NamedRows:
     """The constraint's inequalities in one form; refused where they would be more than `max_bytes`.
 
-    >>> from lcons_core._network import RectifierNetwork
-    >>> from lcons_core._space import one_hot
+    >>> from lcons_core import RectifierNetwork, one_hot
     >>> space = FeatureSpace([one_hot("source", ["Person", "Place"]), one_hot("relation", ["NoRel", "Kill"])])
     >>> constraint = LearnedConstraint(RectifierNetwork([[0.0, 2.0, 0.0, 2.0]], [-2.0]), space)
     >>> print("\\n".join(named_rows(constraint, "lifted").text()))
@@ -185,7 +181,7 @@ def named_rows(
       0.00    0.00 |     0.00   0.00 | -1.00 | -1.00
     """
     form, network = read_form(form), constraint.network
-    check_size(network, form, max_bytes)
+    check_form_size(network, form, max_bytes)
     space = constraint.space
     blocks: tuple[Columns, ...] = tuple((block.name, block.values) for block in space.blocks)
     if form is Form.LIFTED:
@@ -194,7 +190,7 @@ def named_rows(
         arrays = {"A_psi": lifted.A_psi, "A_s": lifted.A_s, "rhs": lifted.rhs}
         meaning = "psi is allowed iff A_psi @ psi + A_s @ s >= rhs for some s >= 0"
         return NamedRows(form, meaning, space, (*blocks, ("s", units), ("", ("rhs",))), arrays)
-    rounded = any(rounding_bound(part.magnitude(1.0), 0, part.exponent) for part in network.parts)
+    rounded = network.rounded
     about: dict[str, Any] = {}
     meaning = "psi is allowed iff coefficients @ psi + bias >= 0 for every row"
     if form is Form.ROWS:
@@ -210,9 +206,9 @@ def named_rows(
     return NamedRows(form, meaning, space, (*blocks, ("", (BIAS,))), arrays, subsets, rounded, about)
 
 
-def check_size(network: Network, form: Form, max_bytes: int) -> None:
+def check_form_size(network: Network, form: Form, max_bytes: int) -> None:
     """Refuses a form that would be too large, stating its size."""
-    size = estimate(network, form)
+    size = estimate_form(network, form)
     if size.bytes > max_bytes:
         advice = "" if form is Form.LIFTED else "ask for the lifted form, which is linear in K, or "
         raise TooLarge(

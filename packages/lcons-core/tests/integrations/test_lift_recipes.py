@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lcons_core._lifted import lift
 from lcons_core._network import Network, RectifierNetwork
+from lcons_core._theorem1 import lift
 
 pytestmark = pytest.mark.integrations
 

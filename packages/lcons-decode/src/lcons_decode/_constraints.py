@@ -26,7 +26,7 @@ from lcons_core._errors import InvalidInput
 from lcons_core._inequalities import LinearInequalities
 from lcons_core._network import Conjunction, RectifierNetwork
 from lcons_core.features import START, STOP, NgramLabels, Scope, SequenceFeature
-from lcons_core.reason._rules import Box, forbid_boxes
+from lcons_core.reason import Box, forbid_boxes
 
 
 @dataclass(frozen=True)

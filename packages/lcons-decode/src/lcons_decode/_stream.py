@@ -26,7 +26,6 @@ from typing import Any
 
 from lcons_core._errors import InvalidInput
 from lcons_core._instance import WORD
-from lcons_core.features import NgramContext
 from lcons_decode._constraints import Constraint, ConstraintSet, Hard, Soft
 from lcons_decode._result import Decoding
 from lcons_decode._scores import WORDS, ChainBatch, ChainScores, Scored, X, checked_scores, shares_model
@@ -152,7 +151,7 @@ def _chunks(sequences: Iterable[Scored], together: int, waits: Callable[[], bool
 
 
 def _check_labels(use: Hard | Soft, labels: Sequence[str]) -> None:
-    known: Sequence[str] = getattr(use.constraint.feature, "labels", labels)
+    known: Sequence[str] = use.constraint.labels or labels
     unknown = [label for label in labels if label not in known]
     if unknown:
         raise InvalidInput(
@@ -165,8 +164,9 @@ def _check_labels(use: Hard | Soft, labels: Sequence[str]) -> None:
 def _check_columns(scored: Scored, uses: Sequence[Hard | Soft]) -> None:
     for use in uses:
         feature = use.constraint.feature
-        if isinstance(feature, NgramContext) and feature.column not in scored.x and len(scored.scores):
-            shown = WORDS if feature.column == WORD else feature.column
+        column = None if feature is None else feature.context_column
+        if column is not None and column not in scored.x and len(scored.scores):
+            shown = WORDS if column == WORD else column
             given = ", ".join(WORDS if name == WORD else name for name in scored.x)
             raise InvalidInput(
                 f"{scored.where}: expected {shown!r} next to the scores, because the constraint {use.name!r}"

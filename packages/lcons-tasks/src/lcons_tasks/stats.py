@@ -32,6 +32,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from lcons_core._arithmetic import Floats
 
+__all__ = [
+    "DRAWS",
+    "ChunkF1",
+    "Estimate",
+    "Interval",
+    "Resampler",
+    "bootstrap_f1",
+    "certain",
+    "chunk_f1",
+    "chunks",
+    "f1",
+    "paired_bootstrap",
+    "runs_as_iob2",
+]
+
 DRAWS = 2000
 
 

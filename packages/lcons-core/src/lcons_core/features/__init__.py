@@ -16,16 +16,18 @@ point group `lcons.features`, so that files that name it can be loaded.
 
 from lcons_core.features._counts import Counts
 from lcons_core.features._existence import Existence
-from lcons_core.features._ngrams import NgramContext, NgramLabels
-from lcons_core.features._protocol import (
-    ConstraintFeature,
-    GroundedRow,
-    Scope,
-    feature_from_dict,
-    feature_kinds,
+from lcons_core.features._kinds import feature_from_dict, feature_kinds
+from lcons_core.features._ngrams import (
+    START,
+    STOP,
+    NgramContext,
+    NgramLabels,
+    SequenceFeature,
+    is_punctuation,
+    shape,
 )
+from lcons_core.features._protocol import ConstraintFeature, GroundedRow, Scope, checked_names
 from lcons_core.features._tuples import Tuples
-from lcons_core.features._windows import START, STOP, SequenceFeature
 
 __all__ = [
     "START",
@@ -39,6 +41,9 @@ __all__ = [
     "Scope",
     "SequenceFeature",
     "Tuples",
+    "checked_names",
     "feature_from_dict",
     "feature_kinds",
+    "is_punctuation",
+    "shape",
 ]

@@ -34,6 +34,10 @@ class Counts:
     kind: ClassVar[str] = "counts"
     scope: ClassVar[Scope] = Scope.GLOBAL
     column: ClassVar[str] = WORD
+    context_column: ClassVar[None] = None
+    pad: ClassVar[bool] = False
+    names: ClassVar[tuple[str, ...]] = ()
+    n: ClassVar[None] = None
     labels: tuple[str, ...]
     high: int = 100
     spans: bool = False

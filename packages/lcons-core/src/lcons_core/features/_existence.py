@@ -21,9 +21,8 @@ from lcons_core._errors import TooLarge
 from lcons_core._instance import WORD, read_instance, read_instances
 from lcons_core._psi import SparsePsi
 from lcons_core._space import MAX_COLUMNS, FeatureSpace
-from lcons_core.features._ngrams import NgramLabels
+from lcons_core.features._ngrams import NgramLabels, windows
 from lcons_core.features._protocol import GroundedRow, Scope, checked_n, checked_names, vocabulary
-from lcons_core.features._windows import windows
 
 MAX_TEXT = 2**28
 
@@ -39,6 +38,9 @@ class Existence:
     kind: ClassVar[str] = "existence"
     scope: ClassVar[Scope] = Scope.GLOBAL
     column: ClassVar[str] = WORD
+    context_column: ClassVar[None] = None
+    pad: ClassVar[bool] = False
+    names: ClassVar[tuple[str, ...]] = ()
     labels: tuple[str, ...]
     n: int = 1
 

@@ -1,13 +1,4 @@
-"""Classes of words that a context can be made of, each a name or nothing.
-
-| class | what it tells |
-|---|---|
-| punctuation | `punctuation` for marks and symbols, nothing for others |
-| shape | capitals, lower case, a number by its length, a year, or the mark of punctuation itself |
-
-Paper: Appendix D (punctuation). Not in the paper: the shapes of words.
-
-n-gram features: n adjacent labels, alone or beside n context values (POS tags, word classes).
+"""n-gram features: n adjacent labels, alone or beside n context values (POS tags, word classes).
 
 psi of window t = onehot(context_{t-n+1}) ... onehot(context_t) onehot(label_{t-n+1}) ... onehot(label_t)
 
@@ -15,7 +6,19 @@ Paper: Appendix D (bigram, trigram, part-of-speech, punctuation) and Appendix E 
 blocks have an OTHER for values that training did not see; label blocks have none, and an unknown label is
 an error.
 
-Not in the paper: padding (`sequence.py`), OTHER.
+A sequence shorter than n has no n-gram and satisfies every constraint, unless the feature pads: n - 1 START
+before the first label and one STOP after the last, T + 1 windows in all. Padding is explicit: START is a
+value of the first n - 1 label blocks, STOP of the last, and the space leaves out what cannot occur. An
+empty sequence has none.
+
+A context can be made of classes of words, each a name or nothing:
+
+| class | what it tells |
+|---|---|
+| punctuation | `punctuation` for marks and symbols, nothing for others |
+| shape | capitals, lower case, a number by its length, a year, or the mark of punctuation itself |
+
+Not in the paper: padding, OTHER, the shapes of words.
 """
 
 from __future__ import annotations
@@ -23,21 +26,28 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import repeat
+from itertools import pairwise, repeat
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from lcons_core._blocks import OTHER, Requirement, one_hot
+from lcons_core._blocks import OTHER, Block, Requirement, one_hot
 from lcons_core._errors import InvalidInput
 from lcons_core._instance import WORD, Instance, read_instance, read_instances
-from lcons_core._psi import Ints, SparsePsi
+from lcons_core._psi import SparsePsi
 from lcons_core._space import FeatureSpace
-from lcons_core.features._protocol import GroundedRow, checked_names, vocabulary
-from lcons_core.features._windows import START, STOP, SequenceFeature, block_names, ground_windows, windows
+from lcons_core._types import Ints
+from lcons_core.features._protocol import (
+    GroundedRow,
+    Scope,
+    checked_flag,
+    checked_n,
+    checked_names,
+    vocabulary,
+)
 
 NO_CLASS = ""
 LONGEST_NUMBER = 4
@@ -73,6 +83,126 @@ WORD_CLASSES: dict[str, Callable[[str], str]] = {
 }
 
 
+START = "(start)"
+STOP = "(stop)"
+
+
+class SequenceFeature:
+    """What the n-gram features share: windows over labels, with or without padding."""
+
+    scope: ClassVar[Scope] = Scope.LOCAL
+    names: ClassVar[tuple[str, ...]] = ()
+    labels: tuple[str, ...]
+    n: int
+    pad: bool
+
+    @cached_property
+    def space(self) -> FeatureSpace:
+        """Context blocks, if any, then `label 1` .. `label n`."""
+        raise NotImplementedError
+
+    def values(self, instance: Instance) -> Ints:
+        """(windows, axes) value indices of every window of a structure."""
+        raise NotImplementedError
+
+    def psi_of_values(self, values: Ints) -> SparsePsi:
+        """psi rows of value indices (N, axes)."""
+        return SparsePsi.from_columns(self.space.columns_of(values), self.space.d)
+
+    def _check(self) -> None:
+        object.__setattr__(self, "labels", checked_names(self.labels, "labels"))
+        checked_n(self.n, 2 if checked_flag(self.pad, "pad") else 1)
+        if self.pad and {START, STOP} & set(self.labels):
+            raise InvalidInput(f"{START!r} and {STOP!r} are reserved by padding; rename the labels.")
+
+    def label_values(self, position: int) -> tuple[str, ...]:
+        """The values of the label block at `position` (0 .. n - 1): the labels, then its padding symbol."""
+        if not self.pad:
+            return self.labels
+        return (*self.labels, STOP if position == self.n - 1 else START)
+
+    def label_windows(self, y: Sequence[str]) -> Ints:
+        """(windows, n) indices into `label_values` of each position."""
+        ids = self.label_ids(y)
+        if self.pad and len(ids):
+            padding = len(self.labels)
+            ids = np.concatenate([np.full(self.n - 1, padding), ids, [padding]])
+        return windows(ids, self.n)
+
+    def label_ids(self, y: Sequence[str]) -> Ints:
+        """(T,) indices into `labels`; an unknown label is an error."""
+        try:
+            return np.array([self._label_ids[label] for label in y], dtype=np.int64)
+        except (KeyError, TypeError):
+            unknown = next(label for label in y if label not in self.labels)
+            raise InvalidInput(
+                f"unknown label {unknown!r}; the feature knows {', '.join(self.labels[:12])}"
+                f"{' ...' if len(self.labels) > 12 else ''}; relabel it or learn from data that has it."
+            ) from None
+
+    def label_blocks(self) -> tuple[list[Block], list[Requirement]]:
+        """The label blocks of the space and what padding rules out."""
+        names = block_names("label", self.n)
+        blocks = [one_hot(name, self.label_values(i)) for i, name in enumerate(names)]
+        requires = []
+        if self.pad:
+            for before, name in pairwise(names[:-1]):
+                requires.append(Requirement(name, START, before, (START,)))
+            requires.append(Requirement(names[-1], STOP, names[-2], self.labels))
+        return blocks, requires
+
+    def label_terms(self, length: int, window: int) -> list[tuple[int, int]]:
+        """(position in y, position in the window) of a window's labels that are not padding."""
+        first = window - (self.n - 1 if self.pad else 0)
+        return [(first + i, i) for i in range(self.n) if 0 <= first + i < length]
+
+    def window_count(self, length: int) -> int:
+        """How many windows a sequence of that length has."""
+        if self.pad:
+            return length + 1 if length else 0
+        return max(0, length - self.n + 1)
+
+    @cached_property
+    def _label_ids(self) -> dict[str, int]:
+        return {label: i for i, label in enumerate(self.labels)}
+
+
+def block_names(name: str, n: int) -> list[str]:
+    """`name 1` .. `name n`, or just `name` where n is 1."""
+    return [name] if n == 1 else [f"{name} {i + 1}" for i in range(n)]
+
+
+def windows(ids: Ints, n: int) -> Ints:
+    """(T - n + 1, n) sliding windows; (0, n) where T < n."""
+    if len(ids) < n:
+        return np.zeros((0, n), dtype=np.int64)
+    return np.lib.stride_tricks.sliding_window_view(ids, n)
+
+
+def ground_windows(feature: SequenceFeature, length: int, contexts: Ints | None) -> list[GroundedRow]:
+    """The windows of a sequence as functions of the indicators (position, label)."""
+    space = feature.space
+    offset = len(space.axes) - feature.n
+    rows = []
+    for window in range(feature.window_count(length)):
+        constant: dict[int, int] = {}
+        if contexts is not None:
+            for axis, value in zip(space.axes, contexts[window], strict=False):
+                if axis.columns[value] >= 0:
+                    constant[int(axis.columns[value])] = 1
+        terms = feature.label_terms(length, window)
+        inside = {i for _, i in terms}
+        linear = {
+            int(space.axes[offset + i].columns[v]): ((position, label),)
+            for position, i in terms
+            for v, label in enumerate(feature.labels)
+        }
+        for i in set(range(feature.n)) - inside:
+            constant[int(space.axes[offset + i].columns[len(feature.labels)])] = 1
+        rows.append(GroundedRow(constant, linear, {}))
+    return rows
+
+
 @dataclass(frozen=True)
 class NgramLabels(SequenceFeature):
     """n adjacent labels.
@@ -84,6 +214,7 @@ class NgramLabels(SequenceFeature):
 
     kind: ClassVar[str] = "ngram"
     column: ClassVar[str] = WORD
+    context_column: ClassVar[None] = None
     labels: tuple[str, ...]
     n: int = 2
     pad: bool = False
@@ -150,6 +281,11 @@ class NgramContext(SequenceFeature):
             raise InvalidInput(
                 f"unknown word class {self.word_class!r}; it is one of {', '.join(WORD_CLASSES)}."
             )
+
+    @property
+    def context_column(self) -> str:
+        """The column that every x must have: the one that contexts are made of."""
+        return self.column
 
     @property
     def context_name(self) -> str:

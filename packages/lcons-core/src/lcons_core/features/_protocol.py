@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 from lcons_core._errors import InvalidInput, TooLarge
 from lcons_core._psi import SparsePsi
 from lcons_core._space import MAX_COLUMNS, FeatureSpace
 
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
-
-ENTRY_POINTS = "lcons.features"
 LARGEST_N = 32
 
 
@@ -39,7 +35,11 @@ class GroundedRow:
 
 
 class ConstraintFeature(Protocol):
-    """Makes psi from structures; frozen plain data."""
+    """Makes psi from structures; frozen plain data.
+
+    A kind may leave out `labels`, `n`, `pad`, `names`, `context_column` and `ground`: a constraint with such
+    a feature gives its kind the defaults (`complete_kind`).
+    """
 
     kind: ClassVar[str]
     scope: ClassVar[Scope]
@@ -54,8 +54,38 @@ class ConstraintFeature(Protocol):
         """The column of x that psi reads, if any."""
         ...
 
+    @property
+    def context_column(self) -> str | None:
+        """The column that every x must have, where psi cannot be made without it."""
+        ...
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of a sequence that it knows; none where it says nothing of labels."""
+        ...
+
+    @property
+    def n(self) -> int | None:
+        """The length of its n-grams, if it is about n-grams."""
+        ...
+
+    @property
+    def pad(self) -> bool:
+        """Whether its n-grams reach over both ends of a sequence."""
+        ...
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the members of its tuples, if it is about tuples."""
+        ...
+
     def psi(self, structure: Any) -> SparsePsi:
         """The psi rows of one structure; an unknown label is an error."""
+        ...
+
+    def ground(self, structure: Any) -> list[GroundedRow] | None:
+        """The psi rows of a sequence as functions of its output indicators, for integer programs; None where
+        there is no such function."""
         ...
 
     def to_dict(self) -> dict[str, Any]:
@@ -73,48 +103,25 @@ class ConstraintFeature(Protocol):
         ...
 
 
-def feature_kinds() -> dict[str, type[ConstraintFeature]]:
-    """All kinds by name: the generic ones and those that other packages register."""
-    return {**{name: entry.load() for name, entry in _registered().items()}, **_generic_kinds()}
+def _no_grounding(self: object, structure: Any) -> None:
+    return None
 
 
-def feature_kind(name: str) -> type[ConstraintFeature]:
-    """The kind of that name; another package's code is loaded only where it registers that very name."""
-    generic = _generic_kinds()
-    if name in generic:
-        return generic[name]
-    registered = _registered()
-    if name not in registered:
-        raise InvalidInput(
-            f"unknown feature kind {name!r}; known kinds are {', '.join(sorted({*generic, *registered}))};"
-            " install the package that registers it."
-        )
-    kind: type[ConstraintFeature] = registered[name].load()
-    return kind
+_DEFAULTS: Mapping[str, Any] = {
+    "context_column": None,
+    "labels": (),
+    "n": None,
+    "pad": False,
+    "names": (),
+    "ground": _no_grounding,
+}
 
 
-def feature_from_dict(data: Mapping[str, Any]) -> ConstraintFeature:
-    """The feature that some `to_dict` described, of whatever kind."""
-    return feature_kind(str(data.get("kind"))).from_dict(data)
-
-
-def _generic_kinds() -> dict[str, type[ConstraintFeature]]:
-    from lcons_core.features import Counts, Existence, NgramContext, NgramLabels, Tuples
-
-    generic: tuple[type[ConstraintFeature], ...] = (
-        NgramLabels,
-        NgramContext,
-        Existence,
-        Counts,
-        Tuples,
-    )
-    return {kind.kind: kind for kind in generic}
-
-
-def _registered() -> dict[str, EntryPoint]:
-    from importlib.metadata import entry_points  # slow to import
-
-    return {entry.name: entry for entry in entry_points(group=ENTRY_POINTS)}
+def complete_kind(given: ConstraintFeature) -> None:
+    """Gives the kind of a feature the defaults of the members that it leaves out."""
+    for name, default in _DEFAULTS.items():
+        if not hasattr(given, name):
+            setattr(type(given), name, default)
 
 
 def checked_names(values: Iterable[str], what: str) -> tuple[str, ...]:

@@ -33,7 +33,11 @@ class Tuples:
 
     kind: ClassVar[str] = "tuples"
     scope: ClassVar[Scope] = Scope.LOCAL
-    column: ClassVar[str | None] = None
+    column: ClassVar[None] = None
+    context_column: ClassVar[None] = None
+    labels: ClassVar[tuple[str, ...]] = ()
+    n: ClassVar[None] = None
+    pad: ClassVar[bool] = False
     names: tuple[str, ...]
     values: tuple[tuple[str, ...], ...]
 
@@ -63,6 +67,10 @@ class Tuples:
                 )
             row[:] = [self.space.column(n, v) for n, v in zip(self.names, part, strict=True)]
         return SparsePsi.from_columns(columns, self.space.d)
+
+    def ground(self, structure: Any) -> None:
+        """None: tuples are not about the labels of one sequence."""
+        return None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""

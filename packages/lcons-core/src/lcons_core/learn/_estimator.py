@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core._arithmetic import Floats
 from lcons_core._errors import InvalidInput, MissingExtra
 from lcons_core._network import RectifierNetwork
 from lcons_core._psi import PsiRows, SparsePsi
+from lcons_core._types import Floats
 from lcons_core.learn._examples import LabelledExamples
 from lcons_core.learn._inputs import (
     checked_labels,

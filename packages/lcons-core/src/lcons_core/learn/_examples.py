@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core._arithmetic import Floats, finite_array
+from lcons_core._arithmetic import finite_array
 from lcons_core._errors import InvalidInput
 from lcons_core._instance import read_instances
 from lcons_core._psi import PsiRows, SparsePsi, as_psi
 from lcons_core._space import FeatureSpace
+from lcons_core._types import Floats
+from lcons_core.features._ngrams import SequenceFeature
 from lcons_core.features._protocol import ConstraintFeature
-from lcons_core.features._windows import SequenceFeature
 
 
 def fold(psi: Any, d: int, weights: Any = None, min_support: float = 1) -> PsiRows:

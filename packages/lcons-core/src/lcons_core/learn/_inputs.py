@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core._arithmetic import Floats
 from lcons_core._errors import InvalidInput, NotFitted
-from lcons_core._psi import Ints, PsiRows, SparsePsi, as_psi
+from lcons_core._psi import PsiRows, SparsePsi, as_psi
+from lcons_core._types import Floats, Ints
 
 # The columns of weights.
 INVALID, VALID = 0, 1

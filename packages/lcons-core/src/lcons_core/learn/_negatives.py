@@ -30,13 +30,15 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lcons_core._arithmetic import Floats, checked_array
+from lcons_core._arithmetic import checked_array
 from lcons_core._blocks import Kind
 from lcons_core._errors import InvalidInput, TooLarge, Unsupported
 from lcons_core._instance import Instance, read_instances
-from lcons_core._psi import Ints, PsiRows, SparsePsi
+from lcons_core._psi import PsiRows, SparsePsi
 from lcons_core._space import FeatureSpace
+from lcons_core._types import Floats, Ints
 from lcons_core.features import ConstraintFeature, Counts, Existence, NgramContext, SequenceFeature
+from lcons_core.features._protocol import complete_kind
 from lcons_core.learn._examples import fold
 
 MAX_NEGATIVES = 10**7
@@ -285,7 +287,6 @@ NEGATIVES: dict[str, Source] = {
     "perturb": lambda f, s, p, many, seed: perturbed_structures(f, s, f.labels, many, seed),
 }
 # What a feature must have for some of them.
-_NEEDS = {"relabel": "pad", "recast": "pad", "near": "pad", "apart": "contexts", "perturb": "labels"}
 
 
 def usual_negatives(feature: ConstraintFeature) -> str:
@@ -316,7 +317,13 @@ def negative_source(
 ) -> NegativeSource:
     """The source of that name, refused where it is not made for such a feature."""
     make = NEGATIVES[checked_negatives(name)]
-    if name in _NEEDS and not hasattr(feature, _NEEDS[name]):
+    complete_kind(feature)
+    fits = {
+        **dict.fromkeys(("relabel", "recast", "near"), isinstance(feature, SequenceFeature)),
+        "apart": feature.context_column is not None,
+        "perturb": bool(feature.labels),
+    }
+    if not fits.get(name, True):
         raise InvalidInput(
             f"expected negatives that fit the feature {feature.kind!r}, found {name!r}; its own are"
             f" {usual_negatives(feature)!r}."

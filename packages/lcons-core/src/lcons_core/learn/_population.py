@@ -40,6 +40,7 @@ from numpy.typing import NDArray
 
 from lcons_core._arithmetic import Floats
 from lcons_core._psi import Ints, SparsePsi
+from lcons_core.torch._margin import margin
 
 # A matrix product wins above this share of entries that are not zero, and where there are few of them.
 DENSE_SHARE = 0.25
@@ -220,9 +221,9 @@ class Population:
     def step(self, data: WeightedBatch, scale: float) -> None:
         """One step of Adam on the loss of a batch, times `scale`."""
         valid, invalid = self._weights(data)
-        active = data.batch.activations(self.theta).clamp_(min=0.0)
+        active = data.batch.activations(self.theta)
         by_unit = active.view(len(active), -1, self.K)
-        probability = by_unit.sum(2).sub_(1.0).mul_(-self.temperature).sigmoid_()
+        probability = margin(by_unit, in_place=True).mul_(self.temperature).sigmoid_()
         signal = torch.addcmul(valid, valid + invalid, probability, value=-1.0)
         active.sign_()
         by_unit.mul_(signal.mul_(scale * self.temperature).unsqueeze(2))
@@ -246,16 +247,16 @@ class Population:
         active = torch.zeros(self.theta.shape[1], dtype=torch.bool)
         for piece in data:
             valid, invalid = self._weights(piece)
-            hidden = piece.batch.activations(self.theta).clamp_(min=0.0)
+            hidden = piece.batch.activations(self.theta)
             by_unit = hidden.view(len(hidden), -1, self.K)
-            margin = 1.0 - by_unit.sum(2)
-            logits = self.temperature * margin
-            accepted = margin >= 0
+            margins = margin(by_unit, in_place=True)
+            logits = self.temperature * margins
+            accepted = margins >= 0
             right += torch.where(accepted, valid, invalid).sum(0)
             missed += torch.where(accepted, invalid, 0.0).sum(0)
             softplus = torch.nn.functional.softplus(logits)
             loss += ((valid + invalid) * softplus - valid * logits).sum(0)
-            for weight, signed in ((valid, margin), (invalid, -margin)):
+            for weight, signed in ((valid, margins), (invalid, -margins)):
                 worst = torch.where(weight > 0, signed, torch.inf).amin(0)
                 clearance = torch.minimum(clearance, worst)
             by_unit.mul_((invalid > 0).unsqueeze(2))

@@ -100,8 +100,10 @@ class Recipe:
     caution: positives weigh so many times as much as negatives in all; a large one rejects less.
     class_weight: "balanced", (of an invalid, of a valid example), or None; it excludes a caution.
 
-    The training, as `ConstraintLearner` describes it, with several `hidden`, `learning_rate` or `decay` to
-    choose from by cross-validation; `folds` are its cv. hidden: "doubled" too, as the module says.
+    The training, as `ConstraintLearner` describes it:
+    hidden, learning_rate, decay: several are chosen from by cross-validation in `folds`. hidden: "doubled"
+    too, as the module says.
+    epochs, restarts, temperature, patience, batch_size, seed.
 
     `name` is what files and tables call the constraint.
 

@@ -28,9 +28,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from lcons_core._arithmetic import Floats, round_dyadic
+from lcons_core._arithmetic import round_dyadic
 from lcons_core._network import RectifierNetwork
 from lcons_core._psi import PsiRows, SparsePsi
+from lcons_core._types import Floats
 from lcons_core.learn._inputs import INVALID, VALID, accuracy
 from lcons_core.learn._population import Batch, Evaluation, Member, Population, WeightedBatch, make_batches
 from lcons_core.learn._settings import Progress

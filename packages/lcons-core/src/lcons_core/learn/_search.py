@@ -18,9 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core._arithmetic import Floats
 from lcons_core._errors import InvalidInput
-from lcons_core._psi import Ints, PsiRows
+from lcons_core._psi import PsiRows
+from lcons_core._types import Floats, Ints
 from lcons_core.learn._inputs import INVALID, VALID, accuracy
 from lcons_core.learn._population import Member
 from lcons_core.learn._schedule import Settings, Trained, train

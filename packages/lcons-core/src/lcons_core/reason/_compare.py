@@ -5,8 +5,17 @@
     UNDECIDED    neither; drawing and searching found no witness, which proves nothing
 
 Up to `limit` points the whole domain is enumerated and the counts are exact. Above it a closed-form proof
-of equality is tried, then a witness is searched for (`witnesses.py`). Every verdict is exact
-(`domain.py`): floats steer, they do not decide.
+of equality is tried, then a witness is searched for. Every verdict is exact: floats steer, they do not
+decide.
+
+Equal for sure are two networks with the same units: a unit that is never active counts for nothing, and
+units are compared by their values on the domain, so a constant that moves between a one-hot block and the
+bias changes nothing. Equal for sure are two systems of rows of which each implies the other row by row
+(`_dominance.py`).
+
+Candidates for a difference are drawn points, points near both boundaries, points climbed to
+min(margin_a, -margin_b) and the reverse, and points in and beside the boxes of rules. A candidate proves a
+difference once both verdicts on it are exact; no number of candidates proves equality.
 
 Paper: Appendix C.4 compares learned with designed constraints by enumerating all pairs.
 Not in the paper: counts, witnesses, and domains that are too large to enumerate.
@@ -14,7 +23,6 @@ Not in the paper: counts, witnesses, and domains that are too large to enumerate
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -22,27 +30,16 @@ from typing import Any
 import numpy as np
 
 from lcons_core._arithmetic import many
-from lcons_core._constraint import LearnedConstraint
-from lcons_core._errors import InvalidInput, LconsError
-from lcons_core._inequalities import LinearInequalities
-from lcons_core._network import Conjunction, Network, RectifierNetwork
-from lcons_core._psi import Ints
+from lcons_core._errors import LconsError
+from lcons_core._inequalities import LinearInequalities, check_width, least_values, points_at
+from lcons_core._network import RectifierNetwork
+from lcons_core._pointset import PointSet
 from lcons_core._space import FeatureSpace
-from lcons_core.reason._points import (
-    ENUMERATION_LIMIT,
-    AnyPoints,
-    Bools,
-    check_width,
-    points_at,
-    scan,
-    verdicts,
-)
-from lcons_core.reason._rules import Rules
-from lcons_core.reason._simplify import SimplifiedRows, common_space
-from lcons_core.reason._witnesses import candidates, proof_of_equality
-
-Comparable = LearnedConstraint | Network | LinearInequalities | SimplifiedRows | Rules
-Progress = Callable[[int, int], None]
+from lcons_core._types import Bools, Floats, Ints, OnProgress
+from lcons_core.reason._domain import drawn_points
+from lcons_core.reason._dominance import singly_implied
+from lcons_core.reason._points import ENUMERATION_LIMIT, climb, near_boundary, scan
+from lcons_core.reason._simplify import common_space
 
 
 class Outcome(StrEnum):
@@ -116,18 +113,18 @@ class Comparison:
 
 
 def compare(
-    a: Comparable,
-    b: Comparable,
+    a: PointSet,
+    b: PointSet,
     space: FeatureSpace | None = None,
     *,
     limit: int = ENUMERATION_LIMIT,
     witnesses: int = 10,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: OnProgress | None = None,
 ) -> Comparison:
     """Whether a and b accept the same points of one space; proved where the outcome is not UNDECIDED.
 
-    >>> from lcons_core._space import one_hot
+    >>> from lcons_core import RectifierNetwork, Rules, one_hot
     >>> source, relation = one_hot("source", ["Person", "Place"]), one_hot("relation", ["NoRel", "Kill"])
     >>> pair = FeatureSpace([source, relation])
     >>> learned = RectifierNetwork([[-3.0, 0.5, -1.0, 2.0]], [-1.0])
@@ -136,8 +133,8 @@ def compare(
     >>> print(compare(learned, Rules(pair)))
     different: 1 of 4 points; only B accepts source Place, relation Kill
     """
-    space = common_space(space, a, b)
-    sets = (_points(a), _points(b))
+    sets = (a, b)
+    space = common_space(space, *sets)
     for points in sets:
         check_width(points, space)
     if space.size > limit:
@@ -152,7 +149,7 @@ def compare(
                 progress(int(flat[-1]) + 1, space.size)
         return tally.result(complete=True, how=f"all {tally.points:,} points enumerated")
     found = candidates(*sets, space, np.random.default_rng(seed))
-    tally.add(found, *(verdicts(points, space, found) for points in sets))
+    tally.add(found, *(points.verdicts(space, found) for points in sets))
     return tally.result(
         complete=False,
         how=f"no difference at {tally.points:,} of {many(space.size)} points, drawn and searched near both"
@@ -202,19 +199,6 @@ class _Tally:
         )
 
 
-def _points(constraint: Any) -> AnyPoints:
-    if isinstance(constraint, LearnedConstraint):
-        return constraint.network
-    if isinstance(constraint, SimplifiedRows):
-        return constraint.rows
-    if isinstance(constraint, RectifierNetwork | Conjunction | LinearInequalities | Rules):
-        return constraint
-    raise InvalidInput(
-        "a learned constraint, a network, rows, simplified rows or Rules were expected, found"
-        f" {type(constraint).__name__}; give designed constraints as Rules(space, forbidden=[...])."
-    )
-
-
 def in_words(witness: dict[str, Any]) -> str:
     """A point by name (`space.describe`) as text: "source Person, relation Kill"."""
     words = []
@@ -225,3 +209,62 @@ def in_words(witness: dict[str, Any]) -> str:
             value = "{" + " ".join(value) + "}"
         words.append(f"{block} {value}")
     return ", ".join(words)
+
+
+PROOF_ROWS = 2**11
+DRAWN = 2**14
+CLIMBED = 2**8
+
+
+def proof_of_equality(a: PointSet, b: PointSet, space: FeatureSpace) -> str | None:
+    """Why a and b are the same set, where a closed form shows it."""
+    units = [_units(points, space) for points in (a, b)]
+    if units[0] is not None and units[0] == units[1]:
+        return "both have the same units on this space, in some order"
+    rows_a, rows_b = _rows(a), _rows(b)
+    if rows_a is None or rows_b is None:
+        return None
+    implied = singly_implied(rows_b, rows_a, space).all() and singly_implied(rows_a, rows_b, space).all()
+    return "each row of one is implied by a row of the other" if implied else None
+
+
+def candidates(a: PointSet, b: PointSet, space: FeatureSpace, rng: np.random.Generator) -> Ints:
+    """Distinct assignments where a and b may differ."""
+    starts = drawn_points(space, CLIMBED, rng)
+    found = [drawn_points(space, DRAWN, rng), starts]
+    for inside, outside in ((a, b), (b, a)):
+
+        def difference(p: Ints, inside: PointSet = inside, outside: PointSet = outside) -> Floats:
+            return np.minimum(inside.margins(space, p), -outside.margins(space, p))
+
+        found.append(climb(space, starts, difference))
+        found.append(near_boundary(inside, space, 2 * CLIMBED, rng))
+        found.append(climb(space, found[-1], difference))
+        found += inside.landmarks(rng)
+    return np.unique(np.concatenate(found), axis=0)
+
+
+def _units(points: PointSet, space: FeatureSpace) -> list[list[bytes]] | None:
+    """For each part its units that can be active, by their values on the domain, in a canonical order."""
+    networks = points.networks()
+    return sorted(sorted(_unit_keys(part, space)) for part in networks) if networks else None
+
+
+def _unit_keys(part: RectifierNetwork, space: FeatureSpace) -> list[bytes]:
+    rows = np.column_stack([part.W, part.b])
+    if not part.error_bound(space):
+        active = least_values(space, -part.W, -part.b) < 0
+        tables = [axis.table(part.W[active]) for axis in space.axes]
+        first = part.b[active] + np.sum([table[0] for table in tables], axis=0)
+        rows = np.column_stack([*((table - table[0]).T for table in tables), first])
+    return [(row + 0.0).tobytes() for row in rows]
+
+
+def _rows(points: PointSet) -> LinearInequalities | None:
+    """Few exact rows of the same set, where there are such."""
+    if points.networks() and points.rounded:
+        return None
+    try:
+        return points.inequalities(PROOF_ROWS)
+    except LconsError:
+        return None  # too many, or rules without rows: about counts, or too many points to complement

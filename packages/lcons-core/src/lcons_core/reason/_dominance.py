@@ -23,18 +23,18 @@ Not in the paper.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core._arithmetic import Floats, exponent, rounding_bound
-from lcons_core._inequalities import LinearInequalities
-from lcons_core._psi import Ints
+from lcons_core._arithmetic import exponent, rounding_bound
+from lcons_core._inequalities import LinearInequalities, points_at, row_reach
+from lcons_core._pointset import PointSet
 from lcons_core._space import FeatureSpace
-from lcons_core.reason._points import Bools, PointSet, points_at, row_reach, row_verdicts, scan
+from lcons_core._types import Bools, Floats, Ints, OnProgress
+from lcons_core.reason._points import scan
 
 PROBES = 12
 
@@ -173,7 +173,7 @@ def irredundant_rows(
     rows: LinearInequalities,
     space: FeatureSpace,
     reference: PointSet,
-    progress: Callable[[int, int], None] | None = None,
+    progress: OnProgress | None = None,
 ) -> Ints:
     """The positions of rows that reject what `reference` (the set of all rows) rejects, none superfluous."""
     cover = _Cover(rows, space)
@@ -210,7 +210,7 @@ class _Cover:
     def extend(self, flat: Ints, stored: int) -> None:
         """Chooses rows until every rejected point among these is met; stores at most `stored` patterns."""
         points = points_at(self.space, flat)
-        violated = ~row_verdicts(self.rows, self.space, points)
+        violated = ~self.rows.satisfied_at(self.space, points)
         violated = violated[violated.any(1) & ~violated[:, self.chosen].any(1)]
         if not len(violated):
             return

@@ -1,17 +1,14 @@
-"""Exact verdicts on points of a finite domain, given as value indices instead of vectors.
+"""The points of a finite domain: all of them with the exact verdict of every set, or those near a boundary.
 
-    a = b + sum over axes of axis.table(W)[v]
+Points near the boundary of a set, on both sides: by drawing, climbing, closed forms and walking.
 
-so a point costs one gather and one addition an axis. Verdicts are those of rational arithmetic:
-floats decide where they clear the rounding bound (always, for dyadic weights), rationals the rest.
+From drawn points, every axis in turn takes the value that makes an objective largest, until nothing
+improves: on one side of the boundary, nearest to it; or with min(margin_a, -margin_b) at a point that a
+accepts and b rejects. Some starts are extremes of units and rows, which have a closed form axis by axis.
+Between an accepted and a rejected point, changing one axis after another passes two neighbours that differ in
+one axis, one accepted and one rejected; bisection finds them.
 
-All points of a finite domain, with the exact verdict of every set.
-
-The axes are split into a head and a tail, and each part is added up once,
-
-    a(head, tail) = (b + sum over head axes) + (sum over tail axes)
-
-so a point costs one addition a unit however many axes there are. Verdicts are those of `domain.py`.
+Floats only steer: whoever uses a point decides on it exactly.
 
 Not in the paper.
 """
@@ -20,125 +17,37 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core._arithmetic import Floats, exponent, rounding_bound
-from lcons_core._blocks import Axis
 from lcons_core._errors import InvalidInput
-from lcons_core._inequalities import LinearInequalities
-from lcons_core._network import Conjunction, Network, RectifierNetwork
-from lcons_core._psi import Ints
+from lcons_core._inequalities import check_width, points_at
+from lcons_core._pointset import PointSet
 from lcons_core._space import FeatureSpace
+from lcons_core._types import Bools, Floats, Ints
+from lcons_core.reason._domain import drawn_points
 
 ENUMERATION_LIMIT = 10**7
-
-Bools = NDArray[np.bool_]
-PointSet = Network | LinearInequalities
-
-
-class NamedPoints(Protocol):
-    """A set that decides on value indices itself, such as rules by name."""
-
-    @property
-    def d(self) -> int:
-        """The length of psi."""
-        ...
-
-    def contains(self, assignments: Ints) -> Bools:
-        """Which assignments (N, axes) belong to it."""
-        ...
-
-
-AnyPoints = PointSet | NamedPoints
-
-
-def verdicts(points: AnyPoints, space: FeatureSpace, assignments: Ints) -> Bools:
-    """Which of the assignments (N, axes) belong to the set `points`, exactly."""
-    check_width(points, space)
-    if isinstance(points, LinearInequalities):
-        return np.all(row_verdicts(points, space, assignments), axis=1)
-    if not isinstance(points, RectifierNetwork | Conjunction):
-        return points.contains(assignments)
-    accepted = np.ones(len(assignments), dtype=np.bool_)
-    for part in points.parts:
-        accepted &= network_verdicts(part, space, assignments)
-    return accepted
-
-
-def row_verdicts(rows: LinearInequalities, space: FeatureSpace, assignments: Ints) -> Bools:
-    """Which rows hold at which assignments: (N, M), exactly."""
-    values = affine(space, rows.coefficients, rows.bias, assignments)
-    holds = values >= 0
-    bound = row_bound(rows, space) or -1.0
-    for i in np.flatnonzero((~(np.abs(values) > bound)).any(1)):
-        holds[i] = rows.satisfied(space.vectors(assignments[i : i + 1])[0])
-    return holds
-
-
-def affine(space: FeatureSpace, W: Floats, b: Floats, assignments: Ints) -> Floats:
-    """`W psi + b` (N, M) at assignments (N, axes), for W (M, d)."""
-    total = np.broadcast_to(b, (len(assignments), len(b))).copy()
-    for axis, values in zip(space.axes, assignments.T, strict=True):
-        total += axis.table(W)[values]
-    return total
-
-
-def row_reach(space: FeatureSpace, W: Floats) -> Floats:
-    """(M,) the largest sum of absolute contributions that any point can give a row of W."""
-    reach = np.zeros(len(W))
-    for axis in space.axes:
-        reach += np.abs(axis.table(W)).max(0)
-    return reach
-
-
-def least_values(space: FeatureSpace, W: Floats, b: Floats) -> Floats:
-    """(M,) the minimum of `W psi + b` over the product of axes, block by block, in closed form."""
-    least = b.copy()
-    for axis in space.axes:
-        least += axis.table(W).min(0)
-    return least
-
-
-def row_bound(rows: LinearInequalities, space: FeatureSpace) -> float:
-    """How far a float value of a row can be off anywhere on the domain; 0.0 where all are exact."""
-    reach = row_reach(space, rows.coefficients) + np.abs(rows.bias)
-    q = exponent(rows.coefficients, rows.bias)
-    return rounding_bound(float(reach.max(initial=0.0)), len(space.axes) + 1, q)
-
-
-def margin_bound(part: RectifierNetwork, space: FeatureSpace) -> float:
-    """How far a float margin can be off anywhere on the domain; 0.0 where all are exact."""
-    total = 1.0 + row_reach(space, part.W).sum() + np.abs(part.b).sum()
-    return rounding_bound(float(total), len(space.axes) + part.K + 1, part.exponent)
-
-
-def check_width(points: AnyPoints, space: FeatureSpace) -> None:
-    """Raises where the set and the space do not have the same d."""
-    if points.d != space.d:
-        raise InvalidInput(
-            f"the space has {space.d} columns but the constraint has {points.d}; pass the space"
-            " it was learned on."
-        )
-
-
-def network_verdicts(part: RectifierNetwork, space: FeatureSpace, assignments: Ints) -> Bools:
-    margin = 1.0 - np.maximum(affine(space, part.W, part.b, assignments), 0.0).sum(1)
-    accepted: Bools = margin >= 0
-    bound = margin_bound(part, space) or -1.0
-    for i in np.flatnonzero(~(np.abs(margin) > bound)):
-        accepted[i] = part.rational_margin(space.vectors(assignments[i : i + 1])[0]) >= 0
-    return accepted
-
 
 _CHUNK = 1 << 14  # points at a time: one unit's activations stay in the cache
 _TABLE = 1 << 22  # numbers in the head and tail sums of one set
 
 
+def space_of(points: PointSet, space: FeatureSpace | None) -> FeatureSpace:
+    """The space of a set that knows the names of its columns, else the given one."""
+    space = points.space or space
+    if space is None:
+        raise InvalidInput(
+            f"a {type(points).__name__} does not know the names of its columns; pass space=..., or a"
+            " LearnedConstraint."
+        )
+    check_width(points, space)
+    return space
+
+
 def enumerate_verdicts(
-    sets: Sequence[AnyPoints], space: FeatureSpace, chunk: int = _CHUNK
+    sets: Sequence[PointSet], space: FeatureSpace, chunk: int = _CHUNK
 ) -> Iterator[tuple[Ints, list[Bools]]]:
     """All points of the domain, chunk by chunk, with the verdict of every set."""
     for flat, accepted in scan(sets, space, chunk):
@@ -146,7 +55,7 @@ def enumerate_verdicts(
 
 
 def scan(
-    sets: Sequence[AnyPoints], space: FeatureSpace, chunk: int = _CHUNK
+    sets: Sequence[PointSet], space: FeatureSpace, chunk: int = _CHUNK
 ) -> Iterator[tuple[Ints, list[Bools]]]:
     """As `enumerate_verdicts`, but points come as positions in the product of axes.
 
@@ -154,14 +63,14 @@ def scan(
     """
     for points in sets:
         check_width(points, space)
-    widest = max((_unit_count(points) for points in sets), default=1)
+    widest = max((points.width for points in sets), default=1)
     chunk = max(1, min(chunk, _TABLE // widest))
     shape = [len(axis) for axis in space.axes]
     split = len(shape) - 1
     while split and math.prod(shape[split - 1 :]) <= chunk:
         split -= 1
     tail = math.prod(shape[split:])
-    deciders = [_decider(points, space, split) for points in sets]
+    deciders = [points.decider(space, split) for points in sets]
     heads = max(1, chunk // tail)
     for head in range(0, space.size // tail, heads):
         rows = np.arange(head, min(head + heads, space.size // tail))
@@ -175,93 +84,132 @@ def scan(
             yield flat, accepted
 
 
-def points_at(space: FeatureSpace, flat: Ints) -> Ints:
-    """Value indices (N, axes) of the points at these positions of the product of axes."""
-    shape = tuple(len(axis) for axis in space.axes)
-    return np.stack(np.unravel_index(flat, shape), axis=1).astype(np.int64)
+Objective = Callable[[Ints], Floats]
+
+# A space of no more points is searched whole.
+WHOLE = 1024
+EXTREMES = 64
 
 
-Decider = Callable[[Ints, slice, Ints], Bools]
+def drawn_around(space: FeatureSpace, centres: Ints, number: int, rng: np.random.Generator) -> Ints:
+    """At most `number` mixtures of two of the centres, every other one with one axis drawn anew."""
+    one, other = (centres[rng.integers(0, len(centres), number)] for _ in range(2))
+    points = np.where(rng.random(one.shape) < rng.random((number, 1)), one, other)
+    sizes = np.array([len(axis) for axis in space.axes])
+    changed = np.arange(0, number, 2)
+    axes = rng.integers(0, len(sizes), len(changed))
+    points[changed, axes] = rng.integers(0, sizes[axes])
+    return points[space.possible(points)]
 
 
-def _decider(points: AnyPoints, space: FeatureSpace, split: int) -> Decider:
-    """A function of head positions, a slice of the tail and the points they make: the verdicts."""
-    if isinstance(points, LinearInequalities):
-        return _row_decider(points, space, split)
-    if isinstance(points, RectifierNetwork | Conjunction):
-        parts = [_network_decider(part, space, split) for part in points.parts]
-        return lambda head, tail, flat: np.all([part(head, tail, flat) for part in parts], axis=0)
-    return lambda head, tail, flat: points.contains(points_at(space, flat))
+def climb(space: FeatureSpace, starts: Ints, objective: Objective, sweeps: int = 4) -> Ints:
+    """The starts, each moved one axis at a time to where the objective is largest."""
+    points = starts.copy()
+    best = objective(points)
+    for _ in range(sweeps):
+        before = best
+        for i, axis in enumerate(space.axes):
+            for value in range(len(axis)):
+                moved = points.copy()
+                moved[:, i] = value
+                found = objective(moved)
+                better = (found > best) & space.possible(moved)
+                points[better, i] = value
+                best = np.where(better, found, best)
+        if np.array_equal(before, best):
+            break
+    return points
 
 
-def _network_decider(part: RectifierNetwork, space: FeatureSpace, split: int) -> Decider:
-    low, bound = _sums(space.axes[split:], part.W), margin_bound(part, space)
+def near_boundary(points: PointSet, space: FeatureSpace, number: int, rng: np.random.Generator) -> Ints:
+    """At most `number` assignments near the boundary, on both sides of it where both were found.
 
-    def decide(head: Ints, tail: slice, flat: Ints) -> Bools:
-        high = _sums_at(space.axes[:split], part.W, head) + part.b[:, None]
-        total = np.zeros((len(head), tail.stop - tail.start))
-        activation = np.empty_like(total)
-        for k in range(part.K):
-            np.add.outer(high[k], low[k, tail], out=activation)
-            np.maximum(activation, 0.0, out=activation)
-            total += activation
-        accepted: Bools = (total <= 1.0).ravel()
-        if bound:
-            near = np.flatnonzero(np.abs(1.0 - total.ravel()) <= bound)
-            accepted[near] = network_verdicts(part, space, points_at(space, flat[near]))
-        return accepted
+    A side is missed only if neither drawing nor climbing from drawn points and extremes gets there; a space
+    of at most 1,024 points is searched whole.
+    """
 
-    return decide
+    def margin(p: Ints) -> Floats:
+        return points.margins(space, p)
 
-
-def _row_decider(rows: LinearInequalities, space: FeatureSpace, split: int) -> Decider:
-    low, bound = _sums(space.axes[split:], rows.coefficients), row_bound(rows, space)
-    least = low.min(1)
-
-    def decide(head: Ints, tail: slice, flat: Ints) -> Bools:
-        high = _sums_at(space.axes[:split], rows.coefficients, head) + rows.bias[:, None]
-        # A value above the bound is safe in floats; rows that no point here can bring below it are
-        # left out, and each row is asked only about the points that all rows before it left open.
-        worst = high.min(1) + least
-        order = np.flatnonzero(worst <= bound)
-        order = order[np.argsort(worst[order])]
-        open_ = np.arange(flat.size)
-        unsure = np.zeros(flat.size, dtype=np.bool_)
-        for first in range(0, len(order), 8):
-            h, t = np.divmod(open_, tail.stop - tail.start)
-            some = order[first : first + 8, None]
-            value = (high[some, h] + low[some, t + tail.start]).min(0)
-            unsure[open_[np.abs(value) <= bound]] |= bound > 0
-            open_ = open_[value >= -bound]
-        accepted = np.zeros(flat.size, dtype=np.bool_)
-        accepted[open_] = True
-        near = open_[unsure[open_]]
-        if near.size:
-            accepted[near] = row_verdicts(rows, space, points_at(space, flat[near])).all(1)
-        return accepted
-
-    return decide
+    known = _known(points, space, number, rng)
+    starts = known[rng.integers(0, len(known), -(-number // 2))] if len(known) else known
+    half = -(-len(starts) // 2)
+    inside = climb(space, starts[:half], lambda p: _just(margin(p), 1.0), 2)
+    outside = climb(space, starts[half:], lambda p: _just(margin(p), -1.0), 2)
+    found = np.concatenate([inside, outside])
+    accepted, rejected = (_on_side(margin, np.concatenate([found, known]), side) for side in (1.0, -1.0))
+    if not len(accepted):
+        accepted = _on_side(margin, climb(space, known[-EXTREMES:], margin), 1.0)
+    if not len(rejected):
+        rejected = _on_side(margin, climb(space, known[-EXTREMES:], lambda p: -margin(p)), -1.0)
+    if not len(accepted) or not len(rejected):
+        return np.concatenate([found, accepted[:1], rejected[:1]])[-number:]
+    pairs = max(1, (number - len(found)) // 2)
+    first, last = (side[rng.integers(0, len(side), pairs)] for side in (accepted, rejected))
+    walked = np.concatenate(_walk(margin, first, last, rng))
+    possible = walked[space.possible(walked)]
+    # The two ends come last, so that both sides stay even where no step between them is possible.
+    return np.concatenate([found, possible, accepted[:1], rejected[:1]])[-number:]
 
 
-def _sums(axes: Sequence[Axis], W: Floats) -> Floats:
-    """(M, points) what all combinations of the axes' values add to `W psi`."""
-    total = np.zeros((len(W), 1))
-    for axis in axes:
-        points = total.shape[1] * len(axis)
-        total = (total[:, :, None] + axis.table(W).T[:, None, :]).reshape(len(W), points)
-    return total
+def _just(margin: Floats, side: float) -> Floats:
+    """Largest for the smallest margin on that side; on the other side, larger the nearer."""
+    right = margin >= 0 if side > 0 else margin < 0
+    return np.where(right, 1.0 / (1.0 + np.abs(margin)), -np.abs(margin))
 
 
-def _sums_at(axes: Sequence[Axis], W: Floats, positions: Ints) -> Floats:
-    """(M, N) what the combinations at these positions add to `W psi`."""
-    total = np.zeros((len(W), len(positions)))
-    for axis in reversed(axes):
-        total += axis.table(W)[positions % len(axis)].T
-        positions = positions // len(axis)
-    return total
+def _on_side(margin: Objective, points: Ints, side: float) -> Ints:
+    values = margin(points)
+    return points[values >= 0 if side > 0 else values < 0]
 
 
-def _unit_count(points: AnyPoints) -> int:
-    if isinstance(points, LinearInequalities):
-        return max(1, len(points))
-    return points.K if isinstance(points, RectifierNetwork | Conjunction) else 1
+def _known(points: PointSet, space: FeatureSpace, number: int, rng: np.random.Generator) -> Ints:
+    """All points of a small space, else drawn ones; the extremes last."""
+    if space.size <= WHOLE:
+        return np.concatenate(list(space.points()))
+    extremes = _extremes(points, space)
+    return np.concatenate([drawn_points(space, number, rng), extremes[space.possible(extremes)]])
+
+
+def _extremes(points: PointSet, space: FeatureSpace) -> Ints:
+    """Assignments where nothing is there, where each axis is lowest or highest, and where a unit or a row,
+    and the sums of the units of a part, are smallest or largest."""
+    empty = [int(np.argmin(np.abs(axis.coefficients))) for axis in space.axes]
+    found = [[empty, [0] * len(space.axes), [len(axis) - 1 for axis in space.axes]]]
+    for form in points.directions(EXTREMES // 4):
+        tables = [axis.table(form) for axis in space.axes]
+        found.append(np.stack([table.argmin(0) for table in tables], axis=1).tolist())
+        found.append(np.stack([table.argmax(0) for table in tables], axis=1).tolist())
+    return np.concatenate([np.array(some, dtype=np.int64) for some in found])
+
+
+def _walk(margin: Objective, accepted: Ints, rejected: Ints, rng: np.random.Generator) -> tuple[Ints, Ints]:
+    """For each pair two points that differ in one axis by one step, the first accepted, the second not."""
+    rank = rng.permuted(np.broadcast_to(np.arange(accepted.shape[1]), accepted.shape), axis=1)
+
+    def part_of_the_way(steps: Ints) -> Ints:
+        return np.where(rank < steps[:, None], rejected, accepted)
+
+    last = _last_accepted(margin, part_of_the_way, np.full(len(accepted), accepted.shape[1]))
+    before, after = part_of_the_way(last), part_of_the_way(last + 1)
+    # The axis that changed may have many values between: the same along it.
+    rows, axis = np.arange(len(before)), np.argmax(rank == last[:, None], axis=1)
+    low, high = before[rows, axis], after[rows, axis]
+
+    def part_of_the_axis(steps: Ints) -> Ints:
+        moved = before.copy()
+        moved[rows, axis] = low + np.sign(high - low) * steps
+        return moved
+
+    last = _last_accepted(margin, part_of_the_axis, np.abs(high - low))
+    return part_of_the_axis(last), part_of_the_axis(last + 1)
+
+
+def _last_accepted(margin: Objective, at: Callable[[Ints], Ints], length: NDArray[np.int64]) -> Ints:
+    """(N,) a step that is accepted while the next one is not: step 0 is accepted, the last is not."""
+    low, high = np.zeros_like(length), length.copy()
+    while bool((high - low > 1).any()):
+        middle = (low + high) // 2
+        holds = margin(at(middle)) >= 0
+        low, high = np.where(holds, middle, low), np.where(holds, high, middle)
+    return low

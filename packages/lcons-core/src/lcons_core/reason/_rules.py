@@ -1,7 +1,7 @@
-"""Rules by name: a box of the domain, and the rectifier network that forbids boxes.
+"""Rules by name: designed constraints, and the rectifier network that forbids boxes.
 
-A box fixes some axes to sets of values and leaves the others free. With m fixed axes and the linear
-indicators i_1, ..., i_m of "axis j has one of its values", the single unit
+With m fixed axes of a box and the linear indicators i_1, ..., i_m of "axis j has one of its values", the
+single unit
 
     a = 2 (i_1 + ... + i_m) - 2 (m - 1)        (2 inside the box, at most 0 outside)
 
@@ -13,89 +13,22 @@ Not in the paper: designed constraints as rectifier networks.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from lcons_core._arithmetic import Floats
-from lcons_core._blocks import Kind
-from lcons_core._errors import InvalidInput, TooLarge, Unsupported
-from lcons_core._inequalities import LinearInequalities
+from lcons_core._errors import TooLarge, Unsupported
+from lcons_core._inequalities import Decider, LinearInequalities, PsiSet, points_at
 from lcons_core._network import RectifierNetwork
-from lcons_core._psi import Ints, SparsePsi
+from lcons_core._psi import Psi, SparsePsi
 from lcons_core._space import FeatureSpace
-from lcons_core.reason._points import Bools
+from lcons_core._types import Bools, Floats, Ints
+from lcons_core.reason._domain import Box, drawn_points, indicator
 
 MAX_ALLOWED_POINTS = 10**5
-
-
-@dataclass(frozen=True)
-class Box:
-    """(axis, values) conditions, in the order of the space's axes; a point is inside iff all hold."""
-
-    conditions: tuple[tuple[str, tuple[str, ...]], ...]
-
-    @classmethod
-    def of(cls, space: FeatureSpace, assignment: Mapping[str, Any]) -> Box:
-        """A box from names.
-
-        One-hot block: a value or a collection of values. Binary block: a collection of names that hold, or a
-        mapping from names to truth values. Count block: a mapping from names to a number or several.
-        """
-        chosen: dict[str, set[str]] = {}
-        for name, given in assignment.items():
-            for axis_name, values in _conditions(space, name, given):
-                chosen[axis_name] = {str(value) for value in values}
-        if not chosen:
-            raise InvalidInput("a rule needs at least one condition, found none; name a block and a value.")
-        conditions = []
-        for axis_name, wanted in chosen.items():
-            axis = space.axes[space.axis_index(axis_name)]
-            unknown = sorted(wanted - set(axis.values))
-            if unknown or not wanted:
-                raise InvalidInput(
-                    f"unknown value {unknown[0]!r} for {axis_name!r}; it is one of"
-                    f" {', '.join(axis.values[:12])}{' ...' if len(axis) > 12 else ''}."
-                    if unknown
-                    else f"no values given for {axis_name!r}; name at least one."
-                )
-            conditions.append((axis_name, tuple(v for v in axis.values if v in wanted)))
-        return cls(tuple(sorted(conditions, key=lambda c: space.axis_index(c[0]))))
-
-    def contains(self, space: FeatureSpace, assignments: Ints) -> Bools:
-        """Which assignments (N, axes) are inside."""
-        inside = np.ones(len(assignments), dtype=np.bool_)
-        for name, values in self.conditions:
-            i = space.axis_index(name)
-            member = np.isin(space.axes[i].values, values)
-            inside &= member[assignments[:, i]]
-        return inside
-
-    def to_dict(self) -> dict[str, list[str]]:
-        """Plain data: axis -> values."""
-        return {name: list(values) for name, values in self.conditions}
-
-
-def indicator(space: FeatureSpace, axis_name: str, values: Collection[str]) -> tuple[Floats, float]:
-    """(w, c) with `w . psi + c` = 1 where the axis has one of `values`, else 0."""
-    axis = space.axes[space.axis_index(axis_name)]
-    block = space.block(axis.block)
-    w, c = np.zeros(space.d), 0.0
-    if block.kind is Kind.COUNT:
-        raise Unsupported(
-            f"{axis_name!r} is a count: a set of counts is not linear in psi; write the inequality itself."
-        )
-    for v, value in enumerate(axis.values):
-        if value not in values:
-            continue
-        if axis.coefficients[v]:
-            w[axis.columns[v]] += 1.0
-        else:
-            w[axis.columns[axis.coefficients > 0]] -= 1.0
-            c += 1.0
-    return w, c
+BOXES = 2**7
 
 
 def forbid_boxes(space: FeatureSpace, boxes: Iterable[Box]) -> RectifierNetwork:
@@ -129,7 +62,7 @@ def allow_only(space: FeatureSpace, allowed: Iterable[Mapping[str, Any]]) -> Rec
 
 
 @dataclass(frozen=True)
-class Rules:
+class Rules(PsiSet):
     """Designed constraints by name: no point of a `forbidden` box, and only those of `allowed` ones.
 
     >>> from lcons_core._space import one_hot
@@ -142,6 +75,7 @@ class Rules:
     space: FeatureSpace
     forbidden: tuple[Box, ...]
     allowed: tuple[Box, ...] | None
+    rounded: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -180,11 +114,50 @@ class Rules:
             accepted &= _inside_some(self.space, self.allowed, assignments)
         return accepted
 
-    def accepts(self, psi: Any) -> Any:
-        """Whether the rules accept psi: a bool for one psi, (N,) for many."""
-        single = not isinstance(psi, SparsePsi) and np.ndim(psi) == 1
-        accepted = self.contains(self.space.assignments(np.atleast_2d(psi) if single else psi))
-        return bool(accepted[0]) if single else accepted
+    @property
+    def width(self) -> int:
+        """How many numbers a verdict on one point takes."""
+        return 1
+
+    @property
+    def cost(self) -> int:
+        """About what a verdict on one point costs, in hidden units."""
+        return 4 * (len(self.forbidden) + len(self.allowed or ()))
+
+    def margins(self, space: FeatureSpace, assignments: Ints) -> Floats:
+        """(N,) +1 at assignments (N, axes) that the rules accept, -1 at others."""
+        return np.where(self.contains(assignments), 1.0, -1.0)
+
+    def verdicts(self, space: FeatureSpace, assignments: Ints) -> Bools:
+        """(N,) which assignments (N, axes) the rules accept."""
+        return self.contains(assignments)
+
+    def decider(self, space: FeatureSpace, split: int) -> Decider:
+        """A function that decides on blocks of points."""
+        return lambda head, tail, flat: self.contains(points_at(space, flat))
+
+    def inequalities(self, most: int | None = None) -> LinearInequalities:
+        """The same points of the space as rows, one a box; refused where they are more than `most`."""
+        return self.rows().inequalities(most)
+
+    def networks(self) -> tuple[RectifierNetwork, ...]:
+        """The network that forbids the boxes; none for rules about counts, or about what alone is allowed."""
+        try:
+            return () if self.allowed is not None else (self.network(),)
+        except Unsupported:
+            return ()
+
+    def cut(self, psi: Any) -> LinearInequalities:
+        """The row with the least value at psi (d,)."""
+        return self.rows().cut(psi)
+
+    def directions(self, most: int) -> tuple[Floats, ...]:
+        """Linear forms whose extremes are worth looking at: none."""
+        return ()
+
+    def landmarks(self, rng: np.random.Generator) -> list[Ints]:
+        """Points in and beside the first boxes, where margins of +1 and -1 lead nowhere."""
+        return [_around(box, self.space, rng) for box in (*self.forbidden, *(self.allowed or ()))[:BOXES]]
 
     def rows(self) -> LinearInequalities:
         """One inequality a box, `sum of its m indicators <= m - 1`: the same points of the space."""
@@ -197,6 +170,13 @@ class Rules:
             return forbid_boxes(self.space, self.forbidden)
         outside = _outside(self.space, self.allowed)
         return forbid_boxes(self.space, [*self.forbidden, *outside])
+
+    def _margins(self, psi: Psi) -> Floats:
+        margins = np.where(self._accepted(psi), 1.0, -1.0)
+        return margins if isinstance(psi, SparsePsi) or psi.ndim == 2 else margins[0]
+
+    def _accepted(self, psi: Psi) -> Bools:
+        return self.contains(self.space.assignments(psi))
 
 
 def _boxes(space: FeatureSpace, given: Iterable[Mapping[str, Any] | Box]) -> tuple[Box, ...]:
@@ -233,15 +213,18 @@ def _outside(space: FeatureSpace, boxes: tuple[Box, ...]) -> list[Box]:
     return outside
 
 
-def _conditions(space: FeatureSpace, name: str, given: Any) -> Iterable[tuple[str, Collection[Any]]]:
-    block = space.block(name)
-    if block.kind is Kind.ONE_HOT:
-        yield name, [given] if isinstance(given, str) else list(given)
-        return
-    if isinstance(given, str):
-        given = [given]
-    named = given if isinstance(given, Mapping) else dict.fromkeys(given, True)
-    for value, wanted in named.items():
-        space.column(name, value)
-        numbers = wanted if isinstance(wanted, Collection) else [wanted]
-        yield f"{name} {value}", [int(number) for number in numbers]
+def _around(box: Box, space: FeatureSpace, rng: np.random.Generator) -> Ints:
+    """Points in a box, and the same points with one of its conditions drawn anew."""
+    points = drawn_points(space, 64, rng)
+    for name, values in box.conditions:
+        axis = space.axes[space.axis_index(name)]
+        allowed = np.array([axis.values.index(value) for value in values])
+        points[:, space.axis_index(name)] = rng.choice(allowed, len(points))
+    beside = [points]
+    for name, _ in box.conditions:
+        moved = points.copy()
+        i = space.axis_index(name)
+        moved[:, i] = rng.integers(0, len(space.axes[i]), len(points))
+        beside.append(moved)
+    found = np.concatenate(beside)
+    return found[space.possible(found)]

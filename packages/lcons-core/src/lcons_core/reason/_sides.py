@@ -1,6 +1,6 @@
 """The sides of Theorem 1 in exact integers, each from its own data: network, rows, lifted rows.
 
-psi comes as integers `whole` = psi 2^shift. All values are scaled integers (`scaled.py`), so every sign
+psi comes as integers `whole` = psi 2^shift. All values are scaled integers (`_arithmetic.py`), so every sign
 is exact.
 
 Rows: all 2^K - 1 of them where points times rows stay within a budget, some tens of seconds, else drawn
@@ -19,19 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core._arithmetic import Floats, Objects, ScaledForms, exponent, many, plain, rounding_bound, scaled
+from lcons_core._arithmetic import ScaledForms, exponent, many, plain, scaled
 from lcons_core._errors import LconsError
-from lcons_core._inequalities import (
-    LinearInequalities,
-    Subsets,
-    estimate_rows,
-    row_of_subset,
-    to_inequalities,
-)
-from lcons_core._lifted import LiftedInequalities
+from lcons_core._inequalities import LinearInequalities
 from lcons_core._network import Network
-from lcons_core._psi import Ints
-from lcons_core.reason._points import Bools
+from lcons_core._theorem1 import LiftedInequalities, estimate_rows, row_of_subset, to_inequalities
+from lcons_core._types import Bools, Floats, Ints, Objects
 
 ROW_POINTS = 4 * 10**9
 ALL_ROWS = 2**13
@@ -83,7 +76,7 @@ class CheckedRows:
             )
         if subsets is None:
             raise LconsError("to_inequalities returned rows without their subsets.")
-        exact = not any(rounding_bound(part.magnitude(1.0), 0, part.exponent) for part in network.parts)
+        exact = not network.rounded
         q = max(_exponent(network), exponent(rows.coefficients, rows.bias))
         stored = ScaledForms.of(rows.coefficients, rows.bias, q)
         rational = stored if exact else _rational_rows(network, subsets, q)
@@ -150,7 +143,7 @@ def _exponent(network: Network) -> int:
     return max(part.exponent for part in network.parts)
 
 
-def _rational_rows(network: Network, subsets: Subsets, q: int) -> ScaledForms:
+def _rational_rows(network: Network, subsets: Bools, q: int) -> ScaledForms:
     """The rows of the subsets, their sums formed without rounding."""
     W = np.concatenate([scaled(part.W, q) for part in network.parts])
     b = np.concatenate([scaled(part.b, q) for part in network.parts])
@@ -158,7 +151,7 @@ def _rational_rows(network: Network, subsets: Subsets, q: int) -> ScaledForms:
     return ScaledForms(-members.dot(W), (1 << q) - members.dot(b), q)
 
 
-def _drawn_subsets(network: Network, rng: np.random.Generator) -> Subsets:
+def _drawn_subsets(network: Network, rng: np.random.Generator) -> Bools:
     """(DRAWN_ROWS, K) non-empty subsets, each of the units of one part, of all sizes."""
     subsets = np.zeros((DRAWN_ROWS, network.K), dtype=np.bool_)
     starts = np.cumsum([0, *(part.K for part in network.parts)])
@@ -169,7 +162,7 @@ def _drawn_subsets(network: Network, rng: np.random.Generator) -> Subsets:
     return subsets
 
 
-def _stored_row(network: Network, subset: Subsets) -> LinearInequalities:
+def _stored_row(network: Network, subset: Bools) -> LinearInequalities:
     """The row that the library gives for one subset of the units of one part."""
     first = 0
     for part in network.parts:

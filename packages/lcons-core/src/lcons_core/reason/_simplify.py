@@ -6,8 +6,8 @@ On the finite domain of a space a row r = c . psi + b can be left out where it i
     dominated by q:      min (r - q) >= 0,  so q >= 0 implies r >= 0
     jointly implied:     every point that violates r violates a row that is kept
 
-The first two are closed forms (`dominance.py`); the third needs enumeration (`cover.py`), so it is done
-where the domain is small, and elsewhere the result is sound, not minimal.
+The first two are closed forms, the third needs enumeration (`_dominance.py`), so it is done where the domain
+is small, and elsewhere the result is sound, not minimal.
 
 All decisions are exact. `requires` only makes the domain smaller than the product that the minima are
 taken over, so what they drop can be dropped.
@@ -17,26 +17,22 @@ Not in the paper: leaving rows out; the paper lists all 2^K - 1.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
-from lcons_core._arithmetic import frozen, many, rounding_bound
-from lcons_core._constraint import LearnedConstraint
+from lcons_core._arithmetic import frozen, many
 from lcons_core._errors import InvalidInput
-from lcons_core._inequalities import LinearInequalities, to_inequalities
-from lcons_core._network import Conjunction, Network, RectifierNetwork
-from lcons_core._psi import Ints
+from lcons_core._inequalities import LinearInequalities, check_width
+from lcons_core._pointset import PointSet, Wrapped
+from lcons_core._psi import ManyPsi, OnePsi
 from lcons_core._space import FeatureSpace
+from lcons_core._types import Bools, Ints, OnProgress
+from lcons_core.reason._domain import DomainEquations, domain_equations
 from lcons_core.reason._dominance import RowTables, irredundant_rows, undominated
-from lcons_core.reason._equations import DomainEquations, domain_equations
-from lcons_core.reason._points import ENUMERATION_LIMIT, check_width
-from lcons_core.reason._rules import Rules
-
-Progress = Callable[[int, int], None]
+from lcons_core.reason._points import ENUMERATION_LIMIT
 
 
 class Reason(StrEnum):
@@ -57,7 +53,7 @@ class DroppedRow:
 
 
 @dataclass(frozen=True, eq=False)
-class SimplifiedRows:
+class SimplifiedRows(Wrapped):
     """`rows` accept the same points of `space` as the rows they were made of; elsewhere they may not.
 
     `kept` are their indices in the input. `minimal`: dropping any of them changes the set. `rounded`: the
@@ -75,11 +71,23 @@ class SimplifiedRows:
         return len(self.rows)
 
     @property
-    def d(self) -> int:
-        """The length of psi."""
-        return self.rows.d
+    def points(self) -> LinearInequalities:
+        """The rows, as a set of all psi."""
+        return self.rows
 
+    @overload
+    def holds(self, psi: ManyPsi) -> Bools: ...
+    @overload
+    def holds(self, psi: OnePsi) -> bool: ...
     def holds(self, psi: Any) -> Any:
+        """Whether every row holds, as `accepts`: a bool for one psi, (N,) for many."""
+        return self.accepts(psi)
+
+    @overload
+    def accepts(self, psi: ManyPsi) -> Bools: ...
+    @overload
+    def accepts(self, psi: OnePsi) -> bool: ...
+    def accepts(self, psi: Any) -> Any:
         """Whether every row holds: a bool for one psi, (N,) for many; refused outside the space."""
         try:
             self.space.check(psi)
@@ -88,7 +96,7 @@ class SimplifiedRows:
                 f"simplified rows say nothing about psi outside their space: {error} Where psi need not"
                 " satisfy the space's equations (see .equations()), use to_inequalities or lift instead."
             ) from None
-        return self.rows.holds(psi)
+        return self.rows.accepts(psi)
 
     def equations(self) -> DomainEquations:
         """The equations of the space, which a solver must have beside the rows."""
@@ -134,15 +142,15 @@ class SimplifiedRows:
 
 
 def simplify(
-    constraint: LinearInequalities | Network | LearnedConstraint | Rules | SimplifiedRows,
+    constraint: PointSet,
     space: FeatureSpace | None = None,
     *,
     enumeration_limit: int = ENUMERATION_LIMIT,
-    progress: Progress | None = None,
+    progress: OnProgress | None = None,
 ) -> SimplifiedRows:
     """The rows that matter on the domain; minimal where it has at most `enumeration_limit` points.
 
-    >>> from lcons_core._space import one_hot
+    >>> from lcons_core import RectifierNetwork, one_hot
     >>> source, relation = one_hot("source", ["Person", "Place"]), one_hot("relation", ["NoRel", "Kill"])
     >>> space = FeatureSpace([source, relation])
     >>> network = RectifierNetwork([[0.0, 2.0, 0.0, 2.0], [-1.0, 1.0, -1.0, 0.0]], [-2.0, 0.0])
@@ -151,8 +159,8 @@ def simplify(
       -2 [source Place] -2 [relation Kill] +3 >= 0
     """
     space = common_space(space, constraint)
-    rows, reference, rounded = _rows_of(constraint)
-    check_width(rows, space)
+    check_width(constraint, space)
+    rows, rounded = constraint.inequalities(), constraint.rounded
     reasons: dict[int, DroppedRow] = {}
     never = RowTables.of(rows, space).never_violated()
     for m in np.flatnonzero(never).tolist():
@@ -165,7 +173,9 @@ def simplify(
     minimal = space.size <= enumeration_limit
     if minimal:
         some = rows.take(kept)
-        needed = kept[irredundant_rows(some, space, reference or some, progress)]
+        # A network that decides the same points is quicker than its rows.
+        reference = constraint if constraint.networks() and not rounded else some
+        needed = kept[irredundant_rows(some, space, reference, progress)]
         for m in np.setdiff1d(kept, needed).tolist():
             reasons[m] = DroppedRow(m, Reason.IMPLIED)
         kept = needed
@@ -173,9 +183,15 @@ def simplify(
     return SimplifiedRows(space, rows.take(kept), frozen(kept), dropped, minimal, rounded)
 
 
-def common_space(space: FeatureSpace | None, *constraints: Any) -> FeatureSpace:
+def common_space(space: FeatureSpace | None, *constraints: PointSet) -> FeatureSpace:
     """The one space of the constraints that have one, or `space`; refused where they differ."""
-    spaces = [space, *(getattr(constraint, "space", None) for constraint in constraints)]
+    for constraint in constraints:
+        if not isinstance(constraint, PointSet):
+            raise InvalidInput(
+                "a learned constraint, a network, rows, simplified rows or Rules were expected, found"
+                f" {type(constraint).__name__}; give designed constraints as Rules(space, forbidden=[...])."
+            )
+    spaces = [space, *(constraint.space for constraint in constraints)]
     found = [candidate for candidate in spaces if candidate is not None]
     if not found:
         raise InvalidInput(
@@ -188,24 +204,6 @@ def common_space(space: FeatureSpace | None, *constraints: Any) -> FeatureSpace:
                 " learn both from the same labels, with the same feature, n and padding."
             )
     return found[0]
-
-
-def _rows_of(constraint: Any) -> tuple[LinearInequalities, Network | None, bool]:
-    """(rows, a network that decides the same points, if there is one, whether the rows are rounded)."""
-    if isinstance(constraint, LinearInequalities):
-        return constraint, None, False
-    if isinstance(constraint, SimplifiedRows):
-        return constraint.rows, None, constraint.rounded
-    if isinstance(constraint, Rules):
-        return constraint.rows(), None, False
-    network = constraint.network if isinstance(constraint, LearnedConstraint) else constraint
-    if not isinstance(network, RectifierNetwork | Conjunction):
-        raise InvalidInput(
-            "rows, a network, a learned constraint or rules were expected, found"
-            f" {type(constraint).__name__}; see to_inequalities and Rules."
-        )
-    rounded = any(rounding_bound(part.magnitude(1.0), 0, part.exponent) for part in network.parts)
-    return to_inequalities(network), None if rounded else network, rounded
 
 
 def _difference(a: FeatureSpace, b: FeatureSpace) -> str:

@@ -30,18 +30,18 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core._arithmetic import Floats, ScaledForms, exponent
+from lcons_core._arithmetic import ScaledForms, exponent
 from lcons_core._blocks import binary
-from lcons_core._constraint import LearnedConstraint
-from lcons_core._cuts import most_violated
-from lcons_core._errors import InvalidInput
-from lcons_core._inequalities import LinearInequalities, estimate_rows
-from lcons_core._lifted import lift
-from lcons_core._network import Network
-from lcons_core._psi import Ints, SparsePsi, as_psi
+from lcons_core._errors import InvalidInput, Unsupported
+from lcons_core._inequalities import LinearInequalities, check_width
+from lcons_core._network import Conjunction, Network
+from lcons_core._pointset import PointSet
+from lcons_core._psi import SparsePsi, as_psi
 from lcons_core._space import FeatureSpace
-from lcons_core.reason._boundary import drawn_around, drawn_points, margins, near_boundary
-from lcons_core.reason._points import Bools, check_width
+from lcons_core._theorem1 import estimate_rows, lift, most_violated
+from lcons_core._types import Bools, Floats, Ints
+from lcons_core.reason._domain import drawn_points
+from lcons_core.reason._points import drawn_around, near_boundary
 from lcons_core.reason._sides import (
     DRAWN_ROWS,
     CheckedRows,
@@ -79,7 +79,7 @@ def seconds(network: Network, space: FeatureSpace, points: int) -> float:
 
 
 def _digits(network: Network) -> int:
-    """How many exact float64 products a value needs, as `scaled.py` cuts it."""
+    """How many exact float64 products a value needs, as `_arithmetic.py` cuts it."""
     bits = max(part.exponent + math.log2(part.magnitude(1.0) + 1.0) for part in network.parts)
     return max(1, math.ceil(bits / 45))
 
@@ -90,7 +90,7 @@ _CELLS = 2**21
 
 
 def verify(
-    constraint: Network | LearnedConstraint,
+    constraint: PointSet,
     space: FeatureSpace | None = None,
     *,
     points: Any = None,
@@ -103,13 +103,17 @@ def verify(
     accepted points near the boundary, since a uniform draw may find one side only. Without a space psi is
     drawn from all 0/1 vectors; `points` (N, d) are checked instead, if given.
 
-    >>> from lcons_core._network import RectifierNetwork
+    >>> from lcons_core import RectifierNetwork
     >>> print(verify(RectifierNetwork([[2.0, 2.0], [1.0, 0.0]], [-2.0, 0.0])))
     verified: network = 3 rows = lifted = cut at 4 points (all of the domain); 3 accepted, 1 on the boundary
     """
-    network = constraint.network if isinstance(constraint, LearnedConstraint) else constraint
-    if isinstance(constraint, LearnedConstraint):
-        space = constraint.space
+    parts = constraint.networks()
+    if not parts:
+        raise Unsupported(
+            f"Theorem 1 is about networks, found {type(constraint).__name__}; pass a network or a constraint."
+        )
+    network = parts[0] if len(parts) == 1 else Conjunction(parts)
+    space = constraint.space or space
     domain = space or FeatureSpace([binary("psi", [str(j) for j in range(network.d)])])
     check_width(network, domain)
     if points is not None:
@@ -238,7 +242,7 @@ def _domain_points(network: Network, space: FeatureSpace, samples: int, seed: in
         return np.concatenate([points.astype(short) for points in space.points()]), True
     rng = np.random.default_rng(seed)
     near = near_boundary(network, space, min(samples, BOUNDARY_POINTS), rng)
-    accepted = near[margins(network, space, near) >= 0]
+    accepted = near[network.margins(space, near) >= 0]
     around = near[:0]
     if len(near):
         around = drawn_around(space, accepted if len(accepted) else near, samples // 4, rng)

@@ -1,5 +1,5 @@
-"""Constraint files: plain JSON, checked on the way in, written atomically."""
+"""Constraint files: plain JSON, written atomically and checked on the way in; and provenance."""
 
-from lcons_core.storage._files import dumps, load, loads, save
+from lcons_core._lazy import attach_stub
 
-__all__ = ["dumps", "load", "loads", "save"]
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lcons_core._plain import check_plain
 from lcons_core._psi import Psi, SparsePsi
-from lcons_core.storage._plain import check_plain
 
 
 def record(

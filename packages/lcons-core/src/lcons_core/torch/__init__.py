@@ -3,6 +3,16 @@
 Needs the extra `torch`.
 """
 
+from lcons_core._errors import MissingExtra
+
+try:
+    import torch as _torch  # noqa: F401
+except ImportError as error:
+    raise MissingExtra(
+        f"lcons_core.torch needs torch, which cannot be imported ({error});"
+        ' run: pip install "lcons-core[torch]".'
+    ) from error
+
 from lcons_core.torch._label_chain import LabelChain
 from lcons_core.torch._module import RectifierModule
 from lcons_core.torch._penalty import expected_penalty

@@ -19,16 +19,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from lcons_core._errors import InvalidInput, MissingExtra
+import torch
+from torch import Tensor
 
-try:
-    import torch
-    from torch import Tensor
-except ImportError as error:
-    raise MissingExtra(
-        f"lcons_core.torch._label_chain needs torch, which cannot be imported ({error});"
-        ' run: pip install "lcons-core[torch]".'
-    ) from error
+from lcons_core._errors import InvalidInput
 
 TOLERANCE = 1e-3
 

@@ -2,8 +2,8 @@
 
     forward(x) = 1 - sum_k ReLU(W psi(x) + b)_k,     logits(x, tau) = tau * forward(x)
 
-Paper: Sec. 3, footnote 1: the sigmoid replaces the threshold in training. sigmoid(tau * margin) >= 1/2 iff
-margin >= 0 for every tau > 0, so the set is unchanged.
+Paper: Sec. 2.3, Eq. 7; Sec. 3, footnote 1: the sigmoid replaces the threshold in training.
+sigmoid(tau * margin) >= 1/2 iff margin >= 0 for every tau > 0, so the set is unchanged.
 
 Not in the paper: tau. The margin is at most 1, so with tau = 1 a valid example's loss never falls below
 log(1 + 1/e) = 0.313.
@@ -17,16 +17,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from lcons_core._errors import InvalidInput, MissingExtra
-from lcons_core._network import RectifierNetwork
+import torch
 
-try:
-    import torch
-except ImportError as error:
-    raise MissingExtra(
-        f"lcons_core.torch._module needs torch, which cannot be imported ({error});"
-        ' run: pip install "lcons-core[torch]".'
-    ) from error
+from lcons_core._errors import InvalidInput
+from lcons_core._network import RectifierNetwork
+from lcons_core.torch._margin import margin
 
 
 class RectifierModule(torch.nn.Module):
@@ -76,13 +71,12 @@ class RectifierModule(torch.nn.Module):
                 f"psi must have {self.d} columns, found shape {tuple(psi.shape)};"
                 " pass what the constraint was learned on."
             )
-        activations = torch.nn.functional.linear(psi.to(self.W.dtype), self.W, self.b)
-        return 1.0 - torch.relu(activations).sum(-1)
+        return margin(torch.nn.functional.linear(psi.to(self.W.dtype), self.W, self.b))
 
     def logits(self, x: Any, temperature: float = 1.0) -> torch.Tensor:
         """temperature * margin, to be passed to a binary cross-entropy with logits."""
-        margin: torch.Tensor = self(x)
-        return temperature * margin
+        margins: torch.Tensor = self(x)
+        return temperature * margins
 
     @classmethod
     def from_network(

@@ -20,25 +20,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import torch
+from torch import Tensor
 
-from lcons_core._arithmetic import Floats
 from lcons_core._constraint import LearnedConstraint
-from lcons_core._errors import InvalidInput, MissingExtra, TooLarge, Unsupported
+from lcons_core._errors import InvalidInput, TooLarge, Unsupported
 from lcons_core._instance import Instance
 from lcons_core._network import RectifierNetwork
-from lcons_core._psi import Ints
+from lcons_core._types import Floats, Ints
 from lcons_core.features import Counts, NgramContext, NgramLabels, SequenceFeature
-
-try:
-    import torch
-    from torch import Tensor
-except ImportError as error:
-    raise MissingExtra(
-        f"lcons_core.torch._penalty needs torch, which cannot be imported ({error});"
-        ' run: pip install "lcons-core[torch]".'
-    ) from error
-
 from lcons_core.torch._label_chain import LabelChain
+from lcons_core.torch._margin import margin
 
 MAX_CELLS = 2**27
 
@@ -196,7 +188,7 @@ def _relaxed(parts: list[_Tables], group: _Group, chain: LabelChain, f: Callable
         activation = part.given(group)[group.which]
         for i, table in enumerate(part.free(group)):
             activation = activation + chain.unary[group.owner, group.first + i].double() @ table
-        margins.append(1.0 - torch.relu(activation).sum(-1))
+        margins.append(margin(activation))
     return f(torch.stack(margins).amin(0)).to(chain.unary.dtype)
 
 
@@ -214,7 +206,7 @@ def _relaxed_counts(
     margins = []
     for part in constraint.network.parts:
         W, b = (_double(weights, chain) for weights in (part.W[:, ids], part.b))
-        margins.append(1.0 - torch.relu(counts @ W.T + b).sum(-1))
+        margins.append(margin(counts @ W.T + b))
     return f(torch.stack(margins).amin(0)).to(chain.unary.dtype)
 
 

@@ -27,7 +27,6 @@ from lcons_core._errors import InvalidInput, TooLarge
 from lcons_core._instance import Instance
 from lcons_core._masks import compile_masks
 from lcons_core.features import NgramContext, SequenceFeature
-from lcons_core.reason._points import margin_bound
 from lcons_decode.kernels import Floats, Ints, Small, backend, share_rows
 
 
@@ -179,7 +178,7 @@ class CompiledLocal:
     def _lists(self, kinds: Ints) -> tuple[Ints, Ints]:
         """(indptr, codes) of the allowed n-grams of kinds."""
         constraint = self.constraint
-        if all(margin_bound(part, constraint.space) == 0 for part in constraint.network.parts):
+        if all(part.error_bound(constraint.space) == 0 for part in constraint.network.parts):
             given, pads = self.context_activations(kinds), np.ascontiguousarray(kinds[:, -2:])
             run = backend().allowed_codes
             pieces = share_rows(

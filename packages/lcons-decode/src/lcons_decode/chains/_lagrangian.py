@@ -4,8 +4,8 @@
 
 is never below the optimum, for rows r . psi + c >= 0 of Theorem 1. If psi counts labels, the inner problem is
 Viterbi (exact, under the hard local constraints) with `lambda_r r[label]` added to every emission. The rows
-are not all written down: each round adds the most violated row of the current labelling (`lcons_core._cuts`),
-and lambda follows the subgradient.
+are not all written down: each round adds the most violated row of the current labelling
+(`lcons_core.most_violated`), and lambda follows the subgradient.
 
 A labelling that satisfies all constraints is reported as optimal in two cases only. Either it reaches the
 bound, compared as rationals with the rounding of shifted scores on the safe side. Or it solves the inner
@@ -23,7 +23,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from lcons_core._cuts import most_violated
+from lcons_core import most_violated
 from lcons_core._errors import InvalidInput, Unsupported
 from lcons_core.features import Counts
 from lcons_decode._constraints import Constraint

@@ -27,16 +27,20 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core._arithmetic import Floats
-from lcons_core._constraint import LearnedConstraint
-from lcons_core._errors import TooLarge, Unsupported
-from lcons_core._inequalities import LinearInequalities
-from lcons_core._network import Conjunction, Network, RectifierNetwork
-from lcons_core._space import FeatureSpace
-from lcons_core.reason._compare import Comparable, Comparison, Outcome, Progress, compare
-from lcons_core.reason._points import ENUMERATION_LIMIT, least_values, margin_bound, row_reach
-from lcons_core.reason._rules import Rules
-from lcons_core.reason._simplify import SimplifiedRows, common_space
+from lcons_core import (
+    Comparison,
+    Conjunction,
+    FeatureSpace,
+    Floats,
+    Network,
+    OnProgress,
+    PointSet,
+    RectifierNetwork,
+    TooLarge,
+    Unsupported,
+    compare,
+)
+from lcons_core.reason import ENUMERATION_LIMIT, Outcome, common_space, least_values, row_reach
 from lcons_decode.ilp._backend import Found, MipModel, Solver, read_solver
 from lcons_decode.ilp._check import no_good, rounded
 from lcons_decode.ilp._constraint_program import SpaceProgram, space_program
@@ -49,8 +53,8 @@ ROUNDING = 1e-11  # of a solver's arithmetic, relative to the largest terms
 
 
 def compare_by_ilp(
-    a: Comparable,
-    b: Comparable,
+    a: PointSet,
+    b: PointSet,
     space: FeatureSpace | None = None,
     *,
     solver: Solver | str = Solver.CBC,
@@ -58,7 +62,7 @@ def compare_by_ilp(
     limit: int = ENUMERATION_LIMIT,
     witnesses: int = 10,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: OnProgress | None = None,
 ) -> Comparison:
     """The comparison of `lcons_core.reason`; if it is UNDECIDED, integer programs search for a difference.
 
@@ -164,7 +168,7 @@ def _rejected(points: SpaceProgram, part: RectifierNetwork, program: Program) ->
     """The points of the program that the part rejects, the most rejected first; None if it rejects none."""
     high = -least_values(points.space, -part.W, -part.b)
     low = least_values(points.space, part.W, part.b)
-    if margin_bound(part, points.space):  # bounds may be too wide, never too narrow
+    if part.error_bound(points.space):  # bounds may be too wide, never too narrow
         margin = ROUNDING * (1.0 + row_reach(points.space, part.W) + np.abs(part.b))
         high, low = high + margin, low - margin
     active = np.flatnonzero(high > 0).tolist()
@@ -216,18 +220,14 @@ def _different(space: FeatureSpace, searches: list[Difference]) -> Comparison:
     )
 
 
-def _network(constraint: Comparable) -> Network:
-    if isinstance(constraint, LearnedConstraint):
-        return constraint.network
-    if isinstance(constraint, Rules):
-        return constraint.network()
-    if isinstance(constraint, SimplifiedRows):
-        constraint = constraint.rows
-    if isinstance(constraint, LinearInequalities):
-        if not len(constraint):
-            return RectifierNetwork(np.zeros((1, constraint.d)), [0.0])
-        if any(Fraction(1.0 - b) != 1 - Fraction(b) for b in constraint.bias.tolist()):
-            raise Unsupported("the bias of a row would be rounded; use rows of dyadic weights.")
-        rows = zip(constraint.coefficients, constraint.bias, strict=True)
-        return Conjunction(tuple(RectifierNetwork(0.0 - w[None], [1.0 - b]) for w, b in rows))
-    return constraint
+def _network(constraint: PointSet) -> Network:
+    parts = constraint.networks()
+    if parts:
+        return parts[0] if len(parts) == 1 else Conjunction(parts)
+    rows = constraint.inequalities()
+    if not len(rows):
+        return RectifierNetwork(np.zeros((1, rows.d)), [0.0])
+    if any(Fraction(1.0 - b) != 1 - Fraction(b) for b in rows.bias.tolist()):
+        raise Unsupported("the bias of a row would be rounded; use rows of dyadic weights.")
+    pairs = zip(rows.coefficients, rows.bias, strict=True)
+    return Conjunction(tuple(RectifierNetwork(0.0 - w[None], [1.0 - b]) for w, b in pairs))

@@ -21,12 +21,13 @@ from typing import Any
 
 import numpy as np
 
+from lcons_core import OnProgress
 from lcons_core._arithmetic import Floats
 from lcons_core._blocks import OTHER, Block, Kind
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput
 from lcons_core._space import FeatureSpace
-from lcons_core._tables import Form, Progress, read_form
+from lcons_core._tables import Form, read_form
 from lcons_core.reason._simplify import simplify
 from lcons_decode.ilp._forms import MAX_TERMS, Expression, Grounded, PsiRow, affine, with_constraints
 from lcons_decode.ilp._program import Name, Program, Row, Sense, Type, Values, Variable, holds
@@ -115,7 +116,7 @@ def constraint_program(
     scores: Scores | None = None,
     *,
     max_terms: int = MAX_TERMS,
-    progress: Progress | None = None,
+    progress: OnProgress | None = None,
 ) -> Program:
     """The program of a constraint; `scores` are by block and value, and 0 by default.
 
@@ -140,7 +141,7 @@ def constraint_program(
     return replace(full, rows=saying)
 
 
-def _rows(points: SpaceProgram, constraint: LearnedConstraint, progress: Progress | None) -> list[Row]:
+def _rows(points: SpaceProgram, constraint: LearnedConstraint, progress: OnProgress | None) -> list[Row]:
     simplified = simplify(constraint, progress=progress)
     values = affine(points.row, simplified.rows.coefficients, simplified.rows.bias)
     return [

@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -27,7 +26,7 @@ from lcons_core._errors import InvalidInput, TooLarge, Unsupported
 from lcons_core._instance import Instance
 from lcons_core._network import Network
 from lcons_core._psi import Psi
-from lcons_core.features import GroundedRow, Tuples
+from lcons_core.features import ConstraintFeature, GroundedRow, Scope, Tuples
 from lcons_decode._constraints import Hard, Soft
 from lcons_decode.ilp._forms import MAX_TERMS, Expression, Grounded, PsiRow
 from lcons_decode.ilp._program import Name, Program, Row, Sense, Type, Values, Variable, pair_name
@@ -55,24 +54,21 @@ def ground_chain(
 ) -> Grounded:
     """A constraint on label sequences in the program of a chain; x: columns of the input."""
     learned, weight, name = read_use(constraint, name)
-    feature: Any = learned.feature
-    ground = getattr(feature, "ground", None)
-    if ground is None:
+    feature, T = learned.feature, len(program.decisions)
+    columns: Mapping[str, Sequence[str]] = x or {}
+    rows = None if feature is None else feature.ground(Instance(columns, [""] * T))
+    if feature is None or rows is None:
         raise Unsupported(
             f"the constraint {name!r} on {feature.kind if feature else 'no feature'!r} has no grounding in a"
             " chain; use n-gram, existence or count features, or ground_tuples for tuples."
         )
-    T = len(program.decisions)
-    known = getattr(feature, "labels", None)
     for position in range(T):
         if position not in program.decisions:
             raise InvalidInput(
                 f"expected the decisions 0 .. {T - 1} of a chain, found no {position}; use chain_program."
             )
-        if known is not None:
-            _check_labels(name, position, program, set(known))
-    columns: Mapping[str, Sequence[str]] = x or {}
-    rows: list[GroundedRow] = ground(Instance(columns, [""] * T))
+        if feature.labels:
+            _check_labels(name, position, program, set(feature.labels))
     used = set(np.flatnonzero(np.any([part.W.any(0) for part in learned.network.parts], axis=0)).tolist())
     _check_size(name, rows, used, max_terms)
     encoder = _Encoder(program, name)
@@ -80,8 +76,7 @@ def ground_chain(
 
     def psi(values: Values) -> Psi:
         labels = program.labels(values)
-        found: Psi = feature.psi(Instance(columns, [labels[t] for t in range(T)]))
-        return found
+        return feature.psi(Instance(columns, [labels[t] for t in range(T)]))
 
     return Grounded(
         name,
@@ -204,11 +199,10 @@ def _check_labels(name: str, decision: Hashable, program: Program, known: set[st
         )
 
 
-def _positions(feature: Any, rows: int) -> tuple[int | None, ...]:
-    n, pad = getattr(feature, "n", None), getattr(feature, "pad", None)
-    if pad is None or n is None:
+def _positions(feature: ConstraintFeature, rows: int) -> tuple[int | None, ...]:
+    if feature.n is None or feature.scope is Scope.GLOBAL:
         return (None,) * rows
-    return tuple(i if pad else i + n - 1 for i in range(rows))
+    return tuple(i if feature.pad else i + feature.n - 1 for i in range(rows))
 
 
 class _Encoder:

@@ -1,5 +1,8 @@
-"""A trained model with its constraints as one tagger: its folder, what it reads, and what it writes."""
+"""Trained models with their constraints, ready for use: tagger, extractor and reference parser.
 
-from lcons_tasks.apps._tagger import ConstrainedTagger, load_constrained_tagger
+A name is imported when it is first used.
+"""
 
-__all__ = ["ConstrainedTagger", "load_constrained_tagger"]
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,17 +1,15 @@
-r"""Text with entity candidates: marked with brackets, or found by POS tags.
+r"""Text with entity candidates: marked with brackets, found by a spaCy pipeline, or runs of proper nouns.
 
     [Google LLC] is headquartered in [Mountain View], California.
 
-Brackets mark candidates and are no part of the text; `\[` and `\]` are brackets of the text. Before and after
-a candidate a token ends, even within a word, so that candidates are exactly what is marked. White space at
-the borders of a candidate is no part of it.
+Brackets mark candidates and are not part of the text; `\[` and `\]` are brackets of the text. A token ends
+before and after a candidate, even within a word, so that candidates are exactly the marked text. White space
+at the ends of a candidate is not part of it.
 
-Where nothing is marked and no entity recogniser is at hand, runs of proper nouns are candidates.
+A spaCy pipeline reads the tokens of `lcons_tasks.data.text` instead of its own, so entities are spans of
+these. For English pipelines both are the same, except for white space.
 
-Candidates from the entities of a spaCy pipeline.
-
-The pipeline reads the tokens of `lcons_tasks.data.text` and not its own, so entities are spans of these. For
-English pipelines they are the same but for white space.
+If nothing is marked and there is no pipeline, runs of proper nouns are the candidates.
 """
 
 from __future__ import annotations
@@ -58,13 +56,13 @@ class CandidateText:
         return Passage(self.words, tuple(pos), self.spans)
 
     def place(self, candidate: int) -> Span:
-        """Where in the text a candidate is, in characters."""
+        """The place of a candidate in the text, in characters."""
         first, after = self.spans[candidate]
         return self.tokens[first].start, self.tokens[after - 1].end
 
 
 def read_marks(line: str, where: str = "line 1") -> CandidateText:
-    r"""The text of a line and the candidates that it marks; `where` is what errors call the line.
+    r"""The text of a line and the candidates that it marks; `where` is the name of the line in errors.
 
     >>> found = read_marks(r"[Ann] lives in [New York] \[sic\].")
     >>> found.text, found.spans, found.place(1)
@@ -97,7 +95,7 @@ def read_marks(line: str, where: str = "line 1") -> CandidateText:
 
 
 def read_places(text: str, places: Sequence[Span] = ()) -> CandidateText:
-    """The tokens of a text whose candidates are at `places` in characters, in order and without overlap.
+    """The tokens of a text with candidates at `places`: in characters, in order and without overlap.
 
     >>> [token.text for token in read_places("anti-NATO", [(5, 9)]).tokens]
     ['anti-', 'NATO']
@@ -147,20 +145,19 @@ _LONGEST_REASON = 200
 
 
 def load_recogniser(name: str) -> Language:
-    """The pipeline of that name, or in that folder, which finds entities."""
+    """The spaCy pipeline of that name or in that folder, which must have an entity recogniser."""
     import spacy
 
     try:
         nlp = spacy.load(name)
-    except Exception as error:  # whatever a pipeline made for another spaCy may raise
+    except Exception as error:  # a pipeline made for another spaCy may raise anything
         if isinstance(error, OSError) and "[E050]" in str(error):
             raise LconsError(
                 f"expected an installed spaCy pipeline or the folder of one, found no {name!r}; run `python"
-                " -m spacy download en_core_web_sm` for the usual one, or find candidates otherwise."
+                " -m spacy download en_core_web_sm` for the usual one, or find candidates without it."
             ) from None
         raise LconsError(
-            f"expected the spaCy pipeline {name!r} to load, found {_reason(error)}; install the one for this"
-            " spaCy."
+            f"the spaCy pipeline {name!r} does not load: {_reason(error)}; install the one for this spaCy."
         ) from None
     if not any(_finds_entities(nlp, pipe) for pipe in nlp.pipe_names):
         raise InvalidInput(
@@ -175,15 +172,15 @@ def entity_spans(nlp: Language, texts: Sequence[CandidateText]) -> list[tuple[Sp
     pieces = [(i, *part) for i, text in enumerate(texts) for part in cut(text.words, most_words=MOST_READ)]
     found: list[list[Span]] = [[] for _ in texts]
     try:
-        # spaCy forgets words that are new to it, so that memory stays flat.
+        # spaCy forgets new words after the block, so that memory does not grow.
         with nlp.memory_zone():
             docs = nlp.pipe((_doc(nlp, texts[i], a, b) for i, a, b in pieces), batch_size=_BATCH)
             for (i, first, _), doc in zip(pieces, docs, strict=True):
                 found[i] += [(first + entity.start, first + entity.end) for entity in doc.ents]
     except Exception as error:  # a component may raise anything
         raise LconsError(
-            f"expected the spaCy pipeline {nlp.meta.get('name', '')!r} to find entities, found"
-            f" {_reason(error)}; use another."
+            f"the spaCy pipeline {nlp.meta.get('name', '')!r} failed to find entities: {_reason(error)}; use"
+            " another."
         ) from error
     return [tuple(spans) for spans in found]
 

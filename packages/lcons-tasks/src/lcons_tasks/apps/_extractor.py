@@ -1,21 +1,16 @@
-"""Where a long text is cut, so that time and memory do not grow with the square of its candidates.
-
-A part ends after the last sentence that fits, else after the last word that does, never within a candidate.
-What fits in one part is not cut. Relations between candidates of different parts are not looked for.
-
-Not in the paper: cutting; its sentences have at most some thirty candidates.
-
-A trained model of entities and relations with its constraints: a passage in, labels out.
+"""A trained model of entities and relations with its constraints: a passage in, labels out.
 
     (e, r) = decode_relations(model.scores(passage), constraints)
 
-As a folder (`lcons_tasks.apps._model_folder`) with
+On disk it is a folder (`lcons_tasks.apps._model_folder`) with
 
     extractor.json   {"format": 1, "constraints": [{"name", "file"}, ...]}
 
-A passage that is too long for one graph of candidates is extracted in parts (`er.cutting`).
+A long passage is cut into parts, so that time and memory do not grow with the square of its candidates. A
+part ends after the last sentence that fits, else after the last word that fits, never within a candidate. A
+passage that fits in one part is not cut. Relations between candidates of different parts are not predicted.
 
-Paper: Sec. 4.
+Paper: Sec. 4. Not in the paper: cutting; its sentences have at most some thirty candidates.
 """
 
 from __future__ import annotations
@@ -37,7 +32,7 @@ from lcons_tasks.models._relation_model import RelationModel, load_model
 
 MOST_CANDIDATES = 40
 MOST_WORDS = 300
-# How many words a tagger or recogniser reads together: each needs memory by the length of a text.
+# How many words a tagger or recogniser reads at a time: its memory grows with the length of the text.
 MOST_READ = 2**11
 STOPS = frozenset(".!?")
 
@@ -50,7 +45,7 @@ def cut(
     most_words: int = MOST_WORDS,
     most_candidates: int = MOST_CANDIDATES,
 ) -> Iterator[Span]:
-    """(first, after the last) of each part, in order; together they are all words, at least one part.
+    """(first, after the last) of each part, in order; the parts cover all words, and there is at least one.
 
     >>> list(cut("Ann left . Bo came in .".split(), most_words=5))
     [(0, 3), (3, 7)]
@@ -70,7 +65,7 @@ def cut(
             if not within[end]:
                 reach.append(end)
         if not reach:
-            # A candidate longer than a part is a part.
+            # A candidate that is longer than a part is a part of its own.
             reach = [next(end for end in range(start + 1, n + 1) if not within[end])]
         stops = [end for end in reach if words[end - 1] in STOPS]
         end = n if reach[-1] == n else (stops or reach)[-1]
@@ -81,7 +76,7 @@ def cut(
 
 
 def parts(passage: Passage) -> list[Passage]:
-    """A passage in parts, each with the candidates that are in it; parts without candidates are left out."""
+    """The parts of a passage, each with its candidates; parts without candidates are left out."""
     found = []
     for start, end in cut(passage.words, passage.spans):
         spans = tuple((a - start, b - start) for a, b in passage.spans if start <= a < end)
@@ -90,7 +85,7 @@ def parts(passage: Passage) -> list[Passage]:
     return found or [passage]
 
 
-EXTRACTOR = FolderKind(noun="extractor", made_by="`lcons run er` makes one")
+EXTRACTOR = FolderKind(noun="extractor", made_by="make one with `lcons run er`")
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +99,7 @@ class Extractor:
     def __post_init__(self) -> None:
         for name in self.constraints:
             if not isinstance(name, str) or not name:
-                raise InvalidInput(f"a constraint needs a name, found {name!r:.40}; give one.")
+                raise InvalidInput(f"each of `constraints` needs a name: got {name!r:.40}; pass a text.")
         object.__setattr__(self, "constraints", dict(self.constraints))
         object.__setattr__(self, "_rules", rules_of(self.constraints))
 
@@ -114,12 +109,12 @@ class Extractor:
         return replace(self, constraints={})
 
     def extract(self, passage: Passage) -> RelationDecoding:
-        """The best labels of candidates and pairs; `changed` in the stats says whether the model alone gives
-        others, `parts` in how many parts the passage was read."""
+        """The best labels of candidates and pairs. In the stats, `changed` is true if the model alone gives
+        other labels, and `parts` is the number of parts of the passage."""
         return _joined([self._extract(part) for part in parts(passage)])
 
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Writes a folder; an extractor that is there is replaced whole or, on any failure, left as is."""
+        """Writes a folder, which replaces an existing extractor; if that fails, the old one stays."""
         described = [Described(name, constraint, {}) for name, constraint in self.constraints.items()]
         EXTRACTOR.write(folder, self.model, described)
 
@@ -136,12 +131,12 @@ class Extractor:
 
 
 def load_extractor(folder: str | os.PathLike[str]) -> Extractor:
-    """The extractor that `Extractor.save` wrote; `DamagedFile` where it is missing or damaged."""
+    """The extractor that `Extractor.save` wrote; raises `DamagedFile` if it is missing or damaged."""
     path = Path(folder)
     entries = EXTRACTOR.read(path)["constraints"]
     names = [entry["name"] for entry in entries]
     with EXTRACTOR.explained(path):
-        expect(len(set(names)) == len(names), "two of its constraints have one name")
+        expect(len(set(names)) == len(names), "two of its constraints have the same name")
     model = load_model(path / MODEL)
     constraints = {entry["name"]: load(path / entry["file"]) for entry in entries}
     with EXTRACTOR.explained(path):
@@ -149,7 +144,7 @@ def load_extractor(folder: str | os.PathLike[str]) -> Extractor:
 
 
 def _joined(answers: Sequence[RelationDecoding]) -> RelationDecoding:
-    """The answers of the parts of a passage as one."""
+    """The answers for the parts of a passage, as one answer."""
     entities: list[str] = []
     relations: dict[tuple[int, int], str] = {}
     for answer in answers:

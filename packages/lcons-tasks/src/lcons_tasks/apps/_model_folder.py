@@ -1,11 +1,12 @@
 """A model with its constraints as a folder that holds all it needs; never pickle.
 
-    model.npz               the model (`models.model_file`)
+    model.npz               the model (`models._model_file`)
     constraints/NAME.json   each constraint (`lcons_core.save`)
     NOUN.json               {"format": 1, ..., "constraints": [{"name", "file", ...}, ...]}
 
-What a `FolderKind` adds to NOUN.json is its own. A folder is written whole or not at all. Whatever is wrong
-with one, reading it raises an `LconsError`, one sentence, and gives nothing.
+Each `FolderKind` adds its own keys to NOUN.json, the description of the folder. A folder is written
+completely or not at all. If anything is wrong with a folder, reading it raises an `LconsError` with one
+sentence.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from typing import Any, NamedTuple, Protocol
 
 from lcons_core import LearnedConstraint, save
 from lcons_core._errors import DamagedFile, LconsError
-from lcons_core.storage._plain import parse
-from lcons_tasks._atomic import replacing_folder
+from lcons_core.storage import parse
+from lcons_tasks.atomic import replacing_folder
 
 FORMAT = 1
 MAX_BYTES = 2**20
@@ -40,7 +41,7 @@ class Savable(Protocol):
 
 
 class Described(NamedTuple):
-    """A constraint under its name, and what the description says of it beside name and file."""
+    """A constraint with its name, and the keys of its entry in the description besides name and file."""
 
     name: str
     constraint: LearnedConstraint
@@ -49,8 +50,13 @@ class Described(NamedTuple):
 
 @dataclass(frozen=True)
 class FolderKind:
-    """`noun` is what the folder holds, `made_by` ends the sentence that there is none; the description has
-    `keys` beside format and constraints, and each constraint `entry_keys` beside name and file."""
+    """A kind of folder.
+
+    noun: the name of its content, such as `tagger`.
+    made_by: the advice in the error for a missing folder.
+    keys: the keys of the description besides format and constraints.
+    entry_keys: the keys of a constraint in the description besides name and file.
+    """
 
     noun: str
     made_by: str
@@ -59,7 +65,7 @@ class FolderKind:
 
     @property
     def description(self) -> str:
-        """The name of the file that says what is in the folder."""
+        """The name of the file that describes the folder."""
         return f"{self.noun}.json"
 
     @property
@@ -73,7 +79,7 @@ class FolderKind:
         constraints: Sequence[Described],
         more: Mapping[str, Any] | None = None,
     ) -> None:
-        """Writes the folder; one that is there is replaced whole or, on any failure, left as it was."""
+        """Writes the folder, which replaces an existing one; if that fails, the old one stays unchanged."""
         files = _file_names(one.name for one in constraints)
         entries = [
             {"name": one.name, "file": file, **one.more} for one, file in zip(constraints, files, strict=True)
@@ -93,12 +99,12 @@ class FolderKind:
             if isinstance(error, LconsError):
                 raise
             raise LconsError(
-                f"cannot write the folder {os.fspath(folder)!r}: {_reason(error)}; name one that can be"
+                f"cannot write the folder {os.fspath(folder)!r}: {_reason(error)}; name a folder that can be"
                 " written to."
             ) from None
 
     def read(self, folder: Path) -> dict[str, Any]:
-        """What the description says: it has all keys and no others, and files of constraints are safe."""
+        """The description, checked: it has exactly the expected keys, and the file names are safe."""
         content = self._content(folder)
         with self.explained(folder):
             expect(len(content) <= MAX_BYTES, f"its {self.description} has more than {MAX_BYTES:,} bytes")
@@ -109,7 +115,7 @@ class FolderKind:
             expect(isinstance(found, dict), f"its {self.description} is not a JSON object")
             version = found.get("format")
             known = type(version) is int and version == FORMAT
-            expect(known, f"its format is {version!r:.40} and this lcons reads {FORMAT}")
+            expect(known, f"its format is {version!r:.40}, but this lcons reads {FORMAT}")
             keys = sorted({"format", "constraints", *self.keys})
             expect(sorted(found) == keys, f"its {self.description} must have {', '.join(keys)} only")
             expect(isinstance(found["constraints"], list), "its constraints are not a list")
@@ -119,14 +125,14 @@ class FolderKind:
 
     @contextmanager
     def explained(self, folder: str | os.PathLike[str]) -> Iterator[None]:
-        """Errors of lcons within the block say that the folder is damaged."""
+        """Turns errors of lcons within the block into `DamagedFile`."""
         try:
             yield
         except LconsError as error:
             reason = " ".join(str(error).split()).rstrip(".")
             raise DamagedFile(
-                f"{os.fspath(folder)!r} is no {self.noun} that lcons can read: {reason}; `lcons run` makes it"
-                " again."
+                f"{os.fspath(folder)!r} is not a readable {self.noun}: {reason}; make it again with `lcons"
+                " run`."
             ) from None
 
     def _content(self, folder: Path) -> bytes:
@@ -134,7 +140,7 @@ class FolderKind:
             with (folder / self.description).open("rb") as file:
                 return file.read(MAX_BYTES + 1)
         except (OSError, ValueError):
-            missing = f"no {self.description} that can be read in it" if folder.is_dir() else "no such folder"
+            missing = f"no readable {self.description} in it" if folder.is_dir() else "no such folder"
             raise DamagedFile(
                 f"expected {self._one} in the folder {os.fspath(folder)!r}, found {missing}; {self.made_by}."
             ) from None
@@ -149,7 +155,7 @@ class FolderKind:
         expect(safe, f"the file {file!r:.60} of a constraint is not a plain name below {CONSTRAINTS}/")
 
     def _check_replaceable(self, target: Path) -> None:
-        """Refuses to replace what is not of this kind: its files would be lost."""
+        """Raises `LconsError` if `target` is not of this kind: replacing it would delete its files."""
         if not target.exists():
             return
         strange = [] if target.is_dir() else [target.name]
@@ -158,24 +164,24 @@ class FolderKind:
             strange = sorted({path.name for path in target.iterdir()} - own)
         if strange:
             raise LconsError(
-                f"expected {self._one} to replace or nothing at {str(target)!r}, found {strange[0]!r} there;"
+                f"expected nothing or {self._one} to replace at {str(target)!r}, found {strange[0]!r} there;"
                 " name another folder."
             )
 
 
 def is_member(file: str, kind: FolderKind) -> bool:
-    """Whether a folder of that kind may hold a file of that name, with no way out of the folder."""
+    """Whether a folder of that kind may hold a file of that name; no such name leads out of the folder."""
     return file in (MODEL, kind.description) or bool(_SAFE_FILE.fullmatch(file))
 
 
 def expect(condition: Any, damage: str) -> None:
-    """Raises `DamagedFile` where the condition does not hold."""
+    """Raises `DamagedFile` if the condition is false."""
     if not condition:
         raise DamagedFile(damage)
 
 
 def _file_names(names: Iterable[str]) -> list[str]:
-    """A file a constraint, called after it as far as that is safe and distinct on any file system."""
+    """One file name per constraint, made from its name, safe and distinct on any file system."""
     stems: dict[str, str] = {}
     for i, name in enumerate(names, start=1):
         stem = re.sub("[^A-Za-z0-9._-]+", "-", name).strip("._-")[:_LONGEST_STEM] or "constraint"

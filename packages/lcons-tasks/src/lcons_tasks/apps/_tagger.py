@@ -4,7 +4,7 @@
 
 | decoder | what it is |
 |---|---|
-| viterbi | the model alone, exactly; it takes no constraints |
+| viterbi | the model alone, exactly; it accepts no constraints |
 | exact | hard and soft local constraints, exactly |
 | beam | the paper's beam, local and global constraints |
 | global | local and global constraints, exactly, under a budget |
@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import ne
-from typing import Any
 
 import numpy as np
 
@@ -36,12 +35,12 @@ from lcons_tasks.models._tagger import Tagger
 
 Columns = Mapping[str, Sequence[str]]
 
-# A chunk of a stream ends with the first of these that is reached.
+# A chunk of a stream ends when it reaches one of these sizes.
 CHUNK_SENTENCES = 256
 CHUNK_WORDS = 2**14
 
-# What is found of each kind of window is kept for the next one of that kind, up to about this many bytes:
-# strange text may have as many kinds as there are n-grams of contexts.
+# The cache of windows holds one entry per kind of window, up to about this many bytes in all: unusual text
+# may have as many kinds as there are n-grams of contexts.
 MOST_KEPT = 2**27
 
 
@@ -49,10 +48,10 @@ MOST_KEPT = 2**27
 class LabelIds:
     """Answers for B inputs of N words as numbers.
 
-    y: (N,) indices into the model's labels, one input after another; of no meaning where that is infeasible.
-    offsets: (B + 1,) where the inputs begin and end in y.
-    changed: (B,) how many labels are not the model's own best.
-    statuses: (B,) how far each answer can be trusted.
+    y: (N,) indices into the model's labels, one input after another; undefined for an infeasible input.
+    offsets: (B + 1,) the places in y where the inputs begin and end.
+    changed: (B,) the number of labels that differ from the model's own best.
+    statuses: (B,) the status of each answer.
     """
 
     y: Ints
@@ -63,7 +62,7 @@ class LabelIds:
 
 @dataclass(frozen=True, eq=False)
 class ConstrainedTagger:
-    """`model` with `constraints`, each under a name of its own, a `decoder`, and the width of its `beam`."""
+    """A `model` with `constraints`, each with its own name, a `decoder`, and the width of its `beam`."""
 
     model: Tagger
     constraints: tuple[Hard | Soft, ...] = ()
@@ -76,16 +75,16 @@ class ConstrainedTagger:
         if self.decoder not in DECODERS:
             raise InvalidInput(f"unknown decoder {self.decoder!r}; it is one of {', '.join(DECODERS)}.")
         if type(self.beam) is not int or self.beam < 1:
-            raise InvalidInput(f"the beam width is a whole number from 1, found {self.beam!r}.")
+            raise InvalidInput(f"`beam` must be a whole number from 1: got {self.beam!r}.")
         sets = ConstraintSet.of(named)
         if self.decoder == "viterbi" and named:
             raise InvalidInput(
-                f"the decoder 'viterbi' takes no constraints, found {len(named)}; leave them out or use"
-                " another."
+                f"the decoder 'viterbi' accepts no constraints: got {len(named)}; leave them out or use"
+                " another decoder."
             )
         if self.decoder == "exact" and (others := sets.global_hard + sets.global_soft):
             raise InvalidInput(
-                f"the decoder 'exact' takes local constraints, found {others[0].name!r}, a global one; use"
+                f"the decoder 'exact' accepts local constraints: got {others[0].name!r}, a global one; use"
                 " 'beam' or 'global'."
             )
         for use in named:
@@ -93,8 +92,9 @@ class ConstrainedTagger:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The context columns that the model or a constraint reads beside words."""
-        read = (getattr(use.constraint.feature, "column", None) for use in self.constraints)
+        """The context columns that the model or a constraint reads besides words."""
+        features = (use.constraint.feature for use in self.constraints)
+        read = (feature.column for feature in features if feature is not None)
         names = dict.fromkeys([*self.model.columns, *read])
         return tuple(name for name in names if name not in (None, WORD))
 
@@ -104,7 +104,7 @@ class ConstrainedTagger:
         return replace(self, constraints=(), decoder="viterbi")
 
     def tag(self, xs: Sequence[Columns]) -> list[Decoding]:
-        """An answer a sentence; `changed` in its stats counts labels that are not the model's own best."""
+        """One answer per sentence; `changed` in its stats counts labels that are not the model's own best."""
         if not xs:
             return []
         batch = self._scores(xs)
@@ -116,7 +116,7 @@ class ConstrainedTagger:
         ]
 
     def ids(self, xs: Sequence[Columns]) -> LabelIds:
-        """The labels of the same answers, their statuses and what was changed, as numbers: for speed."""
+        """The same answers as numbers, which is faster."""
         if not xs:
             return LabelIds(np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64), ())
         batch = self._scores(xs)
@@ -141,13 +141,13 @@ class ConstrainedTagger:
     def tag_stream(
         self, xs: Iterable[Columns], waits: Callable[[], bool] = lambda: False
     ) -> Iterator[Decoding]:
-        """The same for any number of sentences, a chunk at a time, so that memory stays flat; a chunk ends
-        where the next sentence has yet to come (`waits`)."""
+        """The answers of `tag` for any number of sentences, one chunk at a time, so that memory does not
+        grow. A chunk also ends if the next sentence has not arrived yet (`waits`)."""
         for chunk in chunked(xs, waits):
             yield from self.tag(chunk)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Writes a folder; a tagger that is there is replaced whole or, on any failure, left as it was."""
+        """Writes a folder, which replaces an existing tagger; if that fails, the old one stays unchanged."""
         from lcons_tasks.apps._tagger_folder import write_tagger
 
         write_tagger(self, folder)
@@ -157,7 +157,7 @@ class ConstrainedTagger:
         return ChainConstraints.of(self.constraints, self.model.labels)
 
     def _forget(self) -> None:
-        """Drops what is kept of windows where that has become too much: it is found again when needed."""
+        """Empties the cache of windows if it has become too large; it is filled again on demand."""
         if self._compiled.kept_bytes > MOST_KEPT:
             del self.__dict__["_compiled"]
 
@@ -175,15 +175,15 @@ class ConstrainedTagger:
 
 
 def load_constrained_tagger(folder: str | os.PathLike[str]) -> ConstrainedTagger:
-    """The tagger that `ConstrainedTagger.save` wrote; an `LconsError` where it is missing or damaged."""
+    """The tagger that `ConstrainedTagger.save` wrote; raises an `LconsError` if it is missing or damaged."""
     from lcons_tasks.apps._tagger_folder import read_tagger
 
     return read_tagger(folder)
 
 
 def chunked(xs: Iterable[Columns], waits: Callable[[], bool] = lambda: False) -> Iterator[list[Columns]]:
-    """The sentences in lists, none empty, that are cut by number of sentences and of words, and where the
-    next one has yet to come (`waits`)."""
+    """The sentences in lists, none empty. A list ends when it has enough sentences or words, or if the next
+    sentence has not arrived yet (`waits`)."""
     chunk: list[Columns] = []
     words = 0
     for x in xs:
@@ -201,19 +201,19 @@ def _status(way: int) -> Status:
 
 
 def _named(use: Constraint, name: str) -> Hard | Soft:
-    """`use` with a name; what is neither hard nor soft is left for `ConstraintSet.of` to refuse."""
+    """`use` with a name; `ConstraintSet.of` raises an error later if it is neither hard nor soft."""
     if isinstance(use, LearnedConstraint):
         return Hard(use, name)
     return use if getattr(use, "name", True) else replace(use, name=name)
 
 
 def _check_labels(use: Hard | Soft, labels: Sequence[str]) -> None:
-    known: Any = getattr(use.constraint.feature, "labels", labels)
+    known = use.constraint.labels or labels
     unknown = [label for label in labels if label not in known]
     if unknown:
         raise InvalidInput(
-            f"the constraint {use.name!r} does not know the model's label {unknown[0]!r} ({len(unknown)} of"
-            f" {len(labels)} are unknown to it); learn it from data with the model's labels."
+            f"the constraint {use.name!r} does not have the model's label {unknown[0]!r} (it lacks"
+            f" {len(unknown)} of {len(labels)}); learn it from data with the model's labels."
         )
 
 
@@ -221,11 +221,12 @@ def _check_columns(x: Columns, read: Sequence[str]) -> None:
     missing = [name for name in read if name not in x]
     if missing:
         raise InvalidInput(
-            f"the tagger reads column {missing[0]!r}, found {', '.join(x) or 'none'}; give that column."
+            f"the tagger reads column {missing[0]!r}, but the input has {', '.join(x) or 'none'}; add that"
+            " column."
         )
     for name, values in x.items():
         if len(values) != len(x[WORD]):
             raise InvalidInput(
-                f"expected one value of {name!r} a word, found {len(values)} for {len(x[WORD])} words;"
-                " give columns of one length."
+                f"expected one value of {name!r} per word, found {len(values)} for {len(x[WORD])} words;"
+                " pass columns of the same length."
             )

@@ -2,8 +2,8 @@
 
     tagger.json   {"format": 1, "decoder", "beam", "constraints": [{"name", "file", "weight"}, ...]}
 
-The weight of a hard constraint is null. Whatever is wrong with a folder, `read_tagger` raises an
-`LconsError`, one sentence, and gives nothing.
+The weight of a hard constraint is null. If anything is wrong with a folder, `read_tagger` raises an
+`LconsError` with one sentence.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from lcons_tasks.models._tagger import load_tagger
 
 TAGGER = FolderKind(
     noun="tagger",
-    made_by="`lcons run chunking` makes one, and `lcons run citation` a parser",
+    made_by="make one with `lcons run chunking`, or one that parses references with `lcons run citation`",
     keys=("decoder", "beam"),
     entry_keys=("weight",),
 )
 
 
 def write_tagger(tagger: ConstrainedTagger, folder: str | os.PathLike[str]) -> None:
-    """Writes the tagger; a tagger that is there is replaced whole or, on any failure, left as it was."""
+    """Writes the tagger, which replaces an existing one; if that fails, the old one stays unchanged."""
     described = [
         Described(use.name, use.constraint, {"weight": use.weight if isinstance(use, Soft) else None})
         for use in tagger.constraints

@@ -4,18 +4,18 @@
 
 | where | what |
 |---|---|
-| `doc.spans["lcons"]` | a span a chunk (B-NP I-NP is one NP), or a run where labels are not IOB |
+| `doc.spans["lcons"]` | one span per chunk (B-NP I-NP is one NP), or per run of a label if they are not IOB |
 | its `attrs` | labels `changed` by the constraints, and sentences that had to be `relaxed` |
 | `token._.lcons_label` | the label of the token; "" for white space, which taggers do not read |
 
-Sentences and POS tags are those of the doc where it has them (put the component after what sets them); else
+Sentences and POS tags are those of the doc if it has them (put the component after those that set them); else
 sentences end as in `lcons tag`, and POS tags, if the tagger reads them, are lcons's own. A pipeline on disk
-or in bytes holds the tagger whole, without pickle; lcons's own POS tagger is found where it is used.
+or in bytes holds the complete tagger, without pickle; lcons's own POS tagger is not part of it.
 
 After installation spaCy finds the component by its entry point: nothing has to be imported.
 """
 
-# Without postponed annotations: spaCy checks configurations by them.
+# No postponed annotations here: spaCy reads the annotations to check configurations.
 import io
 import re
 import tempfile
@@ -55,13 +55,13 @@ if not Token.has_extension(LABEL):
 def make_lcons_tagger(
     nlp: Language, name: str, model: str | None, spans_key: str, constraints: bool
 ) -> "LconsTagger":
-    """The component; `model` is a tagger's folder, as `lcons run chunking` writes it, and `constraints` tells
+    """The component; `model` is a tagger's folder, as `lcons run chunking` writes it, and `constraints` is
     whether to use its constraints."""
     return LconsTagger(name, model, spans_key=spans_key, constraints=constraints)
 
 
 class LconsTagger(Pipe):
-    """Tags docs. The tagger is read when first needed, since a pipeline that is loaded brings its own."""
+    """Tags docs. The tagger is read on first use, because a pipeline that is loaded brings its own."""
 
     def __init__(
         self,
@@ -88,16 +88,16 @@ class LconsTagger(Pipe):
 
             if self.model is None:
                 raise InvalidInput(
-                    f"expected the folder of a tagger for the spaCy component {self.name!r}, found none; add"
-                    f' it with nlp.add_pipe("{NAME}", config={{"model": FOLDER}}); `lcons run chunking` makes'
-                    " one."
+                    f"the spaCy component {self.name!r} needs the folder of a tagger: got none; pass it with"
+                    f' nlp.add_pipe("{NAME}", config={{"model": FOLDER}}); `lcons run chunking` writes such a'
+                    " folder."
                 )
             self._read = load_constrained_tagger(self.model)
         return self._read
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The labels of tokens; none where there is no tagger yet."""
+        """The labels of tokens; empty if there is no tagger yet."""
         from lcons_core._errors import LconsError
 
         try:
@@ -108,7 +108,7 @@ class LconsTagger(Pipe):
     def initialize(
         self, get_examples: Callable[[], Iterable[Any]], *, nlp: Language | None = None, **settings: Any
     ) -> None:
-        """Reads the tagger, so that a folder without one is known at once."""
+        """Reads the tagger, so that a wrong folder is an error at once."""
         self.tagger  # noqa: B018
 
     def __call__(self, doc: Doc) -> Doc:
@@ -122,7 +122,7 @@ class LconsTagger(Pipe):
         while batch := list(islice(docs, batch_size)):
             try:
                 self._tag(batch)
-            except Exception as error:  # the pipeline says what is to be done about errors
+            except Exception as error:  # the error handler of the pipeline decides
                 self.get_error_handler()(self.name, self, batch, error)
             else:
                 yield from batch
@@ -132,7 +132,7 @@ class LconsTagger(Pipe):
         self.tagger.save(path)
 
     def from_disk(self, path: str | PathLike[str], *, exclude: Iterable[str] = ()) -> "LconsTagger":
-        """Takes the tagger of that folder."""
+        """Reads the tagger in that folder."""
         from lcons_tasks.apps import load_constrained_tagger
 
         self._read = load_constrained_tagger(path)
@@ -151,7 +151,7 @@ class LconsTagger(Pipe):
         return content.getvalue()
 
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> "LconsTagger":
-        """Takes the tagger that `to_bytes` gave."""
+        """Reads the tagger from the bytes that `to_bytes` returned."""
         from lcons_core._errors import DamagedFile
         from lcons_tasks.apps._model_folder import is_member
         from lcons_tasks.apps._tagger_folder import TAGGER, read_tagger
@@ -161,19 +161,19 @@ class LconsTagger(Pipe):
                 with zipfile.ZipFile(io.BytesIO(bytes_data)) as archive:
                     for member in archive.namelist():
                         if not is_member(member, TAGGER):
-                            raise ValueError(f"the member {member!r:.60} is none of a tagger's")
+                            raise ValueError(f"the member {member!r:.60} does not belong to a tagger")
                         target = Path(folder) / member
                         target.parent.mkdir(exist_ok=True)
                         target.write_bytes(archive.read(member))
             except (zipfile.BadZipFile, ValueError, EOFError, NotImplementedError, RuntimeError) as error:
                 raise DamagedFile(
-                    f"expected the bytes of a tagger, found others ({error}); use what to_bytes gave."
+                    f"expected the bytes of a tagger, found others ({error}); pass the result of `to_bytes`."
                 ) from None
             self._read = read_tagger(folder)
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """How `nlp.pipe(..., n_process=2)` hands the component to its processes: the tagger as `to_bytes`."""
+        """The component for the processes of `nlp.pipe(..., n_process=2)`: the tagger as in `to_bytes`."""
         settings = {"spans_key": self.spans_key, "constraints": self.constraints}
         handler = getattr(self, "error_handler", None)
         return _restored, (self.name, self.model, settings, handler, self.to_bytes())
@@ -193,7 +193,7 @@ class LconsTagger(Pipe):
             self._annotate(doc, own)
 
     def _sentences(self, doc: Doc) -> Iterator[list[Token]]:
-        """The tokens that are no white space, sentence by sentence; no list is empty."""
+        """The tokens that are not white space, one list per sentence; no list is empty."""
         known = doc.has_annotation("SENT_START")
         guesses = [token.is_sent_start for token in doc] if known else self._sentencizer.predict([doc])[0]
         sentence: list[Token] = []
@@ -208,7 +208,7 @@ class LconsTagger(Pipe):
             yield sentence
 
     def _tags(self, sentences: Sequence[list[Token]]) -> list[Sequence[str]]:
-        """A POS tag a token: the doc's, and where a sentence lacks one, lcons's own for all of it."""
+        """One POS tag per token: the doc's; if a sentence lacks one, lcons's own for the whole sentence."""
         tags: list[Sequence[str]] = [[token.tag_ for token in sentence] for sentence in sentences]
         lacking = [i for i, own in enumerate(tags) if not all(own)]
         if lacking:
@@ -217,7 +217,7 @@ class LconsTagger(Pipe):
 
                 self._pos = best_pos_tagger()
             words = ([token.text for token in sentences[i]] for i in lacking)
-            # spaCy forgets words that are new to that pipeline, so that memory stays flat.
+            # spaCy forgets new words of that pipeline after the block, so that memory does not grow.
             with self._pos.pipeline.memory_zone():
                 for i, own in zip(lacking, self._pos.tags_many(words), strict=True):
                     tags[i] = own

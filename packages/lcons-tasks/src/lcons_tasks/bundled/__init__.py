@@ -1,4 +1,4 @@
-"""The mini corpora that come with the package, one folder a task, each with a data card; CC0."""
+"""The mini corpora that come with the package: one folder per task, each with a data card; CC0."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Corpora: reading them strictly, finding them, fetching them when asked.
+"""Corpora: strict readers of their formats, finding them on disk, and fetching them on request.
 
-Each format is a file with one reader; the catalog says which corpora there are and which reader reads them.
+Each format has one reader. The catalog lists the corpora and the reader of each.
 """
 
 from lcons_tasks.data._catalog import (
@@ -14,11 +14,12 @@ from lcons_tasks.data._catalog import (
     require,
 )
 from lcons_tasks.data._columns import CONLL2000, CONLL2003, Columns, read_columns, write_columns
-from lcons_tasks.data._fetch import Kept, add, fetch
+from lcons_tasks.data._fetch import FileProgress, Kept, add, fetch
 from lcons_tasks.data._lines import CorpusNotFound, FetchFailed, MalformedCorpus, read_vectors
 from lcons_tasks.data._references import CORA_FIELDS, Reference, Segment, read_anystyle, read_references
 from lcons_tasks.data._roth_yih import Relation, RelationSentence, read_roth_yih
 from lcons_tasks.data._sentence import Sentence, hash_sentences
+from lcons_tasks.data._stream import column_layout, column_sentences, text_sentences
 
 __all__ = [
     "CATALOG",
@@ -31,6 +32,7 @@ __all__ = [
     "CorpusNotFound",
     "Download",
     "FetchFailed",
+    "FileProgress",
     "Kept",
     "MalformedCorpus",
     "Reference",
@@ -40,6 +42,8 @@ __all__ = [
     "Sentence",
     "add",
     "cache_folder",
+    "column_layout",
+    "column_sentences",
     "data_folders",
     "fetch",
     "find",
@@ -50,5 +54,6 @@ __all__ = [
     "read_roth_yih",
     "read_vectors",
     "require",
+    "text_sentences",
     "write_columns",
 ]

@@ -1,12 +1,11 @@
-"""The corpora that lcons knows, as data: what they are, where their files go, where they are published.
+"""The catalog of corpora: what each one is, its files, where they are published, and where they are on disk.
 
-A path is below a data folder (`finding.py`). Two checksums may be known: of what the server sends, and of the
-file that is unpacked from it. Where neither is, the first download is pinned (`pins.py`).
+Paths are relative to a data folder: the folder that LCONS_DATA_DIR names, else the folder `data` in the
+cache. The cache is the folder that LCONS_CACHE_DIR names, else the platform's cache folder for lcons. `find`
+never downloads.
 
-Where corpora are: in the folder that LCONS_DATA_DIR names, else in the user's cache.
-
-The cache is the platform's cache folder for lcons, or the folder that LCONS_CACHE_DIR names; corpora are in
-`data` below it. Finding never downloads.
+An entry may hold two checksums: of the download, and of the file that is unpacked from it. If it holds
+neither, the checksum of the first download is pinned (`_fetch.py`).
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from lcons_tasks.data._roth_yih import read_roth_yih
 
 @dataclass(frozen=True)
 class Download:
-    """An address, and how the file is unpacked from what is there (a name of `unpacking.UNPACK`)."""
+    """An address, and how the file is unpacked from the download (a key of `_download.UNPACK`)."""
 
     address: str
     unpack: str = "as it is"
@@ -35,7 +34,7 @@ class Download:
 
 @dataclass(frozen=True)
 class CorpusFile:
-    """A file below a data folder; `count` reads it to the end and gives the number of items."""
+    """A file below a data folder; `count` reads it to the end and returns the number of items."""
 
     path: str
     download: Download
@@ -169,7 +168,7 @@ CACHE_VARIABLE = "LCONS_CACHE_DIR"
 
 
 def cache_folder() -> Path:
-    """The folder of the user's cache that holds corpora; it need not exist yet."""
+    """The folder of corpora in the user's cache; it may not exist yet."""
     named = os.environ.get(CACHE_VARIABLE)
     if named:
         return Path(named) / "data"
@@ -179,13 +178,13 @@ def cache_folder() -> Path:
 
 
 def data_folders() -> list[Path]:
-    """The folders to look in, in that order."""
+    """The folders to search, in order."""
     named = os.environ.get(DATA_VARIABLE)
     return [*([Path(named)] if named else []), cache_folder()]
 
 
 def find(name: str, catalog: Mapping[str, Corpus] = CATALOG) -> tuple[Path, ...] | None:
-    """The paths of the corpus in the first folder that has all, in the catalog's order; None if none has."""
+    """The paths of the corpus in the first folder that has all of them, in the catalog's order; else None."""
     corpus = entry(name, catalog)
     for folder in data_folders():
         paths = tuple(folder / file.path for file in corpus.files)
@@ -195,14 +194,14 @@ def find(name: str, catalog: Mapping[str, Corpus] = CATALOG) -> tuple[Path, ...]
 
 
 def require(name: str, catalog: Mapping[str, Corpus] = CATALOG) -> tuple[Path, ...]:
-    """As `find`, but a corpus that is not there is an error that says how to get it."""
+    """The paths of `find`; raises `CorpusNotFound`, which says how to get the corpus, if there are none."""
     paths = find(name, catalog)
     if paths is None:
         files = " and ".join(file.path for file in catalog[name].files)
         looked = " and ".join(map(_described, data_folders()))
         raise CorpusNotFound(
             f"expected {files} of corpus {name!r}, found nothing in {looked}; run `lcons data fetch {name}`,"
-            f" import what you have with `lcons data add {name} PATH`, or set {DATA_VARIABLE} to a folder"
+            f" import your own copy with `lcons data add {name} PATH`, or set {DATA_VARIABLE} to a folder"
             " that has it."
         )
     return paths

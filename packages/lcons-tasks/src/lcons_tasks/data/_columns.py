@@ -1,9 +1,7 @@
-"""Which columns a CoNLL file has and what each is, as plain data.
+"""CoNLL columns: one line per token, blank lines between sentences.
 
-CoNLL columns: one token a line, blank lines between sentences.
-
-`layout.py` says which column is what. Reading is strict: each line has the same number of cells, none empty.
-What `write_columns` writes, `read_columns` reads back as the same sentences.
+`Columns` states the meaning of each column, as plain data. Reading is strict: each line has the same number
+of cells, and no cell is empty. `read_columns` reads the same sentences that `write_columns` wrote.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ from typing import TextIO
 
 from lcons_core._errors import InvalidInput, LconsError
 from lcons_core._instance import WORD
-from lcons_tasks._atomic import replacing
+from lcons_tasks.atomic import replacing
 from lcons_tasks.data._lines import malformed, numbered_lines, quoted
 from lcons_tasks.data._sentence import Sentence
 
@@ -26,13 +24,13 @@ _BLANKS = re.compile("[ \t]+")
 
 @dataclass(frozen=True)
 class Columns:
-    """Where words, labels and context are: by name, or by number from 1, or from -1 at the end.
+    """The columns of words, labels and context: by name, or by number from 1, or from -1 at the end.
 
-    `names` are all columns of the file; without them any number of columns will do, the same in each line.
-    `context` maps names in x to columns; a sequence of names stands for columns of these names.
-    `separator` None is spaces and tabs; "\\t" is one tab, so that cells may hold spaces.
-    `comments`: lines that begin with # before a sentence are not read, unless they have the cells of a token.
-    `conllu`: lines whose first cell is no number, a range or what is elided there, are no tokens.
+    `names`: all columns of the file; without them, any number of columns, the same in each line.
+    `context`: columns by their names in x; a sequence of names stands for the columns of these names.
+    `separator`: None for spaces and tabs; "\\t" for one tab, so that cells may hold spaces.
+    `comments`: skip lines that begin with # before a sentence, unless they have as many cells as a token.
+    `conllu`: skip lines whose first cell is not a number (ranges such as 1-2 and elided words such as 1.1).
 
     >>> Columns(("word", "pos", "chunk"), "word", "chunk", ("pos",)).places(3)
     {'words': 0, 'labels': 2, 'pos': 1}
@@ -56,12 +54,15 @@ class Columns:
         object.__setattr__(self, "context", context)
         if self.separator not in (None, "\t"):
             raise InvalidInput(
-                f"expected the separator None (spaces and tabs) or a tab, found {self.separator!r}; pass one."
+                f"`separator` must be None (spaces and tabs) or a tab: got {self.separator!r}; pass one of"
+                " these."
             )
         if len(set(self.names)) != len(self.names):
             raise InvalidInput(f"expected distinct column names, found {', '.join(self.names)}; rename some.")
         if taken := {"words", "labels", WORD} & set(context):
-            raise InvalidInput(f"{sorted(taken)[0]!r} cannot name a context column; name it otherwise.")
+            raise InvalidInput(
+                f"a context column cannot have the name {sorted(taken)[0]!r}; choose another name."
+            )
         if self.names:
             self.places(len(self.names))
         else:
@@ -79,7 +80,7 @@ class Columns:
         return text.split(self.separator)
 
     def is_comment(self, text: str, width: int) -> bool:
-        """Whether a line that stands before a sentence is none of its tokens, where tokens have `width` cells
+        """Whether a line before a sentence is a comment and not its first token; tokens have `width` cells
         (0: not known yet).
 
         >>> layout = Columns(comments=True)
@@ -91,15 +92,15 @@ class Columns:
         return not width or len(self.split(text)) != width or " = " in text
 
     def describe(self, width: int) -> str:
-        """The columns that a line should have, in words."""
+        """The expected columns of a line, in words."""
         return f"{width} columns" + (f" ({', '.join(self.names)})" if self.names else "")
 
     def remedy(self, text: str) -> str:
-        """What to do about a line that has another number of cells."""
+        """The advice for a line that has another number of cells."""
         if self.separator is None and not self.names and "\t" in text:
-            # Columns by number are those of one's own files, which commands read with --tabs.
-            return "use --tabs where one tab stands between cells and cells hold blanks, or correct the line"
-        return "correct the line or state the columns that the file has"
+            # Columns are given by number for users' own files; their reader has the argument `tabs`.
+            return "use `tabs=True` if cells are separated by one tab and may hold blanks, or correct it"
+        return "correct the line, or pass the columns that the file has"
 
     def _selected(self) -> dict[str, Column]:
         return {"words": self.words, "labels": self.labels, **self.context}
@@ -109,14 +110,14 @@ class Columns:
             return self.names.index(column)
         number = self._check_number(column)
         if abs(number) > width:
-            raise InvalidInput(f"expected at least {abs(number)} columns, found {width}; change the columns.")
+            raise InvalidInput(f"expected at least {abs(number)} columns, found {width}; name other columns.")
         return number - 1 if number > 0 else width + number
 
     def _check_number(self, column: Column) -> int:
         if isinstance(column, str | bool) or column == 0:
             raise InvalidInput(
-                f"unknown column {column!r}; give a number from 1, or from -1 at the end, or one of the names"
-                f" ({', '.join(self.names) or 'none are given'})."
+                f"unknown column {column!r}; pass a number from 1, or from -1 at the end, or one of the names"
+                f" ({', '.join(self.names) or 'there are none'})."
             )
         return column
 
@@ -132,7 +133,7 @@ _NEVER_IN_A_CELL = re.compile("[\t\r\n\ufeff]")
 
 
 def read_columns(path: str | os.PathLike[str], columns: Columns = CONLL2000) -> Iterator[Sentence]:
-    """The sentences of a file, one after another; `MalformedCorpus` at the first wrong line."""
+    """The sentences of a file, one after another; raises `MalformedCorpus` at the first wrong line."""
     width = len(columns.names)
     places: dict[str, int] = {}
     rows: list[list[str]] = []
@@ -170,7 +171,7 @@ def read_columns(path: str | os.PathLike[str], columns: Columns = CONLL2000) -> 
 def write_columns(
     target: str | os.PathLike[str] | TextIO, sentences: Iterable[Sentence], columns: Columns = CONLL2000
 ) -> None:
-    """Writes the sentences; a path is replaced whole or, on any failure, left as it was."""
+    """Writes the sentences; if that fails, an existing file stays unchanged."""
     places = _every_place(columns)
     texts = (_text(sentence, columns, places) for sentence in sentences)
     if not isinstance(target, str | os.PathLike):
@@ -198,7 +199,7 @@ def _every_place(columns: Columns) -> dict[str, int]:
     if sorted(places.values()) != list(range(width)):
         raise InvalidInput(
             f"expected each of the {columns.describe(width)} to be words, labels or context, found"
-            f" {', '.join(f'{name} in {place + 1}' for name, place in places.items())}; leave none out."
+            f" {', '.join(f'{name} in {place + 1}' for name, place in places.items())}; assign every column."
         )
     return places
 
@@ -215,18 +216,19 @@ def _text(sentence: Sentence, columns: Columns, places: dict[str, int]) -> str:
     by_place = [filled[name] for name in sorted(places, key=places.__getitem__)]
     rows = [_checked(cells, columns) for cells in zip(*by_place, strict=True)]
     if columns.skip_docstart and DOCSTART in sentence.words:
-        raise InvalidInput(f"expected words, found {DOCSTART}, which reading skips; leave it out.")
+        raise InvalidInput(f"expected words, found {DOCSTART}, which readers skip; leave it out.")
     separator = columns.separator or " "
     return "".join(separator.join(cells) + "\n" for cells in rows) + "\n"
 
 
 def _checked(cells: tuple[str, ...], columns: Columns) -> tuple[str, ...]:
-    """`cells`, which must read back as they are."""
+    """`cells`; raises `InvalidInput` if a reader would not read the same cells."""
     for cell in cells:
         inner = " " in cell if columns.separator is None else cell != cell.strip(" ")
         if not cell or inner or _NEVER_IN_A_CELL.search(cell) or _surrogate(cell):
             raise InvalidInput(
-                f"expected text without separators, found {quoted(cell)}; replace what a column cannot hold."
+                f"expected text without separators, found {quoted(cell)}; replace characters that a column"
+                " cannot hold."
             )
     return cells
 

@@ -1,13 +1,12 @@
-"""The file in a download, as a stream: as it is, gz, or a member of a tar.gz or zip archive.
+"""Downloads: into a `.part` file, which the next attempt resumes; and unpacking the file in it.
 
-Nothing is extracted by the names in an archive, so none of them can choose where a file is written.
+A file beside the part keeps what the server stated: address, size and validator (a strong ETag, else
+Last-Modified). With a validator, the next request has Range and If-Range: the server continues where the part
+ends (206), or sends the whole file because it changed or the server has no ranges (200). Without a validator
+the download starts again, because two halves could be of different files.
 
-A download into a `.part` file, which the next attempt resumes.
-
-Beside the part is what the server said of it: address, size and validator (a strong ETag, else
-Last-Modified). With a validator the next request has Range and If-Range: the server goes on where the part
-ends (206), or sends the whole file because it changed or has no ranges (200). Without one the download starts
-again, since two halves could be of different files.
+A download is the file itself, a gz file, or an archive (tar.gz, zip) with the file as a member. The file is
+read as a stream; names in an archive never decide where a file is written.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ _DAMAGE = (OSError, EOFError, ValueError, RuntimeError, zlib.error, tarfile.TarE
 
 
 def unpack(part: Path, download: Download, target: BinaryIO) -> str:
-    """Writes the file to `target` and gives its sha256; `FetchFailed` if the download is damaged."""
+    """Writes the file to `target` and returns its sha256; raises `FetchFailed` if the download is damaged."""
     digest = hashlib.sha256()
     with contextlib.ExitStack() as stack:
         with _damage_is(download):
@@ -114,7 +113,7 @@ _RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)$")
 
 @dataclass(frozen=True)
 class _Said:
-    """What the server said of the file at an address."""
+    """What the server stated about the file at an address."""
 
     address: str
     validator: str | None = None
@@ -122,7 +121,7 @@ class _Said:
 
 
 def download(address: str, part: Path, progress: Progress) -> None:
-    """Fills `part`, from where it ends if that is possible; on failure what came is kept."""
+    """Downloads into `part`, and continues where it ends if possible; if that fails, `part` is kept."""
     said = _remembered(address, part)
     have = part.stat().st_size if part.is_file() else 0
     if have and have == said.total:
@@ -143,7 +142,7 @@ def download(address: str, part: Path, progress: Progress) -> None:
 
 
 def forget(part: Path) -> None:
-    """Removes a part and what is remembered of it."""
+    """Removes a part and the file beside it."""
     part.unlink(missing_ok=True)
     _memory(part).unlink(missing_ok=True)
 
@@ -165,7 +164,7 @@ def _request(address: str, have: int, validator: str | None) -> HTTPResponse:
     except (URLError, OSError, HTTPException, ValueError) as error:
         reason = getattr(error, "reason", None) or error
         raise FetchFailed(
-            f"expected an answer from {address}, found none ({reason}); check the network and the proxy"
+            f"expected an answer from {address}, got none ({reason}); check the network and the proxy"
             " settings, or get the file elsewhere and import it with `lcons data add`."
         ) from None
     resumes = _RANGE.match(response.headers.get("Content-Range", ""))
@@ -173,12 +172,14 @@ def _request(address: str, have: int, validator: str | None) -> HTTPResponse:
         response.close()
         if have:
             return _request(address, 0, None)
-        raise FetchFailed(f"expected the whole of {address}, found a part nobody asked for; try again later.")
+        raise FetchFailed(
+            f"expected the whole file at {address}, got a part that was not requested; try again later."
+        )
     return response
 
 
 def _start(response: HTTPResponse, have: int, address: str) -> tuple[int, _Said]:
-    """The bytes to keep of the part, and what the server says now."""
+    """The number of bytes of the part to keep, and what the server states now."""
     headers = response.headers
     etag = headers.get("ETag")
     validator = etag if etag and not etag.startswith("W/") else headers.get("Last-Modified")
@@ -201,15 +202,15 @@ def _chunks(response: HTTPResponse, said: _Said) -> Iterator[bytes]:
 
 
 def _cut(said: _Said, found: str) -> FetchFailed:
-    then = "resumes where it stopped" if said.validator else "starts again, as this server cannot resume"
+    then = "resumes where it stopped" if said.validator else "starts again, because this server cannot resume"
     return FetchFailed(
-        f"expected the whole of {said.address}, found a connection that was cut ({found}); run the command"
+        f"expected the whole file at {said.address}, but the connection was cut ({found}); run the command"
         f" again: it {then}."
     )
 
 
 def _write_all(file: BinaryIO, chunk: bytes) -> None:
-    # An unbuffered write may write less than it was given.
+    # An unbuffered `write` may write only a part of its argument.
     rest = memoryview(chunk)
     while rest:
         rest = rest[file.write(rest) :]
@@ -237,7 +238,8 @@ def _remember(said: _Said, part: Path) -> None:
 
 
 def _remembered(address: str, part: Path) -> _Said:
-    """What was said of this part; nothing if that is lost, damaged or of another address."""
+    """What the server stated about this part; only the address if that file is lost, damaged or of another
+    address."""
     try:
         said = _Said(**json.loads(_memory(part).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):

@@ -1,13 +1,11 @@
-"""Checksums of first downloads, for addresses that publish none: a later download must be the same.
+"""Corpora in the user's cache: fetched from public addresses on request, or copied from the user's files.
 
-They are in `pins.json` in the cache: {address: sha256}.
+`fetch` downloads a file beside its place, compares its checksum with the published one or with that of the
+first download, unpacks the file, reads it once with its reader, and only then puts it in its place. `add`
+copies a file after its reader has read it.
 
-Corpora from their public addresses into the user's cache, when asked for and never otherwise.
-
-A file is downloaded beside its place, its checksum compared with the published one or with that of the first
-download, unpacked, read once with its reader, and only then put in its place.
-
-Corpora that the user already has, copied into the cache after their reader has read them.
+If no checksum is published for an address, that of the first download is pinned: later downloads must have
+the same. The pins are in `pins.json` in the cache: {address: sha256}.
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from lcons_core._errors import InvalidInput, LconsError
-from lcons_tasks._atomic import replacing
+from lcons_tasks.atomic import replacing
 from lcons_tasks.data._catalog import CATALOG, Corpus, CorpusFile, cache_folder, entry
 from lcons_tasks.data._download import download, forget, unpack
 from lcons_tasks.data._lines import FetchFailed, MalformedCorpus, unreadable
@@ -42,14 +40,14 @@ def read_pins(folder: Path) -> dict[str, str]:
         pins = None
     if not isinstance(pins, dict) or not all(isinstance(value, str) for value in pins.values()):
         raise FetchFailed(
-            f"expected checksums by address in {str(path)!r}, found something else; delete the file to pin"
-            " downloads anew."
+            f"expected checksums by address in {str(path)!r}, found something else; delete the file, and the"
+            " next downloads are pinned again."
         )
     return pins
 
 
 def pin(folder: Path, address: str, sha256: str) -> None:
-    """Keeps the checksum of a first download."""
+    """Writes the checksum of a first download to the pins."""
     pins = {**read_pins(folder), address: sha256}
     with replacing(folder / PINS) as file:
         file.write(json.dumps(pins, indent=2, sort_keys=True).encode("utf-8") + b"\n")
@@ -57,12 +55,12 @@ def pin(folder: Path, address: str, sha256: str) -> None:
 
 FileProgress = Callable[[str, int, int | None], None]
 _TRUSTED = "fetch it again, or import a copy that you trust with `lcons data add`"
-_ACCEPT = "to accept the new file remove that line and fetch again"
+_ACCEPT = "to accept the new file, remove that line and fetch again"
 
 
 @dataclass(frozen=True)
 class Kept:
-    """A file in the cache, and a remark on its checksum or on why nothing was done."""
+    """A file in the cache, and a remark on its checksum or on why it was not downloaded."""
 
     path: Path
     remark: str
@@ -75,9 +73,9 @@ def fetch(
     again: bool = False,
     catalog: Mapping[str, Corpus] = CATALOG,
 ) -> tuple[Kept, ...]:
-    """Downloads the files of a corpus that the cache lacks, or all of them `again`.
+    """Downloads the files of a corpus that are not in the cache; with `again`, all of them.
 
-    `progress` is called with a file's path below the cache, the bytes so far and the bytes in all, if known.
+    `progress` is called with a file's path below the cache, the bytes so far, and the total if it is known.
     """
     corpus = entry(name, catalog)
     folder = cache_folder()
@@ -117,7 +115,7 @@ def _fetch_file(
         return Kept(target, "checksum as published")
     if pinned:
         return Kept(target, "checksum as pinned by the first download")
-    return Kept(target, f"pinned sha256 {sent}, as none is published: later downloads must be the same")
+    return Kept(target, f"pinned sha256 {sent}, as none is published: later downloads must have the same")
 
 
 def _same(found: str, expected: str | None, what: str, origin: str, advice: str) -> None:
@@ -140,8 +138,8 @@ def _check_content(file: CorpusFile, temporary: BinaryIO) -> None:
         ) from None
     if not items:
         raise FetchFailed(
-            f"expected {file.path} at {file.download.address}, found a file that holds nothing; get it"
-            " elsewhere and import it with `lcons data add`."
+            f"expected {file.path} at {file.download.address}, found a file without content; get it elsewhere"
+            " and import it with `lcons data add`."
         )
 
 
@@ -152,7 +150,7 @@ def _sha256(path: Path) -> str:
 
 @contextlib.contextmanager
 def _disk(folder: Path) -> Iterator[None]:
-    """Turns what a full or read-only disk raises into one sentence."""
+    """Turns the errors of a full or read-only disk into one sentence."""
     try:
         yield
     except LconsError:
@@ -166,7 +164,7 @@ def _disk(folder: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Keeps two fetches from writing one part; the lock ends with the process, however that ends."""
+    """Locks the folder, so that two fetches never write one part; the lock ends with the process."""
     folder.mkdir(parents=True, exist_ok=True)
     if sys.platform == "win32":
         yield
@@ -190,16 +188,16 @@ _CHUNK = 2**20
 def add(
     name: str, paths: Sequence[str | os.PathLike[str]], *, catalog: Mapping[str, Corpus] = CATALOG
 ) -> tuple[Kept, ...]:
-    """Imports the files of a corpus, all or, if one of them is malformed, none.
+    """Imports all files of a corpus; if one of them is malformed, imports none.
 
-    Files with the names of the catalog may be in any order; others are in the catalog's order.
+    Files that have the catalog's names may come in any order; other files must come in the catalog's order.
     """
     corpus = entry(name, catalog)
     pairs = _paired(corpus, [Path(path) for path in paths])
     for file, path in pairs:
         if not file.count(path):
             raise MalformedCorpus(
-                f"{path}:1: expected {file.path}, found a file that holds nothing; pass another."
+                f"{path}:1: expected {file.path}, found a file without content; pass another."
             )
     return tuple(_copy(file, path, cache_folder() / file.path) for file, path in pairs)
 

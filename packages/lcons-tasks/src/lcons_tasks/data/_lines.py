@@ -1,11 +1,10 @@
-"""What can go wrong with corpora, beside the errors of lcons-core.
-
-Numbered lines of a UTF-8 text file: what the readers of line formats share.
+"""Numbered lines of UTF-8 text files, which all readers of line formats use, and the errors of corpora.
 
 A byte order mark, CRLF, blanks at line ends and a missing last newline are accepted. Only a newline ends a
 line: other separators of Unicode may be part of a word.
 
-Word vectors in GloVe's text format: a word and its numbers a line, single spaces between.
+`read_vectors` reads word vectors in GloVe's text format: each line has a word and its numbers, separated by
+single spaces.
 """
 
 from __future__ import annotations
@@ -22,15 +21,15 @@ from lcons_core._errors import LconsError
 
 
 class MalformedCorpus(LconsError, ValueError):
-    """A corpus file that does not have its format; the message begins with file and line."""
+    """A corpus file breaks its format; the message begins with file and line."""
 
 
 class CorpusNotFound(LconsError, FileNotFoundError):
-    """A corpus that is in none of the data folders; the message says how to get it."""
+    """A corpus is in none of the data folders; the message says how to get it."""
 
 
 class FetchFailed(LconsError, OSError):
-    """A corpus that could not be downloaded, checked or written."""
+    """A corpus could not be downloaded, checked or written."""
 
 
 BLANKS = " \t\r\n"
@@ -65,19 +64,19 @@ def unreadable(path: str | os.PathLike[str], error: OSError) -> LconsError:
 
 
 def malformed(path: str | os.PathLike[str], line: int, problem: str) -> MalformedCorpus:
-    """The error for a line that does not have the format."""
+    """The error for a line that breaks the format."""
     return MalformedCorpus(f"{os.fspath(path)}:{line}: {problem}")
 
 
 def quoted(text: str) -> str:
-    """`text` as it stands in an error, shortened."""
+    """`text` in quotes for an error message, shortened if it is long."""
     return repr(text if len(text) <= _LONGEST_QUOTE else text[:_LONGEST_QUOTE] + " ...")
 
 
 def read_vectors(
     path: str | os.PathLike[str], dimension: int | None = None
 ) -> Iterator[tuple[str, NDArray[np.float32]]]:
-    """(word, vector) of each line; the first line sets a `dimension` that is not stated."""
+    """(word, vector) of each line; without `dimension`, the first line sets it."""
     for number, text in numbered_lines(path):
         word, *numbers = text.split(" ")
         dimension = dimension or len(numbers)

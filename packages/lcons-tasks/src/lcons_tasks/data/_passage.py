@@ -1,8 +1,9 @@
-"""The labels of the task, in the paper's order, and how Roth and Yih's corpus writes them.
+"""Sentences with entity candidates; the labels of the candidates and of their ordered pairs.
 
-Paper: Sec. 4 and Appendix C. The first label of each is "none".
+`ENTITIES` and `RELATIONS` are the labels in the paper's order; the first of each is "none". The labels of
+Roth and Yih's corpus are mapped to them.
 
-A sentence with entity candidates, and the labels of these and of the ordered pairs of them.
+Paper: Sec. 4 and Appendix C.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ ENTITIES = ("NoEnt", "Person", "Location", "Organization")
 RELATIONS = ("NoRel", "Kill", "LiveIn", "WorkFor", "LocatedAt", "OrgBasedIn")
 NO_ENTITY, NO_RELATION = ENTITIES[0], RELATIONS[0]
 
-# Other names a candidate that is neither person, place nor organisation.
+# `Other` is the label of a candidate that is neither person, place nor organisation.
 ENTITY_NAMES = {"Peop": "Person", "Loc": "Location", "Org": "Organization", "Other": NO_ENTITY}
 RELATION_NAMES = {
     "Kill": "Kill",
@@ -35,7 +36,7 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True)
 class Passage:
-    """Words with POS tags, and candidates as spans (first, after the last) that do not overlap, in order.
+    """Words with POS tags, and candidates as ordered spans (first, after the last) that do not overlap.
 
     >>> passage = Passage(("Ann", "lives", "in", "Oslo"), ("NNP", "VBZ", "IN", "NNP"), ((0, 1), (3, 4)))
     >>> passage.pairs
@@ -49,12 +50,12 @@ class Passage:
     def __post_init__(self) -> None:
         if len(self.words) != len(self.pos):
             raise InvalidInput(
-                f"expected a POS tag a word, found {len(self.words)} words and {len(self.pos)} tags."
+                f"expected one POS tag per word, found {len(self.words)} words and {len(self.pos)} tags."
             )
         edges = [(0, 0), *self.spans, (len(self.words), len(self.words))]
         if any(a >= b for a, b in self.spans) or any(x[1] > y[0] for x, y in pairwise(edges)):
             raise InvalidInput(
-                f"expected candidates of at least a word, in order, within {len(self.words)} words and"
+                f"expected candidates of at least one word, in order, within {len(self.words)} words and"
                 f" without overlap, found {self.spans}."
             )
 
@@ -72,7 +73,7 @@ class Passage:
 
 @dataclass(frozen=True)
 class Labelled:
-    """A passage with an entity label a candidate, and the relations that there are, by (source, target)."""
+    """A passage with one entity label per candidate, and its relations by (source, target)."""
 
     id: str
     passage: Passage

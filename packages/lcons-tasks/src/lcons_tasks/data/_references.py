@@ -1,13 +1,11 @@
-"""A bibliographic reference: segments of text, each of a field or of none.
+"""Bibliographic references, as segments of text with or without a field, and the readers of two formats.
 
-Tagged references, one a line: `<author> ... </author> <title> ... </title>`, as in Cora.
+Tagged references, as in Cora, have one line per reference: `<author> ... </author> <title> ... </title>`.
+Fields do not nest. The format has no escapes: a `<` that does not begin a tag is text. A line may begin with
+the mark `<NEWREFERENCE>` and a number, which are dropped.
 
-Fields do not nest. The format has no escapes: a `<` that begins no tag is text. A line may begin with the
-mark `<NEWREFERENCE>` and a number, which are dropped.
-
-AnyStyle's XML: a `<dataset>` of `<sequence>`s, one a reference, each a list of fields.
-
-Document types are refused before anything in them is expanded, so that no entity can blow up or name a file.
+AnyStyle's XML is a `<dataset>` with one `<sequence>` per reference, each a list of fields. A document type is
+an error before anything in it is expanded, so that no entity can grow without limit or name a file.
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ from lcons_tasks.data._lines import MalformedCorpus, malformed, numbered_lines, 
 
 
 class Segment(NamedTuple):
-    """Text of one field; None where it is outside any."""
+    """The text of one field; the field is None for text outside any field."""
 
     field: str | None
     text: str
@@ -43,7 +41,7 @@ class Reference:
 
 
 def squeezed(text: str) -> str:
-    """`text` with single spaces between words and none around."""
+    """`text` with single spaces between words, and no spaces at its ends."""
     return " ".join(text.split())
 
 
@@ -117,7 +115,7 @@ _LEVELS = ("a <dataset>", "a <sequence>", "a field")
 
 
 def read_anystyle(path: str | os.PathLike[str]) -> Iterator[Reference]:
-    """The references of a file, which is read as a whole first."""
+    """The references of a file; the whole file is read before the first one is returned."""
     document = _Document(path)
     try:
         with Path(path).open("rb") as file:
@@ -133,7 +131,7 @@ def read_anystyle(path: str | os.PathLike[str]) -> Iterator[Reference]:
 
 
 class _Document:
-    """The state of one parse: the open elements and what was read of the current sequence."""
+    """The state of one parse: the open elements, and the segments of the current sequence so far."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = path
@@ -176,7 +174,7 @@ class _Document:
         self.open.pop()
 
     def outside(self) -> None:
-        """Keeps text between fields; there is none between sequences."""
+        """Keeps the text between fields; raises `MalformedCorpus` for text between sequences."""
         content = self.taken()
         if content and len(self.open) == 2:
             self.segments.append(Segment(None, content))

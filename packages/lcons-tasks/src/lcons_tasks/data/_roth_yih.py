@@ -41,8 +41,8 @@ class RelationSentence:
         rows = len(self.words)
         if not rows == len(self.pos) == len(self.entities):
             raise InvalidInput(
-                f"expected a POS tag and an entity label a row, found {rows} rows, {len(self.pos)} tags and"
-                f" {len(self.entities)} labels; give columns of one length."
+                f"expected one POS tag and one entity label per row, found {rows} rows, {len(self.pos)} tags"
+                f" and {len(self.entities)} labels; pass columns of the same length."
             )
         for relation in self.relations:
             for row in (relation.arg1, relation.arg2):
@@ -60,7 +60,7 @@ class RelationSentence:
 
 
 def read_roth_yih(path: str | os.PathLike[str]) -> Iterator[RelationSentence]:
-    """The sentences of a file, one after another; `MalformedCorpus` at the first wrong line."""
+    """The sentences of a file, one after another; raises `MalformedCorpus` at the first wrong line."""
     rows: list[list[str]] = []
     relations: list[Relation] = []
     in_table = True

@@ -1,4 +1,4 @@
-"""A labelled sentence: words, a label a word, and context columns such as POS tags."""
+"""A labelled sentence: words, one label per word, and context columns such as POS tags."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lcons_core._instance import WORD, Instance
 
 @dataclass(frozen=True)
 class Sentence:
-    """words, labels and context columns, all of one length.
+    """Words, labels and context columns, all of the same length.
 
     >>> sentence = Sentence(("the", "dog"), ("B-NP", "I-NP"), {"pos": ("DT", "NN")})
     >>> sentence.x
@@ -29,12 +29,14 @@ class Sentence:
         columns = {name: tuple(values) for name, values in self.columns.items()}
         object.__setattr__(self, "columns", columns)
         if WORD in columns:
-            raise InvalidInput(f"the column {WORD!r} of x is the words; name the context column otherwise.")
+            raise InvalidInput(
+                f"a context column cannot have the name {WORD!r}, which is that of the words; choose another."
+            )
         for name, values in {"labels": self.labels, **columns}.items():
             if len(values) != len(self.words):
                 raise InvalidInput(
-                    f"expected one value of {name!r} a word, found {len(values)} for {len(self.words)} words;"
-                    " give columns of one length."
+                    f"expected one value of {name!r} per word, found {len(values)} for {len(self.words)}"
+                    " words; pass columns of the same length."
                 )
 
     def __len__(self) -> int:
@@ -52,7 +54,7 @@ class Sentence:
 
     @property
     def instance(self) -> Instance:
-        """The sentence as lcons-core learns from it."""
+        """The sentence as an `Instance` of lcons-core."""
         return Instance(self.x, self.y)
 
 

@@ -1,10 +1,10 @@
 """Sentences to tag, one after another, from raw text or CoNLL columns of any length.
 
-Raw text is read in blocks, and the last sentence of a block waits for the next block. What comes out is what
-`text.sentences` gives for the whole text, except that sentences much longer than `LONGEST` characters are
-cut. Nothing is left out but white space.
+Raw text is read in blocks, and the last sentence of a block waits for the next block. The sentences are the
+same as those of `text.sentences` for the whole text, except that sentences much longer than `LONGEST`
+characters are cut. Only white space is left out.
 
-Columns have one token a line and blank lines between sentences, the same number of cells in each line.
+Columns have one line per token and blank lines between sentences, with the same number of cells in each line.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _IN_ORDER = (WORD, POS)
 
 
 class Readable(Protocol):
-    """Text that is read in blocks, "" at the end."""
+    """Text that is read in blocks; `read` returns "" at the end."""
 
     def read(self, size: int, /) -> str:
-        """At most about so many characters."""
+        """The next block, of at most about `size` characters."""
         ...
 
 
@@ -43,7 +43,7 @@ def text_sentences(file: Readable, block: int = BLOCK, longest: int = LONGEST) -
     held = ""
     while more := file.read(block):
         held += more
-        # A word, and so a sentence, may go on in the next block: only what stands before a blank is whole.
+        # A word, and so a sentence, may continue in the next block: only the text before a blank is complete.
         whole = len(held) - len(held.rsplit(None, 1)[-1]) if not held[-1].isspace() else len(held)
         found = sentences(held[:whole])
         long = len(held) > longest
@@ -63,9 +63,9 @@ def text_sentences(file: Readable, block: int = BLOCK, longest: int = LONGEST) -
 
 
 def column_layout(text: str) -> Columns:
-    """The layout that `word,pos`, `word=1,pos=-2` or `1,2` (word and pos) states.
+    """The layout that a text such as `word,pos`, `word=1,pos=-2` or `1,2` (word and pos) states.
 
-    Names without a number are the file's first columns in that order, and `_` is one that is not read.
+    Names without a number are the file's first columns in that order; `_` is a column that is not read.
 
     >>> column_layout("word,_,pos").context, column_layout("2,3").words
     ({'pos': 3}, 2)
@@ -82,12 +82,12 @@ def column_layout(text: str) -> Columns:
     if WORD not in places:
         raise _no_layout(text)
     words = places.pop(WORD)
-    # Whether there are labels, and where, does not matter here.
+    # `Columns` needs a label column, but these sentences have no labels: any column serves.
     return Columns(words=words, labels=words, context=places)
 
 
 def column_sentences(lines: Iterable[str], columns: Columns, name: str) -> Iterator[X]:
-    """The words and context columns of each sentence; `name` is what errors call the file."""
+    """The words and context columns of each sentence; `name` is the file's name in errors."""
     width = 0
     places: dict[str, int] = {}
     rows: list[list[str]] = []
@@ -110,7 +110,7 @@ def column_sentences(lines: Iterable[str], columns: Columns, name: str) -> Itera
                 name,
                 number,
                 f"expected {width} columns as in the lines before, found {len(cells)} in {quoted(text)};"
-                " correct the line, or leave out --columns where this is raw text.",
+                " correct the line, or leave out `columns=` if this is raw text.",
             )
         rows.append(cells)
     if rows:
@@ -118,10 +118,10 @@ def column_sentences(lines: Iterable[str], columns: Columns, name: str) -> Itera
 
 
 def _fresh(text: str, first: Token, anyhow: bool) -> bool:
-    """Whether sentences from this token on come out the same without what is before it.
+    """Whether the sentences from this token on are the same without the text before it.
 
-    They do after white space, as words do not depend on each other, and where no punctuation begins them:
-    spaCy's rule looks back over that.
+    They are if the token follows white space, because words do not depend on each other, and does not begin
+    with punctuation, because spaCy's rule looks back over punctuation.
     """
     return text[first.start - 1].isspace() and (anyhow or first.text[0].isalnum())
 

@@ -1,6 +1,6 @@
-"""Tagged sentences as text: CoNLL columns, a line of JSON, or brackets to read.
+"""Tagged sentences as text: CoNLL columns, a line of JSON, or brackets for human readers.
 
-conll      word, context columns and label, a line a word, and a blank line
+conll      one line per word, with the word, context columns and label; then a blank line
 json       {"words", "pos", "labels", "chunks": [{"type", "start", "end", "text"}], "status"}
 brackets   [NP the dog] [VP barked] .
 """
@@ -23,12 +23,12 @@ NO_LABEL = "_"
 
 
 def labels_of(x: Columns, found: Decoding) -> Sequence[str]:
-    """A label a word; `_` where the decoder found none."""
+    """One label per word; `_` if the decoder found none."""
     return found.y or [NO_LABEL] * len(x[WORD])
 
 
 def spans(labels: Sequence[str]) -> Iterator[tuple[str, int, int]]:
-    """(type, first, after the last) of each chunk; where labels are not IOB, runs of a label are chunks.
+    """(type, first, after the last) of each chunk; if labels are not IOB, a run of one label is a chunk.
 
     >>> list(spans(["B-NP", "I-NP", "O"])), list(spans(["author", "author", "O", "date"]))
     ([('NP', 0, 2)], [('author', 0, 2), ('date', 3, 4)])
@@ -45,14 +45,14 @@ def spans(labels: Sequence[str]) -> Iterator[tuple[str, int, int]]:
 
 
 def conll(x: Columns, found: Decoding) -> str:
-    """A line a word, then a blank line."""
+    """One line per word, then a blank line."""
     context = [values for name, values in x.items() if name != WORD]
     rows = zip(x[WORD], *context, labels_of(x, found), strict=True)
     return "".join(" ".join(cells) + "\n" for cells in rows) + "\n"
 
 
 def json_line(x: Columns, found: Decoding) -> str:
-    """A JSON object; `start` and `end` count words from 0, and `end` is that of the first after the chunk."""
+    """A JSON object; `start` and `end` count words from 0, and `end` is the first word after the chunk."""
     words, labels = x[WORD], labels_of(x, found)
     pos = x.get("pos")
     line = {
@@ -69,7 +69,7 @@ def json_line(x: Columns, found: Decoding) -> str:
 
 
 def brackets(x: Columns, found: Decoding) -> str:
-    """The words on a line, chunks in brackets."""
+    """The words on one line, with chunks in brackets."""
     return bracketed(x[WORD], labels_of(x, found)) + "\n"
 
 

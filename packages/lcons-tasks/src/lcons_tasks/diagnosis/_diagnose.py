@@ -66,7 +66,7 @@ def read_given(
             "expected a table of psi vectors (CSV or npz), found structures: this constraint has no feature"
             " that makes psi of them; give the table that it was learned from."
         )
-    if len(getattr(feature, "labels", "ab")) < 2:
+    if len(feature.labels) == 1:
         raise Unsupported(
             f"expected a constraint that knows at least two labels, found {feature.kind!r} of one; there is"
             " nothing to tell apart."
@@ -187,9 +187,8 @@ def _described(constraint: LearnedConstraint) -> str:
     feature = constraint.feature
     if feature is None:
         return f"psi of {constraint.space.d:,} columns"
-    n = getattr(feature, "n", None)
     context = f" of {feature.column}" if feature.kind == "context" else ""
-    return f"{feature.kind}{context}" + ("" if n is None else f", n = {n}")
+    return f"{feature.kind}{context}" + ("" if feature.n is None else f", n = {feature.n}")
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 
 from lcons_core import FeatureSpace, Instance, PsiRows, SparsePsi
-from lcons_core._arithmetic import Floats
 from lcons_core._errors import InvalidInput
 from lcons_core._instance import WORD
-from lcons_core.features import ConstraintFeature, NgramContext
+from lcons_core._types import Floats
+from lcons_core.features import ConstraintFeature
 from lcons_tasks.data import Sentence
 from lcons_tasks.diagnosis._coverage import LeftOut
 from lcons_tasks.diagnosis._material import StructureMaterial, TableMaterial
@@ -123,12 +123,13 @@ def _check_sizes(predictions: Sequence[Sequence[Any]], held_out: Structures, uni
 
 def _whys(feature: ConstraintFeature, instances: Sequence[Instance], tuples: bool) -> list[str | None]:
     """Why each structure cannot be read; None where it can."""
-    if isinstance(feature, NgramContext):
+    column = feature.context_column
+    if column is not None:
         for i, one in enumerate(instances, start=1):
-            if feature.column not in one.x and len(one.y):
-                place = "" if feature.column == WORD else f",{feature.column}=2"
+            if column not in one.x and len(one.y):
+                place = "" if column == WORD else f",{column}=2"
                 raise InvalidInput(
-                    f"expected a column {feature.column!r}, which the constraint reads, found"
+                    f"expected a column {column!r}, which the constraint reads, found"
                     f" {', '.join(one.x) or 'none'} in structure {i}; say where it is, as in `--columns"
                     f" word=1{place}`."
                 )
@@ -136,9 +137,8 @@ def _whys(feature: ConstraintFeature, instances: Sequence[Instance], tuples: boo
 
 
 def _why(feature: ConstraintFeature, instance: Instance) -> str | None:
-    known = getattr(feature, "labels", None)
     # A feature of another package may fail in ways of its own at labels that it does not know.
-    if known is not None and (unknown := [label for label in instance.y if label not in known]):
+    if feature.labels and (unknown := [label for label in instance.y if label not in feature.labels]):
         return f"unknown label {unknown[0]!r:.60}"
     try:
         feature.psi(instance)

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcons_core import FeatureSpace, Instance, LabelledExamples, PsiRows, SparsePsi
-from lcons_core._psi import Ints
+from lcons_core._types import Ints
 from lcons_core.features import ConstraintFeature, Scope, SequenceFeature
 from lcons_core.learn import (
     MAX_NEGATIVES,
@@ -181,7 +181,7 @@ def _changes(
     many = CORRUPTIONS[feature.scope]
     if source == "perturb":
         # Features of other packages need not say which labels there are.
-        return perturbed_structures(feature, [structure], getattr(feature, "labels", labels), many, seed)
+        return perturbed_structures(feature, [structure], feature.labels or labels, many, seed)
     return NEGATIVES[source](feature, [structure], PsiRows.of(own), many, seed)
 
 

@@ -1,13 +1,18 @@
-"""Base models for sequences: words in, chain scores out; what decodes under constraints is lcons-decode.
+"""Base models: they read words and return scores. Decoding under constraints is the part of lcons-decode.
 
 | module | holds |
 |---|---|
-| `token_ids.py` | words, affixes, shapes and context columns as numbers, from training data only |
-| `word_vectors.py` | pretrained word vectors, where there are some |
-| `crf_loss.py` | the conditional random field's loss and its gradient |
-| `bilstm_crf.py`, `bilstm_training.py` | the BiLSTM-CRF |
-| `templates.py`, `text_features.py`, `reference_features.py` | what linear models read of a token |
-| `linear_chain.py`, `linear_crf.py` | the linear chain, and training it as a CRF: no torch |
-| `structured_svm.py`, `chain_svm.py` | the structured SVM, and training the linear chain with it |
-| `tagger.py`, `model_file.py` | what every model offers, and its file |
+| `phi/` | the features of the base models: of tokens, of references, and of pairs of candidates |
+| `_word_vectors.py` | pretrained word vectors, if the machine has any |
+| `_bilstm_crf.py`, `_crf_trainer.py` | the BiLSTM-CRF; its loss, the gradient of the loss, and training |
+| `_linear_chain.py`, `_linear_crf.py` | the linear chain, and training it as a CRF: no torch |
+| `_structured_svm.py`, `_chain_svm.py` | the structured SVM, and training the linear chain with it |
+| `_relation_model.py`, `_relation_svm.py` | the model of entities and relations, trained as an SVM |
+| `_tagger.py`, `_model_file.py` | the protocol of all sequence models, and the model file |
+
+A name is imported when it is first used: torch takes seconds to import, and linear models do without it.
 """
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

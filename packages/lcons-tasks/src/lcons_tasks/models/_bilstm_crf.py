@@ -3,8 +3,8 @@
     h = BiLSTM(dropout([vector(w); word(w); suffixes(w); shape(w); contexts]))
     emission = dropout(h) W + b,   score(y) = start + sum emission + sum transition + stop
 
-Paper: Sec. 6 (Huang et al. 2015, GloVe). Word vectors stay as they are; where there are none, the learned
-ones are alone. Differs from the paper: affixes and shapes of the words are read, too.
+Paper: Sec. 6 (Huang et al. 2015, GloVe). Word vectors are not trained; without them, the network reads the
+learned vectors alone. Differs from the paper: affixes and shapes of the words are read, too.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ class Sizes:
 
 
 class Dropout(nn.Module):
-    """`nn.Dropout`, with its mask drawn from uniform numbers: on a CPU a third of the time."""
+    """`nn.Dropout`, with its mask drawn from uniform numbers: on a CPU this takes a third of the time."""
 
     def __init__(self, rate: float) -> None:
         super().__init__()
         self.rate = rate
 
     def forward(self, values: Tensor) -> Tensor:
-        """Values, each zero with probability `rate` and scaled up otherwise, in training only."""
+        """The values; in training, each is set to zero with probability `rate` and scaled up otherwise."""
         if not self.training or not self.rate:
             return values
         return values * torch.rand_like(values).ge_(self.rate).div_(1.0 - self.rate)
@@ -73,7 +73,7 @@ class Network(nn.Module):
         self.stop = nn.Parameter(torch.zeros(L))
 
     def forward(self, ids: Tensor) -> Tensor:
-        """(B, T, L) emissions of ids (B, T, 1 + fields), the first of which are rows of word vectors."""
+        """(B, T, L) emissions of ids (B, T, 1 + fields); the first id of a token is a row of word vectors."""
         parts = [field(ids[..., i + 1]) for i, field in enumerate(self.fields)]
         if self.vectors is not None:
             parts.insert(0, self.vectors(ids[..., 0]))
@@ -114,7 +114,7 @@ class BilstmCrf:
         sizes: Sizes,
         dropout: float = 0.0,
     ) -> Self:
-        """A model with weights as torch draws them."""
+        """A model with torch's random initial weights."""
         table = None if vectors is None else torch.from_numpy(vectors.table)
         network = Network(len(labels), token_ids.sizes, table, sizes, dropout)
         return cls(network, labels, token_ids, vectors, sizes)
@@ -126,7 +126,7 @@ class BilstmCrf:
 
     @property
     def parameters(self) -> dict[str, int]:
-        """How many numbers were trained, and how many there are in all."""
+        """The number of trained weights, and the number of all weights."""
         sizes = [(p.numel(), p.requires_grad) for p in self.network.parameters()]
         trained = sum(size for size, learned in sizes if learned)
         return {"trained": trained, "in all": sum(size for size, _ in sizes)}
@@ -142,7 +142,7 @@ class BilstmCrf:
         return self.scores_of_ids([self.ids(x) for x in xs])
 
     def scores_of_ids(self, ids: Sequence[Ints]) -> ChainBatch:
-        """The same for inputs that are numbers already."""
+        """The scores of inputs that `ids` has already turned into numbers."""
         offsets = np.cumsum([0, *map(len, ids)])
         emission = np.zeros((offsets[-1], len(self.labels)))
         was_training = self.network.training
@@ -182,7 +182,7 @@ class BilstmCrf:
             raise ValueError(f"suffixes of {len(ids.suffixes)} lengths")
         if any(array.dtype != np.float32 for array in arrays.values()):
             raise ValueError("an array is not of type float32")
-        # Weights are the file's: none are drawn, and none take memory that the file does not back.
+        # The weights come from the file. On the device `meta`, none are drawn at random and none take memory.
         with torch.device("meta"):
             model = cls.untrained(labels, ids, vectors, Sizes(**header["sizes"]))
         state = {name: torch.from_numpy(array.copy()) for name, array in arrays.items()}
@@ -192,7 +192,7 @@ class BilstmCrf:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """torch on one thread, so that sums are taken in one order and jobs do not fight for cores."""
+    """Run torch on one thread within the block: sums keep one order, and jobs do not compete for cores."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -204,9 +204,9 @@ def one_thread() -> Iterator[None]:
 def equally_long(
     lengths: Sequence[int], most: int, rng: np.random.Generator | None = None
 ) -> list[list[int]]:
-    """Batches of at most `most` indices of equal length, none empty; dealt and shuffled where `rng` is given.
+    """Batches of indices of inputs of equal length, at most `most` per batch; `rng` shuffles the batches.
 
-    No padding and no masks: a batch is a full rectangle.
+    No batch is empty and inputs of length 0 are in none. A batch is a full rectangle: no padding, no masks.
     """
     sizes = np.asarray(lengths)
     order = np.arange(len(sizes)) if rng is None else rng.permutation(len(sizes))

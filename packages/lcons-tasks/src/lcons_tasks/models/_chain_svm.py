@@ -37,9 +37,15 @@ class ChainWeights(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Example:
-    """Attributes of all tokens, one after another, as numbers and as places in `known`, the distinct ones;
-    the token of each; the tokens that have some, and where those start; gold labels; the weights that are
-    read; and the features of the gold labelling over those."""
+    """A sequence of tokens as arrays.
+
+    ids, places: the attributes of all tokens, one after another, as numbers and as places in `known`.
+    tokens: the token of each attribute.
+    filled, starts: the tokens that have attributes, and where their attributes start in `ids`.
+    gold: the gold labels.
+    known: the distinct attributes.
+    support, features: the weights that the sequence reads, and phi of the gold labelling over these weights.
+    """
 
     ids: Ints
     places: Ints
@@ -53,8 +59,11 @@ class _Example:
 
 
 class ChainProblem:
-    """Sequences of tokens, each a row of attribute indices below A, and their gold labels below L, as a
-    `structured_svm.Problem`. The weights are those of `ChainWeights`, flat and one after another."""
+    """Sequences of tokens with gold labels, as a `Problem` of `_structured_svm`.
+
+    A token is a row of attribute indices below A, and a label is an index below L. The weights are those of
+    `ChainWeights`, flat and one after another.
+    """
 
     def __init__(self, rows: Sequence[Sequence[Sequence[int]]], gold: Sequence[Ints], A: int, L: int) -> None:
         self.A, self.L = A, L
@@ -75,7 +84,7 @@ class ChainProblem:
         return self.examples[i].support
 
     def worst(self, i: int, w: Floats) -> tuple[Floats, float]:
-        """What the gold labelling has and the worst one has not, and the number of wrong labels in that."""
+        """phi of the gold labelling minus phi of the worst one, and the number of its wrong labels."""
         example = self.examples[i]
         W, transition, start, stop = self.split(w)
         T = len(example.gold)
@@ -89,7 +98,7 @@ class ChainProblem:
         return example.features - self._features(example, y), float((y != example.gold).sum())
 
     def split(self, w: Floats) -> ChainWeights:
-        """Flat weights by what they are for; views, not copies."""
+        """The flat weights as `ChainWeights`; views, not copies."""
         A, L = self.A, self.L
         rest = w[A * L :]
         edges = rest[: L * L].reshape(L, L)
@@ -128,12 +137,14 @@ def train_chain_svm(
     start: LinearChain | None = None,
     progress: Callable[[Checked], None] | None = None,
 ) -> tuple[LinearChain, TrainedSvm]:
-    """The chain of the training sentences, and how its training went.
+    """The chain that the sentences train, and the course of the training.
 
-    start: a model to start from, such as that of fewer sentences; what it does not know starts at 0.
+    start: a model to start from, such as one of fewer sentences; weights that it does not have start at 0.
     """
     if not any(map(len, train)):
-        raise InvalidInput(f"training needs words, found none in {len(train)} sentences; give at least one.")
+        raise InvalidInput(
+            f"training needs words: got none in {len(train)} sentences; pass a sentence with words."
+        )
     labels = tuple(sorted({label for sentence in train for label in sentence.labels}))
     label_ids = {label: i for i, label in enumerate(labels)}
     number: dict[str, int] = {}
@@ -145,7 +156,7 @@ def train_chain_svm(
     problem = ChainProblem(rows, gold, len(number), len(labels))
     warm = None if start is None else _warm(problem, start, tuple(number), labels)
     trained = train_svm(problem, settings, warm, progress)
-    # Copies, so that the model does not hold on to more than it is.
+    # Copies: a view would keep the array of all weights in memory.
     parts = (part.copy() for part in problem.split(trained.weights))
     return LinearChain(labels, tuple(columns), template, tuple(number), *parts), trained
 
@@ -153,7 +164,7 @@ def train_chain_svm(
 def _warm(
     problem: ChainProblem, model: LinearChain, attributes: Sequence[str], labels: Sequence[str]
 ) -> Floats:
-    """The weights of a model, laid out for a problem with other attributes and labels."""
+    """The weights of a model, in the order of a problem with other attributes and labels."""
     weights = np.zeros(problem.dimension)
     parts = problem.split(weights)
     to = [i for i, label in enumerate(labels) if label in model.labels]

@@ -1,18 +1,19 @@
-"""The negative log-likelihood of a linear-chain CRF, and its gradient, without a graph of T steps.
+"""Training the BiLSTM-CRF: Adam on the CRF's loss, batches of equal length, early stopping on dev accuracy.
+
+The loss is the negative log-likelihood of a linear-chain CRF:
 
     loss = log Z - score(y),   d log Z / d emission[t, c] = p(y_t = c),
     d log Z / d transition[b, c] = sum_t p(y_t = b, y_{t+1} = c)
 
-Scaled forward-backward sums give log Z and all marginals at once, so that autograd keeps nothing of the
-recursion. The score is that of `lcons_decode`: start, emissions, transitions [from, to] and stop, the same in
+Scaled forward-backward sums compute log Z and all marginals together, so autograd keeps no graph of T steps.
+The score is that of `lcons_decode`: start, emissions, transitions [from, to] and stop. It is the same in
 training, Viterbi and beam.
 
 Differs from the paper: its beam adds log-softmaxed scores and no stop score, which is not what it trains.
 
-Training the BiLSTM-CRF: Adam on the CRF's loss, batches of equal length, early stopping on dev accuracy.
-
 Paper: Appendix E: learning rates and decays of `lcons_core.learn._settings.BASE_GRIDS`, at most 300 epochs.
-The rate at step t is rate / (1 + decay * t). One thread and one seed: the same run gives the same bits.
+The rate at step t is rate / (1 + decay * t). Training uses one thread and one seed, so it is reproducible bit
+for bit.
 """
 
 from __future__ import annotations
@@ -67,15 +68,15 @@ class _CrfLoss(torch.autograd.Function):
 def _sums(scores: Tensor, arcs: Tensor, start: Tensor, stop: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """log Z (B,), label marginals (T, B, L) and summed pair marginals (L, L); scores are (T, B, L)."""
     T = len(scores)
-    # Everything is exponentiated relative to the largest score of its step, so nothing overflows; and less a
-    # headroom, so that what is small before it is divided by its scale does not vanish. Emissions may be of
-    # any size; transitions, starts and stops may each span 500.
+    # Every score is exponentiated relative to the largest score of its step, so that nothing overflows, and
+    # minus a headroom, so that small values do not vanish before they are divided by their scale. Emissions
+    # may be of any size; transitions, starts and stops may each span 500.
     tops = scores.amax(2, keepdim=True) - HEADROOM
     top, first_top, last_top = arcs.max(), start.max(), stop.max()
     gains, A = (scores - tops).exp(), (arcs - top).exp()
     first, last = (start - first_top).exp(), (stop - last_top).exp()
     forward, scale = torch.empty_like(gains), torch.empty_like(tops)
-    # Tensors are indexed once, by unbind: indexing them at every step would cost as much as the sums.
+    # `unbind` indexes the tensors once: indexing them at every step would cost as much as the sums.
     f, g, z = forward.unbind(), gains.unbind(), scale.unbind()
     current = first * g[0]
     for t in range(T):
@@ -102,7 +103,7 @@ LARGEST_GRADIENT = 5.0
 @dataclass(frozen=True)
 class BilstmSettings:
     """How to train. Training ends after `patience` epochs and `patience_steps` batches without a better dev
-    accuracy: where data are few, epochs are short and dev accuracy is noisy."""
+    accuracy. Both must pass: with few data, epochs are short and dev accuracy is noisy."""
 
     learning_rate: float = 0.005
     decay: float = 1e-5
@@ -117,7 +118,7 @@ class BilstmSettings:
 
 @dataclass(frozen=True)
 class Epoch:
-    """What a `progress` callback is told: the loss a sentence, dev accuracy and the best so far."""
+    """The argument of a `progress` callback: the loss per sentence, dev accuracy and the best so far."""
 
     epoch: int
     epochs: int
@@ -137,12 +138,12 @@ def train_bilstm(
     """The model of the epoch that is best on `dev`, which must not be empty."""
     if not any(map(len, train)) or not any(map(len, dev)):
         raise InvalidInput(
-            f"training needs train and dev sentences with words, found {len(train)} and {len(dev)} sentences"
-            f" of {sum(map(len, train))} and {sum(map(len, dev))} words; give some of each."
+            f"training needs words in `train` and `dev`: got {len(train)} and {len(dev)} sentences of"
+            f" {sum(map(len, train))} and {sum(map(len, dev))} words; pass some of each."
         )
     settings = settings or BilstmSettings()
     if settings.epochs < 1:
-        raise InvalidInput(f"training needs at least one epoch, found {settings.epochs}; allow more.")
+        raise InvalidInput(f"`epochs` must be at least 1: got {settings.epochs}; pass more.")
     labels = tuple(sorted({label for sentence in train for label in sentence.labels}))
     index = {label: i for i, label in enumerate(labels)}
     token_ids = TokenIds.of((sentence.x for sentence in train), settings.columns)
@@ -171,7 +172,7 @@ def train_bilstm(
 
 
 class Held:
-    """The token accuracy of a model on sentences held out."""
+    """The token accuracy of a model on held-out sentences."""
 
     def __init__(self, model: BilstmCrf, sentences: Sequence[Sentence], index: dict[str, int]) -> None:
         self._model = model
@@ -180,13 +181,13 @@ class Held:
         self._gold = np.array(gold)
 
     def accuracy(self) -> float:
-        """The share of tokens that Viterbi labels right."""
+        """The share of tokens that Viterbi labels correctly."""
         found, _ = viterbi_ids(self._model.scores_of_ids(self._ids), threads=1)
         return float((found == self._gold).mean())
 
 
 class _Course:
-    """Optimiser, rate and order of batches."""
+    """The course of a training: optimiser, learning rate and order of batches."""
 
     def __init__(self, model: BilstmCrf, settings: BilstmSettings, seed: int) -> None:
         self.network, self.settings = model.network, settings
@@ -198,7 +199,7 @@ class _Course:
         self.batches = 0
 
     def epoch(self, x: Sequence[Ints], y: Sequence[Ints]) -> float:
-        """One pass over the sentences; the mean loss a sentence."""
+        """The mean loss per sentence of one pass over the sentences, which trains the model."""
         self.network.train()
         total = 0.0
         batches = equally_long([len(ids) for ids in x], self.settings.batch, self._rng)

@@ -2,8 +2,8 @@
 
     emission[t, c] = sum over attributes a of token t of weights[a, c]
 
-Trained by `linear_crf` (CRFsuite) or by `chain_svm` (structured SVM); decoding and the model file need numpy
-alone.
+`_linear_crf` (CRFsuite) and `_chain_svm` (structured SVM) train it. Decoding and the model file need only
+numpy.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from lcons_tasks.models._model_file import Arrays, read_names, write_model
 from lcons_tasks.models.phi._templates import Template, checked_columns, template
 from lcons_tasks.models.phi._tokens import Columns
 
-# Sums of weights that are remembered, a key each; at 13 labels a hundred bytes each.
+# How many sums of weights are cached, one per key; with 13 labels a sum takes about a hundred bytes.
 MOST_KEYS = 2**18
-# Characters of all keys together: strange text may have keys of any length.
+# How many characters all cached keys may have together: unusual text may have keys of any length.
 MOST_CHARACTERS = 2**25
 
 
@@ -45,7 +45,7 @@ class LinearChain:
 
     @property
     def parameters(self) -> dict[str, int]:
-        """How many numbers were trained: those that are not zero."""
+        """The number of trained weights: those that are not zero."""
         trained = sum(int(np.count_nonzero(array)) for array in self._arrays.values())
         return {"trained": trained, "in all": trained}
 
@@ -104,7 +104,7 @@ class LinearChain:
 
 
 class _Sums:
-    """The summed weights of each key's attributes, found once a key."""
+    """A cache of the summed weights of each key's attributes, computed once per key."""
 
     def __init__(self, template: Template, attributes: Sequence[str], weights: Floats) -> None:
         self.attributes = template.attributes
@@ -113,7 +113,7 @@ class _Sums:
         self.forget()
 
     def forget(self) -> None:
-        """Starts again with no keys."""
+        """Empties the cache."""
         self.places: dict[str, int] = {}
         self.characters = 0
         self.sums = np.zeros((1024, self.weights.shape[1]))
@@ -139,7 +139,7 @@ class _Sums:
             grown = np.zeros((2 * last, self.sums.shape[1]))
             grown[:first] = self.sums[:first]
             self.sums = grown
-        # Each key starts with the row of zeros, so that one without known attributes has a sum too.
+        # Each key starts with the row of zeros, so that a key without known attributes has a sum, too.
         ids: list[int] = []
         starts = []
         get, nothing = self.index.get, len(self.weights) - 1

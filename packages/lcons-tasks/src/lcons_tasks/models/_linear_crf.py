@@ -1,7 +1,7 @@
 """The linear CRF: a `LinearChain` trained by CRFsuite (L-BFGS, L1 and L2); no torch.
 
-CRFsuite's weights are read once and kept as arrays. It has no start and stop scores: in their place the
-template `text` has the attributes `first` and `last`.
+CRFsuite's weights are read once and kept as arrays. CRFsuite has no start and stop scores: the template
+`text` has the attributes `first` and `last` instead.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from lcons_tasks.models.phi._templates import attribute_rows
 
 @dataclass(frozen=True)
 class LinearSettings:
-    """L1 and L2 penalties, iterations at most, the template and the context columns to read."""
+    """L1 and L2 penalties, the largest number of iterations, the template and the context columns to read."""
 
     c1: float = 0.02
     c2: float = 0.02
@@ -31,15 +31,17 @@ class LinearSettings:
 
 
 def train_linear(train: Sequence[Sentence], settings: LinearSettings | None = None) -> LinearChain:
-    """The linear CRF of the training sentences."""
+    """The linear CRF that the sentences train."""
     import pycrfsuite
 
     if not any(map(len, train)):
-        raise InvalidInput(f"training needs words, found none in {len(train)} sentences; give at least one.")
+        raise InvalidInput(
+            f"training needs words: got none in {len(train)} sentences; pass a sentence with words."
+        )
     settings = settings or LinearSettings()
     labels = tuple(sorted({label for sentence in train for label in sentence.labels}))
     index = {label: i for i, label in enumerate(labels)}
-    # CRFsuite is given numbers for names: its dump is read line by line, and a name may hold anything.
+    # CRFsuite gets numbers instead of names: its dump is read line by line, and a name may hold a newline.
     number: dict[str, int] = {}
     trainer = pycrfsuite.Trainer(verbose=False)
     for sentence in train:

@@ -1,7 +1,7 @@
 """A model as one file: a JSON header and named arrays in an npz archive; never pickle.
 
-Written atomically, with fixed time stamps: the same model gives the same bytes. Whatever is wrong with a
-file, `read_model` raises `DamagedFile`, one sentence, and gives nothing.
+Files are written atomically and with fixed time stamps, so the same model has the same bytes. If anything is
+wrong with a file, `read_model` raises `DamagedFile` with one sentence.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcons_core._errors import DamagedFile, LconsError
-from lcons_tasks._atomic import replacing
+from lcons_tasks.atomic import replacing
 
 FORMAT = 1
 _HEADER = "header.json"
@@ -28,9 +28,9 @@ Arrays = dict[str, NDArray[Any]]
 
 
 def write_model(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
-    """Writes a model; on any failure an existing file stays as it was."""
+    """Writes a model; if that fails, an existing file stays unchanged."""
     try:
-        # Stored: numbers hardly shrink, and deflated bytes differ from one zlib to another.
+        # Stored without compression: numbers hardly shrink, and compressed bytes depend on the zlib version.
         with replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
             text = json.dumps({"format": FORMAT, **header}, ensure_ascii=False)
             archive.writestr(zipfile.ZipInfo(_HEADER, _EPOCH), text)
@@ -67,18 +67,20 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
 
 
 def read_names(value: Any, *, distinct: bool = False) -> tuple[str, ...]:
-    """The names in a header's list; a ValueError where it is no such list."""
+    """The names in a header's list; raises ValueError if `value` is not a list of names."""
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise ValueError("its header has no list of names where one should be")
+        raise ValueError("its header has no list of names where one is expected")
     if distinct and len(set(value)) != len(value):
         raise ValueError("its header has a name twice")
     return tuple(value)
 
 
 def damaged(path: str | os.PathLike[str], why: str) -> DamagedFile:
-    """The error that a file is no model."""
+    """The error for a file that is not a model."""
     reason = " ".join(str(why).split()).rstrip(".")
-    return DamagedFile(f"{os.fspath(path)!r} is no model file that lcons can read: {reason}; train it again.")
+    return DamagedFile(
+        f"{os.fspath(path)!r} is not a model file that lcons can read: {reason}; train it again."
+    )
 
 
 def _array(content: bytes) -> NDArray[Any]:

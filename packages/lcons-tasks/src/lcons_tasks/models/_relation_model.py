@@ -1,8 +1,8 @@
-"""The model: a weight for each attribute of a candidate and entity label, and of a pair and relation label.
+"""The linear model of entities and relations: a weight per attribute and label, of candidates and of pairs.
 
     score = sum_i sum_{a in candidate i} W[a, e_i] + sum_{i != j} sum_{a in pair (i, j)} V[a, r_ij]
 
-Attributes come from the training passages alone. What constraints say is no part of the score.
+Attributes come from the training passages alone. Constraints are not part of the score.
 
 Paper: Sec. 4 (Roth and Yih 2004).
 """
@@ -70,7 +70,8 @@ class Attributes:
 
     @cached_property
     def _pair_numbers(self) -> tuple[list[int], dict[str, int], dict[str, int]]:
-        """The number of the bias, and of attributes without their order, by order."""
+        """The number of the bias; and the numbers of the attributes by name without order, first those of
+        FORWARD pairs, then those of BACKWARD pairs."""
         forward, backward = (
             {name[1:]: k for k, name in enumerate(self.pairs) if name.startswith(order)}
             for order in (FORWARD, BACKWARD)
@@ -80,7 +81,7 @@ class Attributes:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Numbers of attributes, row after row; the row of each; how many rows."""
+    """The numbers of attributes, row after row; the row of each attribute; and the number of rows."""
 
     ids: Ints
     row: Ints
@@ -119,7 +120,7 @@ class Encoded:
         return i, j
 
     def spread(self, values: Floats) -> Floats:
-        """(n, n, labels) of values a pair."""
+        """(n, n, labels) array of values that come as one row per pair."""
         full = np.zeros((self.n, self.n, values.shape[1]))
         full[self.places] = values
         return full
@@ -163,8 +164,8 @@ def load_model(path: str | os.PathLike[str]) -> RelationModel:
         return _model(header, arrays)
     except (KeyError, TypeError, ValueError) as error:
         raise DamagedFile(
-            f"{os.fspath(path)!r} is no model of relations that lcons can read: {error}; `lcons run er` makes"
-            " it again."
+            f"{os.fspath(path)!r} is not a model of relations that lcons can read: {error}; make it again"
+            " with `lcons run er`."
         ) from None
 
 

@@ -1,8 +1,9 @@
-"""The model as a structured SVM whose loss-augmented inference obeys constraints.
+"""The model of entities and relations as a structured SVM whose loss-augmented inference obeys constraints.
 
-The loss of a labelling is 1 for each wrong entity label and each relation that is not there, and `miss` for
-each relation that is there and is not found. Inference is `lcons_decode._relations`, exact, under the
-constraints as a set: constraints with the same set give the same weights.
+The loss of a labelling is 1 for each wrong entity label and for each predicted relation that is not in the
+gold labels, and `miss` for each gold relation that is not predicted. Inference is `lcons_decode._relations`,
+exact. It uses only the set of points that the constraints allow: constraints with the same set give the same
+weights.
 
 Paper: Sec. 4 and Appendix C (C = 2^-6). Differs from the paper: `miss` is 1.5, and C is chosen on dev.
 """
@@ -29,7 +30,7 @@ E, R = len(ENTITIES), len(RELATIONS)
 @dataclass(frozen=True, eq=False)
 class _Example:
     """A passage, its gold labels, the loss of each label, the places of its attributes among the distinct
-    ones, the weights it reads, and the features of the gold labels over these."""
+    attributes, the weights that it reads, and phi of the gold labels over these weights."""
 
     encoded: Encoded
     entities: Ints
@@ -44,7 +45,7 @@ class _Example:
 
 
 class RelationProblem:
-    """Labelled passages under constraints, as a `structured_svm.Problem`; the weights are W and V, flat."""
+    """Labelled passages under constraints, as a `Problem` of `_structured_svm`; weights are W and V, flat."""
 
     def __init__(
         self, passages: Sequence[Labelled], attributes: Attributes, rules: RelationRules, miss: float = MISS
@@ -68,7 +69,7 @@ class RelationProblem:
         return self.examples[i].support
 
     def worst(self, i: int, w: Floats) -> tuple[Floats, float]:
-        """What the gold labels have and the worst allowed ones have not, and their loss."""
+        """phi of the gold labels minus phi of the worst allowed labels, and the loss of the worst."""
         example = self.examples[i]
         W, V = self.split(w)
         single = example.encoded.candidates.sums(W) + example.entity_loss
@@ -80,7 +81,7 @@ class RelationProblem:
         return example.features - _features(example, entities, relations), float(loss)
 
     def split(self, w: Floats) -> tuple[Floats, Floats]:
-        """Flat weights as W and V; views, not copies."""
+        """The flat weights as W and V; views, not copies."""
         return w[: self.A * E].reshape(-1, E), w[self.A * E :].reshape(-1, R)
 
     def _example(self, one: Labelled, encoded: Encoded) -> _Example:
@@ -126,7 +127,7 @@ def train_relations(
     miss: float = MISS,
     progress: Callable[[Checked], None] | None = None,
 ) -> tuple[RelationModel, TrainedSvm]:
-    """The model of training passages under constraints, and how its training went."""
+    """The model that the passages train under constraints, and the course of the training."""
     attributes = Attributes.of(one.passage for one in passages)
     problem = RelationProblem(passages, attributes, rules, miss)
     trained = train_svm(problem, settings, progress=progress)

@@ -3,17 +3,17 @@
     P(w)   = lambda / 2 |w|^2 + 1/n sum_i H_i(w)
     H_i(w) = max_y Delta(y_i, y) - w . (phi(x_i, y_i) - phi(x_i, y))
 
-with lambda = 1 / (C n). Each step asks for the worst labelling of one example (loss-augmented inference) and
+with lambda = 1 / (C n). Each step finds the worst labelling of one example (loss-augmented inference) and
 moves that example's share of w towards it by the step that is best for the dual D, so there is no learning
-rate. Any weights and shares give P - D, the duality gap: how far the objective is from its optimum at most.
+rate. For any weights and shares, the duality gap P - D bounds the distance of the objective from its optimum.
 Training stops when the gap of the averaged weights is below a tolerance.
 
-Why not cutting planes: they solve a quadratic program a round, and need a solver; Frank-Wolfe needs the
-inference and nothing else, and its gap comes with it.
+Why not cutting planes: they solve one quadratic program per round and need a solver. Frank-Wolfe needs only
+the inference, and computes the gap at no extra cost.
 
 Without regularisation (C = None, Appendix D of the paper) P is the mean H_i alone. Its optimum is at least
-0, so P itself bounds the distance from the optimum; a step is the one that just mends the example. Where no
-weights separate the examples this does not find the least P, and all passes are run.
+0, so P itself bounds the distance from the optimum. A step changes w by just as much as separates the
+example. If no weights separate the examples, this does not find the least P, and all passes are run.
 
 Paper: Sec. 5 (Tsochantaridis et al. 2004). The algorithm: Lacoste-Julien et al. 2013.
 """
@@ -31,7 +31,7 @@ from lcons_decode._scores import Floats, Ints
 
 
 class Problem(Protocol):
-    """Training examples as the learner sees them: `size` of them, over `dimension` weights."""
+    """The training examples that the learner reads: `size` examples, over `dimension` weights."""
 
     @property
     def size(self) -> int:
@@ -44,7 +44,7 @@ class Problem(Protocol):
         ...
 
     def support(self, i: int) -> Ints:
-        """The weights that example i reads, without repetition; the same each time."""
+        """The weights that example i reads, without repetition; each call returns the same."""
         ...
 
     def worst(self, i: int, w: Floats) -> tuple[Floats, float]:
@@ -55,8 +55,12 @@ class Problem(Protocol):
 
 @dataclass(frozen=True)
 class SvmSettings:
-    """`C` weighs the examples against the size of w, None: no regularisation; stop when the gap is below
-    `tolerance` or after `passes`; `averaged`: give the weighted average of all w instead of the last."""
+    """How to train.
+
+    C: weighs the examples against the size of w; None: no regularisation.
+    tolerance, passes: training stops when the gap is below `tolerance`, or after `passes`.
+    averaged: return the weighted average of all w instead of the last.
+    """
 
     C: float | None = 1.0
     tolerance: float = 0.01
@@ -66,10 +70,11 @@ class SvmSettings:
 
     def __post_init__(self) -> None:
         if self.C is not None and not 0 < self.C < np.inf:
-            raise InvalidInput(f"C is above 0, or None for no regularisation, found {self.C!r}.")
+            raise InvalidInput(f"`C` must be above 0, or None for no regularisation: got {self.C!r}.")
         if self.passes < 1 or not self.tolerance >= 0:
             raise InvalidInput(
-                f"passes are at least 1 and a tolerance at least 0, found {self.passes} and {self.tolerance}."
+                f"`passes` must be at least 1 and `tolerance` at least 0: got {self.passes} and"
+                f" {self.tolerance}."
             )
 
 
@@ -95,7 +100,7 @@ class TrainedSvm:
         return self.history[-1].gap
 
 
-# The gap costs a pass over the examples, so it is looked at after every so many.
+# Computing the gap costs one pass over the examples, so it is computed only once per this many passes.
 EVERY = 10
 
 
@@ -107,18 +112,18 @@ def train_svm(
 ) -> TrainedSvm:
     """Weights that separate the examples' labellings from all others, by a margin as large as the loss.
 
-    start: weights to start from, such as those of a smaller sample; only without regularisation do they
-    stay in w, with it they choose the first labellings.
-    progress: called after each look at the gap.
+    start: weights to start from, such as those of a smaller sample. Without regularisation they stay in w;
+        with it they only choose the first labellings.
+    progress: called each time the gap is computed.
     """
     settings = settings or SvmSettings()
     if not problem.size:
-        raise InvalidInput("training needs examples, found none; give at least one.")
+        raise InvalidInput("training needs at least one example: got none; pass some.")
     state = _Mending(problem) if settings.C is None else _FrankWolfe(problem, settings.C)
     if start is not None:
         if start.shape != (problem.dimension,):
             raise InvalidInput(
-                f"a warm start needs {problem.dimension} weights, found an array of shape {start.shape}."
+                f"`start` needs {problem.dimension} weights: got an array of shape {start.shape}."
             )
         state.warm(start)
     rng = np.random.default_rng(settings.seed)
@@ -150,17 +155,17 @@ class _Weights:
         self.steps = 0
 
     def change(self, where: Ints, by: Floats) -> None:
-        """One step."""
+        """Adds `by` to the weights `where`, as one step."""
         self.w[where] += by
         self.late[where] += by * (self.steps * (self.steps + 1) / 2)
         self.steps += 1
 
     def rest(self) -> None:
-        """A step without a change."""
+        """Counts a step without a change."""
         self.steps += 1
 
     def average(self) -> Floats:
-        """The average so far."""
+        """The average of w so far."""
         total = self.steps * (self.steps + 1) / 2
         return self.w - self.late / total if total else self.w.copy()
 
@@ -190,14 +195,14 @@ class _FrankWolfe(_Weights):
         self.steps, self.late[:], self.late_loss = 0, 0.0, 0.0
 
     def step(self, i: int, at: Floats | None = None) -> None:
-        """Moves the share of example i towards its worst labelling, as far as is best for the dual; the
-        worst by the weights `at`, those of now unless given."""
+        """Moves the share of example i towards its worst labelling, as far as is best for the dual. The
+        labelling is the worst under the weights `at`, which default to the present w."""
         target, loss = self._towards(i, self.w if at is None else at)
         away = self.shares[i] - target
         size = self.penalty * float(away @ away)
         own = self.w[self.problem.support(i)]
         gain = self.penalty * float(away @ own) - float(self.losses[i]) + loss
-        # Another labelling may have the same features and a larger loss: then all of the way.
+        # A labelling may have the same features and a larger loss: then the share moves all the way to it.
         best = float(np.clip(gain / size, 0.0, 1.0)) if size > 0 else float(gain > 0)
         self._move(i, target, loss, best)
 
@@ -224,14 +229,14 @@ class _FrankWolfe(_Weights):
 
 
 class _Mending(_Weights):
-    """No regularisation: each example that is not separated changes w by just what separates it."""
+    """No regularisation: each example that is not separated changes w by just as much as separates it."""
 
     def warm(self, start: Floats) -> None:
         """Starts from `start`."""
         self.w[:] = start
 
     def step(self, i: int) -> None:
-        """Mends example i."""
+        """Changes w so that example i is separated."""
         difference, loss = self.problem.worst(i, self.w)
         where = self.problem.support(i)
         missing, size = loss - float(self.w[where] @ difference), float(difference @ difference)

@@ -1,4 +1,4 @@
-"""What every sequence model offers: labels, chain scores of inputs, a size, and a file."""
+"""The protocol of all sequence models: labels, chain scores of inputs, a size, and a file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Tagger(Protocol):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The labels that training saw, sorted."""
+        """The labels of the training data, sorted."""
         ...
 
     @property
@@ -33,7 +33,7 @@ class Tagger(Protocol):
 
     @property
     def parameters(self) -> dict[str, int]:
-        """How many numbers were `trained`, and how many there are `in all`, frozen word vectors included."""
+        """The number of `trained` weights, and of weights `in all`, frozen word vectors included."""
         ...
 
     def scores(self, xs: Sequence[Columns]) -> ChainBatch:
@@ -46,7 +46,7 @@ class Tagger(Protocol):
 
 
 def load_tagger(path: str | os.PathLike[str]) -> Tagger:
-    """The model in a file, of whatever kind; only a BiLSTM-CRF needs torch."""
+    """The model in a file, a linear chain or a BiLSTM-CRF; only a BiLSTM-CRF needs torch."""
     header, arrays = read_model(path)
     try:
         if header.get("kind") == "linear-chain":
@@ -62,6 +62,6 @@ def load_tagger(path: str | os.PathLike[str]) -> Tagger:
             f"the model {os.fspath(path)!r} needs {error.name or 'torch'}, which is not installed; run"
             ' `pip install "lcons-tasks[torch]"`.'
         ) from error
-    except Exception as error:  # a header may hold anything, and so may fail anywhere
+    except Exception as error:  # a header may hold anything, so any line above may fail
         raise damaged(path, f"{type(error).__name__} {error}") from None
     raise damaged(path, f"its kind is {header.get('kind')!r}")

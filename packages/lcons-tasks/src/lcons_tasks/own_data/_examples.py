@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from lcons_core import FeatureSpace, LabelledExamples, PsiRows, Recipe, SparsePsi
 from lcons_core._errors import InvalidInput
 from lcons_core._instance import WORD
-from lcons_core._psi import Ints
+from lcons_core._types import Ints
 from lcons_core.features import ConstraintFeature, NgramContext, SequenceFeature
 from lcons_core.features._ngrams import is_punctuation
 from lcons_core.learn import FEATURES, OFTEN, UNSEEN, flipped, fold, unseen

@@ -179,7 +179,7 @@ def _held_out_parts(task: Task, data: Data, held_out: Data) -> Parts:
             "expected held-out data of the same kind as the training data, found tuples beside sequences;"
             " give both in one format."
         )
-    check_columns(held_out, task.feature.column if hasattr(task.feature, "contexts") else None)
+    check_columns(held_out, task.feature.context_column)
     return parts_of(task.feature, held_out)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from lcons_core.features import NgramContext, SequenceFeature
+from lcons_core.features import NgramContext
 from lcons_core.learn import UNSEEN
 from lcons_tasks.own_data._examples import GIVEN
 from lcons_tasks.own_data._judgement import FEWEST, ROW, Judgement, percent
@@ -25,8 +25,8 @@ def summary_dict(found: Learned, learned_from: str, held_out: str) -> dict[str, 
     feature = found.constraint.feature
     return {
         "feature": None if feature is None else feature.kind,
-        "n": getattr(feature, "n", None),
-        "labels": list(getattr(feature, "labels", ())),
+        "n": None if feature is None else feature.n,
+        "labels": list(found.constraint.labels),
         "columns": found.constraint.space.d,
         "hidden": found.constraint.network.K,
         "seed": found.recipe.seed,
@@ -86,10 +86,9 @@ def described(found: Learned) -> str:
     feature, d = found.constraint.feature, found.constraint.space.d
     if feature is None:
         return f"psi of {d:,} columns"
-    labels = len(getattr(feature, "labels", ()))
+    labels, n = len(feature.labels), feature.n
     name = feature.context_name if isinstance(feature, NgramContext) else feature.kind
-    n = getattr(feature, "n", None)
-    padded = ", padded" if isinstance(feature, SequenceFeature) and feature.pad else ""
+    padded = ", padded" if feature.pad else ""
     return (
         f"{name}{f', n = {n}' if n else ''}{padded}{f', {labels} labels' if labels else ''} ({d:,} columns)"
     )

@@ -1,17 +1,75 @@
-"""Runs as one self-contained HTML page.
+"""Documents of runs, and their renderings: Markdown, one self-contained HTML page, and the terminal.
 
-    folders, files -> run -> views -> results, curves, constraints, sentences, provenance -> page
-                                   -> agreement, runs beside each other                   ->
+    a task, or files of one's own -> Document -> to_markdown, to_html, to_terminal, document.json
 
-Everything that is shown is escaped where it enters (`html.py`); the page loads nothing, and its policy lets
-nothing but its own script run.
+The page loads nothing, every text is escaped where it enters, and its policy lets nothing but its own script
+run.
 
 Not in the paper.
 """
 
-from lcons_tasks.report._estimate import Estimate, estimate
-from lcons_tasks.report._page import report_page, summary
+from lcons_tasks.report._chart import to_svg
+from lcons_tasks.report._constraints import Limits
+from lcons_tasks.report._document import (
+    Block,
+    Change,
+    Claim,
+    Claims,
+    Constraints,
+    Curve,
+    Document,
+    Facts,
+    Figure,
+    Gain,
+    Gains,
+    Headline,
+    Listing,
+    Picture,
+    Section,
+    Sentences,
+    Table,
+    TableCell,
+    Text,
+    Verdict,
+)
+from lcons_tasks.report._markdown import to_markdown
+from lcons_tasks.report._page import Estimate, estimate, report_page, summary, to_html
 from lcons_tasks.report._run import Run, read_runs
-from lcons_tasks.report._shown import Limits
+from lcons_tasks.report._storage import read_document, write_document
+from lcons_tasks.report._terminal import to_terminal
 
-__all__ = ["Estimate", "Limits", "Run", "estimate", "read_runs", "report_page", "summary"]
+__all__ = [
+    "Block",
+    "Change",
+    "Claim",
+    "Claims",
+    "Constraints",
+    "Curve",
+    "Document",
+    "Estimate",
+    "Facts",
+    "Figure",
+    "Gain",
+    "Gains",
+    "Headline",
+    "Limits",
+    "Listing",
+    "Picture",
+    "Run",
+    "Section",
+    "Sentences",
+    "Table",
+    "TableCell",
+    "Text",
+    "Verdict",
+    "estimate",
+    "read_document",
+    "read_runs",
+    "report_page",
+    "summary",
+    "to_html",
+    "to_markdown",
+    "to_svg",
+    "to_terminal",
+    "write_document",
+]

@@ -22,9 +22,6 @@ from typing import Any
 from lcons_core import Comparison, LearnedConstraint, compare, load
 from lcons_core.reason._compare import Outcome, in_words
 from lcons_core.reason._points import ENUMERATION_LIMIT
-from lcons_tasks.report._html import Html, element, joined
-from lcons_tasks.report._run import ConstraintSet
-from lcons_tasks.report._tables import data_table
 
 MOST_PAIRS = 24
 # Seconds, as estimated: of all pairs, and of one whose domain is too large to enumerate.
@@ -48,11 +45,38 @@ class Member:
     copies: int = 0
 
     @property
-    def shown(self) -> Html:
-        """What it is called on a page; a file by itself is called by its run."""
+    def shown(self) -> tuple[str, str]:
+        """Its run and what it is called there; a file by itself is called by its run."""
         name = "" if self.name == f"{self.stem}/{self.stem}" else self.name
         copies = f" (and {self.copies:,} of the same content)" if self.copies else ""
-        return joined(element("b", self.run), f" {name}" if name else None, copies)
+        return self.run, f"{name}{copies}"
+
+
+@dataclass(frozen=True)
+class Only:
+    """What only one of two constraints allows: in words, and some points."""
+
+    said: str
+    points: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PairRow:
+    """Two constraints and the verdict on them; `state` is its class."""
+
+    members: tuple[tuple[str, str], tuple[str, str]]
+    verdict: str
+    state: str
+    only: tuple[Only, ...]
+    how: str
+
+
+@dataclass(frozen=True)
+class AgreementView:
+    """One row per pair, and what is left out."""
+
+    rows: tuple[PairRow, ...]
+    note: str
 
 
 Pair = tuple[Member, Member]
@@ -74,9 +98,9 @@ class Plan:
         return f"pairs of constraints of different runs compared: {len(self.pairs):,}{left}{alone}"
 
 
-def plan(shown: Mapping[str, Sequence[ConstraintSet]]) -> Plan:
-    """Which constraints of runs to compare; `shown` are the sets of constraints of each run."""
-    runs = [found for name, sets in shown.items() if (found := members(name, sets))]
+def plan(shown: Mapping[str, Sequence[tuple[str, Path]]]) -> Plan:
+    """Which constraints of runs to compare; `shown` are the (set, file) of each run."""
+    runs = [found for name, files in shown.items() if (found := members(name, files))]
     if len(runs) < 2:
         return Plan()
     pairs = [
@@ -100,16 +124,15 @@ def plan(shown: Mapping[str, Sequence[ConstraintSet]]) -> Plan:
     return Plan(tuple(kept), len(pairs) - len(kept), total, alone)
 
 
-def members(run: str, sets: Sequence[ConstraintSet]) -> list[Member]:
+def members(run: str, files: Sequence[tuple[str, Path]]) -> list[Member]:
     """The constraints of a run, those of the same content once."""
-    found: dict[str, list[tuple[ConstraintSet, Path]]] = {}
-    for one in sets:
-        for path in one.files:
-            found.setdefault(hashlib.sha256(path.read_bytes()).hexdigest(), []).append((one, path))
+    found: dict[str, list[tuple[str, Path]]] = {}
+    for name, path in files:
+        found.setdefault(hashlib.sha256(path.read_bytes()).hexdigest(), []).append((name, path))
     return [
-        Member(run, path.stem, f"{one.name}/{path.stem}", load(path), digest, len(same) - 1)
+        Member(run, path.stem, f"{name}/{path.stem}", load(path), digest, len(same) - 1)
         for digest, same in found.items()
-        for one, path in same[:1]
+        for name, path in same[:1]
     ]
 
 
@@ -123,39 +146,30 @@ def seconds_of(a: Member, b: Member) -> float:
     return size * (a.constraint.network.K + b.constraint.network.K) / SPEED
 
 
-def agreement_view(planned: Plan, tell: Callable[[str], None]) -> Html:
-    """A row a pair, with its verdict in words; `tell` hears of each pair before it is looked at."""
+def agreement_view(planned: Plan, tell: Callable[[str], None]) -> AgreementView:
+    """The verdict on each pair, in words; `tell` hears of each pair before it is looked at."""
     rows = []
     for a, b in planned.pairs:
         tell(f"{a.run} and {b.run}")
         rows.append(_row(a, b))
-    head = ["constraints", "verdict", "what only one of them allows", "how it is known"]
-    title = "Constraints of different runs over the same blocks and values"
-    return joined(data_table(title, head, rows, class_="pairs") if rows else None, _note(planned))
+    return AgreementView(tuple(rows), _note(planned))
 
 
-def _row(a: Member, b: Member) -> list[object]:
-    names = joined(a.shown, element("br"), b.shown)
+def _row(a: Member, b: Member) -> PairRow:
+    names = a.shown, b.shown
     if a.digest == b.digest:
-        return [names, _verdict(Outcome.EQUAL), "", "files of the same content"]
+        return PairRow(names, str(Outcome.EQUAL), VERDICTS[Outcome.EQUAL], (), "files of the same content")
     found = compare(a.constraint, b.constraint, witnesses=WITNESSES)
     sides = ((a, found.only_a, found.witnesses_a), (b, found.only_b, found.witnesses_b))
     only = [_only(one.run, number, own, found.complete) for one, number, own in sides if number]
-    return [names, _verdict(found.outcome), joined(*only), how(found)]
+    return PairRow(names, str(found.outcome), VERDICTS[found.outcome], tuple(only), how(found))
 
 
-def _verdict(outcome: Outcome) -> Html:
-    return element("td", element("span", str(outcome), class_=f"verdict {VERDICTS[outcome]}"))
-
-
-def _only(run: str, number: int, witnesses: Sequence[dict[str, Any]], complete: bool) -> Html:
+def _only(run: str, number: int, witnesses: Sequence[dict[str, Any]], complete: bool) -> Only:
     least = "" if complete else "at least "
     shown = [shorten(in_words(one), WITNESS_LENGTH, placeholder=" …") for one in witnesses]
     shown += [f"and {number - len(shown):,} more"] * (number > len(shown))
-    return joined(
-        f"only {run} allows {least}{number:,} point{'s'[: number > 1]}:",
-        element("ul", *(element("li", one) for one in shown)),
-    )
+    return Only(f"only {run} allows {least}{number:,} point{'s'[: number > 1]}:", tuple(shown))
 
 
 def how(found: Comparison) -> str:
@@ -171,7 +185,7 @@ def how(found: Comparison) -> str:
     return f"{found.points:,} points near both boundaries were looked at"
 
 
-def _note(planned: Plan) -> Html | None:
+def _note(planned: Plan) -> str:
     said = []
     if planned.left_out:
         said.append(
@@ -185,4 +199,4 @@ def _note(planned: Plan) -> Html | None:
         )
     if planned.pairs:
         said.append("Only constraints that are on this page are compared.")
-    return element("p", " ".join(said), class_="note") if said else None
+    return " ".join(said)

@@ -1,8 +1,11 @@
-"""The constraints of a run: words, matrix, heat map and inequalities of each."""
+"""The constraints of a run: words, matrix, heat map and inequalities of each.
+
+Which are shown is bounded, as to explain them is most of the work of a page.
+"""
 
 from __future__ import annotations
 
-import hashlib
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,93 +13,115 @@ from pathlib import Path
 from lcons_core import LearnedConstraint, load
 from lcons_core._arithmetic import many
 from lcons_core._psi import Ints
-from lcons_core.reason._points import verdicts
-from lcons_tasks.report._heatmap import heat_map
-from lcons_tasks.report._html import Html, element, joined
-from lcons_tasks.report._inequalities import inequalities_view
-from lcons_tasks.report._matrix import LEGEND, matrix_view
-from lcons_tasks.report._predictions import Sentence, gold_parts
-from lcons_tasks.report._rules import rules_view
-from lcons_tasks.report._run import ConstraintSet
+from lcons_core.reason import ENUMERATION_LIMIT
+from lcons_tasks.report._coefficients import HeatMap, InequalitiesView, heat_maps, inequalities_view
+from lcons_tasks.report._document import Constraints
+from lcons_tasks.report._matrix import MatrixView, listed, matrix_views
+from lcons_tasks.report._predictions import Answered, gold_parts, read_predictions
+from lcons_tasks.report._rules import RulesView, rules_view
+from lcons_tasks.report._run import Run, digest
 
-READING = element(
-    "details",
-    element("summary", "How to read this"),
-    element(
-        "p",
-        element("b", "In words: "),
-        "a rule forbids combinations; where there are gold labels, support is how many of their parts it"
-        " applies to, and exceptions are those of them that it rejects. Where there are none, a constraint"
-        " file may tell of the data it was learned from: support is how many parts the rule's premise covers,"
-        " expected how many the rule would forbid if its conditions were independent, seen how many it"
-        " forbids. Where either of the first is small, the rule rests on little.",
-    ),
-    element("p", element("b", "Allowed and forbidden: "), LEGEND),
-    element(
-        "p",
-        element("b", "Coefficients: "),
-        "a column is the inequality of one hidden unit; all other inequalities are sums of these. Red, below"
-        " zero, pushes towards forbidden; blue towards allowed.",
-    ),
-    element(
-        "p",
-        element("b", "Inequalities: "),
-        "one for every set S of hidden units (Theorem 1); simplification leaves out those that no point of"
-        " the domain needs.",
-    ),
-    class_="note",
-)
+# Seconds to explain a constraint, as measured: of a domain too large to enumerate, of many points, of few.
+LARGE, MANY_POINTS, SMALL = 2.5, 1.5, 0.1
+MANY = 2000
+# As many names are listed one by one.
+LISTED = 6
+
+Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Gold:
-    """Sentences with gold labels, and the file that has them."""
+class Limits:
+    """How much of each run is shown: sets of constraints, files of predictions as many, and sentences; and
+    how many seconds, as estimated, its constraints may take to explain."""
 
-    path: Path | None = None
-    sentences: Sequence[Sentence] = ()
+    sets: int = 2
+    sentences: int = 200
+    seconds: float = math.inf
+
+
+@dataclass(frozen=True)
+class ConstraintBody:
+    """The four parts of a constraint, without those that take too long; what it rejects of gold labels."""
+
+    rejects: str
+    rejects_any: bool
+    rules: RulesView | None
+    matrices: tuple[MatrixView, ...]
+    matrix_note: str
+    heat: tuple[HeatMap, ...]
+    heat_note: str
+    inequalities: InequalitiesView | None
+
+
+@dataclass(frozen=True)
+class ConstraintItem:
+    """A constraint of the set of a number."""
+
+    name: str
+    described: str
+    set: int
+    body: ConstraintBody
+
+
+@dataclass(frozen=True)
+class ConstraintsView:
+    """The constraints of some sets, and how many sets are left out."""
+
+    id: str
+    names: tuple[str, ...]
+    items: tuple[ConstraintItem, ...]
+    note: str
 
 
 @dataclass
 class Bodies:
-    """What was made of constraint files already, by content: splits often agree to the byte."""
+    """What was made of constraint files already, by content: splits often agree to the byte. Files that are
+    not `explained` have no words and no inequalities."""
 
-    made: dict[tuple[str, Path | None], Html] = field(default_factory=dict)
+    explained: frozenset[Path]
+    made: dict[tuple[str, Path | None], ConstraintBody] = field(default_factory=dict)
+    golds: dict[Path, list[Answered]] = field(default_factory=dict)
 
-    def of(self, path: Path, constraint: LearnedConstraint, gold: Gold) -> Html:
-        """The four parts of a constraint."""
-        key = hashlib.sha256(path.read_bytes()).hexdigest(), gold.path
+    def of(self, path: Path, constraint: LearnedConstraint, gold: Path | None) -> ConstraintBody:
+        """The parts of a constraint."""
+        key = digest(path), gold
         if key not in self.made:
-            found = gold_parts(constraint, gold.sentences)
-            self.made[key] = constraint_body(constraint, found, gold.path.name if gold.path else "")
+            if gold is not None and gold not in self.golds:
+                self.golds[gold] = read_predictions(gold) or []
+            found = None if gold is None else gold_parts(constraint, self.golds[gold])
+            whole = path in self.explained
+            self.made[key] = constraint_body(constraint, found, gold.name if gold else "", whole)
         return self.made[key]
 
 
-def constraint_body(constraint: LearnedConstraint, gold: Ints | None, file: str = "") -> Html:
-    """Words, matrix, heat map and inequalities, each to open and close; `file` has the gold labels."""
-    return joined(
-        _gold_line(constraint, gold),
-        _part("In words", rules_view(constraint, gold, file), opened=True),
-        _part("Allowed and forbidden", matrix_view(constraint), opened=True),
-        _part("Coefficients", heat_map(constraint)),
-        _part("Inequalities", inequalities_view(constraint)),
+def constraint_body(
+    constraint: LearnedConstraint, gold: Ints | None, file: str = "", whole: bool = True
+) -> ConstraintBody:
+    """Words, matrix, heat map and inequalities; `file` has the gold labels."""
+    rejects, any_rejected = _rejects(constraint, gold)
+    matrices, matrix_note = matrix_views(constraint)
+    maps, notes = heat_maps(constraint)
+    return ConstraintBody(
+        rejects,
+        any_rejected,
+        rules_view(constraint, gold, file) if whole else None,
+        tuple(matrices),
+        matrix_note,
+        tuple(maps),
+        " ".join(notes),
+        inequalities_view(constraint) if whole else None,
     )
 
 
-def _part(name: str, content: Html, opened: bool = False) -> Html:
-    return element("details", element("summary", name), content, open=opened)
-
-
-def _gold_line(constraint: LearnedConstraint, gold: Ints | None) -> Html | None:
+def _rejects(constraint: LearnedConstraint, gold: Ints | None) -> tuple[str, bool]:
     """What the constraint rejects of the gold labels."""
     if gold is None or not len(gold):
-        return None
-    rejected = int((~verdicts(constraint.network, constraint.space, gold)).sum())
+        return "", False
+    rejected = int((~constraint.verdicts(constraint.space, gold)).sum())
     share = 100 * rejected / len(gold)
-    return element(
-        "p",
-        f"Rejects {rejected:,} of {len(gold):,} parts of the gold labels ({share:.1f}%).",
-        class_="loud" if rejected else None,
-    )
+    said = f"Rejects {rejected:,} of {len(gold):,} parts of the gold labels ({share:.1f}%)."
+    return said, rejected > 0
 
 
 def described(constraint: LearnedConstraint) -> str:
@@ -106,21 +131,64 @@ def described(constraint: LearnedConstraint) -> str:
     return f"{kind}K = {network.K}, {space.d:,} columns, {many(space.size)} points"
 
 
-def set_view(
-    one: ConstraintSet, number: int, gold: Gold, bodies: Bodies, tell: Callable[[str], None]
-) -> Html:
-    """The constraints of a set, each in an article."""
-    articles = []
-    for path in one.files:
-        tell(f"{one.name}/{path.stem}")
-        constraint = load(path)
-        articles.append(
-            element(
-                "article",
-                element("h4", path.stem),
-                element("p", f"{one.name}; {described(constraint)}", class_="note"),
-                bodies.of(path, constraint, gold),
-                data_set=number,
+def constraints_view(
+    run: Run, blocks: Sequence[Constraints], id: str, bodies: Bodies, tell: Tell
+) -> ConstraintsView | None:
+    """The constraints of blocks; None where there are none. `tell` hears of each before it is looked at."""
+    items = []
+    for number, block in enumerate(blocks):
+        for file in block.files:
+            path = run.folder / file
+            tell(f"{block.name}/{path.stem}")
+            constraint = load(path)
+            body = bodies.of(path, constraint, gold_file(run, block))
+            items.append(ConstraintItem(path.stem, f"{block.name}; {described(constraint)}", number, body))
+    left_out = len(run.sets) - len(blocks)
+    note = f"{len(blocks)} of {len(run.sets)} sets of constraints are on this page." if left_out else ""
+    return ConstraintsView(id, tuple(one.name for one in blocks), tuple(items), note) if items else None
+
+
+def gold_file(run: Run, block: Constraints) -> Path | None:
+    """The file that has the gold labels of a set."""
+    return run.folder / block.predictions if block.predictions else next(iter(run.gold), None)
+
+
+def shown_sets(run: Run, limits: Limits) -> list[Constraints]:
+    """The sets of constraints that a page shows of a run."""
+    return run.sets[: limits.sets]
+
+
+def shown_files(run: Run, limits: Limits) -> list[Path]:
+    """The constraint files that a page shows of a run."""
+    return [run.folder / file for one in shown_sets(run, limits) for file in one.files]
+
+
+def parts_in_words(run: Run, limits: Limits) -> list[str]:
+    """Which sets of constraints and files of predictions a page shows of a run, and which not."""
+    lines = []
+    for what, blocks in (("sets of constraints", run.sets), ("files of predictions", run.predictions)):
+        shown, rest = ([one.name for one in own] for own in (blocks[: limits.sets], blocks[limits.sets :]))
+        if blocks:
+            lines.append(
+                f"{len(shown):,} of {len(blocks):,} {what} shown"
+                + (f": {listed(shown, LISTED)}" if shown else "")
+                + (f"; left out: {listed(rest, LISTED)}" if rest else "")
             )
-        )
-    return joined(*articles)
+    return lines or ["no constraints and no predictions"]
+
+
+def explained(run: Run, limits: Limits) -> dict[Path, float]:
+    """The constraint files that a page explains, and about how many seconds each takes: the quickest first,
+    as many as there is time for. `DamagedFile` where one cannot be read."""
+    found: dict[Path, float] = {}
+    seconds = {path: seconds_of(load(path)) for path in shown_files(run, limits)}
+    for path in sorted(seconds, key=seconds.__getitem__):
+        if sum(found.values()) + seconds[path] <= limits.seconds:
+            found[path] = seconds[path]
+    return found
+
+
+def seconds_of(constraint: LearnedConstraint) -> float:
+    """How long it takes to explain a constraint, about."""
+    size = constraint.space.size
+    return LARGE if size > ENUMERATION_LIMIT else MANY_POINTS if size >= MANY else SMALL

@@ -18,6 +18,8 @@ from lcons_core._errors import InvalidInput
 from lcons_decode.files import NO_LABEL, WORDS
 
 GOLD = "gold"
+# The task of such files.
+DECODE = "decode"
 # What else an object has that is no column.
 _MEMBERS = ("id", "score", "status", "changed", "violations")
 MAX_BYTES = 2**27

@@ -1,10 +1,12 @@
 """A document: what a run has to say, as data; Markdown, HTML and the terminal are renderings of it.
 
     Document = title, what was compared, headline, sections of blocks, files beside it, next command
-    Block    = Text | Table | Gains | Curve | Claims | Facts | Constraints | Sentences
+    Block    = Text | Listing | Table | Gains | Curve | Claims | Facts | Picture | Constraints | Sentences
 
 A task returns one document and renders nothing. Figures stay numbers here: how many decimals, whether a
 spread or the paper's figure stands beside a mean, and colours are matters of a rendering.
+
+Files are named relative to the folder of the document, and stay inside it.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from enum import StrEnum
 from statistics import mean
 from typing import TypeAlias
 
+from lcons_core._errors import InvalidInput
 from lcons_tasks.stats import Interval
 
 
@@ -25,6 +28,10 @@ class Figure:
     values: tuple[float, ...]
     paper: float | None = None
     digits: int = 2
+
+    def __post_init__(self) -> None:
+        if not self.values:
+            raise InvalidInput("a figure needs at least one value: got none.")
 
     @property
     def mean(self) -> float:
@@ -43,13 +50,32 @@ class Text:
 
 
 @dataclass(frozen=True)
+class Listing:
+    """Items of a list, one or more lines each, with the markup of `Text`."""
+
+    items: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Table:
-    """Rows under named columns; the first cell of each row names it. `note` stands below."""
+    """Rows under named columns; the first cell of each row names it. `note` stands below.
+
+    `best`: the largest figure of a column is the best one, so that a rendering may stress it.
+    """
 
     caption: str
     columns: tuple[str, ...]
     rows: tuple[tuple[TableCell, ...], ...]
     note: str = ""
+    best: bool = False
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            if len(row) != len(self.columns):
+                raise InvalidInput(
+                    f"table {self.caption!r:.60} needs one cell per column: got {len(row)} cells for"
+                    f" {len(self.columns)} columns."
+                )
 
 
 @dataclass(frozen=True)
@@ -71,12 +97,24 @@ class Gains:
 
 @dataclass(frozen=True)
 class Curve:
-    """Lines of figures by a size, such as the number of training sentences: {line: {size: value}}."""
+    """Lines of figures by a size, such as the number of training sentences: {line: {size: value}}.
+
+    `bands` are the bounds of intervals, {line: {size: (low, high)}}, for the points that have one.
+    """
 
     caption: str
     across: str
     up: str
     lines: Mapping[str, Mapping[float, float]]
+    bands: Mapping[str, Mapping[float, tuple[float, float]]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        sizes = [size for points in self.lines.values() for size in points]
+        if not sizes or min(sizes) <= 0:
+            raise InvalidInput(
+                f"curve {self.caption!r:.60} needs at least one point, and sizes above 0: got"
+                f" {len(sizes)} points{f', the least size {min(sizes):g}' if sizes else ''}."
+            )
 
 
 @dataclass(frozen=True)
@@ -104,20 +142,35 @@ class Facts:
 
 
 @dataclass(frozen=True)
+class Picture:
+    """An SVG file."""
+
+    name: str
+    file: str
+
+    def __post_init__(self) -> None:
+        check_inside(self.file)
+
+
+@dataclass(frozen=True)
 class Constraints:
-    """Constraint files of one cell, relative to the document; `predictions` is the file whose gold labels
-    show how often their rules apply."""
+    """Constraint files of one cell; `predictions` is the file whose gold labels show how often their rules
+    apply."""
 
     name: str
     files: tuple[str, ...]
     predictions: str | None = None
+
+    def __post_init__(self) -> None:
+        check_inside(*self.files, self.predictions)
 
 
 @dataclass(frozen=True)
 class Change:
     """One sentence that constraints changed, and the rule behind the change, in words and as a sum.
 
-    Labels stand one per word; entity-relation passages have links as (from, to, label) instead.
+    Labels stand one per word, in IOB where spans of several words are meant. Relations are links: (first
+    word of the source's span, first word of the target's span, label).
     """
 
     words: tuple[str, ...]
@@ -130,17 +183,37 @@ class Change:
     links_after: tuple[tuple[int, int, str], ...] = ()
     links_gold: tuple[tuple[int, int, str], ...] | None = None
 
+    def __post_init__(self) -> None:
+        for labels in (self.before, self.after, self.gold):
+            if labels is not None and len(labels) != len(self.words):
+                raise InvalidInput(
+                    f"a changed sentence needs one label per word: got {len(labels)} labels for"
+                    f" {len(self.words)} words."
+                )
+        for i, j, _ in (*self.links_before, *self.links_after, *(self.links_gold or ())):
+            if not (0 <= i < len(self.words) and 0 <= j < len(self.words)):
+                raise InvalidInput(
+                    f"a link needs two of the {len(self.words)} words of its sentence: got {i} and {j}."
+                )
+
 
 @dataclass(frozen=True)
 class Sentences:
-    """Sentences that changed: some with the rule behind the change; `file` holds all predictions."""
+    """Sentences that changed: some with the rule behind the change; `file` holds all predictions.
+
+    `constraints` are the files of constraints that the answers obey: they give the rule behind other changes.
+    """
 
     name: str
     changes: tuple[Change, ...] = ()
     file: str | None = None
+    constraints: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_inside(self.file, *self.constraints)
 
 
-Block: TypeAlias = Text | Table | Gains | Curve | Claims | Facts | Constraints | Sentences
+Block: TypeAlias = Text | Listing | Table | Gains | Curve | Claims | Facts | Picture | Constraints | Sentences
 
 
 @dataclass(frozen=True)
@@ -198,3 +271,15 @@ class Document:
     paper_corpus: str | None = None
     next_command: str = ""
     provenance: Mapping[str, str] = field(default_factory=dict)
+
+
+def check_inside(*files: str | None) -> None:
+    """Raises `InvalidInput` where a file would be outside the folder of its document."""
+    for file in files:
+        if file is None:
+            continue
+        parts = file.replace("\\", "/").split("/")
+        if not file or "\0" in file or ".." in parts or parts[0] == "" or parts[0].endswith(":"):
+            raise InvalidInput(
+                f"a document names files relative to its own folder: got {file!r:.80}, which is outside it."
+            )

@@ -1,98 +1,218 @@
-"""report.md as HTML: headings, paragraphs, lists and tables, which is all that reports use."""
+"""A document as Markdown that reads as it is; tables are aligned text.
+
+What stands in a cell of any rendering is said here once: a mean with its spread, and the paper's figure in
+brackets.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+from collections.abc import Callable, Iterator, Sequence
+from statistics import stdev
+from typing import Any
 
-from lcons_tasks.report._html import Html, element, joined, text
-from lcons_tasks.report._tables import data_table
-
-_RULE = re.compile(r"\|[\s:|-]+\|?")
-_INLINE = re.compile(r"`([^`]+)`|\*\*([^*]+)\*\*")
-
-
-def render_markdown(source: str, level: int = 4) -> Html:
-    """The text as HTML, whose highest headings are of `level`."""
-    heading = "Report"
-    parts: list[Html] = []
-    for block in _blocks(source):
-        if match := re.fullmatch(r"(#+) (.*)", block[0]):
-            heading = match[2]
-            # The title of the report stands above it already.
-            if len(match[1]) > 1:
-                parts.append(element(f"h{min(level + len(match[1]) - 2, 6)}", inline(heading)))
-        elif is_table(block):
-            parts.append(_table(block, heading))
-        elif block[0].startswith("- "):
-            parts.append(_list(block))
-        else:
-            parts.append(element("p", inline(" ".join(line.strip() for line in block))))
-    return joined(*parts)
+from lcons_tasks.report._document import (
+    Block,
+    Change,
+    Claims,
+    Constraints,
+    Curve,
+    Document,
+    Facts,
+    Figure,
+    Gains,
+    Headline,
+    Listing,
+    Picture,
+    Sentences,
+    Table,
+    TableCell,
+    Text,
+)
+from lcons_tasks.report._spans import Side, change_links, change_spans, gain, has_links
 
 
-def is_table(block: Sequence[str]) -> bool:
-    """Whether lines are a table: a head, a rule and rows.
-
-    >>> is_table(["| a | b |", "|---|--:|", "| 1 | 2 |"]), is_table(["| a |"])
-    (True, False)
-    """
-    return len(block) > 1 and block[0].startswith("|") and bool(_RULE.fullmatch(block[1]))
-
-
-def inline(source: str) -> Html:
-    """A line with its code and bold text.
-
-    >>> inline("a `<b>` and **c**")
-    'a <code>&lt;b&gt;</code> and <strong>c</strong>'
-    """
-    parts: list[Html] = []
-    at = 0
-    for match in _INLINE.finditer(source):
-        parts.append(text(source[at : match.start()]))
-        parts.append(element("code", match[1]) if match[1] else element("strong", match[2]))
-        at = match.end()
-    return joined(*parts, source[at:])
+def to_markdown(document: Document) -> str:
+    """The whole document, results first."""
+    parts = [f"# {document.title}", document.compared]
+    if document.headline is not None:
+        parts.append(headline_line(document.headline, bold=True))
+    if document.paper_corpus is not None:
+        parts.append(paper_note(document.paper_corpus))
+    for section in document.sections:
+        if section.blocks:
+            parts += [f"## {section.title}", *(text for block in section.blocks for text in _block(block))]
+    if document.next_command:
+        parts.append(f"Next: `{document.next_command}`")
+    if document.provenance:
+        parts += ["## Provenance", aligned_table(["", "what"], list(document.provenance.items()))]
+    return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _blocks(source: str) -> Iterator[list[str]]:
-    for blank, lines in groupby(source.splitlines(), key=lambda line: not line.strip()):
-        if not blank:
-            yield from _split(list(lines))
-
-
-def _split(block: list[str]) -> Iterator[list[str]]:
-    """A heading is a block by itself, whatever follows it."""
-    if block[0].startswith("#") and len(block) > 1:
-        yield block[:1]
-        yield from _split(block[1:])
-    else:
-        yield block
-
-
-def _table(block: Sequence[str], caption: str) -> Html:
-    head, _, *rows = ([inline(cell.strip()) for cell in _cells(line)] for line in block)
-    width = len(head)
-    whole = [[*row, *[Html("")] * width][:width] for row in rows]
-    return data_table(caption, head, whole)
-
-
-def _cells(line: str) -> list[str]:
-    cells = re.split(r"(?<!\\)\|", line.strip().removeprefix("|").removesuffix("|"))
-    return [cell.replace("\\|", "|") for cell in cells]
-
-
-def _list(block: Sequence[str]) -> Html:
-    """Items begin with a dash; lines that do not go on with the item above."""
-    items: list[list[str]] = []
-    for line in block:
-        if line.startswith("- "):
-            items.append([line[2:]])
-        elif items:
-            items[-1].append(line.strip())
-    return element(
-        "ul",
-        *(element("li", joined(*(inline(line) for line in own), by="\n")) for own in items),
-        class_="lines",
+def paper_note(corpus: str) -> str:
+    """What is to be said where the paper's figures are on another corpus."""
+    return (
+        f"The paper's figures are on {corpus}, another corpus than here: they are for orientation, not for"
+        " comparison."
     )
+
+
+def headline_line(head: Headline, bold: bool = False) -> str:
+    """The headline in a line.
+
+    >>> from lcons_tasks.stats import Interval
+    >>> headline_line(Headline("F1", Figure((57.7,)), Figure((60.8,)), Interval(3.1, 1.0, 5.2)))
+    'F1: 57.7 without constraints, 60.8 with learned ones; gain +3.10 [+1.00, +5.20], better'
+    """
+    measure = f"**{head.measure}**" if bold else head.measure
+    gain = "" if head.gain is None else f"; gain {head.gain}, {head.verdict}"
+    return (
+        f"{measure}: {head.without.mean:.1f} {head.without_is}, {head.within.mean:.1f} {head.within_is}{gain}"
+    )
+
+
+def mean_spread(values: Sequence[float], digits: int = 2) -> str:
+    """The mean of runs, and their standard deviation where there are several.
+
+    >>> mean_spread([86.0, 87.0]), mean_spread([86.0])
+    ('86.50 ± 0.71', '86.00')
+    """
+    spread = f" ± {stdev(values):.{digits}f}" if len(values) > 1 else ""
+    return f"{sum(values) / len(values):.{digits}f}{spread}"
+
+
+def cell_text(cell: TableCell) -> str:
+    """A cell without the paper's figure.
+
+    >>> cell_text(12000), cell_text(0.5), cell_text(None), cell_text(Figure((1.0,), paper=2.0))
+    ('12,000', '0.50', '', '1.00')
+    """
+    if cell is None:
+        return ""
+    if isinstance(cell, Figure):
+        return mean_spread(cell.values, cell.digits)
+    if isinstance(cell, float):
+        return f"{cell:.2f}"
+    return f"{cell:,}" if isinstance(cell, int) else str(cell)
+
+
+def with_paper(cell: TableCell) -> str:
+    """A cell with the paper's figure in brackets."""
+    if not isinstance(cell, Figure) or cell.paper is None:
+        return cell_text(cell)
+    return f"{cell_text(cell)} ({cell.paper:.{cell.digits}f})"
+
+
+def aligned_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """The table with its columns padded to one width: the first to the left, the others to the right.
+
+    >>> print(aligned_table(["", "1%"], [["exact", "82.11"]]))
+    |       |    1% |
+    |-------|------:|
+    | exact | 82.11 |
+    """
+    cells = [[" ".join(cell.split()).replace("|", "\\|") for cell in row] for row in (head, *rows)]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(head))]
+    lines = [
+        " | ".join(
+            cell.rjust(w) if i else cell.ljust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in cells
+    ]
+    rule = "|".join("-" * (w + 1) + ":" if i else "-" * (w + 2) for i, w in enumerate(widths))
+    return "\n".join([f"| {lines[0]} |", f"|{rule}|", *(f"| {line} |" for line in lines[1:])])
+
+
+def _block(block: Block) -> Iterator[str]:
+    yield from _RENDERED[type(block)](block)
+
+
+def _table(table: Table) -> Iterator[str]:
+    stated = any(isinstance(cell, Figure) and cell.paper is not None for row in table.rows for cell in row)
+    beside = ", with the paper's figure in brackets" if stated else ""
+    yield f"{table.caption}{beside}:"
+    yield aligned_table(table.columns, [[with_paper(cell) for cell in row] for row in table.rows])
+    yield table.note
+
+
+def _gains(gains: Gains) -> Iterator[str]:
+    yield f"{gains.caption}:"
+    yield aligned_table(
+        ["gain", "where", "points [95%]"], [[one.what, one.where, str(one.interval)] for one in gains.gains]
+    )
+
+
+def _curve(curve: Curve) -> Iterator[str]:
+    yield f"{curve.caption}: {curve.up} by {curve.across}:"
+    sizes = sorted({size for points in curve.lines.values() for size in points})
+    yield aligned_table(
+        [curve.across, *(f"{size:,g}" for size in sizes)],
+        [
+            [name, *(f"{points[size]:.2f}" if size in points else "" for size in sizes)]
+            for name, points in curve.lines.items()
+        ],
+    )
+
+
+def _claims(claims: Claims) -> Iterator[str]:
+    rows = [[one.text, "held" if one.held else "not held", one.figures] for one in claims.claims]
+    yield aligned_table(["claim", "here", "figures"], rows)
+
+
+def _facts(facts: Facts) -> Iterator[str]:
+    yield f"{facts.caption}:"
+    yield "\n".join(f"- {name}: {what}" for name, what in facts.facts)
+
+
+def _constraints(constraints: Constraints) -> Iterator[str]:
+    files = ", ".join(f"`{file}`" for file in constraints.files)
+    yield f"Constraints of {constraints.name}: {files}."
+
+
+def _sentences(sentences: Sentences) -> Iterator[str]:
+    where = f"; all predictions: `{sentences.file}`" if sentences.file else ""
+    if sentences.changes or where:
+        yield f"{sentences.name}{where}{':' if sentences.changes else '.'}"
+    yield "\n".join(_change(one) for one in sentences.changes)
+
+
+def _change(one: Change) -> str:
+    after, gold = bracketed(one, "after"), "" if one.gold is None else bracketed(one, "gold")
+    lines = [f"- before: {bracketed(one, 'before')}", f"  after:  {after}"]
+    if gold:
+        lines[-1] += f"  ({gain(one):+d} right)"
+        lines += [f"  gold:   {gold}"] if gold != after else []
+    return "\n".join([*lines, *(f"  {said}" for said in (one.rule, one.why) if said)])
+
+
+def bracketed(one: Change, side: Side) -> str:
+    """The words of a sentence with spans in brackets, and links after it.
+
+    >>> labels = ("B-Person", "O", "O", "B-Location")
+    >>> change = Change(("Ann", "lives", "in", "Oslo"), labels, labels, links_after=((0, 3, "LiveIn"),))
+    >>> bracketed(change, "after")
+    '[Person Ann] lives in [Location Oslo] | Ann LiveIn Oslo'
+    """
+    words, found = list(one.words), change_spans(one, side)
+    texts = {first: " ".join(one.words[first:after]) for _, first, after in found}
+    for kind, first, after in found:
+        words[first] = f"[{kind} {words[first]}"
+        words[after - 1] += "]"
+    if not has_links(one):
+        return " ".join(words)
+    links = change_links(one, side)
+    named = [f"{texts.get(i, one.words[i])} {label} {texts.get(j, one.words[j])}" for i, j, label in links]
+    return f"{' '.join(words)} | {'; '.join(named) or 'no relation'}"
+
+
+_RENDERED: dict[type, Callable[[Any], Iterator[str]]] = {
+    Text: lambda one: iter([one.text]),
+    Listing: lambda one: iter(["\n".join("- " + item.replace("\n", "\n  ") for item in one.items)]),
+    Table: _table,
+    Gains: _gains,
+    Curve: _curve,
+    Claims: _claims,
+    Facts: _facts,
+    Picture: lambda one: iter([f"![{one.name}]({one.file})"]),
+    Constraints: _constraints,
+    Sentences: _sentences,
+}

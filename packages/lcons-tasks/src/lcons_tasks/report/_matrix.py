@@ -1,16 +1,19 @@
-"""The matrix of allowed and forbidden combinations, as tables.
+"""The matrix of allowed and forbidden combinations.
 
 | space | matrix |
 |---|---|
 | one-hot blocks | two blocks against each other; of windows, the pairs that forbid most by themselves |
 | binary block | two names that both hold |
 | count block | a name and its count |
+
+Of a long axis only the values with something to say are shown: some of their combinations are forbidden, and
+some are not. Values that say the same share a row. O stays, as labels are read against it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -19,19 +22,22 @@ from numpy.typing import NDArray
 from lcons_core import LearnedConstraint
 from lcons_core._arithmetic import Floats
 from lcons_core._blocks import Block, Kind
-from lcons_tasks.report._html import Html, element, joined
-from lcons_tasks.report._tables import captioned, scrolled
-from lcons_tasks.report._verdicts import Codes, Source, Verdict, axes_of, one_hot_axes, source_of
+from lcons_core._schemes import OUTSIDE
+from lcons_tasks.report._verdicts import Codes, Combination, Source, axes_of, one_hot_axes, source_of
 
 MOST_MATRICES = 4
 MOST_VALUES = 48
 MOST_ONE_HOT = 10
+# A shorter axis is shown whole.
+SHORT = 12
+# As many names are listed one by one.
+LISTED = 3
 
 SIGNS = {
-    Verdict.ALLOWED: ("y", "\N{CHECK MARK}"),
-    Verdict.FORBIDDEN: ("x", "\N{MULTIPLICATION SIGN}"),
-    Verdict.DEPENDS: ("d", "\N{MIDDLE DOT}"),
-    Verdict.IMPOSSIBLE: ("i", ""),
+    Combination.ALLOWED: ("y", "\N{CHECK MARK}"),
+    Combination.FORBIDDEN: ("x", "\N{MULTIPLICATION SIGN}"),
+    Combination.DEPENDS: ("d", "\N{MIDDLE DOT}"),
+    Combination.IMPOSSIBLE: ("i", ""),
 }
 
 
@@ -48,16 +54,21 @@ class Matrix:
     how: str
     left_out: int = 0
 
-    def code(self, row: str, column: str) -> Verdict:
-        """The verdict of two values, by name."""
-        return Verdict(int(self.codes[self.rows.index(row), self.columns.index(column)]))
+    def code(self, row: str, column: str) -> Combination:
+        """What becomes of two values, by name."""
+        return Combination(int(self.codes[self.rows.index(row), self.columns.index(column)]))
 
     @property
     def forbids(self) -> float:
         """The share of cells that are forbidden."""
-        return float((self.codes == Verdict.FORBIDDEN).mean())
+        return float((self.codes == Combination.FORBIDDEN).mean())
 
-    def count(self, verdict: Verdict) -> int:
+    @property
+    def spread(self) -> float:
+        """How far the shares of completions that are accepted are apart."""
+        return 0.0 if self.shares is None else float(np.ptp(self.shares))
+
+    def count(self, verdict: Combination) -> int:
         """How many cells have a verdict."""
         return int((self.codes == verdict).sum())
 
@@ -69,7 +80,7 @@ def matrices(constraint: LearnedConstraint, most: int = MOST_MATRICES) -> tuple[
     >>> from lcons_core._space import FeatureSpace, one_hot
     >>> space = FeatureSpace([one_hot("source", ["Person", "Place"]), one_hot("relation", ["No", "Kill"])])
     >>> (found,), _ = matrices(LearnedConstraint(RectifierNetwork([[0.0, 2, 0, 2]], [-2.0]), space))
-    >>> found.code("Place", "Kill").name, found.count(Verdict.ALLOWED)
+    >>> found.code("Place", "Kill").name, found.count(Combination.ALLOWED)
     ('FORBIDDEN', 3)
     """
     space = constraint.space
@@ -78,14 +89,16 @@ def matrices(constraint: LearnedConstraint, most: int = MOST_MATRICES) -> tuple[
     found = [_pair(constraint, source, i, j) for i, j in combinations(hot, 2)]
     if not found and len(hot) == 1:
         found = [_single(constraint, source, hot)]
-    best = sorted(range(len(found)), key=lambda k: (-found[k].forbids, -k))[:most]
-    shown = [found[k] for k in sorted(best)]
+    # Where no pair forbids anything by itself, the one whose shares differ most says most.
+    best = sorted(range(len(found)), key=lambda k: (-found[k].forbids, -found[k].spread, -k))
+    telling = [k for k in best[:most] if found[k].forbids] or best[:1]
+    shown = [found[k] for k in sorted(telling)]
     for block in space.blocks:
         if block.kind is Kind.BINARY:
             shown.append(_together(constraint, source, block))
         if block.kind is Kind.COUNT:
             shown.append(_single(constraint, source, axes_of(space, block.name), block))
-    return [_trimmed(one) for one in shown], len(found)
+    return shown, len(found)
 
 
 def _pair(constraint: LearnedConstraint, source: Source, i: int, j: int) -> Matrix:
@@ -148,94 +161,108 @@ def _strongest(constraint: LearnedConstraint, axes: Sequence[int]) -> list[int]:
     return sorted(axes[k] for k in np.argsort(-sizes, kind="stable")[:MOST_VALUES])
 
 
-def _trimmed(matrix: Matrix) -> Matrix:
-    """Without values that no combination of which is forbidden, and with at most as many as can be shown."""
-    rows, columns = (_kept(matrix.codes, axis) for axis in (0, 1))
-    left_out = len(matrix.rows) - len(rows) + len(matrix.columns) - len(columns)
-    return replace(
-        matrix,
-        rows=tuple(matrix.rows[i] for i in rows),
-        columns=tuple(matrix.columns[j] for j in columns),
-        codes=matrix.codes[np.ix_(rows, columns)],
-        shares=None if matrix.shares is None else matrix.shares[np.ix_(rows, columns)],
-        left_out=matrix.left_out + left_out,
-    )
+@dataclass(frozen=True)
+class MatrixView:
+    """A matrix as it is shown: (class, sign) of each cell; without rows where a sentence says it all.
+
+    Values that say the same are named together.
+    """
+
+    name: str
+    said: str
+    columns: tuple[tuple[str, ...], ...] = ()
+    rows: tuple[tuple[tuple[str, ...], tuple[tuple[str, str], ...]], ...] = ()
 
 
-def _kept(codes: Codes, axis: int) -> NDArray[np.intp]:
-    forbidden = (codes == Verdict.FORBIDDEN).sum(1 - axis)
-    if len(forbidden) <= MOST_VALUES:
-        return np.arange(len(forbidden))
-    return np.sort(np.argsort(-forbidden, kind="stable")[:MOST_VALUES])
+def matrix_views(constraint: LearnedConstraint) -> tuple[list[MatrixView], str]:
+    """All matrices of a constraint, and what is left out."""
+    found, pairs = matrices(constraint)
+    hot = sum(constraint.space.block(one.down).kind is Kind.ONE_HOT for one in found if one.down)
+    note = f"Of {pairs} pairs of blocks, the {hot} that forbid{'s'[: hot == 1]} most by themselves."
+    return [matrix_view(one) for one in found], note if hot < pairs else ""
 
 
-def matrix_table(matrix: Matrix) -> Html:
-    """The matrix as a table: a sign in every cell, or the percentage of completions that are accepted; where
-    there would be nothing but dots, a sentence."""
-    names = f"{matrix.down} \N{MULTIPLICATION SIGN} {matrix.across}" if matrix.down else matrix.across
-    said = _counts(matrix)
-    if matrix.shares is None and not matrix.count(Verdict.FORBIDDEN) + matrix.count(Verdict.ALLOWED):
-        return element("p", element("b", names), f": {said}", class_="note")
-    head = element(
-        "tr",
-        element("td"),
-        *(element("th", element("span", name), scope="col") for name in matrix.columns),
-    )
-    rows = [
-        element(
-            "tr",
-            element("th", name, scope="row"),
-            *(_cell(matrix, r, c) for c in range(len(matrix.columns))),
-        )
-        for r, name in enumerate(matrix.rows)
-    ]
-    table = element(
-        "table",
-        captioned(element("b", names), element("span", said, class_="note")),
-        element("thead", head),
-        element("tbody", *rows),
-        class_="matrix",
-    )
-    return scrolled(names, table)
-
-
-def _counts(matrix: Matrix) -> str:
-    forbidden, allowed = matrix.count(Verdict.FORBIDDEN), matrix.count(Verdict.ALLOWED)
+def matrix_view(matrix: Matrix) -> MatrixView:
+    """The rows and columns with something to say; where there are none, a sentence."""
+    name = f"{matrix.down} \N{MULTIPLICATION SIGN} {matrix.across}" if matrix.down else matrix.across
+    forbidden, allowed = (matrix.count(one) for one in (Combination.FORBIDDEN, Combination.ALLOWED))
     said = f"{forbidden:,} forbidden, {allowed:,} allowed of {matrix.codes.size:,}; {matrix.how}."
-    if matrix.left_out:
-        which = " of which less is forbidden" if forbidden else ""
-        said += f" {matrix.left_out:,} values{which} are left out."
+    if len(np.unique(matrix.codes)) == 1 and (matrix.shares is None or forbidden or allowed):
+        return MatrixView(name, said)
+    rows, columns = (_telling(matrix, axis) for axis in (0, 1))
+    if not len(rows) or not len(columns):
+        return MatrixView(name, " ".join([said, *_left_out(matrix, rows, columns)]))
+    signs = [[_sign(matrix, int(r), int(c)) for c in columns] for r in rows]
+    across = _alike([matrix.columns[c] for c in columns], list(zip(*signs, strict=True)))
+    kept = [members[0] for members in across]
+    down = _alike([matrix.rows[r] for r in rows], [tuple(own[c] for c in kept) for own in signs])
+    return MatrixView(
+        name,
+        " ".join([said, *_left_out(matrix, rows, columns)]),
+        tuple(tuple(matrix.columns[columns[c]] for c in members) for members in across),
+        tuple(
+            (tuple(matrix.rows[rows[r]] for r in members), tuple(signs[members[0]][c] for c in kept))
+            for members in down
+        ),
+    )
+
+
+def _telling(matrix: Matrix, axis: int) -> NDArray[np.intp]:
+    """The values of an axis to show: of a long one, those with forbidden combinations among others, and
+    O."""
+    names = (matrix.rows, matrix.columns)[axis]
+    if len(names) <= SHORT:
+        return np.arange(len(names))
+    codes = matrix.codes if axis == 0 else matrix.codes.T
+    forbidden = (codes == Combination.FORBIDDEN).sum(1)
+    telling = (forbidden > 0) & (forbidden < (codes != Combination.IMPOSSIBLE).sum(1))
+    kept = np.argsort(-forbidden * telling, kind="stable")[: min(MOST_VALUES, telling.sum())]
+    outside = [names.index(OUTSIDE)] if len(kept) and OUTSIDE in names else []
+    return np.unique(np.array([*kept, *outside], dtype=np.intp))
+
+
+def _left_out(matrix: Matrix, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> list[str]:
+    """What is said of values that are not shown: those that are always forbidden by name."""
+    said = []
+    others = matrix.left_out
+    for axis, (names, kept) in enumerate(((matrix.rows, rows), (matrix.columns, columns))):
+        codes = matrix.codes if axis == 0 else matrix.codes.T
+        never = np.isin(codes, (Combination.FORBIDDEN, Combination.IMPOSSIBLE)).all(1)
+        never &= (codes == Combination.FORBIDDEN).any(1)
+        hidden = [i for i in range(len(names)) if i not in set(kept.tolist())]
+        always = [names[i] for i in hidden if never[i]]
+        others += len(hidden) - len(always)
+        if always:
+            what = (matrix.down, matrix.across)[axis]
+            said.append(f"Always forbidden: {f'{what} ' if what else ''}{listed(always, 12)}.")
+    if others:
+        said.append(f"{others:,} values of which less or nothing is forbidden are left out.")
     return said
 
 
-def _cell(matrix: Matrix, row: int, column: int) -> Html:
-    code = Verdict(int(matrix.codes[row, column]))
+def _alike(names: Sequence[str], signs: Sequence[tuple[tuple[str, str], ...]]) -> list[list[int]]:
+    """Values that say the same, in order; O stays by itself."""
+    found: dict[object, list[int]] = {}
+    many = len(names) > SHORT
+    for i, (name, own) in enumerate(zip(names, signs, strict=True)):
+        found.setdefault(own if many and name != OUTSIDE else i, []).append(i)
+    return list(found.values())
+
+
+def listed(names: Sequence[str], most: int = LISTED) -> str:
+    """Names one by one, and how many more.
+
+    >>> listed(["NN", "NNS", "NNP", "VB", "VBD"])
+    'NN, NNS, NNP and 2 more'
+    """
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def _sign(matrix: Matrix, row: int, column: int) -> tuple[str, str]:
+    code = Combination(int(matrix.codes[row, column]))
     class_, sign = SIGNS[code]
-    if code is Verdict.DEPENDS and matrix.shares is not None:
+    if code is Combination.DEPENDS and matrix.shares is not None:
         # 0 and 100 are other verdicts.
         sign = str(min(99, max(1, round(100 * float(matrix.shares[row, column])))))
-    return element("td", sign, class_=class_)
-
-
-def matrix_view(constraint: LearnedConstraint) -> Html:
-    """All matrices of a constraint, with the meaning of their signs."""
-    found, pairs = matrices(constraint)
-    notes = []
-    if pairs > MOST_MATRICES:
-        notes.append(f"Of {pairs} pairs of blocks, the {MOST_MATRICES} that forbid most by themselves.")
-    return joined(
-        element("p", *notes, class_="note") if notes else None,
-        element("div", *(matrix_table(one) for one in found), class_="heats"),
-    )
-
-
-LEGEND = joined(
-    element("span", "\N{MULTIPLICATION SIGN}", class_="key x"),
-    " forbidden, whatever the rest is; ",
-    element("span", "\N{CHECK MARK}", class_="key y"),
-    " allowed, whatever the rest is; ",
-    element("span", "37", class_="key d"),
-    " depends on the rest: so many percent of completions are allowed, or ",
-    element("span", "\N{MIDDLE DOT}", class_="key d"),
-    " not counted; empty: cannot occur.",
-)
+    return class_, sign

@@ -1,27 +1,43 @@
-"""Decoded sequences as figures: what constraints changed and, against gold labels, what that is worth.
+"""Decoded sequences of one's own as a document: what constraints changed and, against gold labels, what that
+is worth.
 
     accuracy = right labels / labels        span F1 = 2 right spans / (found spans + gold spans)
 
-Intervals are paired bootstraps over sequences; of very many, neighbours are drawn together.
+Intervals are paired bootstraps over sequences; of very many, neighbours are drawn together. The headline is
+span F1 where labels are IOB, as in the field, else accuracy.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Mapping, Sequence
 from operator import eq, ne
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_tasks.report._decoded import Decoded
+from lcons_tasks.report._decoded import DECODE, Decoded, read_decoded
+from lcons_tasks.report._document import (
+    Document,
+    Figure,
+    Gain,
+    Gains,
+    Headline,
+    Section,
+    Sentences,
+    Table,
+    TableCell,
+)
 from lcons_tasks.report._spans import are_iob, spans_of
 from lcons_tasks.stats import Interval, bootstrap_f1, f1, paired_bootstrap
 
 # What is drawn 2000 times.
 MOST_DRAWN = 4000
+
+SIDES = {"without": "without constraints", "with": "with constraints"}
+HEADLINES = ("span F1", "token accuracy")
 
 Counts = NDArray[np.int64]
 
@@ -116,6 +132,81 @@ def _pooled(counts: Counts) -> Counts:
     return np.asarray(np.add.reduceat(counts, firsts, axis=0))
 
 
-def _interval(found: Interval, sequences: int) -> dict[str, float] | None:
-    """Plain data; a single sequence says nothing about others."""
-    return asdict(found) if sequences > 1 else None
+def _interval(found: Interval, sequences: int) -> Interval | None:
+    """The interval; a single sequence says nothing about others."""
+    return found if sequences > 1 else None
+
+
+def decoded_document(path: Path) -> Document:
+    """The document of a file that `lcons decode --json` wrote."""
+    return document_of(measured(read_decoded(path)), path.name)
+
+
+def document_of(results: Mapping[str, Any], file: str) -> Document:
+    """Counts of changes; with gold labels, a column per measure and the gain of each."""
+    sequences, labels, gold = results["sequences"], results["labels"], results["gold"]
+    changed = _changed(results)
+    figures: Mapping[str, Any] = gold["figures"] if gold else {}
+    blocks = _against(figures, sequences["gold"], gold["labels"]) if gold else ()
+    return Document(
+        "Decoded sequences",
+        DECODE,
+        "",
+        f"{sequences['changed']:,} of {sequences['all']:,} sequences changed, {labels['changed']:,} of"
+        f" {labels['all']:,} labels.",
+        _headline(figures, sequences["gold"]) if gold else None,
+        (
+            Section("Results", (*blocks, *changed)),
+            Section("Sentences before and after", (Sentences(Path(file).stem, file=file),)),
+        ),
+    )
+
+
+def _headline(figures: Mapping[str, Any], sequences: int) -> Headline:
+    name = next(name for name in HEADLINES if name in figures)
+    own = figures[name]
+    without, within = (Figure((own[side],)) for side in SIDES)
+    measure = f"{name}, {sequences:,} sequences"
+    return Headline(measure, without, within, own["interval"], within_is="with those given")
+
+
+def _against(figures: Mapping[str, Any], sequences: int, labels: int) -> tuple[Table | Gains, ...]:
+    rows: list[tuple[TableCell, ...]] = [
+        (row, *(Figure((one[side],)) for one in figures.values())) for side, row in SIDES.items()
+    ]
+    caption = f"Against gold: {labels:,} labels of {sequences:,} sequences with gold labels, %"
+    gains = tuple(
+        Gain(f"with over without constraints, {name}", f"{sequences:,} sequences", one["interval"])
+        for name, one in figures.items()
+        if one.get("interval")
+    )
+    table = Table(caption, ("labels", *figures), tuple(rows), best=True)
+    return (table, Gains("Gains in points, with 95% intervals", gains)) if gains else (table,)
+
+
+def _changed(results: Mapping[str, Any]) -> list[Table]:
+    sequences, labels, gold = results["sequences"], results["labels"], results["gold"]
+    rows: list[tuple[TableCell, ...]] = [
+        ("in all", sequences["all"], labels["all"]),
+        ("changed by constraints", *(_share(own) for own in (sequences, labels))),
+    ]
+    if gold:
+        became = gold["became"]
+        rows += [
+            ("changed to right", None, became["right"]),
+            ("changed from right to wrong", None, became["wrong"]),
+            ("changed from wrong to wrong", None, became["neither"]),
+        ]
+    rows += [(f"decoded: {status}", number, None) for status, number in results["statuses"].items()]
+    if sequences["words"] < sequences["all"]:
+        rows.append(("no words: positions stand for them", sequences["all"] - sequences["words"], None))
+    found = [Table("What the constraints changed", ("", "sequences", "labels"), tuple(rows))]
+    broken = results["violations"]
+    if broken:
+        body = tuple((name, one["sequences"], one["places"]) for name, one in broken.items())
+        found.append(Table("Violations that remain", ("constraint", "sequences", "places"), body))
+    return found
+
+
+def _share(own: Mapping[str, int]) -> str:
+    return f"{own['changed']:,} ({100 * own['changed'] / max(own['all'], 1):.1f}%)"

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from lcons_core._errors import LconsError
-from lcons_core.storage._provenance import versions
-from lcons_tasks._atomic import write_text
+from lcons_core.storage import versions
+from lcons_tasks.atomic import write_text
 from lcons_tasks.experiments.engine._kept import library_versions
 
 RESULTS, REPORT = "results.json", "report.md"

@@ -8,24 +8,79 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from importlib import resources
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from html import unescape
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
+
 from lcons_tasks.report._agreement import Plan, agreement_view, plan
-from lcons_tasks.report._curves import curve_view, joint_curve
-from lcons_tasks.report._figures import View
-from lcons_tasks.report._html import Html, element, joined
-from lcons_tasks.report._provenance import corpus_name, headed
-from lcons_tasks.report._results import card, overview, side_by_side
+from lcons_tasks.report._chart import to_svg
+from lcons_tasks.report._constraints import (
+    Bodies,
+    Limits,
+    constraints_view,
+    explained,
+    parts_in_words,
+    shown_files,
+    shown_sets,
+)
+from lcons_tasks.report._decoded import DECODE
+from lcons_tasks.report._document import Constraints, Curve, Document, Picture, Section, Sentences
 from lcons_tasks.report._run import CONSTRAINT, Run
-from lcons_tasks.report._sections import run_section
-from lcons_tasks.report._shown import Limits, shown_sets
-from lcons_tasks.report._views import view_of
+from lcons_tasks.report._sentences import sentences_view
+from lcons_tasks.report._side_by_side import beside_each_other, overview, stated
+from lcons_tasks.report._templates import asset, render, svg
 
 Progress = Callable[[int, int, str], None]
 Say = Callable[[str], None]
+
+LARGEST_PICTURE = 2**21
+# Seconds, as estimated, to explain the constraints of the page of a single document.
+QUICK = 3.0
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A curve with its picture."""
+
+    curve: Curve
+    picture: Markup
+
+
+@dataclass(frozen=True)
+class Image:
+    """A picture as a part of the page, in which nothing can run."""
+
+    alt: str
+    data: str
+
+
+@dataclass(frozen=True)
+class SectionView:
+    """The blocks of a section, as the page shows them."""
+
+    id: str
+    title: str
+    blocks: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """How many constraints a page shows, and how long that takes."""
+
+    constraints: int
+    seconds: float
+
+
+def to_html(document: Document, folder: Path, limits: Limits | None = None) -> str:
+    """The page of one document, whose files are in `folder`; quick, as what takes long is left out unless
+    `limits` says otherwise."""
+    return report_page([Run(folder.name, folder, document)], limits or Limits(seconds=QUICK))
 
 
 def report_page(
@@ -34,13 +89,12 @@ def report_page(
     progress: Progress | None = None,
     say: Say | None = None,
 ) -> str:
-    """The page of some runs; the same runs give the same text. `progress` hears (done, total, what), `say`
-    what is shown of each run and what is left out."""
+    """The page of some runs; the same runs give the same text. `progress` is called with (done, total, what),
+    `say` with what is shown of each run and what is left out."""
     limits = limits or Limits()
     hear: Say = say or (lambda _: None)
-    views = {run.name: view_of(run) for run in runs}
-    planned = comparisons(runs, limits)
-    total = len(constraint_files(runs, limits)) + len(planned.pairs)
+    planned = _planned(runs, limits)
+    total = sum(len(shown_files(run, limits)) for run in runs) + len(planned.pairs)
     done = 0
 
     def tell(what: str) -> None:
@@ -49,36 +103,51 @@ def report_page(
             progress(done, total, what)
         done += 1
 
-    sections = [run_section(run, views[run.name], i, limits, tell, hear) for i, run in enumerate(runs, 1)]
-    together = _together(runs, views, planned, tell)
+    sections = [list(_sections(run, i, limits, tell, hear)) for i, run in enumerate(runs, 1)]
+    tables = [_shown(block) for block in beside_each_other(runs)]
+    agreement = agreement_view(planned, tell)
     if len(runs) > 1:
         hear(str(planned))
     tell("done")
-    return _document(runs, views, together, sections)
+    script = asset("script.js")
+    hashed = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
+    page = render(
+        "page.html",
+        runs=list(zip(runs, sections, strict=True)),
+        overview=overview(runs) if len(runs) > 1 else None,
+        beside=tables,
+        agreement=agreement if tables or agreement.rows else None,
+        measured=any(run.task != CONSTRAINT for run in runs),
+        policy=f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{hashed}'",
+        style=Markup(asset("style.css")),
+        script=Markup(script),
+        stated=stated,
+    )
+    # Text that UTF-8 cannot hold would leave no page at all.
+    return page.encode("utf-8", "replace").decode("utf-8")
 
 
-def constraint_files(runs: Sequence[Run], limits: Limits | None = None) -> list[Path]:
-    """The constraint files that a page would show, which are most of its work."""
+def estimate(runs: Sequence[Run], limits: Limits | None = None) -> Estimate:
+    """The work of a page; `DamagedFile` where one of its constraints cannot be read."""
     limits = limits or Limits()
-    return [path for run in runs for one in shown_sets(run, view_of(run), limits) for path in one.files]
-
-
-def comparisons(runs: Sequence[Run], limits: Limits | None = None) -> Plan:
-    """Which constraints of different runs a page would compare."""
-    limits = limits or Limits()
-    return plan({run.name: shown_sets(run, view_of(run), limits) for run in runs})
+    seconds = [sum(explained(run, limits).values()) for run in runs]
+    shown = sum(len(shown_files(run, limits)) for run in runs)
+    return Estimate(shown, sum(seconds) + _planned(runs, limits).seconds)
 
 
 def summary(runs: Sequence[Run]) -> dict[str, Any]:
     """The headlines of the runs as plain data."""
-    return {"runs": [_summarised(run, view_of(run)) for run in runs]}
+    return {"runs": [_summarised(run) for run in runs]}
 
 
-def _summarised(run: Run, view: View) -> dict[str, Any]:
-    found: dict[str, Any] = {"run": run.name, "task": run.task, "corpus": corpus_name(run)}
-    if view.said:
-        found["said"] = view.said
-    head = view.headline
+def _summarised(run: Run) -> dict[str, Any]:
+    document = run.document
+    found: dict[str, Any] = {"run": run.name, "task": run.task, "corpus": document.corpus}
+    if run.task in (CONSTRAINT, DECODE):
+        found["said"] = document.compared.rstrip(".")
+    elif document.compared:
+        found["compared"] = document.compared
+    head = document.headline
     if head is not None:
         gain = head.gain
         found |= {
@@ -86,96 +155,71 @@ def _summarised(run: Run, view: View) -> dict[str, Any]:
             "without constraints": {"values": list(head.without.values), "paper": head.without.paper},
             "with constraints": {"values": list(head.within.values), "paper": head.within.paper},
             "gain": None if gain is None else {"mean": gain.mean, "low": gain.low, "high": gain.high},
-            "paper's corpus": view.paper_corpus is None and not run.is_file,
+            "paper's corpus": document.paper_corpus is None and run.task != DECODE,
         }
     return found
 
 
-def _document(
-    runs: Sequence[Run], views: Mapping[str, View], together: Html | None, sections: Sequence[Html]
-) -> str:
-    style, script = _asset("style.css"), _asset("script.js")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
-    policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
-    links = [("#overview", "Overview")]
-    links += [("#together", "Side by side")] if together is not None else []
-    links += [(f"#run-{i}", run.name) for i, run in enumerate(runs, 1)]
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=policy),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="color-scheme", content="light dark"),
-        element("title", "lcons: " + ", ".join(run.name for run in runs)),
-        Html(f"<style>\n{style}</style>"),
-    )
-    body = element(
-        "body",
-        element("a", "Skip to the results", href="#main", class_="skip"),
-        _header(links),
-        element("main", _overview(runs, views), together, *sections, id="main", tabindex="-1"),
-        Html(f"<script>{script}</script>"),
-    )
-    page = f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
-    # Text that UTF-8 cannot hold would leave no page at all.
-    return page.encode("utf-8", "replace").decode("utf-8")
-
-
-def _asset(name: str) -> str:
-    return (resources.files("lcons_tasks.report") / name).read_text(encoding="utf-8")
-
-
-def _header(links: Sequence[tuple[str, str]]) -> Html:
-    toggle = element(
-        "button", "Dark", type="button", id="theme", aria_pressed="false", class_="toggle needs-script"
-    )
-    entries = [element("li", element("a", name, href=where)) for where, name in links]
-    return element(
-        "header",
-        element("p", "lcons ", element("span", "report"), class_="brand"),
-        element("nav", element("ul", *entries), aria_label="Sections"),
-        toggle,
+def _planned(runs: Sequence[Run], limits: Limits) -> Plan:
+    """Which constraints of different runs are compared."""
+    return plan(
+        {
+            run.name: [(one.name, run.folder / file) for one in shown_sets(run, limits) for file in one.files]
+            for run in runs
+        }
     )
 
 
-def _overview(runs: Sequence[Run], views: Mapping[str, View]) -> Html:
-    cards = [
-        element(
-            "div",
-            element("h2", element("a", run.name, href=f"#run-{i}")),
-            element("p", headed(run, view), class_="note"),
-            None if view.headline is None else card(view.headline, view.paper_corpus is None),
-            element("p", f"{view.said}.", class_="note" if view.headline else None) if view.said else None,
-        )
-        for i, (run, view) in enumerate(zip(runs, views.values(), strict=True), 1)
-    ]
-    corpora = {run.name: corpus_name(run) for run in runs}
-    # What is said of a constraint file is its size.
-    measured = any(
-        view.headline is not None or (view.said and run.task != CONSTRAINT)
-        for run, view in zip(runs, views.values(), strict=True)
-    )
-    return element(
-        "section",
-        element("h1", "What the constraints did" if measured else "What was learned"),
-        element("div", *cards, class_="cards"),
-        overview(views, corpora) if len(runs) > 1 else None,
-        id="overview",
-    )
+def _sections(run: Run, number: int, limits: Limits, tell: Say, say: Say) -> Iterator[SectionView]:
+    """The sections of a run that have something in them."""
+    bodies = Bodies(frozenset(explained(run, limits)))
+    sets, files = shown_sets(run, limits), run.predictions[: limits.sets]
+    for line in parts_in_words(run, limits):
+        say(f"{run.name}: {line}")
+    for place, section in enumerate(run.document.sections, 1):
+        blocks: list[Any] = []
+        for kind, own in groupby(section.blocks, key=type):
+            id = f"run-{number}-{place}-{len(blocks) + 1}"
+            if kind is Constraints:
+                wanted = [one for one in own if isinstance(one, Constraints) and one in sets]
+                blocks.append(constraints_view(run, wanted, id, bodies, tell))
+            elif kind is Sentences:
+                chosen = [one for one in own if isinstance(one, Sentences) and one in files]
+                hear: Say = lambda line: say(f"{run.name}: {line}")  # noqa: E731
+                blocks.append(sentences_view(run, chosen, limits.sentences, id, hear))
+            else:
+                blocks += [_shown(one, run.folder) for one in own]
+        there = tuple(block for block in blocks if block is not None)
+        if there:
+            yield SectionView(f"run-{number}-{_slug(run.document.sections, place)}", section.title, there)
 
 
-def _together(runs: Sequence[Run], views: Mapping[str, View], planned: Plan, tell: Say) -> Html | None:
-    """Runs of one task beside each other, and what their constraints have in common."""
-    by_task: dict[str, dict[str, View]] = {}
-    for run in runs:
-        by_task.setdefault(run.task, {})[run.name] = views[run.name]
-    parts = []
-    for own in by_task.values():
-        table = side_by_side(own)
-        if table is not None:
-            curve = joint_curve({name: view.curve for name, view in own.items() if view.curve is not None})
-            parts.append(joined(table, None if curve is None else curve_view(curve)))
-    if not parts and not planned.pairs:
+def _slug(sections: Sequence[Section], place: int) -> str:
+    """A name for links: the first word of a title, where no other section begins with it.
+
+    >>> _slug([Section("Results", ()), Section("<b>", ())], 1)
+    'results'
+    """
+    firsts = [section.title.split(" ")[0].lower() for section in sections]
+    own = firsts[place - 1]
+    return own if re.fullmatch("[a-z]+", own) and firsts.count(own) == 1 else f"section-{place}"
+
+
+def _shown(block: Any, folder: Path | None = None) -> Any:
+    if isinstance(block, Picture) and folder is not None:
+        return _image(folder, block)
+    return Chart(block, svg(to_svg(block))) if isinstance(block, Curve) else block
+
+
+def _image(folder: Path, block: Picture) -> Image | None:
+    """An SVG as an image; None where it is too large or cannot be read."""
+    try:
+        content = (folder / block.file).read_bytes()
+    except OSError:
         return None
-    agreement = agreement_view(planned, tell)
-    return element("section", element("h2", "Side by side"), *parts, agreement, id="together")
+    if len(content) > LARGEST_PICTURE:
+        return None
+    source = content.decode("utf-8", "replace")
+    found = (re.search(rf"<{name}>([^<]*)</{name}>", source) for name in ("title", "desc"))
+    alt = ". ".join(unescape(match[1]) for match in found if match) or block.name
+    return Image(alt, base64.b64encode(content).decode("ascii"))

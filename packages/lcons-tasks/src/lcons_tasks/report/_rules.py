@@ -1,11 +1,18 @@
 """A constraint in words: its rules, what they cover, and how often they apply: in gold labels, or else in the
-data that the constraint was learned from."""
+data that the constraint was learned from, as its file tells.
+
+    provenance["evidence"] = [{"rule": words, "support": int, "expected": float, "seen": int}, ...]
+
+`lcons_core.reason.Coverage` says what the figures are. Whoever wrote the file may have written anything:
+what is not as above is left out.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -14,15 +21,13 @@ from lcons_core._arithmetic import many
 from lcons_core._blocks import Kind
 from lcons_core._psi import Ints
 from lcons_core._space import FeatureSpace
-from lcons_core.reason._explanation import Explanation, Rule
-from lcons_core.reason._explanation.result import Proof, by_chance
-from lcons_core.reason._explanation.words import condition
-from lcons_tasks.report._evidence import evidence_of
-from lcons_tasks.report._html import Html, element, joined
-from lcons_tasks.report._tables import data_table
+from lcons_core.reason import Explanation, Proof, Rule, by_chance, condition
 
 # More units than these are counted, not listed.
 MOST_UNITS = 6
+MEMBER = "evidence"
+# No data has more parts.
+LARGEST = 10**15
 
 
 @dataclass(frozen=True)
@@ -90,26 +95,19 @@ def in_its_data(constraint: LearnedConstraint, rules: Sequence[Rule]) -> Counted
     return Counted(("support", "expected by chance", "seen"), cells, where)
 
 
-def in_full(space: FeatureSpace, rule: Rule) -> Html | None:
-    """Every condition of a rule with all its values, to open; None where its words have them."""
+def in_full(space: FeatureSpace, rule: Rule) -> tuple[tuple[str, str], ...]:
+    """(name, what) of every condition of a rule with all its values; nothing where its words have them."""
     if all(_is_said(space, rule, name, values) for name, values in rule.box.conditions):
-        return None
-    items = [element("li", _whole(space, name, values)) for name, values in rule.box.conditions]
-    return element(
-        "details",
-        element("summary", "all values"),
-        element("p", "forbidden where each of these holds:"),
-        element("ul", *items),
-        class_="whole",
-    )
+        return ()
+    return tuple(_whole(space, name, values) for name, values in rule.box.conditions)
 
 
-def _whole(space: FeatureSpace, name: str, values: Sequence[str]) -> Html:
+def _whole(space: FeatureSpace, name: str, values: Sequence[str]) -> tuple[str, str]:
     """A condition with all its values."""
     axis = space.axes[space.axis_index(name)]
     if space.block(axis.block).kind is not Kind.ONE_HOT:
-        return joined(condition(space, axis, np.isin(axis.values, values)))
-    return joined(element("b", name), " is ", ", ".join(map(_quoted, values)))
+        return "", condition(space, axis, np.isin(axis.values, values))
+    return name, f" is {', '.join(map(_quoted, values))}"
 
 
 def _quoted(value: str) -> str:
@@ -132,36 +130,85 @@ def _has(words: str, value: str) -> bool:
     return re.search(rf"(?<![^\s(/\"]){re.escape(value)}(?![^\s),;/\"])", words) is not None
 
 
-def rules_view(constraint: LearnedConstraint, gold: Ints | None, file: str = "", most: int = 20) -> Html:
-    """The strongest rules as a table, and what they cover; `file` has the gold labels."""
+@dataclass(frozen=True)
+class RuleRow:
+    """A rule in words, its conditions in full where the words have them not, and figures on it."""
+
+    words: str
+    whole: tuple[tuple[str, str], ...]
+    cells: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class RulesView:
+    """The strongest rules of a constraint, and what they cover."""
+
+    caption: str
+    head: tuple[str, ...]
+    rows: tuple[RuleRow, ...]
+    note: str
+
+
+def rules_view(constraint: LearnedConstraint, gold: Ints | None, file: str = "", most: int = 20) -> RulesView:
+    """The strongest rules, and what they cover; `file` has the gold labels."""
     said = explain(constraint, limit=most)
     shown = said.rules[:most]
-    if not shown:
-        return element("p", said.summary())
     basis = said.coverage.total or 1.0
-    head = ["rule", f"share of {said.coverage.basis}"]
-    rows: list[list[object]] = [
-        [joined(rule.words, in_full(constraint.space, rule)), f"{100 * rule.covered / basis:.1f}%"]
-        for rule in shown
-    ]
-    counted = in_its_data(constraint, shown)
-    if gold is not None:
-        counted = in_gold(constraint, said, gold, file, most)
+    head: tuple[str, ...] = ("rule", f"share of {said.coverage.basis}")
+    cells: list[tuple[str, ...]] = [(f"{100 * rule.covered / basis:.1f}%",) for rule in shown]
+    counted = in_its_data(constraint, shown) if gold is None else in_gold(constraint, said, gold, file, most)
     caption = "Rules in words, strongest first"
     if counted is not None:
         head += counted.head
         caption += f"; {counted.where}"
-        for row, cells in zip(rows, counted.cells, strict=True):
-            row += cells
+        cells = [(*own, *more) for own, more in zip(cells, counted.cells, strict=True)]
     proofs = [proved(rule.proof) for rule in shown]
-    note = said.summary(len(shown))
+    note = said.summary(len(shown)) if shown else said.summary()
     if len(set(proofs)) == 1:
         note += f" Proof: {proofs[0]}."
-    else:
-        head.append("proof")
-        for row, proof in zip(rows, proofs, strict=True):
-            row.append(proof)
-    return joined(
-        data_table(caption, head, rows, class_="rules"),
-        element("p", note, class_="note"),
-    )
+    elif proofs:
+        head += ("proof",)
+        cells = [(*own, proof) for own, proof in zip(cells, proofs, strict=True)]
+    rows = [
+        RuleRow(rule.words, in_full(constraint.space, rule), own)
+        for rule, own in zip(shown, cells, strict=True)
+    ]
+    return RulesView(caption, head, tuple(rows), note)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Parts that a rule's premise covers, how many it would forbid by chance, and how many it does."""
+
+    support: int
+    expected: float
+    seen: int
+
+
+def evidence_of(provenance: Mapping[str, Any]) -> dict[str, Evidence]:
+    """The evidence of each rule, by its words.
+
+    >>> evidence_of({"evidence": [{"rule": "a", "support": 3, "expected": 1.5, "seen": 0}, "b", {"rule": 1}]})
+    {'a': Evidence(support=3, expected=1.5, seen=0)}
+    """
+    given = provenance.get(MEMBER)
+    found = {}
+    for one in given if isinstance(given, list) else ():
+        words = one.get("rule") if isinstance(one, dict) else None
+        if not isinstance(words, str):
+            continue
+        support, expected, seen = (one.get(name) for name in ("support", "expected", "seen"))
+        if _is_number(support, int) and _is_number(expected, int | float) and _is_number(seen, int):
+            found[words] = Evidence(support, float(expected), seen)
+    return found
+
+
+def _is_number(value: Any, kind: Any) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool) and 0 <= value <= LARGEST
+
+
+def without_evidence(value: Any) -> Any:
+    """Plain data without the evidence in it; joint constraints have the provenance of each inside."""
+    if isinstance(value, dict):
+        return {key: without_evidence(one) for key, one in value.items() if key != MEMBER}
+    return [without_evidence(one) for one in value] if isinstance(value, list) else value

@@ -1,79 +1,88 @@
-"""The folder of a run, read with suspicion: results.json, report.md, constraints and predictions.
+"""What a page is made of, read with suspicion: a document, and the files that it names.
 
-A file by itself is a run too, told by its content: a constraint file one that has that constraint and nothing
-else, what `lcons decode --json` wrote one that has these predictions.
+| given | document |
+|---|---|
+| the folder of a run | its document.json |
+| the folder of a run of 0.1.0 | made of its other files (`_old_run.py`) |
+| a constraint file | that constraint, and where it came from |
+| what `lcons decode --json` wrote | what changed, and figures against gold labels |
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from lcons_core import load
 from lcons_core._errors import DamagedFile, InvalidInput
-from lcons_core.storage._document import FORMAT as CONSTRAINT_FORMAT
-from lcons_tasks.report._decoded import is_decoded, read_decoded
-from lcons_tasks.report._evidence import without_evidence
-from lcons_tasks.report._measures import measured
-from lcons_tasks.report._outputs import FORMAT, REPORT, RESULTS
+from lcons_core.storage import FORMAT as CONSTRAINT_FORMAT
+from lcons_tasks.report._decoded import DECODE, is_decoded
+from lcons_tasks.report._document import Constraints, Document, Facts, Section, Sentences
+from lcons_tasks.report._measures import decoded_document
+from lcons_tasks.report._old_run import RESULTS, old_document, said_facts
+from lcons_tasks.report._rules import without_evidence
+from lcons_tasks.report._storage import DOCUMENT, read_document
 
-# The tasks of runs that are single files.
-CONSTRAINT, DECODE = "constraint", "decode"
-
-
-@dataclass(frozen=True)
-class ConstraintSet:
-    """The constraint files of one folder, such as those of a split."""
-
-    name: str
-    files: tuple[Path, ...]
+# The task of constraint files.
+CONSTRAINT = "constraint"
 
 
 @dataclass(frozen=True)
 class Run:
-    """What a run left behind; `name` tells it from the other runs of a page.
+    """A document and the folder of the files that it names; `name` tells it from other runs of a page.
 
-    `gold` are decoded labels of other runs that tell a constraint file what gold labels are.
+    A file by itself has gold labels and constraints in other runs: `gold` are decoded labels that show how
+    often rules apply, `constraints` files that say why labels changed.
     """
 
     name: str
-    results: Mapping[str, Any]
-    sha256: str
-    report: str
-    sets: tuple[ConstraintSet, ...]
-    predictions: tuple[Path, ...]
-    pictures: tuple[Path, ...]
+    folder: Path
+    document: Document
     gold: tuple[Path, ...] = ()
+    constraints: tuple[Path, ...] = ()
 
     @property
     def task(self) -> str:
-        """The task, as results.json names it."""
-        return str(self.results["task"])
+        """The task of the document."""
+        return self.document.task
 
     @property
-    def is_file(self) -> bool:
-        """Whether it is a file and no folder."""
-        return self.task in (CONSTRAINT, DECODE)
+    def sets(self) -> list[Constraints]:
+        """The sets of constraints of the document, in order."""
+        return [one for part in self.document.sections for one in part.blocks if isinstance(one, Constraints)]
+
+    @property
+    def predictions(self) -> list[Sentences]:
+        """The sentences of the document, in order."""
+        return [one for part in self.document.sections for one in part.blocks if isinstance(one, Sentences)]
 
 
-def read_runs(folders: Sequence[str | os.PathLike[str]]) -> list[Run]:
-    """The runs in the folders; one sentence where one of them is none."""
-    if not folders:
+def read_runs(paths: Sequence[str | os.PathLike[str]]) -> list[Run]:
+    """The runs at some paths; `InvalidInput` where one of them is none."""
+    if not paths:
         raise InvalidInput("expected the folder of at least one run, found none; name one.")
-    paths = [Path(folder).resolve() for folder in folders]
-    if len(set(paths)) != len(paths):
+    found = [Path(path).resolve() for path in paths]
+    if len(set(found)) != len(found):
         raise InvalidInput("expected different runs, found one twice; name each once.")
-    runs = [_read(path, name) for path, name in zip(paths, distinct_names(paths), strict=True)]
+    runs = [_read(path, name) for path, name in zip(found, distinct_names(found), strict=True)]
+    files = {
+        task: [path for path, run in zip(found, runs, strict=True) if run.task == task]
+        for task in (CONSTRAINT, DECODE)
+    }
     gold = tuple(
-        path for run in runs if run.task == DECODE and run.results["gold"] for path in run.predictions
+        path for path, run in zip(found, runs, strict=True) if run.task == DECODE and run.document.headline
     )
-    return [replace(run, gold=gold) if run.task == CONSTRAINT else run for run in runs]
+    return [
+        replace(run, gold=gold)
+        if run.task == CONSTRAINT
+        else replace(run, constraints=tuple(files[CONSTRAINT]))
+        if run.task == DECODE
+        else run
+        for run in runs
+    ]
 
 
 def distinct_names(paths: Sequence[Path]) -> list[str]:
@@ -92,48 +101,31 @@ def distinct_names(paths: Sequence[Path]) -> list[str]:
     return names
 
 
-def natural(text: str) -> list[tuple[int, str]]:
-    """A key that sorts numbers in names by size.
-
-    >>> sorted(["seed10", "seed2"], key=natural)
-    ['seed2', 'seed10']
-    """
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", text)]
-
-
-def _read(folder: Path, name: str) -> Run:
-    if folder.is_file():
-        return _of_decoded(folder, name) if is_decoded(folder) else _of_constraint(folder, name)
-    if not folder.exists():
+def _read(path: Path, name: str) -> Run:
+    if path.is_file():
+        document = _of_decoded(path) if is_decoded(path) else _of_constraint(path)
+        return Run(name, path.parent, document)
+    if not path.exists():
         raise InvalidInput(
-            f"expected a run, found no such file or folder: {str(folder)!r}; name what `lcons run`, `lcons"
+            f"expected a run, found no such file or folder: {str(path)!r}; name what `lcons run`, `lcons"
             " learn` or `lcons decode --json` wrote."
         )
-    if not folder.is_dir():
+    if not path.is_dir():
         raise InvalidInput(
-            f"expected the folder of a run, a constraint file or decoded labels, found {str(folder)!r}, which"
+            f"expected the folder of a run, a constraint file or decoded labels, found {str(path)!r}, which"
             " is none; name what `lcons run`, `lcons learn` or `lcons decode --json` wrote."
         )
-    content = _bytes(folder / RESULTS)
-    if content is None:
+    # results.json is written last, so without it the run has not ended.
+    if not (path / RESULTS).exists():
         raise InvalidInput(
-            f"expected {RESULTS} in {str(folder)!r}, found none, so it is no run or one that did not end; run"
+            f"expected {RESULTS} in {str(path)!r}, found none, so it is no run or one that did not end; run"
             " it again."
         )
-    report = _bytes(folder / REPORT)
-    return Run(
-        name,
-        _results(folder / RESULTS, content),
-        hashlib.sha256(content).hexdigest(),
-        "" if report is None else report.decode("utf-8", "replace"),
-        tuple(_sets(folder / "constraints")),
-        tuple(_files(folder / "predictions")),
-        tuple(sorted(folder.glob("*.svg"))),
-    )
+    return Run(name, path, read_document(path) if (path / DOCUMENT).exists() else old_document(path))
 
 
-def _of_constraint(path: Path, name: str) -> Run:
-    """A constraint file, with its provenance in place of results."""
+def _of_constraint(path: Path) -> Document:
+    """The document of a constraint file."""
     try:
         constraint = load(path)
     except DamagedFile as error:
@@ -144,15 +136,26 @@ def _of_constraint(path: Path, name: str) -> Run:
         ) from None
     # What rules rest on stands beside them.
     provenance = without_evidence(dict(constraint.provenance))
-    results = {"task": CONSTRAINT, "versions": provenance.pop("versions", None), "options": provenance}
-    results["size"] = f"{constraint.network.K} hidden units over {constraint.space.d:,} columns"
-    return Run(name, results, _digest(path), "", (ConstraintSet(path.stem, (path,)),), (), ())
+    versions = provenance.pop("versions", None)
+    facts = [("file sha256", digest(path)), *said_facts(provenance, "option ")]
+    made = said_facts(versions)
+    return Document(
+        "Constraint",
+        CONSTRAINT,
+        "",
+        f"{constraint.network.K} hidden units over {constraint.space.d:,} columns.",
+        sections=(
+            Section("Constraints", (Constraints(path.stem, (path.name,)),)),
+            Section("Provenance", (Facts("Where it came from", tuple(facts)),)),
+        ),
+        provenance=dict(made),
+    )
 
 
-def _of_decoded(path: Path, name: str) -> Run:
-    """Decoded labels, measured."""
-    results = {"task": DECODE, **measured(read_decoded(path))}
-    return Run(name, results, _digest(path), "", (), (path,), ())
+def _of_decoded(path: Path) -> Document:
+    found = decoded_document(path)
+    facts = Facts("Where it came from", (("file sha256", digest(path)),))
+    return replace(found, sections=(*found.sections, Section("Provenance", (facts,))))
 
 
 def _beginning(path: Path) -> bytes:
@@ -164,52 +167,7 @@ def _beginning(path: Path) -> bytes:
         return CONSTRAINT_FORMAT.encode()
 
 
-def _digest(path: Path) -> str:
+def digest(path: Path) -> str:
+    """The SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _results(path: Path, content: bytes) -> dict[str, Any]:
-    try:
-        results = json.loads(content)
-    except (ValueError, RecursionError):
-        raise InvalidInput(
-            f"expected JSON in {str(path)!r}, found something else; run the task again."
-        ) from None
-    if not isinstance(results, dict) or not isinstance(results.get("task"), str):
-        raise InvalidInput(
-            f"expected the results of a task in {str(path)!r}, found no `task`; name the folder of a run."
-        )
-    if results.get("format") != FORMAT:
-        raise InvalidInput(
-            f"expected results of format {FORMAT} in {str(path)!r}, found {results.get('format')!r:.40}; use"
-            " the lcons that made the run."
-        )
-    return results
-
-
-def _bytes(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise InvalidInput(
-            f"cannot read {str(path)!r}: {error.strerror or error}; name a run that can be read."
-        ) from None
-
-
-def _sets(folder: Path) -> list[ConstraintSet]:
-    found: dict[str, list[Path]] = {}
-    for path in _files(folder):
-        if path.suffix == ".json":
-            found.setdefault(path.parent.relative_to(folder).as_posix(), []).append(path)
-    names = sorted(found, key=natural)
-    return [ConstraintSet("all" if name == "." else name, tuple(found[name])) for name in names]
-
-
-def _files(folder: Path) -> list[Path]:
-    if not folder.is_dir():
-        return []
-    files = [path for path in folder.rglob("*") if path.is_file() and not path.name.startswith(".")]
-    return sorted(files, key=lambda path: natural(path.relative_to(folder).as_posix()))

@@ -28,13 +28,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core import LearnedConstraint, to_inequalities
+from lcons_core import LearnedConstraint, LinearInequalities, estimate_rows, to_inequalities
 from lcons_core._arithmetic import Floats
 from lcons_core._blocks import Kind
-from lcons_core._inequalities import LinearInequalities, estimate_rows
 from lcons_core._network import RectifierNetwork
 from lcons_core._space import FeatureSpace
-from lcons_core.reason._points import margin_bound, row_bound, verdicts
 
 MOST_POINTS = 2**21
 MOST_AXES = 30
@@ -46,7 +44,7 @@ SLACK = 4.0
 Codes = NDArray[np.int8]
 
 
-class Verdict(IntEnum):
+class Combination(IntEnum):
     """What becomes of two values together."""
 
     ALLOWED = 0
@@ -57,7 +55,7 @@ class Verdict(IntEnum):
 
 @dataclass(frozen=True, eq=False)
 class Verdicts:
-    """`codes` are `Verdict`s; `shares` of completions that are accepted, where all were looked at."""
+    """`codes` are `Combination`s; `shares` of completions that are accepted, where all were looked at."""
 
     codes: Codes
     shares: Floats | None
@@ -100,7 +98,7 @@ class Enumeration:
         for points in space.points():
             where = tuple(points.T)
             self.possible[where] = True
-            self.accepted[where] = verdicts(constraint.network, space, points)
+            self.accepted[where] = constraint.verdicts(space, points)
 
     def pair(self, i: int, j: int) -> Verdicts:
         others = tuple(axis for axis in range(self.possible.ndim) if axis not in (i, j))
@@ -114,10 +112,10 @@ class Enumeration:
 
     def _counted(self, others: tuple[int, ...]) -> Verdicts:
         total, accepted = self.possible.sum(others), self.accepted.sum(others)
-        codes = np.full(total.shape, Verdict.DEPENDS, dtype=np.int8)
-        codes[accepted == total] = Verdict.ALLOWED
-        codes[accepted == 0] = Verdict.FORBIDDEN
-        codes[total == 0] = Verdict.IMPOSSIBLE
+        codes = np.full(total.shape, Combination.DEPENDS, dtype=np.int8)
+        codes[accepted == total] = Combination.ALLOWED
+        codes[accepted == 0] = Combination.FORBIDDEN
+        codes[total == 0] = Combination.IMPOSSIBLE
         return Verdicts(codes, accepted / np.maximum(total, 1))
 
 
@@ -173,7 +171,7 @@ class _Bounds:
                 needed = np.isin(self.space.axes[b].values, rule.needs_values)
                 value = self.space.axes[a].values.index(rule.value)
                 own = codes if a == i else codes.T
-                own[value, ~needed] = Verdict.IMPOSSIBLE
+                own[value, ~needed] = Combination.IMPOSSIBLE
         return Verdicts(codes, None)
 
     def single(self, i: int) -> Verdicts:
@@ -182,9 +180,9 @@ class _Bounds:
 
 
 def _codes(forbidden: NDArray[np.bool_], allowed: NDArray[np.bool_]) -> Codes:
-    codes = np.full(forbidden.shape, Verdict.DEPENDS, dtype=np.int8)
-    codes[allowed] = Verdict.ALLOWED
-    codes[forbidden] = Verdict.FORBIDDEN
+    codes = np.full(forbidden.shape, Combination.DEPENDS, dtype=np.int8)
+    codes[allowed] = Combination.ALLOWED
+    codes[forbidden] = Combination.FORBIDDEN
     return codes
 
 
@@ -197,7 +195,7 @@ class RowBounds(_Bounds):
         super().__init__(constraint)
         rows: LinearInequalities = to_inequalities(constraint.network)
         self.tables = _Tables.of(self.space, rows.coefficients, rows.bias)
-        self.rounding = SLACK * row_bound(rows, self.space)
+        self.rounding = SLACK * rows.error_bound(self.space)
 
     def decide(self, i: int, j: int | None, v: int) -> Codes:
         low, high = self.tables.range(i, j, v)
@@ -214,7 +212,7 @@ class UnitBounds(_Bounds):
         super().__init__(constraint)
         self.parts: tuple[RectifierNetwork, ...] = constraint.network.parts
         self.tables = [_Tables.of(self.space, part.W, part.b) for part in self.parts]
-        self.rounding = [SLACK * margin_bound(part, self.space) for part in self.parts]
+        self.rounding = [SLACK * part.error_bound(self.space) for part in self.parts]
 
     def decide(self, i: int, j: int | None, v: int) -> Codes:
         forbidden, allowed = [], []

@@ -15,21 +15,3 @@ Paper: Sec. 4 interprets one learned inequality by hand ("Location cannot Kill",
 Not in the paper: `explain`. "A general method for interpreting learned constraints is a direction of
 future research."
 """
-
-from lcons_core.reason._explanation.explain import explain
-from lcons_core.reason._explanation.names import read_assignment
-from lcons_core.reason._explanation.result import Coverage, Explanation, Proof, Rule
-from lcons_core.reason._explanation.why import Completions, Why, completions, why
-
-__all__ = [
-    "Completions",
-    "Coverage",
-    "Explanation",
-    "Proof",
-    "Rule",
-    "Why",
-    "completions",
-    "explain",
-    "read_assignment",
-    "why",
-]

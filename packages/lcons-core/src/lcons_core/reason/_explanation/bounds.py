@@ -1,4 +1,4 @@
-"""Rows of Theorem 1 as tables by axis: closed-form bounds over boxes.
+"""Rows of Theorem 1 as tables by axis: closed-form bounds over boxes, and the widest boxes that a row proves.
 
 The row of S is r_S(psi) = bias + sum over axes of c_a[v_a], and psi is rejected where some r_S(psi) < 0.
 Over a region
@@ -8,28 +8,50 @@ Over a region
 so a region is proved by S iff that maximum is below zero: exactly for dyadic weights, and for other
 weights iff it clears a bound on the rounding error, which keeps every proof sound.
 
-Not in the paper. There are 2^K - 1 rows; where that is many, those that reject the given points are
-tried: the active sets S* = {k : a_k > 0}, their most active parts, and single units.
+Boxes round rejected points: from the whole domain down to the widest box that a row still proves.
+
+For a row S and a seed that it rejects, every axis keeps the values {v : c_a[v] <= tau_a}: those at least
+as bad as a threshold, the seed's own value always among them. The search starts with everything free,
+where the row's maximum is too high by some excess, and lowers thresholds until the excess is gone. Of all
+steps (an axis and a new threshold) the best removes the most excess per price, and the price of an axis
+is what a reader and the rule's coverage pay:
+
+    price(V_a) = NAME * names(V_a) + AXIS * (axis is not free) - log(share of rejected seeds in V_a)
+
+What is left of the slack then buys thresholds back. All seeds are searched side by side.
+
+Which rules to show first: greedy set cover, discounted by what a rule costs to read.
+
+The next rule is the one with the largest `newly covered weight * exp(-READING * price)`
+(`price_of`). The weight that a rule newly covers only falls as others are chosen, so an entry on
+top of the heap whose figure is up to date is the best, and few figures are ever computed twice.
+
+Not in the paper.
 """
 
 from __future__ import annotations
 
+import heapq
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lcons_core._arithmetic import Floats, exponent, rounding_bound
-from lcons_core._inequalities import LinearInequalities
-from lcons_core._network import RectifierNetwork
-from lcons_core._psi import Ints
+from lcons_core._blocks import Kind
 from lcons_core._space import FeatureSpace
+from lcons_core._types import Bools, Floats, Ints
 from lcons_core.reason._explanation.regions import Region, WeightedPoints
 from lcons_core.reason._explanation.result import Proof
-from lcons_core.reason._points import Bools, PointSet, row_reach
 
-MOST_ROWS = 1023
-MOST_NUMBERS = 8_000_000
+NAME = 0.15
+AXIS = 0.3
+MOST_NAMES = 12
+MOST_STEPS = 24
+MOST_AXES = 64
+MOST_NUMBERS = 4_000_000
+READING = 0.6
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,86 +117,188 @@ class RowBounds:
         )
 
 
-def rejecting_rows(points: PointSet, space: FeatureSpace, seeds: WeightedPoints) -> tuple[RowBounds, Floats]:
-    """The candidates that reject some seed (most seeds, where they are many), and their values."""
-    rows = candidate_rows(points, space, seeds)
-    psi = seeds.psi.dense()
-    weight = np.empty(len(rows))
-    for first in range(0, len(rows), MOST_ROWS):
-        part = slice(first, first + MOST_ROWS)
-        values = psi @ rows.coefficients[part].T + rows.bias[part]
-        weight[part] = seeds.weights @ (values < -rows.slack[part])
-    order = np.argsort(-weight, kind="stable")[: _affordable(space)]
-    chosen = rows.take(np.sort(order[weight[order] > 0]))
-    return chosen, chosen.values(seeds)
+def names_of(space: FeatureSpace, axis: int, kept: int) -> int:
+    """How many values a reader must take in where an axis keeps `kept` of its values."""
+    if kept == len(space.axes[axis]):
+        return 0
+    if space.block(space.axes[axis].block).kind is not Kind.ONE_HOT:
+        return 1
+    return min(kept, len(space.axes[axis]) - kept, MOST_NAMES)
 
 
-def candidate_rows(points: PointSet, space: FeatureSpace, seeds: WeightedPoints) -> RowBounds:
-    """The rows that are worth trying at the seeds: all, where they are few."""
-    if isinstance(points, LinearInequalities):
-        return _given_rows(points, space)
-    share = max(16, _affordable(space) // len(points.parts))
-    several = len(points.parts) > 1
-    parts = [
-        _part_rows(part, p if several else 0, space, seeds, share)
-        for p, part in enumerate(points.parts, start=1)
-    ]
-    return RowBounds(
-        space,
-        np.concatenate([part.coefficients for part in parts]),
-        np.concatenate([part.bias for part in parts]),
-        np.concatenate([part.slack for part in parts]),
-        tuple(name for part in parts for name in part.names),
-    )
+def price_of(space: FeatureSpace, region: Region) -> float:
+    """The reader's part of the price of a region."""
+    names = sum(names_of(space, axis, int(mask.sum())) for axis, mask in region.items())
+    return NAME * names + AXIS * len(region)
 
 
-def _affordable(space: FeatureSpace) -> int:
-    """How many rows the sorted tables of `descent.py` have room for."""
-    longest = max(len(axis) for axis in space.axes)
-    return int(np.clip(MOST_NUMBERS // (len(space.axes) * longest), 32, MOST_ROWS))
+@dataclass(frozen=True, eq=False)
+class Thresholds:
+    """Per row and axis, the values in ascending order of c: (M, axes, longest), padded at the end."""
+
+    bounds: RowBounds
+    order: Ints
+    levels: Floats
+    rank: Ints
+    price: Floats
+    last: Ints
+
+    @classmethod
+    def of(cls, bounds: RowBounds, seeds: WeightedPoints, values: Floats) -> Thresholds:
+        """Sorted tables, with prices from the seeds that each row rejects (`values` (N, M) below zero)."""
+        axes = bounds.space.axes
+        last = np.array([len(axis) - 1 for axis in axes])
+        shape = (len(bounds), len(axes), int(last.max()) + 1)
+        tables = np.full(shape, np.inf)
+        reading = np.full((len(axes), shape[2]), np.inf)
+        for a, (axis, table) in enumerate(zip(axes, bounds.tables, strict=True)):
+            tables[:, a, : len(axis)] = table.T
+            reading[a, : len(axis)] = [
+                NAME * names_of(bounds.space, a, kept) + AXIS * (kept < len(axis))
+                for kept in range(1, len(axis) + 1)
+            ]
+        order = np.argsort(tables, axis=2, kind="stable")
+        rejected = (values < -bounds.slack).T * seeds.weights
+        share = _shares(rejected, seeds.assignments(), shape[2])
+        mass = np.take_along_axis(share, order, axis=2).cumsum(2)
+        price = reading - np.log(np.clip(mass, 1e-6, 1.0))
+        levels = np.take_along_axis(tables, order, axis=2)
+        return cls(bounds, order, levels, np.argsort(order, axis=2), price, last)
+
+    def boxes(self, seeds: WeightedPoints, which: Ints, rows: Ints) -> Iterator[tuple[Region, int]]:
+        """A region round seed `which[i]` proved by `rows[i]`, for every i where the search ends in time."""
+        values = seeds.take(which).assignments()
+        step = max(1, MOST_NUMBERS // self.levels[0].size)
+        for first in range(0, len(rows), step):
+            part = slice(first, first + step)
+            axes, kept, done = self._search(values[part], rows[part])
+            found = zip(rows[part][done], axes[done], kept[done], strict=True)
+            for row, some, levels in found:
+                region = {
+                    int(a): self._mask(int(row), int(a), int(level))
+                    for a, level in zip(some, levels, strict=True)
+                    if level < self.last[a]
+                }
+                if self.bounds.proves(int(row), region):
+                    yield region, int(row)
+
+    def _mask(self, row: int, axis: int, level: int) -> Bools:
+        mask = np.zeros(self.last[axis] + 1, dtype=np.bool_)
+        mask[self.order[row, axis, : level + 1]] = True
+        return mask
+
+    def _search(self, values: Ints, rows: Ints) -> tuple[Ints, Ints, Bools]:
+        """(B, m) axes that may matter, how far up its order each keeps its values; where that was enough."""
+        axes = self._telling_axes(values, rows)
+        pick = rows[:, None], axes
+        levels, price, last = self.levels[pick], self.price[pick], self.last[axes]
+        chosen = np.take_along_axis(values, axes, axis=1)
+        lowest = np.take_along_axis(self.rank[pick], chosen[:, :, None], axis=2)
+        place = np.arange(levels.shape[2])
+        now = last.copy()
+        over = self.bounds.highest[rows] + self.bounds.slack[rows]
+        todo = np.flatnonzero(over >= 0)
+        for _ in range(MOST_STEPS):
+            if not len(todo):
+                break
+            here = now[todo][:, :, None]
+            tau, paid = (np.take_along_axis(x[todo], here, axis=2) for x in (levels, price))
+            open_ = (place >= lowest[todo]) & (place < here)
+            drop = np.where(open_, tau - np.where(open_, levels[todo], 0.0), 0.0)
+            enough = over[todo][:, None, None] * (1 + 1e-9) + 1e-9
+            worth = np.minimum(drop, enough) / np.maximum(price[todo] - paid, 1e-2)
+            axis, level = np.divmod(worth.reshape(len(todo), -1).argmax(1), len(place))
+            over[todo] -= drop[np.arange(len(todo)), axis, level]
+            now[todo, axis] = level
+            todo = todo[over[todo] >= 0]
+        self._buy_back(now, over, levels, price, last)
+        return axes, now, over < 0
+
+    def _telling_axes(self, values: Ints, rows: Ints) -> Ints:
+        """(B, m) the axes on which the seed's value is furthest below the maximum: no rule has many more."""
+        every = np.arange(len(self.last))
+        if len(every) <= MOST_AXES:
+            return np.tile(every, (len(rows), 1))
+        chosen = rows[:, None], every
+        fall = self.bounds.most.T[rows] - self.levels[(*chosen, self.rank[(*chosen, values)])]
+        return np.argpartition(-fall, MOST_AXES, axis=1)[:, :MOST_AXES]
+
+    def _buy_back(self, now: Ints, over: Floats, levels: Floats, price: Floats, last: Ints) -> None:
+        """Raises thresholds while slack is left and a price falls."""
+        place = np.arange(levels.shape[2])
+        todo = np.flatnonzero(over < 0)
+        for _ in range(MOST_STEPS):
+            if not len(todo):
+                break
+            here = now[todo][:, :, None]
+            tau, paid = (np.take_along_axis(x[todo], here, axis=2) for x in (levels, price))
+            rise = levels[todo] - tau
+            fits = (place > here) & (place <= last[todo][:, :, None])
+            fits &= over[todo][:, None, None] + rise < 0
+            saved = np.where(fits, paid - price[todo], 0.0).reshape(len(todo), -1)
+            best = saved.argmax(1)
+            useful = saved[np.arange(len(todo)), best] > 0
+            axis, level = np.divmod(best[useful], len(place))
+            todo = todo[useful]
+            over[todo] += rise[useful, axis, level]
+            now[todo, axis] = level
 
 
-def _part_rows(
-    part: RectifierNetwork, number: int, space: FeatureSpace, seeds: WeightedPoints, most: int
-) -> RowBounds:
-    subsets = _subsets(part, seeds, most)
-    numeric = subsets.astype(np.float64)
-    total = 1.0 + row_reach(space, part.W).sum() + np.abs(part.b).sum()
-    slack = rounding_bound(float(3 * total), part.K + 3 * len(space.axes) + 4, part.exponent)
-    names = [Proof("row", tuple(int(k) for k in np.flatnonzero(subset)), number) for subset in subsets]
-    return RowBounds(
-        space,
-        0.0 - numeric @ part.W,
-        1.0 - numeric @ part.b,
-        np.full(len(subsets), slack),
-        tuple(names),
-    )
+def _shares(rejected: Floats, values: Ints, longest: int) -> Floats:
+    """(M, axes, longest) the share of each row's rejected weight (M, N) that has each value."""
+    share = np.empty((len(rejected), values.shape[1], longest))
+    scaled = rejected / np.maximum(rejected.sum(1, keepdims=True), 1e-300)
+    step = max(1, MOST_NUMBERS // (len(values) * longest))
+    for first in range(0, values.shape[1], step):
+        part = slice(first, first + step)
+        chosen = values[:, part, None] == np.arange(longest)
+        product = scaled @ chosen.reshape(len(values), -1).astype(np.float64)
+        share[:, part] = product.reshape(len(rejected), -1, longest)
+    return share
 
 
-def _subsets(part: RectifierNetwork, seeds: WeightedPoints, most: int) -> Bools:
-    """All non-empty subsets of the units where at most `most`, else those that reject most seeds."""
-    number = 2**part.K - 1
-    if number <= most:
-        counting = np.arange(1, 2**part.K)
-        return (counting[:, None] >> np.arange(part.K) & 1).astype(np.bool_)
-    activations = part.activations(seeds.psi)
-    order = np.argsort(-activations, axis=1)
-    ranked = np.take_along_axis(activations, order, axis=1)
-    rank = np.argsort(order, axis=1)
-    # The shortest run of most active units that rejects, the whole active set, and what lies halfway.
-    shortest = (np.maximum(ranked, 0.0).cumsum(1) <= 1.0).sum(1) + 1
-    whole = (ranked > 0).sum(1)
-    kept = [rank < size[:, None] for size in (shortest, whole, (shortest + whole) // 2)]
-    found, which = np.unique(np.concatenate(kept), axis=0, return_inverse=True)
-    weight = np.bincount(which.reshape(-1), np.tile(seeds.weights, len(kept)))
-    heaviest = found[np.argsort(-weight, kind="stable")[:most]]
-    return np.concatenate([heaviest[heaviest.any(1)], np.eye(part.K, dtype=np.bool_)[:most]])
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A region, the points inside it as bits, and its discount."""
+
+    region: Region
+    bits: NDArray[np.uint8]
+    discount: float
+
+    @classmethod
+    def of(cls, points: WeightedPoints, region: Region) -> Candidate:
+        """The region with what it covers of the points."""
+        price = price_of(points.space, region)
+        return cls(region, np.packbits(points.inside(region)), float(np.exp(-READING * price)))
 
 
-def _given_rows(rows: LinearInequalities, space: FeatureSpace) -> RowBounds:
-    reach = row_reach(space, rows.coefficients) + np.abs(rows.bias)
-    q = exponent(rows.coefficients, rows.bias)
-    terms = 3 * len(space.axes) + 4
-    slack = np.full(len(rows), rounding_bound(float(3 * reach.max(initial=0.0)), terms, q))
-    names = tuple(Proof("row", row=m) for m in range(len(rows)))
-    return RowBounds(space, rows.coefficients, rows.bias, slack, names)
+def greedy_cover(
+    points: WeightedPoints, candidates: Sequence[Candidate], most: int, least: float = 0.0
+) -> tuple[list[int], Bools]:
+    """The indices of at most `most` candidates, best first, and which points they leave uncovered.
+
+    A candidate that newly covers no more than a share `least` of the weight is not chosen.
+    """
+    number = len(points)
+    uncovered = np.ones(number, dtype=np.bool_)
+
+    def members(i: int) -> Bools:
+        return np.unpackbits(candidates[i].bits, count=number).view(np.bool_)
+
+    def gain(i: int) -> float:
+        return float(points.weights[members(i) & uncovered].sum())
+
+    heap = [(-gain(i) * candidates[i].discount, i, 0) for i in range(len(candidates))]
+    heapq.heapify(heap)
+    chosen: list[int] = []
+    while heap and len(chosen) < most:
+        _, i, computed_at = heapq.heappop(heap)
+        fresh = gain(i)
+        if fresh <= least * points.total:
+            continue
+        if computed_at < len(chosen):
+            heapq.heappush(heap, (-fresh * candidates[i].discount, i, len(chosen)))
+            continue
+        chosen.append(i)
+        uncovered &= ~members(i)
+    return chosen, uncovered

@@ -13,18 +13,18 @@ from typing import Protocol
 import numpy as np
 
 from lcons_core._blocks import Kind
-from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput
-from lcons_core._inequalities import LinearInequalities
+from lcons_core._pointset import PointSet
 from lcons_core._psi import PsiRows
 from lcons_core._space import FeatureSpace
-from lcons_core.reason._explanation.descent import Candidate, greedy_cover
+from lcons_core._types import Bools
+from lcons_core.reason._explanation.bounds import Candidate, greedy_cover
 from lcons_core.reason._explanation.large_domains import draw_rejected, strongest_rules
 from lcons_core.reason._explanation.regions import Chance, Region, WeightedPoints, box_of, size_of, within
 from lcons_core.reason._explanation.result import Coverage, Explanation, Proof, Rule
 from lcons_core.reason._explanation.small_domains import Lattice, lattice_size
 from lcons_core.reason._explanation.words import Sentence, sentence
-from lcons_core.reason._points import ENUMERATION_LIMIT, Bools, PointSet, check_width
+from lcons_core.reason._points import ENUMERATION_LIMIT, space_of
 
 MOST_AXES = 24
 SAMPLE = 5_000
@@ -41,7 +41,7 @@ class Examples(Protocol):
 
 
 def explain(
-    constraint: LearnedConstraint | PointSet,
+    constraint: PointSet,
     examples: Examples | None = None,
     *,
     space: FeatureSpace | None = None,
@@ -54,37 +54,21 @@ def explain(
     `space` names the columns where `constraint` is a bare network or rows. `limit` rules are shown; all
     that were found are kept. A domain whose product of n_axis + 1 is at most `enumeration` is enumerated.
 
-    >>> from lcons_core._network import RectifierNetwork
-    >>> from lcons_core._space import one_hot
+    >>> from lcons_core import RectifierNetwork, one_hot
     >>> blocks = [one_hot("source", ["Person", "Location"]), one_hot("relation", ["NoRel", "Kill"])]
     >>> print(explain(RectifierNetwork([[0.0, 2.0, 0.0, 2.0]], [-2.0]), space=FeatureSpace(blocks)))
     - source Location needs relation NoRel
     1 rule (complete); it covers 100% of the rejected points.
     """
-    points, space = read_constraint(constraint, space)
+    space = space_of(constraint, space)
     if limit < 1:
         raise InvalidInput(f"limit must be at least 1, found {limit}; ask for one rule or more.")
     positives = negatives = None
     if examples is not None:
         positives, negatives = _weighted(space, examples.positives), _weighted(space, examples.negatives)
     if len(space.axes) <= MOST_AXES and lattice_size(space) <= enumeration:
-        return _enumerated(points, space, positives, negatives, limit, seed)
-    return _bounded(points, space, positives, negatives, limit, seed)
-
-
-def read_constraint(
-    constraint: LearnedConstraint | PointSet, space: FeatureSpace | None
-) -> tuple[PointSet, FeatureSpace]:
-    """The set and the space of a learned constraint, or of a bare set with a given space."""
-    if isinstance(constraint, LearnedConstraint):
-        return constraint.network, constraint.space
-    if space is None:
-        raise InvalidInput(
-            f"a {type(constraint).__name__} does not know the names of its columns; pass space=..., or a"
-            " LearnedConstraint."
-        )
-    check_width(constraint, space)
-    return constraint, space
+        return _enumerated(constraint, space, positives, negatives, limit, seed)
+    return _bounded(constraint, space, positives, negatives, limit, seed)
 
 
 def _enumerated(
@@ -232,8 +216,7 @@ def _rejected(points: PointSet, examples: WeightedPoints) -> Bools:
     for first in range(0, len(examples), step):
         rows = np.arange(first, min(first + step, len(examples)))
         psi = examples.psi.take(rows)
-        held = points.holds(psi) if isinstance(points, LinearInequalities) else points.accepts(psi)
-        verdict[rows] = ~held
+        verdict[rows] = ~points.accepts(psi)
     return verdict
 
 

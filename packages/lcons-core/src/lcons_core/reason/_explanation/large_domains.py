@@ -1,13 +1,16 @@
 """The strongest rules of a domain too large to enumerate, each proved by a row.
 
 Rounds of: take rejected points that no rule covers yet, find for each the rows that reject it most surely
-and the boxes round it (`descent.py`), and add to the rules the boxes that cover the most for what they
+and the boxes round it (`bounds.py`), and add to the rules the boxes that cover the most for what they
 cost to read (greedy set cover). A row rejects psi surely where little of its range lies above psi's value:
 
     sureness = -r_S(psi) / (max r_S - r_S(psi)),     1 where the row rejects everything
 
 The rules are sound, not complete: some rejected points stay outside. No axis of a rule can be freed under
 its row; another row might still prove a part of it.
+
+There are 2^K - 1 rows; where that is many, those that reject the given points are tried: the active sets
+S* = {k : a_k > 0}, their most active parts, and single units.
 
 Not in the paper.
 """
@@ -16,15 +19,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from lcons_core._arithmetic import Floats
-from lcons_core._inequalities import LinearInequalities
-from lcons_core._psi import Ints
+from lcons_core._arithmetic import exponent, rounding_bound
+from lcons_core._inequalities import LinearInequalities, row_reach
+from lcons_core._network import RectifierNetwork
+from lcons_core._pointset import PointSet
 from lcons_core._space import FeatureSpace
-from lcons_core.reason._explanation.bounds import RowBounds, rejecting_rows
-from lcons_core.reason._explanation.descent import Candidate, Thresholds, greedy_cover
+from lcons_core._types import Bools, Floats, Ints
+from lcons_core.reason._explanation.bounds import Candidate, RowBounds, Thresholds, greedy_cover
 from lcons_core.reason._explanation.regions import Region, WeightedPoints, points_of
-from lcons_core.reason._points import Bools, PointSet, verdicts
+from lcons_core.reason._explanation.result import Proof
 
+MOST_ROWS = 1023
+ROW_NUMBERS = 8_000_000
 ROUNDS = 3
 SEEDS = 400
 ROWS_A_SEED = 4
@@ -81,19 +87,17 @@ def draw_rejected(points: PointSet, space: FeatureSpace, seed: int) -> WeightedP
 
 def _rejects(points: PointSet, space: FeatureSpace, assignments: Ints) -> Bools:
     # Rows are compared all at once, so many rows need few points at a time.
-    rows = max(1, len(points)) if isinstance(points, LinearInequalities) else 1
-    step = max(1, 2 * MOST_NUMBERS // rows)
+    step = max(1, 2 * MOST_NUMBERS // points.width)
     parts = [assignments[first : first + step] for first in range(0, len(assignments), step)]
-    accepted = np.concatenate([verdicts(points, space, part) for part in parts])
+    accepted = np.concatenate([points.verdicts(space, part) for part in parts])
     return ~accepted & space.possible(assignments)
 
 
 def _worst_values(points: PointSet, space: FeatureSpace, rng: np.random.Generator, number: int) -> Ints:
     """(number, axes) the value of every axis that is worst for a unit drawn at random."""
-    if isinstance(points, LinearInequalities):
-        rows = points.coefficients[:64]
-    else:
-        rows = -np.concatenate([part.W for part in points.parts])[:64]
+    networks = points.networks()
+    units = -np.concatenate([part.W for part in networks]) if networks else points.inequalities().coefficients
+    rows = units[:64]
     worst = np.stack([axis.table(rows).argmin(0) for axis in space.axes], axis=1)
     return worst[rng.integers(0, len(rows), number)]
 
@@ -121,3 +125,88 @@ def _freed(bounds: RowBounds, row: int, region: Region) -> Region:
 
 def _key(region: Region) -> tuple[tuple[int, bytes], ...]:
     return tuple((axis, region[axis].tobytes()) for axis in sorted(region))
+
+
+def rejecting_rows(points: PointSet, space: FeatureSpace, seeds: WeightedPoints) -> tuple[RowBounds, Floats]:
+    """The candidates that reject some seed (most seeds, where they are many), and their values."""
+    rows = candidate_rows(points, space, seeds)
+    psi = seeds.psi.dense()
+    weight = np.empty(len(rows))
+    for first in range(0, len(rows), MOST_ROWS):
+        part = slice(first, first + MOST_ROWS)
+        values = psi @ rows.coefficients[part].T + rows.bias[part]
+        weight[part] = seeds.weights @ (values < -rows.slack[part])
+    order = np.argsort(-weight, kind="stable")[: _affordable(space)]
+    chosen = rows.take(np.sort(order[weight[order] > 0]))
+    return chosen, chosen.values(seeds)
+
+
+def candidate_rows(points: PointSet, space: FeatureSpace, seeds: WeightedPoints) -> RowBounds:
+    """The rows that are worth trying at the seeds: all, where they are few."""
+    networks = points.networks()
+    if not networks:
+        return _given_rows(points.inequalities(), space)
+    share = max(16, _affordable(space) // len(networks))
+    several = len(networks) > 1
+    parts = [
+        _part_rows(part, p if several else 0, space, seeds, share) for p, part in enumerate(networks, start=1)
+    ]
+    return RowBounds(
+        space,
+        np.concatenate([part.coefficients for part in parts]),
+        np.concatenate([part.bias for part in parts]),
+        np.concatenate([part.slack for part in parts]),
+        tuple(name for part in parts for name in part.names),
+    )
+
+
+def _affordable(space: FeatureSpace) -> int:
+    """How many rows the sorted tables of `bounds.py` have room for."""
+    longest = max(len(axis) for axis in space.axes)
+    return int(np.clip(ROW_NUMBERS // (len(space.axes) * longest), 32, MOST_ROWS))
+
+
+def _part_rows(
+    part: RectifierNetwork, number: int, space: FeatureSpace, seeds: WeightedPoints, most: int
+) -> RowBounds:
+    subsets = _subsets(part, seeds, most)
+    numeric = subsets.astype(np.float64)
+    total = 1.0 + row_reach(space, part.W).sum() + np.abs(part.b).sum()
+    slack = rounding_bound(float(3 * total), part.K + 3 * len(space.axes) + 4, part.exponent)
+    names = [Proof("row", tuple(int(k) for k in np.flatnonzero(subset)), number) for subset in subsets]
+    return RowBounds(
+        space,
+        0.0 - numeric @ part.W,
+        1.0 - numeric @ part.b,
+        np.full(len(subsets), slack),
+        tuple(names),
+    )
+
+
+def _subsets(part: RectifierNetwork, seeds: WeightedPoints, most: int) -> Bools:
+    """All non-empty subsets of the units where at most `most`, else those that reject most seeds."""
+    number = 2**part.K - 1
+    if number <= most:
+        counting = np.arange(1, 2**part.K)
+        return (counting[:, None] >> np.arange(part.K) & 1).astype(np.bool_)
+    activations = part.activations(seeds.psi)
+    order = np.argsort(-activations, axis=1)
+    ranked = np.take_along_axis(activations, order, axis=1)
+    rank = np.argsort(order, axis=1)
+    # The shortest run of most active units that rejects, the whole active set, and what lies halfway.
+    shortest = (np.maximum(ranked, 0.0).cumsum(1) <= 1.0).sum(1) + 1
+    whole = (ranked > 0).sum(1)
+    kept = [rank < size[:, None] for size in (shortest, whole, (shortest + whole) // 2)]
+    found, which = np.unique(np.concatenate(kept), axis=0, return_inverse=True)
+    weight = np.bincount(which.reshape(-1), np.tile(seeds.weights, len(kept)))
+    heaviest = found[np.argsort(-weight, kind="stable")[:most]]
+    return np.concatenate([heaviest[heaviest.any(1)], np.eye(part.K, dtype=np.bool_)[:most]])
+
+
+def _given_rows(rows: LinearInequalities, space: FeatureSpace) -> RowBounds:
+    reach = row_reach(space, rows.coefficients) + np.abs(rows.bias)
+    q = exponent(rows.coefficients, rows.bias)
+    terms = 3 * len(space.axes) + 4
+    slack = np.full(len(rows), rounding_bound(float(3 * reach.max(initial=0.0)), terms, q))
+    names = tuple(Proof("row", row=m) for m in range(len(rows)))
+    return RowBounds(space, rows.coefficients, rows.bias, slack, names)

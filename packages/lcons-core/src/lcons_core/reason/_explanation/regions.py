@@ -29,13 +29,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core._arithmetic import Floats
 from lcons_core._blocks import Kind
 from lcons_core._errors import InvalidInput
-from lcons_core._psi import Ints, PsiRows, SparsePsi
+from lcons_core._psi import PsiRows, SparsePsi
 from lcons_core._space import FeatureSpace
-from lcons_core.reason._points import Bools
-from lcons_core.reason._rules import Box
+from lcons_core._types import Bools, Floats, Ints
+from lcons_core.reason._domain import Box
 
 Region = Mapping[int, Bools]
 

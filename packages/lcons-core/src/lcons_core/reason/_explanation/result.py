@@ -2,7 +2,7 @@
 
 Support of a rule = weight of the positives that its premise (the antecedent) covers, all of them where it has
 none; exceptions = weight of the positives that it forbids; expected = the exceptions that there would be if
-its conditions were independent (`chance.py`); covered = weight of the negatives in its box (of rejected
+its conditions were independent (`regions.py`); covered = weight of the negatives in its box (of rejected
 points, where there are no examples). What a rule rests on is the expectation alone: a rule on a label that
 was seen once has the support of its premise and an expectation near 0, and one whose premise never holds has
 no support and, where each of its conditions is frequent, a large expectation.
@@ -17,7 +17,7 @@ from html import escape
 from typing import Any
 
 from lcons_core._arithmetic import plain
-from lcons_core.reason._rules import Box
+from lcons_core.reason._domain import Box
 
 LEGEND = (
     "support: valid parts that the rule's premise covers (all of them where it has none); expected: how many"

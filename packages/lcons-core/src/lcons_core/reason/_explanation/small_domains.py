@@ -33,13 +33,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core._arithmetic import Floats
 from lcons_core._blocks import Kind
-from lcons_core._inequalities import LinearInequalities
-from lcons_core._psi import Ints
+from lcons_core._pointset import PointSet
 from lcons_core._space import FeatureSpace
+from lcons_core._types import Bools, Floats, Ints
 from lcons_core.reason._explanation.regions import Region, WeightedPoints, points_of
-from lcons_core.reason._points import Bools, PointSet, verdicts
 
 Words = NDArray[np.uint64]
 
@@ -122,12 +120,11 @@ class Lattice:
         shape = tuple(len(axis) for axis in space.axes)
         rejected, impossible = np.empty(space.size, np.bool_), np.empty(space.size, np.bool_)
         # Rows are compared all at once, so many rows need few points at a time.
-        rows = max(1, len(points)) if isinstance(points, LinearInequalities) else 1
-        chunk = max(1, min(CHUNK, MOST_NUMBERS // rows))
+        chunk = max(1, min(CHUNK, MOST_NUMBERS // points.width))
         for first in range(0, space.size, chunk):
             flat = np.arange(first, min(first + chunk, space.size))
             assignments = np.stack(np.unravel_index(flat, shape), axis=1).astype(np.int64)
-            rejected[flat] = ~verdicts(points, space, assignments)
+            rejected[flat] = ~points.verdicts(space, assignments)
             impossible[flat] = ~space.possible(assignments)
         counts = (rejected & ~impossible).astype(np.float64).reshape(shape)
         return cls(

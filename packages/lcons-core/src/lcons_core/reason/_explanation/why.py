@@ -23,20 +23,16 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core._arithmetic import Floats, plain
+from lcons_core._arithmetic import plain
 from lcons_core._blocks import Axis, Kind
-from lcons_core._constraint import LearnedConstraint
-from lcons_core._cuts import most_violated
 from lcons_core._errors import InvalidInput
-from lcons_core._inequalities import LinearInequalities
-from lcons_core._psi import Ints
+from lcons_core._pointset import PointSet
 from lcons_core._space import FeatureSpace
-from lcons_core.reason._boundary import climb, margins
-from lcons_core.reason._explanation.bounds import candidate_rows
-from lcons_core.reason._explanation.explain import read_constraint
+from lcons_core._types import Floats, Ints
+from lcons_core.reason._domain import Box
+from lcons_core.reason._explanation.large_domains import candidate_rows
 from lcons_core.reason._explanation.regions import Region, points_of, size_of
-from lcons_core.reason._points import PointSet, verdicts
-from lcons_core.reason._rules import Box
+from lcons_core.reason._points import climb, space_of
 
 COMPLETIONS = 200
 MOST_TERMS = 12
@@ -98,7 +94,7 @@ class Why:
 
 
 def why(
-    constraint: LearnedConstraint | PointSet,
+    constraint: PointSet,
     assignment: Mapping[str, Any] | None = None,
     /,
     *,
@@ -110,21 +106,20 @@ def why(
     A value for a one-hot block, the names that hold (or a mapping of names to truth values) for a binary
     block, a mapping of counts for a count block; what is not named stays open.
 
-    >>> from lcons_core._network import RectifierNetwork
-    >>> from lcons_core._space import one_hot
+    >>> from lcons_core import RectifierNetwork, one_hot
     >>> blocks = [one_hot("source", ["Person", "Location"]), one_hot("relation", ["NoRel", "Kill"])]
     >>> network = RectifierNetwork([[0.0, 2.0, 0.0, 2.0]], [-2.0])
     >>> print(why(network, space=FeatureSpace(blocks), source="Location", relation="Kill"))
     source Location, relation Kill: -2.00 - 2.00 + 3.00 = -1.00 < 0, so it is forbidden
     """
-    points, space = read_constraint(constraint, space)
+    space = space_of(constraint, space)
     region = region_of(space, {**(assignment or {}), **named})
     is_open = [i not in region for i in range(len(space.axes))]
     if any(is_open):
-        coefficients, bias, forbidden = _open_row(points, space, region)
+        coefficients, bias, forbidden = _open_row(constraint, space, region)
     else:
         values = np.array([[int(np.flatnonzero(region[i])[0]) for i in range(len(space.axes))]])
-        coefficients, bias, forbidden = _point_row(points, space, values)
+        coefficients, bias, forbidden = _point_row(constraint, space, values)
     terms = []
     for i, axis in enumerate(space.axes):
         table = axis.table(coefficients[None])[:, 0]
@@ -158,10 +153,7 @@ def region_of(space: FeatureSpace, assignment: Mapping[str, Any]) -> Region:
 def _point_row(points: PointSet, space: FeatureSpace, values: Ints) -> tuple[Any, float, bool]:
     """The least row at a point, and whether the set leaves the point out."""
     psi = space.vectors(values)[0]
-    if isinstance(points, LinearInequalities):
-        worst = int(points.values(psi).argmin())
-        return points.coefficients[worst], float(points.bias[worst]), not points.holds(psi)
-    row = most_violated(points, psi)
+    row = points.cut(psi)
     return row.coefficients[0], float(row.bias[0]), not points.accepts(psi)
 
 
@@ -223,7 +215,7 @@ class Completions:
 
 
 def completions(
-    constraint: LearnedConstraint | PointSet,
+    constraint: PointSet,
     assignment: Mapping[str, Any],
     *,
     space: FeatureSpace | None = None,
@@ -232,22 +224,21 @@ def completions(
 ) -> Completions:
     """What the constraint says about the points that have these values; see `why` for the assignment.
 
-    >>> from lcons_core._network import RectifierNetwork
-    >>> from lcons_core._space import one_hot
+    >>> from lcons_core import RectifierNetwork, one_hot
     >>> blocks = [one_hot("source", ["Person", "Location"]), one_hot("relation", ["NoRel", "Kill"])]
     >>> network = RectifierNetwork([[0.0, 2.0, 0.0, 2.0]], [-2.0])
     >>> completions(network, {"source": "Location"}, space=FeatureSpace(blocks)).example
     {'source': 'Location', 'relation': 'NoRel'}
     """
-    points, space = read_constraint(constraint, space)
+    space = space_of(constraint, space)
     region = region_of(space, assignment)
     total = size_of(space, region)
     every = total <= limit
     looked = allowed = 0
     example = None
     chunks: Iterable[Ints] = _all(space, region, total)
-    for chunk in chunks if every else [_some(points, space, region, seed)]:
-        accepted = verdicts(points, space, chunk)
+    for chunk in chunks if every else [_some(constraint, space, region, seed)]:
+        accepted = constraint.verdicts(space, chunk)
         looked += len(chunk)
         allowed += int(accepted.sum())
         if example is None and accepted.any():
@@ -291,6 +282,6 @@ def _some(points: PointSet, space: FeatureSpace, region: Region, seed: int) -> I
         outside = np.zeros(len(assignments), dtype=np.bool_)
         for i, mask in region.items():
             outside |= ~mask[assignments[:, i]]
-        return np.where(outside, -np.inf, margins(points, space, assignments))
+        return np.where(outside, -np.inf, points.margins(space, assignments))
 
     return np.concatenate([drawn, climb(space, drawn[:CLIMBED], within)])

@@ -27,8 +27,8 @@ import numpy as np
 
 from lcons_core._blocks import Axis, Kind
 from lcons_core._space import FeatureSpace
+from lcons_core._types import Bools
 from lcons_core.reason._explanation.regions import Region
-from lcons_core.reason._points import Bools
 
 LONGEST_LIST = 6
 LONGEST_SHORTER_SIDE = 8

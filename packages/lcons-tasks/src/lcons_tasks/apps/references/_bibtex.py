@@ -1,11 +1,11 @@
-r"""An item of CSL-JSON, or a labelled reference through one, as an entry of BibTeX.
+r"""Entries of BibTeX: made from an item of CSL-JSON, or from a labelled reference by way of such an item.
 
-A value stands in braces with its own braces, backslashes and `% & # _ $ ~ ^` as commands of LaTeX, so that
-braces balance whatever the text; `\{` would not do, as BibTeX counts its brace. Other characters stay in
-UTF-8. A URL or DOI is verbatim: there braces, backslashes and spaces are percent-encoded and the rest stays.
+A value stands in braces. Its own braces, backslashes and `% & # _ $ ~ ^` become commands of LaTeX, so that
+braces balance for any text; `\{` would not work, because BibTeX counts its brace. Other characters stay in
+UTF-8. A URL or DOI is verbatim: only its braces, backslashes and spaces are percent-encoded.
 
-A variable that BibTeX has no name for is a field under its own name without hyphens, which styles ignore. Two
-variables for one field, and what is in `custom`, go to the note.
+A variable without a name in BibTeX becomes a field under its own name without hyphens, which styles ignore.
+If two variables need one field, the second goes to the note, and so does everything in `custom`.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ NO_KEY = "ref"
 
 
 def to_bibtex(reference: Mapping[str, Any] | Iterable[Piece], key: str | None = None) -> str:
-    r"""The entry of an item of CSL-JSON, or of (field, text) in the order of the text.
+    r"""The entry of an item of CSL-JSON, or of (field, text) pairs in the order of the text.
 
     >>> print(to_bibtex([("author", "A. Cau."), ("title", "Rock & Roll,"), ("date", "May 1992.")]))
     @misc{cau1992rock,
@@ -104,7 +104,7 @@ def to_bibtex(reference: Mapping[str, Any] | Iterable[Piece], key: str | None = 
 
 
 def keys(items: Iterable[Mapping[str, Any]]) -> list[str]:
-    """A key of its own for each item: family name, year and a word of the title, and a letter if need be.
+    """One distinct key per item: family name, year, a word of the title, and a letter if keys are equal.
 
     >>> item = {"author": [{"family": "Cau"}], "issued": {"date-parts": [[1992]]}, "title": "On formalising"}
     >>> keys([item, item, {}])
@@ -124,7 +124,7 @@ def keys(items: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def escaped(text: str) -> str:
-    r"""The text in LaTeX, which prints it as it is.
+    r"""The text as LaTeX source that prints exactly this text.
 
     >>> print(escaped("50% {of} AT&T"))
     50\% \textbraceleft{}of\textbraceright{} AT\&T
@@ -169,7 +169,7 @@ def _value(variable: str, value: Any) -> str:
 
 
 def _name(name: Any) -> str:
-    """`von Last, Jr, First`, or in braces what has no such parts."""
+    """`von Last, Jr, First`; a name without such parts in braces."""
     parts = name if isinstance(name, Mapping) else {"literal": str(name)}
     if parts.get("literal") == OTHERS.literal:
         return "others"

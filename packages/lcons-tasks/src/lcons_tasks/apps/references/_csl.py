@@ -1,10 +1,10 @@
 """A labelled reference as an item of CSL-JSON 1.0.
 
-Each piece gives variables: `29(12):` of a volume gives volume and issue. The first piece to give a variable
-has it; a later one for the same variable is added to the `note`, where the text outside any field goes too.
-Adjacent pieces of a field are one. A field that is not one of Cora's is kept in `custom` under its own name.
+Each piece sets variables: `29(12):` of a volume sets volume and issue. If a later piece has the same
+variable, its text is added to the `note`, together with the text outside any field. Adjacent pieces of a
+field are joined. A field that is not one of Cora's is kept in `custom` under its own name.
 
-The type is guessed from the fields that occur, the first that applies of:
+The type is guessed from the fields that occur; the first line that applies decides:
 
 journal                article-journal
 booktitle              book without a title; else paper-conference where it names a meeting; else chapter
@@ -35,7 +35,7 @@ from lcons_tasks.apps.references._pieces import (
 
 CslItem = dict[str, Any]
 Found = tuple[CslItem, str]
-"""Variables, and the text that is noted if one of them is taken."""
+"""Variables, and the text that goes to the note if one of the variables is already set."""
 
 _MEETING = re.compile(
     r"(?i:\b(?:proc|proceedings|conf|conference|symp|symposium|workshop|meeting|congress|colloquium|ws)\b)"
@@ -54,7 +54,7 @@ _BARELY_NUMBERED = ("author", "note")
 
 
 def to_csl(pieces: Iterable[Piece], id: str | int = "ref") -> CslItem:
-    """The item of a reference that is given as (field, text) in the order of the text.
+    """The item of a reference, from its (field, text) pairs in the order of the text.
 
     >>> item = to_csl([("author", "A. Cau and R. Kuiper."), ("date", "(1992)."), ("journal", "J. ACM"),
     ...                ("volume", "29(12):"), ("pages", "362-367."), (None, "in Dutch")], id="cau")
@@ -87,7 +87,7 @@ def to_csl(pieces: Iterable[Piece], id: str | int = "ref") -> CslItem:
 
 
 def csl_name(name: Name) -> dict[str, str]:
-    """The name as CSL has it; particles sort with the family name.
+    """The name in CSL-JSON; particles sort with the family name.
 
     >>> csl_name(Name("Roever", "W.-P.", "de"))
     {'family': 'Roever', 'given': 'W.-P.', 'non-dropping-particle': 'de'}
@@ -103,7 +103,7 @@ def csl_name(name: Name) -> dict[str, str]:
 
 
 def csl_date(date: Date) -> CslItem:
-    """The date as CSL has it, without the suffix of its year, which is a variable of its own.
+    """The date in CSL-JSON, without the suffix of its year, which is a separate variable.
 
     >>> csl_date(Date(((1991, 4), (1991, 6))))
     {'date-parts': [[1991, 4], [1991, 6]]}
@@ -119,7 +119,7 @@ def csl_date(date: Date) -> CslItem:
 
 
 def _merged(pieces: Iterable[Piece]) -> list[Piece]:
-    """The pieces that have text, adjacent ones of a field as one; those of names stay apart, by lines."""
+    """The pieces that have text; adjacent pieces of a field are joined, pieces of names by a line break."""
     tidy = [(field, text) for field, raw in pieces if (text := tidied(raw))]
     merged: list[Piece] = []
     for field, run in groupby(tidy, key=lambda piece: piece[0]):
@@ -178,7 +178,7 @@ def _several(reader: Callable[[str], dict[str, str]]) -> Callable[[str], Iterato
 
 
 def _links_first(text: str) -> Iterator[Found]:
-    """Links and the date of access, then the rest, which has no variable."""
+    """The links and the date of access, then the rest of the text, which has no variable."""
     found, text = links(text)
     for variable, link in found.items():
         yield {variable: link}, link
@@ -212,7 +212,7 @@ _READERS: dict[str, Callable[[str], Iterator[Found]]] = {
 
 
 def _settle_type(fields: set[str | None], values: CslItem) -> str:
-    """The type of the item; variables that depend on it are renamed."""
+    """The type of the item; renames the variables in `values` that depend on the type."""
     if "collection-title" in values and "volume" in values and "issue" not in values:
         values["collection-number"] = values.pop("volume")
     if "journal" in fields:

@@ -1,8 +1,8 @@
 """Dates as references write them: years, months, days, seasons and ranges.
 
 The words of a date have a shape, one letter each: Y a year, M the name of a month, D a day, S a season, - a
-dash or a slash. `April 8-11, 1991` has the shape MD-DY. A table says where in a shape the parts of the first
-and of the last date stand; a text of any other shape is kept as it is written.
+dash or a slash. `April 8-11, 1991` has the shape MD-DY. A table maps each known shape to the places of the
+parts of the first and of the last date. A text of any other shape is kept unchanged.
 """
 
 from __future__ import annotations
@@ -75,9 +75,9 @@ _ACCESSED = re.compile(
 
 @dataclass(frozen=True)
 class Date:
-    """A date of (year, month, day), each but the year optional, or the first and last of a range.
+    """A date of (year, month, day), where month and day are optional, or the first and last of a range.
 
-    `literal` is the text of a date that was not understood, which has no `parts`.
+    `literal` is the text of a date that was not understood and has no `parts`.
     """
 
     parts: tuple[tuple[int, ...], ...] = ()
@@ -105,7 +105,7 @@ def parse_date(text: str) -> Date:
 
 
 def accessed(text: str) -> tuple[Date | None, str, str]:
-    """When a link was followed, the words that say so, and the text without them.
+    """The date when a link was visited, the words that state it, and the text without them.
 
     >>> date, words, rest = accessed("Online (accessed on 2 July 2015).")
     >>> date.parts, words, rest
@@ -152,7 +152,7 @@ def _token(found: re.Match[str]) -> _Token:
 
 
 def _parts(tokens: list[_Token]) -> tuple[tuple[int, ...], ...] | None:
-    """The dates of a known shape, where they are in order."""
+    """The dates of a known shape, if they are in order; else None."""
     shape = _SHAPES.get("".join(token.shape for token in tokens))
     if shape is None:
         return None

@@ -1,13 +1,13 @@
-"""The names in an author or editor piece, in whichever order a style puts their parts.
+"""The names in an author or editor piece, for all orders of their parts that styles use.
 
 Commas separate both names and the parts of a name, so the piece is cut at `and`, `&` and semicolons into
-groups, and a group at its commas into chunks. A chunk before one of initials alone is a family name, as in
-`Cau, A.`; so is a single word before a given name, as in `Bic, Lubomir`, except where all chunks are single
-words and a group is odd, which is a list of family names. Any other chunk is a name of its own, with its
-initials before (`A. Cau`) or after (`Cau A`).
+groups, and a group at its commas into chunks. A chunk before a chunk of initials alone is a family name, as
+in `Cau, A.`. A single word before a given name is a family name, too, as in `Bic, Lubomir`; but if all chunks
+are single words and a group has an odd number of them, they are a list of family names. Any other chunk is a
+whole name, with its initials before (`A. Cau`) or after (`Cau A`).
 
-An organisation, and a chunk that is no name (digits, brackets, more than a few words), is kept literally.
-`et al.` is a last name of its own, OTHERS. Dropped are `In`, `and`, `edited by`, `(Eds.)` and the like.
+An organisation, and a chunk that is not a name (digits, brackets, more than a few words), is kept literally.
+`et al.` becomes a separate last name, OTHERS. `In`, `and`, `edited by`, `(Eds.)` and the like are dropped.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _EMPTY = " .,;:&()[]"
 
 @dataclass(frozen=True)
 class Name:
-    """The parts of a person's name, or what stands for one as a `literal`."""
+    """The parts of a person's name, or a `literal` text instead of them."""
 
     family: str = ""
     given: str = ""
@@ -103,7 +103,7 @@ def _without_roles(text: str) -> str:
     for pattern in (_IN, _BY):
         if found := pattern.match(text):
             text = text[found.end() :]
-    # The end alone is searched: a role is short.
+    # Only the end is searched: a role is short.
     role = _ROLE.search(text, max(0, len(text) - 24))
     # `Smith, Ed` is a name.
     if role and (role.group("role").lower() != "ed" or "(" in role.group() or " " in text[: role.start()]):
@@ -126,7 +126,7 @@ def _names(text: str) -> Iterator[Name]:
 
 
 def _names_of(group: list[_Chunk], pairs: bool) -> Iterator[Name]:
-    """The names of a group; `pairs` says whether a family name may stand before a given name in full."""
+    """The names of a group; with `pairs`, a family name may stand before a full given name."""
     position = 0
     while position < len(group):
         here, after = group[position], group[position + 1 : position + 2]
@@ -156,7 +156,7 @@ def _chunks(text: str) -> list[_Chunk]:
 
 
 def _is_organisation(text: str) -> bool:
-    """Whether all of the text names an organisation: a word of one, and no initials in it."""
+    """Whether the whole text names an organisation: it has a word of organisations and no initials."""
     if " " not in text.strip() or not _ORGANISATION.search(text):
         return False
     parts = [part.split() for part in text.split(",")]
@@ -165,7 +165,7 @@ def _is_organisation(text: str) -> bool:
 
 
 def _is_initial(word: str) -> bool:
-    """Whether a word is of initials: `A.`, `J.-P.`, `BC`.
+    """Whether a word consists of initials: `A.`, `J.-P.`, `BC`.
 
     >>> [_is_initial(word) for word in ("A.", "J.-P.", "F.C.", "BC", "Th.", "Li.", "Cau")]
     [True, True, True, True, True, False, False]
@@ -184,7 +184,7 @@ def _is_family(chunk: _Chunk) -> bool:
 
 
 def _follows(chunk: _Chunk) -> bool:
-    """Whether a chunk can only be the given name of the one before: initials, with a particle perhaps."""
+    """Whether a chunk can only be the given name of the chunk before: initials, perhaps with a particle."""
     words = chunk.words[:-1] if len(chunk.words) > 1 and _PARTICLE.fullmatch(chunk.words[-1]) else chunk.words
     return all(map(_is_initial, words))
 
@@ -225,7 +225,7 @@ def _direct(chunk: _Chunk) -> Name:
 
 
 def _family_starts(words: tuple[str, ...]) -> int:
-    """Where the particles and the family name begin in a name that begins with the given name."""
+    """The place where particles and family name begin, in a name that begins with the given name."""
     for position, word in enumerate(words[:-1]):
         if _PARTICLE.fullmatch(word) or (position and _CAPITAL_PARTICLE.fullmatch(word)):
             return position
@@ -240,7 +240,7 @@ def _split_particle(words: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str,
 
 
 def _without_last_stop(text: str) -> str:
-    """The text without the full stop that ends it, if that is not one of an initial or `Jr.`"""
+    """The text without its last full stop, unless that belongs to an initial or `Jr.`"""
     text = text.rstrip(" ,;:")
     last = text.rsplit(" ", 1)[-1]
     keeps = not text.endswith(".") or _is_initial(last) or _SUFFIX.fullmatch(last) is not None

@@ -1,10 +1,10 @@
-"""Plain references to labelled ones: each line is cut into fields by a tagger under its constraints.
+"""The reference parser: a tagger under its constraints cuts each line of plain text into fields.
 
     line -> tokens -> labels -> runs of one label -> spans of the line
 
-A span reaches from the first character of its first token to the last of its last one, so that all of a line
-but white space between spans is in a span. Lines are labelled a chunk at a time, and a line of more than
-`LONGEST` characters in parts, so that memory stays flat but for the line itself.
+A span reaches from the first character of its first token to the last character of its last token, so only
+white space is outside all spans. Lines are labelled one chunk at a time, and a line of more than `LONGEST`
+characters in parts, so that memory does not grow, except with the longest line.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from lcons_tasks.data.text._tokens import TOKEN
 POS = "pos"
 LONGEST = 2**14
 
-# A chunk ends with the first of these that is reached.
+# A chunk ends when it reaches one of these sizes.
 CHUNK_ITEMS = 256
 CHUNK_CHARACTERS = 2**17
 
@@ -35,14 +35,14 @@ NO_LABEL = -1
 Item = TypeVar("Item")
 Place = tuple[int, int]
 Tags = Callable[[Sequence[Sequence[str]]], Sequence[Sequence[str]]]
-"""Gives a POS tag a word for each of some sequences of words."""
+"""Returns one POS tag per word, for each of several sequences of words."""
 
-# A part ends before white space if there is some in it.
+# A part ends before white space if it contains any.
 _PART = re.compile(rf".{{1,{LONGEST}}}(?:(?=\s)|\Z)|.{{1,{LONGEST}}}", re.DOTALL)
 
 
 class Span(NamedTuple):
-    """`text[start:end]` of a reference is of one field; None: of no field."""
+    """`text[start:end]` of a reference, and its field; None: no field."""
 
     field: str | None
     start: int
@@ -55,8 +55,8 @@ class ParsedReference:
 
     text: the line.
     spans: its fields in the order of the text; a blank line has none.
-    changed: how many tokens are labelled otherwise than the model alone would.
-    status: how far the labels can be trusted.
+    changed: the number of tokens whose label differs from that of the model alone.
+    status: the status of the decoding.
 
     >>> reference = ParsedReference("Cau, A. (1992)", (Span("author", 0, 7), Span("date", 8, 14)))
     >>> reference.pieces
@@ -70,12 +70,12 @@ class ParsedReference:
 
     @property
     def pieces(self) -> list[Piece]:
-        """(field, text) in order, as `to_csl`, `to_bibtex` and `to_tagged` take them."""
+        """(field, text) in order, as `to_csl`, `to_bibtex` and `to_tagged` accept them."""
         return [(field, self.text[start:end]) for field, start, end in self.spans]
 
 
 class _Part(NamedTuple):
-    """A part of a line from `start` on, and whether the line ends with it."""
+    """A part of a line that begins at `start`, and whether it is the `last` of the line."""
 
     line: str
     start: int
@@ -84,7 +84,7 @@ class _Part(NamedTuple):
 
 
 class _Labels(NamedTuple):
-    """Indices of labels, none where there is no answer; how many were changed, and how far to trust them."""
+    """Indices of labels, empty if there is no answer; the number of changed labels; and the status."""
 
     ids: list[int]
     changed: int
@@ -94,20 +94,20 @@ class _Labels(NamedTuple):
 def parse(
     tagger: ConstrainedTagger, lines: Iterable[str], tags: Tags | None = None
 ) -> Iterator[ParsedReference]:
-    """The references on the lines, in order; `tags` is asked where the tagger reads POS tags.
+    """The references on the lines, in order; `tags` is called if the tagger reads POS tags.
 
-    No more lines than a chunk are read before the first reference is given.
+    At most one chunk of lines is read before the first reference is returned.
     """
     missing = [name for name in tagger.columns if name != POS or tags is None]
     if missing:
         raise InvalidInput(
-            f"the tagger reads column {missing[0]!r}, found references of words alone; give `tags` for POS"
-            " tags, and use no tagger that reads another column."
+            f"the tagger reads column {missing[0]!r}, but references have only words; pass `tags` for POS"
+            " tags; a tagger that reads another column cannot be used."
         )
     spans: list[Span] = []
     found: list[_Labels] = []
     for chunk in chunks((part for line in lines for part in _parts(line)), lambda part: len(part.text)):
-        # The places of `reference_tokens`; an object a token would take longer than all else here.
+        # The places of `reference_tokens`; one object per token would take longer than everything else here.
         places = [[found.span() for found in TOKEN.finditer(part.text)] for part in chunk]
         words = [[part.text[a:b] for a, b in own] for part, own in zip(chunk, places, strict=True)]
         for part, own, labels in zip(chunk, places, _label(tagger, words, tags), strict=True):
@@ -122,8 +122,8 @@ def parse(
 def chunks(
     items: Iterable[Item], characters: Callable[[Item], int], waits: Callable[[], bool] = lambda: False
 ) -> Iterator[list[Item]]:
-    """The items in lists, none empty, that are cut by number of items and of characters, and where the next
-    item has yet to come (`waits`)."""
+    """The items in lists, none empty. A list ends when it has enough items or characters, or if the next item
+    has not arrived yet (`waits`)."""
     chunk: list[Item] = []
     size = 0
     for item in items:
@@ -145,7 +145,7 @@ def _parts(line: str) -> Iterator[_Part]:
 
 
 def _label(tagger: ConstrainedTagger, words: Sequence[list[str]], tags: Tags | None) -> Iterator[_Labels]:
-    """The labels of the words of each part; parts without words are not given to the tagger."""
+    """The labels of the words of each part; the tagger does not read parts without words."""
     some = [own for own in words if own]
     xs: list[Columns] = [{WORD: own} for own in some]
     if tags is not None and some:
@@ -163,7 +163,8 @@ def _answers(tagger: ConstrainedTagger, xs: Sequence[Columns]) -> list[_Labels]:
             raise
         if len(xs) > 1:
             return [answer for x in xs for answer in _answers(tagger, [x])]
-        # Counts refuse a label that occurs more often than they can say: then the model answers alone.
+        # Count features raise an error for a label that occurs more often than their largest count. Then the
+        # answer is that of the model alone.
         return [answer._replace(status=Status.RELAXED) for answer in _answers(tagger.alone, xs)]
     y, offsets = found.y.tolist(), found.offsets.tolist()
     return [
@@ -177,7 +178,7 @@ def _answers(tagger: ConstrainedTagger, xs: Sequence[Columns]) -> list[_Labels]:
 def _extend(
     spans: list[Span], start: int, places: Sequence[Place], ids: Sequence[int], labels: Sequence[str]
 ) -> None:
-    """Adds the spans of a part that begins at `start`; the first one may go on with the field of the last."""
+    """Adds the spans of a part that begins at `start`; the first one may continue the last of `spans`."""
     first = 0
     for label, run in groupby(ids or [NO_LABEL] * len(places)):
         after = first + sum(1 for _ in run)
@@ -190,6 +191,6 @@ def _extend(
 
 
 def _worst(found: Sequence[_Labels]) -> Status:
-    """The status that promises least; they are declared in that order."""
+    """The weakest status; `Status` declares them from strongest to weakest."""
     order = list(Status)
     return max((labels.status for labels in found), key=order.index)

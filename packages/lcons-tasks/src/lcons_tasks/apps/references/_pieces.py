@@ -1,15 +1,14 @@
-"""A piece of a reference without the punctuation and labels around it: titles, numbers, pages and links.
+"""Pieces of a reference: their values without punctuation and labels around them, and pieces as tagged text.
 
-A reader of a piece gives variables of CSL by name. Text of no known form is a value as it stands: only
+A reader of a piece returns variables of CSL by name. Text of no known form is kept as the value: only
 separators, quotes and brackets around it are dropped, and the labels `vol.`, `no.`, `pp.`, `doi:` and `URL:`.
-No pattern can go over a text more than a few times, so the time is linear.
+No pattern passes over a text more than a few times, so the time is linear.
 
-A labelled reference as tagged text, one line: `<author> ... </author> <title> ... </title>`.
-
-`lcons_tasks.data.read_references` reads the line back to the same pieces, with single spaces and without
-the empty ones; adjacent pieces outside any field come back as one. The format has no escapes, so a text that
-itself contains a tag gets a space into it: `<b>` becomes `< b>`, which is text. A field whose name cannot be
-a tag is written with hyphens.
+`to_tagged` writes a labelled reference on one line: `<author> ... </author> <title> ... </title>`.
+`lcons_tasks.data.read_references` reads the same pieces from that line, with single spaces and without empty
+pieces; adjacent pieces outside any field are joined. The format has no escapes, so a text that contains a tag
+gets a space: `<b>` becomes `< b>`, which is text. Characters of a field's name that cannot be in a tag become
+hyphens.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from lcons_tasks.data.text._tokens import encodable
 Piece = tuple[str | None, str]
 Variables = dict[str, str]
 
-# Within brackets of a pattern: the hyphens, dashes and minus of Unicode.
+# For use within the brackets of a pattern: the hyphens, dashes and minus of Unicode.
 DASHES = r"\-\u2010-\u2015\u2212"
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -42,7 +41,7 @@ _QUOTES = (
 )
 _LONE_QUOTES = ('"', "“", "”", "„", "``")
 _ABBREVIATIONS = frozenset(("al", "co", "corp", "dept", "inc", "jr", "ltd", "soc", "sr", "univ"))
-# Brackets and quotes are unwrapped this often, `("A title.")` twice.
+# The largest number of brackets and quotes to unwrap; `("A title.")` needs two.
 _LAYERS = 3
 
 _VOLUME = r"(?:(?:volumes?|vols?|v(?=\.))(?:\. ?| |(?=[0-9])))"
@@ -103,7 +102,7 @@ def trimmed(text: str) -> str:
 
 
 def unbracketed(text: str) -> str:
-    """The text without the brackets around all of it, and without one at an end that has no partner.
+    """The text without brackets around all of it, and without a bracket at an end that has no partner.
 
     >>> unbracketed("(Osaka, Japan)"), unbracketed("(Osaka"), unbracketed("(a) and (b)")
     ('Osaka, Japan', 'Osaka', '(a) and (b)')
@@ -121,7 +120,7 @@ def unbracketed(text: str) -> str:
 
 
 def numbering(text: str) -> Variables:
-    """The volume and issue of a piece, and the pages where they stand beside them.
+    """The volume and issue of a piece, and the pages if the piece has them, too.
 
     >>> numbering("29(12):"), numbering("Vol. 12, No. 3,"), numbering("No. 3.")
     ({'volume': '29', 'issue': '12'}, {'volume': '12', 'issue': '3'}, {'issue': '3'})
@@ -134,7 +133,7 @@ def numbering(text: str) -> Variables:
 
 
 def pages(text: str) -> Variables:
-    """The page or range of pages, with plain hyphens, or how many pages there are.
+    """The page or range of pages, with plain hyphens, or the number of pages.
 
     >>> pages("(pp. 362--367),"), pages("406 p.")
     ({'page': '362-367'}, {'number-of-pages': '406'})
@@ -181,7 +180,7 @@ def links(text: str) -> tuple[Variables, str]:
 
 
 def around(text: str, start: int, end: int) -> str:
-    """The words before and after a part of the text, without punctuation that stands alone.
+    """The words before and after a part of the text, without separate punctuation.
 
     >>> around("Online (accessed today).", 8, 22)
     'Online'
@@ -191,7 +190,7 @@ def around(text: str, start: int, end: int) -> str:
 
 
 def citation_number(text: str, bare: bool = False) -> tuple[str, str]:
-    """The number `[12]` that a reference begins with, or none, and the rest; with `bare`, also `12.`
+    """The number `[12]` at the start of a reference, or "", and the rest; with `bare`, also `12.`
 
     >>> citation_number("[12] A. Cau,"), citation_number("12. A. Cau,", bare=True), citation_number("A. Cau,")
     (('12', 'A. Cau,'), ('12', 'A. Cau,'), ('', 'A. Cau,'))
@@ -203,7 +202,7 @@ def citation_number(text: str, bare: bool = False) -> tuple[str, str]:
 def _without_separators(text: str) -> str:
     text = text.lstrip(_SEPARATORS)
     shorter = text.rstrip(_SEPARATORS)
-    # In `Inc.,` the comma ends the piece and the full stop the word.
+    # In `Inc.,` the comma ends the piece and the full stop ends the word.
     if shorter == text and text.endswith(".") and not text.endswith("..") and not _ends_abbreviated(text):
         return text[:-1].rstrip(_SEPARATORS)
     return shorter
@@ -228,7 +227,7 @@ def _unquoted(text: str) -> str:
 
 
 def _partner(text: str, opening: str, closing: str) -> int | None:
-    """Where the bracket that the text begins with is closed."""
+    """The place of the bracket that closes the first one of the text."""
     depth = 0
     for position, character in enumerate(text):
         depth += (character == opening) - (character == closing)
@@ -238,7 +237,7 @@ def _partner(text: str, opening: str, closing: str) -> int | None:
 
 
 def _link(text: str) -> str:
-    """The link without the punctuation after it; a bracket that it opens itself may end it."""
+    """The link without the punctuation after it; its last bracket stays if the link contains its partner."""
     unopened = {closing: text.count(closing) - text.count(opening) for opening, closing in _BRACKETS.items()}
     end = len(text)
     while end and (text[end - 1] in _AFTER_LINKS or unopened.get(text[end - 1], 0) > 0):
@@ -254,7 +253,7 @@ _MARK = "NEWREFERENCE"
 
 
 def to_tagged(pieces: Iterable[Piece]) -> str:
-    """The pieces on a line, each in the tags of its field; text outside any has none.
+    """The pieces on one line, each in the tags of its field; text outside any field has no tags.
 
     >>> to_tagged([("author", "A. Cau."), (None, "see"), ("title", "The <b> tag,")])
     '<author> A. Cau. </author> see <title> The < b> tag, </title>'
@@ -274,7 +273,7 @@ def _untagged(text: str) -> str:
 
 
 def _tag(field: str) -> str:
-    """The field as the name of a tag; the mark of a new reference is none.
+    """The field as the name of a tag, never the mark of a new reference.
 
     >>> _tag("container-title"), _tag("run in"), _tag("1")
     ('container-title', 'run-in', 'field-1')

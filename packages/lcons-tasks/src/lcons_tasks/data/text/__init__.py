@@ -1,6 +1,6 @@
 """From raw text to tokens, sentences and Penn POS tags, through spaCy.
 
-spaCy takes seconds to import, so it is imported when the first text is read, not here.
+Importing spaCy takes seconds, so it is imported when the first text is read, not here.
 """
 
 from lcons_tasks.data.text._plan import (
@@ -11,7 +11,7 @@ from lcons_tasks.data.text._plan import (
     TaggerNotFound,
     UnusableCache,
 )
-from lcons_tasks.data.text._pos import PosTagger, find_pos_tagger
+from lcons_tasks.data.text._pos import PosTagger, find_pos_tagger, tagged_corpus
 from lcons_tasks.data.text._spacy_tagger import TaggerProgress
 from lcons_tasks.data.text._tokens import Token, sentences, tokenise
 
@@ -27,5 +27,6 @@ __all__ = [
     "UnusableCache",
     "find_pos_tagger",
     "sentences",
+    "tagged_corpus",
     "tokenise",
 ]

@@ -1,7 +1,7 @@
-"""What a word of a bibliographic reference tells of its field: one of a dozen clues, else its shape.
+"""Clues: hints of a word of a bibliographic reference about its field; about a dozen kinds.
 
-The words are a hand-written list, so features made of clues know something of references; word shapes and
-frequent words do not.
+The words are a hand-written list, so features made of clues contain knowledge about references; word shapes
+and frequent words do not.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ WORDS = {
 }
 
 
-# Longer words are not remembered: there may be as many as there is text.
+# Longer words are not cached: a text may have any number of them.
 LONGEST_KNOWN = 64
 
 
 def clue(word: str) -> str:
-    """The clue of a word, empty where it is none; a year is one.
+    """The clue of a word, or "" if it has none; a year is a clue.
 
     >>> [clue(word) for word in ["Proc", "1950", "Turing"]]
     ['proc', 'year', '']
@@ -46,7 +46,7 @@ def clue(word: str) -> str:
 
 
 def clue_or_shape(word: str) -> str:
-    """The clue of a word, else its shape: the column `clue`.
+    """The clue of a word, or its shape if it has none: the column `clue`.
 
     >>> [clue_or_shape(word) for word in ["Proc", "1950", "Turing"]]
     ['proc', 'year', 'shape Aa']

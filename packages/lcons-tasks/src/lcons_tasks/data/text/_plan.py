@@ -1,13 +1,10 @@
-"""What can go wrong with taggers, beside the errors of lcons-core.
+"""The plan for training a POS tagger: settings by size of the corpus, checked sentences, and a cache folder.
 
-How a tagger is trained, by the size of its corpus: a table.
+The settings were chosen on the CoNLL-2000 training set, with the first sentences to train and the last 936 to
+measure: 250 sentences give 89.9% in 8 s of one core, 1,000 give 95%, 4,000 97.4% and 8,000 98.1% in 80 s.
 
-Chosen on the CoNLL-2000 training set, the first sentences to train and the last 936 to measure: 250 sentences
-give 89.9% in 8 s of one core, 1,000 give 95%, 4,000 97.4% and 8,000 98.1% in 80 s.
-
-Sentences with a tag a word, as a tagger learns from them.
-
-Trained taggers in a cache: each appears whole or not at all, under a name that says what is in it.
+A trained tagger appears in the cache complete or not at all. The name of its folder is a hash of all that
+decides what the tagger is.
 """
 
 from __future__ import annotations
@@ -21,7 +18,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from lcons_core._errors import InvalidInput, LconsError
-from lcons_tasks._atomic import replacing_folder
+from lcons_tasks.atomic import replacing_folder
 
 
 class TaggerNotFound(LconsError, LookupError):
@@ -29,12 +26,13 @@ class TaggerNotFound(LconsError, LookupError):
 
 
 class UnusableCache(LconsError, OSError):
-    """A folder that cannot hold a trained tagger."""
+    """The cache folder of trained taggers cannot be written."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """For corpora of up to `sentences` sentences: passes, sentences an update, dropout; then the network."""
+    """Settings for corpora of up to `sentences` sentences: `epochs` passes, sentences per update (`batch`),
+    dropout and learning rate; then the sizes of the network."""
 
     sentences: int
     epochs: int
@@ -55,7 +53,7 @@ PLANS = (
     Plan(sentences=10_000, epochs=4, batch=32, dropout=0.1),
 )
 
-# Of a larger corpus the first sentences are used: they are enough, and training stays within two minutes.
+# Only the first sentences of a larger corpus are used: they are enough, and training takes under two minutes.
 SENTENCE_LIMIT = PLANS[-1].sentences
 
 
@@ -68,37 +66,37 @@ TaggedSentence: TypeAlias = tuple[Sequence[str], Sequence[str]]
 
 
 def checked(sentences: Iterable[TaggedSentence], limit: int) -> list[TaggedSentence]:
-    """The first `limit` sentences that have words, each found to have a word a tag and a tag a word."""
+    """The first `limit` sentences that have words; raises `InvalidInput` unless each has one tag per word."""
     kept: list[TaggedSentence] = []
     for number, (words, tags) in enumerate(sentences, start=1):
         if len(kept) == limit:
             break
         if len(words) != len(tags):
             raise InvalidInput(
-                f"expected one tag a word, found {len(tags)} tags for {len(words)} words in sentence {number}"
-                " of the training corpus; give columns of one length."
+                f"expected one tag per word, found {len(tags)} tags for {len(words)} words in sentence"
+                f" {number} of the training corpus; pass columns of the same length."
             )
         for kind, values in (("words", words), ("tags", tags)):
             if not all(isinstance(value, str) and value.strip() for value in values):
                 raise InvalidInput(
                     f"expected {kind} that are not blank, found a blank one in sentence {number} of the"
-                    " training corpus; leave such tokens out."
+                    " training corpus; remove such tokens."
                 )
         if words:
             kept.append((tuple(words), tuple(tags)))
     if not kept:
         raise InvalidInput(
-            "expected tagged sentences to train a POS tagger on, found none; give a corpus that has some."
+            "expected tagged sentences to train a POS tagger on, found none; pass a corpus that has some."
         )
     return kept
 
 
-# To be raised when the same sentences and plan come to give another tagger.
+# Increase this number when the same sentences and plan would give another tagger.
 RECIPE = 1
 
 
 def fingerprint(sentences: Sequence[TaggedSentence], plan: Plan, spacy_version: str) -> str:
-    """The sha256 of all that decides what the trained tagger is."""
+    """The sha256 of everything that decides what the trained tagger is."""
     digest = hashlib.sha256(json.dumps([RECIPE, asdict(plan), spacy_version], sort_keys=True).encode())
     for words, tags in sentences:
         digest.update(json.dumps([list(words), list(tags)]).encode() + b"\n")
@@ -107,20 +105,20 @@ def fingerprint(sentences: Sequence[TaggedSentence], plan: Plan, spacy_version: 
 
 @contextlib.contextmanager
 def kept_folder(target: Path) -> Iterator[Path]:
-    """A folder that takes the place of `target` when the block ends well."""
+    """A folder that replaces `target` if the block ends without an error."""
     with explained(target.parent), replacing_folder(target) as made:
         yield made
 
 
 @contextlib.contextmanager
 def explained(folder: Path) -> Iterator[None]:
-    """Errors of the file system within the block say what the folder is for."""
+    """Turns errors of the file system within the block into `UnusableCache`."""
     try:
         yield
     except OSError as error:
         if isinstance(error, LconsError):
             raise
         raise UnusableCache(
-            f"expected to keep the trained POS tagger in {folder}, found that it cannot be written"
-            f" ({error.strerror or error}); name another cache folder or make room in this one."
+            f"cannot write the trained POS tagger to {folder} ({error.strerror or error}); name another cache"
+            " folder or make room in this one."
         ) from error

@@ -1,9 +1,9 @@
-"""Penn POS tags for words, from the spaCy pipeline that is installed, else from a tagger trained and kept.
+"""Penn POS tags for words, from the best tagger that the machine has.
 
-Words are tagged as they are given, never tokenised again. The tags are those of the tagger's training data:
-Penn Treebank tags, to which `en_core_web_sm` adds those of OntoNotes (HYPH, NFP, ADD, AFX, XX).
-
-The best POS tagger at hand: an installed pipeline, else one trained on the best tagged corpus and kept.
+That is the spaCy pipeline en_core_web_sm if it is installed, else a tagger that is trained on the best tagged
+corpus and kept in the cache. Words are tagged as they are, never tokenised again. The tags are those of the
+tagger's training data: Penn Treebank tags, to which `en_core_web_sm` adds those of OntoNotes (HYPH, NFP, ADD,
+AFX, XX).
 """
 
 from __future__ import annotations
@@ -40,28 +40,29 @@ if TYPE_CHECKING:
 
 PIPELINE = "en_core_web_sm"
 
-# What the pipeline does beside tagging.
+# The other components of the pipeline, which tagging does not need.
 _NOT_NEEDED = ("parser", "senter", "ner", "attribute_ruler", "lemmatizer")
 
-# Sentences tagged in one matrix product.
+# The largest number of sentences whose tags are cached.
 MOST_KNOWN = 2**14
+# The number of sentences that are tagged in one matrix product.
 _BATCH = 64
 
 
 @dataclass(frozen=True, eq=False)
 class PosTagger:
-    """A spaCy pipeline that tags words, and `name` says which; what was tagged once is remembered."""
+    """A spaCy pipeline that tags words, and its `name`; the tags of a sentence are cached."""
 
     name: str
     pipeline: Language = field(repr=False)
     _known: dict[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict, init=False, repr=False)
 
     def tags(self, words: Sequence[str]) -> tuple[str, ...]:
-        """One tag a word."""
+        """One tag per word."""
         return self.tags_many([words])[0]
 
     def tags_many(self, sentences: Iterable[Sequence[str]]) -> list[tuple[str, ...]]:
-        """One tag a word, for each of the sentences; the same as `tags` of each, but faster."""
+        """One tag per word, for each of the sentences; the same as `tags` of each, but faster."""
         asked = [_words(sentence) for sentence in sentences]
         if len(self._known) > MOST_KNOWN:
             self._known.clear()
@@ -74,7 +75,7 @@ class PosTagger:
     def _doc(self, words: tuple[str, ...]) -> Doc:
         from spacy.tokens import Doc
 
-        # spaCy refuses the empty word.
+        # spaCy does not accept an empty word.
         return Doc(self.pipeline.vocab, words=[encodable(word) or REPLACEMENT for word in words])
 
 
@@ -84,11 +85,11 @@ def find_pos_tagger(
     cache_dir: str | PathLike[str] | None = None,
     progress: Callable[[TaggerProgress], None] | None = None,
 ) -> PosTagger:
-    """The installed pipeline en_core_web_sm, else a tagger trained on what `train_on` returns.
+    """The installed pipeline en_core_web_sm, else a tagger trained on the corpus that `train_on` returns.
 
-    train_on: returns the name of a corpus and its (words, tags) sentences, of which the first
-        `SENTENCE_LIMIT` are used; called only where the pipeline is not installed.
-    cache_dir: the folder where a trained tagger is kept and found the next time; None: it is not kept.
+    train_on: returns the name of a corpus and its (words, tags) sentences; the first `SENTENCE_LIMIT` are
+        used. It is called only if the pipeline is not installed.
+    cache_dir: the folder where a trained tagger is kept for the next time; None: it is not kept.
     progress: called with a `TaggerProgress` at each update of the training.
     """
     if importlib.util.find_spec(PIPELINE) is not None:
@@ -109,11 +110,11 @@ def find_pos_tagger(
 def _installed() -> PosTagger:
     try:
         nlp = importlib.import_module(PIPELINE).load(exclude=_NOT_NEEDED)
-    except Exception as error:  # whatever a pipeline made for another spaCy may raise
+    except Exception as error:  # a pipeline made for another spaCy may raise anything
         found = " ".join(f"{type(error).__name__}: {error}".split())
         raise TaggerNotFound(
-            f"expected the installed spaCy pipeline {PIPELINE} to load, found {found}; install the one for"
-            f" this spaCy with `python -m spacy download {PIPELINE}`, or uninstall it."
+            f"the installed spaCy pipeline {PIPELINE} does not load: {found}; install the one for this spaCy"
+            f" with `python -m spacy download {PIPELINE}`, or uninstall it."
         ) from error
     return PosTagger(f"spaCy pipeline {PIPELINE} {nlp.meta.get('version', '')}".rstrip(), nlp)
 
@@ -135,7 +136,7 @@ def _kept(
 
 
 def _read(folder: Path, tags: tuple[str, ...]) -> Language | None:
-    """The tagger in the folder; None where it is damaged, so that it is trained again."""
+    """The tagger in the folder; None if it is damaged, so that it is trained again."""
     import spacy
 
     try:
@@ -154,12 +155,13 @@ def _words(sentence: Sequence[str]) -> tuple[str, ...]:
 
 
 def best_pos_tagger(progress: Callable[[TaggerProgress], None] | None = None) -> PosTagger:
-    """As `find_pos_tagger`, with a tagger trained on `tagged_corpus` and kept in the user's cache."""
+    """The tagger of `find_pos_tagger`; if one is trained, on `tagged_corpus` and kept in the user's cache."""
     return find_pos_tagger(tagged_corpus, cache_dir=cache_folder().parent / "pos", progress=progress)
 
 
 def tagger_identity() -> str:
-    """What decides the tags: the installed pipeline and its version, else spaCy's and the training corpus."""
+    """The identity of the best tagger: the installed pipeline and its version, else a hash of the training
+    corpus, the plan and spaCy's version."""
     if importlib.util.find_spec(PIPELINE) is not None:
         return f"{PIPELINE} {metadata.version(PIPELINE)}"
     _, sentences = tagged_corpus()
@@ -168,7 +170,7 @@ def tagger_identity() -> str:
 
 
 def tagged_corpus() -> tuple[str, list[TaggedSentence]]:
-    """CoNLL-2000's training set where it is found, else the bundled sentences."""
+    """The name and sentences of CoNLL-2000's training set if it is found, else of the bundled corpus."""
     found = find("conll2000")
     if found:
         name, paths = "CoNLL-2000", [found[0]]

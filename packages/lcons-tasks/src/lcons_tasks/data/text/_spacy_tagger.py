@@ -1,11 +1,9 @@
-"""A block whose random numbers follow from a seed, and after which the caller's go on as if it had not been.
+"""A spaCy tagger trained from tagged sentences: hashed embeddings, a small convolution, a softmax over tags.
 
-spaCy draws on the CPU from the global generators of `random` and numpy alone.
-
-A spaCy tagger trained from tagged sentences: hashed embeddings, a small convolution, a softmax over tags.
-
-Each word is embedded by its norm, prefix, suffix and shape. Adam with weight averages; the averages are what
-is kept. The same sentences and plan give the same tagger, bit for bit, on one machine.
+Each word is embedded by its norm, prefix, suffix and shape. Training is Adam with weight averages, and the
+tagger has the averaged weights. The same sentences and plan give the same tagger, bit for bit, on one
+machine: on the CPU, spaCy draws only from the global generators of `random` and numpy, which `seeded` seeds
+and afterwards restores.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Within the block the global generators are seeded with `seed`."""
+    """Seeds the global generators with `seed` within the block, and restores their state after it."""
     python, arrays = random.getstate(), np.random.get_state()
     random.seed(seed)
     np.random.seed(seed)
@@ -44,7 +42,7 @@ TAGGER = "tagger"
 
 @dataclass(frozen=True)
 class TaggerProgress:
-    """Sentences seen so far, of `total` over all epochs, and the mean loss a word in this epoch."""
+    """Sentences `done` so far, of `total` over all epochs, and the mean loss per word in this epoch."""
 
     done: int
     total: int
@@ -58,7 +56,7 @@ def train_tagger(
     plan: Plan,
     progress: Callable[[TaggerProgress], None] | None = None,
 ) -> Language:
-    """A pipeline with the tagger that the plan makes of the sentences."""
+    """A pipeline with a tagger that is trained on the sentences by the plan."""
     import spacy
     from thinc.api import Adam
 

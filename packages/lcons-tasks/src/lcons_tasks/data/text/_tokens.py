@@ -1,16 +1,13 @@
-"""Strings as spaCy can take them: spaCy keeps UTF-8, which has no lone surrogates.
+"""Raw text to tokens with exact offsets, and to sentences; and the tokens of bibliographic references.
 
-Raw text to tokens with exact offsets, and to sentences.
+The tokens of running text are those of spaCy's English rules without white space. For each token,
+`text[t.start:t.end] == t.text`, and all characters that are not white space are in a token. A sentence ends
+at a full stop, a question mark or the like (spaCy's sentencizer), and at a blank line. spaCy keeps strings in
+UTF-8, which has no lone surrogates, so `encodable` replaces these.
 
-Tokens are those of spaCy's English rules without the white space: `text[t.start:t.end] == t.text` for each,
-and together they are all of the text that is not white space. A sentence ends at a full stop, a question mark
-or the like (spaCy's sentencizer), and at a blank line.
-
-The tokens of a bibliographic reference, with exact offsets.
-
-A token is a run of letters and digits, or one other character: in references every mark of punctuation may
-end a field, so `433-460` is three tokens and `W.-P.` five. White space is in no token; everything else is in
-one, so that labelled tokens map back onto the text exactly.
+A token of a reference is a run of letters and digits, or one other character: in references every mark of
+punctuation may end a field, so `433-460` is three tokens and `W.-P.` five. White space is in no token, and
+every other character is in one, so that labelled tokens map back onto the text exactly.
 
 Paper: Sec. 5. Differs from the paper: there `433-460` is one token.
 """
@@ -34,7 +31,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def encodable(text: str) -> str:
-    r"""The text with each lone surrogate replaced by one character, so that offsets stay as they are.
+    r"""The text with each lone surrogate replaced by one character, so that offsets stay the same.
 
     >>> encodable("a\ud800b") == "a\N{REPLACEMENT CHARACTER}b"
     True
@@ -52,7 +49,7 @@ _BLANK_LINE = re.compile(r"(?>\r\n|\r|\n)[^\S\r\n]*[\r\n]|\u2029")
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A piece of a text, and where it is: `text[start:end]`."""
+    """A piece of a text, and its place: `text[start:end]`."""
 
     text: str
     start: int
@@ -60,7 +57,7 @@ class Token:
 
 
 def tokenise(text: str) -> list[Token]:
-    """The tokens of `text`, in order, punctuation split off.
+    """The tokens of `text`, in order, with punctuation as separate tokens.
 
     >>> [token.text for token in tokenise("It's 5 p.m., isn't it?")]
     ['It', "'s", '5', 'p.m.', ',', 'is', "n't", 'it', '?']
@@ -70,7 +67,7 @@ def tokenise(text: str) -> list[Token]:
     tokens = []
     for start, end in _pieces(readable):
         for found in tokenizer(readable[start:end]):
-            # A token of white space has no run, one with white space inside has several.
+            # A token of white space contains no run, a token with white space inside contains several.
             for run in _RUN.finditer(found.text):
                 first, last = (start + found.idx + offset for offset in run.span())
                 tokens.append(Token(text[first:last], first, last))
@@ -78,7 +75,7 @@ def tokenise(text: str) -> list[Token]:
 
 
 def sentences(text: str) -> list[list[Token]]:
-    """The tokens of `text`, a list a sentence; no list is empty.
+    """The tokens of `text`, one list per sentence; no list is empty.
 
     >>> [len(sentence) for sentence in sentences("Mr. Hill left. Why?")]
     [4, 2]

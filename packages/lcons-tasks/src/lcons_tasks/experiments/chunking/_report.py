@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from lcons_core import LearnedConstraint, save
-from lcons_tasks._atomic import replacing_folder
 from lcons_tasks.apps._tagger import ConstrainedTagger
+from lcons_tasks.atomic import replacing_folder
 from lcons_tasks.experiments.chunking import _paper as paper
 from lcons_tasks.experiments.chunking._cell import CHOSEN, Filled, base_model, constraint, shared
 from lcons_tasks.experiments.chunking._constraints import shared as shared_weight

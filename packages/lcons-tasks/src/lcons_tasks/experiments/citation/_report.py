@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from lcons_core import LearnedConstraint, save
-from lcons_tasks._atomic import replacing_folder
 from lcons_tasks.apps._tagger import ConstrainedTagger
+from lcons_tasks.atomic import replacing_folder
 from lcons_tasks.experiments.citation import _paper as paper
 from lcons_tasks.experiments.citation._cell import (
     CHOSEN,

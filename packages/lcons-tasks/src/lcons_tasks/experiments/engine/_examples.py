@@ -1,8 +1,4 @@
-"""Sentences in which constraints changed the answer, with the rule that did it.
-
-The rule is found where the change mended most: the window whose margin rose most from the unconstrained
-answer to the constrained one; and of its labels and tags only those that its rejection needs.
-"""
+"""Sentences in which constraints changed the answer, with the rule that did it."""
 
 from __future__ import annotations
 
@@ -10,13 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
-from lcons_core import LearnedConstraint, why
+from lcons_core import LearnedConstraint
 from lcons_core._instance import Instance
-from lcons_core.features import SequenceFeature
 from lcons_tasks.data import Sentence
 from lcons_tasks.data._tagged_text import bracketed
+from lcons_tasks.report._reasons import reason
 
 # Sentences of fewer words say little, and of more are long to read.
 SHORTEST, LONGEST = 8, 25
@@ -80,45 +74,8 @@ def _example(
     after: Sequence[str],
     constraints: Mapping[str, LearnedConstraint],
 ) -> Example:
-    rule, reason = _rule(sentence, before, after, constraints)
-    return Example(i, sentence.words, sentence.labels, tuple(before), tuple(after), rule, reason)
-
-
-def _rule(
-    sentence: Sentence,
-    before: Sequence[str],
-    after: Sequence[str],
-    constraints: Mapping[str, LearnedConstraint],
-) -> tuple[str, str]:
-    """The smallest forbidden part of the window that was mended most, and the sum that forbids it."""
-    most, chosen = 0.0, None
-    for constraint in constraints.values():
-        feature = constraint.feature
-        if not isinstance(feature, SequenceFeature) or len(before) < feature.n:
-            continue
-        old = feature.psi(Instance(sentence.x, tuple(before)))
-        margin, mended = (
-            np.atleast_1d(constraint.margin(feature.psi(Instance(sentence.x, tuple(y)))))
-            for y in (before, after)
-        )
-        # What counts of a margin is how far it is below what is allowed.
-        rise = np.minimum(mended, 0.0) - np.minimum(margin, 0.0) + 0.01 * (mended - margin)
-        if rise.max(initial=0.0) > most:
-            worst = int(rise.argmax())
-            most, chosen = rise[worst], (constraint, old.dense()[worst], float(margin[worst]))
-    if chosen is None:
-        return "no single window: the change follows from others, or from a global constraint", ""
-    constraint, point, least = chosen
-    named = constraint.space.describe(point)
-    if least >= 0:
-        words = ", ".join(f"{name} {value}" for name, value in named.items())
-        return f"disliked (margin {least:.2f}, 1 at best): {words}", str(why(constraint, named))
-    for name in list(named):
-        rest = {other: value for other, value in named.items() if other != name}
-        if rest and why(constraint, rest).forbidden:
-            named = rest
-    words = ", ".join(f"{name} {value}" for name, value in named.items())
-    return f"forbidden: {words}", str(why(constraint, named))
+    rule, why = reason(Instance(sentence.x, tuple(before)), Instance(sentence.x, tuple(after)), constraints)
+    return Example(i, sentence.words, sentence.labels, tuple(before), tuple(after), rule, why)
 
 
 def shown_example(example: Example) -> str:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from lcons_core._errors import LconsError
-from lcons_tasks._atomic import replacing_folder
+from lcons_tasks.atomic import replacing_folder
 from lcons_tasks.data._catalog import cache_folder
 
 LIBRARIES = ("torch", "numpy", "numba", "python-crfsuite")

@@ -46,7 +46,7 @@ def percent(right: Ints, total: Ints) -> float:
 def rejected_gold(constraint: LearnedConstraint, sentences: Sequence[Sentence]) -> dict[str, float]:
     """How much of the gold labelling of held-out sentences a constraint rejects, in percent of its parts
     and of sentences; `unknown` are sentences with a label that it has never seen, which are left out."""
-    known = set(getattr(constraint.feature, "labels", ()))
+    known = set(constraint.labels)
     parts = broken = sentences_broken = kept = 0
     feature = constraint.feature
     assert feature is not None

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from lcons_core import save
-from lcons_tasks._atomic import replacing_folder, write_text
 from lcons_tasks.apps._extractor import Extractor
+from lcons_tasks.atomic import replacing_folder, write_text
 from lcons_tasks.data._passage import Labelled
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.entity_relation import _paper as paper

@@ -177,5 +177,5 @@ def _constraint(cell: Cell, stages: Stages, tell: Tell | None) -> tuple[LearnedC
 
 
 def _network(learned: LearnedConstraint) -> RectifierNetwork:
-    assert isinstance(learned.network, RectifierNetwork)
-    return learned.network
+    (network,) = learned.network.parts
+    return network

@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 
+from lcons_core import to_inequalities
 from lcons_core._arithmetic import Floats
-from lcons_core._inequalities import to_inequalities
 from lcons_core._network import Network, RectifierNetwork
 from lcons_tasks.experiments.engine._jobs import Tell
 from lcons_tasks.experiments.synthetic._corpus import ProgramSet

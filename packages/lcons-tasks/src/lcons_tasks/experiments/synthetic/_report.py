@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lcons_core import save
-from lcons_tasks._atomic import replacing_folder
+from lcons_tasks.atomic import replacing_folder
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.synthetic import _paper as paper
 from lcons_tasks.experiments.synthetic._cell import Filled, constraint

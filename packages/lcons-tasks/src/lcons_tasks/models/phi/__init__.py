@@ -1,1 +1,1 @@
-"""phi: what the base models read of words, references and pairs of candidates."""
+"""phi, the features of the base models: of words, of references, and of candidates and their pairs."""

@@ -1,11 +1,11 @@
-"""The attributes of candidates and of ordered pairs of them that the model reads: all of them, in this file.
+"""phi of entities and relations: all attributes of candidates and of ordered pairs of candidates.
 
-In the spirit of Roth and Yih (2004), from the text alone: no gazetteers, no parser, no word vectors. Words
-are in lower case unless the shape is meant; `^` and `$` stand for what is before and after the sentence.
+They follow Roth and Yih (2004) and come from the text alone: no gazetteers, no parser, no word vectors. Words
+are in lower case, except in shapes; `^` and `$` stand for the places before and after the sentence.
 
 A candidate has: its phrase, words, first and last word, prefixes and suffixes, shapes and POS tags, length,
 digits, capitals and initials; the three words (two POS tags) to each side and some of these together, a bag
-of four words to each side; and the candidate next to it where one word stands between.
+of four words to each side; and the next candidate if one word stands between.
 
 An ordered pair has, each with the order in which source and target stand: the number of words (candidates
 between count as one) and candidates between them, before and after them and in the sentence, some of these
@@ -14,7 +14,7 @@ between, as words, as POS tags, and as a skeleton of verbs, prepositions, conjun
 words beside the two; stems of the verbs and nouns of the sentence; and phrase, words, last word, suffixes,
 shape, length and POS tags of both, some of them with the string between.
 
-Paper: Sec. 4. Differs from the paper: Roth and Yih's own feature files are not to be had.
+Paper: Sec. 4. Differs from the paper: Roth and Yih's own feature files are not available.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from itertools import pairwise
 from lcons_tasks.data._passage import Passage
 from lcons_tasks.models.phi._tokens import shape
 
-# Numbers of words between are told apart up to these.
+# The number of words between two candidates is rounded up to one of these; above the last it is `far`.
 DISTANCES = (0, 1, 2, 3, 4, 6, 9, 14, 20)
-# What an attribute of a pair starts with: the source stands before the target, or after it.
+# The first character of a pair's attribute: the source stands before the target, or after it.
 FORWARD, BACKWARD = ">", "<"
 BIAS = "bias"
 _SKELETON = {"IN", "TO", "POS", "CC", "WP", "WDT"}
@@ -48,19 +48,19 @@ def candidate_attributes(passage: Passage, candidate: int) -> list[str]:
 
 
 def pair_attributes(passage: Passage, source: int, target: int) -> list[str]:
-    """The attributes of an ordered pair of candidates, each once: those of the two with the order."""
+    """The attributes of an ordered pair of candidates, each once: the shared attributes with the order."""
     order = FORWARD if source < target else BACKWARD
     return [BIAS, *(order + name for name in shared_attributes(passage, *sorted((source, target))))]
 
 
 def shared_attributes(passage: Passage, first: int, second: int) -> list[str]:
-    """What the two ordered pairs of two candidates have in common, without the order, each once."""
+    """The attributes that both ordered pairs of two candidates share, without the order, each once."""
     return list(dict.fromkeys(_pair(_text(passage), first, second)))
 
 
 @lru_cache(maxsize=1)
 def _text(passage: Passage) -> _Text:
-    """The text of a passage, which all its candidates and pairs read one after another."""
+    """The text of a passage; cached, because all its candidates and pairs read it one after another."""
     return _Text(passage)
 
 
@@ -90,7 +90,7 @@ class _Text:
         return _at(self.pos, t)
 
     def between(self, first: int, second: int) -> list[tuple[str, str]]:
-        """The (word, tag) pairs between two candidates, a candidate as one."""
+        """The (word, tag) pairs between two candidates; a candidate between them counts as one pair."""
         found = []
         t = self.spans[first][1]
         while t < self.spans[second][0]:
@@ -134,7 +134,7 @@ def _candidate(text: _Text, i: int) -> Iterator[str]:
 
 
 def _around(text: _Text, first: int, last: int, form: str) -> Iterator[str]:
-    """The words and tags beside a candidate."""
+    """The attributes of the words and tags beside a candidate."""
     left, right = [text.word(first - k) for k in (1, 2, 3, 4)], [text.word(last + k) for k in range(4)]
     tags = [text.tag(first - 2), text.tag(first - 1), text.tag(last), text.tag(last + 1)]
     for k in range(3):
@@ -152,7 +152,7 @@ def _around(text: _Text, first: int, last: int, form: str) -> Iterator[str]:
 
 
 def _neighbours(text: _Text, i: int) -> Iterator[str]:
-    """The candidates next to a candidate, where one word stands between."""
+    """The attributes of the next candidates, if one word stands between."""
     first, last = text.spans[i]
     if i > 0 and text.spans[i - 1][1] == first - 1:
         yield f"after={text.word(first - 1)}"
@@ -197,7 +197,7 @@ def _pair(text: _Text, first: int, second: int) -> Iterator[str]:
 
 
 def _between(words: Sequence[str], tags: Sequence[str]) -> Iterator[str]:
-    """The words between two candidates."""
+    """The attributes of the words between two candidates."""
     yield from (f"between={word}" for word in words)
     yield from (f"between={' '.join(two)}" for two in pairwise(words))
     yield from (f"between={' '.join(three)}" for three in zip(words, words[1:], words[2:], strict=False))
@@ -212,7 +212,7 @@ def _between(words: Sequence[str], tags: Sequence[str]) -> Iterator[str]:
 
 
 def _beside(text: _Text, a: int, b: int, c: int, d: int, short: str) -> Iterator[str]:
-    """The words outside and inside next to two candidates at [a, b) and [c, d)."""
+    """The attributes of the words next to two candidates at [a, b) and [c, d), outside and between them."""
     left, right = text.word(a - 1), text.word(d)
     yield from (f"left={left}", f"left={text.word(a - 2)} {left}", f"left tag={text.tag(a - 1)}")
     yield from (f"right={right}", f"right={right} {text.word(d + 1)}", f"right tag={text.tag(d)}")
@@ -223,8 +223,7 @@ def _beside(text: _Text, a: int, b: int, c: int, d: int, short: str) -> Iterator
 
 
 def _skeleton(between: Sequence[tuple[str, str]]) -> list[str]:
-    """What is left of the words between without determiners, adjectives and adverbs, and with runs of nouns
-    as N."""
+    """The words between, without determiners, adjectives and adverbs; a run of nouns becomes one N."""
     found: list[str] = []
     for word, tag in between:
         if tag.startswith("VB") or tag in _SKELETON or not tag[:1].isalpha():
@@ -235,7 +234,7 @@ def _skeleton(between: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def _kind(words: Sequence[str]) -> str:
-    """A phrase in capitals, with digits, or of so many words."""
+    """The kind of a phrase: `A` in capitals, `0` with digits, else its number of words, at most 3."""
     if all(word.isupper() for word in words):
         return "A"
     return "0" if any(char.isdigit() for word in words for char in word) else str(min(len(words), 3))

@@ -1,10 +1,11 @@
-"""What a practitioner would read of each token of a bibliographic reference, as keys and attributes.
+"""phi of a token of a bibliographic reference, as a practitioner would choose it: keys and their attributes.
 
 word      the word, its lower case, shape, prefixes and suffixes
--2 .. +2  the words around and their shapes; pairs with the next
-place     how far into the reference
-segment   the words, length and last mark of the stretch between marks of punctuation; those before, after
-story     which clues (a year, `In`, `Proc.`, `pp.`, ...) stand before and after; sentences so far
+-2 .. +2  the words around and their shapes; pairs with the next word
+place     how far into the reference the token is
+segment   the words, length and last mark of the text between two marks of punctuation; of this segment, the
+          one before and the one after
+story     the clues (a year, `In`, `Proc.`, `pp.`, ...) before and after; the number of sentences so far
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ AROUND = (-1, 1, -2, 2)
 AFFIXES = (1, 2, 3)
 LONGEST_SUFFIX = 4
 MARKS = frozenset('.,;:()[]"\u201c\u201d')
-# A longer stretch without a mark is no field of a reference, and is read by its first words.
+# A longer segment without a mark is not a field of a reference; only its first words are read.
 LONGEST_SEGMENT = 40
 
 _known_shape = lru_cache(maxsize=2**14)(word_shape)
 
 NOTHING = ""
 
-# By tenths of the reference, tokens from its start, and tokens from the start of the segment.
+# Keys by tenth of the reference, tokens from its start, and tokens from the start of the segment.
 POSITION = [
     [[f"all=place={place}\nstart={start}\nat={at}" for at in range(5)] for start in range(6)]
     for place in range(10)
@@ -38,13 +39,14 @@ POSITION = [
 
 
 def shape(word: str) -> str:
-    """The shape of a word, remembered unless it is long."""
+    """The shape of a word; cached unless the word is long."""
     return _known_shape(word) if len(word) <= LONGEST_KNOWN else word_shape(word)
 
 
 def reference_keys(x: Columns, columns: Sequence[str] = ()) -> list[list[str]]:
-    """The keys of each token, a column a kind; what tokens of a segment share is one key, and NOTHING stands
-    where a token has none of a kind.
+    """The keys of each token, one column per kind of key; NOTHING if a token has no key of that kind.
+
+    The attributes that all tokens of a segment share are one key.
 
     >>> reference_keys({"word": ["Mind", ",", "59"]})[2][:7]
     ['w=59', 'w-1=,', 'w+1', 'w-2=Mind', 'w+2', 'pair-1=, 59', '']
@@ -105,21 +107,21 @@ def reference_attributes(key: str) -> Sequence[str]:
 
 
 def _segments(words: Sequence[str]) -> list[tuple[int, int]]:
-    """Where stretches that end with a mark of punctuation start and end."""
+    """(start, end) of each segment; a segment ends with a mark of punctuation."""
     ends = [t + 1 for t, word in enumerate(words) if word in MARKS]
     edges = sorted({0, *ends, len(words)})
     return list(pairwise(edges))
 
 
 def _shifted(words: Sequence[str], k: int) -> list[str]:
-    """The key of the word at distance k, of each token."""
+    """The key of the word at distance k, for each token."""
     edge = [f"w{k:+}"] * min(abs(k), len(words))
     keys = [f"w{k:+}={word}" for word in words]
     return [*edge, *keys[: len(words) + k]] if k < 0 else [*keys[k:], *edge]
 
 
 def _positions(T: int, segments: Sequence[tuple[int, int]]) -> list[str]:
-    """How far into the reference, from its start, and from the start of the segment, as one key a token."""
+    """The position of each token in the reference and in its segment, as one key per token."""
     return [
         POSITION[t * 10 // T][t if t < 5 else 5][t - first if t < first + 4 else 4]
         for first, last in segments
@@ -128,7 +130,7 @@ def _positions(T: int, segments: Sequence[tuple[int, int]]) -> list[str]:
 
 
 def _arounds(words: Sequence[str], segments: Sequence[tuple[int, int]]) -> list[str]:
-    """What the tokens of each segment share, as one key: the segment itself, and those beside it."""
+    """The segment of each token and the segments beside it, as one key per token."""
     names = ["\t".join(words[a : min(b, a + LONGEST_SEGMENT)]) for a, b in segments]
     keys: list[str] = []
     for s, (first, last) in enumerate(segments):
@@ -143,7 +145,7 @@ def _arounds(words: Sequence[str], segments: Sequence[tuple[int, int]]) -> list[
 
 
 def _stories(words: Sequence[str]) -> list[str]:
-    """Which clues stand before and after each token, and how many sentences ended, as one key."""
+    """The clues before and after each token, and the number of sentences that ended, as one key per token."""
     clues = [clue(word) for word in words]
     before, after = _told("before", clues), _told("after", clues[::-1])[::-1]
     ends = (word == "." and len(one) > 1 for one, word in pairwise(words[:-1]))
@@ -153,7 +155,7 @@ def _stories(words: Sequence[str]) -> list[str]:
 
 
 def _told(slot: str, clues: Sequence[str]) -> list[str]:
-    """The keys of which clues stand before each token and, last, before the end."""
+    """The key of the clues before each token; the last key is that of all clues."""
     seen: set[str] = set()
     told = [f"{slot}="]
     for one in clues:

@@ -1,16 +1,16 @@
-"""phi of a token for linear models, as strings: by name, so that a model file says which it was trained with.
+"""Templates: phi of a token for linear models, as strings. A model file stores the name of its template.
 
 A token has keys, such as its word and its neighbours; a key stands for attributes, such as the affixes of
 that word. Weights belong to attributes. A key that was seen before costs one look-up, so scoring is fast.
 
-| template | what it reads |
+| template | attributes |
 |---|---|
-| text | words, affixes, shapes, neighbours: `text_features.py` |
+| text | words, affixes, shapes, neighbours: `_text.py` |
 | words | word identity alone: the paper's citation model |
-| reference | what a practitioner would read of a bibliographic reference: `reference_features.py` |
+| reference | the choice of a practitioner for bibliographic references: `_references.py` |
 
-All of them read context columns such as `pos` where these are named. These are the features of base models,
-not constraint features.
+All of them also read the context columns that the model names, such as `pos`. These are the features of base
+models, not constraint features.
 """
 
 from __future__ import annotations
@@ -28,14 +28,15 @@ AROUND = (-1, 1)
 
 
 class Template(NamedTuple):
-    """Keys of each token of an input, given the context columns to read; and the attributes of a key."""
+    """`keys` returns the keys of each token of an input, given the context columns to read; `attributes`
+    returns the attributes of a key."""
 
     keys: Callable[[Columns, Sequence[str]], list[list[str]]]
     attributes: Callable[[str], Sequence[str]]
 
 
 def word_keys(x: Columns, columns: Sequence[str] = ()) -> list[list[str]]:
-    """The word of each token, and of context columns its own value, its neighbours' and both together.
+    """The word of each token; and for each context column its value, its neighbours' values, and their pairs.
 
     >>> word_keys({"word": ["Mind", ","], "pos": ["NNP", ","]}, ["pos"])[1]
     ['w=,', 'pos=,', 'pos-1=NNP', 'pos-1,0=NNP ,']
@@ -54,7 +55,7 @@ def word_keys(x: Columns, columns: Sequence[str] = ()) -> list[list[str]]:
 
 
 def word_attributes(key: str) -> Sequence[str]:
-    """The key itself; and a bias beside each word."""
+    """The key itself; for a word, also a bias."""
     return ("bias", key) if key.startswith("w=") else (key,)
 
 
@@ -73,17 +74,17 @@ def template(name: str) -> Template:
 
 
 def attribute_rows(x: Columns, name: str, columns: Sequence[str] = ()) -> list[list[str]]:
-    """The attributes of each token, by a template."""
+    """The attributes of each token, by the template of that name."""
     checked_columns(x, columns)
     chosen = template(name)
     return [[a for key in row for a in chosen.attributes(key)] for row in chosen.keys(x, columns)]
 
 
 def checked_columns(x: Columns, columns: Sequence[str]) -> None:
-    """Refuses an input without a column that is to be read."""
+    """Raises `InvalidInput` if the input lacks one of the columns."""
     missing = [name for name in columns if name not in x]
     if missing:
         raise InvalidInput(
-            f"the model reads column {missing[0]!r}, found {', '.join(x)}; give that column or train without"
-            " it."
+            f"the model reads column {missing[0]!r}, but the input has {', '.join(x)}; add that column or"
+            " train without it."
         )

@@ -1,4 +1,4 @@
-"""phi of a token for linear models, as strings: word, affixes, shape, neighbours and context columns.
+"""phi of a token of running text, as strings: word, affixes, shape, neighbours and context columns.
 
 These are the features of the base model, not constraint features.
 """

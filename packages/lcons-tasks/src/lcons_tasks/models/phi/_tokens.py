@@ -1,7 +1,7 @@
 """Tokens as numbers: the word, its affixes, its shape and context columns, each with a vocabulary.
 
-Vocabularies are those of the training sentences; number 0 is whatever they do not hold. Words and affixes
-seen once count as unknown, so that the unknown gets trained.
+Vocabularies come from the training sentences; number 0 stands for every unknown value. Words and affixes that
+occur only once count as unknown, so that the vector of the unknown is trained.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SUFFIXES = (2, 3)
 
 @dataclass(frozen=True)
 class TokenIds:
-    """`words`, `suffixes` of two and of three letters, `shapes`, and the values of context columns."""
+    """Vocabularies: `words`, `suffixes` of two and three letters, `shapes`, and values of context columns."""
 
     words: tuple[str, ...]
     suffixes: tuple[tuple[str, ...], ...]
@@ -50,7 +50,7 @@ class TokenIds:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """How many numbers each field has, the unknown included."""
+        """The number of values of each field, the unknown included."""
         vocabularies = [self.words, *self.suffixes, self.shapes, *self.contexts.values()]
         return tuple(len(vocabulary) + 1 for vocabulary in vocabularies)
 
@@ -64,7 +64,7 @@ class TokenIds:
         return np.array(ids, dtype=np.int64).reshape(len(fields), len(words)).T
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """The vocabularies as plain data."""
         contexts = {name: list(values) for name, values in self.contexts.items()}
         suffixes = [list(values) for values in self.suffixes]
         return {
@@ -76,7 +76,7 @@ class TokenIds:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """The vocabularies that `to_dict` described."""
+        """The vocabularies that `to_dict` returned."""
         contexts = {name: read_names(values) for name, values in data["contexts"].items()}
         suffixes = tuple(map(read_names, data["suffixes"]))
         return cls(read_names(data["words"]), suffixes, read_names(data["shapes"]), contexts)
@@ -88,7 +88,7 @@ class TokenIds:
 
 
 def shape(word: str) -> str:
-    """The kinds of characters of a word, runs as one.
+    """The kinds of characters of a word; a run of one kind counts once.
 
     >>> shape("McDonald"), shape("U.S."), shape("3,500"), shape("don't")
     ('XxXx', 'X.X.', 'd,d', "x'x")
@@ -100,7 +100,8 @@ def shape(word: str) -> str:
 def _column(x: Columns, name: str) -> Sequence[str]:
     if name not in x:
         raise InvalidInput(
-            f"the model reads column {name!r}, found {', '.join(x)}; give that column or train without it."
+            f"the model reads column {name!r}, but the input has {', '.join(x)}; add that column or train"
+            " without it."
         )
     return x[name]
 

@@ -1,0 +1,36 @@
+"""Packages whose names are imported when they are first used.
+
+The names stand once, in the stub file `__init__.pyi` beside the package, which type checkers read, too.
+This is `lazy_loader.attach_stub` in a few lines, since lcons-core needs numpy alone.
+"""
+
+from __future__ import annotations
+
+from _ast import ImportFrom, PyCF_ONLY_AST  # `ast` itself is slow to import
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+Attached = tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]
+
+
+def attach_stub(package: str, filename: str) -> Attached:
+    """`__getattr__`, `__dir__` and `__all__` of a package, from the imports in its stub file."""
+    stub = f"{filename.rpartition('.')[0]}.pyi"
+    with open(stub, encoding="utf-8") as file:  # noqa: PTH123 (pathlib is slow to import)
+        tree: Any = compile(file.read(), stub, "exec", PyCF_ONLY_AST)
+    homes = {
+        alias.name: node.module or ""
+        for node in tree.body
+        if isinstance(node, ImportFrom)
+        for alias in node.names
+    }
+
+    def find(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = getattr(import_module(homes[name]), name)
+        setattr(import_module(package), name, value)
+        return value
+
+    return find, lambda: sorted(homes), sorted(homes)

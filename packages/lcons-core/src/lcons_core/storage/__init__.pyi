@@ -1,0 +1,13 @@
+from lcons_core._constraint import load as load
+from lcons_core._constraint import loads as loads
+from lcons_core._document import FORMAT as FORMAT
+from lcons_core._document import dumps as dumps
+from lcons_core._document import save as save
+from lcons_core._plain import canonical as canonical
+from lcons_core._plain import check_plain as check_plain
+from lcons_core._plain import digest as digest
+from lcons_core._plain import parse as parse
+from lcons_core._plain import pretty as pretty
+from lcons_core.storage._provenance import hash_psi as hash_psi
+from lcons_core.storage._provenance import record as record
+from lcons_core.storage._provenance import versions as versions

@@ -1,0 +1,31 @@
+from .apps import ConstrainedTagger, Extractor, load_constrained_tagger, load_extractor
+from .data import Sentence, read_columns
+from .diagnosis import Diagnosis, diagnose
+from .models import LinearSettings, load_tagger, train_bilstm, train_chain_svm, train_linear
+from .own_data import Learned, learn, read_data
+from .stats import Interval, chunk_f1, paired_bootstrap
+
+__version__: str
+
+__all__ = [
+    "ConstrainedTagger",
+    "Diagnosis",
+    "Extractor",
+    "Interval",
+    "Learned",
+    "LinearSettings",
+    "Sentence",
+    "__version__",
+    "chunk_f1",
+    "diagnose",
+    "learn",
+    "load_constrained_tagger",
+    "load_extractor",
+    "load_tagger",
+    "paired_bootstrap",
+    "read_columns",
+    "read_data",
+    "train_bilstm",
+    "train_chain_svm",
+    "train_linear",
+]

@@ -1,0 +1,26 @@
+from ._candidates import (
+    CandidateText,
+    entity_spans,
+    load_recogniser,
+    name_spans,
+    read_marks,
+    read_places,
+)
+from ._extractor import MOST_READ, Extractor, cut, load_extractor
+from ._tagger import ConstrainedTagger, chunked, load_constrained_tagger
+
+__all__ = [
+    "MOST_READ",
+    "CandidateText",
+    "ConstrainedTagger",
+    "Extractor",
+    "chunked",
+    "cut",
+    "entity_spans",
+    "load_constrained_tagger",
+    "load_extractor",
+    "load_recogniser",
+    "name_spans",
+    "read_marks",
+    "read_places",
+]

@@ -1,0 +1,118 @@
+"""A line chart as a small SVG that stands by itself: figures by a size, on a logarithmic scale.
+
+Readable in light and dark (it takes the page's colours), with a title and a description for those who do not
+see it, and a point's figures as its tooltip. Bars are intervals.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from lcons_tasks.report._document import Curve
+from lcons_tasks.report._templates import render
+
+WIDTH, HEIGHT = 680, 300
+LEFT, RIGHT, TOP, BOTTOM = 56, 20, 32, 46
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+DASHES = ("", "6 3", "2 3", "8 3 2 3", "1 4", "12 4")
+STEPS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
+# Legends stand in columns below.
+COLUMNS, LINE, LONGEST = 2, 19, 48
+# Between the names of two sizes.
+APART = 36.0
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of a line, and the ends of its interval."""
+
+    size: float
+    value: float
+    x: float
+    y: float
+    ends: tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line with its place in the legend."""
+
+    name: str
+    colour: str
+    dash: str
+    points: tuple[Point, ...]
+    x: float
+    y: float
+
+
+def to_svg(curve: Curve) -> str:
+    """The chart of a curve.
+
+    >>> chart = to_svg(Curve("Curve", "references", "accuracy", {"exact": {5: 60.0, 300: 90.0}}))
+    >>> chart.startswith("<svg") and "exact" in chart
+    True
+    """
+    sizes = sorted({size for points in curve.lines.values() for size in points})
+    bands = [bound for own in curve.bands.values() for band in own.values() for bound in band]
+    values = [value for points in curve.lines.values() for value in points.values()] + bands
+    low, high, ticks = _scale(min(values), max(values))
+    width, height = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
+    first, last = math.log(sizes[0]), math.log(sizes[-1])
+
+    def x(size: float) -> float:
+        return LEFT + width * ((math.log(size) - first) / (last - first) if last > first else 0.5)
+
+    def y(value: float) -> float:
+        return TOP + height * (high - value) / (high - low)
+
+    lines = []
+    for i, (name, points) in enumerate(curve.lines.items()):
+        own: Mapping[float, tuple[float, float]] = curve.bands.get(name, {})
+        made = [
+            Point(size, value, x(size), y(value), (y(own[size][0]), y(own[size][1])) if size in own else None)
+            for size, value in sorted(points.items())
+        ]
+        at = LEFT + (i % COLUMNS) * width / COLUMNS, HEIGHT + LINE * (i // COLUMNS) + 8
+        lines.append(Line(name, COLOURS[i % len(COLOURS)], DASHES[i % len(DASHES)], tuple(made), *at))
+    return render(
+        "chart.svg",
+        curve=curve,
+        lines=lines,
+        ticks=[(tick, y(tick)) for tick in ticks],
+        sizes=_apart([(size, x(size)) for size in sizes]),
+        said=_described(curve),
+        width=WIDTH,
+        height=HEIGHT + LINE * math.ceil(len(lines) / COLUMNS),
+        bottom=HEIGHT,
+        left=LEFT,
+        right=WIDTH - RIGHT,
+        middle=(LEFT + width / 2, TOP + height / 2),
+        longest=LONGEST,
+    )
+
+
+def _scale(low: float, high: float) -> tuple[float, float, list[float]]:
+    """Round bounds around the figures, and the ticks between."""
+    step = next((step for step in STEPS if (high - low) / step <= 8), (high - low) / 8)
+    first, last = math.floor(low / step), math.ceil(high / step)
+    last = max(last, first + 1)
+    return first * step, last * step, [i * step for i in range(first, last + 1)]
+
+
+def _apart(sizes: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The sizes that have room for their names, the last before others."""
+    kept: list[tuple[float, float]] = []
+    for size, x in reversed(sizes):
+        if not kept or kept[-1][1] - x >= APART:
+            kept.append((size, x))
+    return kept[::-1]
+
+
+def _described(curve: Curve) -> str:
+    said = [
+        f"{name}: " + ", ".join(f"{size:g} {curve.across} {value:.1f}" for size, value in sorted(own.items()))
+        for name, own in curve.lines.items()
+    ]
+    return "; ".join(said)

@@ -1,0 +1,191 @@
+"""The coefficients of a constraint: of single hidden units, coloured, and the inequalities of Theorem 1.
+
+Theorem 1 has a row for every set S of hidden units, with coefficients -sum_{k in S} w_k and bias
+1 - sum_{k in S} b_k. The heat map has the rows of the single units, of which all others are made: below zero
+pushes towards forbidden, above it towards allowed. The numbers stand in the cells, so it is a text table.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lcons_core import (
+    LearnedConstraint,
+    LinearInequalities,
+    SimplifiedRows,
+    estimate_rows,
+    simplify,
+    to_inequalities,
+)
+from lcons_core._arithmetic import Floats, many
+from lcons_core._network import RectifierNetwork
+from lcons_core._space import FeatureSpace
+from lcons_tasks.report._document import Table
+
+LEVELS = 5
+MOST_VALUES = 60
+# With more units than this, cells have room for one digit only.
+WIDE = 12
+MOST_ROWS = 2**12
+LISTED = 15
+KEPT = 8
+TERMS = 10
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """A block of psi: (class, number) of each value and unit."""
+
+    name: str
+    units: int
+    rows: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+
+
+@dataclass(frozen=True)
+class InequalitiesView:
+    """How many rows there are, the percentage that simplification leaves, and the rows where they are few."""
+
+    said: str
+    share: float | None = None
+    table: Table | None = None
+
+
+def level(value: float, largest: float) -> str:
+    """The class of a cell: `a1` to `a5` towards allowed, `f1` to `f5` towards forbidden, nothing at zero.
+
+    >>> level(-2.0, 2.0), level(0.1, 2.0), level(0.0, 2.0)
+    ('f5', 'a1', '')
+    """
+    if not value or not largest:
+        return ""
+    steps = max(1, math.ceil(LEVELS * min(abs(value) / largest, 1.0) - 1e-9))
+    return f"{'a' if value > 0 else 'f'}{steps}"
+
+
+def heat_maps(constraint: LearnedConstraint) -> tuple[list[HeatMap], list[str]]:
+    """A heat map per block of psi, and one for the biases; and what is left out."""
+    maps: list[HeatMap] = []
+    notes: list[str] = []
+    parts = constraint.network.parts
+    for number, part in enumerate(parts, 1):
+        _add_part(constraint.space, part, f"part {number}, " if len(parts) > 1 else "", maps, notes)
+    return maps, notes
+
+
+def _add_part(
+    space: FeatureSpace, part: RectifierNetwork, name: str, maps: list[HeatMap], notes: list[str]
+) -> None:
+    largest = float(max(np.abs(part.W).max(), np.abs(1.0 - part.b).max()))
+    digits = 2 if part.K <= WIDE else 1
+
+    def cells(values: Floats) -> tuple[tuple[str, str], ...]:
+        return tuple(
+            (level(float(v), largest), f"{v:.{digits}f}".replace("-", "\N{MINUS SIGN}")) for v in values
+        )
+
+    first = 0
+    for block in space.blocks:
+        own: Floats = 0.0 - part.W[:, first : first + len(block.values)].T
+        first += len(block.values)
+        kept = _largest(own)
+        if len(kept) < len(own):
+            notes.append(
+                f"Of {len(own):,} values of {block.name}, the {len(kept)} with the largest coefficients are"
+                " shown."
+            )
+        rows = tuple((block.values[v], cells(own[v])) for v in kept)
+        maps.append(HeatMap(f"{name}{block.name}", part.K, rows))
+    maps.append(HeatMap(f"{name}bias", part.K, (("bias", cells(1.0 - part.b)),)))
+
+
+def _largest(coefficients: Floats) -> Sequence[int]:
+    """The values to show, in their order: all, or those with the largest coefficients."""
+    if len(coefficients) <= MOST_VALUES:
+        return range(len(coefficients))
+    size = np.abs(coefficients).max(1)
+    return sorted(np.argsort(-size, kind="stable")[:MOST_VALUES].tolist())
+
+
+def inequalities_view(constraint: LearnedConstraint) -> InequalitiesView:
+    """How many rows there are before and after simplification, and the rows, where they are few."""
+    total = estimate_rows(constraint.network).rows
+    if total >= MOST_ROWS:
+        return InequalitiesView(
+            f"{many(total)} inequalities (K = {constraint.network.K}), too many to list or simplify; the"
+            f" lifted form says the same in {constraint.network.K + len(constraint.network.parts):,} rows"
+            f" with {constraint.network.K:,} more variables."
+        )
+    rows = to_inequalities(constraint.network)
+    simple = simplify(constraint)
+    return InequalitiesView(
+        _counts(simple, total), 100 * len(simple) / total, _listed(constraint.space, rows, simple)
+    )
+
+
+def _counts(simple: SimplifiedRows, total: int) -> str:
+    why = [f"{n:,} {reason}" for reason, n in simple.counts().items() if n]
+    kind = "no fewer would do" if simple.minimal else "sound, perhaps not the fewest"
+    said = f"{total:,} before, {len(simple):,} after simplification ({kind})."
+    if why:
+        said += f" Left out: {', '.join(why)}."
+    if simple.rounded:
+        said += " The rows are rounded to float64."
+    return said
+
+
+def _listed(space: FeatureSpace, rows: LinearInequalities, simple: SimplifiedRows) -> Table:
+    reasons = {
+        one.row: str(one.reason) + ("" if one.by is None else f" by {one.by + 1}") for one in simple.dropped
+    }
+    kept = simple.kept.tolist()
+    whole = len(rows) <= LISTED
+    shown = list(range(len(rows))) if whole else kept[:KEPT]
+    body = tuple(
+        (
+            str(m + 1),
+            _units(rows, m),
+            inequality(space, rows.coefficients[m], float(rows.bias[m])),
+            reasons.get(m, "kept"),
+        )
+        for m in shown
+    )
+    caption = (
+        "Inequalities" if whole else f"The first {len(shown)} of {len(kept):,} inequalities that are kept"
+    )
+    return Table(caption, ("row", "units S", "inequality", "simplified"), body)
+
+
+def _units(rows: LinearInequalities, m: int) -> str:
+    if rows.subsets is None:
+        return ""
+    return ", ".join(str(k + 1) for k in np.flatnonzero(rows.subsets[m]).tolist())
+
+
+def inequality(space: FeatureSpace, coefficients: Floats, bias: float, terms: int = TERMS) -> str:
+    """A row with names, the largest terms where there are many.
+
+    >>> from lcons_core._space import one_hot
+    >>> inequality(FeatureSpace([one_hot("source", ["Person", "Place"])]), np.array([0.0, 2.0]), 1.5)
+    '2.00 [source Place] + 1.50 ≥ 0'
+    """
+    order = np.argsort(-np.abs(coefficients), kind="stable")
+    there = [j for j in order.tolist() if coefficients[j]]
+    shown = sorted(there[:terms])
+    parts = [f"{_number(coefficients[j])} [{' '.join(space.columns[j])}]" for j in shown]
+    if len(there) > len(shown):
+        parts.append(f"+ … ({len(there) - len(shown)} smaller terms)")
+    parts.append(f"{_number(bias)} ≥ 0")
+    return " ".join(parts).removeprefix("+ ").replace("\N{MINUS SIGN} ", "\N{MINUS SIGN}", _leading(parts))
+
+
+def _leading(parts: list[str]) -> int:
+    """1 where the first term is negative: its sign stands close to it."""
+    return int(parts[0].startswith("\N{MINUS SIGN}"))
+
+
+def _number(value: float) -> str:
+    return f"{'-' if value < 0 else '+'} {abs(value):.2f}".replace("-", "\N{MINUS SIGN}")

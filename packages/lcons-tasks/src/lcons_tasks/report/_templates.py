@@ -1,0 +1,94 @@
+"""The templates of the page. Every text is escaped where it enters: no code marks text as safe but `svg`.
+
+page.html     the whole page: head, overview, runs side by side, one run after another
+blocks.html   a block of a document, and the views that are made of constraints and sentences
+chart.svg     a line chart
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from lcons_tasks.report._document import Figure, TableCell
+from lcons_tasks.report._markdown import cell_text, paper_note
+from lcons_tasks.stats import Interval
+
+# What HTML cannot hold, even escaped.
+_UNPRINTABLE = dict.fromkeys((*range(9), 11, *range(14, 32), 127), "\N{REPLACEMENT CHARACTER}")
+_NUMBER = re.compile(r"[+-]?\d[\d.,]*%?( [±(\[] ?[\d.,+ -]+[)\]]?)?")
+_INLINE = re.compile(r"`([^`]+)`|\*\*([^*]+)\*\*")
+
+
+@cache
+def environment() -> Environment:
+    """Where templates come from, with what they may call."""
+    found = Environment(
+        loader=PackageLoader("lcons_tasks.report"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+        finalize=_printable,
+    )
+    found.filters |= {"kind": lambda value: type(value).__name__, "inline": inline, "cell": cell_text}
+    found.filters |= {"minus": lambda text: str(text).replace("-", "\N{MINUS SIGN}")}
+    found.tests |= {"number": is_number}
+    found.globals |= {"paper_note": paper_note, "best_of": best_of}
+    return found
+
+
+def render(name: str, **values: Any) -> str:
+    """A template, filled in."""
+    return environment().get_template(name).render(**values)
+
+
+def svg(source: str) -> Markup:
+    """An SVG that `chart.svg` made, as a part of a page."""
+    return Markup(source)
+
+
+def asset(name: str) -> str:
+    """A file beside the templates, as it is."""
+    source, _, _ = environment().loader.get_source(environment(), name)  # type: ignore[union-attr]
+    return source
+
+
+def _printable(value: Any) -> Any:
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return value.translate(_UNPRINTABLE)
+    return value
+
+
+def inline(text: str) -> Iterator[tuple[str, str]]:
+    """(element, text) of the parts of a text.
+
+    >>> list(inline("a `<b>` and **c**"))
+    [('', 'a '), ('code', '<b>'), ('', ' and '), ('strong', 'c'), ('', '')]
+    """
+    at = 0
+    for match in _INLINE.finditer(text):
+        yield "", text[at : match.start()]
+        yield ("code", match[1]) if match[1] else ("strong", match[2])
+        at = match.end()
+    yield "", text[at:]
+
+
+def is_number(cell: TableCell) -> bool:
+    """Whether a cell is a number, which stands to the right; text may be one.
+
+    >>> is_number(3), is_number("86.5 ± 0.7"), is_number("5 of 5"), is_number("")
+    (True, True, False, False)
+    """
+    return isinstance(cell, int | float | Figure | Interval) or bool(_NUMBER.fullmatch(cell or ""))
+
+
+def best_of(rows: tuple[tuple[TableCell, ...], ...], column: int) -> float | None:
+    """The largest mean of a column; None where there are not several."""
+    means = [row[column].mean for row in rows if isinstance(row[column], Figure)]  # type: ignore[union-attr]
+    return max(means) if len(means) > 1 else None
