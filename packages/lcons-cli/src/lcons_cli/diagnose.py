@@ -20,7 +20,7 @@ from lcons_cli.progress import Progress, waiting, working
 
 if TYPE_CHECKING:
     from lcons_core import LearnedConstraint
-    from lcons_tasks.diagnosis._given import Predictions
+    from lcons_tasks.diagnosis import Predictions
     from lcons_tasks.own_data import Data
 
 
@@ -112,8 +112,7 @@ def diagnose(
     """
     if sum(given is not None for given in (model, scores, predictions)) > 1:
         raise click.UsageError("use one of --model, --scores and --predictions, not several.")
-    from lcons_core import load
-    from lcons_core._errors import InvalidInput
+    from lcons_core import InvalidInput, load
     from lcons_tasks import diagnosis
 
     if held_out is not None and Path(held_out).resolve() == Path(train).resolve():
@@ -173,9 +172,9 @@ def _answers(
     say: Say,
 ) -> tuple[Predictions | None, tuple[str, ...]]:
     """(answers, warnings): the answers of the model, the scores or the predictions in one of the files."""
-    from lcons_core._errors import InvalidInput
+    from lcons_core import InvalidInput
     from lcons_tasks.diagnosis import predict, read_predictions, read_scores
-    from lcons_tasks.models._tagger import load_tagger
+    from lcons_tasks.models import load_tagger
     from lcons_tasks.own_data import Structures
 
     model, scores, predictions = files
@@ -200,8 +199,8 @@ def _answers(
 
 def _words(columns: str | None) -> int:
     """The column of words in `--columns`; the first column if it names members of JSON lines."""
-    from lcons_core._errors import InvalidInput
-    from lcons_tasks.data._stream import column_layout
+    from lcons_core import InvalidInput
+    from lcons_tasks.data import column_layout
 
     try:
         words = 1 if columns is None else column_layout(columns).words
@@ -212,7 +211,7 @@ def _words(columns: str | None) -> int:
 
 def _doubts(constraint: LearnedConstraint, labels: tuple[str, ...], file: str) -> tuple[str, ...]:
     """A warning if the scores have labels that the constraint does not have."""
-    from lcons_core._errors import InvalidInput
+    from lcons_core import InvalidInput
 
     known = constraint.labels or labels
     unknown = [label for label in labels if label not in known]

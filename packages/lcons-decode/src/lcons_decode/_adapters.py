@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core._errors import InvalidInput
+from lcons_core import InvalidInput
 from lcons_decode._scores import ChainScores
 
 

@@ -20,11 +20,14 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core._arithmetic import Floats
-from lcons_core._constraint import LearnedConstraint
-from lcons_core._errors import InvalidInput
-from lcons_core._inequalities import LinearInequalities
-from lcons_core._network import Conjunction, RectifierNetwork
+from lcons_core import (
+    Conjunction,
+    Floats,
+    InvalidInput,
+    LearnedConstraint,
+    LinearInequalities,
+    RectifierNetwork,
+)
 from lcons_core.features import START, STOP, NgramLabels, Scope, SequenceFeature
 from lcons_core.reason import Box, forbid_boxes
 

@@ -32,10 +32,8 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core._constraint import LearnedConstraint
-from lcons_core._errors import InvalidInput
-from lcons_core.features import Tuples
-from lcons_core.features._protocol import checked_names
+from lcons_core import InvalidInput, LearnedConstraint
+from lcons_core.features import Tuples, checked_names
 from lcons_decode._constraints import MEMBERS, Hard
 from lcons_decode._result import RelationDecoding, Status
 from lcons_decode._scores import Floats, Ints, RelationScores

@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core._errors import InvalidInput
-from lcons_core.features._protocol import checked_names
+from lcons_core import InvalidInput
+from lcons_core.features import checked_names
 from lcons_decode.kernels._arrays import Floats as Floats
 from lcons_decode.kernels._arrays import Ints as Ints
 

@@ -21,7 +21,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from lcons_core._errors import InvalidInput
+from lcons_core import InvalidInput
 from lcons_decode._constraints import Constraint
 from lcons_decode._result import Decoding, Status
 from lcons_decode._scores import ChainBatch, ChainScores, Sequences, X

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import product
 
-from lcons_core._errors import TooLarge
+from lcons_core import TooLarge
 from lcons_decode._constraints import Constraint
 from lcons_decode._result import Decoding, Status
 from lcons_decode._scores import ChainScores, X, checked_scores

@@ -24,7 +24,7 @@ from itertools import islice
 
 import numpy as np
 
-from lcons_core._errors import InvalidInput
+from lcons_core import InvalidInput
 from lcons_decode._constraints import Constraint
 from lcons_decode._result import Decoding, Status
 from lcons_decode._scores import ChainBatch, ChainScores, Floats, Ints, Sequences, X, checked_scores

@@ -22,10 +22,7 @@ from itertools import chain
 
 import numpy as np
 
-from lcons_core._constraint import LearnedConstraint
-from lcons_core._errors import InvalidInput, TooLarge
-from lcons_core._instance import Instance
-from lcons_core._masks import compile_masks
+from lcons_core import Instance, InvalidInput, LearnedConstraint, TooLarge, compile_masks
 from lcons_core.features import NgramContext, SequenceFeature
 from lcons_decode.kernels import Floats, Ints, Small, backend, share_rows
 

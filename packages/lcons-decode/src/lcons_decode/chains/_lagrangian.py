@@ -23,8 +23,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from lcons_core import most_violated
-from lcons_core._errors import InvalidInput, Unsupported
+from lcons_core import InvalidInput, Unsupported, most_violated
 from lcons_core.features import Counts
 from lcons_decode._constraints import Constraint
 from lcons_decode._result import Decoding, Status

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lcons_core._errors import InvalidInput
+from lcons_core import InvalidInput
 from lcons_decode._constraints import Constraint
 from lcons_decode._scores import ChainBatch, ChainScores, Floats, X, checked_scores
 from lcons_decode.chains._windows import ChainConstraints, lay_out

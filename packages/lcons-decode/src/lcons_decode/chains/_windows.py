@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core._errors import InvalidInput, TooLarge
-from lcons_core._instance import Instance
+from lcons_core import Instance, InvalidInput, TooLarge
 from lcons_decode._constraints import Constraint, ConstraintSet, Soft
 from lcons_decode._result import Violation
 from lcons_decode._scores import ChainBatch, Columns, X
@@ -104,7 +103,7 @@ def _penalty(uses: Iterable[Soft], y: Sequence[str], x: X) -> float:
     for use in uses:
         feature = use.constraint.feature
         assert feature is not None
-        margins = np.atleast_1d(use.constraint.margin(feature.psi(instance)))
+        margins = use.constraint.margin(feature.psi(instance))
         total -= use.weight * float(np.logaddexp(0.0, -margins).sum())
     return total
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from lcons_core import load
-from lcons_core._errors import InvalidInput
+from lcons_core import InvalidInput, load
 from lcons_decode._constraints import Hard, Soft
 
 

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core._errors import InvalidInput, LconsError
-from lcons_core._instance import WORD
+from lcons_core import WORD, InvalidInput, LconsError
 from lcons_decode._scores import WORDS, ChainScores, Scored
 
 MODEL = ("transition", "start", "stop")

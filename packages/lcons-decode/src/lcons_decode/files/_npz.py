@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core._errors import InvalidInput, LconsError
+from lcons_core import InvalidInput, LconsError
 from lcons_decode._scores import Scored
 from lcons_decode.files._model import MODEL, ScoreModel, agreed, label_names, string_columns
 

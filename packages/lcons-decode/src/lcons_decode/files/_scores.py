@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
-from lcons_core._errors import InvalidInput, LconsError
+from lcons_core import InvalidInput, LconsError
 from lcons_decode._scores import Scored
 from lcons_decode.files._model import MODEL, ScoreModel, agreed, label_names, string_columns
 from lcons_decode.files._npz import NpzScores

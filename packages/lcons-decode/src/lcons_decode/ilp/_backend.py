@@ -16,7 +16,7 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from lcons_core._errors import InvalidInput, LconsError, MissingExtra
+from lcons_core import InvalidInput, LconsError, MissingExtra
 from lcons_decode.ilp._program import Name, Program, Row, Sense, Type, holds
 
 TOLERANCE = 1e-9

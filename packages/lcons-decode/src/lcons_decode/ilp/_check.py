@@ -22,9 +22,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from lcons_core._arithmetic import Floats
-from lcons_core._errors import LconsError
-from lcons_core._psi import SparsePsi
+from lcons_core import Floats, LconsError, SparsePsi
 from lcons_decode.ilp._forms import Grounded
 from lcons_decode.ilp._program import Name, Program, Row, Sense, Type, Values, holds
 
@@ -92,7 +90,7 @@ def check(program: Program, constraints: Sequence[Grounded], values: Values) -> 
 
 def verdicts(grounded: Grounded, psi: Floats) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """(N,) the network's verdict on every psi row."""
-    return np.asarray(grounded.network.accepts(psi), dtype=np.bool_) if len(psi) else np.ones(0, np.bool_)
+    return grounded.network.accepts(psi) if len(psi) else np.ones(0, np.bool_)
 
 
 def dense_psi(grounded: Grounded, values: Values) -> Floats:

@@ -21,14 +21,19 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import OnProgress
-from lcons_core._arithmetic import Floats
-from lcons_core._blocks import OTHER, Block, Kind
-from lcons_core._constraint import LearnedConstraint
-from lcons_core._errors import InvalidInput
-from lcons_core._space import FeatureSpace
-from lcons_core._tables import Form, read_form
-from lcons_core.reason._simplify import simplify
+from lcons_core import (
+    OTHER,
+    Block,
+    FeatureSpace,
+    Floats,
+    Form,
+    InvalidInput,
+    Kind,
+    LearnedConstraint,
+    OnProgress,
+    read_form,
+)
+from lcons_core.reason import simplify
 from lcons_decode.ilp._forms import MAX_TERMS, Expression, Grounded, PsiRow, affine, with_constraints
 from lcons_decode.ilp._program import Name, Program, Row, Sense, Type, Values, Variable, holds
 

@@ -13,9 +13,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
-from lcons_core._constraint import LearnedConstraint
-from lcons_core._errors import InvalidInput, LconsError
-from lcons_core._instance import Instance
+from lcons_core import Instance, InvalidInput, LconsError, LearnedConstraint
 from lcons_core.features import Tuples
 from lcons_decode._constraints import MEMBERS, Hard
 from lcons_decode._result import Decoding, RelationDecoding

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lcons_core._errors import DamagedFile, InvalidInput
+from lcons_core import DamagedFile, InvalidInput
 from lcons_decode.ilp._linear_model import Column, Model, read_lp, read_mps, write_lp, write_mps
 from lcons_decode.ilp._program import Name, Program, Row, Type, Variable
 

@@ -20,11 +20,17 @@ from enum import StrEnum
 
 import numpy as np
 
-from lcons_core import LinearInequalities, estimate_rows, most_violated, to_inequalities
-from lcons_core._errors import InvalidInput, TooLarge
-from lcons_core._network import Network
-from lcons_core._psi import Psi
-from lcons_core._types import Floats
+from lcons_core import (
+    Floats,
+    InvalidInput,
+    LinearInequalities,
+    Network,
+    Psi,
+    TooLarge,
+    estimate_rows,
+    most_violated,
+    to_inequalities,
+)
 from lcons_decode.ilp._program import Name, Program, Row, Sense, Type, Values, Variable
 
 MAX_TERMS = 2_000_000

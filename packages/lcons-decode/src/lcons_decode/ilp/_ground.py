@@ -21,11 +21,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from lcons_core._constraint import LearnedConstraint
-from lcons_core._errors import InvalidInput, TooLarge, Unsupported
-from lcons_core._instance import Instance
-from lcons_core._network import Network
-from lcons_core._psi import Psi
+from lcons_core import Instance, InvalidInput, LearnedConstraint, Network, Psi, TooLarge, Unsupported
 from lcons_core.features import ConstraintFeature, GroundedRow, Scope, Tuples
 from lcons_decode._constraints import Hard, Soft
 from lcons_decode.ilp._forms import MAX_TERMS, Expression, Grounded, PsiRow

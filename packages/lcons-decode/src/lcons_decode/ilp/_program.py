@@ -25,7 +25,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
-from lcons_core._errors import InvalidInput
+from lcons_core import InvalidInput
 
 Name = Hashable
 Values = Mapping[Name, float]

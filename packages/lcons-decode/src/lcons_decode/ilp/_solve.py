@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core._errors import LconsError
+from lcons_core import LconsError
 from lcons_decode._result import Status, Violation
 from lcons_decode.ilp._backend import Answer, Found, MipModel, Solver, read_solver
 from lcons_decode.ilp._check import Check, check, find_clash, no_good, rounded

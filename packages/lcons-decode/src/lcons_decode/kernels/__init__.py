@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from types import ModuleType
 from typing import TypeVar
 
-from lcons_core._errors import InvalidInput
+from lcons_core import InvalidInput
 from lcons_decode.kernels._arrays import Chain, Floats, How, Ints, Layout, Lists, Small, Units
 
 __all__ = [

@@ -18,9 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lcons_core import Instance, LearnedConstraint
-from lcons_core._arithmetic import Floats
-from lcons_core._errors import InvalidInput, LconsError, Unsupported
+from lcons_core import Floats, Instance, InvalidInput, LconsError, LearnedConstraint, Unsupported
 from lcons_core.learn import NEGATIVES, usual_negatives
 from lcons_tasks.diagnosis._coverage import coverage
 from lcons_tasks.diagnosis._diagnosis import Diagnosis, Score

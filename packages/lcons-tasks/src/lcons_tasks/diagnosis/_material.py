@@ -13,8 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from lcons_core import FeatureSpace, Instance, LabelledExamples, PsiRows, SparsePsi
-from lcons_core._errors import InvalidInput
+from lcons_core import FeatureSpace, Instance, InvalidInput, LabelledExamples, PsiRows, SparsePsi
 from lcons_core.features import ConstraintFeature, Scope
 from lcons_core.learn import NegativeSource, flipped, fold, negative_source, positives_of, unseen
 from lcons_tasks.diagnosis._samples import (

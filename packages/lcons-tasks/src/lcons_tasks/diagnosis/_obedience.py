@@ -18,9 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import Instance, PsiRows
-from lcons_core._arithmetic import Floats
-from lcons_core._psi import Ints
+from lcons_core import Floats, Instance, Ints, PsiRows
 from lcons_core.features import ConstraintFeature, SequenceFeature, Tuples
 from lcons_tasks.diagnosis._material import parts_of
 from lcons_tasks.diagnosis._references import Reference, by_unit

@@ -9,10 +9,8 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from lcons_core._errors import InvalidInput, LconsError
-from lcons_core._instance import WORD, Instance
-from lcons_decode import viterbi_batch
-from lcons_decode._stream import decode_scored
+from lcons_core import WORD, Instance, InvalidInput, LconsError
+from lcons_decode import decode_scored, viterbi_batch
 from lcons_decode.files import read_scored
 from lcons_tasks.data import Sentence, read_columns
 from lcons_tasks.diagnosis._given import Predictions

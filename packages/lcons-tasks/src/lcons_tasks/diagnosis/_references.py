@@ -17,8 +17,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from lcons_core import ConstraintLearner, LabelledExamples, PsiRows, SparsePsi
-from lcons_core._arithmetic import Floats
+from lcons_core import ConstraintLearner, Floats, LabelledExamples, PsiRows, SparsePsi
 from lcons_core.features import Scope
 from lcons_core.learn import Progress
 from lcons_tasks.diagnosis._samples import Bools, Material, Sample

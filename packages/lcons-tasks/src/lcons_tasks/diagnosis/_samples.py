@@ -26,8 +26,7 @@ from typing import Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core import FeatureSpace, Instance, LabelledExamples, PsiRows, SparsePsi
-from lcons_core._types import Ints
+from lcons_core import FeatureSpace, Instance, Ints, LabelledExamples, PsiRows, SparsePsi
 from lcons_core.features import ConstraintFeature, Scope, SequenceFeature
 from lcons_core.learn import (
     MAX_NEGATIVES,

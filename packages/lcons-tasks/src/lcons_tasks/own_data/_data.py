@@ -15,10 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core._arithmetic import Floats
-from lcons_core._errors import InvalidInput
-from lcons_core._instance import Instance
-from lcons_core._psi import Ints
+from lcons_core import Floats, Instance, Ints, InvalidInput
 
 HELD_OUT = 0.2
 ALL, FIRST, LAST = "all", "first", "last"

@@ -14,12 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core import FeatureSpace, LabelledExamples, PsiRows, Recipe, SparsePsi
-from lcons_core._errors import InvalidInput
-from lcons_core._instance import WORD
-from lcons_core._types import Ints
-from lcons_core.features import ConstraintFeature, NgramContext, SequenceFeature
-from lcons_core.features._ngrams import is_punctuation
+from lcons_core import WORD, FeatureSpace, Ints, InvalidInput, LabelledExamples, PsiRows, Recipe, SparsePsi
+from lcons_core.features import ConstraintFeature, NgramContext, SequenceFeature, is_punctuation
 from lcons_core.learn import FEATURES, OFTEN, UNSEEN, flipped, fold, unseen
 from lcons_tasks.data._stream import POS
 from lcons_tasks.own_data._data import PsiTable, Structures

@@ -10,8 +10,7 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from lcons_core._errors import InvalidInput
-from lcons_core._instance import WORD
+from lcons_core import WORD, InvalidInput
 from lcons_tasks.data import Columns, MalformedCorpus, read_columns
 from lcons_tasks.data._lines import malformed, numbered_lines, unreadable
 from lcons_tasks.data._stream import POS, column_layout

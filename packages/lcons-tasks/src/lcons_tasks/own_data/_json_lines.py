@@ -13,8 +13,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from lcons_core._errors import InvalidInput, LconsError
-from lcons_core._instance import WORD, Instance
+from lcons_core import WORD, Instance, InvalidInput, LconsError
 from lcons_core.storage import parse
 from lcons_tasks.data._lines import malformed, numbered_lines
 from lcons_tasks.own_data._data import Structures

@@ -16,8 +16,17 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import Explanation, LabelledExamples, LearnedConstraint, PsiRows, Recipe, SparsePsi, explain
-from lcons_core._errors import InvalidInput, LconsError
+from lcons_core import (
+    Explanation,
+    InvalidInput,
+    LabelledExamples,
+    LconsError,
+    LearnedConstraint,
+    PsiRows,
+    Recipe,
+    SparsePsi,
+    explain,
+)
 from lcons_core.learn import DOUBLED, UNSEEN, Before, Progress, fold
 from lcons_tasks.own_data._data import Data, PsiTable, Structures
 from lcons_tasks.own_data._examples import (

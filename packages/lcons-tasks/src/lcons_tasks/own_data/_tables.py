@@ -25,10 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core._arithmetic import Floats
-from lcons_core._blocks import Block, binary, count, one_hot
-from lcons_core._errors import InvalidInput
-from lcons_core._space import FeatureSpace
+from lcons_core import Block, FeatureSpace, Floats, InvalidInput, binary, count, one_hot
 from lcons_tasks.data._lines import MalformedCorpus, malformed, quoted, unreadable
 from lcons_tasks.own_data._data import PsiTable
 

@@ -9,8 +9,7 @@ from collections.abc import Collection, Hashable
 from dataclasses import dataclass
 from typing import Any
 
-from lcons_core._errors import InvalidInput
-from lcons_core._instance import WORD, Instance
+from lcons_core import WORD, Instance, InvalidInput
 from lcons_core.features import ConstraintFeature, NgramContext
 from lcons_core.learn import OFTEN
 from lcons_tasks.own_data._data import Data, Structures
