@@ -164,7 +164,7 @@ def test_tuples_beside_sequences_are_refused():
         diagnose(pairs(), TRAIN, rows(1, 20))
     with pytest.raises(InvalidInput, match="expected predictions for 60 held-out structures, found 2"):
         diagnose(pairs(), TRAIN, HELD_OUT, [(), ()])
-    with pytest.raises(InvalidInput, match="expected predictions that the constraint says something about"):
+    with pytest.raises(InvalidInput, match="expected predictions that the constraint can judge"):
         diagnose(pairs(), TRAIN, HELD_OUT, [()] * 60)
     with pytest.raises(
         InvalidInput, match="expected negatives that fit the feature 'tuples', found 'relabel'"
