@@ -12,10 +12,10 @@ from lcons_core._errors import InvalidInput, Unsupported
 from lcons_core.features import Counts, Existence, NgramContext, NgramLabels, Tuples
 from lcons_tasks.data import Sentence
 from lcons_tasks.diagnosis import diagnose, predict
+from lcons_tasks.diagnosis._diagnosis import conclude
 from lcons_tasks.diagnosis._material import StructureMaterial, shuffled_labels
 from lcons_tasks.diagnosis._obedience import Obedience
 from lcons_tasks.diagnosis._references import column_ranges, seen_in_training
-from lcons_tasks.diagnosis._verdicts import conclude
 from lcons_tasks.models._linear_crf import train_linear
 from lcons_tasks.stats import Estimate, Resampler
 

@@ -21,11 +21,10 @@ import numpy as np
 from lcons_core import Floats, Instance, InvalidInput, LconsError, LearnedConstraint, Unsupported
 from lcons_core.learn import NEGATIVES, usual_negatives
 from lcons_tasks.diagnosis._coverage import coverage
-from lcons_tasks.diagnosis._diagnosis import Diagnosis, Score
+from lcons_tasks.diagnosis._diagnosis import Diagnosis, Score, conclude
 from lcons_tasks.diagnosis._given import Examples, Given, Predictions, given_structures, given_tables
 from lcons_tasks.diagnosis._obedience import obedience
 from lcons_tasks.diagnosis._references import SHUFFLES, Reference, World, chance, measure
-from lcons_tasks.diagnosis._verdicts import conclude
 from lcons_tasks.own_data._data import FIRST, Data, PsiTable, Structures, recorded_split, split
 from lcons_tasks.stats import Estimate, Resampler
 

@@ -20,7 +20,8 @@ from lcons_core.learn import FEATURES, OFTEN, UNSEEN, flipped, fold, unseen
 from lcons_tasks.data._stream import POS
 from lcons_tasks.own_data._data import PsiTable, Structures
 from lcons_tasks.own_data._tables import table_space
-from lcons_tasks.own_data._vocabulary import PUNCTUATION
+
+PUNCTUATION = "punctuation"
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,7 @@ from lcons_core import WORD, Instance, InvalidInput
 from lcons_core.features import ConstraintFeature, NgramContext
 from lcons_core.learn import OFTEN
 from lcons_tasks.own_data._data import Data, Structures
-
-PUNCTUATION = "punctuation"
+from lcons_tasks.own_data._examples import PUNCTUATION
 
 
 @dataclass(frozen=True)
