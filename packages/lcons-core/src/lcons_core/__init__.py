@@ -2,8 +2,8 @@
 
     structures -> features -> examples -> learner -> network -> constraint -> rows, lifted, cuts, masks, words
 
-Everything here needs numpy alone; learning needs torch (the extra `torch`). A name is imported when it is
-first used, so that `import lcons_core` costs next to nothing.
+The package needs only numpy; learning needs torch (the extra `torch`). Each name is imported at its first
+use, so `import lcons_core` takes almost no time.
 """
 
 from typing import Any
