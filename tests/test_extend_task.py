@@ -1,8 +1,9 @@
-"""A task of one's own, outside the packages, in one file, by what `lcons_tasks.experiments` offers.
+"""A task of one's own, outside the packages, in one file, by what `lcons_tasks.experiments.engine` offers.
 
 The question: from how many labelled sequences is IOB2 learned? A cell is a seed and a number of sequences.
-What it makes is kept by content (`stages`), cells are filled on several cores with progress (`jobs`), their
-figures become a table (`tables`), and the run leaves a report, results.json and constraints (`outputs`).
+What it makes is kept by content, cells are filled on several cores with progress, their record becomes a
+document, and the run leaves a report, a page, results.json and constraints. With a line in `EXPERIMENTS` it
+would be `lcons run iob2`.
 """
 
 import json
@@ -10,25 +11,39 @@ import os
 import subprocess
 import sys
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
-from typing import Any
 
+import click
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from lcons_cli.run import LazyCommand
 from lcons_core import LearnedConstraint, compare, iob2, learn_constraints, load, save
 from lcons_core.features import NgramLabels
-from lcons_tasks.experiments.engine._jobs import Progress, Tell, run_phase
+from lcons_tasks.experiments.engine import _blocks as blocks
+from lcons_tasks.experiments.engine._experiment import Experiment, RunOptions, flag, option
+from lcons_tasks.experiments.engine._jobs import Progress, Tell
 from lcons_tasks.experiments.engine._kept import Stages
-from lcons_tasks.report._outputs import run_folder, write_results
-from lcons_tasks.report._text_tables import mean_spread, table
+from lcons_tasks.experiments.engine._record import Record, RecordCell
+from lcons_tasks.experiments.engine._run import run, write_run
+from lcons_tasks.report._document import Document, Section
 
 LABELS = ("B-X", "I-X", "B-Y", "I-Y", "O")
-# A stage is made again where the source of these modules changes.
-CODE = ("lcons_core", __name__)
+ROW, DESIGNED, ACCEPTED = "learned", "as designed", "held-out accepted"
 
 pytestmark = pytest.mark.xdist_group("task of one's own")
+
+
+@dataclass(frozen=True)
+class Options(RunOptions):
+    """Samples by seed, how many of their sequences are learned from, and K."""
+
+    needed = ("seeds", "sizes")
+
+    seeds: tuple[int, ...] = option((1, 2), flag("--seed", "Which sample; several.", least=0))
+    sizes: tuple[int, ...] = option((5, 300), flag("--size", "How many sequences; several."))
+    hidden: int = option(4, flag("--hidden", "Hidden units.", "-K", default=4))
 
 
 @dataclass(frozen=True)
@@ -37,15 +52,10 @@ class Cell:
 
     seed: int
     size: int
-    hidden: int = 4
+    hidden: int
 
-
-@dataclass(frozen=True)
-class Filled:
-    """A cell's figures, in percent."""
-
-    cell: Cell
-    figures: dict[str, float]
+    def __str__(self) -> str:
+        return f"{self.size} sequences (seed {self.seed})"
 
 
 def sequences(seed: int, size: int) -> list[list[str]]:
@@ -58,7 +68,7 @@ def sequences(seed: int, size: int) -> list[list[str]]:
     return found
 
 
-def constraint(cell: Cell, stages: Stages) -> LearnedConstraint:
+def constraint(cell: Cell, kept: Stages) -> LearnedConstraint:
     """The constraint of a cell, learned or read."""
 
     def make(folder: Path) -> None:
@@ -68,79 +78,79 @@ def constraint(cell: Cell, stages: Stages) -> LearnedConstraint:
         )
         save(learned, folder / "constraint.json")
 
-    return stages.keep("iob2", asdict(cell), CODE, make, lambda folder: load(folder / "constraint.json"))
+    return kept.keep("iob2", asdict(cell), make, lambda folder: load(folder / "constraint.json"))
 
 
-def fill(cell: Cell, tell: Tell, stages: Stages) -> Filled:
-    """The figures of a cell."""
-    tell(0.0, "learning")
-    learned = constraint(cell, stages)
-    tell(0.9, "comparing")
-    found = compare(learned, iob2(LABELS))
-    held_out = sequences(1_000 + cell.seed, 100)
-    return Filled(
-        cell,
-        {
-            "as designed": 100 * (1 - (found.only_a + found.only_b) / found.points),
-            "held-out accepted": 100 * float(np.mean([learned.satisfied(y) for y in held_out])),
-        },
-    )
+class FromExamples(Experiment[Options, Cell]):
+    """From how many sequences IOB2 is learned."""
+
+    name = "iob2"
+    options = Options
+    phase = "learning"
+    leaves = ("constraints",)
+
+    def cells(self, options: Options) -> list[Cell]:
+        return [Cell(seed, size, options.hidden) for size in options.sizes for seed in options.seeds]
+
+    def fill(self, cell: Cell, kept: Stages, tell: Tell) -> Record:
+        tell(0.0, "learning")
+        learned = constraint(cell, kept)
+        tell(0.9, "comparing")
+        found = compare(learned, iob2(LABELS))
+        right = [[int(learned.satisfied(y)), 1] for y in sequences(1_000 + cell.seed, 100)]
+        values = {
+            DESIGNED: 100 * (1 - (found.only_a + found.only_b) / found.points),
+            ACCEPTED: float(np.mean(right, axis=0)[0] * 100),
+        }
+        at = {"size": cell.size, "seed": cell.seed}
+        counts = {ACCEPTED: np.array([right])}
+        units = tuple(range(len(right)))
+        return Record((RecordCell(f"{cell.size}-{cell.seed}", at, {ROW: values}, {}, counts, units),))
+
+    def document(self, options: Options, record: Record) -> Document:
+        sizes = {f"{size} sequences": own for size, own in record.by("size").items()}
+        tables = tuple(blocks.by_group(measure, sizes, measure, digits=1) for measure in (DESIGNED, ACCEPTED))
+        section = Section("Results", tables)
+        return Document(
+            "IOB2 from examples", self.name, "drawn", "Few sequences, and many.", None, (section,)
+        )
+
+    def leave(self, folder: Path, options: Options, record: Record, kept: Stages) -> None:
+        (folder / "constraints").mkdir(exist_ok=True)
+        for cell in self.cells(options):
+            save(constraint(cell, kept), folder / f"constraints/{cell.size}-{cell.seed}.json")
 
 
-def run(
-    cells: list[Cell], stages: Stages, jobs: int | None = None, progress: Progress | None = None
-) -> list[Filled]:
-    """The filled cells, in order."""
-    names = [f"{cell.size} sequences (seed {cell.seed})" for cell in cells]
-    return run_phase("learning", partial(fill, stages=stages), cells, names, jobs, progress)
+EXPERIMENT = FromExamples()
 
 
-def write_run(folder: Path, filled: list[Filled], stages: Stages) -> str:
-    """Writes the run and returns the report."""
-    rows = []
-    for size in dict.fromkeys(one.cell.size for one in filled):
-        own = [one.figures for one in filled if one.cell.size == size]
-        rows.append([str(size), *(mean_spread([one[name] for one in own], 1) for name in own[0])])
-    report = "# IOB2 from examples\n\n" + table(["sequences", *filled[0].figures], rows) + "\n"
-    results: dict[str, Any] = {"cells": [{**asdict(one.cell), **one.figures} for one in filled]}
-    with run_folder(folder):
-        for one in filled:
-            save(constraint(one.cell, stages), folder / f"{one.cell.size}-{one.cell.seed}.json")
-        write_results(folder, report, "iob2", results, {})
-    return report
-
-
-def whole(folder: Path, cache: Path, jobs: int, progress: Progress | None = None) -> str:
+def whole(folder: Path, cache: Path, jobs: int, progress: Progress | None = None) -> Record:
     """The experiment: two sizes, two seeds."""
-    cells = [Cell(seed, size) for size in (5, 300) for seed in (1, 2)]
-    stages = Stages(cache)
-    return write_run(folder, run(cells, stages, jobs, progress), stages)
+    kept, options = Stages(cache), Options()
+    record = run(EXPERIMENT, options, kept, jobs, progress)
+    write_run(folder, EXPERIMENT, options, record, kept)
+    return record
 
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory) -> Path:
     """A folder with `run` and `stages` of the experiment, run in this process, and what was heard of it."""
     folder, heard = tmp_path_factory.mktemp("task"), []
-    report = whole(
-        folder / "run", folder / "stages", 1, lambda *event: heard.append((event[0], event[2].what))
-    )
-    assert (folder / "run/report.md").read_text() == report
+    whole(folder / "run", folder / "stages", 1, lambda *event: heard.append((event[0], event[2].what)))
     (folder / "heard.json").write_text(json.dumps(heard))
     return folder
 
 
-def test_the_run_is_a_report_results_and_constraints(done):
-    lines = (done / "run/report.md").read_text().splitlines()
-    assert [cell.strip() for cell in lines[2].split("|")[1:-1]] == [
-        "sequences",
-        "as designed",
-        "held-out accepted",
-    ]
+def test_the_run_is_a_report_a_page_results_and_constraints(done):
+    report = (done / "run/report.md").read_text()
+    assert report.startswith("# IOB2 from examples\n")
+    assert "| decoder | 5 sequences | 300 sequences |" in report.replace("  ", " ")
+    assert (done / "run/report.html").is_file()
     results = json.loads((done / "run/results.json").read_text())
     assert (results["task"], len(results["cells"]), "numpy" in results["versions"]) == ("iob2", 4, True)
-    few, _, many, _ = results["cells"]
-    assert few["as designed"] < many["as designed"] == 100
-    assert load(done / "run/300-1.json").satisfied(["B-X", "I-X", "O"])
+    few, _, many, _ = (cell["rows"][ROW] for cell in results["cells"])
+    assert few[DESIGNED] < many[DESIGNED] == 100
+    assert load(done / "run/constraints/300-1.json").satisfied(["B-X", "I-X", "O"])
 
 
 def test_progress_comes_from_every_cell(done):
@@ -151,8 +161,8 @@ def test_progress_comes_from_every_cell(done):
 def test_what_is_kept_is_not_made_again(done, tmp_path, monkeypatch):
     monkeypatch.setattr(f"{__name__}.learn_constraints", None)
     whole(tmp_path / "again", done / "stages", 1)
-    for name in ("results.json", "report.md", "300-1.json"):
-        assert (tmp_path / "again" / name).read_bytes() == (done / "run" / name).read_bytes()
+    for path in sorted((done / "run").rglob("*.*")):
+        assert (tmp_path / "again" / path.relative_to(done / "run")).read_bytes() == path.read_bytes()
 
 
 def test_two_processes_give_the_same_bytes(done, tmp_path):
@@ -160,7 +170,42 @@ def test_two_processes_give_the_same_bytes(done, tmp_path):
         "import sys; from pathlib import Path; from test_extend_task import whole; "
         "whole(Path(sys.argv[1]), Path(sys.argv[2]), 2)"
     )
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    paths = [str(Path(__file__).parent), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     command = [sys.executable, "-c", code, tmp_path / "run", tmp_path / "stages"]
     subprocess.run(command, env=environment, check=True)
     assert (tmp_path / "run/results.json").read_bytes() == (done / "run/results.json").read_bytes()
+
+
+def test_its_options_become_a_command(done, tmp_path, monkeypatch):
+    class Entry:
+        about = "IOB2 from examples."
+
+        @staticmethod
+        def load() -> FromExamples:
+            return EXPERIMENT
+
+    group = click.Group(commands={"iob2": LazyCommand("iob2", Entry())})
+    shown = CliRunner().invoke(group, ["iob2", "--help"]).stdout
+    assert "From how many sequences IOB2 is learned." in shown
+    assert "--size INTEGER" in shown
+    monkeypatch.setenv("LCONS_CACHE_DIR", str(tmp_path / "cache"))
+    options = [
+        "--size",
+        "5",
+        "--size",
+        "9",
+        "--seed",
+        "1",
+        "--jobs",
+        "1",
+        "--json",
+        "--out",
+        str(tmp_path / "run"),
+    ]
+    ended = CliRunner().invoke(group, ["iob2", *options])
+    assert ended.exit_code == 0, ended.output
+    assert [cell["at"] for cell in json.loads(ended.stdout)["cells"]] == [
+        {"size": 5, "seed": 1},
+        {"size": 9, "seed": 1},
+    ]

@@ -5,7 +5,6 @@ stated, in a folder with small models where `lcons run` would have left large on
 and downloads need a network, so of these the example is run up to where they begin.
 """
 
-import importlib
 import re
 import shlex
 from collections.abc import Iterator
@@ -150,17 +149,17 @@ class Reached(Exception):
 
 @pytest.mark.parametrize("task", EXPERIMENTS)
 def test_the_example_of_an_experiment_reaches_it(task, tmp_path, monkeypatch):
-    def begin(options: object, *rest: object) -> None:
-        raise Reached(options)
+    def begin(experiment: object, options: object, *rest: object) -> None:
+        raise Reached(experiment, options)
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(f"lcons_tasks.{task}.task.run", begin)
+    monkeypatch.setattr("lcons_tasks.experiments.engine._run.run", begin)
     (line,) = example(f"run {task}")
     done = CliRunner().invoke(main, shlex.split(line)[1:])
     assert isinstance(done.exception, Reached), done.output
-    options = done.exception.args[0]
-    default = importlib.import_module(f"lcons_tasks.{task}.task").Options.default
-    assert options != (default() if task == "synthetic" else default("bundled"))
+    experiment, options = done.exception.args
+    assert experiment.name == task
+    assert options != experiment.options.start(False, "bundled")
 
 
 def test_the_example_of_a_download_names_a_corpus(monkeypatch):

@@ -1,6 +1,5 @@
 """Every command takes the same options: what a script gives one of them, it can give all."""
 
-import importlib
 import json
 import sys
 
@@ -10,6 +9,7 @@ from click.testing import CliRunner
 
 from lcons_cli.main import LconsGroup, main
 from lcons_core import iob2
+from lcons_tasks.experiments import EXPERIMENTS
 
 
 def commands(group: click.Group = main, above: str = "") -> dict[str, click.Command]:
@@ -80,12 +80,11 @@ def test_a_negative_seed_is_refused_by_every_command():
         assert "-1 is not in the range" in done.stderr, name
 
 
-@pytest.mark.parametrize("task", ["chunking", "citation", "er", "synthetic"])
+@pytest.mark.parametrize("task", EXPERIMENTS)
 def test_more_work_is_estimated_to_take_longer(task):
-    folder = {"er": "entity_relation"}.get(task, task)
-    module = importlib.import_module(f"lcons_tasks.experiments.{folder}._task")
-    names = () if task == "synthetic" else ("bundled",)
-    quick, full = (module.seconds(make(*names)) for make in (module.Options.default, module.Options.full))
+    experiment = EXPERIMENTS[task].load()
+    corpus = {} if task == "synthetic" else {"corpus": "bundled"}
+    quick, full = (experiment.seconds(experiment.options.start(whole, **corpus)) for whole in (False, True))
     assert 10 < quick < 600
     assert quick < full
 

@@ -48,18 +48,20 @@ def make_run(task: str, out: Path, patch: pytest.MonkeyPatch) -> Result:
 
 
 def use_tiny_programs(patch: pytest.MonkeyPatch) -> None:
-    from lcons_tasks.experiments.synthetic._cell import Cell
     from lcons_tasks.experiments.synthetic._corpus import Recipe
+    from lcons_tasks.experiments.synthetic._networks import Cell
 
     tiny = Recipe(
         variables=9, programs=14, training=10, constraints=5, strictness=0.5, scale=4, largest_cost=20
     )
-    patch.setattr("lcons_tasks.experiments.synthetic._task.Cell", lambda *given: Cell(*given, recipe=tiny))
+    patch.setattr(
+        "lcons_tasks.experiments.synthetic._experiment.Cell", lambda *given: Cell(*given, recipe=tiny)
+    )
 
 
 def figures(folder: Path) -> dict[str, Any]:
     """Every figure of a run by its cell and name, gains with intervals, claims, examples and diagnoses."""
-    results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    results = in_format_1(json.loads((folder / "results.json").read_text(encoding="utf-8")))
     names = CELL[results["task"]]
     cells = {cell_name(cell, names): dict(leaves(cell)) for cell in results["cells"]}
     assert len(cells) == len(results["cells"])
@@ -69,6 +71,136 @@ def figures(folder: Path) -> dict[str, Any]:
     }
     rest = {key: results[key] for key in ("claims", "examples", "diagnoses") if key in results}
     return {"cells": cells, "gains": gains, **{key: dict(leaves(value)) for key, value in rest.items()}}
+
+
+def in_format_1(results: dict[str, Any]) -> dict[str, Any]:
+    """Results with the names of 0.1.0, in which the figures are expected; what is new since is left out."""
+    task, cells = results["task"], results["cells"]
+    shown = next((cell for cell in cells if "examples" in cell), {})
+    found = {
+        "task": task,
+        "cells": [CELLS[task](cell) for cell in cells],
+        "gains": [dict(gain) for one in results["gains"] for gain in GAINS_OF[task](one)],
+        "claims": results["claims"],
+    }
+    if "examples" in shown:
+        found["examples"] = [EXAMPLES.get(task, dict)(one) for one in shown["examples"]]
+    if task == "chunking":
+        found["diagnoses"] = shown.get("diagnoses", {})
+    return found
+
+
+def _chunking_cell(cell: dict[str, Any]) -> dict[str, Any]:
+    facts = dict(cell)
+    at, rows, choices, model = (facts.pop(key) for key in ("at", "rows", "choices", "model"))
+    for key in ("name", "rows of", "examples", "diagnoses"):
+        facts.pop(key, None)
+    figures = {
+        row: {
+            **found,
+            **choices[row]["cut dev"],
+            "chosen on whole dev": {**choices[row]["whole dev"], "test": found["chosen on whole dev"]},
+        }
+        for row, found in rows.items()
+    }
+    return {**facts, **at, "base": model, "rows": figures}
+
+
+def _citation_cell(cell: dict[str, Any]) -> dict[str, Any]:
+    facts = dict(cell)
+    at, rows, weights, chosen, model = (
+        facts.pop(key) for key in ("at", "rows", "weights", "chosen", "model")
+    )
+    for key in ("name", "examples"):
+        facts.pop(key, None)
+    figures = {row: {**found, "weights": weights[row]} for row, found in rows.items()}
+    figures["chosen on dev"]["row"] = chosen
+    return {**facts, **at, "base": model, "rows": figures}
+
+
+def _er_cell(cell: dict[str, Any]) -> dict[str, Any]:
+    facts = dict(cell)
+    at, rows = facts.pop("at"), facts.pop("rows")
+    for key in ("name", "examples", "learned"):
+        facts.pop(key, None)
+    grid = {}
+    for row, found in rows.items():
+        labels = {name[:-3]: value for name, value in found.items() if name[:1].isupper()}
+        rest = {name: value for name, value in found.items() if not name[:1].isupper()}
+        grid[row.replace(" / ", "|")] = {**rest, "labels": labels}
+    return {**facts, "split": at["split"], "share": at["share"], "grid": grid}
+
+
+def _synthetic_cell(cell: dict[str, Any]) -> dict[str, Any]:
+    facts = dict(cell)
+    at, rows = facts.pop("at"), facts.pop("rows")
+    for key in ("name", "programs"):
+        facts.pop(key)
+    learned = rows.pop("learned constraints")
+    named = {"seed": at["seed"], "hidden": at["hidden"], "rounds at most": at["rounds"]}
+    return {**facts, **named, **learned, "baselines": rows}
+
+
+def _labelling_gains(gain: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    if "token accuracy" not in gain["measure"]:
+        return
+    row, over = gain["what"].split(" over ")
+    base, *rest = gain["where"].split(", ")
+    if len(rest) == 2:
+        at: dict[str, Any] = {"subset": rest[0], "ratio": float(rest[1].removesuffix("%")) / 100}
+    else:
+        at = {"trained_on": int(rest[0].removesuffix(" references").replace(",", ""))}
+    yield {"base": base, **at, "row": row, "over": over, "interval": gain["interval"]}
+
+
+def _er_gains(gain: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    sets, over = (side.split(" / ") for side in gain["what"].split(" over "))
+    group, size = gain["where"].removesuffix(" sentences").split(", ")
+    figure = "relation f1" if "relation F1" in gain["measure"] else "entity f1"
+    yield {
+        "group": group,
+        "trained_on": int(size.replace(",", "")),
+        "figure": figure,
+        "sets": sets,
+        "over": over,
+        "interval": gain["interval"],
+    }
+
+
+def _no_gains(gain: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield from ()
+
+
+def _er_example(one: dict[str, Any]) -> dict[str, Any]:
+    def text(side: str) -> str:
+        words, names = list(one["words"]), {}
+        labels = [*one[side], "O"]
+        for i, label in enumerate(labels[:-1]):
+            if label.startswith("B-"):
+                last = next(j for j in range(i + 1, len(labels)) if not labels[j].startswith("I-"))
+                names[i] = " ".join(one["words"][i:last])
+                words[i] = f"[{label[2:].replace('NoEnt', '-')} {words[i]}"
+                words[last - 1] += "]"
+        links = [f"{names[i]} {label} {names[j]}" for i, j, label in one[f"links_{side}"]]
+        return f"{' '.join(words)} | {'; '.join(links) or 'no relation'}"
+
+    sides = {side: text(side) for side in ("gold", "before", "after")}
+    return {**sides, **{key: one[key] for key in ("rule", "why", "gain")}}
+
+
+CELLS = {
+    "chunking": _chunking_cell,
+    "citation": _citation_cell,
+    "er": _er_cell,
+    "synthetic": _synthetic_cell,
+}
+GAINS_OF = {
+    "chunking": _labelling_gains,
+    "citation": _labelling_gains,
+    "er": _er_gains,
+    "synthetic": _no_gains,
+}
+EXAMPLES = {"er": _er_example}
 
 
 def cell_name(cell: dict[str, Any], names: tuple[str, ...]) -> str:

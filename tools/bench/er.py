@@ -14,10 +14,12 @@ import time
 
 from timing import median_seconds
 
-from lcons_tasks.experiments.entity_relation._cell import C, Cell, parts, predict
-from lcons_tasks.experiments.entity_relation._constraints import designed, rules_of
+from lcons_tasks.experiments.entity_relation._answers import C, Cell, parts
+from lcons_tasks.experiments.entity_relation._constraints import designed
 from lcons_tasks.experiments.entity_relation._corpus import load_corpus
 from lcons_tasks.experiments.entity_relation._measures import counts, figures
+from lcons_tasks.experiments.entity_relation._model import predict
+from lcons_tasks.models._relation_model import rules_of
 from lcons_tasks.models._relation_svm import train_relations
 
 LEAST = 300.0

@@ -27,14 +27,27 @@ def lcons(*arguments: str):
     return CliRunner().invoke(main, arguments)
 
 
-def test_a_run_prints_the_report_and_says_which_corpus_it_was(cache):
+def test_a_run_ends_with_a_summary_that_says_what_was_compared_and_where_the_page_is(cache):
     done = lcons(*QUICK, "--jobs", "1", "--out", str(cache / "run"))
     assert done.exit_code == 0, done.output
-    assert "Corpus: **bundled**" in done.stdout
-    assert "soft pos-1+2" in done.stdout
+    lines = done.stdout.splitlines()
+    assert len(lines) <= 25
+    said = " ".join(lines)
+    assert "A chunker (linear) that reads words alone, against the same chunker under" in said
+    assert "constraints that read POS tags" in said
+    assert "chunk F1, linear, 20% (42 sentences): " in said
+    assert "; gain +" in said
+    assert lines[-2] == f"The page: {cache / 'run/report.html'}"
+    assert lines[-1].startswith("With data of your own: lcons learn ")
     assert done.stderr.startswith("lcons: about ")
     assert "lcons: decoding: 1 of 1" in done.stderr
-    assert (cache / "run/report.md").read_text() == done.stdout
+    report = (cache / "run/report.md").read_text()
+    assert "bundled, the bundled mini corpus" in report
+    assert "soft pos-1+2" in report
+    assert done.stderr.splitlines()[-1] == (
+        f"lcons: written to {cache / 'run'}: report.html, report.md, results.json, constraints, predictions,"
+        " tagger"
+    )
 
 
 def test_without_conll2000_the_bundled_corpus_is_used(cache):
@@ -104,19 +117,18 @@ def test_a_run_that_is_stopped_goes_on_and_gives_the_same_result(cache):
 
     os.environ["LCONS_CACHE_DIR"] = str(cache / "other-cache")
     assert lcons(*options, "-q", "--out", str(cache / "whole")).exit_code == 0
-    for name in ("results.json", "report.md"):
+    for name in ("results.json", "report.md", "report.html", "document.json", "counts.npz"):
         assert (cache / "stopped" / name).read_bytes() == (cache / "whole" / name).read_bytes()
 
 
 CITATION = ["run", "citation", "--corpus", "bundled", "--seed", "1", "--base", "words-brief"]
 
 
-def test_a_citation_run_prints_the_report_and_leaves_a_parser(cache):
+def test_a_citation_run_prints_a_summary_and_leaves_a_parser(cache):
     done = lcons(*CITATION, "--decoder", "soft", "--jobs", "1", "--out", str(cache / "run"))
     assert done.exit_code == 0, done.output
-    assert "Corpus: **bundled**" in done.stdout
-    assert "soft windows+pos" in done.stdout
-    assert (cache / "run/report.md").read_text(encoding="utf-8") == done.stdout
+    assert "field F1, words-brief, 187 references: " in done.stdout
+    assert "soft windows+pos" in (cache / "run/report.md").read_text(encoding="utf-8")
     assert (cache / "run/parser/tagger.json").is_file()
     parsed = CliRunner().invoke(
         main,
@@ -146,12 +158,11 @@ def test_a_citation_run_that_cannot_be_is_refused_in_one_sentence(cache, options
 ER = ["run", "er", "--corpus", "bundled", "--split", "1", "-C", "0.03125", "--passes", "2", "--jobs", "1"]
 
 
-def test_an_er_run_prints_the_report_and_leaves_an_extractor(cache):
+def test_an_er_run_prints_a_summary_and_leaves_an_extractor(cache):
     done = lcons(*ER, "--out", str(cache / "run"))
     assert done.exit_code == 0, done.output
-    assert "Corpus: **bundled**" in done.stdout
-    assert "24 + 24 + 36 combinations" in done.stdout
-    assert (cache / "run/report.md").read_text(encoding="utf-8") == done.stdout
+    assert "relation F1, 213 training sentences: " in done.stdout
+    assert "24 + 24 + 36 combinations" in (cache / "run/report.md").read_text(encoding="utf-8")
     found = CliRunner().invoke(
         main,
         ["extract", "--model", str(cache / "run/extractor"), "-q"],
@@ -180,14 +191,14 @@ def test_an_er_run_that_cannot_be_is_refused_in_one_sentence(cache, options, wor
 
 def test_a_synthetic_run_prints_the_table_and_leaves_constraints(cache, monkeypatch):
     """A tiny recipe; the command is what is looked at."""
-    from lcons_tasks.experiments.synthetic._cell import Cell
     from lcons_tasks.experiments.synthetic._corpus import Recipe
+    from lcons_tasks.experiments.synthetic._networks import Cell
 
     tiny = Recipe(
         variables=9, programs=14, training=10, constraints=5, strictness=0.5, scale=4, largest_cost=20
     )
     monkeypatch.setattr(
-        "lcons_tasks.experiments.synthetic._task.Cell", lambda *given: Cell(*given, recipe=tiny)
+        "lcons_tasks.experiments.synthetic._experiment.Cell", lambda *given: Cell(*given, recipe=tiny)
     )
     done = lcons(
         "run",
@@ -204,8 +215,7 @@ def test_a_synthetic_run_prints_the_table_and_leaves_constraints(cache, monkeypa
         str(cache / "run"),
     )
     assert done.exit_code == 0, done.output
-    assert "bits of test solutions right" in done.stdout
-    assert (cache / "run/report.md").read_text(encoding="utf-8") == done.stdout
+    assert "bits right, K = 2: " in done.stdout
     assert (cache / "run/constraints/instance-1/K2.json").is_file()
 
 
@@ -217,3 +227,37 @@ def test_a_synthetic_run_that_cannot_be_is_refused_in_one_sentence(cache, option
     assert done.exit_code == 2
     assert words in done.stderr
     assert not (cache / "run").exists()
+
+
+@pytest.mark.parametrize("task", ["chunking", "citation", "er", "synthetic"])
+def test_help_of_a_task_imports_no_library_that_is_slow_to_load(task):
+    code = (
+        "import atexit, sys; from lcons_cli.main import main; "
+        f"atexit.register(lambda: print(*sys.modules, file=sys.stderr)); main(['run', {task!r}, '--help'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "--full" in done.stdout
+    assert {"torch", "spacy", "numba", "mip", "joblib"} & set(done.stderr.split()) == set()
+
+
+def test_the_list_of_tasks_imports_no_task():
+    code = (
+        "import atexit, sys; from lcons_cli.main import main; "
+        "atexit.register(lambda: print(*sys.modules, file=sys.stderr)); main(['run', '--help'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "synthetic  Hidden constraints of integer programs." in done.stdout
+    assert {"numpy", "lcons_core"} & set(done.stderr.split()) == set()
+
+
+def test_tuning_prints_and_writes_settings_instead_of_a_run(cache, monkeypatch):
+    from lcons_core.learn._settings import Grid
+    from lcons_tasks.experiments.chunking import _grid
+
+    monkeypatch.setattr(_grid, "BASE_GRIDS", {"chunking": Grid((), (0.05,), (1e-5,), 300)})
+    options = ["--tune", "--corpus", "bundled", "--ratio", "0.05", "--jobs", "1", "-q"]
+    done = lcons("run", "chunking", *options, "--out", str(cache / "run"))
+    assert done.exit_code == 0, done.output
+    assert list(json.loads(done.stdout)["bundled"]["bilstm"]) == ["0.05"]
+    assert (cache / "run/settings.json").read_text() == done.stdout
+    assert not (cache / "run/results.json").exists()

@@ -1,4 +1,4 @@
-"""The compiled kernels and numpy's give the same answers; compiled code is kept in the cache of lcons."""
+"""The compiled kernels and those in numpy return the same; compiled code is cached in the folder of lcons."""
 
 import os
 import re
@@ -33,7 +33,7 @@ quick = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCh
 
 @pytest.fixture
 def both(monkeypatch):
-    """Runs a function with each of the two and gives both answers."""
+    """Runs a function with each of the two and returns both answers."""
 
     def run(function):
         answers = []
@@ -123,7 +123,7 @@ def test_bounds_are_never_below_a_penalty(problem):
 
 
 def _reachable(gram, step, T, V, m):
-    """Whether a gram can stand at a step: padding before the first label and at STOP, nowhere else."""
+    """Whether an n-gram is possible at a step: padding only before the first label and at STOP."""
     labels = [int(gram) // V**i % V for i in range(m, -1, -1)]
     return all((label == V - 1) == (at < 0 or at == T) for at, label in enumerate(labels, step - m))
 
@@ -139,7 +139,7 @@ def test_the_backend_is_numba_unless_told_otherwise(monkeypatch):
 
 
 def compiled_in(tmp_path, *variables):
-    """The files that decoding leaves in the folders that environment variables name."""
+    """The files that decoding writes to the folders named by environment variables."""
     cleared = {name: value for name, value in os.environ.items() if not name.endswith("_CACHE_DIR")}
     named = {name: str(tmp_path / name) for name in variables}
     code = "from lcons_decode import ChainScores, viterbi; viterbi(ChainScores([[0.0, 1.0]]))"

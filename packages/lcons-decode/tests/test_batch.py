@@ -1,4 +1,4 @@
-"""Batch equals loop, cached equals uncached, and a stream is consumed no further than needed."""
+"""Batch equals loop, cached equals uncached, and a stream is read only as far as needed."""
 
 import numpy as np
 import pytest
@@ -188,9 +188,9 @@ def test_unknown_decoders_and_missing_columns_are_refused():
     ):
         decode_batch([], decoder="best")
     scores = ChainScores([[0.0]])
-    with pytest.raises(InvalidInput, match="x ran out before the sequences did"):
+    with pytest.raises(InvalidInput, match="expected one x per sequence, found fewer"):
         list(decode_batch([scores, scores], (), [{}]))
-    with pytest.raises(InvalidInput, match="x must be given for each of 2 sequences, found 1"):
+    with pytest.raises(InvalidInput, match="expected one x for each of 2 sequences, found 1"):
         constrained_viterbi_batch(ChainBatch.of([scores, scores]), [], [{}])
 
 

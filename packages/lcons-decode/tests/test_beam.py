@@ -1,4 +1,4 @@
-"""The beam is the paper's, at every width; at full width it is exact; and the generic search agrees."""
+"""The beam is that of the paper at every width; at full width it is exact; the generic search agrees."""
 
 from itertools import product
 
@@ -42,7 +42,7 @@ widths = st.integers(1, 5)
 
 
 def assert_is_viterbi(answer, scores):
-    """A beam that ran dry gives what Viterbi finds, and says that it is no beam's."""
+    """If the beam is empty, the answer is that of Viterbi, and its stats state an empty beam."""
     free = viterbi(scores)
     assert answer.stats["beam"] == 0
     assert answer.y == free.y
@@ -180,7 +180,7 @@ def test_widths_below_one_are_refused():
 
 @st.composite
 def trees(draw):
-    """Gains of the steps of words over a and b, of up to 3 letters, and the words that are refused."""
+    """Gains of the steps of words over a and b, of up to 3 letters, and the words that are not accepted."""
     words = ["".join(w) for size in (1, 2, 3) for w in product("ab", repeat=size)]
     gains = {word: draw(sixteenths) for word in words}
     leaves = draw(st.sets(st.sampled_from(words)))

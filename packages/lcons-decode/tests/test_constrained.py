@@ -1,4 +1,4 @@
-"""constrained_viterbi is exact: hard, soft, or both, of any n, in any number."""
+"""constrained_viterbi is exact for any number of hard and soft constraints of any n."""
 
 import numpy as np
 import pytest
@@ -169,5 +169,5 @@ def test_a_constraint_is_broken_before_a_forbidden_score_is_used():
 @given(st.data())
 def test_global_constraints_are_refused_with_the_way_out(data):
     use = data.draw(global_uses(("a", "b")))
-    with pytest.raises(InvalidInput, match=r"takes local constraints; use decode_global or the ILP"):
+    with pytest.raises(InvalidInput, match=r"accepts only local constraints; use decode_global or the ILP"):
         constrained_viterbi(ChainScores([[0.0, 1.0]], labels="ab"), [use])

@@ -1,4 +1,4 @@
-"""A constraint as a complete model: python-mip reads the files back and finds the optima of enumeration."""
+"""A constraint as a complete model: python-mip reads the files and finds the same optima as enumeration."""
 
 import json
 
@@ -42,7 +42,7 @@ def scored_constraints(draw):
 
 
 def best(constraint, scores):
-    """The largest score of an accepted point, by enumeration; None where there is none."""
+    """The largest score of an accepted point, by enumeration; None if there is none."""
     space = constraint.space
     points = np.concatenate(list(space.points()))
     points = points[constraint.network.verdicts(space, points)]

@@ -1,4 +1,4 @@
-"""LP and MPS files are complete models that other readers solve alike, and names come back."""
+"""LP and MPS files are complete models: other readers find the same optimum, and names are read back."""
 
 import math
 from dataclasses import replace
@@ -34,7 +34,7 @@ ENDINGS = (".lp", ".mps")
 
 
 def sorted_terms(program):
-    """The program with the terms of each row in a fixed order: MPS keeps none."""
+    """The program with the terms of each row in a fixed order, because MPS loses their order."""
     rows = tuple(replace(row, terms=tuple(sorted(row.terms, key=repr))) for row in program.rows)
     return replace(program, rows=rows)
 

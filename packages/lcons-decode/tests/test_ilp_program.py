@@ -1,4 +1,4 @@
-"""Programs over named parts: what they hold, and that their encodings are exact."""
+"""Programs over named parts: their variables and rows, and that their encodings are exact."""
 
 import math
 import subprocess
@@ -94,7 +94,7 @@ def test_fixing_the_labels_fixes_every_psi_column(feature, pairs, y):
     expected = feature.psi(Instance(x, y)).dense()
     assert len(grounded.psi_rows) == len(expected)
     for sign in (1.0, -1.0):
-        # Pushed up and pulled down, the columns stay where psi is.
+        # Maximised or minimised, each column keeps the value of psi.
         pushed = dict(fixed.variables)
         for row in grounded.psi_rows:
             for name in {name for expression in row.columns.values() for name, _ in expression}:
@@ -135,7 +135,7 @@ def test_activations_add_up_a_variable_that_several_columns_name():
 def test_rows_are_checked_without_rounding():
     program = Program({name: Variable(name, 0.0, 0, 9, Type.INTEGER) for name in "ab"})
     row = Row("r", (("a", 0.1), ("b", 0.2)), Sense.AT_MOST, 0.3)
-    # 0.1 + 0.2 > 0.3 for the numbers that these floats store.
+    # 0.1 + 0.2 > 0.3 for the exact values of these floats.
     assert not row_holds(program, row, {"a": 1.0, "b": 1.0})
     assert row_holds(program, replace(row, sense=Sense.AT_LEAST), {"a": 1.0, "b": 1.0})
     third = Row("r", (("a", 1 / 3),), Sense.EQUAL, 1.0)

@@ -1,4 +1,4 @@
-"""The integer program answers as exhaustive enumeration does, in every form, with either solver."""
+"""The integer program returns the same as exhaustive enumeration, in every form, with either solver."""
 
 import math
 from dataclasses import replace
@@ -81,7 +81,7 @@ def chain_cases(draw):
 
 
 def brute(candidates, score):
-    """(best score, all that have it); () where none has a finite score."""
+    """(best score, all that have it); () if none has a finite score."""
     scored = [(score(y), y) for y in candidates]
     best = max((value for value, _ in scored), default=-math.inf)
     return best, [y for value, y in scored if value == best and best > -math.inf]
@@ -211,7 +211,7 @@ def test_a_solution_that_the_network_rejects_is_cut_off_and_counted(monkeypatch)
     rejected = []
 
     def strict(grounded, psi):
-        """As if the solver's tolerance had let the first two answers pass."""
+        """Rejects the first two answers, as if they were within the solver's tolerance only."""
         if len(rejected) < 2:
             rejected.append(psi.copy())
             return np.zeros(len(psi), dtype=bool)
@@ -311,7 +311,7 @@ def test_labels_that_the_scores_lack_are_never_chosen():
     scores = ChainScores([[1.0, 0.0]] * 2, labels=["A", "B"])
     found = decode_ilp(scores, [forbidden_ngrams(["A", "B", "C"], [("A", "A"), ("C", "C")])])
     assert found.score == 1.0
-    with pytest.raises(InvalidInput, match="does not know"):
+    with pytest.raises(InvalidInput, match=r"but the feature of .* does not"):
         decode_ilp(scores, [forbidden_ngrams(["A"], [("A", "A")])])
 
 

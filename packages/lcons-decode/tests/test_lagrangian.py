@@ -1,4 +1,4 @@
-"""The Lagrangian bound is never below the optimum, and OPTIMAL is only said where it is."""
+"""The Lagrangian bound is never below the optimum, and the status is OPTIMAL only at the optimum."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_the_bound_is_never_below_the_optimum_and_optimal_is_brute_force(problem
 
 
 def at_most(labels, label, number):
-    """The constraint that a label occurs at most so often: 2 count - 2 number <= 1."""
+    """The constraint that a label occurs at most `number` times: 2 count - 2 number <= 1."""
     counts = Counts(labels, high=20)
     network = RectifierNetwork([[2.0 * (name == label) for name in labels]], [1.0 - 2.0 * number])
     return LearnedConstraint(network, counts.space, counts)

@@ -1,4 +1,4 @@
-"""Beyond what can be enumerated: pruned and dense programs agree, and no beam beats exact decoding."""
+"""Sequences too long to enumerate: pruned and dense programs agree, and no beam beats exact decoding."""
 
 import numpy as np
 import pytest

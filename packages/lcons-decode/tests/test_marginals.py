@@ -1,4 +1,4 @@
-"""Marginals sum to one and are those of the enumeration, also under constraints."""
+"""Marginals sum to one and equal those by enumeration, also under constraints."""
 
 from math import exp, fsum, log
 

@@ -116,7 +116,7 @@ def test_one_label_has_one_labelling(x):
 
 
 def first_of_all(scores, count):
-    """The first labellings by score and then by label order: of the best prefixes that end in each label."""
+    """The first labellings by score, then by label order, from the best prefixes that end in each label."""
     ends = {c: [(-(scores.start[c] + scores.emission[0, c]), (c,))] for c in range(scores.L)}
     for t in range(1, len(scores)):
         grown = {}

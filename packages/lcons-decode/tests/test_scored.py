@@ -1,4 +1,4 @@
-"""Scores of one's own, from files and streams: read as they were written, decoded as one at a time."""
+"""Scores from files and streams are read as they were written, and decoded as if one at a time."""
 
 import io
 import json
@@ -173,24 +173,24 @@ GOOD = {"emission": np.ones((2, 3)), "offsets": [0, 2], "labels": LABELS}
         ({"labels": None}, "expected the names of the labels, found none"),
         ({"labels": [0, 1, 2]}, "labels: expected strings"),
         ({"labels": ["A", "A", "B"]}, "distinct names"),
-        ({"labels": ["A", "B"]}, r"emission of shape \(tokens, 2\), a score a label, found \(2, 3\)"),
-        ({"emission": np.ones((1, 2, 3))}, r"expected offsets that go from 0 up to 1"),
-        ({"emission": np.array("x")}, "expected offsets that go from 0 up to 0"),
-        ({"emission": np.full((2, 3), np.nan)}, "sequence 1: emission must not hold NaN"),
+        ({"labels": ["A", "B"]}, r"emission of shape \(tokens, 2\), one score per label, found \(2, 3\)"),
+        ({"emission": np.ones((1, 2, 3))}, r"expected offsets that rise from 0 to 1"),
+        ({"emission": np.array("x")}, "expected offsets that rise from 0 to 0"),
+        ({"emission": np.full((2, 3), np.nan)}, "sequence 1: emission must not contain NaN"),
         (
             {"emission": np.full((2, 3), "1")},
             "sequence 1: emission: expected numbers, found an array of <U1; convert",
         ),
-        ({"offsets": [0, 1]}, "from 0 up to 2"),
-        ({"offsets": [0, 3, 2]}, "from 0 up to 2"),
-        ({"offsets": [0.0, 2.0]}, "from 0 up to 2"),
-        ({"offsets": 3}, "from 0 up to 2"),
+        ({"offsets": [0, 1]}, "rise from 0 to 2"),
+        ({"offsets": [0, 3, 2]}, "rise from 0 to 2"),
+        ({"offsets": [0.0, 2.0]}, "rise from 0 to 2"),
+        ({"offsets": 3}, "rise from 0 to 2"),
         ({"transition": np.ones((2, 3))}, r"transition must have shape \(3, 3\)"),
         ({"start": np.ones(2)}, r"start must have shape \(3,\)"),
         ({"transitions": np.ones((3, 3))}, "found 'transitions' of float64; rename it or leave it out"),
         ({"words": ["a"]}, r"a value of 'words' for each of 2 tokens, found shape \(1,\)"),
-        ({"words": ["a", "b"], "word": ["a", "b"]}, "a column of strings, once"),
-        ({"words": OBJECTS}, "found 'words.npy' of Python objects, which lcons never reads"),
+        ({"words": ["a", "b"], "word": ["a", "b"]}, "expected .*word.* once, as a column of strings"),
+        ({"words": OBJECTS}, "found 'words.npy' of Python objects, which lcons does not read"),
         ({"words": np.array([b"\xff", b"a"])}, "expected UTF-8"),
     ],
 )
@@ -229,24 +229,24 @@ def test_a_damaged_npz_file_is_one_sentence(damage):
         ('{"labels": ["A", 3]}', "expected labels as distinct names"),
         (
             '{"labels": ["A", "B"]}\n{"emission": [[1, 2], [3]]}',
-            "it:2: emission: expected 2 scores for token 2, found 1; give a score for each label.$",
+            "it:2: emission: expected 2 scores for token 2, found 1; write one score per label.$",
         ),
         (
             '{"labels": ["A", "B"]}\n{"emission": [[1, 2], [3, 4], [5, null]]}',
-            "for token 3, found null; -Infinity forbids a label.$",
+            "for token 3, found null; write -Infinity to forbid a label.$",
         ),
         (
             '{"labels": ["A", "B"]}\n{"emission": [[1, 2], ["3", "4"]]}',
-            'for token 2, found "3"; write numbers as they are.$',
+            'for token 2, found "3"; write plain numbers.$',
         ),
         ('{"labels": ["A", "B"]}\n{"emission": [[true, false]]}', "for token 1, found true"),
         ('{"labels": ["A", "B"]}\n{"emission": [[1, 2], 3]}', "a list of 2 scores for token 2, found 3"),
         ('{"labels": ["A", "B"]}\n{"emission": [[1, 2], [[3], 4]]}', r"for token 2, found \[3\];"),
         ('{"labels": ["A", "B"]}\n{"emission": "none"}', 'a list of numbers, found "none"'),
-        ('{"labels": ["A", "B"]}\n{"emission": [[1, 1' + "0" * 400 + "]]}", "64 bits can hold"),
+        ('{"labels": ["A", "B"]}\n{"emission": [[1, 1' + "0" * 400 + "]]}", "fit in 64 bits"),
         (
             '{"labels": ["A", "B"]}\n{"emission": [[1, 2], [1, NaN]]}',
-            r"it:2: emission must not hold NaN .* found nan at \[1, 1\]",
+            r"it:2: emission must not contain NaN .* found nan at \[1, 1\]",
         ),
         (
             '{"labels": ["A", "B"], "start": [1, null]}',
@@ -258,18 +258,18 @@ def test_a_damaged_npz_file_is_one_sentence(damage):
         ),
         (
             '{"labels": ["A", "B"]}\n{"emission": [1, 2]}',
-            r"shape \(tokens, 2\), a score a label, found \(2,\)",
+            r"shape \(tokens, 2\), one score per label, found \(2,\)",
         ),
-        ('{"labels": ["A", "B"]}\n{"emission": [[1, 2, 3]]}', r"a score a label, found \(1, 3\)"),
+        ('{"labels": ["A", "B"]}\n{"emission": [[1, 2, 3]]}', r"one score per label, found \(1, 3\)"),
         ('{"labels": ["A"]}\n{"emission": [[1]], "words": ["a", "b"]}', "it:2: expected a value of 'word'"),
-        ('{"labels": ["A"]}\n{"emission": [[1]], "words": [3]}', "'words' to be a column of strings"),
-        ('{"labels": ["A"]}\n{"emission": [[1]], "transition": [[1]]}', "'transition' to be a column"),
-        ('{"labels": ["A"]}\n{"emission": [[1]], "labels": ["A"]}', "gold labels go by another name"),
+        ('{"labels": ["A"]}\n{"emission": [[1]], "words": [3]}', "'words' once, as a column of strings"),
+        ('{"labels": ["A"]}\n{"emission": [[1]], "transition": [[1]]}', "'transition' once, as a column"),
+        ('{"labels": ["A"]}\n{"emission": [[1]], "labels": ["A"]}', "give gold labels another name"),
         ('{"labels": ["A"], "stop": [1, 2]}', r"it:1: stop must have shape \(1,\)"),
         ("\xff", "it:1: expected a JSON object"),
         ('{"labels": ["\xe9"]}', r"not UTF-8 \(0xe9 at byte 14 of the line\); save the file as UTF-8"),
-        ("\x93NUMPY\x01\0", "found a .npy file, which holds one array alone; write npz with numpy.savez"),
-        ('{"emission": [[1]]}', "first of all, or pass `labels=`.$"),
+        ("\x93NUMPY\x01\0", "found a .npy file, which holds only one array; write npz with numpy.savez"),
+        ('{"emission": [[1]]}', "before the first sequence, or pass `labels=`.$"),
         ("[" * 100_000, "it:1: expected a JSON object"),
     ],
 )
@@ -290,7 +290,7 @@ def test_labels_that_do_not_agree_are_refused(tmp_path):
     with pytest.raises(InvalidInput, match="expected labels in UTF-8, found other bytes; save the file as"):
         read_labels(tmp_path / "labels")
     (tmp_path / "labels").write_text("[1, 2")
-    with pytest.raises(InvalidInput, match="a label a line or a JSON list"):
+    with pytest.raises(InvalidInput, match="one label per line or a JSON list"):
         read_labels(tmp_path / "labels")
 
 
@@ -368,17 +368,17 @@ def test_what_is_kept_of_windows_is_dropped_where_it_is_too_much(monkeypatch):
 def test_a_constraint_for_other_labels_or_columns_that_are_not_there_is_one_sentence():
     scored = Scored(ChainScores([[1.0, 0.0]], labels=["A", "O"]), {"word": ("dog",)}, "it:2")
     for constraint in (iob2(LABELS), at_most(1)):
-        with pytest.raises(InvalidInput, match=r"that the constraint 'c' knows \(B-X, I-X, O\), found 'A'"):
+        with pytest.raises(InvalidInput, match=r"labels of the constraint 'c' \(B-X, I-X, O\), found 'A'"):
             list(decode_scored([scored], [Hard(constraint, "c")]))
     feature = NgramContext(("A", "O"), ("NN",), 1)
     reads = LearnedConstraint(RectifierNetwork(np.ones((1, 3)), [0.0]), feature.space, feature)
     with pytest.raises(
-        InvalidInput, match=r"it:2: expected 'pos' beside the scores, which .* found words; give"
+        InvalidInput, match=r"it:2: expected 'pos' next to the scores, because .* found words; add"
     ):
         list(decode_scored([scored], [Hard(reads, "c")]))
 
 
-# Constraint files and what is written.
+# Constraint files, and the text of answers.
 
 
 def test_constraints_are_hard_or_soft_as_named(tmp_path, monkeypatch):
@@ -396,8 +396,8 @@ def test_constraints_are_hard_or_soft_as_named(tmp_path, monkeypatch):
     for names, message in (
         (["a.json", "a.json"], "once, found 'a.json' twice"),
         (["a.json:-1"], "at least 0, found -1"),
-        (["a.json:x"], "expected a number after the colon of 'a.json:x', .* found 'x'; write `a.json:0.5`"),
-        (["a.json:"], "expected a number after the colon of 'a.json:'"),
+        (["a.json:x"], "expected a weight after the colon of 'a.json:x', .* found 'x'; write `a.json:0.5`"),
+        (["a.json:"], "expected a weight after the colon of 'a.json:'"),
         (["none.json:x"], "cannot read 'none.json:x'"),
         (["none.json"], "cannot read 'none.json'"),
     ):
@@ -426,7 +426,7 @@ def test_answers_are_written_as_columns_or_plain_data():
     }
     for cell in ("New York", "", "a\u2028"):
         with pytest.raises(
-            InvalidInput, match=r"which CoNLL columns cannot hold; pass `tabs=True`, .* or write JSON"
+            InvalidInput, match=r"which CoNLL columns cannot contain; pass `tabs=True` .* or write JSON"
         ):
             conll(Scored(scores, {"word": (cell, "x")}), answer)
 
@@ -439,7 +439,7 @@ def test_between_tabs_cells_may_hold_blanks_but_nothing_that_ends_them():
         == "Hà Nội\tN p\tO\n\n"
     )
     for cell in ("a\tb", "a\nb", "a\u2028b", "a\r", " a", "a ", "", " "):
-        with pytest.raises(InvalidInput, match="which columns between tabs cannot hold; write JSON"):
+        with pytest.raises(InvalidInput, match="which columns separated by tabs cannot contain; write JSON"):
             conll(Scored(scores, {"word": (cell,)}), answer, tabs=True)
 
 

@@ -1,4 +1,4 @@
-"""viterbi finds the best labelling, the first one where several are."""
+"""viterbi finds the best labelling, and the first one if there are several."""
 
 import numpy as np
 import pytest

@@ -11,23 +11,23 @@ from lcons_core import LearnedConstraint, Recipe, load
 from lcons_core._errors import InvalidInput
 from lcons_core.learn import Grid
 from lcons_tasks.apps._tagger import load_constrained_tagger
-from lcons_tasks.data import Sentence, find, read_columns
+from lcons_tasks.data import find, read_columns
 from lcons_tasks.experiments.chunking import _grid as tuning
 from lcons_tasks.experiments.chunking import _paper as paper
-from lcons_tasks.experiments.chunking._cell import CHOSEN, Cell, Filled
+from lcons_tasks.experiments.chunking._answers import answers
 from lcons_tasks.experiments.chunking._constraints import SOFT, rows_of
-from lcons_tasks.experiments.chunking._corpus import ChunkCorpus, load_corpus, subset
+from lcons_tasks.experiments.chunking._corpus import load_corpus, subset
+from lcons_tasks.experiments.chunking._experiment import EXPERIMENT, Options, claims
 from lcons_tasks.experiments.chunking._model import BaseModel, tuned, tuned_settings
-from lcons_tasks.experiments.chunking._report import write_run
-from lcons_tasks.experiments.chunking._summary import claims, groups
-from lcons_tasks.experiments.chunking._task import STEPS, Options, cells_of, diagnoses, run
-from lcons_tasks.experiments.engine._cells import plan, work_name
 from lcons_tasks.experiments.engine._choice import choose
 from lcons_tasks.experiments.engine._examples import examples
 from lcons_tasks.experiments.engine._kept import Stages
-from lcons_tasks.experiments.engine._parts import rejected_gold
 from lcons_tasks.experiments.engine._recipes import learn, recipe
+from lcons_tasks.experiments.engine._record import Record, RecordCell
+from lcons_tasks.experiments.engine._run import run, write_run
+from lcons_tasks.experiments.engine._sequences import ACCURACY, CHOSEN, EXACT, rejected_gold, shared_work
 from lcons_tasks.report._answer_columns import PREDICTIONS
+from lcons_tasks.report._document import Claims
 
 needs_conll2000 = pytest.mark.skipif(find("conll2000") is None, reason="needs CoNLL-2000")
 
@@ -54,10 +54,14 @@ def stages(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def quick_run(stages, tmp_path_factory):
-    """A small run, and the folder that it wrote."""
-    filled = run(QUICK, stages, jobs=1)
+    """A small run: its record, the folder that it wrote, and its document."""
+    record = run(EXPERIMENT, QUICK, stages, jobs=1)
     folder = tmp_path_factory.mktemp("run")
-    return filled, folder, write_run(folder, QUICK, filled, stages)
+    return record, folder, write_run(folder, EXPERIMENT, QUICK, record, stages)
+
+
+def silent(share, what):
+    """Nobody is told."""
 
 
 def test_the_first_subset_is_a_prefix_of_train_and_of_dev(corpus):
@@ -139,8 +143,8 @@ def test_rows_are_those_of_the_decoders_asked_for():
 
 
 def test_the_full_table_covers_the_paper():
-    options = Options.full("conll2000")
-    cells = cells_of(options)
+    options = Options.start(True, "conll2000")
+    cells = EXPERIMENT.cells(options)
     assert {cell.ratio for cell in cells} == set(paper.RATIOS)
     assert set(paper.ACCURACY) <= {row.name for row in cells[0].rows}
     assert len(options.seeds) >= 2
@@ -149,8 +153,9 @@ def test_the_full_table_covers_the_paper():
         ("first", "bilstm"),
         ("first", "bilstm+pos"),
     }
-    work = plan(cells, STEPS)
-    assert len({work_name(piece, STEPS) for piece in work}) == len(work)
+    work = shared_work(cells)
+    assert len({piece.name for piece in work}) == len(work)
+    assert [cell.name for cell in cells if cell.first] == ["bilstm-first-1%-seed1"]
 
 
 @pytest.mark.parametrize("name", ["bilstm", "linear"])
@@ -165,9 +170,9 @@ def test_the_base_model_of_the_table_reads_words_only(name, corpus):
 
 def test_a_cell_asked_for_twice_is_filled_once():
     assert Options(seeds=(1, 1), ratios=(0.5, 0.5)).seeds == (1,)
-    assert len(cells_of(Options(seeds=(1, 1), subsets=("first", "nested")))) == 1
+    assert len(EXPERIMENT.cells(Options(seeds=(1, 1), subsets=("first", "nested")))) == 1
     both = Options(ratios=(0.5,), subsets=("first", "nested"), seeds=(1,), bases=("linear", "linear+pos"))
-    assert len(cells_of(both)) == 4
+    assert len(EXPERIMENT.cells(both)) == 4
 
 
 def test_a_decoder_without_a_constraint_to_use_is_refused():
@@ -203,19 +208,17 @@ def test_tuned_settings_are_those_that_dev_chose():
 
 def test_constraints_help_on_the_bundled_corpus(stages):
     """The claim of a first run, with the small model: five seeds, all of the training sentences."""
-    filled = run(Options(bases=("linear",)), stages, jobs=1)
-    (group,) = groups(filled)
-    assert len(group.by_ratio[1.0]) == 5
-    exact = group.mean("exact", 1.0)
+    record = run(EXPERIMENT, Options(bases=("linear",)), stages, jobs=1)
+    assert len(record.cells) == 5
+    exact = record.mean(EXACT, ACCURACY)
     for row in ("pos-3 search", "pos-3 exact", "soft pos-3", CHOSEN):
-        assert group.mean(row, 1.0) > exact + 1
+        assert record.mean(row, ACCURACY) > exact + 1
 
 
 def test_a_run_writes_what_it_found(quick_run, corpus):
-    _, folder, report = quick_run
+    _, folder, document = quick_run
     results = json.loads((folder / "results.json").read_text())
-    assert results["corpus"]["name"] == "bundled"
-    assert "**bundled**" in report
+    assert results["corpus"]["name"] == document.corpus == "bundled"
     (cell,) = results["cells"]
     row = cell["rows"][CHOSEN]
     predicted = list(read_columns(folder / "predictions/linear-first-25%-seed1.txt", PREDICTIONS))
@@ -226,24 +229,45 @@ def test_a_run_writes_what_it_found(quick_run, corpus):
     assert load(folder / "constraints/first-25%-seed1/pos-3.json").feature.n == 3
     assert cell["parameters"]["trained"] > 1000
     assert cell["constraints"]["pos-3"]["parameters"] < 3000
-    assert (folder / "report.md").read_text() == report
+    for name in ("report.md", "report.html", "document.json", "counts.npz"):
+        assert (folder / name).stat().st_size > 0, name
 
 
-def test_the_tagger_of_a_run_gives_its_predictions(quick_run, corpus):
-    filled, folder, _ = quick_run
+def test_the_record_of_a_run_is_in_its_results_and_counts(quick_run):
+    record, folder, _ = quick_run
+    again = Record.load(folder, "results.json")
+    assert again.long == record.long
+    for measure in (ACCURACY, "chunk f1"):
+        assert again.gain(CHOSEN, EXACT, measure) == record.gain(CHOSEN, EXACT, measure)
+
+
+def test_the_headline_is_the_chunk_f1_of_what_dev_chose(quick_run):
+    record, _, document = quick_run
+    head = document.headline
+    assert head.measure == "chunk F1, linear, 25% (52 sentences)"
+    assert head.without.values == record.values(EXACT, "chunk f1")
+    assert head.within.values == record.values(CHOSEN, "chunk f1")
+    assert head.gain == record.gain(CHOSEN, EXACT, "chunk f1")
+    assert head.gain.mean == pytest.approx(head.within.mean - head.without.mean)
+    assert "reads words alone" in document.compared
+    assert "constraints that read POS tags" in document.compared
+
+
+def test_the_tagger_of_a_run_gives_its_predictions(quick_run, corpus, stages):
+    _, folder, _ = quick_run
     tagger = load_constrained_tagger(folder / "tagger")
-    answers = tagger.tag([sentence.x for sentence in corpus.test[:20]])
-    found = [label for answer in answers for label in answer.y]
-    labels = filled[0].labels
-    assert found == [labels[i] for i in filled[0].predictions[CHOSEN][: len(found)]]
+    found = [answer.y for answer in tagger.tag([sentence.x for sentence in corpus.test[:20]])]
+    (cell,) = EXPERIMENT.cells(QUICK)
+    assert [tuple(y) for y in found] == answers(cell, stages, silent).texts[CHOSEN][:20]
 
 
 def test_a_rerun_gives_the_same_bytes(quick_run, tmp_path):
-    _, folder, report = quick_run
+    _, folder, _ = quick_run
     elsewhere = Stages(tmp_path / "stages")
-    assert write_run(tmp_path / "run", QUICK, run(QUICK, elsewhere, jobs=2), elsewhere) == report
-    for name in ("results.json", "report.md", "tagger/model.npz", "constraints/first-25%-seed1/pos-3.json"):
-        assert (tmp_path / "run" / name).read_bytes() == (folder / name).read_bytes(), name
+    write_run(tmp_path / "run", EXPERIMENT, QUICK, run(EXPERIMENT, QUICK, elsewhere, jobs=2), elsewhere)
+    for path in sorted(folder.rglob("*.*")):
+        twin = tmp_path / "run" / path.relative_to(folder)
+        assert twin.read_bytes() == path.read_bytes(), path
 
 
 def test_the_chunker_of_a_first_run_gives_the_same_bytes_with_any_number_of_jobs(tmp_path):
@@ -251,29 +275,31 @@ def test_the_chunker_of_a_first_run_gives_the_same_bytes_with_any_number_of_jobs
     found = []
     for jobs in (1, 2):
         stages = Stages(tmp_path / f"stages{jobs}")
-        write_run(tmp_path / f"run{jobs}", options, run(options, stages, jobs), stages)
+        record = run(EXPERIMENT, options, stages, jobs)
+        write_run(tmp_path / f"run{jobs}", EXPERIMENT, options, record, stages)
         found.append((tmp_path / f"run{jobs}/results.json").read_bytes())
-        assert json.loads(found[-1])["cells"][0]["base"]["name"] == "bilstm"
+        assert json.loads(found[-1])["cells"][0]["at"]["base"] == "bilstm"
     assert found[0] == found[1]
 
 
 def test_a_second_run_into_a_folder_leaves_nothing_of_the_first(quick_run, stages, tmp_path):
-    filled, _, _ = quick_run
-    write_run(tmp_path, QUICK, filled, stages)
+    record, _, _ = quick_run
+    write_run(tmp_path, EXPERIMENT, QUICK, record, stages)
     other = replace(QUICK, decoders=("search",), constraints=("pos:2",))
-    write_run(tmp_path, other, run(other, stages, jobs=1), stages)
+    write_run(tmp_path, EXPERIMENT, other, run(EXPERIMENT, other, stages, jobs=1), stages)
     assert list((tmp_path / "constraints").rglob("*.json")) == []
     assert json.loads((tmp_path / "results.json").read_text())["options"]["decoders"] == ["search"]
 
 
-def test_a_diagnosis_tells_why_a_constraint_helps(stages, tmp_path):
+def test_a_diagnosis_tells_why_a_constraint_helps(stages):
     options = replace(QUICK, constraints=("pos:2", "existence:1"), diagnose=True)
-    told = diagnoses(options, stages, jobs=1)
-    assert list(told) == ["existence-1", "pos-2"] or list(told) == ["pos-2", "existence-1"]
+    record = run(EXPERIMENT, options, stages, jobs=1)
+    told = record.first.facts["diagnoses"]
+    assert sorted(told) == ["existence-1", "pos-2"]
     assert "should help" in [verdict["name"] for verdict in told["pos-2"]["verdicts"]]
-    report = write_run(tmp_path, options, run(options, stages, jobs=1), stages, told)
-    assert "## Why a constraint helps or does not" in report
-    assert "should help" in report
+    sections = {section.title: section.blocks for section in EXPERIMENT.document(options, record).sections}
+    why = sections["Why a constraint helps or does not (25% of the data, seed 1)"]
+    assert "should help" in {row[0]: row[1] for row in why[1].rows}["pos-2"]
 
 
 def test_tuning_scores_the_papers_grid_on_dev(stages, monkeypatch):
@@ -285,40 +311,34 @@ def test_tuning_scores_the_papers_grid_on_dev(stages, monkeypatch):
     assert found["chosen"] == {"learning_rate": best["learning_rate"], "decay": 1e-5}
 
 
-def filled_cell(ratio, seed, right):
-    """A cell of the table with the given right labels a test sentence of four labels, by row."""
-    rows = {name: {"test": 25 * np.mean(counts), "chunk f1": 0.0} for name, counts in right.items()}
-    gold = np.zeros(4 * 40, dtype=np.int64)
-    predictions = {
-        name: np.concatenate([np.arange(4) >= count for count in counts]).astype(np.int64)
-        for name, counts in right.items()
-    }
-    cell = Cell("conll2000", "first", ratio, seed, BaseModel("bilstm"), ())
-    return Filled(cell, {"rows": rows}, ("O", "B-NP"), predictions, gold)
+def made_cell(ratio, right):
+    """A cell of the table with the given right labels per test sentence of four labels, by row."""
+    rows = {name: {ACCURACY: 25 * np.mean(counts)} for name, counts in right.items()}
+    counts = np.array([[[count, 4] for count in own] for own in right.values()])
+    at = {"base": "bilstm", "subset": "first", "ratio": ratio, "seed": 1}
+    return RecordCell(f"cell {ratio}", at, rows, {}, {ACCURACY: counts}, tuple(range(40)))
 
 
-def test_claims_of_the_paper_are_held_against_our_figures(corpus):
-    sentences = tuple(Sentence(("a",) * 4, ("O",) * 4) for _ in range(40))
-    toy = ChunkCorpus("conll2000", "", corpus.train, corpus.dev, sentences)
+def test_claims_of_the_paper_are_held_against_our_figures():
     low = {"exact": [2] * 40, "search": [2] * 40, "pos-3 search": [3] * 40, "existence-2 search": [2] * 40}
     high = {"exact": [3] * 40, "search": [3] * 40, "pos-3 search": [2] * 40, "existence-2 search": [4] * 40}
-    cells = [filled_cell(0.01, 1, {**low, CHOSEN: [4] * 40}), filled_cell(1.0, 1, {**high, CHOSEN: [4] * 40})]
-    (group,) = groups(cells)
-    found = {claim.text: claim for claim in claims(group, toy)}
+    made = [made_cell(0.01, {**low, CHOSEN: [4] * 40}), made_cell(1.0, {**high, CHOSEN: [4] * 40})]
+    found = {claim.text: claim for claim in claims(Record(tuple(made)))}
     assert not found["POS-constrained search (n = 3) beats search at every ratio"].held
     assert found["at 1%, POS-constrained search (n = 3) gains +4.41 over exact"].held
     assert not found["label existence (n = 2) does not help"].held
     assert found["the gain of constraints (POS n = 3, over exact) shrinks as data grow"].held
+    assert found["at 1%, constraints reach ELMo's 87.09 (chosen on dev)"].held
     assert (
-        "+25.00 [+25.00, +25.00]"
+        "1% +25.00 [+25.00, +25.00]"
         in found["POS-constrained search (n = 3) beats search at every ratio"].figures
     )
 
 
 def test_the_paper_stands_beside_our_figures_on_its_own_corpus_only(quick_run):
-    _, _, report = quick_run
-    assert "paper's best row" not in report
-    assert "Claims of the paper" not in report
+    _, folder, document = quick_run
+    assert "paper's best row" not in (folder / "report.md").read_text()
+    assert not [b for section in document.sections for b in section.blocks if isinstance(b, Claims)]
 
 
 def test_the_rule_behind_a_change_forbids_what_was_changed(corpus, stages):

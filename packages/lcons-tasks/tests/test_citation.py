@@ -12,7 +12,7 @@ from lcons_core._errors import InvalidInput, LconsError
 from lcons_tasks.apps._tagger import load_constrained_tagger
 from lcons_tasks.data import CORA_FIELDS, Reference, Segment, Sentence, find, read_columns
 from lcons_tasks.experiments.citation import _paper as paper
-from lcons_tasks.experiments.citation._cell import CHOSEN, Cell, Filled
+from lcons_tasks.experiments.citation._answers import F1, answers
 from lcons_tasks.experiments.citation._constraints import (
     ALL,
     DECODERS,
@@ -22,16 +22,17 @@ from lcons_tasks.experiments.citation._constraints import (
     rows_of,
 )
 from lcons_tasks.experiments.citation._corpus import CitationCorpus, label_tokens, load_corpus, split
-from lcons_tasks.experiments.citation._model import BASES, base
-from lcons_tasks.experiments.citation._report import write_run
-from lcons_tasks.experiments.citation._summary import claims, gain, groups
-from lcons_tasks.experiments.citation._task import CURVE_ROWS, STEPS, Options, cells_of, run
-from lcons_tasks.experiments.engine._cells import plan, work_name
+from lcons_tasks.experiments.citation._experiment import CURVE_ROWS, EXPERIMENT, Options, claims
+from lcons_tasks.experiments.citation._model import BASES
 from lcons_tasks.experiments.engine._choice import choose_weights
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._recipes import learn
+from lcons_tasks.experiments.engine._record import Record, RecordCell
+from lcons_tasks.experiments.engine._run import run, write_run
+from lcons_tasks.experiments.engine._sequences import ACCURACY, CHOSEN, EXACT, shared_work
 from lcons_tasks.report._answer_columns import PREDICTIONS
-from lcons_tasks.report._plot import line_chart
+from lcons_tasks.report._chart import to_svg
+from lcons_tasks.report._document import Curve
 from lcons_tasks.stats import runs_as_iob2
 
 needs_cora = pytest.mark.skipif(find("cora") is None, reason="needs Cora")
@@ -55,10 +56,14 @@ def corpus(stages):
 
 @pytest.fixture(scope="module")
 def quick_run(stages, tmp_path_factory):
-    """A small run, and the folder that it wrote."""
-    filled = run(QUICK, stages, jobs=1)
+    """A small run: its record, the folder that it wrote, and its document."""
+    record = run(EXPERIMENT, QUICK, stages, jobs=1)
     folder = tmp_path_factory.mktemp("run")
-    return filled, folder, write_run(folder, QUICK, filled, stages)
+    return record, folder, write_run(folder, EXPERIMENT, QUICK, record, stages)
+
+
+def silent(share, what):
+    """Nobody is told."""
 
 
 def test_text_outside_any_field_belongs_to_the_field_before_and_at_the_start_to_the_first():
@@ -196,13 +201,15 @@ def test_options_that_cannot_be_run_are_refused(options, words):
 
 
 def test_other_k_are_for_the_first_base_and_the_curve_has_its_rows_only():
-    cells = cells_of(Options(seeds=(1,), bases=("words", "reference"), hidden=(10, 5), sizes=(20, 50)))
+    cells = EXPERIMENT.cells(
+        Options(seeds=(1,), bases=("words", "reference"), hidden=(10, 5), sizes=(20, 50))
+    )
     whole = [cell for cell in cells if cell.size is None]
     assert [any("K=5" in row.name for row in cell.rows) for cell in whole] == [True, False]
     curve = [cell for cell in cells if cell.size is not None]
     assert len(curve) == 4
     assert {tuple(row.name for row in cell.rows) for cell in curve} == {CURVE_ROWS}
-    names = [work_name(work, STEPS) for work in plan(cells, STEPS)]
+    names = [piece.name for piece in shared_work(cells)]
     assert len(set(names)) == len(names)
 
 
@@ -216,24 +223,30 @@ def test_weights_stay_unless_dev_speaks_clearly_against_them():
     assert choose_weights(lambda weights: target.get(weights, [1, 1, 1]), (1.0, 1.0)) == (4.0, 0.0)
 
 
-def test_a_run_fills_every_row_of_every_split(quick_run, corpus):
-    filled, _, _ = quick_run
-    assert [(one.cell.seed, one.cell.size) for one in filled] == [(1, None), (1, 20)]
-    for one in filled:
-        rows = one.figures["rows"]
-        assert list(rows) == [row.name for row in one.cell.rows] + [CHOSEN]
-        gold = [label for i in one.test for label in corpus.references[i].labels]
-        assert [one.labels[i] if i >= 0 else None for i in one.gold] == [
-            label if label in one.labels else None for label in gold
-        ]
-        for name, figures in rows.items():
-            assert figures["test"] == pytest.approx(100 * (one.predictions[name] == one.gold).mean())
-            assert 0 <= figures["whole"] <= figures["test"] <= 100
+def test_sizes_of_the_usual_curve_that_a_corpus_does_not_have_are_left_out():
+    assert {cell.size for cell in EXPERIMENT.cells(Options(sizes=(20, 100)))} == {None, 20, 100}
+    sizes = {cell.size for cell in EXPERIMENT.cells(Options.start(True, "bundled"))}
+    assert sizes == {None, 5, 10, 20, 50, 100}
 
 
-def test_constraints_help_the_word_model_on_the_bundled_corpus(quick_run, corpus):
-    whole = groups(quick_run[0])[0]
-    assert gain(whole, "soft windows+pos", "exact", corpus).interval.mean > 3
+def test_a_run_fills_every_row_of_every_split(quick_run, corpus, stages):
+    record, _, _ = quick_run
+    assert [(cell.at["seed"], cell.at["size"]) for cell in record.cells] == [(1, None), (1, 20)]
+    for cell, own in zip(EXPERIMENT.cells(QUICK), record.cells, strict=True):
+        assert list(own.rows) == [row.name for row in cell.rows] + [CHOSEN]
+        gold = [corpus.references[i].labels for i in own.units]
+        found = answers(cell, stages, silent).texts
+        for name, figures in own.rows.items():
+            right = [
+                a == b for y, z in zip(gold, found[name], strict=True) for a, b in zip(y, z, strict=True)
+            ]
+            assert figures[ACCURACY] == pytest.approx(100 * np.mean(right))
+            assert 0 <= figures["whole"] <= figures[ACCURACY] <= 100
+
+
+def test_constraints_help_the_word_model_on_the_bundled_corpus(quick_run):
+    whole = quick_run[0].where(size=None)
+    assert whole.gain("soft windows+pos", EXACT, ACCURACY).mean > 3
 
 
 @pytest.mark.usefixtures("quick_run")
@@ -241,7 +254,7 @@ def test_a_run_again_gives_the_same_bytes(stages, tmp_path):
     again = Stages(tmp_path / "stages")
     few = replace(QUICK, decoders=("exact", "search"), sizes=(20,))
     for where, kept in (("first", stages), ("second", again)):
-        write_run(tmp_path / where, few, run(few, kept, jobs=1), kept)
+        write_run(tmp_path / where, EXPERIMENT, few, run(EXPERIMENT, few, kept, jobs=1), kept)
     for path in sorted((tmp_path / "first").rglob("*")):
         if path.is_file():
             twin = tmp_path / "second" / path.relative_to(tmp_path / "first")
@@ -249,50 +262,50 @@ def test_a_run_again_gives_the_same_bytes(stages, tmp_path):
 
 
 def test_the_folder_holds_what_the_report_promises(quick_run):
-    filled, folder, report = quick_run
-    assert (folder / "report.md").read_text(encoding="utf-8") == report
+    record, folder, document = quick_run
     results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
     assert results["task"] == "citation"
-    assert len(results["cells"]) == len(filled)
-    assert "words-brief, gain of chosen on dev" in report
+    assert len(results["cells"]) == len(record.cells)
+    report = (folder / "report.md").read_text(encoding="utf-8")
     assert "duality gap" in report
+    assert "With fewer training references" in report
     ElementTree.fromstring((folder / "curve.svg").read_text(encoding="utf-8"))
     sentences = list(read_columns(folder / "predictions/words-brief-187-split1.txt", PREDICTIONS))
-    assert len(sentences) == len(filled[0].test)
+    assert len(sentences) == len(record.first.units)
     kept = load(folder / "constraints/187-split1/pos-2-all-soft.json")
     assert kept.feature.n == 2
+    named = {file for s in document.sections for b in s.blocks for file in getattr(b, "files", ())}
+    assert named == {p.relative_to(folder).as_posix() for p in (folder / "constraints").rglob("*.json")}
 
 
-def test_the_parser_that_is_left_behind_gives_the_labels_of_its_row(quick_run, corpus):
-    filled, folder, _ = quick_run
+def test_the_headline_is_the_field_f1_of_what_dev_chose(quick_run):
+    record, _, document = quick_run
+    whole = record.where(size=None)
+    assert document.headline.measure == "field F1, words-brief, 187 references"
+    assert document.headline.within.values == whole.values(CHOSEN, F1)
+    assert document.headline.gain == whole.gain(CHOSEN, EXACT, F1)
+    assert "reads words alone" in document.compared
+
+
+def test_the_parser_that_is_left_behind_gives_the_labels_of_its_row(quick_run, corpus, stages):
+    record, folder, _ = quick_run
     parser = load_constrained_tagger(folder / "parser")
     assert parser.columns == ()
-    one = filled[0]
-    xs = [{"word": corpus.references[i].words} for i in one.test]
-    labels = [label for answer in parser.tag(xs) for label in answer.y]
-    assert labels == [one.labels[i] for i in one.predictions["soft windows"]]
+    xs = [{"word": corpus.references[i].words} for i in record.first.units]
+    found = answers(EXPERIMENT.cells(QUICK)[0], stages, silent).texts["soft windows"]
+    assert [tuple(answer.y) for answer in parser.tag(xs)] == found
 
 
 def test_a_gain_counts_each_reference_once_with_all_its_splits(corpus):
     lengths = [len(reference) for reference in corpus.references]
-    cell = Cell("bundled", 1, None, base("words"), ())
 
-    def filled(test, right):
-        offsets = np.cumsum([0, *(lengths[i] for i in test)])
-        gold = np.zeros(offsets[-1], dtype=np.int64)
-        wrong = np.ones_like(gold)
-        return Filled(
-            cell,
-            {"references": {"train": 1}, "rows": {"a": {}, "exact": {}}},
-            ("x", "y"),
-            {"a": gold if right else wrong, "exact": wrong},
-            gold,
-            test,
-            offsets,
-        )
+    def made(test, right):
+        totals = np.array([lengths[i] for i in test])
+        ours = np.stack([totals if right else 0 * totals, totals], axis=1)
+        counts = np.stack([ours, np.stack([0 * totals, totals], axis=1)])
+        return RecordCell(str(test), {}, {"a": {}, "exact": {}}, {}, {ACCURACY: counts}, test)
 
-    (group,) = groups([filled((0, 1), True), filled((1, 2), False)])
-    found = gain(group, "a", "exact", corpus).interval
+    found = Record((made((0, 1), True), made((1, 2), False))).gain("a", "exact", ACCURACY)
     won, all_tokens = lengths[0] + lengths[1], lengths[0] + 2 * lengths[1] + lengths[2]
     assert found.mean == pytest.approx(100 * won / all_tokens)
     assert found.low <= found.mean <= found.high
@@ -307,15 +320,39 @@ def test_the_papers_figures_are_given_for_its_rows_only():
     assert paper.figure("words", "designed search") == 92.5
 
 
-def test_claims_are_checked_on_figures(quick_run, corpus):
-    found = claims(groups(quick_run[0])[0], corpus)
+def test_claims_are_checked_on_figures(quick_run):
+    found = claims(quick_run[0].where(size=None))
     texts = [claim.text for claim in found]
     assert any("the combination, soft," in text for text in texts)
     assert not any("every constrained search" in text for text in texts)
 
 
+def test_the_papers_claims_are_about_its_rows():
+    singles = {f"{name} search": {ACCURACY: 88.0} for name in PAPER}
+    rows = {
+        "exact": {ACCURACY: 86.0},
+        "search": {ACCURACY: 87.0},
+        **singles,
+        **{f"{name} search": {ACCURACY: 90.0} for name in ("C1", "C2", "C3")},
+        "pos search K=5": {ACCURACY: 87.0},
+        CHOSEN: {ACCURACY: 93.0},
+    }
+    counts = np.array([[[row[ACCURACY], 100]] * 3 for row in rows.values()], dtype=int)
+    (cell,) = (RecordCell("a", {}, rows, {}, {ACCURACY: counts}, (0, 1, 2)),)
+    found = {claim.text: claim for claim in claims(Record((cell,)))}
+    assert found["every constrained search beats exact"].held
+    assert "C3 search +4.00 [+4.00, +4.00]" in found["every constrained search beats exact"].figures
+    assert found["combining constraints helps (the best combination beats the best single feature)"].held
+    assert not found["all six combined gains +4.4 over exact"].held
+    assert not found["K hardly matters (pos: within half a point)"].held
+    reached = (
+        "(not in the paper) learned constraints, some on a list of clue words, reach the hand-crafted 92.5"
+    )
+    assert (found[reached].held, found[reached].figures) == (True, "93.00")
+
+
 def test_a_chart_tells_its_figures_and_escapes_names():
-    chart = line_chart("A < B", "references", "accuracy", {"x & y": {5: 60.0, 300: 90.0}, "z": {5: 61.0}})
+    chart = to_svg(Curve("A < B", "references", "accuracy", {"x & y": {5: 60.0, 300: 90.0}, "z": {5: 61.0}}))
     root = ElementTree.fromstring(chart)
     assert "x & y: 5 references 60.0, 300 references 90.0" in next(
         part.text for part in root if part.tag.endswith("desc")

@@ -225,7 +225,7 @@ def test_counts_outside_the_range_of_training_are_a_warning_and_beyond_the_bound
     assert covered.unseen_psi == covered.unseen_predicted == pytest.approx(100 * 3 / 5)
     assert (covered.left_out.count, covered.unseen_columns) == (1, 0)
     assert "label 'A' occurs 5 times" in covered.left_out.example
-    assert "60.0% of held-out gold psi leave what training saw" in covered.warnings()[0]
+    assert "60.0% of held-out gold psi are unlike training" in covered.warnings()[0]
 
 
 def test_psi_columns_that_training_never_saw_are_a_warning():
@@ -245,7 +245,7 @@ def test_the_same_seed_gives_the_same_diagnosis_and_it_is_plain_data():
 
 def test_the_report_names_verdicts_and_figures():
     text = str(diagnosed(0.2))
-    assert text.startswith("warning: 27.1% of predicted psi leave what training saw\n")
+    assert text.startswith("warning: 27.1% of predicted psi are unlike training\n")
     assert "context of pos, n = 2; corrupted by `relabel`; seed 0\n150 training and 150 held-out" in text
     for part in ("EXISTS: ", "SHOULD HELP: ", "network, K = 64", "shuffled: ", "headroom"):
         assert part in text
@@ -266,7 +266,7 @@ def test_warnings_come_first_in_text_and_plain_data():
 
 def test_few_held_out_sentences_are_a_warning():
     assert (
-        "held-out sentences: only 9, so the intervals are a guess"
+        "held-out sentences: only 9, so the intervals are unreliable"
         in diagnose(learned(True), TRAIN, HELD_OUT[:9]).warnings
     )
 
@@ -280,7 +280,7 @@ def test_progress_rises_to_its_end():
 
 
 def test_predictions_of_other_lengths_are_refused():
-    with pytest.raises(InvalidInput, match="one predicted label a token"):
+    with pytest.raises(InvalidInput, match="one predicted label per token"):
         diagnose(learned(True), TRAIN, HELD_OUT, [("A",)] * len(HELD_OUT))
 
 

@@ -136,9 +136,9 @@ def test_pairs_that_training_never_had_are_a_warning():
     found = diagnose(pairs(), TRAIN, swapped, [one.y for one in swapped.instances])
     assert found.coverage.unseen_psi == found.coverage.unseen_predicted == 50
     assert found.warnings[:2] == (
-        "50.0% of held-out gold psi leave what training saw; the constraint rejects 100.0% of these, and 0.0%"
+        "50.0% of held-out gold psi are unlike training; the constraint rejects 100.0% of these, and 0.0%"
         " of the others",
-        "50.0% of predicted psi leave what training saw",
+        "50.0% of predicted psi are unlike training",
     )
 
 
@@ -158,13 +158,13 @@ def test_where_shuffled_pairs_are_told_as_well_there_is_no_such_constraint():
 
 
 def test_tuples_beside_sequences_are_refused():
-    with pytest.raises(InvalidInput, match="tuples beside label sequences"):
+    with pytest.raises(InvalidInput, match="tuples and label sequences"):
         diagnose(pairs(), TRAIN, [Sentence("ww", "AB")])
-    with pytest.raises(InvalidInput, match="a table of psi vectors beside structures"):
+    with pytest.raises(InvalidInput, match="a table of psi vectors and structures"):
         diagnose(pairs(), TRAIN, rows(1, 20))
     with pytest.raises(InvalidInput, match="expected predictions for 60 held-out structures, found 2"):
         diagnose(pairs(), TRAIN, HELD_OUT, [(), ()])
-    with pytest.raises(InvalidInput, match="expected predictions that the constraint says something about"):
+    with pytest.raises(InvalidInput, match="expected predictions that the constraint can judge"):
         diagnose(pairs(), TRAIN, HELD_OUT, [()] * 60)
     with pytest.raises(
         InvalidInput, match="expected negatives that fit the feature 'tuples', found 'relabel'"
@@ -220,7 +220,7 @@ def test_vectors_outside_the_range_of_training_are_a_warning():
     covered = diagnose(constraint, train, held_out).coverage
     # Valid in training: a is 1 or 2 and b 0 or 1; so (3, 1) and (0, 0) leave that.
     assert covered.unseen_psi == pytest.approx(100 * 2 / 3)
-    assert "66.7% of held-out gold psi leave what training saw" in covered.warnings()[0]
+    assert "66.7% of held-out gold psi are unlike training" in covered.warnings()[0]
 
 
 def test_rows_that_are_no_vectors_of_the_space_are_left_out():
@@ -228,7 +228,7 @@ def test_rows_that_are_no_vectors_of_the_space_are_left_out():
     held_out.X[3] = 7
     found = diagnose(table_constraint(), rows(1, 200), held_out)
     assert found.held_out_size == 99
-    assert found.coverage.left_out.example == "row 4, no vector of its space"
+    assert found.coverage.left_out.example == "row 4 is not a vector of its space"
 
 
 def test_columns_are_found_by_name_whatever_their_order():
@@ -237,7 +237,7 @@ def test_columns_are_found_by_name_whatever_their_order():
     same = [diagnose(table_constraint(), rows(1, 200), data).constraint for data in (held_out, turned)]
     assert same[0] == same[1]
     other = PsiTable((*held_out.names[:7], "z"), held_out.X, held_out.valid)
-    with pytest.raises(InvalidInput, match=r"none of them 'psi=h', and 'z', which it does not know"):
+    with pytest.raises(InvalidInput, match=r"none of them 'psi=h', and 'z', which it does not have"):
         diagnose(table_constraint(), rows(1, 200), other)
     with pytest.raises(InvalidInput, match="expected the 8 columns of the constraint, found 7"):
         diagnose(
@@ -284,10 +284,10 @@ def test_what_a_table_cannot_answer_is_said_and_the_rest_is_answered():
 
 
 def test_negatives_do_not_go_with_invalid_rows():
-    with pytest.raises(InvalidInput, match="expected no --negatives with a table that has invalid rows"):
+    with pytest.raises(InvalidInput, match="no argument `negatives` with a table that has invalid rows"):
         diagnose(table_constraint(), rows(1, 200), rows(2, 100), negatives="flip")
     train = rows(1, 200).take(rows(1, 200).valid)
-    with pytest.raises(InvalidInput, match="make some with --negatives unseen or flip"):
+    with pytest.raises(InvalidInput, match="make some with `negatives='unseen'` or `negatives='flip'`"):
         diagnose(table_constraint(), train, train, negatives="relabel")
 
 

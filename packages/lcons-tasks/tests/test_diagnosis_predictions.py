@@ -71,7 +71,7 @@ def test_scores_of_a_model_are_what_the_model_predicts(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (scores(FIRST), "expected 2 sentences in .*, as many as are held out, found 1"),
+        (scores(FIRST), "expected 2 sentences in .*, as many as in the held-out data, found 1"),
         (scores(FIRST, SECOND, SECOND), "expected 2 sentences in .*, found 3"),
         (scores(SECOND, SECOND), "scores:2: expected 2 tokens as in held-out sentence 1, found 1"),
         (
@@ -122,7 +122,7 @@ def test_predicted_tuples_are_json_lines_and_vectors_tables(tmp_path):
 @pytest.mark.parametrize(
     ("name", "text", "held_out", "message"),
     [
-        ("x.conll", "a B\nb I\n", HELD_OUT, "expected 2 sentences in .*, as many as are held out, found 1"),
+        ("x.conll", "a B\nb I\n", HELD_OUT, "expected 2 sentences in .*, as many as in the .* data, found 1"),
         ("x.conll", "a B\nx I\n\nc O\n", HELD_OUT, r"found others in sentence 1 \('x' for 'b'\)"),
         ("x.conll", "a B\n\nc O\n", HELD_OUT, "expected 2 tokens as in held-out sentence 1, found 1"),
         ("x.conll", "a B\nb I\n\nc O\n", TUPLES, "expected JSON lines of tuples in"),
@@ -204,9 +204,9 @@ OTHER = Split.by_position(Structures.of([(["a"], ["O"])] * 10), "train.conll")
     [
         ({"split": WHOLE.to_dict()}, "the constraint was learned from all 20 structures"),
         ({"split": BOTH.to_dict()}, "learned from all 1,020 structures, held-out ones too"),
-        ({"split": OTHER.to_dict()}, r"\(8 of 10\), and here are 20 in all"),
+        ({"split": OTHER.to_dict()}, r"\(8 of 10\), but this file has 20 in all"),
         ({"learned_from": "all 20 structures"}, "the constraint was learned from all 20 structures"),
-        ({"learned_from": "the first 80 % of the structures (8 of 10)"}, "and here are 20 in all"),
+        ({"learned_from": "the first 80 % of the structures (8 of 10)"}, "but this file has 20 in all"),
         ({}, "does not record"),
         ({"learned_from": None}, "does not record"),
         ({"learned_from": [SENTENCE]}, "does not record"),

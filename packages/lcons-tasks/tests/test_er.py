@@ -14,15 +14,20 @@ from lcons_decode._relations import relation_ids
 from lcons_tasks.data import MalformedCorpus, Relation, RelationSentence, find
 from lcons_tasks.data._passage import ENTITIES, NO_ENTITY, RELATIONS, Labelled, Passage, hash_passages
 from lcons_tasks.experiments.engine._kept import Stages
-from lcons_tasks.experiments.entity_relation._cell import (
+from lcons_tasks.experiments.engine._record import Record
+from lcons_tasks.experiments.engine._run import run, write_run
+from lcons_tasks.experiments.entity_relation._answers import (
     DESIGNED,
     LEARNED,
     LEARNED_ALL,
-    NONE,
     SETS,
+    WITHIN,
+    WITHOUT,
     Cell,
+    answers,
     constraints,
-    predict,
+    parts,
+    row_of,
 )
 from lcons_tasks.experiments.entity_relation._constraints import (
     certificates,
@@ -30,16 +35,14 @@ from lcons_tasks.experiments.entity_relation._constraints import (
     designed,
     designed_rules,
     learned,
-    rules_of,
     support,
 )
 from lcons_tasks.experiments.entity_relation._corpus import Split, labelled, load_corpus, split
-from lcons_tasks.experiments.entity_relation._examples import bracketed, changed
+from lcons_tasks.experiments.entity_relation._examples import changed, labels, links
+from lcons_tasks.experiments.entity_relation._experiment import EXPERIMENT, Options, claims, recovered
 from lcons_tasks.experiments.entity_relation._measures import by_label, count, counts, figures, gains_over
-from lcons_tasks.experiments.entity_relation._report import write_run
-from lcons_tasks.experiments.entity_relation._summary import claims, gain, groups, recovered
-from lcons_tasks.experiments.entity_relation._task import Options, cells_of, run
-from lcons_tasks.models._relation_model import Attributes, load_model
+from lcons_tasks.experiments.entity_relation._model import predict
+from lcons_tasks.models._relation_model import Attributes, load_model, rules_of
 from lcons_tasks.models._relation_svm import RelationProblem, train_relations
 from lcons_tasks.models._structured_svm import SvmSettings
 from lcons_tasks.models.phi._candidates import candidate_attributes, pair_attributes
@@ -60,12 +63,11 @@ def corpus():
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    """A quick run of the bundled corpus: options, cells, stages, and the folder it wrote."""
+    """A quick run of the bundled corpus: its record, stages, the folder it wrote, and its document."""
     stages = Stages(tmp_path_factory.mktemp("stages"))
-    filled = run(QUICK, stages, 1)
+    record = run(EXPERIMENT, QUICK, stages, 1)
     folder = tmp_path_factory.mktemp("run")
-    write_run(folder, QUICK, filled, stages)
-    return QUICK, filled, stages, folder
+    return record, stages, folder, write_run(folder, EXPERIMENT, QUICK, record, stages)
 
 
 def example(relations, entities=("Person", "Location"), name="1"):
@@ -344,28 +346,33 @@ def test_the_interval_of_f1_draws_sentences():
 # The run
 
 
+def silent(share, what):
+    """Nobody is told."""
+
+
 def test_the_grid_is_whole_and_learned_is_designed_where_sets_are_equal(finished):
-    _, filled, _, _ = finished
-    whole = filled[0]
-    assert set(whole.answers) == {*product(SETS, SETS), (LEARNED_ALL, LEARNED_ALL)}
+    record, stages, _, _ = finished
+    whole = record.first
+    found = answers(EXPERIMENT.cells(QUICK)[0], stages, silent).answers
+    assert set(found) == {*(row_of(*sets) for sets in product(SETS, SETS)), row_of(LEARNED_ALL, LEARNED_ALL)}
     assert recovered(whole, LEARNED)
     for sets in product(SETS, SETS):
-        other = tuple(DESIGNED if name == LEARNED else name for name in sets)
-        assert whole.answers[sets] == whole.answers[other]
-    assert whole.figures["differ"][LEARNED] == 0
-    assert whole.figures["ilp"]["agree"] == dict.fromkeys(("rows", "lifted", "cuts"), 10)
-    assert whole.figures["broken"]["pairs"] > 0
+        other = (DESIGNED if name == LEARNED else name for name in sets)
+        assert found[row_of(*sets)] == found[row_of(*other)]
+    assert whole.facts["differ"][LEARNED] == 0
+    assert whole.facts["ilp"]["agree"] == dict.fromkeys(("rows", "lifted", "cuts"), 10)
+    assert whole.facts["broken"]["pairs"] > 0
 
 
 def test_a_run_leaves_everything_behind(finished):
-    _, filled, stages, folder = finished
+    record, stages, folder, document = finished
     results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
     assert results["task"] == "er"
     assert len(results["cells"]) == 2
     report = (folder / "report.md").read_text(encoding="utf-8")
     for words in (
         "24 + 24 + 36 combinations",
-        "### relation-relation",
+        "## relation-relation, learned from split 1",
         "lifted 10",
         "## What constraints add",
     ):
@@ -374,47 +381,59 @@ def test_a_run_leaves_everything_behind(finished):
     names = {path.stem for path in (folder / "constraints/split-1-100percent/learned").iterdir()}
     assert names == {"source-relation", "relation-target", "relation-relation"}
     loaded = load(folder / "constraints/split-1-30percent/learned/source-relation.json")
-    assert loaded == constraints(filled[1].cell, LEARNED, stages)["source-relation"]
+    whole, small = EXPERIMENT.cells(QUICK)
+    assert loaded == constraints(small, LEARNED, stages)["source-relation"]
     lines = (folder / "predictions/split-1-100percent.jsonl").read_text(encoding="utf-8").splitlines()
-    assert len(lines) == len(filled[0].test)
-    assert json.loads(lines[0])["with learned constraints"]["entities"] == list(
-        filled[0].answers[LEARNED, LEARNED][0][0]
-    )
+    assert len(lines) == len(record.first.units) == len(parts(whole).test)
+    found = answers(whole, stages, silent).answers[WITHIN]
+    assert json.loads(lines[0])["with learned constraints"]["entities"] == list(found[0][0])
     assert (folder / "curve.svg").is_file()
+    named = {file for s in document.sections for b in s.blocks for file in getattr(b, "files", ())}
+    assert named == {p.relative_to(folder).as_posix() for p in (folder / "constraints").rglob("*.json")}
 
 
 def test_a_rerun_reads_what_is_kept_and_gives_the_same_bytes(finished, tmp_path):
-    options, _, stages, folder = finished
-    again = run(options, stages, 1)
-    write_run(tmp_path / "again", options, again, stages)
-    for name in ("results.json", "report.md", "extractor/model.npz"):
-        assert (tmp_path / "again" / name).read_bytes() == (folder / name).read_bytes()
+    _, stages, folder, _ = finished
+    write_run(tmp_path / "again", EXPERIMENT, QUICK, run(EXPERIMENT, QUICK, stages, 1), stages)
+    for path in sorted(folder.rglob("*.*")):
+        assert (tmp_path / "again" / path.relative_to(folder)).read_bytes() == path.read_bytes(), path
 
 
-def test_the_interval_of_a_gain_is_over_all_tested_sentences(finished, corpus):
-    _, filled, _, _ = finished
-    (whole, small) = groups(filled)
-    assert (whole.share, small.share) == (1.0, 0.3)
-    found = gain(whole, "relation f1", (LEARNED, LEARNED), (NONE, NONE), corpus)
-    difference = whole.mean((LEARNED, LEARNED), "relation f1") - whole.mean((NONE, NONE), "relation f1")
-    assert found.interval.mean == pytest.approx(difference)
-    assert found.interval.low <= found.interval.mean <= found.interval.high
+def test_the_interval_of_a_gain_is_over_all_tested_sentences(finished):
+    record, _, _, document = finished
+    assert list(record.by("share")) == [1.0, 0.3]
+    whole = record.where(share=1.0)
+    found = whole.gain(WITHIN, WITHOUT, "relation f1")
+    difference = whole.mean(WITHIN, "relation f1") - whole.mean(WITHOUT, "relation f1")
+    assert found.mean == pytest.approx(difference)
+    assert found.low <= found.mean <= found.high
+    assert document.headline.gain == found
+    assert document.headline.measure == "relation F1, 213 training sentences"
     told = claims(whole)
     assert told[0].held
     assert "1 of 1" in told[0].figures
 
 
-def test_examples_name_the_combination_that_was_forbidden(corpus):
+def test_the_record_of_a_run_is_in_its_results_and_counts(finished):
+    record, _, folder, _ = finished
+    again = Record.load(folder, "results.json").where(share=1.0)
+    own = record.where(share=1.0)
+    assert again.gain(WITHIN, WITHOUT, "entity f1") == own.gain(WITHIN, WITHOUT, "entity f1")
+
+
+def test_examples_name_the_combination_that_was_forbidden():
     one = example({(0, 1): "LiveIn"})
     before = (("Person", "Organization"), {(0, 1): "LiveIn"})
     (shown,) = changed([one], [before], [(one.entities, one.relations)], designed())
-    assert shown.rule == "forbidden: relation LiveIn, target Organization (relation-target)"
-    assert shown.gold == shown.after == bracketed(one.passage, (one.entities, one.relations))
-    assert "< 0, so it is forbidden" in shown.why
+    assert shown["rule"] == "forbidden: relation LiveIn, target Organization (relation-target)"
+    assert shown["gold"] == shown["after"] == labels(one.passage, (one.entities, one.relations))
+    assert shown["before"] == ["B-Person", "O", "O", "B-Organization"]
+    assert shown["links_before"] == links(one.passage, before) == [(0, 3, "LiveIn")]
+    assert "< 0, so it is forbidden" in shown["why"]
 
 
 def test_the_curve_is_on_seeded_splits_only():
-    cells = cells_of(Options("bundled", ("1", "spert"), (0.05, 1.0)))
+    cells = EXPERIMENT.cells(Options("bundled", ("1", "spert"), (0.05, 1.0)))
     assert [(cell.split, cell.share) for cell in cells] == [("1", 1.0), ("spert", 1.0), ("1", 0.05)]
     assert len(cells[0].grid) == 3
     assert len(cells[2].grid) == 1

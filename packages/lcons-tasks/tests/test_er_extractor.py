@@ -25,8 +25,9 @@ from lcons_tasks.apps._candidates import (
 )
 from lcons_tasks.apps._extractor import Extractor, cut, load_extractor, parts
 from lcons_tasks.data._passage import Passage
-from lcons_tasks.experiments.entity_relation._constraints import FEATURES, designed, rules_of
+from lcons_tasks.experiments.entity_relation._constraints import FEATURES, designed
 from lcons_tasks.experiments.entity_relation._corpus import load_corpus
+from lcons_tasks.models._relation_model import rules_of
 from lcons_tasks.models._relation_svm import train_relations
 from lcons_tasks.models._structured_svm import SvmSettings
 

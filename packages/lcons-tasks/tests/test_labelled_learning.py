@@ -66,14 +66,17 @@ def test_what_min_support_forbids_is_put_down_to_it(caution):
     assert (found.training.forbidden_parts, found.training.forbidden_rare) == (1, 1)
     assert (found.held_out.forbidden_parts, found.held_out.forbidden_rare) == (1, 1)
     for text in found.warnings:
-        assert "1 part was seen in training, but fewer than 2 times, so lower --min-support; or use" in text
+        assert (
+            "was seen in training, but fewer than 2 times, so lower the argument `min_support`; or use"
+            in text
+        )
         assert "--caution" not in text
     assert not learn(RARE, Recipe(hidden=3, min_support=1, caution=caution)).warnings
 
 
 def test_what_was_never_seen_is_put_down_to_too_little_data():
     (text,) = learn(Structures(SENTENCES), Recipe(hidden=3), Structures([STRANGE])).warnings
-    assert "1 part was never valid in training and among its invalid vectors, so learn from more data" in text
+    assert "1 part was never valid in training and among its invalid vectors, so use more data" in text
     assert "--caution" not in text
 
 
@@ -83,7 +86,7 @@ def test_what_too_small_a_network_forbids_calls_for_more_caution_than_now():
     bold = learn(data, Recipe(hidden=1, caution=0.25))
     assert bold.training.forbidden_parts > 0
     (text,) = bold.warnings
-    assert "never invalid in training, so learn with more caution (--caution 1)" in text
+    assert "never invalid in training, so learn with more caution (`caution=1`)" in text
     careful = learn(data, Recipe(hidden=1, caution=16))
     assert careful.training.forbidden_parts < bold.training.forbidden_parts
 
@@ -98,14 +101,16 @@ def test_rare_words_are_told_from_words_that_training_has_not():
     held_out = Structures(words({"often": 2, "rare": 3, "new": 4}))
     found = learn(train, Recipe("word", n=1, hidden=2), held_out)
     assert (found.held_out.unknown.tokens, found.held_out.unknown.never) == (7, 4)
-    line = f"does not know by name (seen fewer than {OFTEN} times in training, or never): 7, 4 of them never"
+    line = (
+        f"no name in the constraint (seen fewer than {OFTEN} times in training, or never): 7, 4 of them never"
+    )
     assert line in text_of(found)
 
 
 def test_pos_tags_that_training_has_not_are_counted():
     held_out = Structures((Instance({"pos": ("N", "X", "Y")}, ("B", "I", "O")),))
     found = learn(Structures(SENTENCES), Recipe("pos", hidden=2), held_out)
-    assert "tokens whose pos training has not, read as (other): 2" in text_of(found)
+    assert "tokens whose pos is not in training, read as (other): 2" in text_of(found)
 
 
 def test_nothing_is_said_of_other_words_where_all_are_other_or_in_training():
@@ -122,7 +127,8 @@ def test_nothing_is_said_of_other_words_where_all_are_other_or_in_training():
 def test_what_unseen_makes_of_held_out_data_is_no_result():
     found = learn(Structures(SENTENCES * 10), Recipe(hidden=3), Structures(SENTENCES * 10))
     assert found.held_out.invalid is None
-    assert "invalid vectors: not judged, as `unseen` made all of them in training" in text_of(found)
+    line = "invalid vectors: not judged, because with `unseen`, training already has all of them"
+    assert line in text_of(found)
 
 
 def test_only_invalid_vectors_that_training_had_not_are_judged():
@@ -167,7 +173,7 @@ def test_held_out_structures_of_other_labels_are_told_where_they_matter(strange,
     assert found.held_out.outside == strange
     assert (found.labels_warning in found.warnings) == warned
     if warned:
-        said = f"{strange} of {25 + strange} held-out structures are not judged, as they have labels that"
+        said = f"{strange} of {25 + strange} held-out structures are not judged, because they have labels"
         assert found.labels_warning.startswith(said)
         assert "('X', first in structure 26)" in found.labels_warning
         assert ("shuffle" in found.labels_warning) == by_position
@@ -175,9 +181,9 @@ def test_held_out_structures_of_other_labels_are_told_where_they_matter(strange,
 
 def test_short_and_strange_structures_are_not_called_the_same():
     short = learn(Structures(SENTENCES), Recipe(hidden=3), Structures([Instance({}, ("O",))]))
-    assert "it says nothing about them: none is long enough" in text_of(short)
+    assert "it does not apply to them: none is long enough" in text_of(short)
     far = learn(Structures(SENTENCES), Recipe("counts", hidden=2), Structures([Instance({}, ("O",) * 50)]))
-    assert "it judges none of them" in text_of(far)
+    assert "it can judge none of them" in text_of(far)
     assert "long enough" not in text_of(far)
 
 
@@ -201,7 +207,7 @@ def test_where_no_k_is_always_right_the_best_is_taken(monkeypatch):
     best = max(found.tried, key=lambda one: one[1])
     assert best[1] < 1
     assert best[0] == found.constraint.network.K
-    assert "which tells the most of them right; none of 1, 2 tells all" in text_of(found)
+    assert "which classifies the most of them correctly; none of 1, 2 classifies all" in text_of(found)
 
 
 def test_with_other_negatives_auto_is_the_learners_own():

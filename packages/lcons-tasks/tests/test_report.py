@@ -566,4 +566,4 @@ def test_a_page_of_one_document_leaves_out_what_takes_long(tmp_path):
     assert quick.count("<summary>In words</summary>") == 1
     assert quick.count("takes long, so that is left out here") == 1
     assert to_html(document, tmp_path).count("<summary>In words</summary>") == 2
-    assert f"<title>lcons: {tmp_path.name}</title>" in quick
+    assert f"<title>lcons: {document.task}</title>" in quick

@@ -9,9 +9,9 @@ import pytest
 from lcons_core import LearnedConstraint, RectifierNetwork, Rules, compare, save
 from lcons_core._blocks import binary, one_hot
 from lcons_core._space import FeatureSpace
-from lcons_tasks.report import _agreement as agreement
+from lcons_tasks.report import _side_by_side as agreement
 from lcons_tasks.report import estimate, read_runs, report_page
-from lcons_tasks.report._agreement import agreement_view, plan
+from lcons_tasks.report._side_by_side import agreement_view, plan
 from lcons_tasks.report._templates import environment
 
 PAIR = FeatureSpace([one_hot("source", ["Person", "Place"]), one_hot("relation", ["No", "Kill", "Live"])])

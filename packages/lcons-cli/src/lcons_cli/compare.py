@@ -94,8 +94,8 @@ def compare(
       lcons compare pairs.json rules.txt
       lcons compare pairs.json pairs.json --json
     """
-    from lcons_core._arithmetic import many
-    from lcons_decode.ilp._compare import compare_by_ilp
+    from lcons_core import many
+    from lcons_decode.ilp import compare_by_ilp
 
     say: Say = say_nothing if quiet else say_on_stderr
     sets = _read(a, b)
@@ -129,8 +129,7 @@ def compare(
 
 def _read(a: str, b: str) -> tuple[LearnedConstraint | Rules, LearnedConstraint | Rules]:
     """Both files; rules use the names of the other file's space."""
-    from lcons_core import load, load_rules
-    from lcons_core._errors import InvalidInput
+    from lcons_core import InvalidInput, load, load_rules
 
     read: dict[int, LearnedConstraint | Rules] = {}
     for i, path in enumerate((a, b)):
@@ -161,7 +160,7 @@ def _is_rules(path: str) -> bool:
 
 def _lines(found: Comparison, a: str, b: str) -> list[str]:
     """The outcome, and one line per witness."""
-    from lcons_core.reason._compare import in_words
+    from lcons_core.reason import in_words
 
     if found.outcome != "different":
         return [str(found)]

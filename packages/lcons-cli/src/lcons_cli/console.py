@@ -55,7 +55,7 @@ def listed(counts: Counter[str]) -> str:
 
 def standard_input() -> BinaryIO:
     """Standard input as bytes, as they arrive; raises `LconsError` if it is closed."""
-    from lcons_core._errors import LconsError
+    from lcons_core import LconsError
 
     if sys.stdin is None:
         raise LconsError("cannot read standard input: it is closed; name a file, or send one to stdin.")
@@ -65,7 +65,7 @@ def standard_input() -> BinaryIO:
 @contextmanager
 def opened(file: str) -> Iterator[Text]:
     """The input as text."""
-    from lcons_core._errors import LconsError
+    from lcons_core import LconsError
 
     if file == STDIN:
         yield Text(standard_input())
@@ -83,7 +83,7 @@ def opened(file: str) -> Iterator[Text]:
 
 def numbered_chunks(source: Text) -> Iterator[tuple[int, list[str]]]:
     """Chunks of lines without their line ends, each with the number of its first line."""
-    from lcons_tasks.apps.references._parser import chunks
+    from lcons_tasks.apps.references import chunks
 
     number = 1
     lines = (line[:-2] if line.endswith("\r\n") else line.removesuffix("\n") for line in source)
@@ -102,7 +102,7 @@ def write_all(contents: Generator[bytes, None, None], waits: Waits = never) -> b
 
     Flushes the output whenever the input `waits` for more.
     """
-    from lcons_core._errors import LconsError
+    from lcons_core import LconsError
 
     if sys.stdout is None:
         raise LconsError("cannot write to standard output: it is closed; redirect it to a file or a pipe.")

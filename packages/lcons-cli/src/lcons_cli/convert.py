@@ -17,9 +17,8 @@ from lcons_cli.output import check_target, sizes, write_lines
 from lcons_cli.progress import Progress, about, waiting
 
 if TYPE_CHECKING:
-    from lcons_core import LearnedConstraint
-    from lcons_core._tables import Form
-    from lcons_decode.ilp._constraint_program import Scores
+    from lcons_core import Form, LearnedConstraint
+    from lcons_decode.ilp import Scores
 
 ENDINGS = {".txt": "text", ".json": "json", ".csv": "csv", ".lp": "lp", ".mps": "mps"}
 MODELS = ("lp", "mps")
@@ -124,7 +123,7 @@ def _table(
     constraint: LearnedConstraint, form: Form, target: str, decimals: int, progress: Progress
 ) -> tuple[Iterable[str], str]:
     """The lines of text, JSON or CSV, and a summary of them."""
-    from lcons_core._tables import named_rows
+    from lcons_core import named_rows
 
     # The size has already been checked.
     rows = named_rows(constraint, form, max_bytes=2**62, progress=progress)
@@ -154,7 +153,7 @@ def _model(
 
 def _scores(path: str | None) -> Scores | None:
     """The scores in a JSON file."""
-    from lcons_core._errors import InvalidInput, LconsError
+    from lcons_core import InvalidInput, LconsError
     from lcons_core.storage import parse
 
     if path is None:

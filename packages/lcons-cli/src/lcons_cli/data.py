@@ -16,8 +16,7 @@ import click
 from lcons_cli.options import shared
 
 if TYPE_CHECKING:
-    from lcons_tasks.data import Corpus
-    from lcons_tasks.data._fetch import FileProgress, Kept
+    from lcons_tasks.data import Corpus, FileProgress, Kept
 
 
 commands = click.Group()

@@ -119,7 +119,7 @@ def decode(
       END
       lcons decode scores.npz -c pos.json:0.5 -c iob2.json --json > labels.jsonl
     """
-    from lcons_core._errors import InvalidInput
+    from lcons_core import InvalidInput
     from lcons_decode.files import load_constraints, read_labels, read_scored
 
     if tabs and form == "json":
@@ -151,7 +151,7 @@ def _contents(
     say: Say,
 ) -> Generator[bytes, None, None]:
     """The output, sequence by sequence; each answer is added to the summary."""
-    from lcons_core._errors import InvalidInput
+    from lcons_core import InvalidInput
     from lcons_decode import decode_scored
     from lcons_decode.files import conll, described
 
@@ -275,7 +275,7 @@ class _State:
 @contextmanager
 def _opened(file: str) -> Iterator[BinaryIO]:
     """The input as bytes."""
-    from lcons_core._errors import LconsError
+    from lcons_core import LconsError
 
     if file == STDIN:
         yield standard_input()

@@ -8,8 +8,18 @@ import json
 
 import click
 
-from lcons_core import Rules, compare, explain, learn_from_examples, make_examples, simplify, why
-from lcons_core._tables import Form, named_rows, rows_table
+from lcons_core import (
+    Form,
+    Rules,
+    compare,
+    explain,
+    learn_from_examples,
+    make_examples,
+    named_rows,
+    rows_table,
+    simplify,
+    why,
+)
 from lcons_core.features import Tuples
 from lcons_core.learn import ConstraintLearner
 

@@ -118,9 +118,7 @@ def _rules(
 ) -> None:
     """Prints the rules."""
     from lcons_core import explain as explain_constraint
-    from lcons_core.reason import lattice_size
-    from lcons_core.reason._points import ENUMERATION_LIMIT
-    from lcons_core.reason._rules_text import rules_text
+    from lcons_core.reason import ENUMERATION_LIMIT, lattice_size, rules_text
 
     cells = lattice_size(learned.space)
     if 2 * _SPEED < cells <= ENUMERATION_LIMIT:
@@ -162,8 +160,8 @@ def _answer(learned: LearnedConstraint, words: Sequence[str], seed: int, as_json
 
 def _lines(reason: Why, some: Completions, forbidden: bool | None) -> list[str]:
     """The answer in a sentence, then the inequality, its terms and their sum."""
-    from lcons_core._arithmetic import many
-    from lcons_core.reason._compare import in_words
+    from lcons_core import many
+    from lcons_core.reason import in_words
 
     lines = []
     if not reason.partial or reason.forbidden:

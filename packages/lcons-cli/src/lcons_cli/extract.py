@@ -31,8 +31,7 @@ from lcons_cli.streams import Text
 
 if TYPE_CHECKING:
     from lcons_decode import RelationDecoding
-    from lcons_tasks.apps._candidates import CandidateText
-    from lcons_tasks.apps._extractor import Extractor
+    from lcons_tasks.apps import CandidateText, Extractor
     from lcons_tasks.data.text import PosTagger
 
 DEFAULT_MODEL = "runs/er/extractor"
@@ -103,8 +102,8 @@ def extract(
       echo "[Ann Hill] lives in [Oslo], [Norway]." | lcons extract
       lcons extract --candidates spacy news.txt > relations.jsonl
     """
-    from lcons_core._errors import InvalidInput
-    from lcons_tasks.apps._extractor import load_extractor
+    from lcons_core import InvalidInput
+    from lcons_tasks.apps import load_extractor
 
     if pipeline is not None and candidates != "spacy":
         raise InvalidInput(
@@ -139,7 +138,7 @@ def _contents(
     say: Say,
 ) -> Generator[bytes, None, None]:
     """The output, line by line; each answer is added to `counts` and `labels`."""
-    from lcons_tasks.apps._candidates import name_spans
+    from lcons_tasks.apps import name_spans
 
     tagger: PosTagger | None = None
     for first, chunk in numbered_chunks(source):
@@ -159,7 +158,7 @@ def _contents(
 
 def _tags(tagger: PosTagger, texts: Sequence[CandidateText]) -> list[list[str]]:
     """One tag per token for each text; long texts are tagged in parts."""
-    from lcons_tasks.apps._extractor import MOST_READ, cut
+    from lcons_tasks.apps import MOST_READ, cut
 
     words = [text.words for text in texts]
     parts = [(i, own[a:b]) for i, own in enumerate(words) for a, b in cut(own, most_words=MOST_READ)]
@@ -214,13 +213,13 @@ def _summary(counts: Counter[str], constrained: bool) -> str:
 
 
 def _marked(pipeline: str, say: Say) -> Candidates:
-    from lcons_tasks.apps._candidates import read_marks
+    from lcons_tasks.apps import read_marks
 
     return Candidates(lambda lines: [read_marks(line, where) for where, line in lines])
 
 
 def _spacy(pipeline: str, say: Say) -> Candidates:
-    from lcons_tasks.apps._candidates import entity_spans, load_recogniser, read_places
+    from lcons_tasks.apps import entity_spans, load_recogniser, read_places
 
     nlp = load_recogniser(pipeline)
     say(f"candidates by the spaCy pipeline {pipeline}")
@@ -234,7 +233,7 @@ def _spacy(pipeline: str, say: Say) -> Candidates:
 
 
 def _names(pipeline: str, say: Say) -> Candidates:
-    from lcons_tasks.apps._candidates import read_places
+    from lcons_tasks.apps import read_places
 
     return Candidates(lambda lines: [read_places(line) for _, line in lines], names=True)
 

@@ -36,8 +36,8 @@ from lcons_cli.pool import in_order
 from lcons_cli.streams import Text
 
 if TYPE_CHECKING:
-    from lcons_tasks.apps._tagger import ConstrainedTagger
-    from lcons_tasks.apps.references._parser import ParsedReference
+    from lcons_tasks.apps import ConstrainedTagger
+    from lcons_tasks.apps.references import ParsedReference
     from lcons_tasks.data.text import PosTagger
 
 DEFAULT_MODEL = "runs/citation/parser"
@@ -88,8 +88,8 @@ def parse(
       lcons parse references.txt > references.json
       echo "A. Turing. Computing machinery and intelligence. Mind, 1950." | lcons parse --format bibtex
     """
-    from lcons_core._errors import LconsError
-    from lcons_tasks.apps._tagger import load_constrained_tagger
+    from lcons_core import LconsError
+    from lcons_tasks.apps import load_constrained_tagger
 
     if not Path(folder).is_dir():
         raise LconsError(
@@ -110,7 +110,7 @@ def run(
     say_more: Say = say_nothing,
 ) -> None:
     """Writes the parsed references of the input to stdout, one chunk at a time, and prints a summary."""
-    from lcons_core._errors import InvalidInput
+    from lcons_core import InvalidInput
 
     unknown = [name for name in tagger.columns if name != POS]
     if unknown:
@@ -173,7 +173,7 @@ class _Writer:
     form: str
 
     def __call__(self, chunk: tuple[int, list[str]]) -> _Written:
-        from lcons_tasks.apps.references._parser import parse
+        from lcons_tasks.apps.references import parse
 
         first, lines = chunk
         form = FORMS[self.form]

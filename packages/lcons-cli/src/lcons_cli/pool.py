@@ -45,7 +45,7 @@ def _shared(work: Callable[[Item], Result], items: Iterable[Item], jobs: int) ->
     from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import get_context
 
-    from lcons_core._errors import LconsError
+    from lcons_core import LconsError
 
     # "spawn", because forking would copy the locks of threads, but not the threads. This process also works:
     # the others take a second to start. They receive `work` with their first pieces, before it is used here.

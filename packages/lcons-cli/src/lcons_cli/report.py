@@ -76,7 +76,7 @@ def report(
       lcons report pairs.json -o pairs.html
       lcons report bigrams.json labels.jsonl -o own.html
     """
-    from lcons_core._errors import InvalidInput
+    from lcons_core import InvalidInput
     from lcons_tasks.report import Limits, estimate, read_runs, report_page, summary
 
     say: Say = say_nothing if quiet else say_on_stderr

@@ -1,4 +1,4 @@
-"""What the experiments' commands share: options, progress on stderr, and what they say at the end."""
+"""What the experiments' commands share: options, and progress on stderr."""
 
 from __future__ import annotations
 
@@ -16,42 +16,30 @@ from lcons_cli.options import shared
 from lcons_cli.progress import about
 
 if TYPE_CHECKING:
-    from lcons_tasks.experiments.engine._jobs import Event
+    from lcons_tasks.experiments.engine import Event
 
 
-def run_options(task: str) -> Callable[[Any], Any]:
+def run_options(task: str) -> list[click.Parameter]:
     """The options that every task has."""
-    options = (
-        click.option("--full", is_flag=True, help="The whole table of the paper and what goes beyond it."),
-        click.option("--jobs", type=click.IntRange(min=1), help="Processes; all cores by default."),
-        click.option(
-            "--out", type=click.Path(path_type=Path), default=Path("runs") / task, show_default=True
-        ),
-        shared(
-            "Say what each piece of the work does, and how long it took.",
-            json="Print results.json instead of the report.",
-            seed="own",
-        ),
+
+    @click.command()
+    @click.option("--full", is_flag=True, help="The whole table of the paper and what goes beyond it.")
+    @click.option("--jobs", type=click.IntRange(min=1), help="Processes; all cores by default.")
+    @click.option("--out", type=click.Path(path_type=Path), default=Path("runs") / task, show_default=True)
+    @shared(
+        "Say what each piece of the work does, and how long it took.",
+        json="Print results.json instead of the summary.",
+        seed="own",
     )
+    def command() -> None:
+        """Only its options matter."""
 
-    def add(command: Any) -> Any:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return add
-
-
-def tell(out: Path, report: str, as_json: bool, quiet: bool, also: str) -> None:
-    """Prints the report or the results, and says what was written."""
-    click.echo((out / "results.json").read_text(encoding="utf-8") if as_json else report, nl=False)
-    if not quiet:
-        say_on_stderr(f"written to {out}: report.md, results.json, {also}")
+    return command.params
 
 
 def check_writable(out: Path) -> None:
     """Refuses a folder that cannot be made or written into, before the work and not after."""
-    from lcons_core._errors import LconsError
+    from lcons_core import LconsError
 
     there = next(path for path in (out.resolve(), *out.resolve().parents) if path.exists())
     if not there.is_dir() or not os.access(there, os.W_OK):

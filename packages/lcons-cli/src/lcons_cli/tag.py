@@ -30,7 +30,8 @@ from lcons_cli.streams import Text, Waits
 
 if TYPE_CHECKING:
     from lcons_decode import Decoding
-    from lcons_tasks.apps._tagger import Columns, ConstrainedTagger
+    from lcons_decode.chains import Columns
+    from lcons_tasks.apps import ConstrainedTagger
     from lcons_tasks.data.text import PosTagger
 
 DEFAULT_MODEL = "runs/chunking/tagger"
@@ -85,7 +86,7 @@ def tag(
       echo "The dog barked at us." | lcons tag
       lcons tag --columns word,pos --format json test.txt
     """
-    from lcons_tasks.apps._tagger import load_constrained_tagger
+    from lcons_tasks.apps import load_constrained_tagger
 
     tagger = load_constrained_tagger(folder)
     say: Say = say_nothing if quiet else say_on_stderr
@@ -113,11 +114,11 @@ def run(
 def _contents(
     tagger: ConstrainedTagger, xs: Iterator[Columns], form: str, summary: _Summary, waits: Waits
 ) -> Generator[bytes, None, None]:
-    from lcons_tasks.data._tagged_text import FORMATS
+    from lcons_tasks.data import TAGGED_FORMATS
 
     xs, again = tee(xs)
     for x, answer in zip(xs, tagger.tag_stream(again, waits), strict=True):
-        text = FORMATS[form](x, answer)
+        text = TAGGED_FORMATS[form](x, answer)
         summary.count(len(x["word"]), answer)
         try:
             yield text.encode("utf-8")
@@ -157,8 +158,8 @@ def _inputs(
     tagger: ConstrainedTagger, source: Text, file: str, columns: str | None, say: Say
 ) -> Iterator[Columns]:
     """The sentences of the input with all columns that the tagger reads."""
-    from lcons_core._errors import InvalidInput
-    from lcons_tasks.data._stream import column_layout, column_sentences, text_sentences
+    from lcons_core import InvalidInput
+    from lcons_tasks.data import column_layout, column_sentences, text_sentences
 
     layout = None if columns is None else column_layout(columns)
     missing = [name for name in tagger.columns if layout is None or name not in layout.context]
@@ -177,7 +178,7 @@ def _inputs(
 
 def _with_pos(xs: Iterator[Columns], waits: Waits, say: Say) -> Iterator[Columns]:
     """The sentences with POS tags; the POS tagger is loaded only if there is a sentence."""
-    from lcons_tasks.apps._tagger import chunked
+    from lcons_tasks.apps import chunked
 
     tagger: PosTagger | None = None
     for chunk in chunked(xs, waits):

@@ -43,11 +43,9 @@ def verify(constraint: str, samples: int, seed: int, as_json: bool, quiet: bool,
       lcons verify pairs.json
       lcons verify pairs.json --json
     """
-    from lcons_core import estimate_rows, load
-    from lcons_core._arithmetic import many
-    from lcons_core.reason._compare import in_words
-    from lcons_core.reason._verify import exhausts
-    from lcons_core.reason._verify import verify as verify_constraint
+    from lcons_core import estimate_rows, load, many
+    from lcons_core.reason import exhausts, in_words
+    from lcons_core.reason import verify as verify_constraint
 
     say: Say = say_nothing if quiet else say_on_stderr
     learned = load(constraint)
@@ -74,7 +72,7 @@ def verify(constraint: str, samples: int, seed: int, as_json: bool, quiet: bool,
 
 def _seconds(constraint: LearnedConstraint, points: int, every: bool) -> float:
     """The estimated time for checking every form at the points, and for the climb to the boundary."""
-    from lcons_core.reason._verify import seconds
+    from lcons_core.reason import seconds
 
     space, K = constraint.space, constraint.network.K
     moves = 0 if every else 4 * len(space.axes) * sum(len(axis) for axis in space.axes)

@@ -30,7 +30,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lcons_core._arithmetic import Floats
+from lcons_core import Floats
 
 __all__ = [
     "DRAWS",

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, NoReturn
 
-from lcons_core._errors import InvalidInput, LconsError
+from lcons_core import InvalidInput, LconsError
 from lcons_tasks.apps._extractor import MOST_READ, cut
 from lcons_tasks.data._passage import Passage
 from lcons_tasks.data.text import Token, tokenise

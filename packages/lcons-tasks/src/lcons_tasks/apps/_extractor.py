@@ -22,13 +22,11 @@ from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
 
-from lcons_core import LearnedConstraint, load
-from lcons_core._errors import InvalidInput
+from lcons_core import InvalidInput, LearnedConstraint, load
 from lcons_decode import RelationDecoding, RelationRules, Status, decode_relations
 from lcons_tasks.apps._model_folder import MODEL, Described, FolderKind, expect
 from lcons_tasks.data._passage import Passage
-from lcons_tasks.experiments.entity_relation._constraints import rules_of
-from lcons_tasks.models._relation_model import RelationModel, load_model
+from lcons_tasks.models._relation_model import RelationModel, load_model, rules_of
 
 MOST_CANDIDATES = 40
 MOST_WORDS = 300

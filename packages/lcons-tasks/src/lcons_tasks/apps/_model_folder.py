@@ -20,8 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from lcons_core import LearnedConstraint, save
-from lcons_core._errors import DamagedFile, LconsError
+from lcons_core import DamagedFile, LconsError, LearnedConstraint, save
 from lcons_core.storage import parse
 from lcons_tasks.atomic import replacing_folder
 

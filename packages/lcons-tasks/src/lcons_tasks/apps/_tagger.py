@@ -22,15 +22,21 @@ from operator import ne
 
 import numpy as np
 
-from lcons_core import LearnedConstraint
-from lcons_core._errors import InvalidInput
-from lcons_core._instance import WORD
-from lcons_decode import DECODERS, ChainBatch, ChainConstraints, Decoding, Hard, Soft, Status, viterbi_batch
-from lcons_decode._constraints import Constraint, ConstraintSet
-from lcons_decode._scores import Ints
-from lcons_decode.chains._constrained import constrained_ids
-from lcons_decode.chains._viterbi import viterbi_ids
-from lcons_decode.kernels import How
+from lcons_core import WORD, InvalidInput, LearnedConstraint
+from lcons_decode import (
+    DECODERS,
+    ChainBatch,
+    ChainConstraints,
+    Constraint,
+    ConstraintSet,
+    Decoding,
+    Hard,
+    Soft,
+    Status,
+    viterbi_batch,
+)
+from lcons_decode.chains import constrained_ids, viterbi_ids
+from lcons_decode.kernels import How, Ints
 from lcons_tasks.models._tagger import Tagger
 
 Columns = Mapping[str, Sequence[str]]

@@ -83,7 +83,7 @@ class LconsTagger(Pipe):
     def tagger(self) -> "ConstrainedTagger":
         """The tagger with its constraints."""
         if self._read is None:
-            from lcons_core._errors import InvalidInput
+            from lcons_core import InvalidInput
             from lcons_tasks.apps import load_constrained_tagger
 
             if self.model is None:
@@ -98,7 +98,7 @@ class LconsTagger(Pipe):
     @property
     def labels(self) -> tuple[str, ...]:
         """The labels of tokens; empty if there is no tagger yet."""
-        from lcons_core._errors import LconsError
+        from lcons_core import LconsError
 
         try:
             return self.tagger.model.labels
@@ -152,7 +152,7 @@ class LconsTagger(Pipe):
 
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> "LconsTagger":
         """Reads the tagger from the bytes that `to_bytes` returned."""
-        from lcons_core._errors import DamagedFile
+        from lcons_core import DamagedFile
         from lcons_tasks.apps._model_folder import is_member
         from lcons_tasks.apps._tagger_folder import TAGGER, read_tagger
 

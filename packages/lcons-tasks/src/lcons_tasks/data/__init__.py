@@ -20,12 +20,14 @@ from lcons_tasks.data._references import CORA_FIELDS, Reference, Segment, read_a
 from lcons_tasks.data._roth_yih import Relation, RelationSentence, read_roth_yih
 from lcons_tasks.data._sentence import Sentence, hash_sentences
 from lcons_tasks.data._stream import column_layout, column_sentences, text_sentences
+from lcons_tasks.data._tagged_text import TAGGED_FORMATS
 
 __all__ = [
     "CATALOG",
     "CONLL2000",
     "CONLL2003",
     "CORA_FIELDS",
+    "TAGGED_FORMATS",
     "Columns",
     "Corpus",
     "CorpusFile",

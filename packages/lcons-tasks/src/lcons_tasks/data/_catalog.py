@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from lcons_core._errors import InvalidInput
+from lcons_core import InvalidInput
 from lcons_tasks.data._columns import CONLL2000, read_columns
 from lcons_tasks.data._lines import CorpusNotFound, read_vectors
 from lcons_tasks.data._references import CORA_FIELDS, read_anystyle, read_references

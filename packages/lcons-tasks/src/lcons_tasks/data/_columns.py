@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TextIO
 
-from lcons_core._errors import InvalidInput, LconsError
-from lcons_core._instance import WORD
+from lcons_core import WORD, InvalidInput, LconsError
 from lcons_tasks.atomic import replacing
 from lcons_tasks.data._lines import malformed, numbered_lines, quoted
 from lcons_tasks.data._sentence import Sentence

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from lcons_core._errors import InvalidInput, LconsError
+from lcons_core import InvalidInput, LconsError
 from lcons_tasks.atomic import replacing
 from lcons_tasks.data._catalog import CATALOG, Corpus, CorpusFile, cache_folder, entry
 from lcons_tasks.data._download import download, forget, unpack

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core._errors import LconsError
+from lcons_core import LconsError
 
 
 class MalformedCorpus(LconsError, ValueError):

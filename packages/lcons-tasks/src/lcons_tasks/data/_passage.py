@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from lcons_core._errors import InvalidInput
+from lcons_core import InvalidInput
 
 ENTITIES = ("NoEnt", "Person", "Location", "Organization")
 RELATIONS = ("NoRel", "Kill", "LiveIn", "WorkFor", "LocatedAt", "OrgBasedIn")

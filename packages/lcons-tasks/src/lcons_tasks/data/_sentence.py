@@ -6,8 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from lcons_core._errors import InvalidInput
-from lcons_core._instance import WORD, Instance
+from lcons_core import WORD, Instance, InvalidInput
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 
-from lcons_core._instance import WORD
-from lcons_core._schemes import OUTSIDE
+from lcons_core import OUTSIDE, WORD
 from lcons_decode import Decoding
 from lcons_tasks.stats import chunks
 
@@ -86,4 +85,4 @@ def bracketed(words: Sequence[str], labels: Sequence[str]) -> str:
     return " ".join(shown)
 
 
-FORMATS: dict[str, Format] = {"conll": conll, "json": json_line, "brackets": brackets}
+TAGGED_FORMATS: dict[str, Format] = {"conll": conll, "json": json_line, "brackets": brackets}

@@ -1,9 +1,9 @@
-"""Why a constraint helps or does not: a diagnosis from measurement on held-out data of any kind.
+"""Why a constraint helps a model or not: a diagnosis, measured on held-out data of any kind.
 
     constraint, train, held out, predictions -> material, references -> figures -> verdicts -> report
 
 Paper: Sec. 6 names three possible reasons why label existence does not help (there is no such constraint in
-the data; the learner does not find it; the base model already obeys it) and leaves telling them apart open.
+the data; the learner does not find it; the base model already obeys it), but does not test which one holds.
 
 Not in the paper: all of this folder.
 """

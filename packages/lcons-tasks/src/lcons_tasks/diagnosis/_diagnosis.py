@@ -1,4 +1,4 @@
-"""`Diagnosis`: every figure as plain data, and a report of it, short or long."""
+"""`Diagnosis`: all figures as plain data, and a short or long report of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WIDTH = 30
 
 @dataclass(frozen=True)
 class Score:
-    """How well something tells held-out gold from corrupted, in percent."""
+    """How well something separates held-out gold from corrupted parts, in percent."""
 
     name: str
     balanced_accuracy: Estimate
@@ -44,15 +44,15 @@ class Score:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What was measured, on how much, and what follows.
+    """All measurements of a constraint, the size of the data, and the verdicts.
 
-    `negatives` is where corrupted psi come from (None: from nowhere). `warnings` say what to know before
-    trusting any of it, `not_asked` what could not be measured. `references`, `shuffled` (the best on shuffled
-    data) and what follows are empty or None where that is so, or everything that could be a negative is gold.
-    `beyond_seen` is the best network on the corrupted psi that `seen in training` accepts, and
-    `beyond_seen_shuffled` the same after shuffling: what a global psi says beyond "this never occurred".
-    `skill` and `found` are those of `verdicts.py`. `obedience` is by the constraint, `reference_obedience` by
-    the best reference; both are None without predictions.
+    `negatives` is the source of corrupted psi (None: there is none). `warnings` should be read before the
+    figures are trusted; `not_asked` lists what could not be measured. `references`, `shuffled` (the best on
+    shuffled data) and the fields after them are empty or None if they could not be measured, or if every
+    possible negative is gold. `beyond_seen` is the best network on the corrupted psi that `seen in training`
+    accepts, and `beyond_seen_shuffled` the same after shuffling: what a global psi detects in addition to
+    values that never occurred. `skill` and `found` are defined in `_verdicts.py`. `obedience` is measured by
+    the constraint, `reference_obedience` by the best reference; both are None without predictions.
     """
 
     feature: str
@@ -119,7 +119,7 @@ def _report(found: Diagnosis, verbose: bool) -> Iterator[str]:
         yield ""
         yield f"unlike training: {' and '.join(shares)}"
         yield f"gold that the constraint rejects: {covered.rejected:.1f}%"
-    # In short, the one that the verdicts go by.
+    # The short report shows only the judge that the verdicts use.
     missed = "not found by the learner" in found
     judges = (found.obedience, found.reference_obedience)
     for judged in judges if verbose else judges[missed : missed + 1]:
@@ -143,4 +143,4 @@ def _obedience(judged: Obedience) -> Iterator[str]:
             f"  wrong where violated {judged.error_if_violated:.1f}, elsewhere"
             f" {judged.error_otherwise:.1f}, difference {judged.lift}"
         )
-    yield f"  headroom, were violating parts corrected: {judged.headroom} points"
+    yield f"  headroom, if violating parts were corrected: {judged.headroom} points"

@@ -1,4 +1,4 @@
-"""From figures to verdicts: one small function, and the thresholds that it uses.
+"""Verdicts from figures: one small function, and its thresholds.
 
 With BA the balanced accuracy on held-out gold and corrupted parts, and shuffled the best BA that any
 reference reaches on any of several shufflings of the same data:
@@ -9,16 +9,16 @@ reference reaches on any of several shufflings of the same data:
 | verdict | iff |
 |---|---|
 | exists | the whole interval of skill is above `EXISTS` |
-| exists, but rules out little | else, it is above `SLIGHT` |
-| no such constraint | neither holds |
+| exists, but rules out little | otherwise, the whole interval is above `SLIGHT` |
+| no such constraint | neither of these two |
 | not found by the learner | it exists, and the whole interval of found is below `FOUND` |
-| found by the learner | it exists, and is not missed in that sense |
+| found by the learner | it exists, and the interval of found is not below `FOUND` |
 | already obeyed | it exists, and predictions do not clearly violate it more often than gold |
-| should help | it exists, was found, is not obeyed already, and violations come with errors |
+| should help | it exists, was found, is not already obeyed, and violations come with errors |
 | not obeyed, but no help | the same, but labels are not clearly wrong more often where it is violated |
-| not obeyed, nor found | it exists, is not obeyed already, and the learner missed it |
+| not obeyed, nor found | it exists, is not already obeyed, and the learner did not find it |
 
-Who judges whether it is obeyed: the constraint if it was found, else the best reference.
+The constraint judges whether it is obeyed if it was found; otherwise the best reference judges.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from lcons_tasks.diagnosis._obedience import Obedience
 from lcons_tasks.diagnosis._references import HIDDEN
 from lcons_tasks.stats import Estimate
 
-# A tenth of what label frequencies leave unexplained, in percent: independent labels stay below it by chance,
-# and on CoNLL-2000 label existence reaches two to four tenths and POS seven.
+# A tenth of what label frequencies do not explain, in percent: independent labels stay below it, and on
+# CoNLL-2000 label existence reaches two to four tenths and POS seven.
 EXISTS = 10.0
-# Of data sets with independent labels, one in some fifty is above it by chance; a few label pairs that never
-# occur, in data that have most pairs, are above it.
+# About one in fifty data sets with independent labels is above it by chance. Data in which most label pairs
+# occur, and only a few never do, are above it.
 SLIGHT = 2.0
 LITTLE = "exists, but rules out little"
-# Half of the way from shuffled data to the best reference, in percent. Seeds alone move a constraint by up
-# to a tenth of the way, and a constraint with K = 10 need not match K = 64 to be of use.
+# Half of the way from shuffled data to the best reference, in percent. The seed alone moves a constraint by
+# up to a tenth of the way, and a constraint with K = 10 can be useful without reaching K = 64.
 FOUND = 50.0
 
 
@@ -58,15 +58,16 @@ def conclude(
 ) -> tuple[Verdict, ...]:
     """The verdicts of the module's table.
 
-    `skill` is None where all that could be negative is gold, `found` where no reference does better than on
-    shuffled data, the two `Obedience` without predictions; `shuffling` is what was shuffled, in words.
+    `skill` is None if every possible negative is gold, `found` is None if no reference is better than on
+    shuffled data, and both `Obedience` are None without predictions; `shuffling` is what was shuffled, in
+    words.
     """
     if skill is None:
-        return (Verdict("no such constraint", "all that could be negative is gold: nothing is ruled out"),)
+        return (Verdict("no such constraint", "every possible negative is gold: nothing is ruled out"),)
     if found is None or skill.low <= SLIGHT:
         because = (
-            f"skill {skill}% over {shuffling}, not clearly above {SLIGHT:g}, as far as a look-up and"
-            f" networks up to K = {max(HIDDEN)} see"
+            f"skill {skill}% over {shuffling}, not clearly above {SLIGHT:g}, by a look-up and networks up to"
+            f" K = {max(HIDDEN)}"
         )
         return (Verdict("no such constraint", because),)
     over = f"skill {skill}% over {shuffling}"
@@ -77,7 +78,7 @@ def conclude(
     missed = found.high < FOUND
     if missed:
         because = (
-            f"the constraint tells less than references do on {shuffling}"
+            f"the constraint is less accurate than references on {shuffling}"
             if found.high <= 0
             else f"{found}% of the way from {shuffling} to the best reference, below {FOUND:g}"
         )

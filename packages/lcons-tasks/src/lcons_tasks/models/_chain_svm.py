@@ -16,10 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lcons_core._errors import InvalidInput
-from lcons_decode._scores import Floats, Ints
-from lcons_decode.kernels import backend
-from lcons_decode.kernels._arrays import Chain
+from lcons_core import InvalidInput
+from lcons_decode.kernels import Chain, Floats, Ints, backend
 from lcons_tasks.data._sentence import Sentence
 from lcons_tasks.models._linear_chain import LinearChain
 from lcons_tasks.models._structured_svm import Checked, SvmSettings, TrainedSvm, train_svm

@@ -18,7 +18,7 @@ from typing import Any, Self
 import numpy as np
 
 from lcons_decode import ChainBatch
-from lcons_decode._scores import Floats
+from lcons_decode.kernels import Floats
 from lcons_tasks.models._model_file import Arrays, read_names, write_model
 from lcons_tasks.models.phi._templates import Template, checked_columns, template
 from lcons_tasks.models.phi._tokens import Columns

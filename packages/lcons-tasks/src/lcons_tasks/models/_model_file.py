@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core._errors import DamagedFile, LconsError
+from lcons_core import DamagedFile, LconsError
 from lcons_tasks.atomic import replacing
 
 FORMAT = 1

@@ -17,9 +17,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from lcons_core._errors import DamagedFile
-from lcons_decode import RelationScores
-from lcons_decode._scores import Floats, Ints
+from lcons_core import DamagedFile, LearnedConstraint
+from lcons_decode import RelationRules, RelationScores
+from lcons_decode.kernels import Floats, Ints
 from lcons_tasks.data._passage import ENTITIES, RELATIONS, Passage
 from lcons_tasks.models._model_file import Arrays, read_model, read_names, write_model
 from lcons_tasks.models.phi._candidates import (
@@ -183,3 +183,8 @@ def _model(header: Mapping[str, Any], arrays: Arrays) -> RelationModel:
         if not np.isfinite(arrays[part]).all():
             raise ValueError(f"its {part} is not finite")
     return RelationModel(Attributes(candidates, pairs), arrays["W"], arrays["V"])
+
+
+def rules_of(constraints: Mapping[str, LearnedConstraint]) -> RelationRules:
+    """Constraints by name as decoders take them: the combinations of labels that they allow."""
+    return RelationRules.of(constraints.values(), ENTITIES, RELATIONS)

@@ -15,9 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lcons_decode import RelationRules
-from lcons_decode._relations import relation_ids
-from lcons_decode._scores import Floats, Ints
+from lcons_decode import RelationRules, relation_ids
+from lcons_decode.kernels import Floats, Ints
 from lcons_tasks.data._passage import ENTITIES, RELATIONS, Labelled
 from lcons_tasks.models._relation_model import Attributes, Encoded, RelationModel
 from lcons_tasks.models._structured_svm import Checked, SvmSettings, TrainedSvm, train_svm

@@ -26,8 +26,8 @@ from typing import Protocol
 
 import numpy as np
 
-from lcons_core._errors import InvalidInput
-from lcons_decode._scores import Floats, Ints
+from lcons_core import InvalidInput
+from lcons_decode.kernels import Floats, Ints
 
 
 class Problem(Protocol):

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from lcons_core._errors import MissingExtra
+from lcons_core import MissingExtra
 from lcons_decode import ChainBatch
 from lcons_tasks.models._model_file import damaged, read_model
 

@@ -14,16 +14,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from lcons_core import (
+    FeatureSpace,
+    Floats,
     LearnedConstraint,
     LinearInequalities,
+    RectifierNetwork,
     SimplifiedRows,
     estimate_rows,
+    many,
     simplify,
     to_inequalities,
 )
-from lcons_core._arithmetic import Floats, many
-from lcons_core._network import RectifierNetwork
-from lcons_core._space import FeatureSpace
 from lcons_tasks.report._document import Table
 
 LEVELS = 5

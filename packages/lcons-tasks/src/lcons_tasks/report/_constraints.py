@@ -10,9 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lcons_core import LearnedConstraint, load
-from lcons_core._arithmetic import many
-from lcons_core._psi import Ints
+from lcons_core import Ints, LearnedConstraint, load, many
 from lcons_core.reason import ENUMERATION_LIMIT
 from lcons_tasks.report._coefficients import HeatMap, InequalitiesView, heat_maps, inequalities_view
 from lcons_tasks.report._document import Constraints

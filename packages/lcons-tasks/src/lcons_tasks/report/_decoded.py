@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lcons_core._errors import InvalidInput
+from lcons_core import InvalidInput
 from lcons_decode.files import NO_LABEL, WORDS
 
 GOLD = "gold"

@@ -17,7 +17,7 @@ from enum import StrEnum
 from statistics import mean
 from typing import TypeAlias
 
-from lcons_core._errors import InvalidInput
+from lcons_core import InvalidInput
 from lcons_tasks.stats import Interval
 
 

@@ -19,10 +19,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core import LearnedConstraint
-from lcons_core._arithmetic import Floats
-from lcons_core._blocks import Block, Kind
-from lcons_core._schemes import OUTSIDE
+from lcons_core import OUTSIDE, Block, Floats, Kind, LearnedConstraint
 from lcons_tasks.report._verdicts import Codes, Combination, Source, axes_of, one_hot_axes, source_of
 
 MOST_MATRICES = 4

@@ -18,7 +18,6 @@ from typing import Any
 
 from markupsafe import Markup
 
-from lcons_tasks.report._agreement import Plan, agreement_view, plan
 from lcons_tasks.report._chart import to_svg
 from lcons_tasks.report._constraints import (
     Bodies,
@@ -33,7 +32,14 @@ from lcons_tasks.report._decoded import DECODE
 from lcons_tasks.report._document import Constraints, Curve, Document, Picture, Section, Sentences
 from lcons_tasks.report._run import CONSTRAINT, Run
 from lcons_tasks.report._sentences import sentences_view
-from lcons_tasks.report._side_by_side import beside_each_other, overview, stated
+from lcons_tasks.report._side_by_side import (
+    Plan,
+    agreement_view,
+    beside_each_other,
+    overview,
+    plan,
+    stated,
+)
 from lcons_tasks.report._templates import asset, render, svg
 
 Progress = Callable[[int, int, str], None]
@@ -78,9 +84,9 @@ class Estimate:
 
 
 def to_html(document: Document, folder: Path, limits: Limits | None = None) -> str:
-    """The page of one document, whose files are in `folder`; quick, as what takes long is left out unless
-    `limits` says otherwise."""
-    return report_page([Run(folder.name, folder, document)], limits or Limits(seconds=QUICK))
+    """The page of one document, whose files are in `folder`, wherever that is; quick, as what takes long is
+    left out unless `limits` says otherwise."""
+    return report_page([Run(document.task, folder, document)], limits or Limits(seconds=QUICK))
 
 
 def report_page(

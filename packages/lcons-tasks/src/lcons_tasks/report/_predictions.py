@@ -17,12 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import LearnedConstraint
-from lcons_core._errors import InvalidInput, LconsError
-from lcons_core._instance import WORD, Instance
-from lcons_core._psi import Ints
-from lcons_core.features._protocol import ConstraintFeature
-from lcons_decode._result import Status
+from lcons_core import WORD, Instance, Ints, InvalidInput, LconsError, LearnedConstraint
+from lcons_core.features import ConstraintFeature
+from lcons_decode import Status
 from lcons_tasks.data import read_columns
 from lcons_tasks.data._passage import NO_ENTITY, NO_RELATION
 from lcons_tasks.data.text._clues import CLUE, clue_or_shape

@@ -11,10 +11,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from lcons_core import LearnedConstraint, why
-from lcons_core._arithmetic import Floats
-from lcons_core._errors import LconsError
-from lcons_core._instance import Instance
+from lcons_core import Floats, Instance, LconsError, LearnedConstraint, why
 from lcons_core.features import SequenceFeature
 from lcons_tasks.report._predictions import Structure, readable
 
@@ -43,7 +40,7 @@ def of_windows(before: Instance, after: Instance, constraints: Constraints) -> R
         except LconsError:
             # Labels or columns that this constraint does not know.
             continue
-        margin, mended = (np.atleast_1d(constraint.margin(psi)) for psi in (old, new))
+        margin, mended = (constraint.margin(psi) for psi in (old, new))
         # What counts of a margin is how far it is below what is allowed.
         rise = np.minimum(mended, 0.0) - np.minimum(margin, 0.0) + 0.01 * (mended - margin)
         if rise.max(initial=0.0) > most:

@@ -16,11 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import LearnedConstraint, explain
-from lcons_core._arithmetic import many
-from lcons_core._blocks import Kind
-from lcons_core._psi import Ints
-from lcons_core._space import FeatureSpace
+from lcons_core import FeatureSpace, Ints, Kind, LearnedConstraint, explain, many
 from lcons_core.reason import Explanation, Proof, Rule, by_chance, condition
 
 # More units than these are counted, not listed.

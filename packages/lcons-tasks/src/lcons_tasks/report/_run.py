@@ -16,8 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lcons_core import load
-from lcons_core._errors import DamagedFile, InvalidInput
+from lcons_core import DamagedFile, InvalidInput, load
 from lcons_core.storage import FORMAT as CONSTRAINT_FORMAT
 from lcons_tasks.report._decoded import DECODE, is_decoded
 from lcons_tasks.report._document import Constraints, Document, Facts, Section, Sentences

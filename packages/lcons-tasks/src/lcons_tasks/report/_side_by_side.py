@@ -1,14 +1,40 @@
-"""Documents beside each other: the headline of each, and the first tables and curves of one task together."""
+"""Documents beside each other: the headline of each, first tables and curves of one task together, and which
+constraints agree.
+
+Two constraints of different runs are compared where their spaces have the same blocks and values.
+`lcons_core.compare` proves the verdict: by every point of a small domain; of a large one by a closed form or
+a witness, and where there is neither they are undecided. Files of the same content are equal without a look.
+
+The work is bounded: pairs of one name come first, and what would take too long is left out, and said.
+
+Not in the paper.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from textwrap import shorten
+from typing import Any
 
+from lcons_core import Comparison, LearnedConstraint, compare, load
+from lcons_core.reason import ENUMERATION_LIMIT, Outcome, in_words
 from lcons_tasks.report._chart import COLOURS
 from lcons_tasks.report._document import Curve, Document, Figure, Headline, Table, TableCell
 from lcons_tasks.report._run import Run
 
 PAPER = "the paper"
+MOST_PAIRS = 24
+# Seconds, as estimated: of all pairs, and of one whose domain is too large to enumerate.
+LONGEST, SEARCHED = 20.0, 4.0
+# Points times hidden units that are enumerated in a second.
+SPEED = 2e8
+WITNESSES, WITNESS_LENGTH = 3, 160
+
+VERDICTS = {Outcome.EQUAL: "y", Outcome.DIFFERENT: "x", Outcome.UNDECIDED: "d"}
 
 
 def overview(runs: Sequence[Run]) -> Table:
@@ -100,3 +126,172 @@ def _joint_curve(documents: Mapping[str, Document]) -> Curve | None:
     first = next(iter(known.values()))
     shown = dict(list(lines.items())[: len(COLOURS)])
     return Curve(f"{first.up}, runs side by side", first.across, first.up, shown)
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """A constraint of a run; `copies` of the same content are in other sets of the run."""
+
+    run: str
+    stem: str
+    name: str
+    constraint: LearnedConstraint
+    digest: str
+    copies: int = 0
+
+    @property
+    def shown(self) -> tuple[str, str]:
+        """Its run and what it is called there; a file by itself is called by its run."""
+        name = "" if self.name == f"{self.stem}/{self.stem}" else self.name
+        copies = f" (and {self.copies:,} of the same content)" if self.copies else ""
+        return self.run, f"{name}{copies}"
+
+
+@dataclass(frozen=True)
+class Only:
+    """What only one of two constraints allows: in words, and some points."""
+
+    said: str
+    points: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PairRow:
+    """Two constraints and the verdict on them; `state` is its class."""
+
+    members: tuple[tuple[str, str], tuple[str, str]]
+    verdict: str
+    state: str
+    only: tuple[Only, ...]
+    how: str
+
+
+@dataclass(frozen=True)
+class AgreementView:
+    """One row per pair, and what is left out."""
+
+    rows: tuple[PairRow, ...]
+    note: str
+
+
+Pair = tuple[Member, Member]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The pairs to compare, how many are left out, how long it takes, and how many constraints are alone in
+    their space."""
+
+    pairs: tuple[Pair, ...] = ()
+    left_out: int = 0
+    seconds: float = 0.0
+    alone: int = 0
+
+    def __str__(self) -> str:
+        left = f", {self.left_out:,} left out, as they would take too long" if self.left_out else ""
+        alone = f"; constraints over a space that no other run has: {self.alone:,}" if self.alone else ""
+        return f"pairs of constraints of different runs compared: {len(self.pairs):,}{left}{alone}"
+
+
+def plan(shown: Mapping[str, Sequence[tuple[str, Path]]]) -> Plan:
+    """Which constraints of runs to compare; `shown` are the (set, file) of each run."""
+    runs = [found for name, files in shown.items() if (found := members(name, files))]
+    if len(runs) < 2:
+        return Plan()
+    pairs = [
+        (a, b)
+        for one, other in combinations(runs, 2)
+        for a in one
+        for b in other
+        if a.constraint.space == b.constraint.space
+    ]
+    # Those of one set and name first, then those of one name.
+    pairs.sort(key=lambda pair: (pair[0].name != pair[1].name, pair[0].stem != pair[1].stem))
+    kept: list[Pair] = []
+    total = 0.0
+    for pair in pairs:
+        seconds = seconds_of(*pair)
+        if len(kept) < MOST_PAIRS and total + seconds <= LONGEST:
+            kept.append(pair)
+            total += seconds
+    there = {id(member) for pair in pairs for member in pair}
+    alone = sum(id(member) not in there for run in runs for member in run)
+    return Plan(tuple(kept), len(pairs) - len(kept), total, alone)
+
+
+def members(run: str, files: Sequence[tuple[str, Path]]) -> list[Member]:
+    """The constraints of a run, those of the same content once."""
+    found: dict[str, list[tuple[str, Path]]] = {}
+    for name, path in files:
+        found.setdefault(hashlib.sha256(path.read_bytes()).hexdigest(), []).append((name, path))
+    return [
+        Member(run, path.stem, f"{name}/{path.stem}", load(path), digest, len(same) - 1)
+        for digest, same in found.items()
+        for name, path in same[:1]
+    ]
+
+
+def seconds_of(a: Member, b: Member) -> float:
+    """How long a comparison takes, about."""
+    if a.digest == b.digest:
+        return 0.0
+    size = a.constraint.space.size
+    if size > ENUMERATION_LIMIT:
+        return SEARCHED
+    return size * (a.constraint.network.K + b.constraint.network.K) / SPEED
+
+
+def agreement_view(planned: Plan, tell: Callable[[str], None]) -> AgreementView:
+    """The verdict on each pair, in words; `tell` hears of each pair before it is looked at."""
+    rows = []
+    for a, b in planned.pairs:
+        tell(f"{a.run} and {b.run}")
+        rows.append(_row(a, b))
+    return AgreementView(tuple(rows), _note(planned))
+
+
+def _row(a: Member, b: Member) -> PairRow:
+    names = a.shown, b.shown
+    if a.digest == b.digest:
+        return PairRow(names, str(Outcome.EQUAL), VERDICTS[Outcome.EQUAL], (), "files of the same content")
+    found = compare(a.constraint, b.constraint, witnesses=WITNESSES)
+    sides = ((a, found.only_a, found.witnesses_a), (b, found.only_b, found.witnesses_b))
+    only = [_only(one.run, number, own, found.complete) for one, number, own in sides if number]
+    return PairRow(names, str(found.outcome), VERDICTS[found.outcome], tuple(only), how(found))
+
+
+def _only(run: str, number: int, witnesses: Sequence[dict[str, Any]], complete: bool) -> Only:
+    least = "" if complete else "at least "
+    shown = [shorten(in_words(one), WITNESS_LENGTH, placeholder=" …") for one in witnesses]
+    shown += [f"and {number - len(shown):,} more"] * (number > len(shown))
+    return Only(f"only {run} allows {least}{number:,} point{'s'[: number > 1]}:", tuple(shown))
+
+
+def how(found: Comparison) -> str:
+    """What a verdict rests on."""
+    if found.complete:
+        return f"all {found.points:,} points were looked at"
+    if found.outcome is Outcome.UNDECIDED:
+        return (
+            f"no difference at {found.points:,} points near both boundaries, and no proof that there is none"
+        )
+    if found.outcome is Outcome.EQUAL:
+        return found.how
+    return f"{found.points:,} points near both boundaries were looked at"
+
+
+def _note(planned: Plan) -> str:
+    said = []
+    if planned.left_out:
+        said.append(
+            f"{planned.left_out:,} more pairs were not compared, as that would take too long: those of one"
+            " name came first."
+        )
+    if planned.alone:
+        said.append(
+            f"{planned.alone:,} constraints were not compared, as no other run has one over the same blocks"
+            " and values."
+        )
+    if planned.pairs:
+        said.append("Only constraints that are on this page are compared.")
+    return " ".join(said)

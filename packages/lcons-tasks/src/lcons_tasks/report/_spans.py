@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from lcons_core._schemes import OUTSIDE
+from lcons_core import OUTSIDE
 from lcons_decode.files import NO_LABEL
 from lcons_tasks.report._document import Change
 from lcons_tasks.stats import chunks, runs_as_iob2

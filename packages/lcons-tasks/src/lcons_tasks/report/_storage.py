@@ -17,7 +17,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, NoReturn, Union, get_args, get_origin, get_type_hints
 
-from lcons_core._errors import InvalidInput
+from lcons_core import InvalidInput
 from lcons_tasks.atomic import write_text
 from lcons_tasks.report._document import Document
 

@@ -21,7 +21,7 @@ from lcons_tasks.stats import Interval
 
 # What HTML cannot hold, even escaped.
 _UNPRINTABLE = dict.fromkeys((*range(9), 11, *range(14, 32), 127), "\N{REPLACEMENT CHARACTER}")
-_NUMBER = re.compile(r"[+-]?\d[\d.,]*%?( [±(\[] ?[\d.,+ -]+[)\]]?)?")
+_NUMBER = re.compile(r"[+-]?\d[\d.,]*%?( [±(\[] ?[\d.,+ %-]+[)\]]?)?")
 _INLINE = re.compile(r"`([^`]+)`|\*\*([^*]+)\*\*")
 
 
@@ -82,7 +82,7 @@ def inline(text: str) -> Iterator[tuple[str, str]]:
 def is_number(cell: TableCell) -> bool:
     """Whether a cell is a number, which stands to the right; text may be one.
 
-    >>> is_number(3), is_number("86.5 ± 0.7"), is_number("5 of 5"), is_number("")
+    >>> is_number(3), is_number("2 (66.7%)"), is_number("5 of 5"), is_number("")
     (True, True, False, False)
     """
     return isinstance(cell, int | float | Figure | Interval) or bool(_NUMBER.fullmatch(cell or ""))

@@ -28,11 +28,16 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core import LearnedConstraint, LinearInequalities, estimate_rows, to_inequalities
-from lcons_core._arithmetic import Floats
-from lcons_core._blocks import Kind
-from lcons_core._network import RectifierNetwork
-from lcons_core._space import FeatureSpace
+from lcons_core import (
+    FeatureSpace,
+    Floats,
+    Kind,
+    LearnedConstraint,
+    LinearInequalities,
+    RectifierNetwork,
+    estimate_rows,
+    to_inequalities,
+)
 
 MOST_POINTS = 2**21
 MOST_AXES = 30

@@ -15,9 +15,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple, TypeVar
 
-from lcons_core._errors import InvalidInput
-from lcons_core._instance import WORD
-from lcons_core._schemes import OUTSIDE
+from lcons_core import OUTSIDE, WORD, InvalidInput
 from lcons_decode import Status
 from lcons_tasks.apps._tagger import Columns, ConstrainedTagger
 from lcons_tasks.apps.references._pieces import Piece

@@ -17,7 +17,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lcons_core._errors import InvalidInput
+from lcons_core import InvalidInput
 from lcons_tasks.bundled import bundled
 from lcons_tasks.data import cache_folder, find, read_columns
 from lcons_tasks.data.text._plan import (

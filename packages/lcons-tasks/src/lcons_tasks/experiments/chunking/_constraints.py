@@ -14,8 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lcons_core import Recipe
-from lcons_core._errors import InvalidInput
+from lcons_core import InvalidInput, Recipe
 from lcons_tasks.experiments.engine._recipes import once
 from lcons_tasks.experiments.engine._rows import Row
 

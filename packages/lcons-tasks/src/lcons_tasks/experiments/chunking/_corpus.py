@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lcons_core._errors import InvalidInput
+from lcons_core import InvalidInput
 from lcons_tasks.bundled import bundled
 from lcons_tasks.data import CONLL2000, Sentence, find, hash_sentences, read_columns, require
 

@@ -6,21 +6,23 @@ score, is what `settings.json` of the package holds and `--full` uses.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
+from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from lcons_core.learn._settings import BASE_GRIDS
-from lcons_decode.chains._viterbi import viterbi_ids
-from lcons_tasks.experiments.chunking._cell import Cell, base_model, shared
+from lcons_core.learn import BASE_GRIDS
+from lcons_decode.chains import viterbi_ids
+from lcons_tasks.atomic import write_text
+from lcons_tasks.experiments.chunking._answers import Cell, shared
 from lcons_tasks.experiments.chunking._corpus import part_of
 from lcons_tasks.experiments.chunking._model import BaseModel
-from lcons_tasks.experiments.engine._jobs import Event, Tell, run_jobs
+from lcons_tasks.experiments.engine._jobs import Progress, Tell, run_phase
 from lcons_tasks.experiments.engine._kept import Stages
+from lcons_tasks.experiments.engine._sequences import Part
 
 SEED = 1
 
@@ -33,6 +35,9 @@ class Trial:
     ratio: float
     learning_rate: float
     decay: float
+
+    def __str__(self) -> str:
+        return f"{100 * self.ratio:g}%, rate {self.learning_rate:g}, decay {self.decay:g}"
 
     @property
     def cell(self) -> Cell:
@@ -53,13 +58,13 @@ def trials(corpus: str, ratios: Sequence[float]) -> list[Trial]:
 def tune(
     corpus: str,
     ratios: Sequence[float],
-    stages: Stages,
+    kept: Stages,
     jobs: int | None = None,
-    progress: Callable[[Event], None] | None = None,
+    progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Settings by corpus, model and ratio: all dev scores, and the best on dev, cut by the ratio."""
     planned = trials(corpus, ratios)
-    scores = run_jobs(partial(_score, stages=stages), planned, jobs, progress)
+    scores = run_phase("tuning", partial(_score, kept=kept), planned, [*map(str, planned)], jobs, progress)
     by_ratio: dict[str, Any] = {}
     for ratio in ratios:
         found = [
@@ -74,13 +79,25 @@ def tune(
     return {corpus: {"bilstm": by_ratio}}
 
 
-def _score(trial: Trial, tell: Tell, stages: Stages) -> tuple[float, float]:
+def tune_into(
+    folder: Path,
+    corpus: str,
+    ratios: Sequence[float],
+    kept: Stages,
+    jobs: int | None,
+    progress: Progress | None,
+) -> str:
+    """Writes what was found to settings.json, and returns it."""
+    text = json.dumps(tune(corpus, ratios, kept, jobs, progress), indent=1) + "\n"
+    folder.mkdir(parents=True, exist_ok=True)
+    write_text(folder / "settings.json", text)
+    return text
+
+
+def _score(trial: Trial, tell: Tell, kept: Stages) -> tuple[float, float]:
     """Token accuracy on dev cut by the ratio, and on all of dev."""
     corpus, _ = shared(trial.corpus)
-    model = base_model(trial.cell, stages, tell)
-    index = {label: i for i, label in enumerate(model.labels)}
-    gold = np.array([index.get(label, -1) for sentence in corpus.dev for label in sentence.labels])
-    batch = model.scores([sentence.x for sentence in corpus.dev])
-    right = viterbi_ids(batch, threads=1)[0] == gold
-    cut = batch.offsets[part_of(len(corpus.dev), trial.ratio)]
+    dev = Part.of(trial.cell.model(kept, tell), corpus.dev)
+    right = viterbi_ids(dev.batch, threads=1)[0] == dev.gold
+    cut = dev.batch.offsets[part_of(len(corpus.dev), trial.ratio)]
     return round(100 * float(right[:cut].mean()), 3), round(100 * float(right.mean()), 3)

@@ -11,14 +11,17 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from lcons_core._errors import InvalidInput, MissingExtra
-from lcons_tasks.data import Sentence
-from lcons_tasks.experiments.engine._jobs import Tell
+from lcons_core import InvalidInput, MissingExtra
+from lcons_tasks.data import Sentence, hash_sentences
 from lcons_tasks.models._linear_crf import LinearSettings, train_linear
-from lcons_tasks.models._tagger import Tagger
+from lcons_tasks.models._tagger import Tagger, load_tagger
 from lcons_tasks.models._word_vectors import WordVectors
+
+if TYPE_CHECKING:
+    from lcons_tasks.experiments.engine._jobs import Tell
+    from lcons_tasks.experiments.engine._kept import Stages
 
 SETTINGS = Path(__file__).with_name("settings.json")
 
@@ -112,3 +115,27 @@ def tuned_settings() -> dict[str, Any]:
     """What `--tune` found: corpus, model, ratio, then every setting's dev scores and the chosen one."""
     found: dict[str, Any] = json.loads(SETTINGS.read_text(encoding="utf-8")) if SETTINGS.is_file() else {}
     return found
+
+
+def base_model(
+    base: BaseModel,
+    train: Sequence[Sentence],
+    dev: Sequence[Sentence],
+    vectors: WordVectors | None,
+    seed: int,
+    kept: Stages,
+    tell: Tell,
+) -> Tagger:
+    """The chunker, trained or read."""
+    inputs = {
+        "train": hash_sentences(train),
+        "dev": hash_sentences(dev),
+        "seed": seed,
+        "base": base.to_dict(),
+        "vectors": None if vectors is None else vectors.sha256,
+    }
+
+    def make(folder: Path) -> None:
+        base.train(train, dev, vectors, seed, tell).save(folder / "model.npz")
+
+    return kept.keep("base", inputs, make, lambda folder: load_tagger(folder / "model.npz"))

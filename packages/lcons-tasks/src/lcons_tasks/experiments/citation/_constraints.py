@@ -49,10 +49,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lcons_core import LearnedConstraint, Recipe, RectifierNetwork
-from lcons_core._blocks import OTHER
-from lcons_core._errors import InvalidInput
-from lcons_core._instance import WORD
+from lcons_core import OTHER, WORD, InvalidInput, LearnedConstraint, Recipe, RectifierNetwork
 from lcons_core.features import START, ConstraintFeature, Counts, NgramContext, NgramLabels
 from lcons_core.reason import Box, forbid_boxes
 from lcons_tasks.data import CORA_FIELDS

@@ -12,12 +12,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lcons_core._errors import InvalidInput
+from lcons_core import InvalidInput
 from lcons_tasks.bundled import bundled
 from lcons_tasks.data import (
     CORA_FIELDS,
@@ -34,11 +35,13 @@ from lcons_tasks.data.text._clues import CLUE, clue_or_shape
 from lcons_tasks.data.text._pos import best_pos_tagger, tagger_identity
 from lcons_tasks.data.text._spacy_tagger import TaggerProgress
 from lcons_tasks.data.text._tokens import reference_tokens
-from lcons_tasks.experiments.engine._kept import Stages
+
+if TYPE_CHECKING:
+    from lcons_tasks.experiments.engine._kept import Stages
 
 SHARES = (0.6, 0.2)
 SMALLEST = 10
-_TAG_CODE = ("lcons_tasks.data.text",)
+BUNDLED = "bundled"
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +81,11 @@ class Split:
     test: tuple[int, ...]
 
 
+def trained_on(references: int) -> int:
+    """How many of the references of a corpus are for training."""
+    return round(SHARES[0] * references)
+
+
 def split(corpus: CitationCorpus, seed: int, size: int | None = None) -> Split:
     """The split of a seed; with `size`, its first training references and as large a part of dev."""
     n = len(corpus.references)
@@ -95,16 +103,30 @@ def split(corpus: CitationCorpus, seed: int, size: int | None = None) -> Split:
 
 
 def load_corpus(
-    name: str, stages: Stages, progress: Callable[[TaggerProgress], None] | None = None
+    name: str, kept: Stages, progress: Callable[[TaggerProgress], None] | None = None
 ) -> CitationCorpus:
     """The corpus of that name: `bundled`, `cora`, `anystyle`, `auto` (Cora where it is found, else the
     bundled one), or a file of tagged references or of AnyStyle's XML. POS tags that it lacks are found with
     spaCy, once, and kept."""
     if name == "auto":
         name = "cora" if find("cora") else "bundled"
-    if name == "bundled":
-        return _bundled()
-    if name == "cora":
+    what, labelled = read_labelled(name)
+    if name == BUNDLED:
+        lines = bundled("citation", "references.pos").read_text(encoding="utf-8").splitlines()
+        tags, tagger = [tuple(line.split()) for line in lines], "the corpus itself"
+    else:
+        tags, tagger = _tags([words for words, _ in labelled], kept, progress)
+    sentences = (sentence(w, y, t) for (w, y), t in zip(labelled, tags, strict=True))
+    return CitationCorpus(name, what, tuple(sentences), tagger)
+
+
+@lru_cache(maxsize=2)
+def read_labelled(name: str) -> tuple[str, list[tuple[tuple[str, ...], tuple[str, ...]]]]:
+    """What a corpus is, and the tokens and fields of its references, without tags."""
+    if name == BUNDLED:
+        what = "the bundled mini corpus (twelve styles, CC0)"
+        references = list(read_references(bundled("citation", "references.txt"), CORA_FIELDS))
+    elif name == "cora":
         what = "Cora references (computer science)"
         references = list(read_references(require("cora")[0], CORA_FIELDS))
     elif name == "anystyle":
@@ -119,9 +141,7 @@ def load_corpus(
         )
     labelled = [label_tokens(reference, name) for reference in references]
     _check(name, [labels for _, labels in labelled])
-    tags, tagger = _tags([words for words, _ in labelled], stages, progress)
-    sentences = (sentence(w, y, t) for (w, y), t in zip(labelled, tags, strict=True))
-    return CitationCorpus(name, what, tuple(sentences), tagger)
+    return what, labelled
 
 
 def label_tokens(reference: Reference, source: str = "the corpus") -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -152,20 +172,8 @@ def sentence(words: Sequence[str], labels: Sequence[str], tags: Sequence[str]) -
     return Sentence(tuple(words), tuple(labels), columns)
 
 
-def _bundled() -> CitationCorpus:
-    references = read_references(bundled("citation", "references.txt"), CORA_FIELDS)
-    tags = bundled("citation", "references.pos").read_text(encoding="utf-8").splitlines()
-    sentences = []
-    for reference, line in zip(references, tags, strict=True):
-        words, labels = label_tokens(reference)
-        sentences.append(sentence(words, labels, line.split()))
-    return CitationCorpus(
-        "bundled", "the bundled mini corpus (twelve styles, CC0)", tuple(sentences), "the corpus itself"
-    )
-
-
 def _tags(
-    texts: Sequence[tuple[str, ...]], stages: Stages, progress: Callable[[TaggerProgress], None] | None
+    texts: Sequence[tuple[str, ...]], kept: Stages, progress: Callable[[TaggerProgress], None] | None
 ) -> tuple[list[tuple[str, ...]], str]:
     """The POS tags of texts and who gave them, kept by content."""
     words = hash_sentences(Sentence(text, text) for text in texts)
@@ -180,4 +188,4 @@ def _tags(
         found = json.loads((folder / "tags.json").read_text(encoding="utf-8"))
         return [tuple(tags) for tags in found["tags"]], found["tagger"]
 
-    return stages.keep("pos", inputs, _TAG_CODE, make, read)
+    return kept.keep("pos", inputs, make, read)

@@ -14,16 +14,22 @@ lies a little high: on dev references of Cora (five splits) 22 passes give 86.1,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from lcons_core._errors import InvalidInput
-from lcons_tasks.data import Sentence
-from lcons_tasks.experiments.engine._jobs import Tell
+from lcons_core import InvalidInput
+from lcons_tasks.data import Sentence, hash_sentences
 from lcons_tasks.models._chain_svm import train_chain_svm
 from lcons_tasks.models._linear_chain import LinearChain
 from lcons_tasks.models._structured_svm import Checked, SvmSettings, TrainedSvm
+from lcons_tasks.models._tagger import Tagger, load_tagger
+
+if TYPE_CHECKING:
+    from lcons_tasks.experiments.engine._jobs import Tell
+    from lcons_tasks.experiments.engine._kept import Stages
 
 
 @dataclass(frozen=True)
@@ -67,3 +73,22 @@ def base(name: str) -> BaseModel:
     if name not in BASES:
         raise InvalidInput(f"unknown base model {name!r}; it is one of {', '.join(BASES)}.")
     return BASES[name]
+
+
+def base_model(
+    base: BaseModel, train: Sequence[Sentence], kept: Stages, tell: Tell
+) -> tuple[Tagger, Mapping[str, Any]]:
+    """The model, trained or read, and how its training went."""
+
+    def make(folder: Path) -> None:
+        model, trained = base.train(train, tell)
+        model.save(folder / "model.npz")
+        last = trained.history[-1]
+        told = {"passes": last.passes, "objective": last.objective, "gap": last.gap}
+        (folder / "training.json").write_text(json.dumps(told), encoding="utf-8")
+
+    def read(folder: Path) -> tuple[Tagger, Mapping[str, Any]]:
+        told = json.loads((folder / "training.json").read_text(encoding="utf-8"))
+        return load_tagger(folder / "model.npz"), told
+
+    return kept.keep("svm", {"train": hash_sentences(train), "base": base.to_dict()}, make, read)

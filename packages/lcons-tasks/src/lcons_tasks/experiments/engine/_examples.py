@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from lcons_core import LearnedConstraint
-from lcons_core._instance import Instance
+from lcons_core import Instance, LearnedConstraint
 from lcons_tasks.data import Sentence
-from lcons_tasks.data._tagged_text import bracketed
+from lcons_tasks.experiments.engine._kept import Stages
+from lcons_tasks.experiments.engine._rows import Row
+from lcons_tasks.experiments.engine._sequences import CHOSEN, EXACT, Answers, LabellingCell, constraints
 from lcons_tasks.report._reasons import reason
 
 # Sentences of fewer words say little, and of more are long to read.
@@ -78,16 +79,18 @@ def _example(
     return Example(i, sentence.words, sentence.labels, tuple(before), tuple(after), rule, why)
 
 
-def shown_example(example: Example) -> str:
-    """The example as lines of a Markdown list."""
-    verdict = f"{example.gain:+d} right"
-    lines = [
-        f"- before: {bracketed(example.words, example.before)}",
-        f"  after:  {bracketed(example.words, example.after)}  ({verdict})",
+def changes(
+    cell: LabellingCell,
+    answers: Answers,
+    row: Row,
+    kept: Stages,
+    as_iob: Callable[[Sequence[str]], Sequence[str]],
+) -> list[dict[str, Any]]:
+    """Test sentences that the chosen row changed, with the rule behind each change, as plain data."""
+    own = constraints(cell, row.recipes, kept)
+    found = examples(cell.test(kept), answers.texts[EXACT], answers.texts[CHOSEN], own)
+    sides = ("gold", "before", "after")
+    return [
+        {**plain, **{side: list(as_iob(plain[side])) for side in sides}}
+        for plain in (one.to_dict() for one in found)
     ]
-    if example.after != example.gold:
-        lines.append(f"  gold:   {bracketed(example.words, example.gold)}")
-    lines.append(f"  {example.rule}")
-    if example.why:
-        lines.append(f"  {example.why}")
-    return "\n".join(lines)

@@ -9,9 +9,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-Piece = TypeVar("Piece")
+if TYPE_CHECKING:
+    from lcons_tasks.experiments.engine._kept import Stages
+
+P = TypeVar("P")
 Result = TypeVar("Result")
 Tell = Callable[[float, str], None]
 
@@ -28,9 +31,29 @@ class Event:
 Progress = Callable[[str, Sequence[str], Event], None]
 
 
+def silent(share: float, what: str) -> None:
+    """Nobody is told."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Work that several cells need: what it is, for people, and what makes it."""
+
+    name: str
+    make: Callable[[Stages, Tell], object]
+
+
+@dataclass(frozen=True)
+class Phase:
+    """Pieces of work that are made one beside another."""
+
+    name: str
+    pieces: Sequence[Piece]
+
+
 def run_jobs(
-    work: Callable[[Piece, Tell], Result],
-    pieces: Sequence[Piece],
+    work: Callable[[P, Tell], Result],
+    pieces: Sequence[P],
     jobs: int | None = None,
     progress: Callable[[Event], None] | None = None,
 ) -> list[Result]:
@@ -61,8 +84,8 @@ def run_jobs(
 
 def run_phase(
     phase: str,
-    work: Callable[[Piece, Tell], Result],
-    pieces: Sequence[Piece],
+    work: Callable[[P, Tell], Result],
+    pieces: Sequence[P],
     names: Sequence[str],
     jobs: int | None = None,
     progress: Progress | None = None,

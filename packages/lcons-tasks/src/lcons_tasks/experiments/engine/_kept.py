@@ -1,9 +1,12 @@
 """Stages of a run, kept by content: what the same code made of the same inputs is not made again.
 
 A stage's folder is named by the sha256 of its name, its inputs (plain data: hashes of sentences, settings,
-seed), the source of the modules that compute it and the versions of the libraries beneath. It is filled
-beside and renamed when complete, so an interrupted run leaves nothing half-done and the next one goes on
-where it stopped. A stage that cannot be read is made again.
+seed) and the code that makes it: the source of the module in which its `make` is defined and of all modules
+that this one imports, and the versions of the libraries beneath (`_imports.py`). So a stage is as
+fine-grained as its module: what trains a model stands in a module that does nothing else.
+
+A stage is filled beside its place and renamed when complete, so an interrupted run leaves nothing half-done
+and the next one goes on where it stopped. A stage that cannot be read is made again.
 """
 
 from __future__ import annotations
@@ -17,14 +20,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
-from lcons_core._errors import LconsError
+from lcons_core import LconsError
 from lcons_tasks.atomic import replacing_folder
 from lcons_tasks.data._catalog import cache_folder
+from lcons_tasks.experiments.engine._imports import code_of
 
+# What results.json says of the environment.
 LIBRARIES = ("torch", "numpy", "numba", "python-crfsuite")
 
 Result = TypeVar("Result")
@@ -45,12 +49,11 @@ class Stages:
         self,
         name: str,
         inputs: Mapping[str, Any],
-        modules: tuple[str, ...],
         make: Callable[[Path], None],
         read: Callable[[Path], Result],
     ) -> Result:
         """What `read` finds in the stage's folder; `make` fills it where there is none that can be read."""
-        target = self.folder / f"{name}-{stage_key(name, inputs, modules)[:20]}"
+        target = self.folder / f"{name}-{stage_key(name, inputs, make.__module__)[:20]}"
         if target.is_dir():
             try:
                 return read(target)
@@ -72,18 +75,10 @@ class Stages:
             ) from error
 
 
-def stage_key(name: str, inputs: Mapping[str, Any], modules: tuple[str, ...]) -> str:
-    """The sha256 that names a stage."""
-    text = json.dumps(
-        {
-            "stage": name,
-            "inputs": inputs,
-            "code": {module: source_hash(module) for module in modules},
-            "libraries": library_versions(),
-        },
-        sort_keys=True,
-        ensure_ascii=False,
-    )
+def stage_key(name: str, inputs: Mapping[str, Any], module: str) -> str:
+    """The sha256 that names a stage that a module makes."""
+    whole = {"stage": name, "inputs": inputs, "code": code_of(module).to_dict()}
+    text = json.dumps(whole, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -95,17 +90,3 @@ def library_versions() -> dict[str, str]:
         with contextlib.suppress(metadata.PackageNotFoundError):
             found[name] = metadata.version(name)
     return found
-
-
-@cache
-def source_hash(module: str) -> str:
-    """The sha256 of the source of a module, or of all modules of a package."""
-    spec = find_spec(module)
-    if spec is None or spec.origin is None:
-        raise LconsError(f"there is no module {module!r} to hash.")
-    origin = Path(spec.origin)
-    files = sorted(origin.parent.rglob("*.py")) if origin.name == "__init__.py" else [origin]
-    digest = hashlib.sha256()
-    for file in files:
-        digest.update(file.relative_to(origin.parent).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
-    return digest.hexdigest()

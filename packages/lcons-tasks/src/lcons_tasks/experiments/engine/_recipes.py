@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from lcons_core import LearnedConstraint, Recipe
-from lcons_core._errors import InvalidInput
+from lcons_core import InvalidInput, LearnedConstraint, Recipe
 from lcons_core.learn import FEATURES, HowMany
 from lcons_tasks.data import Sentence
 

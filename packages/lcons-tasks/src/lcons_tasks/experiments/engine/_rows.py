@@ -15,13 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from lcons_core import LearnedConstraint, Recipe
 from lcons_decode import ChainBatch, Hard, Soft, beam_search_batch, decode_global
-from lcons_decode._scores import Ints
 from lcons_decode.chains import ChainConstraints, X, constrained_ids, viterbi_ids
+from lcons_decode.kernels import Ints
 
 # Labellings tried a sequence under global constraints.
 BUDGET = 1000
@@ -72,3 +73,16 @@ def predict(row: Row, chosen: Sequence[Hard | Soft], batch: ChainBatch, xs: Sequ
     else:
         found = [decode_global(own, compiled, x, budget=BUDGET) for own, x in zip(batch, xs, strict=True)]
     return np.array([index[label] for answer in found for label in answer.y], dtype=np.int64)
+
+
+def compile_kernels() -> None:
+    """Runs each decoder once on a tiny chain, so that its kernels are compiled and kept on disk."""
+    from lcons_core import iob2
+    from lcons_decode import ChainScores, Soft, beam_search, constrained_viterbi, viterbi
+
+    scores: Any = ChainScores([[0.0, 0.0, 1.0], [0.0, 2.0, 1.0]], labels=["B-X", "I-X", "O"])
+    rule = iob2(scores.labels)
+    viterbi(scores)
+    constrained_viterbi(scores, [rule])
+    constrained_viterbi(scores, [Soft(rule, 1.0)])
+    beam_search(scores, [rule])

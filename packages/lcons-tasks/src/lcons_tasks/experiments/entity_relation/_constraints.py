@@ -20,13 +20,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-from lcons_core import Comparison, LearnedConstraint, Recipe, Rules, compare
+from lcons_core import Comparison, LearnedConstraint, Recipe, Rules, compare, load, save
 from lcons_core.features import Tuples
 from lcons_core.learn import ER_HIDDEN
-from lcons_decode import RelationRules
-from lcons_tasks.data._passage import ENTITIES, NO_RELATION, RELATIONS, Labelled
+from lcons_tasks.data._passage import ENTITIES, NO_RELATION, RELATIONS, Labelled, hash_passages
+
+if TYPE_CHECKING:
+    from lcons_tasks.experiments.engine._kept import Stages
 
 Constraints = Mapping[str, LearnedConstraint]
 
@@ -107,11 +111,6 @@ def support(passages: Iterable[Labelled], name: str) -> Counter[tuple[str, ...]]
     return Counter(row for rows in combinations(passages, name) for row in rows)
 
 
-def rules_of(constraints: Constraints) -> RelationRules:
-    """Constraints as decoders take them."""
-    return RelationRules.of(constraints.values(), ENTITIES, RELATIONS)
-
-
 def certificates(constraints: Constraints) -> dict[str, Comparison]:
     """Each constraint (a) compared with the designed one of its feature (b), on all combinations."""
     rules = designed_rules()
@@ -125,3 +124,19 @@ def _values(passage: Labelled, i: int, j: int) -> dict[str, str]:
         "target": passage.entities[j],
         "reverse": passage.relation(j, i),
     }
+
+
+def kept_constraints(
+    passages: Sequence[Labelled], min_support: int, kept: Stages
+) -> dict[str, LearnedConstraint]:
+    """The three constraints that labelled passages obey, learned or read."""
+
+    def make(folder: Path) -> None:
+        for feature, constraint in learned(passages, min_support).items():
+            save(constraint, folder / f"{feature}.json")
+
+    def read(folder: Path) -> dict[str, LearnedConstraint]:
+        return {feature: load(folder / f"{feature}.json") for feature in FEATURES}
+
+    inputs = {"train": hash_passages(passages), "support": min_support}
+    return kept.keep("er-constraints", inputs, make, read)

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lcons_core._errors import InvalidInput
+from lcons_core import InvalidInput
 from lcons_tasks.bundled import bundled
 from lcons_tasks.data import MalformedCorpus, RelationSentence, find, read_roth_yih, require
 from lcons_tasks.data._passage import ENTITY_NAMES, RELATION_NAMES, Labelled, Passage, hash_passages

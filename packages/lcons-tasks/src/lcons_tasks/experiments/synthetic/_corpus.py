@@ -32,10 +32,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core._arithmetic import Floats, frozen
-from lcons_core._errors import DamagedFile, InvalidInput, LconsError
-from lcons_decode.ilp import Program, Row, Sense, Variable
-from lcons_decode.ilp._backend import Found, MipModel
+from lcons_core import DamagedFile, Floats, InvalidInput, LconsError, frozen
+from lcons_decode.ilp import Found, MipModel, Program, Row, Sense, Variable
 from lcons_tasks.experiments.engine._jobs import Tell
 
 

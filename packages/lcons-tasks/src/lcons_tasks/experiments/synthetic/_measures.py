@@ -23,21 +23,20 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import to_inequalities
-from lcons_core._arithmetic import Floats
-from lcons_core._network import Network, RectifierNetwork
+from lcons_core import Floats, Network, RectifierNetwork, to_inequalities
 from lcons_tasks.experiments.engine._jobs import Tell
 from lcons_tasks.experiments.synthetic._corpus import ProgramSet
 from lcons_tasks.experiments.synthetic._model import Predicted, flip_examples, predict, unconstrained
 
 UNCONSTRAINED = "no constraints"
+BITS = "bitwise"
 MOST_LISTED = 12
 SAMPLED_ROWS = 4096
 DRAWN, MOST_CHANGED = 4000, 0.3
 
 
-def baselines(programs: ProgramSet) -> dict[str, dict[str, float]]:
-    """Test figures of answers that need no learned constraints."""
+def baselines(programs: ProgramSet) -> dict[str, tuple[dict[str, float], Floats]]:
+    """Answers that need no learned constraints: their test figures, and the points."""
     train, test = programs.train, programs.test
     majority = np.repeat((2 * train.optima.mean(0)[None] > 1).astype(np.float64), len(test), axis=0)
     cheapest = train.optima[np.argmin(test.costs @ train.optima.T, axis=1)]
@@ -46,7 +45,7 @@ def baselines(programs: ProgramSet) -> dict[str, dict[str, float]]:
         "the bits of most training optima": majority,
         "the cheapest training optimum": cheapest,
     }
-    return {name: solution_figures(programs, points) for name, points in answers.items()}
+    return {name: (solution_figures(programs, points), points) for name, points in answers.items()}
 
 
 def solution_figures(programs: ProgramSet, points: Floats) -> dict[str, float]:
@@ -55,7 +54,7 @@ def solution_figures(programs: ProgramSet, points: Floats) -> dict[str, float]:
     cost = (test.costs * points).sum(1)
     feasible = programs.feasible(points)
     return {
-        "bitwise": 100.0 * float((points == test.optima).mean()),
+        BITS: 100.0 * float((points == test.optima).mean()),
         "satisfied": 100.0 * float(programs.satisfied(points).mean()),
         "feasible": 100.0 * float(feasible.mean()),
         "optimal": 100.0 * float((feasible & (cost == test.values)).mean()),
@@ -96,7 +95,7 @@ def recovery(network: Network, programs: ProgramSet, seed: int = 0) -> dict[str,
     share = random.uniform(0.0, MOST_CHANGED, (DRAWN, 1))
     changed = random.random((DRAWN, len(programs.planted))) < share
     points = np.where(changed, 1.0 - programs.planted, programs.planted)
-    feasible, allowed = programs.feasible(points), np.asarray(network.accepts(points))
+    feasible, allowed = programs.feasible(points), network.accepts(points)
     figures = {
         "agree": _percent(feasible == allowed),
         "feasible points allowed": _percent(allowed[feasible]),

@@ -30,11 +30,19 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import FeatureSpace, LabelledExamples, LconsError, Recipe, RectifierNetwork, binary
-from lcons_core._arithmetic import Floats, round_dyadic
-from lcons_core._network import Network
+from lcons_core import (
+    FeatureSpace,
+    Floats,
+    LabelledExamples,
+    LconsError,
+    Network,
+    Recipe,
+    RectifierNetwork,
+    binary,
+    round_dyadic,
+)
 from lcons_core.learn import GRIDS, cheaper_flips
-from lcons_decode._result import Status
+from lcons_decode import Status
 from lcons_decode.ilp import Assignment, Form, Program, Variable, ground_columns, solve
 from lcons_tasks.experiments.engine._jobs import Tell
 from lcons_tasks.experiments.synthetic._corpus import Programs

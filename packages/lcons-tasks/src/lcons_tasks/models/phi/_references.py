@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import accumulate, pairwise
 
-from lcons_core._instance import WORD
-from lcons_core.features._ngrams import shape as word_shape
+from lcons_core import WORD
+from lcons_core.features import shape as word_shape
 from lcons_tasks.data.text._clues import LONGEST_KNOWN, clue
 from lcons_tasks.models.phi._tokens import Columns
 from lcons_tasks.models.phi._tokens import shape as letters

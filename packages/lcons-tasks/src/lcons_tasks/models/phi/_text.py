@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lcons_core._instance import WORD
+from lcons_core import WORD
 from lcons_tasks.models.phi._tokens import Columns, shape
 
 AFFIXES = (1, 2, 3)

@@ -1,0 +1,206 @@
+"""One cell of the experiment: a subset and a seed; train, learn, choose on dev, decode the test set.
+
+Each stage is kept by content (`engine._kept`): the base model, each constraint, and the answers. The base
+model and the constraints learn from the same sentences and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from lcons_core import Recipe
+from lcons_decode.kernels import Ints
+from lcons_tasks.data import Sentence
+from lcons_tasks.experiments.chunking._constraints import shared as shared_weight
+from lcons_tasks.experiments.chunking._constraints import weights_of
+from lcons_tasks.experiments.chunking._corpus import ChunkCorpus, load_corpus, part_of, subset
+from lcons_tasks.experiments.chunking._model import BaseModel, base_model
+from lcons_tasks.experiments.engine._choice import choose
+from lcons_tasks.experiments.engine._jobs import Tell
+from lcons_tasks.experiments.engine._kept import Stages
+from lcons_tasks.experiments.engine._record import Coordinate
+from lcons_tasks.experiments.engine._rows import Row, predict, recipes_of, uses
+from lcons_tasks.experiments.engine._sequences import (
+    CHOSEN,
+    Answers,
+    Part,
+    constraints,
+    facts_of,
+    percent_of,
+    read_answers,
+    write_answers,
+)
+from lcons_tasks.models._tagger import Tagger
+from lcons_tasks.models._word_vectors import WordVectors, find_vectors
+
+# What stands unless dev speaks against it (`choice.py`): among the best on the bundled corpus's dev. A
+# chunker that reads POS tags itself needs less of what they say.
+DEFAULT_ROW, DEFAULT_WEIGHT, DEFAULT_WEIGHT_WITH_POS = "soft pos-1+2", 16.0, 4.0
+F1 = "chunk f1"
+
+Setting = tuple[Row, float]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A subset of a corpus, a seed, a base model, and the rows to fill. The `first` cell is the one whose
+    changes are shown; it is `diagnosed` where that was asked for."""
+
+    corpus: str
+    subset: str
+    ratio: float
+    seed: int
+    base: BaseModel
+    rows: tuple[Row, ...]
+    beam: int = 10
+    first: bool = False
+    diagnosed: bool = False
+
+    def __str__(self) -> str:
+        part = "" if self.subset == "first" else f", {self.subset}"
+        return f"{100 * self.ratio:g}%, seed {self.seed}{part}"
+
+    @property
+    def sample(self) -> tuple[str, float, int]:
+        """Equal for the same training sentences."""
+        return self.subset, self.ratio, self.seed
+
+    @property
+    def place(self) -> str:
+        """The folder of its constraints."""
+        return f"{self.subset}-{100 * self.ratio:g}%-seed{self.seed}"
+
+    @property
+    def name(self) -> str:
+        """Its name in the record, and of its predictions."""
+        return f"{self.base.name}-{self.place}"
+
+    def cost(self, recipe: Recipe | None) -> float:
+        """How long learning by a recipe, or training, takes beside other work."""
+        return self.ratio * (10.0 if recipe is None else (recipe.n or 1))
+
+    def parts(self) -> tuple[tuple[Sentence, ...], tuple[Sentence, ...]]:
+        """Training and dev sentences."""
+        return subset(shared(self.corpus)[0], self.ratio, self.subset, self.seed)
+
+    def train(self, kept: Stages) -> tuple[Sentence, ...]:
+        """What the base model and the constraints learn from."""
+        return self.parts()[0]
+
+    def test(self, kept: Stages) -> tuple[Sentence, ...]:
+        """The test sentences."""
+        return shared(self.corpus)[0].test
+
+    def model(self, kept: Stages, tell: Tell) -> Tagger:
+        """The cell's chunker, trained or read."""
+        _, vectors = shared(self.corpus, self.base.reads_vectors)
+        return base_model(self.base, *self.parts(), vectors, self.seed, kept, tell)
+
+
+def shared(name: str, with_vectors: bool = False) -> tuple[ChunkCorpus, WordVectors | None]:
+    """The corpus, and the word vectors where they are needed, read once a process."""
+    return _corpus(name), _vectors() if with_vectors else None
+
+
+_corpus = lru_cache(maxsize=2)(load_corpus)
+_vectors = lru_cache(maxsize=1)(find_vectors)
+
+
+def answers(cell: Cell, kept: Stages, tell: Tell) -> Answers:
+    """The cell's record and answers, from the stages that are kept or computed now."""
+    corpus, vectors = shared(cell.corpus, cell.base.reads_vectors)
+    inputs = {
+        "corpus": corpus.sha256,
+        "subset": cell.subset,
+        "ratio": cell.ratio,
+        "seed": cell.seed,
+        "base": cell.base.to_dict(),
+        "vectors": None if vectors is None else vectors.sha256,
+        "rows": [[row.name, row.how, [recipe.to_dict() for recipe in row.recipes]] for row in cell.rows],
+        "beam": cell.beam,
+    }
+
+    def make(folder: Path) -> None:
+        _answer(cell, corpus, kept, folder, tell)
+
+    return kept.keep("answers", inputs, make, lambda folder: read_answers(folder, [*map(len, corpus.test)]))
+
+
+def _answer(cell: Cell, corpus: ChunkCorpus, kept: Stages, folder: Path, tell: Tell) -> None:
+    """Fills the stage's folder."""
+    model = cell.model(kept, lambda share, what: tell(0.6 * share, what))
+    learnt = constraints(cell, recipes_of(cell.rows), kept, lambda share, what: tell(0.6 + 0.2 * share, what))
+    dev, test = Part.of(model, corpus.dev), Part.of(model, corpus.test)
+    cut, all_of_dev = part_of(len(corpus.dev), cell.ratio), len(corpus.dev)
+    settings: list[Setting] = [(row, weight) for row in cell.rows for weight in weights_of(row)]
+
+    def predicted(setting: Setting, part: Part) -> Ints:
+        row, weight = setting
+        used = uses(row, shared_weight(weight, row), learnt)
+        return predict(row, used, part.batch, part.xs, cell.beam)
+
+    on_dev = []
+    for i, setting in enumerate(settings):
+        tell(0.8 + 0.15 * i / len(settings), f"dev: {setting[0].name}")
+        on_dev.append(dev.right(predicted(setting, dev)))
+    on_test: dict[int, Ints] = {}
+    found: dict[str, Ints] = {}
+    more: dict[str, dict[str, float]] = {}
+    choices: dict[str, Any] = {}
+    for name, group in _groups(settings):
+        default = _default(group, settings, cell.base)
+        pick, whole = (
+            group[choose([on_dev[i][:size] for i in group], default)] for size in (cut, all_of_dev)
+        )
+        for i in (pick, whole):
+            if i not in on_test:
+                tell(0.95, f"test: {settings[i][0].name}")
+                on_test[i] = predicted(settings[i], test)
+        found[name] = on_test[pick]
+        more[name] = {
+            "dev": percent_of(on_dev[pick][:cut], dev.lengths[:cut]),
+            "whole dev": percent_of(on_dev[pick], dev.lengths),
+            "chosen on whole dev": percent_of(test.right(on_test[whole]), test.lengths),
+        }
+        choices[name] = {"cut dev": _told(settings[pick]), "whole dev": _told(settings[whole])}
+    facts = {
+        "model": cell.base.to_dict(),
+        "sentences": len(cell.train(kept)),
+        "dev sentences": cut,
+        "parameters": model.parameters,
+        "constraints": facts_of(learnt, corpus.dev),
+        "rows of": {row.name: [recipe.name for recipe in row.recipes] for row in cell.rows},
+        "choices": choices,
+    }
+    at: dict[str, Coordinate] = {"base": cell.base.name, "subset": cell.subset, "ratio": cell.ratio}
+    at["seed"] = cell.seed
+    write_answers(folder, cell, at, facts, test, found, more, F1, list, range(len(corpus.test)))
+
+
+def _told(setting: Setting) -> dict[str, Any]:
+    return {"row": setting[0].name, "weight": setting[1]}
+
+
+def _groups(settings: Sequence[Setting]) -> list[tuple[str, list[int]]]:
+    """Rows by name with the indices of their settings, and last the choice among the locally constrained.
+
+    The chunker stopped training where dev was best without constraints, so dev flatters what hardly differs
+    from that: rows without constraints, and with global ones, which only pick from the last beam.
+    """
+    groups: dict[str, list[int]] = {}
+    for i, (row, _) in enumerate(settings):
+        groups.setdefault(row.name, []).append(i)
+    local = [i for i, (row, _) in enumerate(settings) if row.is_local]
+    return [*groups.items(), (CHOSEN, local or list(range(len(settings))))]
+
+
+def _default(group: Sequence[int], settings: Sequence[Setting], base: BaseModel) -> int:
+    """Where the default is among a group's settings: the default row's where that is there."""
+    weight = DEFAULT_WEIGHT_WITH_POS if "pos" in base.columns else DEFAULT_WEIGHT
+    weights = [place for place, i in enumerate(group) if settings[i][1] == weight]
+    own = [place for place in weights if settings[group[place]][0].name == DEFAULT_ROW]
+    return (own or weights or [0])[0]

@@ -1,0 +1,511 @@
+"""`lcons run chunking`: which cells there are, how they are filled, and what a run has to say.
+
+Paper: Sec. 6, Table 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from lcons_core import InvalidInput
+from lcons_tasks.apps._tagger import ConstrainedTagger
+from lcons_tasks.experiments.chunking import _paper as paper
+from lcons_tasks.experiments.chunking._answers import (
+    DEFAULT_ROW,
+    DEFAULT_WEIGHT,
+    DEFAULT_WEIGHT_WITH_POS,
+    F1,
+    Cell,
+    answers,
+    shared,
+)
+from lcons_tasks.experiments.chunking._constraints import DECODERS, rows_of
+from lcons_tasks.experiments.chunking._constraints import shared as shared_weight
+from lcons_tasks.experiments.chunking._corpus import PARTS, SUBSETS, check_ratio
+from lcons_tasks.experiments.chunking._diagnoses import Diagnosed, diagnosis, hard_recipes
+from lcons_tasks.experiments.chunking._grid import tune_into
+from lcons_tasks.experiments.chunking._model import BASES, tuned
+from lcons_tasks.experiments.engine import _blocks as blocks
+from lcons_tasks.experiments.engine._blocks import Statement, percent
+from lcons_tasks.experiments.engine._examples import changes
+from lcons_tasks.experiments.engine._experiment import Experiment, RunOptions, corpus_named, flag, option
+from lcons_tasks.experiments.engine._jobs import Phase, Piece, Progress, Tell, silent
+from lcons_tasks.experiments.engine._kept import Stages
+from lcons_tasks.experiments.engine._recipes import recipe
+from lcons_tasks.experiments.engine._record import Record
+from lcons_tasks.experiments.engine._rows import uses
+from lcons_tasks.experiments.engine._sequences import (
+    ACCURACY,
+    CHOSEN,
+    EXACT,
+    constraints,
+    leave_files,
+    shared_work,
+)
+from lcons_tasks.report._document import (
+    Block,
+    Claim,
+    Claims,
+    Curve,
+    Document,
+    Facts,
+    Gains,
+    Section,
+    Table,
+    TableCell,
+    Text,
+)
+
+WORDS, WITH_POS = "bilstm", "bilstm+pos"
+PAPERS = "conll2000"
+
+# Processor seconds that a cell takes, and more for each training sentence.
+_A_CELL, _A_SENTENCE = 20.0, 0.05
+
+# Which row's gain over which other is reported.
+GAINS = (
+    (CHOSEN, "exact"),
+    (CHOSEN, "search"),
+    ("pos-3 search", "exact"),
+    ("pos-3 search", "search"),
+    ("pos-4 search", "search"),
+    ("existence-2 search", "search"),
+    ("existence-3 search", "search"),
+)
+IN_CURVE = (EXACT, "search", "pos-3 search", CHOSEN)
+_OURS = "(not in the paper) the decoder chosen on dev"
+CLAIMS = (
+    *(
+        Statement(
+            f"POS-constrained search (n = {n}) beats search at every ratio",
+            (f"pos-{n} search",),
+            ACCURACY,
+            "search",
+            above=0.0,
+        )
+        for n in (3, 4)
+    ),
+    *(
+        Statement(
+            f"at 1%, {name} gains {stated:+.2f} over {over}",
+            (row,),
+            ACCURACY,
+            over,
+            least=stated,
+            at={"ratio": paper.RATIOS[0]},
+        )
+        for over, stated in (("exact", 4.41), ("search", 5.23))
+        for row, name in (("pos-3 search", "POS-constrained search (n = 3)"), (CHOSEN, _OURS))
+    ),
+    *(
+        Statement(
+            f"label existence (n = {n}) does not help",
+            (f"existence-{n} search",),
+            ACCURACY,
+            "search",
+            no_clear_gain=True,
+        )
+        for n in (2, 3)
+    ),
+    *(
+        Statement(
+            f"at 1%, constraints reach ELMo's {paper.ELMO['accuracy']} ({row})",
+            (row,),
+            ACCURACY,
+            least=paper.ELMO["accuracy"],
+            at={"ratio": paper.RATIOS[0]},
+        )
+        for row in ("pos-3 search", CHOSEN)
+    ),
+)
+CHOICES = (
+    "What was chosen how: the chunker's learning rate and decay by `--tune` on dev, cut by the ratio; its"
+    " shape and patience and the recipes of constraints once, on dev sentences, for all ratios; the soft"
+    f" weights, and the row `{CHOSEN}`, on dev, cut by the ratio, in each cell: `{DEFAULT_ROW}` with weight"
+    f" {DEFAULT_WEIGHT:g} ({DEFAULT_WEIGHT_WITH_POS:g} where the chunker reads POS tags) stands unless"
+    " another decoder under local constraints beats it by more than one standard error. The row `chosen on"
+    " whole dev` does the same with all of dev. Nothing was chosen on test sentences."
+)
+NOT_FOUND = "not found by the learner"
+
+
+@dataclass(frozen=True)
+class Options(RunOptions):
+    """What to run; the defaults are those of a quick look. `lean`: base models after the first are on the
+    first kind of subset only."""
+
+    needed = ("ratios", "subsets", "seeds", "bases", "constraints", "decoders")
+
+    corpus: str = option(
+        "bundled", flag("--corpus", "bundled, conll2000, a folder, or auto.", default="auto")
+    )
+    ratios: tuple[float, ...] = option((1.0,), flag("--ratio", "Share of the training data, as in 0.01."))
+    subsets: tuple[str, ...] = option(
+        ("first",), flag("--subset", "first (the paper's) or nested (samples by seed).")
+    )
+    seeds: tuple[int, ...] = option(
+        (1, 2, 3, 4, 5), flag("--seed", "Start of the random numbers; several.", least=0)
+    )
+    bases: tuple[str, ...] = option((WORDS,), flag("--base", "bilstm, bilstm+pos, linear or linear+pos."))
+    constraints: tuple[str, ...] = option(
+        ("pos:3",),
+        flag("--constraint", "Hard constraints, as in pos:3, existence:2, pos:2:all."),
+        flag("--n", "Short for --constraint pos:N.", kind=int, form="pos:{}"),
+    )
+    hidden: int = option(10, flag("--hidden", "K of the hard constraints.", "-K", default=10))
+    beam: int = option(10, flag("--beam", "Width of the search.", default=10))
+    decoders: tuple[str, ...] = option(DECODERS, flag("--decoder", "exact, search, constrained-search, ..."))
+    diagnose: bool = option(
+        False, flag("--diagnose", "Also tell why each hard constraint helps or does not.")
+    )
+    tune: bool = option(False, flag("--tune", "Search the chunker's settings on dev instead."))
+    lean: bool = False
+
+    def check(self) -> None:
+        for ratio in self.ratios:
+            check_ratio(ratio)
+        for kind, names, known in (("base model", self.bases, BASES), ("subset", self.subsets, SUBSETS)):
+            for name in names:
+                if name not in known:
+                    raise InvalidInput(f"unknown {kind} {name!r}; it is one of {', '.join(known)}.")
+        if self.beam < 1 or self.hidden < 1:
+            raise InvalidInput(f"beam and K are at least 1, found {self.beam} and {self.hidden}.")
+
+    @classmethod
+    def start(cls, full: bool, corpus: str = "auto") -> Options:
+        """A look of about a minute: the whole mini corpus, or little of a large one. Or the whole table of
+        the paper, and what goes beyond it."""
+        name = corpus_named(corpus, PAPERS)
+        mini = name == "bundled"
+        if not full:
+            return cls(name) if mini else cls(name, (0.01, 0.05), seeds=(1, 2))
+        return cls(
+            name,
+            (0.25, 0.5, 1.0) if mini else paper.RATIOS,
+            SUBSETS,
+            (1, 2, 3, 4, 5) if mini else (1, 2),
+            (WORDS, WITH_POS),
+            ("existence:2", "existence:3", "pos:3", "pos:4"),
+            diagnose=True,
+            lean=True,
+        )
+
+    @classmethod
+    def chosen(cls, given: Mapping[str, Any], full: bool = False) -> Options:
+        """All ratios are tuned for unless some are given."""
+        return super().chosen(given, full or bool(given.get("tune")))
+
+
+class Chunking(Experiment[Options, Cell]):
+    """Label chunks with few labelled sentences, and see what learned constraints add.
+
+    Uses CoNLL-2000 where it is found (`lcons data list`), else a small corpus that comes with lcons. Stages
+    are kept: a run that is stopped goes on where it was, and gives the same result.
+
+    \b
+    Example:
+      lcons run chunking --corpus bundled --ratio 0.5 --seed 1 --base linear
+    """
+
+    name = "chunking"
+    options = Options
+    phase = "decoding"
+    leaves = ("constraints", "predictions", "tagger")
+
+    def cells(self, options: Options) -> list[Cell]:
+        """The cells to fill. All of the training data is the same sample under every kind of subset."""
+        hard = [recipe(text, options.hidden) for text in options.constraints]
+        rows, least = tuple(rows_of(hard, options.decoders)), min(options.ratios)
+        shown = (options.subsets[0], options.bases[0], least, options.seeds[0])
+        return [
+            Cell(
+                options.corpus,
+                kind,
+                ratio,
+                seed,
+                tuned(base, options.corpus, ratio),
+                rows,
+                options.beam,
+                (kind, base, ratio, seed) == shown,
+                options.diagnose and (kind, base, ratio, seed) == shown,
+            )
+            for kind in options.subsets
+            for base in options.bases
+            for ratio in options.ratios
+            for seed in options.seeds
+            if kind == options.subsets[0] or (ratio < 1 and not (options.lean and base != options.bases[0]))
+        ]
+
+    def seconds(self, options: Options) -> float:
+        train = len(shared(options.corpus)[0].train)
+        return sum(_A_CELL + _A_SENTENCE * train * cell.ratio for cell in self.cells(options))
+
+    def before(self, options: Options) -> list[Phase]:
+        cells = self.cells(options)
+        shared(options.corpus, any(cell.base.reads_vectors for cell in cells))
+        phases = [Phase("training and learning", shared_work(cells))]
+        diagnosed = [
+            Piece(one.name, partial(diagnosis, cell, one))
+            for cell in cells
+            if cell.diagnosed
+            for one in hard_recipes(cell)
+        ]
+        return [*phases, Phase("diagnosing", diagnosed)] if diagnosed else phases
+
+    def fill(self, cell: Cell, kept: Stages, tell: Tell) -> Record:
+        found = answers(cell, kept, tell)
+        record = found.record
+        if cell.first:
+            row = {row.name: row for row in cell.rows}[_pick(record)["row"]]
+            record = record.with_facts(examples=changes(cell, found, row, kept, list))
+        if cell.diagnosed:
+            told = {one.name: diagnosis(cell, one, kept, tell) for one in hard_recipes(cell)}
+            record = record.with_facts(diagnoses=told)
+        corpus, vectors = shared(cell.corpus, cell.base.reads_vectors)
+        about = {
+            "name": corpus.name,
+            "what": corpus.what,
+            "sha256": corpus.sha256,
+            "sentences": {part: len(getattr(corpus, part)) for part in PARTS},
+        }
+        facts = {"corpus": about, "vectors": None if vectors is None else vectors.name}
+        return Record(record.cells, facts)
+
+    def leave(self, folder: Path, options: Options, record: Record, kept: Stages) -> None:
+        """Constraints, predictions, and the chunker of the most data, first seed, under what dev chose."""
+        cells = self.cells(options)
+        leave_files(folder, cells, lambda cell: answers(cell, kept, silent), kept)
+        name, kind = cells[0].base.name, cells[0].subset
+        own = [cell for cell in cells if (cell.base.name, cell.subset) == (name, kind)]
+        most = max(own, key=lambda cell: cell.ratio)
+        pick = _pick(answers(most, kept, silent).record)
+        row = {row.name: row for row in most.rows}[pick["row"]]
+        used = uses(row, shared_weight(pick["weight"], row), constraints(most, row.recipes, kept))
+        decoder = {"viterbi": "viterbi", "beam": "beam"}.get(row.how, "exact")
+        model = most.model(kept, silent)
+        ConstrainedTagger(model, tuple(used), decoder, most.beam).save(folder / "tagger")
+
+    def instead(
+        self, options: Options, folder: Path, kept: Stages, jobs: int | None, progress: Progress | None
+    ) -> str | None:
+        """The settings that dev chooses, if `--tune` was given."""
+        return (
+            tune_into(folder, options.corpus, options.ratios, kept, jobs, progress) if options.tune else None
+        )
+
+    def document(self, options: Options, record: Record) -> Document:
+        """Results by base model and subset, the field's measure first."""
+        groups = record.by("base", "subset")
+        (base, _), first = next(iter(groups.items()))
+        papers = record.facts["corpus"]["name"] == PAPERS
+        least = min(first.by("ratio"))
+        few = first.where(ratio=least)
+        reads = "words and POS tags" if "pos" in BASES[base][1] else "words alone"
+        seed = f"{percent(least)} of the data, seed {options.seeds[0]}"
+        return Document(
+            "Chunking with learned constraints",
+            self.name,
+            record.facts["corpus"]["name"],
+            f"A chunker ({base}) that reads {reads}, against the same chunker under learned constraints that"
+            " read POS tags, with the decoder and weights that dev chose.",
+            blocks.headline(few, F1, f"chunk F1, {base}, {_column(few, least)}", CHOSEN, EXACT),
+            (
+                *(Section(_title(*key), tuple(_results(key, own, papers))) for key, own in groups.items()),
+                Section("Learning curve", tuple(_curve(first, papers))),
+                Section("Claims of the paper", _claims(first) if papers and base == WORDS else ()),
+                Section(f"Why a constraint helps or does not ({seed})", tuple(_diagnoses(record))),
+                Section(f"Sentences that changed ({seed})", blocks.changed_first(few)),
+                Section(
+                    "Constraints",
+                    blocks.constraint_files(
+                        record, lambda cell: (cell.at["ratio"] != least, cell.at["ratio"])
+                    ),
+                ),
+                Section("Size", (_sizes(first), Text(SIZES))),
+                Section("How it was done", (_facts(options, record), Text(CHOICES))),
+            ),
+            "CoNLL-2000" if not papers and WORDS in options.bases else None,
+            "lcons learn train.conll -o pos.json --feature pos -n 2 -K 5 --dev dev.conll",
+        )
+
+
+def _pick(record: Record) -> Mapping[str, Any]:
+    """The row and weight that dev chose in a cell."""
+    found: Mapping[str, Any] = record.first.facts["choices"][CHOSEN]["cut dev"]
+    return found
+
+
+def _title(base: str, subset: str) -> str:
+    return f"{base}, {'first sentences' if subset == 'first' else 'nested samples by seed'}"
+
+
+def _column(record: Record, ratio: float) -> str:
+    return f"{percent(ratio)} ({record.first.facts['sentences']:,} sentences)"
+
+
+def _results(key: tuple[str, str], record: Record, papers: bool) -> Iterator[Block]:
+    base, subset = key
+    ratios = record.by("ratio")
+    columns = {_column(own, ratio): own for ratio, own in ratios.items()}
+    named = dict(zip(columns, ratios, strict=True))
+    # The paper's chunker is a BiLSTM-CRF on the first sentences.
+    stated = base == WORDS and subset == "first"
+    rows = blocks.chosen_second(record.rows)
+    yield blocks.by_group("Chunk F1 on test sentences, in percent", columns, F1, rows=rows)
+
+    def figure(row: str, column: Any) -> float | None:
+        return paper.figure(row, named[column]) if stated else None
+
+    caption = "Token accuracy on test sentences, in percent"
+    accuracy = blocks.by_group(caption, columns, ACCURACY, rows=rows, paper=figure)
+    whole = tuple(own.figure(CHOSEN, "chosen on whole dev") for own in columns.values())
+    more: list[tuple[TableCell, ...]] = [("chosen on whole dev", *whole)]
+    if papers and stated:
+        more.append(("paper's best row", *(paper.best(ratio) for ratio in ratios)))
+    yield Table(accuracy.caption, accuracy.columns, (*accuracy.rows, *more), accuracy.note)
+    places = {f"{base}, {subset}, {percent(ratio)}": own for ratio, own in ratios.items()}
+    note = "with 95% intervals (paired bootstrap over test sentences)"
+    yield Gains(f"Gains in points of chunk F1, {note}", blocks.gains(places, GAINS[:2], F1))
+    yield Gains(f"Gains in points of token accuracy, {note}", blocks.gains(places, GAINS, ACCURACY))
+    told = (
+        f"{percent(ratio)}: "
+        + "; ".join(
+            f"{pick['row']}, weight {pick['weight']:g}" for pick in own.told("choices", CHOSEN, "cut dev")
+        )
+        for ratio, own in ratios.items()
+    )
+    yield Text(f"Chosen on dev (cut by the ratio), one per seed: {' · '.join(told)}.")
+    if record.first.facts["constraints"]:
+        yield blocks.rejections(record, {percent(ratio): own for ratio, own in ratios.items()}, "sentences")
+    unknown = {
+        ratio: max(
+            (one["rejected gold"]["unknown"] for one in own.first.facts["constraints"].values()), default=0
+        )
+        for ratio, own in ratios.items()
+    }
+    if any(unknown.values()):
+        counts = ", ".join(f"{percent(ratio)} {count}" for ratio, count in unknown.items())
+        yield Text(f"Dev sentences with labels that training never saw are left out there: {counts}.")
+
+
+def _curve(record: Record, papers: bool) -> Iterator[Block]:
+    lines = {row: row for row in IN_CURVE}
+    caption = f"Token accuracy by training sentences ({record.facts['corpus']['name']})"
+    across, up = "training sentences", "token accuracy (%)"
+    found = blocks.curve(caption, across, up, record, lambda cell: cell.facts["sentences"], lines, ACCURACY)
+    if found is None:
+        return
+    stated: dict[str, dict[float, float]] = {}
+    for row in (EXACT, "pos-3 search") if papers else ():
+        for ratio, own in record.by("ratio").items():
+            value = paper.figure(row, ratio)
+            if value is not None:
+                stated.setdefault(f"the paper, {row}", {})[float(own.first.facts["sentences"])] = value
+    yield Curve(caption, across, up, {**found.lines, **stated})
+
+
+def claims(record: Record) -> list[Claim]:
+    """What the paper says of its table, checked on ours, as far as the rows are there."""
+    found = blocks.check(record, CLAIMS, "ratio", percent)
+    ratios = sorted(record.by("ratio"))
+    if record.has("pos-3 search", EXACT) and len(ratios) > 1:
+        ends = {
+            r: record.where(ratio=r).gain("pos-3 search", EXACT, ACCURACY) for r in (ratios[0], ratios[-1])
+        }
+        text = "the gain of constraints (POS n = 3, over exact) shrinks as data grow"
+        figures = ", ".join(f"{percent(ratio)} {interval}" for ratio, interval in ends.items())
+        found.append(Claim(text, ends[ratios[0]].mean > ends[ratios[-1]].mean, figures))
+    return found
+
+
+def _claims(record: Record) -> tuple[Block, ...]:
+    return (Claims(tuple(claims(record))),)
+
+
+def _diagnoses(record: Record) -> Iterator[Block]:
+    """The verdicts on each constraint, and the figures behind them, by the judge that they go by."""
+    found = next((cell.facts["diagnoses"] for cell in record.cells if "diagnoses" in cell.facts), None)
+    if not found:
+        return
+    yield Text(
+        "On all dev sentences, in percent: how well the constraint tells gold from corrupted labels, beside"
+        " the best of a look-up and networks up to K = 64; how often the chunker's own answers and the gold"
+        " labels violate it; the points to be won were all violating parts corrected."
+    )
+    head = (
+        "constraint",
+        "verdict",
+        "learned / best",
+        "judge",
+        "answers violate",
+        "gold violates",
+        "headroom",
+    )
+    yield Table("Why", head, tuple((name, *_diagnosed(one)) for name, one in found.items()))
+
+
+def _diagnosed(one: Diagnosed) -> list[str]:
+    verdicts = [verdict["name"] for verdict in one["verdicts"]]
+    own, best = one["constraint"], max(one["references"], key=_accuracy, default=None)
+    learned = f"{_accuracy(own):.1f} / {_accuracy(best):.1f}" if own and best else "-"
+    # Where the learner failed, the best reference judges the chunker's answers.
+    judged = one["reference_obedience" if NOT_FOUND in verdicts else "obedience"]
+    figures = ["-"] * 4
+    if judged:
+        shares = [judged[key] for key in ("violations", "gold_violations", "headroom")]
+        figures = [judged["judge"], *(f"{s['value']:.1f} [{s['low']:.1f}, {s['high']:.1f}]" for s in shares)]
+    return [", ".join(verdicts), learned, *figures]
+
+
+def _accuracy(score: Mapping[str, Any]) -> float:
+    return float(score["balanced_accuracy"]["value"])
+
+
+SIZES = (
+    f"The paper: ELMo takes the chunker from {paper.GLOVE['trained']:,} trained parameters to"
+    f" {paper.ELMO['trained']:,} ({paper.ELMO['in all']:,} in all); constraints add about 1,000."
+)
+
+
+def _sizes(record: Record) -> Table:
+    rows = []
+    for ratio, own in record.by("ratio").items():
+        facts = own.first.facts
+        chosen = _pick(own)["row"]
+        parameters = {name: one["parameters"] for name, one in facts["constraints"].items()}
+        extra = sum(parameters[name] for name in facts["rows of"][chosen])
+        one = f"pos-3: {parameters['pos-3']:,}" if "pos-3" in parameters else None
+        base = facts["parameters"]
+        rows.append((percent(ratio), base["trained"], base["in all"], one, f"{chosen}: {extra:,}"))
+    head = ("data", "chunker, trained", "in all", "one hard constraint", "constraints chosen on dev")
+    return Table("Parameters", head, tuple(rows))
+
+
+def _facts(options: Options, record: Record) -> Facts:
+    corpus = record.facts["corpus"]
+    sizes = corpus["sentences"]
+    return Facts(
+        "The run",
+        (
+            ("corpus", f"{corpus['name']}, {corpus['what']}"),
+            (
+                "sentences",
+                f"{sizes['train']:,} training, {sizes['dev']:,} dev and {sizes['test']:,} test",
+            ),
+            ("sha256", corpus["sha256"][:12]),
+            (
+                "word vectors",
+                record.facts["vectors"] or "none, words are learned from the training sentences",
+            ),
+            ("seeds", ", ".join(map(str, options.seeds))),
+            ("beam", str(options.beam)),
+            ("figures", "on the whole test set, mean ± standard deviation over seeds"),
+        ),
+    )
+
+
+EXPERIMENT = Chunking()

@@ -1,0 +1,190 @@
+"""One cell of the experiment: a split, a size, a base model; train, learn, weigh on dev, decode the test set.
+
+Each stage is kept by content (`engine._kept`): the base model, each constraint, and the answers. The base
+model and the constraints learn from the same references and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from lcons_core import LearnedConstraint, Recipe
+from lcons_decode import Hard, Soft
+from lcons_decode.kernels import Ints
+from lcons_tasks.data import Sentence
+from lcons_tasks.experiments.citation._constraints import ONCE, POS_CLUES_ROW, default_weights, designed
+from lcons_tasks.experiments.citation._corpus import CitationCorpus, Split, load_corpus, split
+from lcons_tasks.experiments.citation._model import BaseModel, base_model
+from lcons_tasks.experiments.engine._choice import Weights, choose, choose_weights
+from lcons_tasks.experiments.engine._jobs import Tell
+from lcons_tasks.experiments.engine._kept import Stages
+from lcons_tasks.experiments.engine._rows import Row, predict, recipes_of, uses
+from lcons_tasks.experiments.engine._sequences import (
+    CHOSEN,
+    EXACT,
+    Answers,
+    Part,
+    constraints,
+    facts_of,
+    read_answers,
+    write_answers,
+)
+from lcons_tasks.models._tagger import Tagger
+from lcons_tasks.stats import runs_as_iob2
+
+F1, WHOLE = "field f1", "whole"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A split of a corpus by seed, how many training references, a base model, and the rows to fill. The
+    `first` cell is the one whose changes are shown."""
+
+    corpus: str
+    seed: int
+    size: int | None
+    base: BaseModel
+    rows: tuple[Row, ...]
+    beam: int = 50
+    trained_on: int = 0
+    first: bool = False
+
+    def __str__(self) -> str:
+        return f"split {self.seed}" + ("" if self.size is None else f", {self.size} references")
+
+    @property
+    def sample(self) -> tuple[int, int | None]:
+        """Equal for the same training references."""
+        return self.seed, self.size
+
+    @property
+    def place(self) -> str:
+        """The folder of its constraints."""
+        return f"{self.trained_on}-split{self.seed}"
+
+    @property
+    def name(self) -> str:
+        """Its name in the record, and of its predictions."""
+        return f"{self.base.name}-{self.place}"
+
+    def cost(self, recipe: Recipe | None) -> float:
+        """All work takes about as long."""
+        return 1.0
+
+    def split(self, kept: Stages) -> Split:
+        """The indices of its references in the corpus."""
+        return split(shared(self.corpus, kept), self.seed, self.size)
+
+    def references(self, indices: Sequence[int], kept: Stages) -> tuple[Sentence, ...]:
+        """References of the corpus."""
+        corpus = shared(self.corpus, kept)
+        return tuple(corpus.references[i] for i in indices)
+
+    def train(self, kept: Stages) -> tuple[Sentence, ...]:
+        """What the base model and the constraints learn from."""
+        return self.references(self.split(kept).train, kept)
+
+    def test(self, kept: Stages) -> tuple[Sentence, ...]:
+        """The test references."""
+        return self.references(self.split(kept).test, kept)
+
+    def model(self, kept: Stages, tell: Tell) -> Tagger:
+        """The cell's model, trained or read."""
+        return base_model(self.base, self.train(kept), kept, tell)[0]
+
+
+@lru_cache(maxsize=2)
+def shared(name: str, kept: Stages) -> CitationCorpus:
+    """The corpus, read once a process."""
+    return load_corpus(name, kept)
+
+
+def chosen_uses(
+    row: Row, weights: Sequence[float], learnt: Mapping[str, LearnedConstraint], labels: Sequence[str]
+) -> list[Hard | Soft]:
+    """The row's constraints as a decoder takes them, hand-written ones where it says so."""
+    if not row.designed:
+        return uses(row, weights, learnt)
+    rules = designed(labels)
+    if row.how != "soft":
+        return [Hard(rule, name) for name, rule in rules]
+    local = ((name, rule) for name, rule in rules if name != ONCE)
+    return [Soft(rule, weights[0], name) for name, rule in local if weights[0]]
+
+
+def answers(cell: Cell, kept: Stages, tell: Tell) -> Answers:
+    """The cell's record and answers, from the stages that are kept or computed now."""
+    inputs = {
+        "corpus": shared(cell.corpus, kept).sha256,
+        "seed": cell.seed,
+        "size": cell.size,
+        "base": cell.base.to_dict(),
+        "rows": [[r.name, r.how, r.designed, [recipe.to_dict() for recipe in r.recipes]] for r in cell.rows],
+        "beam": cell.beam,
+    }
+
+    def make(folder: Path) -> None:
+        _answer(cell, kept, folder, tell)
+
+    return kept.keep(
+        "citation", inputs, make, lambda folder: read_answers(folder, [*map(len, cell.test(kept))])
+    )
+
+
+def _answer(cell: Cell, kept: Stages, folder: Path, tell: Tell) -> None:
+    """Fills the stage's folder."""
+    indices = cell.split(kept)
+    on_dev_of = cell.references(indices.dev, kept)
+    train = cell.train(kept)
+    model, training = base_model(cell.base, train, kept, lambda share, what: tell(0.3 * share, what))
+    learnt = constraints(cell, recipes_of(cell.rows), kept, lambda share, what: tell(0.3 + 0.2 * share, what))
+    dev, test = Part.of(model, on_dev_of), Part.of(model, cell.test(kept))
+    found: dict[str, Ints] = {}
+    on_dev: dict[str, Ints] = {}
+    chosen: dict[str, list[float]] = {}
+    for i, row in enumerate(cell.rows):
+        tell(0.5 + 0.5 * i / len(cell.rows), row.name)
+
+        def answer(part: Part, weights: Weights, row: Row = row) -> Ints:
+            used = chosen_uses(row, weights, learnt, model.labels)
+            return predict(row, used, part.batch, part.xs, cell.beam)
+
+        def right(weights: Weights, answer: Callable[[Part, Weights], Ints] = answer) -> Ints:
+            return dev.right(answer(dev, weights))
+
+        weights: Weights = ()
+        if row.how == "soft":
+            weights = choose_weights(right, default_weights(row, cell.base.name))
+            if not row.designed:
+                on_dev[row.name] = right(weights)
+        found[row.name] = answer(test, weights)
+        chosen[row.name] = list(weights)
+    pick = _chosen_row(on_dev)
+    found[CHOSEN], chosen[CHOSEN] = found[pick], chosen[pick]
+    lengths = test.lengths
+    more = {row: {WHOLE: float(100 * (test.right(one) == lengths).mean())} for row, one in found.items()}
+    facts: dict[str, Any] = {
+        "model": cell.base.to_dict(),
+        "references": {"train": len(train), "dev": len(on_dev_of), "test": len(test.sentences)},
+        "training": dict(training),
+        "parameters": model.parameters,
+        "constraints": facts_of(learnt, on_dev_of),
+        "weights": chosen,
+        "chosen": pick,
+    }
+    at = {"base": cell.base.name, "size": cell.size, "seed": cell.seed}
+    write_answers(folder, cell, at, facts, test, found, more, F1, runs_as_iob2, indices.test)
+
+
+def _chosen_row(on_dev: Mapping[str, Ints]) -> str:
+    """The soft row that dev chooses: windows of clues and POS tags unless another is clearly better; exact
+    where there is no soft row."""
+    names = list(on_dev)
+    if not names:
+        return EXACT
+    default = names.index(POS_CLUES_ROW) if POS_CLUES_ROW in names else len(names) - 1
+    return names[choose([on_dev[name] for name in names], default)]

@@ -1,0 +1,24 @@
+"""Constraints that sentences obey, learned once and kept: a stage that depends on learning alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lcons_core import LearnedConstraint, Recipe, load, save
+from lcons_tasks.data import Sentence, hash_sentences
+from lcons_tasks.experiments.engine._recipes import learn
+
+if TYPE_CHECKING:
+    from lcons_tasks.experiments.engine._kept import Stages
+
+
+def learned(recipe: Recipe, train: Sequence[Sentence], seed: int, kept: Stages) -> LearnedConstraint:
+    """The constraint of a recipe, learned or read."""
+    inputs = {"train": hash_sentences(train), "seed": seed, "recipe": recipe.to_dict()}
+
+    def make(folder: Path) -> None:
+        save(learn(recipe, train, seed), folder / "constraint.json")
+
+    return kept.keep("constraint", inputs, make, lambda folder: load(folder / "constraint.json"))

@@ -1,0 +1,224 @@
+"""A record: the results of an experiment as one long table, whatever the task.
+
+    (cell, row, measure) -> value          and, for each test unit,  right and total
+                                           or                        right, predicted and gold (for F1)
+
+A cell is one setting of what an experiment varies, and has coordinates (base model, ratio, seed, ...); a row
+is what is compared in it (a decoder under constraints); units are test sentences, references or programs. As
+counts are kept for each unit, paired intervals of any two rows can be made later.
+
+A record is a value: `where` and `by` select cells, `joined` puts records together. In results.json
+
+    {"cells": [{"name": ..., "at": {coordinate: value}, facts ..., "rows": {row: {measure: value}}}], ...}
+
+and the counts are arrays (rows, units, columns) in counts.npz, named `cell|measure`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+import numpy as np
+
+from lcons_core import InvalidInput
+from lcons_decode.kernels import Ints
+from lcons_tasks.atomic import replacing, write_text
+from lcons_tasks.report._document import Figure
+from lcons_tasks.stats import Interval, bootstrap_f1, paired_bootstrap
+
+RECORD, COUNTS = "record.json", "counts.npz"
+
+Coordinate = str | int | float | bool | None
+
+
+@dataclass(frozen=True, eq=False)
+class RecordCell:
+    """A cell: its name, coordinates, facts that are no figures (plain data), and the values of its rows.
+
+    `counts` are arrays (rows, units, columns) by measure, the rows in the order of `rows`; `units` are the
+    numbers of the test units in their corpus.
+    """
+
+    name: str
+    at: Mapping[str, Coordinate]
+    rows: Mapping[str, Mapping[str, float]]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    counts: Mapping[str, Ints] = field(default_factory=dict)
+    units: tuple[int, ...] = ()
+
+    def of(self, row: str, measure: str) -> Ints:
+        """(units, columns): the counts of a row."""
+        counts: Ints = self.counts[measure][list(self.rows).index(row)]
+        return counts
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, without counts."""
+        return {"name": self.name, "at": dict(self.at), **self.facts, "rows": self.rows}
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """Cells, and facts about all of them, such as the corpus."""
+
+    cells: tuple[RecordCell, ...]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def joined(cls, records: Iterable[Record]) -> Record:
+        """The cells of several records, in order."""
+        found = list(records)
+        facts = {name: value for one in found for name, value in one.facts.items()}
+        return cls(tuple(cell for one in found for cell in one.cells), facts)
+
+    @property
+    def first(self) -> RecordCell:
+        """The first cell."""
+        return self.cells[0]
+
+    @property
+    def rows(self) -> list[str]:
+        """The names of all rows, in order."""
+        return list(dict.fromkeys(row for cell in self.cells for row in cell.rows))
+
+    @property
+    def long(self) -> list[tuple[str, str, str, float]]:
+        """The long table: (cell, row, measure, value)."""
+        return [
+            (cell.name, row, measure, value)
+            for cell in self.cells
+            for row, measures in cell.rows.items()
+            for measure, value in measures.items()
+        ]
+
+    def has(self, *rows: str) -> bool:
+        """Whether the first cell has all these rows."""
+        return bool(self.cells) and set(rows) <= set(self.first.rows)
+
+    def where(self, **at: Coordinate) -> Record:
+        """The cells with these coordinates."""
+        found = (c for c in self.cells if all(c.at.get(name) == value for name, value in at.items()))
+        return replace(self, cells=tuple(found))
+
+    def by(self, *names: str) -> dict[Any, Record]:
+        """The cells by the values of coordinates (a tuple where several are named), in order."""
+        groups: dict[Any, list[RecordCell]] = {}
+        for cell in self.cells:
+            key = tuple(cell.at.get(name) for name in names)
+            groups.setdefault(key if len(names) > 1 else key[0], []).append(cell)
+        return {key: replace(self, cells=tuple(cells)) for key, cells in groups.items()}
+
+    def values(self, row: str, measure: str) -> tuple[float, ...]:
+        """The values of a row, one per cell that has it."""
+        return tuple(cell.rows[row][measure] for cell in self.cells if measure in cell.rows.get(row, {}))
+
+    def mean(self, row: str, measure: str) -> float:
+        """The mean over cells."""
+        return mean(self.values(row, measure))
+
+    def figure(self, row: str, measure: str, paper: float | None = None, digits: int = 2) -> Figure | None:
+        """The values as a figure; None where no cell has the row."""
+        values = self.values(row, measure)
+        return Figure(values, paper, digits) if values else None
+
+    def told(self, *path: str) -> list[Any]:
+        """A fact of each cell, by its path.
+
+        >>> cell = RecordCell("a", {}, {}, {"references": {"train": 10}})
+        >>> Record((cell,)).told("references", "train")
+        [10]
+        """
+        found = []
+        for cell in self.cells:
+            fact: Any = cell.facts
+            for name in path:
+                fact = fact[name]
+            found.append(fact)
+        return found
+
+    def gain(self, row: str, over: str, measure: str) -> Interval:
+        """The paired gain of a row over another, with its interval over test units.
+
+        Cells that test the same units are runs over which the gain is averaged. Where units differ, a unit
+        may be tested in several cells: units are drawn, each with all that was answered for it.
+        """
+        ours, theirs = (self._laid_out(name, measure) for name in (row, over))
+        if ours.shape[2] == 3:
+            tested = np.flatnonzero(ours.sum((0, 2)) + theirs.sum((0, 2)))
+            return bootstrap_f1(list(ours[:, tested]), list(theirs[:, tested]))
+        totals = ours[..., 1]
+        if not (totals == totals[0]).all():
+            ours, theirs = ours.sum(0, keepdims=True), theirs.sum(0, keepdims=True)
+        return paired_bootstrap(list(ours[..., 0]), list(theirs[..., 0]), ours[0, :, 1])
+
+    def _laid_out(self, row: str, measure: str) -> Ints:
+        """(cells, units of any cell by number, columns), 0 where a cell does not test a unit."""
+        units = sorted({unit for cell in self.cells for unit in cell.units})
+        place = {unit: i for i, unit in enumerate(units)}
+        columns = self.first.of(row, measure).shape[1]
+        counts = np.zeros((len(self.cells), len(units), columns), dtype=np.int64)
+        for k, cell in enumerate(self.cells):
+            counts[k, [place[unit] for unit in cell.units]] = cell.of(row, measure)
+        return counts
+
+    def with_facts(self, **facts: Any) -> Record:
+        """With more facts about the cells."""
+        cells = (replace(cell, facts={**cell.facts, **facts}) for cell in self.cells)
+        return replace(self, cells=tuple(cells))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, without counts."""
+        return {**self.facts, "cells": [cell.to_dict() for cell in self.cells]}
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any], arrays: Mapping[str, Ints] | None = None) -> Record:
+        """The record of plain data, and of its counts where they are given."""
+        found = dict(data)
+        cells = [dict(cell) for cell in found.pop("cells")]
+        return cls(tuple(_cell(cell, arrays or {}) for cell in cells), found)
+
+    def save(self, folder: Path) -> None:
+        """Writes record.json and counts.npz."""
+        write_text(folder / RECORD, json.dumps(self.to_dict(), ensure_ascii=False))
+        self.save_counts(folder)
+
+    def save_counts(self, folder: Path) -> None:
+        """Writes counts.npz; the same record gives the same bytes."""
+        arrays: dict[str, Any] = {}
+        for cell in self.cells:
+            if cell.counts:
+                arrays[f"{cell.name}|"] = np.array(cell.units, dtype=np.int32)
+            for measure, counts in cell.counts.items():
+                arrays[f"{cell.name}|{measure}"] = counts.astype(np.int32)
+        with replacing(folder / COUNTS) as file:
+            np.savez_compressed(file, **arrays)
+
+    @classmethod
+    def load(cls, folder: Path, name: str = RECORD) -> Record:
+        """The record of a folder, with its counts where there are some."""
+        arrays: dict[str, Ints] = {}
+        if (folder / COUNTS).is_file():
+            with np.load(folder / COUNTS, allow_pickle=False) as found:
+                arrays = {key: found[key].astype(np.int64) for key in found.files}
+        return cls.of(json.loads((folder / name).read_text(encoding="utf-8")), arrays)
+
+
+def _cell(data: dict[str, Any], arrays: Mapping[str, Ints]) -> RecordCell:
+    name, at, rows = (data.pop(key) for key in ("name", "at", "rows"))
+    own = {
+        key.removeprefix(f"{name}|"): found for key, found in arrays.items() if key.rpartition("|")[0] == name
+    }
+    units = own.pop("", np.zeros(0, dtype=np.int64))
+    if any(counts.shape[:2] != (len(rows), len(units)) for counts in own.values()):
+        raise InvalidInput(f"the counts of cell {name!r} do not fit its rows; run the task again.")
+    return RecordCell(name, at, rows, data, own, tuple(units.tolist()))
+
+
+def rows_with_counts(found: Mapping[str, Mapping[str, Ints]], rows: Sequence[str]) -> dict[str, Ints]:
+    """Arrays (rows, units, columns) by measure, of counts (units, columns) by row and measure."""
+    measures = dict.fromkeys(measure for row in rows for measure in found[row])
+    return {measure: np.stack([found[row][measure] for row in rows]) for measure in measures}

@@ -1,0 +1,237 @@
+"""Cells of labelled sequences: a tagger, constraints from the same sentences, and rows of answers on test.
+
+    accuracy = right labels / labels            F1 = 2 right spans / (predicted spans + gold spans)
+
+Shared by the tasks that label sequences: what a cell is, the work that cells share, the record of answers,
+and what a run leaves behind. Each part is a stage of its own (`_kept.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from lcons_core import LearnedConstraint, Recipe, save
+from lcons_decode import ChainBatch
+from lcons_decode.kernels import Ints
+from lcons_tasks.atomic import replacing_folder
+from lcons_tasks.data import Sentence
+from lcons_tasks.experiments.engine._jobs import Piece, Tell
+from lcons_tasks.experiments.engine._kept import Stages
+from lcons_tasks.experiments.engine._learned import learned
+from lcons_tasks.experiments.engine._record import Coordinate, Record, RecordCell, rows_with_counts
+from lcons_tasks.experiments.engine._rows import Row, compile_kernels, recipes_of
+from lcons_tasks.models._tagger import Tagger
+from lcons_tasks.report._answer_columns import write_predictions
+from lcons_tasks.stats import ChunkF1, chunks
+
+EXACT, CHOSEN = "exact", "chosen on dev"
+ACCURACY = "test"
+
+
+class LabellingCell(Protocol):
+    """A cell with a base model and rows to fill; `sample` is equal for equal training data, `place` names the
+    folder of its constraints."""
+
+    @property
+    def base(self) -> Any: ...
+    @property
+    def rows(self) -> tuple[Row, ...]: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def sample(self) -> Hashable: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def place(self) -> str: ...
+    def cost(self, recipe: Recipe | None) -> float: ...
+    def train(self, kept: Stages) -> tuple[Sentence, ...]: ...
+    def test(self, kept: Stages) -> tuple[Sentence, ...]: ...
+    def model(self, kept: Stages, tell: Tell) -> Tagger: ...
+
+
+def constraint(cell: LabellingCell, recipe: Recipe, kept: Stages) -> LearnedConstraint:
+    """A constraint of the cell, learned or read."""
+    return learned(recipe, cell.train(kept), cell.seed, kept)
+
+
+def constraints(
+    cell: LabellingCell, recipes: Sequence[Recipe], kept: Stages, tell: Tell | None = None
+) -> dict[str, LearnedConstraint]:
+    """The constraints of recipes, by name."""
+    found = {}
+    for i, recipe in enumerate(recipes):
+        if tell is not None:
+            tell(i / len(recipes), f"learning {recipe.name}")
+        found[recipe.name] = constraint(cell, recipe, kept)
+    return found
+
+
+def shared_work(cells: Sequence[LabellingCell]) -> list[Piece]:
+    """Every base model and constraint that the cells need, once each, the longest first; before them the
+    decoders' kernels, which are better compiled once than by several processes."""
+    models = {(cell.sample, cell.base): (cell, None) for cell in cells}
+    learnt = {(cell.sample, recipe): (cell, recipe) for cell in cells for recipe in recipes_of(cell.rows)}
+    made: list[tuple[LabellingCell, Recipe | None]] = [*models.values(), *learnt.values()]
+    made.sort(key=lambda work: -work[0].cost(work[1]))
+    return [
+        Piece("compiling decoders", _compile),
+        *(
+            Piece(f"{recipe.name if recipe else cell.base.name} ({cell})", partial(_make, cell, recipe))
+            for cell, recipe in made
+        ),
+    ]
+
+
+def _compile(kept: Stages, tell: Tell) -> None:
+    compile_kernels()
+
+
+def _make(cell: LabellingCell, recipe: Recipe | None, kept: Stages, tell: Tell) -> None:
+    if recipe is None:
+        cell.model(kept, tell)
+    else:
+        constraint(cell, recipe, kept)
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Sentences with the model's scores and the gold labels as its indices (-1: unknown)."""
+
+    sentences: Sequence[Sentence]
+    labels: tuple[str, ...]
+    batch: ChainBatch
+    xs: list[dict[str, tuple[str, ...]]]
+    gold: Ints
+
+    @classmethod
+    def of(cls, model: Tagger, sentences: Sequence[Sentence]) -> Part:
+        xs = [sentence.x for sentence in sentences]
+        index = {label: i for i, label in enumerate(model.labels)}
+        gold = [index.get(label, -1) for sentence in sentences for label in sentence.labels]
+        return cls(sentences, tuple(model.labels), model.scores(xs), xs, np.array(gold, dtype=np.int64))
+
+    @property
+    def lengths(self) -> Ints:
+        """(sentences,)"""
+        return np.diff(self.batch.offsets)
+
+    def right(self, found: Ints) -> Ints:
+        """(sentences,) right labels."""
+        right = np.concatenate([[0], np.cumsum(found == self.gold)])
+        counts: Ints = right[self.batch.offsets[1:]] - right[self.batch.offsets[:-1]]
+        return counts
+
+    def texts(self, found: Ints) -> list[tuple[str, ...]]:
+        """The labels of each sentence."""
+        names = [self.labels[i] for i in found]
+        return [tuple(names[a:b]) for a, b in pairwise(self.batch.offsets)]
+
+
+def percent_of(right: Ints, total: Ints) -> float:
+    """Right ones in percent of all."""
+    return float(100 * right.sum() / total.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """A cell's record, and the predicted labels of the test sentences by row."""
+
+    record: Record
+    texts: Mapping[str, list[tuple[str, ...]]]
+
+
+def write_answers(
+    folder: Path,
+    cell: LabellingCell,
+    at: Mapping[str, Coordinate],
+    facts: Mapping[str, Any],
+    test: Part,
+    found: Mapping[str, Ints],
+    more: Mapping[str, Mapping[str, float]],
+    spans: str,
+    as_iob: Callable[[Sequence[str]], Sequence[str]],
+    units: Sequence[int],
+) -> None:
+    """Writes the record of answers and the answers: accuracy, F1 of `spans` and `more` measures by row."""
+    gold = [set(chunks(as_iob(sentence.labels))) for sentence in test.sentences]
+    rows: dict[str, dict[str, float]] = {}
+    counts: dict[str, dict[str, Ints]] = {}
+    for row, answer in found.items():
+        right, claimed = test.right(answer), [set(chunks(as_iob(y))) for y in test.texts(answer)]
+        pairs = zip(gold, claimed, strict=True)
+        tally = np.array([(len(g & c), len(c), len(g)) for g, c in pairs], dtype=np.int64).reshape(-1, 3)
+        score = 100 * ChunkF1(*map(int, tally.sum(0))).f1
+        rows[row] = {ACCURACY: percent_of(right, test.lengths), spans: score, **more.get(row, {})}
+        counts[row] = {ACCURACY: np.stack([right, test.lengths], axis=1), spans: tally}
+    own = RecordCell(cell.name, at, rows, facts, rows_with_counts(counts, list(rows)), tuple(units))
+    Record((own,)).save(folder)
+    arrays: dict[str, Any] = {row: answer.astype(np.int16) for row, answer in found.items()}
+    np.savez_compressed(folder / "predictions.npz", labels=np.array(test.labels), **arrays)
+
+
+def read_answers(folder: Path, lengths: Sequence[int]) -> Answers:
+    """What `write_answers` wrote for test sentences of these lengths."""
+    offsets = np.cumsum([0, *lengths]).tolist()
+    with np.load(folder / "predictions.npz", allow_pickle=False) as arrays:
+        labels = arrays["labels"].tolist()
+        found = {row: [labels[i] for i in arrays[row]] for row in arrays.files if row != "labels"}
+    texts = {row: [tuple(names[a:b]) for a, b in pairwise(offsets)] for row, names in found.items()}
+    return Answers(Record.load(folder), texts)
+
+
+def facts_of(learnt: Mapping[str, LearnedConstraint], held_out: Sequence[Sentence]) -> dict[str, Any]:
+    """The size of each constraint, and how much of held-out gold it rejects."""
+    return {
+        name: {"parameters": size_of(one), "rejected gold": rejected_gold(one, held_out)}
+        for name, one in learnt.items()
+    }
+
+
+def rejected_gold(constraint: LearnedConstraint, sentences: Sequence[Sentence]) -> dict[str, float]:
+    """How much of the gold labelling of held-out sentences a constraint rejects, in percent of its parts
+    and of sentences; `unknown` are sentences with a label that it has never seen, which are left out."""
+    known = set(constraint.labels)
+    parts = broken = sentences_broken = kept = 0
+    feature = constraint.feature
+    assert feature is not None
+    for sentence in sentences:
+        if not known.issuperset(sentence.labels):
+            continue
+        verdicts = constraint.network.accepts(feature.psi(sentence.instance))
+        kept += 1
+        parts += len(verdicts)
+        broken += int((~verdicts).sum())
+        sentences_broken += bool((~verdicts).any())
+    return {
+        "parts": 100 * broken / max(parts, 1),
+        "sentences": 100 * sentences_broken / max(kept, 1),
+        "unknown": len(sentences) - kept,
+    }
+
+
+def size_of(learned: LearnedConstraint) -> int:
+    """How many numbers a constraint's networks have."""
+    return sum(part.W.size + part.b.size for part in learned.network.parts)
+
+
+def leave_files(
+    folder: Path, cells: Sequence[LabellingCell], answers: Callable[[Any], Answers], kept: Stages
+) -> None:
+    """Writes the constraints and the predictions of all cells."""
+    with replacing_folder(folder / "constraints") as made:
+        for cell in cells:
+            (made / cell.place).mkdir(parents=True, exist_ok=True)
+            for name, one in constraints(cell, recipes_of(cell.rows), kept).items():
+                save(one, made / cell.place / f"{name}.json")
+    with replacing_folder(folder / "predictions") as made:
+        for cell in cells:
+            texts = answers(cell).texts
+            write_predictions(made / f"{cell.name}.txt", cell.test(kept), texts[EXACT], texts[CHOSEN])

@@ -1,0 +1,283 @@
+"""One cell of the experiment: a split and a share of its training data; learn, choose C, train and predict.
+
+Constraint sets are `designed`, `learned` (combinations that at least two pairs of candidates show),
+`learned-all` (all that are shown) and `none`. The model is trained under each and predicts under each.
+
+C is chosen for each on the last fifth of the training data, the default standing unless another is clearly
+better (`engine._choice`), and the model is then trained on all of it. With less than all training data C is
+the default.
+
+Paper: Sec. 4, Table 1.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from lcons_core import LearnedConstraint
+from lcons_decode import RelationRules, decode_relations
+from lcons_decode.ilp import Form, decode_relations_ilp
+from lcons_decode.kernels import Ints
+from lcons_tasks.data._passage import ENTITIES, RELATIONS, Labelled, Pair, hash_passages
+from lcons_tasks.experiments.engine._choice import choose
+from lcons_tasks.experiments.engine._jobs import Tell
+from lcons_tasks.experiments.engine._kept import Stages
+from lcons_tasks.experiments.engine._record import Coordinate, Record, RecordCell, rows_with_counts
+from lcons_tasks.experiments.entity_relation._constraints import (
+    Constraints,
+    certificates,
+    designed,
+    kept_constraints,
+)
+from lcons_tasks.experiments.entity_relation._corpus import ErCorpus, load_corpus, split
+from lcons_tasks.experiments.entity_relation._measures import (
+    PARTS,
+    Answer,
+    by_label,
+    counts,
+    figures,
+    gains_over,
+)
+from lcons_tasks.experiments.entity_relation._model import predict, trained
+from lcons_tasks.models._relation_model import RelationModel, rules_of
+from lcons_tasks.models._relation_svm import MISS, PASSES
+from lcons_tasks.models._structured_svm import SvmSettings
+
+DESIGNED, LEARNED, NONE, LEARNED_ALL = "designed", "learned", "none", "learned-all"
+SETS = (DESIGNED, LEARNED, NONE)
+SUPPORT = {LEARNED: 2, LEARNED_ALL: 1}
+SEEDED = "seeded splits"
+# Which C stands where none is chosen, and by how small a gap training stops.
+C, TOLERANCE = 2.0**-5, 0.02
+# How many test sentences are solved by integer program in every form, and how large they may be.
+CHECKED, LARGEST_CHECKED = 10, 5
+
+
+def row_of(trained: str, tested: str) -> str:
+    """The row of a model trained under one set of constraints and tested under another."""
+    return f"{trained} / {tested}"
+
+
+WITHOUT, WITHIN = row_of(NONE, NONE), row_of(LEARNED, LEARNED)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A split of a corpus, how much of its training data, which C to choose from, and how to train. The
+    `first` cell is the one whose changes and constraints are shown."""
+
+    corpus: str
+    split: str
+    share: float = 1.0
+    grid: tuple[float, ...] = (C,)
+    miss: float = MISS
+    passes: int = PASSES
+    first: bool = False
+
+    def __str__(self) -> str:
+        return f"split {self.split}{'' if self.share == 1 else f', {100 * self.share:g}%'}"
+
+    @property
+    def seeded(self) -> bool:
+        """Whether the split was drawn by a seed, not published."""
+        return self.split.isdecimal()
+
+    @property
+    def name(self) -> str:
+        """Its name in the record, and of its files."""
+        return f"split-{self.split}-{100 * self.share:g}percent"
+
+    def settings(self, C: float) -> SvmSettings:
+        """How the model is trained."""
+        return SvmSettings(C=C, passes=self.passes, tolerance=TOLERANCE)
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """The passages of a cell: training, its two inner parts, and test, whose indices are `units`."""
+
+    train: list[Labelled]
+    inner: list[Labelled]
+    dev: list[Labelled]
+    test: list[Labelled]
+    units: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """A cell's record, and its answers on test passages by row."""
+
+    record: Record
+    answers: Mapping[str, list[Answer]]
+
+
+@lru_cache(maxsize=2)
+def shared(name: str) -> ErCorpus:
+    """The corpus, read once a process."""
+    return load_corpus(name)
+
+
+def parts(cell: Cell) -> Parts:
+    """The passages of a cell."""
+    passages = shared(cell.corpus).passages
+    chosen = split(shared(cell.corpus), cell.split).part(cell.share)
+    groups = (chosen.train, *chosen.inner, chosen.test)
+    train, inner, dev, test = ([passages[i] for i in group] for group in groups)
+    return Parts(train, inner, dev, test, tuple(chosen.test))
+
+
+def constraints(cell: Cell, name: str, kept: Stages) -> dict[str, LearnedConstraint]:
+    """A set of constraints by name, learned or read."""
+    if name not in SUPPORT:
+        return designed() if name == DESIGNED else {}
+    return kept_constraints(parts(cell).train, SUPPORT[name], kept)
+
+
+def answers(cell: Cell, kept: Stages, tell: Tell) -> Answers:
+    """The cell's record and answers, from the stages that are kept or computed now."""
+    own = parts(cell)
+    inputs = {
+        "corpus": shared(cell.corpus).sha256,
+        "split": [hash_passages(group) for group in (own.train, own.test)],
+        "share": cell.share,
+        "name": cell.name,
+        "settings": [cell.grid, cell.miss, cell.passes, TOLERANCE],
+    }
+
+    def make(folder: Path) -> None:
+        _answer(cell, own, kept, folder, tell)
+
+    return kept.keep("er", inputs, make, _read)
+
+
+def final_model(
+    cell: Cell, name: str, kept: Stages, tell: Tell
+) -> tuple[RelationModel, dict[str, Any], list[dict[str, float]]]:
+    """The model trained under a set of constraints with the C that dev chooses, how training went, and the
+    dev figures of every C."""
+    own = parts(cell)
+    allowed = rules_of(constraints(cell, name, kept))
+    default = cell.grid.index(C) if C in cell.grid else 0
+    chosen, found = default, []
+    if len(cell.grid) > 1:
+        for k, value in enumerate(cell.grid):
+            tell(k / (len(cell.grid) + 1), "choosing C")
+            settings = cell.settings(value)
+            model, _ = trained(own.inner, allowed, settings, cell.miss, kept, lambda _, what: None)
+            found.append(counts(own.dev, predict(model, own.dev, allowed)))
+        chosen = choose([gains_over(one, found[default]) for one in found], default)
+    settings = cell.settings(cell.grid[chosen])
+    model, told = trained(own.train, allowed, settings, cell.miss, kept, tell)
+    tried = [{"C": value, **figures(one)} for value, one in zip(cell.grid, found, strict=False)]
+    return model, {**told, "C": cell.grid[chosen]}, tried
+
+
+def _answer(cell: Cell, own: Parts, kept: Stages, folder: Path, tell: Tell) -> None:
+    """Fills the stage's folder."""
+    names = (*SETS, LEARNED_ALL)
+    sets = {name: constraints(cell, name, kept) for name in names}
+    allowed = {name: rules_of(one) for name, one in sets.items()}
+    training: dict[str, Any] = {}
+    found: dict[str, list[Answer]] = {}
+    checked: dict[str, Any] = {}
+    for k, name in enumerate(names):
+
+        def told(share: float, what: str, k: int = k, name: str = name) -> None:
+            tell((k + share) / len(names), f"{name}: {what}")
+
+        model, went, tried = final_model(cell, name, kept, told)
+        training[name] = {**went, "tried": tried, "parameters": model.parameters}
+        for other in SETS if name in SETS else (name,):
+            found[row_of(name, other)] = predict(model, own.test, allowed[other])
+        if name == LEARNED and cell.share == 1:
+            checked = _check_by_ilp(model, own.test, sets[name], allowed[name])
+    best = found[row_of(DESIGNED, DESIGNED)]
+    facts = {
+        "sentences": {"train": len(own.train), "test": len(own.test)},
+        "training": training,
+        "certificates": {
+            name: {feature: one.to_dict() for feature, one in certificates(sets[name]).items()}
+            for name in SUPPORT
+        },
+        "broken": _broken(found[WITHOUT], rules_of(designed())),
+        "differ": {
+            name: sum(a != b for a, b in zip(best, found[row_of(name, name)], strict=True))
+            for name in SUPPORT
+        },
+        "ilp": checked,
+    }
+    _record(cell, own, facts, found).save(folder)
+    told_answers = {row: list(map(_plain, answer)) for row, answer in found.items()}
+    (folder / "answers.json").write_text(json.dumps(told_answers), encoding="utf-8")
+
+
+def _record(cell: Cell, own: Parts, facts: Mapping[str, Any], found: Mapping[str, list[Answer]]) -> Record:
+    tallies = {row: counts(own.test, answer) for row, answer in found.items()}
+    rows = {
+        row: {**figures(one), **{f"{label} f1": value for label, value in by_label(one).items()}}
+        for row, one in tallies.items()
+    }
+    own_counts: dict[str, dict[str, Ints]] = {
+        row: {f"{what} f1": one[:, part].sum(1) for what, part in PARTS.items()}
+        for row, one in tallies.items()
+    }
+    at: dict[str, Coordinate] = {
+        "group": SEEDED if cell.seeded else cell.split,
+        "share": cell.share,
+        "split": cell.split,
+    }
+    arrays = rows_with_counts(own_counts, list(rows))
+    return Record((RecordCell(cell.name, at, rows, facts, arrays, own.units),))
+
+
+def _check_by_ilp(
+    model: RelationModel, test: Sequence[Labelled], own: Constraints, allowed: RelationRules
+) -> dict[str, Any]:
+    """Whether python-mip finds the same best scores with Theorem-1 rows, the lifted form and cuts."""
+    small = [one for one in test if len(one.passage.spans) <= LARGEST_CHECKED][:CHECKED]
+    agree = dict.fromkeys(map(str, Form), 0)
+    for one in small:
+        scores = model.scores(one.passage)
+        best = decode_relations(scores, allowed).score
+        for form in Form:
+            found = decode_relations_ilp(scores, own.values(), form=form)
+            agree[str(form)] += bool(abs(found.score - best) <= 1e-6 * (1 + abs(best)))
+    return {"sentences": len(small), "agree": agree}
+
+
+def _broken(answers: Sequence[Answer], allowed: RelationRules) -> dict[str, int]:
+    """How many pairs of candidates, and sentences, break a constraint."""
+    pairs = sentences = 0
+    for entities, relations in answers:
+        e = [ENTITIES.index(label) for label in entities]
+
+        def relation(i: int, j: int, relations: Mapping[Pair, str] = relations) -> int:
+            return RELATIONS.index(relations.get((i, j), RELATIONS[0]))
+
+        broken = sum(
+            bool(allowed.broken[e[i], e[j], relation(i, j), relation(j, i)])
+            for i in range(len(e))
+            for j in range(i + 1, len(e))
+        )
+        pairs += broken
+        sentences += bool(broken)
+    return {"pairs": pairs, "sentences": sentences}
+
+
+def _plain(answer: Answer) -> list[Any]:
+    entities, relations = answer
+    return [list(entities), [[i, j, label] for (i, j), label in sorted(relations.items())]]
+
+
+def _read(folder: Path) -> Answers:
+    told = json.loads((folder / "answers.json").read_text(encoding="utf-8"))
+    found: dict[str, list[Answer]] = {
+        row: [(tuple(e), {(i, j): label for i, j, label in r}) for e, r in answer]
+        for row, answer in told.items()
+    }
+    return Answers(Record.load(folder), found)

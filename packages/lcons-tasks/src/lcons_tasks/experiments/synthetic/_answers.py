@@ -1,0 +1,69 @@
+"""One cell of the experiment: an instance and a number of hidden units; learn, solve, measure.
+
+Each stage is kept by content (`engine._kept`): the instance, the network, the rounds after it, and the
+figures. Units are test programs, each with its right bits.
+
+Paper: Appendix B.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+
+from lcons_core import Floats
+from lcons_decode.kernels import Ints
+from lcons_tasks.experiments.engine._jobs import Tell
+from lcons_tasks.experiments.engine._kept import Stages
+from lcons_tasks.experiments.engine._record import Record, RecordCell, rows_with_counts
+from lcons_tasks.experiments.synthetic._corpus import ProgramSet
+from lcons_tasks.experiments.synthetic._measures import BITS, baselines, network_figures, recovery
+from lcons_tasks.experiments.synthetic._model import flip_examples
+from lcons_tasks.experiments.synthetic._networks import Cell, constraint, first_network, instance, network_of
+
+LEARNED = "learned constraints"
+# Test programs of one instance are other units than those of another.
+_UNITS = 1_000_000
+
+
+def answers(cell: Cell, kept: Stages, tell: Tell) -> Record:
+    """The cell's record, from the stages that are kept or computed now."""
+
+    def make(folder: Path) -> None:
+        programs = instance(cell, kept)
+        learned, told = constraint(cell, kept, lambda share, what: tell(0.8 * share, what))
+        tell(0.8, "solving the test programs")
+        network = network_of(learned)
+        measured, found = network_figures(
+            network, programs, tell=lambda share, what: tell(0.8 + 0.2 * share, what)
+        )
+        without = baselines(programs)
+        facts = {
+            "configuration": first_network(cell, kept).configuration,
+            "recovery": recovery(network, programs),
+            "constraints": len(programs.A),
+            "distinct optima": len(flip_examples(programs.train).positives),
+            "programs": {
+                "variables": cell.recipe.variables,
+                "training": len(programs.train),
+                "test": len(programs.test),
+            },
+            **told,
+        }
+        rows = {LEARNED: measured, **{name: figures for name, (figures, _) in without.items()}}
+        points = {LEARNED: found.points, **{name: points for name, (_, points) in without.items()}}
+        counts = {name: {BITS: _right_bits(one, programs)} for name, one in points.items()}
+        at = {"hidden": cell.hidden, "rounds": cell.rounds, "seed": cell.seed}
+        units = tuple(_UNITS * cell.seed + i for i in range(len(programs.test)))
+        arrays = rows_with_counts(counts, list(rows))
+        Record((RecordCell(cell.place, at, rows, facts, arrays, units),)).save(folder)
+
+    return kept.keep("synthetic", {"cell": asdict(cell)}, make, Record.load)
+
+
+def _right_bits(points: Floats, programs: ProgramSet) -> Ints:
+    """(test programs, 2): bits that are right, and all bits."""
+    right = (points == programs.test.optima).sum(1)
+    return np.stack([right, np.full(len(points), points.shape[1])], axis=1).astype(np.int64)
