@@ -4,6 +4,8 @@
 
 The package needs only numpy; learning needs torch (the extra `torch`). Each name is imported at its first
 use, so `import lcons_core` takes almost no time.
+
+Paper: Sec. 2 (representing constraints) and Sec. 3 (learning constraints).
 """
 
 from typing import Any

@@ -3,8 +3,9 @@
     coefficients @ psi + bias >= 0,  row by row
     z = sgn(1 - K + sum_k sgn(w_k . psi + b_k))
 
-Paper: Sec. 2.2, Eq. 3 to 6. z = 1 iff every unit is 1. The gradient of z is zero almost everywhere, so a
-`RectifierNetwork` is learned instead; `LinearInequalities.to_threshold_network` returns a threshold network.
+Paper: Sec. 2.1 and 2.2. Eq. 3 is one linear inequality over psi, Eq. 4 a threshold unit, Eq. 5 a conjunction
+of units, and Eq. 6 the threshold network z: z = 1 iff every unit is 1. The gradient of z is zero almost
+everywhere, so a `RectifierNetwork` is learned instead; `LinearInequalities.to_threshold_network` returns z.
 
 The margin of an affine set is a function of affine values, `W psi + b`: their minimum for rows, 1 minus the
 sum of their positive parts for a network. At a point of a domain, given as one value index v per axis,

@@ -2,8 +2,8 @@
 
     accepts(psi)  iff  margin(psi) = 1 - sum_k ReLU(a_k) >= 0,   a_k = w_k . psi + b_k
 
-Paper: Sec. 2.3, Eq. 7. sgn(0) = +1, so points on the boundary are accepted. `accepts` is exact for all
-weights: it is the sign of the margin as a rational number.
+Paper: Sec. 2.3, Eq. 7 (repeated as Eq. 10 in Appendix A). sgn(0) = +1, so the boundary is accepted. `accepts`
+is exact for all weights: it is the sign of the margin as a rational number.
 
 Not in the paper: `Conjunction`, the intersection of several such sets of the same psi, with the same forms.
 """

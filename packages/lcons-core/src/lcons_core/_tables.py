@@ -11,7 +11,7 @@ block, then the bias; one line per inequality. Rows and the lifted form are vali
 rows only together with the equations of the space (`reason/_domain.py`), which are part of the JSON. Reading
 the numbers of JSON and CSV returns the same floats.
 
-Paper: the tables of Appendix C list rows.
+Paper: Tables 9-11 in Appendix C.4 list rows.
 Not in the paper: simplified rows and the lifted form.
 """
 

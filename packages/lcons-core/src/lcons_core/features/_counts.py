@@ -2,7 +2,7 @@
 
 psi[l] = number of tokens with label l, or with `spans` of maximal runs of l.
 
-Paper: Appendix D (token counts). Not in the paper: counts of spans.
+Paper: Appendix D.1 (token counts). Not in the paper: counts of spans.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 psi[g] = 1 iff n-gram g occurs, over all L^n n-grams.
 
-Paper: Appendix D (n = 1) and Appendix E (any n). Each bit is an OR of conjunctions of output indicators, and
-is grounded as such: e >= every conjunction, e <= the sum of all conjunctions.
+Paper: Appendix D.1 (n = 1) and Appendix E.1 (any n). Each bit is an OR of conjunctions of output indicators,
+and is grounded as such: e >= every conjunction, e <= the sum of all conjunctions.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 psi of window t = onehot(context_{t-n+1}) ... onehot(context_t) onehot(label_{t-n+1}) ... onehot(label_t)
 
-Paper: Appendix D (bigram, trigram, part-of-speech, punctuation) and Appendix E (n-gram POS).
+Paper: Appendix D.1 (bigram, trigram, part-of-speech, punctuation) and Appendix E.1 (n-gram POS).
 
 Context blocks have an OTHER for values that do not occur in training. Label blocks have no OTHER, and an
 unknown label is an error.

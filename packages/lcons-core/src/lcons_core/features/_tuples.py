@@ -2,7 +2,7 @@
 
 psi of a tuple (v_1, ..., v_m) = onehot(v_1) ... onehot(v_m)
 
-Paper: Appendix C (source-relation, relation-target and relation-relation pairs).
+Paper: Appendix C.2 (source-relation, relation-target and relation-relation pairs).
 """
 
 from __future__ import annotations

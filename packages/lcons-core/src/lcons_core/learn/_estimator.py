@@ -2,7 +2,7 @@
 
     ConstraintLearner(hidden=K).fit(X, y).network_      accepts psi  iff  1 - sum_k ReLU(a_k) >= 0
 
-Paper: Sec. 3 and the hyper-parameter tables of the appendices (`_settings.py`).
+Paper: Sec. 3 and the hyper-parameters of the appendices (`_settings.py`).
 
 Equal examples are first folded into one with a weight (`_inputs.py`). Several values of `hidden`,
 `learning_rate` or `decay` are searched by cross-validation (`_search.py`); a single configuration is trained

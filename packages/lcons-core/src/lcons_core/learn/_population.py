@@ -19,7 +19,7 @@ For an example of weight v as valid and u as invalid, with z = tau * margin,
 then Adam makes a step. If a member has fewer than K units, the missing units are columns of zeros: their
 activation and gradient are 0, so they stay 0.
 
-Paper: Sec. 3 and the tables of the appendices: Adam, betas (0.9, 0.999), epsilon 1e-7.
+Paper: Sec. 3; Tables 6, 8, 12 and 13: Adam, betas (0.9, 0.999), epsilon 1e-7.
 
 Not in the paper: tau, class weights and members trained together. Units that are inactive on every invalid
 example have no gradient that could activate them; they start again while invalid examples are accepted.

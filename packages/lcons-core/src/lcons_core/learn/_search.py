@@ -5,7 +5,7 @@ score of a configuration on a fold is the weighted accuracy, on the psi of the f
 from the other folds. The configuration with the best mean over folds wins; of equal ones, that with the
 smaller K, then the first.
 
-Paper: appendices: learning rates and decays are chosen by cross-validation.
+Paper: in Appendices B, C.3, D.2 and E.2, learning rates and decays are chosen by cross-validation.
 Not in the paper: hidden="auto", the smallest K whose best mean is within one standard error of the best.
 """
 

@@ -10,7 +10,7 @@ With examples a rule has three figures: its support (the valid parts that its pr
 independent. Only the last figure measures the evidence for a rule: if it is small, then no exceptions mean
 little, even with a large support.
 
-Paper: Sec. 4 interprets one learned inequality by hand ("Location cannot Kill", because
+Paper: Sec. 4.1 interprets one learned inequality by hand (Eq. 9: "Location cannot Kill", because
 -1.90 - 2.84 + 0.32 < 0); `why` does this for any assignment.
 
 Not in the paper: `explain`. "A general method for interpreting learned constraints is a direction of

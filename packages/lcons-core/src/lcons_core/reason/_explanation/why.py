@@ -1,6 +1,6 @@
 """Why one assignment is rejected: the most violated inequality, term by term; and its completions.
 
-Paper: Sec. 4 reads a learned inequality by hand: (Location, Kill) is disallowed, because
+Paper: Sec. 4.1 reads a learned inequality, Eq. 9, by hand: (Location, Kill) is disallowed, because
 -1.90 - 2.84 + 0.32 < 0.
 
 Not in the paper: partial assignments. For these, `why` uses the row with the smallest maximum over the
