@@ -442,7 +442,7 @@ def test_examples_of_another_space_are_refused():
     with pytest.raises(InvalidInput, match="2 columns"):
         explain(network, wrong, space=space)
     wrong.positives = empty
-    with pytest.raises(InvalidInput, match="no value for 'label'"):
+    with pytest.raises(InvalidInput, match="values for 'label', found an example without one"):
         explain(network, wrong, space=space)
 
 

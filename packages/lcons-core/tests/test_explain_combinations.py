@@ -50,11 +50,11 @@ def test_words_name_an_assignment(space, words, wanted):
         (SOURCE_RELATION, ["sauce=Kill"], "unknown block 'sauce'"),
         (SOURCE_RELATION, ["source=Kill"], "unknown value 'Kill' for block 'source'"),
         (SOURCE_RELATION, ["Kill", "LiveIn"], "does not fit the blocks"),
-        (SOURCE_RELATION, ["source=Person", "source=Location"], "is given two values"),
+        (SOURCE_RELATION, ["source=Person", "source=Location"], "expected one value for 'source', found two"),
         (SOURCE_RELATION, [], "found none"),
         (TRIGRAMS, ["B", "I"], "in several ways.*`label 1=B,label 2=I`"),
         (MIXED, ["count=3"], "name the count, as in `count author=1`"),
-        (MIXED, ["count author=9"], "from 0 to 3"),
+        (MIXED, ["count author=9"], "use 0 to 3"),
     ],
 )
 def test_words_that_name_none_are_refused(space, words, message):

@@ -134,7 +134,7 @@ def test_short_and_empty_sequences_have_no_ngram():
 )
 def test_an_unknown_label_is_an_error_that_names_it_and_the_known_ones(feature):
     for label in ("Z", None, ["A"]):
-        with pytest.raises(InvalidInput, match=r"unknown label .*knows A"):
+        with pytest.raises(InvalidInput, match=r"unknown label .*the feature has A"):
             feature.psi(Instance({"pos": ["DT"] * 3}, ["A", label, "A"]))
 
 
@@ -174,11 +174,11 @@ def test_shapes_are_read_from_words_and_rare_values_are_other():
     often = NgramContext.from_instances(data, n=1, column="word", least=2)
     assert often.contexts == (",",)
     assert often.unknown(data[0]) == 3
-    with pytest.raises(InvalidInput, match="no value of word found"):
+    with pytest.raises(InvalidInput, match="at least one value of word"):
         NgramContext.from_instances(data, n=1, column="word", least=3)
 
 
-def test_tuples_need_one_value_a_name():
+def test_tuples_need_one_value_per_name():
     pairs = Tuples.from_instances([[("Person", "Kill"), ("Person", "NoRel")]], names=("source", "relation"))
     assert pairs.values == (("Person",), ("Kill", "NoRel"))
     assert pairs.space.describe(pairs.psi([("Person", "NoRel")]).dense()[0]) == {
@@ -186,11 +186,11 @@ def test_tuples_need_one_value_a_name():
         "relation": "NoRel",
     }
     for bad in ["PK", ("Person",), ("Person", "Kill", "Kill")]:
-        with pytest.raises(InvalidInput, match="one value a name"):
+        with pytest.raises(InvalidInput, match="one value per name"):
             pairs.psi([bad])
     with pytest.raises(InvalidInput, match="unknown value 'City'"):
         pairs.psi([("City", "Kill")])
-    with pytest.raises(InvalidInput, match="tuples of one length"):
+    with pytest.raises(InvalidInput, match="tuples of this length"):
         Tuples.from_instances([[("a", "b"), ("a",)]])
 
 

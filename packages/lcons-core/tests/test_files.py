@@ -322,7 +322,7 @@ PART = {"W": [[0.5, 2.0, -1.0, 2.0]], "b": [-3.0]}
         ("space", {"blocks": []}, "must not be empty"),
         ("space", {"blocks": {}}, "must be a list"),
         ("space", {"blocks": ["source"]}, "not an object"),
-        ("space", {"blocks": [{"name": "a", "kind": "many", "values": ["x"]}]}, "kind 'many'"),
+        ("space", {"blocks": [{"name": "a", "kind": "many", "values": ["x"]}]}, "found 'many'"),
         ("space", {"blocks": [{"name": "a", "kind": "one-hot", "values": "xyz"}]}, "values"),
         ("space", {"blocks": [{"name": "a", "kind": "one-hot", "values": [1]}]}, "values"),
         ("space", {"blocks": [{"name": "a", "kind": "one-hot", "values": ["x", "x"]}]}, "distinct"),

@@ -123,7 +123,7 @@ def test_every_source_serves_the_feature_it_is_for(name):
         ({"feature": "trigram"}, InvalidInput, "unknown feature 'trigram'"),
         ({"negatives": "all"}, InvalidInput, "unknown negatives 'all'"),
         ({"negatives": "flip"}, Unsupported, "binary blocks"),
-        ({"feature": NgramLabels(LABELS), "n": 3}, InvalidInput, "options n belong"),
+        ({"feature": NgramLabels(LABELS), "n": 3}, InvalidInput, "options n need a feature given by name"),
         ({"feature": "pos"}, InvalidInput, "no column 'pos'"),
         ({"hidden": 0}, InvalidInput, "hidden"),
     ],

@@ -200,7 +200,7 @@ def test_bad_psi_is_refused_in_words(text):
         (None, "y is None"),
         ([1, 1, 1, 1], "1 class"),
         ([0, 1, 2, 0], "Only binary"),
-        ([0, 1, 0], "one label an example"),
+        ([0, 1, 0], "one label per example"),
         ([0.0, 1.0, np.nan, 0.0], "NaN"),
         ([0.5, 1.0, 0.5, 1.0], "continuous"),
         (np.array([0, "a", None, 1], dtype=object), "one type"),

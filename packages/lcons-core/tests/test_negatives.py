@@ -198,7 +198,7 @@ def test_a_source_gives_the_same_chunks_each_time(many):
 def test_sizes_are_refused_before_anything_is_made():
     space = FeatureSpace([binary("bit", map(str, range(40)))])
     positives = negatives.SparsePsi.from_indices([[0]], d=40)
-    with pytest.raises(TooLarge, match=r"1,099,511,627,775, above the limit"):
+    with pytest.raises(TooLarge, match=r"1,099,511,627,775 negatives by .*, above the limit"):
         negatives.unseen(space, positives).collect()
 
 

@@ -146,7 +146,7 @@ def test_a_recipe_that_cannot_be_is_refused(wrong, message):
 def test_an_option_that_a_feature_does_not_have_is_refused():
     with pytest.raises(InvalidInput, match="expected no 'spans' with the feature 'ngram', found True"):
         learn_constraints(SENTENCES, "ngram", spans=True)
-    with pytest.raises(InvalidInput, match="found 'relabel'; its own are 'unseen'"):
+    with pytest.raises(InvalidInput, match="found 'relabel'; the usual ones are 'unseen'"):
         Recipe(OWN, negatives="relabel").examples(PAIRS)
 
 

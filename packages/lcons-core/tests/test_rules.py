@@ -125,7 +125,7 @@ def test_counts_are_refused_by_name():
     [
         ({}, "at least one condition"),
         ({"flag": []}, "at least one condition"),
-        ({"source": []}, "no values given for 'source'"),
+        ({"source": []}, "at least one value for 'source'"),
         ({"sourse": "Person"}, "unknown block 'sourse'; the blocks are 'source', 'flag'"),
         ({"source": "City"}, r"unknown value 'City' for 'source'; it is one of Person, Location"),
         ({"flag": "odd"}, "unknown value 'odd' for block 'flag'"),

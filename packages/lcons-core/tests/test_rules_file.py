@@ -108,7 +108,10 @@ def test_conditions_on_every_kind_of_block(text, wanted):
         ("forbid: source Person,", "expected a condition"),
         ("forbid: source Person, source Location", "'source' is named twice"),
         ("source Person cannot go with source NoEnt", "'source' is named twice"),
-        ("forbid: source not NoEnt or Person or Location or Organization", "leaves no value of 'source'"),
+        (
+            "forbid: source not NoEnt or Person or Location or Organization",
+            "excludes every value of 'source'",
+        ),
         ('forbid: source "Person', "expected a closing quote"),
         ("needs source Person", "expected a condition"),
     ],
@@ -123,10 +126,10 @@ def test_errors_name_the_line_and_what_is_wrong(line, message):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("forbid: exists title or author name", "do not exclude each other"),
+        ("forbid: exists title or author name", "values that exclude each other"),
         ("forbid: exists volume", "unknown value 'volume'"),
         ("forbid: count author many", "expected a count such as"),
-        ("forbid: count author > 5", "no count of 'author' is left"),
+        ("forbid: count author > 5", "excludes every count of 'author'"),
         ("forbid: count editor 1", "its values are 'author'"),
     ],
 )
@@ -140,9 +143,9 @@ def test_files_are_read_whatever_wrote_them_and_refused_where_they_are_none(tmp_
     path.write_bytes("\ufeffforbid: source Person\r\n".encode())
     assert len(load_rules(path, SOURCE_RELATION).forbidden) == 1
     for content, message in [
-        (b"", "expected a rule a line"),
-        (b"# only this\n", "expected a rule a line"),
-        (b"forbid: \xff", "not UTF-8 text from byte 8 on"),
+        (b"", "expected one rule per line"),
+        (b"# only this\n", "expected one rule per line"),
+        (b"forbid: \xff", "not UTF-8 text, from byte 8 on"),
     ]:
         path.write_bytes(content)
         with pytest.raises(LconsError, match=message):

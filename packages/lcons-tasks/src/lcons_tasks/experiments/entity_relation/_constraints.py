@@ -10,9 +10,9 @@ Learned ones take every combination that is seen as valid and all others as inva
 counted in pairs of candidates, not in directions: two candidates that are related alike in both directions
 are one pair. `min_support=2` leaves out what a single pair says.
 
-Paper: Sec. 4 and Appendix C. Differs from the paper: the learner's settings are its defaults with restarts,
-not chosen by cross-validation: a fold of 24 combinations holds out combinations, and a set has to know all of
-them.
+Paper: Sec. 4; Appendix C.1, Table 7 (designed constraints); Appendix C.2 (features). Differs from the paper:
+the learner's settings are its defaults with restarts, not chosen by cross-validation: a fold of 24
+combinations holds out combinations, and a set has to know all of them.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ With this recipe minimising without constraints has 56 to 63% of the bits right 
 hundredths of a second instead of about one, but at that baseline they fix nine bits in ten, and two hidden
 units learn them without an error: nothing would be measured.
 
-Paper: Appendix B, which says neither how many constraints there are nor how anything is drawn. Differs from
-the paper: the numbers here are chosen for the two figures above; and, of several recipes that come near
+Paper: Appendix B, Eq. 11. It says neither how many constraints there are nor how anything is drawn. Differs
+from the paper: the numbers here are chosen for the two figures above; and, of several recipes that come near
 them, for many different optima and for programs that CBC solves in about a second. CBC instead of Gurobi.
 """
 
