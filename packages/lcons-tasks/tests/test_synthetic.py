@@ -18,7 +18,13 @@ from lcons_tasks.experiments.engine._record import Record, RecordCell
 from lcons_tasks.experiments.engine._run import run, write_run
 from lcons_tasks.experiments.synthetic import _paper as paper
 from lcons_tasks.experiments.synthetic._answers import LEARNED
-from lcons_tasks.experiments.synthetic._corpus import Recipe, generate, load_programs, optimum, save_programs
+from lcons_tasks.experiments.synthetic._corpus import (
+    ProgramFamily,
+    generate,
+    load_programs,
+    optimum,
+    save_programs,
+)
 from lcons_tasks.experiments.synthetic._experiment import EXPERIMENT, NETWORK, SOLUTIONS, Options, claims
 from lcons_tasks.experiments.synthetic._measures import (
     UNCONSTRAINED,
@@ -38,7 +44,9 @@ from lcons_tasks.experiments.synthetic._model import (
 from lcons_tasks.experiments.synthetic._networks import Cell, as_constraint, constraint
 from lcons_tasks.experiments.synthetic._rounds import RoundSettings, certified, counterexamples, run_rounds
 
-TINY = Recipe(variables=9, programs=14, training=10, constraints=5, strictness=0.5, scale=4, largest_cost=20)
+TINY = ProgramFamily(
+    variables=9, programs=14, training=10, constraints=5, strictness=0.5, scale=4, largest_cost=20
+)
 QUICK = replace(FIXED, learning_rate=0.03, epochs=300, restarts=4, patience=20)
 EVERY = np.array(list(product([0.0, 1.0], repeat=9)))
 

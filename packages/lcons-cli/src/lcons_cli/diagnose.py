@@ -15,11 +15,11 @@ import click
 
 from lcons_cli.console import Say, say_nothing, say_on_stderr
 from lcons_cli.labelled_file import labelled_options, read_labelled
-from lcons_cli.options import FILE, in_options, shared
-from lcons_cli.progress import Progress, waiting, working
+from lcons_cli.options import FILE, common_options, in_options
+from lcons_cli.progress import waiting, working
 
 if TYPE_CHECKING:
-    from lcons_core import LearnedConstraint
+    from lcons_core import LearnedConstraint, OnProgress
     from lcons_tasks.diagnosis import Predictions
     from lcons_tasks.own_data import Data
 
@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     help="The source of the constraint's negatives (relabel, flip, unseen, ...). Default: the recorded"
     " source, or else the paper's for its feature; for tables, the invalid rows.",
 )
-@shared("Show each reference, with intervals, and each judge.")
+@common_options("Show each reference, with intervals, and each judge.")
 def diagnose(
     constraint: str,
     train: str,
@@ -138,7 +138,7 @@ def diagnose(
         learned, held, (model, scores, predictions), predicted_column, columns, tabs, say
     )
     with ExitStack() as stack:
-        shown: list[Progress] = []
+        shown: list[OnProgress] = []
 
         def progress(done: int, total: int) -> None:
             # The clock starts here, because the imports before are not part of the work.

@@ -18,7 +18,7 @@ import click
 
 from lcons_cli.console import Say, say_nothing, say_on_stderr
 from lcons_cli.labelled_file import labelled_options, read_labelled
-from lcons_cli.options import FILE, in_options, shared
+from lcons_cli.options import FILE, common_options, in_options
 from lcons_cli.output import check_target
 from lcons_cli.progress import PATIENCE, about, waiting, working
 
@@ -131,7 +131,7 @@ def _many(ctx: click.Context, param: click.Parameter, value: str) -> int | str:
     " judged one.",
 )
 @click.option("--rules", type=click.IntRange(min=1), default=20, show_default=True, help="Rules to print.")
-@shared("Show the sum that forbids each example.")
+@common_options("Show the sum that forbids each example.")
 def learn(
     data: str,
     output: str,

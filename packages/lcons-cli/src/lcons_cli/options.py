@@ -43,7 +43,7 @@ _SEEDS = {
 }
 
 
-def shared(
+def common_options(
     more: str, json: str | None = "Print JSON.", seed: Literal["drawn", "unused", "own"] = "drawn"
 ) -> Callable[[Any], Any]:
     """A decorator that adds the parameters `as_json`, `seed`, `quiet` and `verbose` to a command.

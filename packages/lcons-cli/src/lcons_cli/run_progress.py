@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lcons_cli.console import say_on_stderr
-from lcons_cli.options import shared
+from lcons_cli.options import common_options
 from lcons_cli.progress import about
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def run_options(task: str) -> list[click.Parameter]:
     @click.option("--full", is_flag=True, help="The whole table of the paper and what goes beyond it.")
     @click.option("--jobs", type=click.IntRange(min=1), help="Processes; all cores by default.")
     @click.option("--out", type=click.Path(path_type=Path), default=Path("runs") / task, show_default=True)
-    @shared(
+    @common_options(
         "Say what each piece of the work does, and how long it took.",
         json="Print results.json instead of the summary.",
         seed="own",

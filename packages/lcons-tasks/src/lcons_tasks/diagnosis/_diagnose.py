@@ -13,12 +13,12 @@ Constraint, data and predictions may be of three kinds; if they do not fit toget
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lcons_core import Floats, Instance, InvalidInput, LconsError, LearnedConstraint, Unsupported
+from lcons_core import Floats, Instance, InvalidInput, LconsError, LearnedConstraint, OnProgress, Unsupported
 from lcons_core.learn import NEGATIVES, usual_negatives
 from lcons_tasks.diagnosis._coverage import coverage
 from lcons_tasks.diagnosis._diagnosis import Diagnosis, Score, conclude
@@ -91,8 +91,6 @@ FEW = 10
 # Steps of progress for the original data and for each shuffling.
 STEPS = 100
 
-Progress = Callable[[int, int], None]
-
 
 def diagnose(
     constraint: LearnedConstraint,
@@ -101,7 +99,7 @@ def diagnose(
     predictions: Predictions | None = None,
     seed: int = 0,
     negatives: str | None = None,
-    progress: Progress | None = None,
+    progress: OnProgress | None = None,
 ) -> Diagnosis:
     """Whether such a constraint exists, whether the learner found it, and whether the base model already
     obeys it.

@@ -6,10 +6,10 @@ If predictions differ from the held-out data in number, length or words, an erro
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from lcons_core import WORD, Instance, InvalidInput, LconsError
+from lcons_core import WORD, Instance, InvalidInput, LconsError, OnProgress
 from lcons_decode import decode_scored, viterbi_batch
 from lcons_decode.files import read_scored
 from lcons_tasks.data import Sentence, read_columns
@@ -20,7 +20,6 @@ from lcons_tasks.own_data._formats import labelled_layout, read_data, tell_forma
 from lcons_tasks.own_data._json_lines import LABEL
 
 Labels = list[tuple[str, ...]]
-Progress = Callable[[int, int], None]
 
 # The number of sequences that a model scores between two calls of `progress`.
 CHUNK = 256
@@ -29,7 +28,7 @@ STEPS = 1000
 
 
 def predict(
-    model: Tagger, sentences: Sequence[Sentence | Instance], progress: Progress | None = None
+    model: Tagger, sentences: Sequence[Sentence | Instance], progress: OnProgress | None = None
 ) -> Labels:
     """The best labels of sentences by a model, without constraints, found exactly."""
     for i, sentence in enumerate(sentences, start=1):
@@ -51,7 +50,7 @@ def predict(
 
 
 def read_scores(
-    path: str | os.PathLike[str], held_out: Structures, progress: Progress | None = None
+    path: str | os.PathLike[str], held_out: Structures, progress: OnProgress | None = None
 ) -> tuple[Labels, tuple[str, ...]]:
     """(labels, names): the best labels of the held-out sequences by the scores in a file, without
     constraints, and the names of all labels of the scores; files are those of `lcons_decode.files`."""

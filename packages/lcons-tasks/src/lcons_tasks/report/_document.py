@@ -224,7 +224,7 @@ class Section:
     blocks: tuple[Block, ...]
 
 
-class Verdict(StrEnum):
+class Direction(StrEnum):
     """What the interval of a gain says."""
 
     BETTER = "better"
@@ -244,13 +244,13 @@ class Headline:
     within_is: str = "with learned ones"
 
     @property
-    def verdict(self) -> Verdict | None:
+    def verdict(self) -> Direction | None:
         """What the interval says; None where there is none, because means alone do not show it."""
         if self.gain is None:
             return None
         if self.gain.low > 0:
-            return Verdict.BETTER
-        return Verdict.WORSE if self.gain.high < 0 else Verdict.EVEN
+            return Direction.BETTER
+        return Direction.WORSE if self.gain.high < 0 else Direction.EVEN
 
 
 @dataclass(frozen=True)

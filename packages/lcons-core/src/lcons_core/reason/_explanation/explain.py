@@ -23,7 +23,7 @@ from lcons_core.reason._explanation.large_domains import draw_rejected, stronges
 from lcons_core.reason._explanation.regions import Chance, Region, WeightedPoints, box_of, size_of, within
 from lcons_core.reason._explanation.result import Coverage, Explanation, Proof, Rule
 from lcons_core.reason._explanation.small_domains import Lattice, lattice_size
-from lcons_core.reason._explanation.words import Sentence, sentence
+from lcons_core.reason._explanation.words import RuleSentence, sentence
 from lcons_core.reason._points import ENUMERATION_LIMIT, space_of
 
 MOST_AXES = 24
@@ -117,7 +117,7 @@ def _enumerated(
 def _shown_first(
     lattice: Lattice,
     negatives: WeightedPoints | None,
-    said: list[Sentence],
+    said: list[RuleSentence],
     order: list[int],
     limit: int,
     seed: int,
@@ -179,7 +179,7 @@ class _Evidence:
     weight: Callable[[Region], float]
     chance: Chance
 
-    def figures(self, said: Sentence) -> dict[str, float]:
+    def figures(self, said: RuleSentence) -> dict[str, float]:
         return {
             "support": self.weight(said.antecedent),
             "exceptions": self.weight(said.region),
@@ -188,7 +188,7 @@ class _Evidence:
 
 
 def _rule(
-    space: FeatureSpace, said: Sentence, covered: float, proof: Proof, evidence: _Evidence | None
+    space: FeatureSpace, said: RuleSentence, covered: float, proof: Proof, evidence: _Evidence | None
 ) -> Rule:
     return Rule(
         said.words,

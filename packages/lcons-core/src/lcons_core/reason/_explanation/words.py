@@ -118,7 +118,7 @@ Grow = Callable[[Region, int], Bools]
 
 
 @dataclass(frozen=True, eq=False)
-class Sentence:
+class RuleSentence:
     """`words` for the box `region`: if the antecedent holds, the values of `consequent` are forbidden."""
 
     words: str
@@ -132,14 +132,14 @@ class Sentence:
         return {i: mask for i, mask in self.region.items() if i != self.consequent}
 
 
-def sentence(space: FeatureSpace, region: Region, grow: Grow | None = None) -> Sentence:
+def sentence(space: FeatureSpace, region: Region, grow: Grow | None = None) -> RuleSentence:
     """The sentence for a forbidden region that names the fewest values.
 
     `grow(region, axis)` returns all values of an axis that the other conditions forbid, so that "must be"
     does not name values that are forbidden anyway; the region of the sentence then includes them.
     """
     if not region:
-        return Sentence("nothing is allowed", region, None, 0)
+        return RuleSentence("nothing is allowed", region, None, 0)
     kept = {axis: int(mask.sum()) for axis, mask in region.items()}
     forms = []
     for axis in sorted(region, reverse=True):
@@ -152,7 +152,7 @@ def sentence(space: FeatureSpace, region: Region, grow: Grow | None = None) -> S
         forms.append(_Form.of(space, region, kept, axis, must=False))
     # Of equal forms, that of the last axis: contexts are first and labels last, and a decoder chooses labels.
     best = min(forms, key=lambda form: form.names + len(form.core))
-    return Sentence(best.words(space), best.region, best.consequent, best.names)
+    return RuleSentence(best.words(space), best.region, best.consequent, best.names)
 
 
 def condition(space: FeatureSpace, axis: Axis, mask: Bools) -> str:

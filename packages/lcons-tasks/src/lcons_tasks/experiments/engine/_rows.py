@@ -29,7 +29,7 @@ BUDGET = 1000
 
 
 @dataclass(frozen=True)
-class Row:
+class TableRow:
     """A row of the table; `designed`: its constraints are hand-written, not learned by recipes."""
 
     name: str
@@ -43,13 +43,13 @@ class Row:
         return bool(self.recipes) and not any(recipe.is_global for recipe in self.recipes)
 
 
-def recipes_of(rows: Sequence[Row]) -> list[Recipe]:
+def recipes_of(rows: Sequence[TableRow]) -> list[Recipe]:
     """The distinct recipes of rows, in order."""
     return list(dict.fromkeys(recipe for row in rows for recipe in row.recipes))
 
 
 def uses(
-    row: Row, weights: Sequence[float], constraints: Mapping[str, LearnedConstraint]
+    row: TableRow, weights: Sequence[float], constraints: Mapping[str, LearnedConstraint]
 ) -> list[Hard | Soft]:
     """The row's constraints as a decoder takes them; soft ones with a weight each, without those of 0."""
     chosen = [(recipe.name, constraints[recipe.name]) for recipe in row.recipes]
@@ -59,7 +59,9 @@ def uses(
     return [Soft(constraint, weight, name) for (name, constraint), weight in pairs if weight]
 
 
-def predict(row: Row, chosen: Sequence[Hard | Soft], batch: ChainBatch, xs: Sequence[X], beam: int) -> Ints:
+def predict(
+    row: TableRow, chosen: Sequence[Hard | Soft], batch: ChainBatch, xs: Sequence[X], beam: int
+) -> Ints:
     """The packed label indices (N,) that the row's decoder gives under its constraints."""
     if row.how == "viterbi" or (row.how == "soft" and not chosen):
         return viterbi_ids(batch, threads=1)[0]

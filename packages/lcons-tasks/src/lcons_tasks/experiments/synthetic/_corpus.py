@@ -38,7 +38,7 @@ from lcons_tasks.experiments.engine._jobs import Tell
 
 
 @dataclass(frozen=True)
-class Recipe:
+class ProgramFamily:
     """How a set of programs is drawn."""
 
     variables: int = 50
@@ -93,7 +93,7 @@ class ProgramSet:
     """The hidden rows A (m, d) and b (m,), the planted point, and training and test programs."""
 
     seed: int
-    recipe: Recipe = field(repr=False)
+    recipe: ProgramFamily = field(repr=False)
     A: Floats = field(repr=False)
     b: Floats = field(repr=False)
     planted: Floats = field(repr=False)
@@ -109,7 +109,7 @@ class ProgramSet:
         return np.asarray(self.satisfied(points).all(1))
 
 
-def draw(seed: int, recipe: Recipe) -> tuple[Floats, Floats, Floats, Floats]:
+def draw(seed: int, recipe: ProgramFamily) -> tuple[Floats, Floats, Floats, Floats]:
     """A, b, the planted point and all costs (programs, d)."""
     random = np.random.default_rng(seed)
     d, m = recipe.variables, recipe.constraints
@@ -125,9 +125,9 @@ def draw(seed: int, recipe: Recipe) -> tuple[Floats, Floats, Floats, Floats]:
     return A, b, planted, (sizes * signs).astype(np.float64)
 
 
-def generate(seed: int, recipe: Recipe | None = None, tell: Tell | None = None) -> ProgramSet:
+def generate(seed: int, recipe: ProgramFamily | None = None, tell: Tell | None = None) -> ProgramSet:
     """The set of a seed, every program solved to proven optimality."""
-    recipe = recipe or Recipe()
+    recipe = recipe or ProgramFamily()
     A, b, planted, costs = draw(seed, recipe)
     optima = []
     for i, c in enumerate(costs):
@@ -171,7 +171,7 @@ def save_programs(programs: ProgramSet, path: Path) -> None:
     )
 
 
-def load_programs(path: Path, recipe: Recipe) -> ProgramSet:
+def load_programs(path: Path, recipe: ProgramFamily) -> ProgramSet:
     """Reads a set that `save_programs` wrote for this recipe."""
     try:
         with np.load(path, allow_pickle=False) as found:
@@ -182,7 +182,7 @@ def load_programs(path: Path, recipe: Recipe) -> ProgramSet:
 
 
 def _assembled(
-    seed: int, recipe: Recipe, A: Floats, b: Floats, planted: Floats, costs: Floats, optima: Floats
+    seed: int, recipe: ProgramFamily, A: Floats, b: Floats, planted: Floats, costs: Floats, optima: Floats
 ) -> ProgramSet:
     d, m, n = recipe.variables, recipe.constraints, recipe.programs
     shapes = [array.shape for array in (A, b, planted, costs, optima)]
