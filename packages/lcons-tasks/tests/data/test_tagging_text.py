@@ -11,7 +11,7 @@ from lcons_core._errors import InvalidInput
 from lcons_decode import Decoding, Status
 from lcons_tasks.data import MalformedCorpus
 from lcons_tasks.data._stream import column_layout, column_sentences, text_sentences
-from lcons_tasks.data._tagged_text import FORMATS, spans
+from lcons_tasks.data._tagged_text import TAGGED_FORMATS, spans
 from lcons_tasks.data.text import sentences
 
 PIECES = [
@@ -151,10 +151,10 @@ NOTHING = Decoding((), float("-inf"), Status.INFEASIBLE)
 
 
 def test_the_formats():
-    assert FORMATS["conll"](X, FOUND) == "The DT B-NP\ndog NN I-NP\n😀 VBD B-VP\n. . O\n\n"
-    assert FORMATS["conll"]({"word": X["word"]}, FOUND).startswith("The B-NP\n")
-    assert FORMATS["brackets"](X, FOUND) == "[NP The dog] [VP 😀] .\n"
-    line = FORMATS["json"](X, FOUND)
+    assert TAGGED_FORMATS["conll"](X, FOUND) == "The DT B-NP\ndog NN I-NP\n😀 VBD B-VP\n. . O\n\n"
+    assert TAGGED_FORMATS["conll"]({"word": X["word"]}, FOUND).startswith("The B-NP\n")
+    assert TAGGED_FORMATS["brackets"](X, FOUND) == "[NP The dog] [VP 😀] .\n"
+    line = TAGGED_FORMATS["json"](X, FOUND)
     assert line.count("\n") == 1
     assert json.loads(line) == {
         "words": ["The", "dog", "😀", "."],
@@ -169,9 +169,9 @@ def test_the_formats():
 
 
 def test_words_are_kept_where_no_label_was_found():
-    assert FORMATS["brackets"](X, NOTHING) == "The dog 😀 .\n"
-    assert FORMATS["conll"](X, NOTHING) == "The DT _\ndog NN _\n😀 VBD _\n. . _\n\n"
-    assert json.loads(FORMATS["json"](X, NOTHING))["status"] == "infeasible"
+    assert TAGGED_FORMATS["brackets"](X, NOTHING) == "The dog 😀 .\n"
+    assert TAGGED_FORMATS["conll"](X, NOTHING) == "The DT _\ndog NN _\n😀 VBD _\n. . _\n\n"
+    assert json.loads(TAGGED_FORMATS["json"](X, NOTHING))["status"] == "infeasible"
 
 
 def test_runs_of_labels_that_are_not_iob_are_chunks():
