@@ -23,7 +23,7 @@ from lcons_core import LearnedConstraint, compare, iob2, learn_constraints, load
 from lcons_core.features import NgramLabels
 from lcons_tasks.experiments.engine import _blocks as blocks
 from lcons_tasks.experiments.engine._experiment import Experiment, RunOptions, flag, option
-from lcons_tasks.experiments.engine._jobs import Progress, Tell
+from lcons_tasks.experiments.engine._jobs import OnEvent, Tell
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._record import Record, RecordCell
 from lcons_tasks.experiments.engine._run import run, write_run
@@ -124,7 +124,7 @@ class FromExamples(Experiment[Options, Cell]):
 EXPERIMENT = FromExamples()
 
 
-def whole(folder: Path, cache: Path, jobs: int, progress: Progress | None = None) -> Record:
+def whole(folder: Path, cache: Path, jobs: int, progress: OnEvent | None = None) -> Record:
     """The experiment: two sizes, two seeds."""
     kept, options = Stages(cache), Options()
     record = run(EXPERIMENT, options, kept, jobs, progress)

@@ -24,9 +24,10 @@ from lcons_tasks.bundled import bundled
 from lcons_tasks.data import read_columns
 from lcons_tasks.experiments.citation._corpus import load_corpus as citation_corpus
 from lcons_tasks.experiments.engine._kept import Stages
-from lcons_tasks.experiments.entity_relation._constraints import designed, rules_of
+from lcons_tasks.experiments.entity_relation._constraints import designed
 from lcons_tasks.experiments.entity_relation._corpus import load_corpus as er_corpus
 from lcons_tasks.models._linear_crf import LinearSettings, train_linear
+from lcons_tasks.models._relation_model import rules_of
 from lcons_tasks.models._relation_svm import train_relations
 from lcons_tasks.models._structured_svm import SvmSettings
 

@@ -1,6 +1,7 @@
 """What holds for every file and every package of the workspace."""
 
 import ast
+import doctest
 import importlib
 import re
 import subprocess
@@ -13,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ["lcons_core", "lcons_decode", "lcons_tasks", "lcons_cli"]
 # The project, what a reader looks for at the top, and what Poetry, pytest, CI and git need there.
 TOP = {"packages", "tests", "tools"}
-TOP |= {"README.md", "CONTRIBUTING.md", "DIFFERENCES.md", "CITATION.cff", "LICENSE"}
+TOP |= {"README.md", "CONTRIBUTING.md", "PAPER.md", "DIFFERENCES.md", "CITATION.cff", "LICENSE"}
 TOP |= {"pyproject.toml", "poetry.lock", "conftest.py", ".ci", ".gitignore"}
 
 
@@ -51,12 +52,36 @@ def test_links_within_the_documents_lead_somewhere():
     assert [pair for pair in own if not ((ROOT / pair[0]).parent / pair[1]).exists()] == []
 
 
-def test_what_the_modules_say_of_the_paper_is_collected():
-    """`./tools/venv python tools/differences.py` writes the page anew."""
-    spec = spec_from_file_location("differences", ROOT / "tools/differences.py")
+@pytest.fixture(scope="module")
+def paper_tool():
+    spec = spec_from_file_location("paper", ROOT / "tools/paper.py")
     tool = module_from_spec(spec)
     spec.loader.exec_module(tool)
-    assert tool.TARGET.read_text() == tool.collected()
+    return tool
+
+
+@pytest.mark.parametrize("page", ["PAPER.md", "DIFFERENCES.md"])
+def test_the_pages_on_the_paper_are_those_of_the_docstrings(paper_tool, page):
+    """If not, `./tools/venv python tools/paper.py` writes them."""
+    assert (ROOT / page).read_text() == paper_tool.PAGES[page]()
+
+
+def test_every_item_of_the_paper_has_a_module(paper_tool):
+    assert paper_tool.missing() == []
+
+
+def test_an_item_that_no_module_names_is_missing_and_one_that_the_paper_lacks_is_an_error(
+    paper_tool, monkeypatch
+):
+    monkeypatch.setitem(paper_tool.ITEMS, "Table 99", "none")
+    assert paper_tool.missing() == ["Table 99"]
+    monkeypatch.delitem(paper_tool.ITEMS, "Eq. 9")
+    with pytest.raises(SystemExit, match=r"names Eq\. 9, which the paper does not have"):
+        paper_tool.missing()
+
+
+def test_the_examples_of_the_tool_on_the_paper_hold(paper_tool):
+    assert doctest.testmod(paper_tool) == (0, 3)
 
 
 def test_the_citation_names_the_version():
@@ -100,8 +125,9 @@ def test_all_packages_keep_what_they_keep_in_one_cache_folder(named, monkeypatch
     assert (cache_folder() == tmp_path) is named
 
 
-# Packages whose errors speak of arguments; `lcons_cli.options.in_options` says which options those are.
-LIBRARIES = ["lcons-core", "lcons-decode"]
+# Folders of libraries: their errors name arguments, which `lcons_cli.options.in_options` turns into options.
+TASKS = "lcons-tasks/src/lcons_tasks"
+LIBRARIES = ["lcons-core/src", "lcons-decode/src", f"{TASKS}/own_data", f"{TASKS}/diagnosis"]
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*|`-[a-z](`| [A-Z])")
 
 
@@ -111,10 +137,10 @@ def named_options(source: str) -> list[str]:
     return [text for text in strings if isinstance(text, str) and OPTION.search(text)]
 
 
-@pytest.mark.parametrize("package", LIBRARIES)
-def test_a_library_speaks_of_arguments_and_not_of_options(package):
-    sources = sorted((ROOT / "packages" / package / "src").rglob("*.py"))
-    assert len(sources) > 30
+@pytest.mark.parametrize("folder", LIBRARIES)
+def test_a_library_speaks_of_arguments_and_not_of_options(folder):
+    sources = sorted((ROOT / "packages" / folder).rglob("*.py"))
+    assert len(sources) > 9
     assert {path.name: found for path in sources if (found := named_options(path.read_text()))} == {}
 
 

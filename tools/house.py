@@ -494,11 +494,11 @@ def chain(tree: Tree) -> Row:
     through, past = (max(len(way) - 1, 0) for way in ways)
     return Row(
         "longest import chain",
-        f"{max(through, past)}",
-        "imports from the first module to the last; modules that import each other are one. The longer of two"
-        f" ways to count: {through} where a package's `__init__` is a link that leads to all it re-exports,"
-        f" {past} where each name leads to its definition",
-        tuple(" = ".join(part) for part in max(ways, key=len)),
+        f"{past}; {through} through the re-exports of packages",
+        "imports from the first module to the last; modules that import each other are one. First, each name"
+        " leads to its definition; then, a package's `__init__` is a link that leads to all it re-exports,"
+        " even if it imports a name only when that is used",
+        tuple(" = ".join(part) for part in ways[1]),
     )
 
 

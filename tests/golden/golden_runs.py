@@ -48,10 +48,10 @@ def make_run(task: str, out: Path, patch: pytest.MonkeyPatch) -> Result:
 
 
 def use_tiny_programs(patch: pytest.MonkeyPatch) -> None:
-    from lcons_tasks.experiments.synthetic._corpus import Recipe
+    from lcons_tasks.experiments.synthetic._corpus import ProgramFamily
     from lcons_tasks.experiments.synthetic._networks import Cell
 
-    tiny = Recipe(
+    tiny = ProgramFamily(
         variables=9, programs=14, training=10, constraints=5, strictness=0.5, scale=4, largest_cost=20
     )
     patch.setattr(

@@ -78,7 +78,7 @@ def test_undecided_has_exit_code_3(files):
         ),
         (("designed.txt", "designed.txt"), "found rules in both"),
         (("pairs.json", "wrong.txt"), "line 2: unknown value 'Persom' for block 'source'"),
-        (("pairs.json", "empty.txt"), "expected a rule a line"),
+        (("pairs.json", "empty.txt"), "expected one rule per line"),
     ],
 )
 def test_errors_are_one_line(files, names, message):

@@ -234,14 +234,13 @@ def test_labels_of_scores_that_the_constraint_does_not_know_are_one_warning(fold
     assert result.exit_code == 0, result.stderr
     first = result.stdout.splitlines()[0]
     assert first.startswith(
-        "warning: the scores are of 5 labels, 1 of which the constraint does not know (B-X);"
+        "warning: the scores have 5 labels, 1 of which the constraint does not have (B-X);"
     )
     (folder / "others.jsonl").write_text("\n".join([json.dumps({"labels": list("wxyz")}), *lines[1:]]))
     result = invoke(*given, "others.jsonl")
     assert result.exit_code == 2
     assert (
-        "expected scores of labels that the constraint knows (B-NP, B-VP, I-NP, O), found others"
-        in result.stderr
+        "expected scores of the labels of the constraint (B-NP, B-VP, I-NP, O), found others" in result.stderr
     )
 
 
@@ -261,14 +260,14 @@ def test_predicted_tuples_are_judged(folder):
 def test_warnings_come_first_in_text_and_in_json_also_on_stderr(folder):
     given = ("pairs.json", "--train", "pairs.jsonl", "--predictions", "predicted.jsonl", "-q")
     result = invoke("diagnose", *given)
-    share = re.match(r"warning: (\S+)% of predicted psi leave what training saw\n", result.stdout)
+    share = re.match(r"warning: (\S+)% of predicted psi are unlike training\n", result.stdout)
     assert share
     assert result.stderr == ""
     result = invoke("diagnose", *given, "--json")
-    assert result.stderr == f"warning: {share[1]}% of predicted psi leave what training saw\n"
+    assert result.stderr == f"warning: {share[1]}% of predicted psi are unlike training\n"
     found = json.loads(result.stdout)
     assert next(iter(found)) == "warnings"
-    assert found["warnings"] == [f"{share[1]}% of predicted psi leave what training saw"]
+    assert found["warnings"] == [f"{share[1]}% of predicted psi are unlike training"]
     assert found["coverage"]["unseen_predicted"] == pytest.approx(float(share[1]), abs=0.05)
 
 
@@ -295,6 +294,8 @@ def test_a_table_without_invalid_rows_is_answered_as_far_as_it_goes(folder):
     assert (result.exit_code, result.stderr) == (0, "")
     assert "not asked: whether such a constraint exists and was found: expected invalid rows" in result.stdout
     assert "gold that the constraint rejects: 0.0%" in result.stdout
+    result = invoke("diagnose", "psi.json", "--train", "valid.csv", "--held-out", "psi.csv", "-q")
+    assert "or make some with --negatives unseen or --negatives flip" in result.stdout
 
 
 @pytest.mark.parametrize(
@@ -336,7 +337,7 @@ def test_errors_are_one_line(files, arguments, message):
         ),
         (
             ("bigrams.json", "--train", "dev.conll"),
-            "(48 of 60), and here are 12 in all; name data that it has not",
+            "(48 of 60), but this file has 12 in all; name data that it was not",
         ),
         (
             ("bigrams.json", "--train", "pairs.jsonl", "--held-out", "other-pairs.jsonl"),
@@ -348,11 +349,11 @@ def test_errors_are_one_line(files, arguments, message):
         ),
         (
             ("pairs.json", "--train", "pairs.jsonl", "--held-out", "dev.conll"),
-            "found tuples beside label sequences",
+            "found tuples and label sequences",
         ),
         (
             ("psi.json", "--train", "psi.csv", "--held-out", "dev.conll"),
-            "a table of psi vectors beside structures",
+            "a table of psi vectors and structures",
         ),
         (
             ("psi.json", "--train", "train.conll", "--held-out", "dev.conll"),
@@ -366,11 +367,11 @@ def test_errors_are_one_line(files, arguments, message):
         (("psi.json", "--train", "psi.csv", "--columns", "word"), "expected no --columns with a table"),
         (
             ("psi.json", "--train", "psi.csv", "--scores", "scores.npz"),
-            "expected label sequences for 'scores.npz'",
+            "expected held-out label sequences with 'scores.npz'",
         ),
         (
             ("pairs.json", "--train", "pairs.jsonl", "--model", "m.npz"),
-            "found tuples; give what was predicted with",
+            "found tuples; pass the predictions with",
         ),
         (
             ("psi.json", "--train", "psi.csv", "--predictions", "psi.csv"),
@@ -382,7 +383,7 @@ def test_errors_are_one_line(files, arguments, message):
         ),
         (
             ("bigrams.json", "--train", "train.conll", "--scores", "scores.npz", "--held-out", "train.conll"),
-            "found 'train.conll', which it learned from",
+            "found 'train.conll', which is also the training data",
         ),
         (("pos.json", "--train", "train.conll", "--columns", "word=1,label=3"), "expected a column 'pos'"),
     ],
@@ -402,7 +403,7 @@ def test_data_that_do_not_fit_are_one_line(folder, arguments, message):
 def test_two_sources_of_predictions_are_one_too_many(files, two):
     result = run(files, two[0], "a", two[1], "b")
     assert result.exit_code == 2
-    assert "give one of --model, --scores and --predictions, not several" in result.stderr
+    assert "use one of --model, --scores and --predictions, not several" in result.stderr
 
 
 def test_the_help_shows_examples_that_run(folder):

@@ -17,8 +17,9 @@ from lcons_core import LearnedConstraint, RectifierNetwork
 from lcons_tasks.apps._extractor import Extractor
 from lcons_tasks.apps.references import _parser as parser
 from lcons_tasks.data._passage import RELATIONS
-from lcons_tasks.experiments.entity_relation._constraints import FEATURES, designed, rules_of
+from lcons_tasks.experiments.entity_relation._constraints import FEATURES, designed
 from lcons_tasks.experiments.entity_relation._corpus import load_corpus
+from lcons_tasks.models._relation_model import rules_of
 from lcons_tasks.models._relation_svm import train_relations
 from lcons_tasks.models._structured_svm import SvmSettings
 

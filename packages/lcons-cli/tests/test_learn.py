@@ -119,6 +119,14 @@ def test_what_is_forbidden_of_gold_is_said_loudly(folder):
     assert found["constraint"] == "c.json"
 
 
+def test_advice_names_options_and_not_arguments(folder):
+    options = ("odd.conll", "-o", "c.json", "-K", 3, "-q", "--no-held-out", "--min-support", 6)
+    line = run(*options).stderr
+    assert "fewer than 6 times, so lower --min-support; or use it as a soft constraint." in line
+    found = json.loads(run(*options, "--json").stdout)
+    assert [f"warning: {text}\n" for text in found["warnings"]] == [line]
+
+
 def test_the_sum_that_forbids_is_shown_when_asked(folder):
     assert "so it is forbidden" in run("odd.conll", "-o", "c.json", "-v").stdout
 
@@ -183,9 +191,9 @@ def test_choices_are_those_of_the_library():
     [
         (("no-such-file.conll",), "cannot read 'no-such-file.conll': No such file"),
         (("no-such-file",), "cannot read 'no-such-file': No such file"),
-        (("words.txt",), "cannot be told; state it with --format"),
+        (("words.txt",), "of an unknown format; state it with --format"),
         (("empty.conll",), "found an empty file"),
-        (("empty.jsonl",), "expected an object a line, found none"),
+        (("empty.jsonl",), "expected one object per line, found none"),
         (("empty.csv",), "expected a header and rows"),
         (("words.txt", "--format", "npz"), "expected an npz file"),
         (("train.conll", "--columns", "word,pos,label=7"), "expected at least 7 columns, found 3"),
@@ -198,7 +206,7 @@ def test_choices_are_those_of_the_library():
         (("train.conll", "--feature", "counts", "-n", "2"), "expected no 'n' with the feature 'counts'"),
         (("psi.csv", "--feature", "ngram"), "expected no 'feature' with a table"),
         (("psi.csv", "--columns", "a,b"), "expected no --columns with a table"),
-        (("one.conll",), "expected at least two labels to tell apart, found O"),
+        (("one.conll",), "expected at least two different labels, found O"),
         (("train.conll", "--dev", "psi.csv"), "of the same kind"),
         (("train.conll", "--dev", "nowhere.conll"), "cannot read 'nowhere.conll'"),
         (("train.conll", "--cv", "--folds", "90"), "cv=90 needs at least 90"),
@@ -207,7 +215,7 @@ def test_choices_are_those_of_the_library():
         (("train.conll", "--dev", "other.conll"), "found others in each ('X', 'Y', first in structure 1)"),
         (
             ("constant.conll", "--feature", "pos"),
-            "a column 'pos' with two values or more, found one only (N)",
+            "a column 'pos' with two values or more, found only one (N)",
         ),
         (("short.conll",), "expected sentences of 2 tokens or more, found none"),
         (("tabs.txt", "--format", "conll"), "use --tabs if"),
@@ -285,7 +293,7 @@ def test_labels_of_the_held_out_end_alone_are_told(folder):
         result = run("late.conll", "-o", "c.json", "-K", 3, "-q", *more)
         assert result.exit_code == 0
         assert "warning: 1 of 5 held-out structures are not judged" in result.stderr
-        assert "('X', first in structure 26); shuffle the data, or give --dev." in result.stderr
+        assert "('X', first in structure 26); shuffle the data, or pass --dev FILE." in result.stderr
 
 
 def test_there_is_a_sign_of_life_from_reading_to_the_end(folder, monkeypatch):
@@ -324,11 +332,9 @@ def test_counts_in_json_are_whole_numbers(folder):
 
 def test_the_help_says_what_support_is_and_which_words_are_other():
     text = " ".join(CliRunner().invoke(main, ["learn", "--help"]).stdout.split())
-    assert (
-        "its support: how many parts (n-grams, tuples, rows) of the training data its premise covers" in text
-    )
-    assert f"words (those seen fewer than {OFTEN} times are all one, called (other))" in text
-    assert f"the smallest of {', '.join(map(str, DOUBLINGS))} that tells all of them right" in text
+    assert "its support: the number of parts (n-grams, tuples, rows) of the training data" in text
+    assert f"words (words seen fewer than {OFTEN} times count as one word, (other))" in text
+    assert f"the smallest of {', '.join(map(str, DOUBLINGS))} that classifies all vectors correctly" in text
 
 
 def test_the_same_seed_writes_the_same_file(folder):

@@ -105,7 +105,7 @@ def test_lifted_form_is_linear_in_K():
 
 def test_a_cut_is_made_for_one_point():
     network = RectifierNetwork([[1.0, 2.0]], [0.0])
-    with pytest.raises(InvalidInput, match="once a point"):
+    with pytest.raises(InvalidInput, match="once per point"):
         most_violated(network, np.zeros((2, 2)))
     with pytest.raises(InvalidInput, match="2 columns"):
         most_violated(network, np.zeros(3))

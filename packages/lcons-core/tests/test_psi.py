@@ -145,10 +145,10 @@ def test_what_is_no_psi_is_refused(bad):
         (lambda: SparsePsi([], [], [], 3), "start at 0"),
         (lambda: SparsePsi(0, [], [], 3), "list of integers"),
         (lambda: SparsePsi([0, 1], [0], [float("nan")], 3), "finite"),
-        (lambda: SparsePsi.stack([]), "one width"),
+        (lambda: SparsePsi.stack([]), "the same d"),
         (
             lambda: SparsePsi.stack([SparsePsi.from_indices([], 2), SparsePsi.from_indices([], 3)]),
-            r"one width, found \[2, 3\]",
+            r"the same d, found \[2, 3\]",
         ),
     ],
 )

@@ -136,7 +136,7 @@ def test_a_wrong_bias_in_the_lifted_form_is_found(monkeypatch):
     right = theorem1.lift(NETWORK)
     wrong = LiftedInequalities(right.A_psi, right.A_s, right.rhs + np.array([0.0, 0.0, -1.0]))
     monkeypatch.setattr(theorem1, "lift", lambda _network: wrong)
-    with pytest.raises(AssertionError, match=r"lift\(network\) says True.*psi = \[1.0, 1.0\].*W ="):
+    with pytest.raises(AssertionError, match=r"lift\(network\) is True.*psi = \[1.0, 1.0\].*W ="):
         check_theorem1(NETWORK)
 
 
@@ -149,7 +149,7 @@ def test_a_cut_that_is_not_the_least_row_is_found(monkeypatch):
 
 def test_a_network_that_rounds_its_verdict_is_found(monkeypatch):
     monkeypatch.setattr(RectifierNetwork, "accepts", lambda self, psi: self.margin(psi) > 0)
-    with pytest.raises(AssertionError, match=r"network.accepts says False"):
+    with pytest.raises(AssertionError, match=r"network.accepts is False"):
         check_theorem1(RectifierNetwork([[1.0]], [0.0]))
 
 

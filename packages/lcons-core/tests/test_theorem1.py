@@ -192,7 +192,7 @@ def test_rows_of_a_large_network_are_estimated_and_refused():
 
 
 def test_rows_refuse_what_does_not_fit():
-    with pytest.raises(InvalidInput, match="one bias a row"):
+    with pytest.raises(InvalidInput, match="one bias per row"):
         LinearInequalities([[1.0]], [1.0, 2.0])
     with pytest.raises(InvalidInput, match="finite"):
         LinearInequalities([[math.nan]], [1.0])

@@ -26,7 +26,7 @@ CONTEXTS = ("x", "y")
 sixteenths = st.integers(-16, 16).map(lambda number: number / 16)
 
 
-# Shapes are drawn by hypothesis and shrink; numbers come from a drawn seed, which is quick and varied.
+# Hypothesis draws and shrinks the shapes; the numbers come from a drawn seed, which is faster.
 generators = st.integers(0, 2**32 - 1).map(np.random.default_rng)
 
 
@@ -46,13 +46,13 @@ def chains(draw, max_T=5, max_L=4, min_T=0, forbids=True):
 
 
 def columns(T):
-    """x with contexts that the features know, and one that they do not."""
+    """x with contexts of the features, and one that is unknown to them."""
     return st.lists(st.sampled_from("xyz"), min_size=T, max_size=T).map(lambda column: {"pos": column})
 
 
 @st.composite
 def sequence_features(draw, labels, max_n=4):
-    """n-grams with and without contexts and padding, over the labels in any order, perhaps with one more."""
+    """n-grams with and without contexts and padding; labels in any order, sometimes with one more label."""
     known = tuple(draw(st.permutations([*labels, *(["e"] if draw(st.booleans()) else [])])))
     n, pad = draw(st.integers(1, max_n)), draw(st.booleans())
     n = max(n, 2) if pad else n
@@ -94,7 +94,7 @@ def local_uses(draw, labels, min_size=1, max_size=3, max_n=4, kinds=("hard", "so
 
 @st.composite
 def global_uses(draw, labels, kinds=("hard", "soft")):
-    """One constraint on what occurs, or on how often."""
+    """One constraint on the labels that occur, or on their counts."""
     feature = draw(st.sampled_from([Existence(labels, 1), Existence(labels, 2), Counts(labels, high=8)]))
     constraint = draw(learned(feature))
     if draw(st.sampled_from(kinds)) == "hard":
@@ -114,17 +114,17 @@ hard_problems = problems(kinds=("hard",))
 
 
 def is_soft(uses):
-    """Whether scores hold penalties, and so are rounded."""
+    """Whether scores include penalties, and are therefore rounded."""
     return any(isinstance(use, Soft) and use.weight for use in uses)
 
 
 def agree(a, b, uses):
-    """Equal scores: exactly, or up to rounding where penalties are in them."""
+    """Whether scores are equal: exactly, or up to rounding if they include penalties."""
     return a == b or (is_soft(uses) and abs(a - b) <= TOLERANCE)
 
 
 def window_psi(feature, y, x, t, T):
-    """psi of the window that position t completes (T for STOP), by names; None where there is none."""
+    """psi of the window that position t completes (T for STOP), by names; None if there is none."""
     if not T or (not feature.pad and (t < feature.n - 1 or t == T)):
         return None
     choice = {}
@@ -138,7 +138,7 @@ def window_psi(feature, y, x, t, T):
 
 
 class Windows:
-    """What each constraint says of each window, asked of its network one psi at a time and remembered."""
+    """The verdict of each constraint on each window, by its network, one psi at a time, cached."""
 
     def __init__(self, uses, x, T):
         self.x, self.T, self.known = x, T, {}
@@ -162,7 +162,7 @@ class Windows:
 
 
 def _verdict(use, psi):
-    """(accepted, log sigmoid(margin)); no psi is accepted and costs nothing."""
+    """(accepted, log sigmoid(margin)); without a psi: accepted, at no cost."""
     if psi is None:
         return True, 0.0
     return use.constraint.accepts(psi), -float(np.logaddexp(0.0, -use.constraint.margin(psi)))
@@ -170,7 +170,7 @@ def _verdict(use, psi):
 
 @dataclass(frozen=True)
 class Enumerated:
-    """A labelling with its exact score, its penalties, and what it breaks."""
+    """A labelling with its exact score, its penalties, and its violations."""
 
     y: tuple
     base: Fraction | float
@@ -183,7 +183,7 @@ class Enumerated:
 
 
 def exact_score(scores, ids):
-    """The score as a rational; -inf where an entry is."""
+    """The score as a rational; -inf if an entry is."""
     if not len(ids):
         return Fraction(0)
     entries = [
@@ -227,7 +227,7 @@ def best_of(found):
 
 @dataclass(frozen=True)
 class ReferenceBeam:
-    """The last beam, best first; `close`: whether rounding might order some candidates otherwise."""
+    """The last beam, best first; `close`: whether rounding might change the order of candidates."""
 
     beam: tuple
     fallbacks: int
@@ -235,8 +235,8 @@ class ReferenceBeam:
 
 
 def reference_beam(scores, uses, x, width, rerank=False):
-    """The beam of Sec. 5 and 6, candidate by candidate: filter before truncation, no filling up, else
-    unfiltered."""
+    """The beam of Sec. 5 and 6, candidate by candidate: filter before truncation and do not fill up; if no
+    candidate passes, use the unfiltered ones."""
     T, windows = len(scores), Windows(uses, x, len(scores))
     index = {label: c for c, label in enumerate(scores.labels)}
     beam, fallbacks, close = [((), 0.0)], 0, False
@@ -258,7 +258,7 @@ def reference_beam(scores, uses, x, width, rerank=False):
         others = [c for c in candidates if c not in satisfying]
         fallbacks += not satisfying
         if t == T and rerank:
-            # STOP adds its score, but what broke at the last token stays behind.
+            # STOP adds its score, but candidates that violate at the last token stay behind the others.
             satisfying = [c for c in satisfying if not windows.broken(c[0], T - 1)]
             others = [c for c in candidates if c not in satisfying]
         if not satisfying:

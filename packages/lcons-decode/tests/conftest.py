@@ -1,4 +1,4 @@
-"""Lets the tests of this folder import `chain_strategies`, which importlib mode would not find."""
+"""Allows the tests of this folder to import `chain_strategies`, which importlib mode does not find."""
 
 import sys
 from pathlib import Path

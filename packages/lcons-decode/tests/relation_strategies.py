@@ -1,7 +1,7 @@
 """Small graphs of candidates and constraints on them, an enumeration of all labellings that shares no code
 with the decoder, and the paper's rules, designed and printed.
 
-Scores and weights are sixteenths and counted as integers, so nothing is rounded.
+Scores and weights are multiples of 1/16, added as integers, so nothing is rounded.
 """
 
 import math
@@ -23,7 +23,7 @@ from lcons_decode import Hard, RelationScores, rows_constraint
 from lcons_decode._constraints import MEMBERS
 
 ENTITIES, RELATIONS = ("A", "B", "C"), ("N", "K", "L")
-# (n, E, R): few labellings, or an edge; the first is what hypothesis shrinks to.
+# (n, E, R): few labellings, or an edge case; hypothesis shrinks to the first.
 SHAPES = (
     (2, 2, 2),
     (3, 2, 2),
@@ -42,7 +42,7 @@ SHAPES = (
 
 @st.composite
 def graphs(draw, shapes=SHAPES, widths=(1, 0, 2, 40)):
-    """Scores of one graph; mostly few different ones, so that equal labellings are common."""
+    """Scores of one graph; usually with few distinct values, so that ties are common."""
     n, E, R = draw(st.sampled_from(shapes))
     rng, width = draw(generators), draw(st.sampled_from(widths))
     scale = draw(st.sampled_from([1, 16]))
@@ -57,7 +57,7 @@ def named(entities, relations, entity_labels, relation_labels):
 
 @st.composite
 def features(draw, scores):
-    """Tuples of some members in any order, their labels in any order, sometimes with one more."""
+    """Tuples of some members in any order, their labels in any order, sometimes with one more label."""
     members = draw(st.sampled_from([m for k in (2, 3, 1, 4) for m in permutations(MEMBERS, k)]))
     more = ["X"] * draw(st.integers(0, 1))
     values = [draw(st.permutations([*labels_of(scores, member), *more])) for member in members]
@@ -80,7 +80,7 @@ def constraints(draw, scores, strict=(1.0, 0.0, 2.0, -1.0)):
 
 @st.composite
 def problems(draw, shapes=SHAPES, min_size=0, max_size=3, **options):
-    """(scores, constraints), some of these with a name."""
+    """(scores, constraints); some constraints have a name."""
     scores, uses = draw(graphs(shapes)), []
     for i in range(draw(st.integers(min_size, max_size))):
         constraint = draw(constraints(scores, **options))
@@ -114,25 +114,25 @@ class Labellings:
     unit: float
 
     def best(self):
-        """(entities, relations, score, breaches) of the first of the best that have the fewest breaches."""
+        """(entities, relations, score, breaches) of the first best labelling with the fewest breaches."""
         fewest = np.flatnonzero(self.broken == self.broken.min())
         first = fewest[np.argmax(self.values[fewest])]
         return *self.names(first), self.values[first] * self.unit, int(self.broken[first])
 
     def ties(self):
-        """How many are as good as the best."""
+        """The number of labellings that are as good as the best."""
         fewest = self.values[self.broken == self.broken.min()]
         return int((fewest == fewest.max()).sum())
 
     def names(self, index):
-        """A labelling as a decoding has it."""
+        """A labelling in the form of a decoding."""
         E, R = self.scores.entity_labels, self.scores.relation_labels
         chosen = {pair: column[index] for pair, column in self.relations.items()}
         relations = {pair: R[r] for pair, r in chosen.items() if r}
         return tuple(E[e] for e in self.entities[:, index]), relations
 
     def index(self, decoding):
-        """Which labelling a decoding is."""
+        """The index of the labelling of a decoding."""
         E, R = self.scores.entity_labels, self.scores.relation_labels
         same = np.ones(len(self.values), dtype=bool)
         for i, column in enumerate(self.entities):
@@ -182,7 +182,7 @@ def enumerated(scores, uses=(), hinges=(), unit=1 / 16):
 
 
 def margin_table(constraint, scores):
-    """The members, and the rational margin of each tuple of labels, asked one at a time."""
+    """The members, and the rational margin of each tuple of labels, computed one at a time."""
     names = constraint.feature.names
     values = [labels_of(scores, name) for name in names]
     margins = [
@@ -195,7 +195,7 @@ def margin_table(constraint, scores):
 
 
 def whole(values):
-    """Integers; a sum of them is exact."""
+    """The values as integers, whose sums are exact."""
     assert (values == np.rint(values)).all()
     return np.rint(values).astype(np.int64)
 
@@ -237,7 +237,7 @@ DESIGNED = {
     "LocatedAt": ("Location", "Location"),
     "OrgBasedIn": ("Organization", "Location"),
 }
-# The printed rows, the bias last; the units of the network are the first two, in the last table the only one.
+# The printed rows, bias last; the first two are the units of the network, in the last table the only row.
 PRINTED = {
     ("source", "relation"): (
         (-1.98, 3.53, -1.90, 0.11, 2.66, -2.84, -2.84, -2.84, 2.58, 0.43, 0.32),
@@ -261,7 +261,7 @@ def paper_feature(members):
 
 
 def designed():
-    """The designed rules, one unit a forbidden box."""
+    """The designed rules, one unit per forbidden box."""
     found = []
     for members in PRINTED:
         feature = paper_feature(members)

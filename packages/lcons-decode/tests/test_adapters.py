@@ -1,4 +1,4 @@
-"""Scores read from other libraries' models decode as those libraries do."""
+"""Scores read from models of other libraries are decoded as these libraries decode them."""
 
 from itertools import product
 
@@ -30,7 +30,7 @@ def test_pytorch_crf_decodes_alike(seed):
 
 
 def test_what_is_no_pytorch_crf_is_refused():
-    with pytest.raises(InvalidInput, match=r"a torchcrf\.CRF is needed, found dict without 'transitions'"):
+    with pytest.raises(InvalidInput, match=r"expected a torchcrf\.CRF, found dict without 'transitions'"):
         from_pytorch_crf({}, [[0.0]], "a")
 
 
@@ -64,7 +64,7 @@ SENTENCES = [
 
 
 def assert_scores_alike(tagger, sentence):
-    """CRFsuite writes its weights with six digits: scores agree as far as that goes."""
+    """CRFsuite writes its weights with six digits, so scores agree to about that precision."""
     scores = CrfsuiteScores(tagger).scores(sentence)
     tagger.set(sentence)
     labellings = list(product(scores.labels, repeat=len(sentence)))

@@ -1,4 +1,4 @@
-"""Constraints: lists and rows mean what they list, weights are taken exactly, mistakes explained."""
+"""Constraints: lists and rows have their exact meaning, weights are exact, mistakes raise clear errors."""
 
 from itertools import product
 
@@ -138,7 +138,7 @@ def test_lists_of_mixed_length_none_or_unannounced_padding_are_refused():
             make("ab", ["a", "ab"])
         with pytest.raises(InvalidInput, match="must have one length, found no n-gram"):
             make("ab", [])
-        with pytest.raises(InvalidInput, match="only there with padding; pass pad=True"):
+        with pytest.raises(InvalidInput, match="exist only with padding; pass pad=True"):
             make("ab", [(START, "a")])
 
 
@@ -161,7 +161,7 @@ def test_what_is_no_constraint_on_chains_is_refused():
         ConstraintSet.of(["ab"])
     pairs = Tuples(("one", "two"), (("a",), ("b",)))
     on_pairs = LearnedConstraint(RectifierNetwork(np.zeros((1, 2)), [0.0]), pairs.space, pairs)
-    with pytest.raises(InvalidInput, match="is on tuples features, which no chain has"):
+    with pytest.raises(InvalidInput, match="has tuples features, which do not exist in a chain"):
         ConstraintSet.of([on_pairs])
 
 

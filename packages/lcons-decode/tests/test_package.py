@@ -1,4 +1,4 @@
-"""lcons-decode can be imported, cheaply, states the version that is installed, and has the names it lists."""
+"""lcons-decode imports fast, states the installed version, and has the names that it lists."""
 
 import importlib
 import subprocess

@@ -1,4 +1,4 @@
-"""decode_relations answers as an enumeration of all labellings does, to the last tie; the integer programs
+"""decode_relations returns the same as an enumeration of all labellings, ties included; the integer programs
 reach the same objective."""
 
 import math
@@ -55,19 +55,19 @@ def either(request, monkeypatch):
 
 
 def answer(decoding):
-    """What does not depend on how it was found."""
+    """The part of a decoding that does not depend on how it was found."""
     return replace(decoding, stats={})
 
 
 def first_best(found):
-    """The answer that the enumeration calls for."""
+    """The answer by enumeration."""
     entities, relations, score, broken = found.best()
     status = Status.RELAXED if broken else Status.OPTIMAL
     return RelationDecoding(entities, relations, score, status, broken, {})
 
 
 def by_ilp_of_pairs(scores, rules):
-    """The answer past the node limit."""
+    """The answer above the node limit."""
     found = relation_ids(scores.entities, scores.relations, rules, max_nodes=1)
     names = {
         pair: scores.relation_labels[r]
@@ -198,7 +198,7 @@ def test_the_rules_of_the_paper_allow_what_they_say():
         for rules in (designed(), printed_networks(), printed_rows())
     ]
     assert all((rules.broken == sets[0].broken).all() for rules in sets)
-    # NoRel both ways for any labels; each of five relations either way, for the two labels that it needs.
+    # NoRel both ways for any labels; each of five relations in either direction, for its two labels.
     assert sets[0].allowed.sum() == 4 * 4 + 5 * 2
 
 
@@ -389,7 +389,7 @@ def test_a_decoding_says_when_the_integer_program_answered(monkeypatch):
     assert found.stats == {"nodes": -1, "ilp": True}
 
 
-# Edges and refusals.
+# Edge cases and errors.
 
 
 def test_no_candidates_and_one():
@@ -400,7 +400,7 @@ def test_no_candidates_and_one():
             found = decode(empty, [kill_needs_persons, nothing])
             assert answer(found) == RelationDecoding((), {}, 0.0, Status.OPTIMAL, 0, {})
         for relations in ([], [[[9.0, 9.0]]], np.full((1, 1, 2), np.nan)):
-            # A constraint is on pairs: there is none that a single candidate could break.
+            # Constraints are on pairs, so a single candidate cannot break one.
             found = decode(named([[1.0, 3.0]], relations, E, R), [kill_needs_persons, nothing])
             assert answer(found) == RelationDecoding(("Place",), {}, 3.0, Status.OPTIMAL, 0, {})
 
@@ -410,10 +410,10 @@ def test_ties_go_to_the_first_label_entities_before_relations():
     assert decode_relations(graph(3)).relations == {}
     differ = on(("source", "target"), [[2, 0, 2, 0], [0, 2, 0, 2]], [-2.0, -2.0])
     assert decode_relations(graph(2), [differ]).entities == ("Person", "Place")
-    # One of two relations must be Kill: (0, 1) has its first label as long as (1, 0) need not.
+    # One of the two relations must be Kill: (1, 0) is, so that (0, 1) keeps its first label.
     some_kill = on(("relation", "reverse"), [[2, 0, 2, 0]], [-2.0])
     assert decode_relations(graph(2), [some_kill]).relations == {(1, 0): "Kill"}
-    # Entities come first, even where that gives relations other than the first.
+    # Entities are ordered first, even if relations then are not the first ones.
     placid = on(("source", "relation"), [[2, 0, 2, 0]], [-2.0])
     found = decode_relations(graph(2), [placid])
     assert found.entities == ("Person", "Person")
@@ -533,7 +533,7 @@ def test_the_largest_sum_is_what_the_refusal_says():
     rule = on(("source", "relation"), [[0, 2, 0, 2]], [-2.0])
     for n in (1, 2, 5):
         scores = named(np.full((n, 2), 1e15), np.zeros((n, n, 2)), E, R)
-        with pytest.raises(InvalidInput, match="scale them down to at most") as refusal:
+        with pytest.raises(InvalidInput, match="add up to at most") as refusal:
             decode_relations(scores, [rule])
         most = float(str(refusal.value).rsplit(" ", 1)[1].rstrip(".").replace(",", ""))
         entities = np.zeros((n, 2))

@@ -1,4 +1,4 @@
-"""Chain scores: what they add up to, what they refuse, and what degenerate sequences mean."""
+"""Chain scores: their sums, the errors that they raise, and degenerate sequences."""
 
 import numpy as np
 import pytest
@@ -71,7 +71,7 @@ def test_nan_and_plus_infinity_are_refused_wherever_they_stand(name, bad):
         "stop": np.zeros(2),
     }
     arrays[name].flat[1] = bad
-    with pytest.raises(InvalidInput, match=rf"{name} must not hold NaN or \+inf \(-inf forbids\)"):
+    with pytest.raises(InvalidInput, match=rf"{name} must not contain NaN or \+inf \(-inf forbids\)"):
         ChainScores(**arrays)
 
 
@@ -84,7 +84,7 @@ def test_minus_infinity_forbids():
     ("arguments", "message"),
     [
         (([1.0, 2.0],), r"emission must have 2 dimension\(s\), found shape \(2,\)"),
-        (([],), r"emission of no tokens must still be \(0, L\)"),
+        (([],), r"emission without tokens must still have shape \(0, L\)"),
         ((np.zeros((2, 0)),), "at least one label, found L = 0"),
         (("words",), "emission must be an array of numbers, found str"),
         (
@@ -102,15 +102,15 @@ def test_arrays_of_another_shape_are_refused(arguments, message):
 
 @pytest.mark.parametrize("labels", ["a", "abc", "aa"])
 def test_labels_must_be_distinct_and_one_a_column(labels):
-    with pytest.raises(InvalidInput, match="labels must be 2 distinct names, one a column of emission"):
+    with pytest.raises(InvalidInput, match="labels must be 2 distinct names, one per column of emission"):
         ChainScores(np.zeros((1, 2)), labels=labels)
 
 
 def test_an_unknown_label_and_a_wrong_length_are_refused():
     scores = ChainScores(np.zeros((1, 2)), labels="ab")
-    with pytest.raises(InvalidInput, match="unknown label 'q'; the scores know a, b"):
+    with pytest.raises(InvalidInput, match="unknown label 'q'; the scores have a, b"):
         scores.score("q")
-    with pytest.raises(InvalidInput, match="a labelling of 1 tokens is needed, found 2 labels"):
+    with pytest.raises(InvalidInput, match="expected one label for each of 1 tokens, found 2 labels"):
         scores.score("ab")
 
 
@@ -145,5 +145,5 @@ def test_a_batch_of_none_or_of_different_models_is_refused():
 @pytest.mark.parametrize("count", [0, -1, 1.5, "3"])
 def test_nbest_of_none_is_refused(count):
     scores = ChainScores(np.zeros((1, 4)), labels=LABELS)
-    with pytest.raises(InvalidInput, match="expected how many labellings to give"):
+    with pytest.raises(InvalidInput, match="expected a number of labellings"):
         nbest(scores, count, [forbidden_ngrams(LABELS, ["ab"])])

@@ -1,4 +1,4 @@
-"""Logits of token-classification models become scores of words, as by hand."""
+"""Logits of token-classification models become the scores of words, as computed by hand."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The torch chain of lcons-core and the decoders speak of one distribution and one penalty."""
+"""The torch chain of lcons-core and the decoders have the same distribution and the same penalty."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lcons_cli.console import Say, say_nothing, say_on_stderr
-from lcons_cli.options import FILE, shared
+from lcons_cli.options import FILE, common_options
 from lcons_cli.progress import about, waiting
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ _SPEED = 2e8
     metavar="N",
     help="How many points to show that only A allows, and how many that only B allows.",
 )
-@shared("Print how the answer was found.")
+@common_options("Print how the answer was found.")
 def compare(
     a: str,
     b: str,

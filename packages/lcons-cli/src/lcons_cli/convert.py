@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import click
 
 from lcons_cli.console import Say, say_nothing, say_on_stderr
-from lcons_cli.options import FILE, shared
+from lcons_cli.options import FILE, common_options
 from lcons_cli.output import check_target, sizes, write_lines
-from lcons_cli.progress import Progress, about, waiting
+from lcons_cli.progress import about, waiting
 
 if TYPE_CHECKING:
-    from lcons_core import Form, LearnedConstraint
+    from lcons_core import Form, LearnedConstraint, OnProgress
     from lcons_decode.ilp import Scores
 
 ENDINGS = {".txt": "text", ".json": "json", ".csv": "csv", ".lp": "lp", ".mps": "mps"}
@@ -67,7 +67,7 @@ _USUAL_SPEED = 1e6
     metavar="N",
     help="Stop if there are more MiB of coefficients than this. Default: 16 for LP and MPS, else 64.",
 )
-@shared("Print the size of the constraint in every form, and its origin.", json=None, seed="unused")
+@common_options("Print the size of the constraint in every form, and its origin.", json=None, seed="unused")
 def convert(
     constraint: str,
     form: str | None,
@@ -120,7 +120,7 @@ def convert(
 
 
 def _table(
-    constraint: LearnedConstraint, form: Form, target: str, decimals: int, progress: Progress
+    constraint: LearnedConstraint, form: Form, target: str, decimals: int, progress: OnProgress
 ) -> tuple[Iterable[str], str]:
     """The lines of text, JSON or CSV, and a summary of them."""
     from lcons_core import named_rows
@@ -139,7 +139,7 @@ def _table(
 
 
 def _model(
-    constraint: LearnedConstraint, form: Form, target: str, scores: Scores | None, progress: Progress
+    constraint: LearnedConstraint, form: Form, target: str, scores: Scores | None, progress: OnProgress
 ) -> tuple[Iterable[str], str]:
     """The lines of an LP or MPS model, and a summary of them."""
     from lcons_decode.ilp import constraint_program, program_lines

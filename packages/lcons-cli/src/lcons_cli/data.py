@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lcons_cli.options import shared
+from lcons_cli.options import common_options
 
 if TYPE_CHECKING:
     from lcons_tasks.data import Corpus, FileProgress, Kept
@@ -23,7 +23,7 @@ commands = click.Group()
 
 
 @commands.command("list")
-@shared("Print the address and the size of each file as well.", seed="unused")
+@common_options("Print the address and the size of each file as well.", seed="unused")
 def list_corpora(as_json: bool, quiet: bool, verbose: bool) -> None:
     """Show each known corpus and where it was found.
 
@@ -47,7 +47,7 @@ def list_corpora(as_json: bool, quiet: bool, verbose: bool) -> None:
 @commands.command(short_help="Download a corpus into the cache.")
 @click.argument("name")
 @click.option("--again", is_flag=True, help="Also download files that are already in the cache.")
-@shared("Print the size of each file as well.", seed="unused")
+@common_options("Print the size of each file as well.", seed="unused")
 def fetch(name: str, again: bool, as_json: bool, quiet: bool, verbose: bool) -> None:
     """Download the corpus NAME from its public address into the cache.
 
@@ -68,7 +68,7 @@ def fetch(name: str, again: bool, as_json: bool, quiet: bool, verbose: bool) -> 
 @commands.command(short_help="Import the files of a corpus into the cache.")
 @click.argument("name")
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path())
-@shared("Print the size of each file as well.", seed="unused")
+@common_options("Print the size of each file as well.", seed="unused")
 def add(name: str, paths: tuple[str, ...], as_json: bool, quiet: bool, verbose: bool) -> None:
     """Import the files PATH... of corpus NAME into the cache, after reading them.
 
@@ -83,7 +83,7 @@ def add(name: str, paths: tuple[str, ...], as_json: bool, quiet: bool, verbose: 
 
 @commands.command()
 @click.argument("name")
-@shared("Print the address and the size of each file as well.", seed="unused")
+@common_options("Print the address and the size of each file as well.", seed="unused")
 def path(name: str, as_json: bool, quiet: bool, verbose: bool) -> None:
     """Print the path of each file of corpus NAME, one path per line.
 

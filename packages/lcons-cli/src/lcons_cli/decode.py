@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from lcons_cli.console import STDIN, Say, json_line, say_nothing, say_on_stderr, standard_input, write_all
-from lcons_cli.options import FILE, shared
+from lcons_cli.options import FILE, common_options
 from lcons_cli.progress import about, signs_of_life
 from lcons_cli.streams import waits_of
 
@@ -83,7 +83,9 @@ GOLD = "gold"
 @click.option(
     "--tabs", is_flag=True, help="CoNLL columns whose cells are separated by one tab and may hold blanks."
 )
-@shared("Print how often each constraint is broken, without and with constraints.", json=None, seed="unused")
+@common_options(
+    "Print how often each constraint is broken, without and with constraints.", json=None, seed="unused"
+)
 def decode(
     file: str,
     files: tuple[str, ...],

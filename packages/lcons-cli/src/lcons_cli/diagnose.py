@@ -1,6 +1,6 @@
-"""`lcons diagnose`: why a constraint helps a model, or does not.
+"""`lcons diagnose`: why a constraint helps a model, or why not.
 
-Only click is imported here; what the command needs is imported when it runs.
+Only click is imported here; other modules are imported when the command runs.
 """
 
 from __future__ import annotations
@@ -15,51 +15,51 @@ import click
 
 from lcons_cli.console import Say, say_nothing, say_on_stderr
 from lcons_cli.labelled_file import labelled_options, read_labelled
-from lcons_cli.options import FILE, shared
-from lcons_cli.progress import Progress, waiting, working
+from lcons_cli.options import FILE, common_options, in_options
+from lcons_cli.progress import waiting, working
 
 if TYPE_CHECKING:
-    from lcons_core import LearnedConstraint
+    from lcons_core import LearnedConstraint, OnProgress
     from lcons_tasks.diagnosis import Predictions
     from lcons_tasks.own_data import Data
 
 
-@click.command(short_help="Tell why a constraint helps a model, or does not.")
+@click.command(short_help="Find out why a constraint helps a model, or why not.")
 @click.argument("constraint", type=FILE, metavar="CONSTRAINT.json")
 @click.option(
     "--train",
     required=True,
     type=FILE,
     metavar="FILE",
-    help="The data that the constraint learned from.",
+    help="The data that the constraint was learned from.",
 )
 @click.option(
     "--held-out",
     type=FILE,
     metavar="FILE",
-    help="Data that neither it nor the model has seen. Default: what `lcons learn` held out of the training"
-    " data, the last 20 %, where the constraint records that.",
+    help="Data that neither the constraint nor the model was trained on. Default: the last 20 % of the"
+    " training data, which `lcons learn` held out, if the constraint records this.",
 )
 @click.option(
     "--model",
     type=FILE,
     metavar="MODEL.npz",
-    help="The base model, a tagger, whose predictions are judged.",
+    help="The base model (a tagger); its predictions are judged.",
 )
 @click.option(
     "--scores",
     type=FILE,
     metavar="FILE",
-    help="In place of a model: its scores of the held-out sentences (npz or JSON lines, as for `lcons"
-    " decode`). What they say without constraints is judged.",
+    help="Instead of a model: its scores of the held-out sentences (npz or JSON lines, as for `lcons"
+    " decode`). Their best labels without constraints are judged.",
 )
 @click.option(
     "--predictions",
     type=FILE,
     metavar="FILE",
-    help="In place of a model: its predictions for the held-out data. Labels: the same sentences in CoNLL"
-    " columns, or JSON lines with `labels`. Tuples: JSON lines. psi vectors: a table with a row for each"
-    " valid held-out row, whose own `valid` is not read.",
+    help="Instead of a model: its predictions for the held-out data. Labels: the same sentences in CoNLL"
+    " columns, or JSON lines with `labels`. Tuples: JSON lines. psi vectors: a table with one row for each"
+    " valid held-out row; its column `valid` is ignored.",
 )
 @click.option(
     "--predicted-column",
@@ -72,10 +72,10 @@ if TYPE_CHECKING:
 @click.option(
     "--negatives",
     metavar="NAME",
-    help="Where the constraint's negatives came from (relabel, flip, unseen, ...). Default: as it was"
-    " recorded, else the paper's for its feature; of tables the invalid rows.",
+    help="The source of the constraint's negatives (relabel, flip, unseen, ...). Default: the recorded"
+    " source, or else the paper's for its feature; for tables, the invalid rows.",
 )
-@shared("Show each reference, with intervals, and who judges what.")
+@common_options("Show each reference, with intervals, and each judge.")
 def diagnose(
     constraint: str,
     train: str,
@@ -93,32 +93,32 @@ def diagnose(
     quiet: bool,
     verbose: bool,
 ) -> None:
-    """Tell why the constraint in CONSTRAINT.json helps a model, or does not.
+    """Find out why the constraint in CONSTRAINT.json helps a model, or why not.
 
-    Is there such a constraint in the data, did the learner find it, and does the base model obey it already?
-    Measured on held-out data, which are label sequences, tuples or psi vectors as for `lcons learn`; without
-    a model, scores or predictions, the last question stays open. A warning comes first where psi leaves what
-    training saw.
+    Is there such a constraint in the data, did the learner find it, and does the base model already obey it?
+    The answers are measured on held-out data: label sequences, tuples or psi vectors, as for `lcons learn`.
+    Without a model, scores or predictions, the last question stays open. Warnings come first, for example if
+    psi is unlike training.
 
     \b
     Example:
       lcons diagnose pos-3.json --train train.txt --held-out dev.txt --model model.npz
 
     \b
-    With scores of one's own, with tuples, and with psi vectors:
+    With your own scores, with tuples, and with psi vectors:
       lcons diagnose bigrams.json --train train.conll --held-out dev.conll --scores scores.npz
       lcons diagnose pairs.json --train pairs.jsonl --predictions predicted.jsonl
       lcons diagnose psi.json --train psi.csv
     """
     if sum(given is not None for given in (model, scores, predictions)) > 1:
-        raise click.UsageError("give one of --model, --scores and --predictions, not several.")
+        raise click.UsageError("use one of --model, --scores and --predictions, not several.")
     from lcons_core import InvalidInput, load
     from lcons_tasks import diagnosis
 
     if held_out is not None and Path(held_out).resolve() == Path(train).resolve():
         raise InvalidInput(
-            f"expected held-out data that the constraint has not seen, found {held_out!r}, which it learned"
-            " from; name another file."
+            f"expected held-out data that the constraint was not learned from, found {held_out!r}, which is"
+            " also the training data; name another file."
         )
     say: Say = say_nothing if quiet else say_on_stderr
     learned = load(constraint)
@@ -129,7 +129,8 @@ def diagnose(
             held = read_labelled(held_out, form, columns, tabs, say)
     if held is None:
         raise InvalidInput(
-            f"expected --held-out FILE, found none, and {division.why}; name data that it has not seen."
+            f"expected --held-out FILE, found none, and {division.why}; name data that it was not learned"
+            " from."
         )
     if division.held_out is not None:
         say(f"{division.why}, as it records" + ("; the others are held out" if held_out is None else ""))
@@ -137,18 +138,20 @@ def diagnose(
         learned, held, (model, scores, predictions), predicted_column, columns, tabs, say
     )
     with ExitStack() as stack:
-        shown: list[Progress] = []
+        shown: list[OnProgress] = []
 
         def progress(done: int, total: int) -> None:
-            # The clock starts here, as what is imported before is not the pace of the work.
+            # The clock starts here, because the imports before are not part of the work.
             if not shown:
-                what = "measuring references, on the data as they are and shuffled"
+                what = "measuring references, on original and shuffled data"
                 shown.append(stack.enter_context(waiting(what, say)))
             shown[0](done, total)
 
         found = diagnosis.diagnose(learned, division.train, held, answers, seed, negatives, progress)
+    ctx = click.get_current_context()
     warnings = tuple(" ".join(text.split()) for text in (*doubts, *found.warnings))
-    found = replace(found, warnings=warnings)
+    not_asked = tuple(in_options(text, ctx.command, ctx) for text in found.not_asked)
+    found = replace(found, warnings=warnings, not_asked=not_asked)
     warned = [f"warning: {text}" for text in warnings]
     if as_json:
         for text in warned:
@@ -168,7 +171,7 @@ def _answers(
     tabs: bool,
     say: Say,
 ) -> tuple[Predictions | None, tuple[str, ...]]:
-    """(what the model, the scores or the predictions in one of the files say, what is doubtful about it)."""
+    """(answers, warnings): the answers of the model, the scores or the predictions in one of the files."""
     from lcons_core import InvalidInput
     from lcons_tasks.diagnosis import predict, read_predictions, read_scores
     from lcons_tasks.models import load_tagger
@@ -183,7 +186,7 @@ def _answers(
     if not isinstance(held_out, Structures) or held_out.tuples:
         kind = "tuples" if isinstance(held_out, Structures) else "psi vectors"
         raise InvalidInput(
-            f"expected label sequences for {file!r} to be about, found {kind}; give what was predicted with"
+            f"expected held-out label sequences with {file!r}, found {kind}; pass the predictions with"
             " --predictions."
         )
     if model is not None:
@@ -195,7 +198,7 @@ def _answers(
 
 
 def _words(columns: str | None) -> int:
-    """The column of words that `--columns` states; the first where it states members of JSON lines."""
+    """The column of words in `--columns`; the first column if it names members of JSON lines."""
     from lcons_core import InvalidInput
     from lcons_tasks.data import column_layout
 
@@ -207,7 +210,7 @@ def _words(columns: str | None) -> int:
 
 
 def _doubts(constraint: LearnedConstraint, labels: tuple[str, ...], file: str) -> tuple[str, ...]:
-    """A warning where scores are of labels that the constraint does not know."""
+    """A warning if the scores have labels that the constraint does not have."""
     from lcons_core import InvalidInput
 
     known = constraint.labels or labels
@@ -217,11 +220,11 @@ def _doubts(constraint: LearnedConstraint, labels: tuple[str, ...], file: str) -
     shown = ", ".join(unknown[:4]) + (" ..." if unknown[4:] else "")
     if len(unknown) == len(labels):
         raise InvalidInput(
-            f"expected scores of labels that the constraint knows ({', '.join(known[:6])}"
+            f"expected scores of the labels of the constraint ({', '.join(known[:6])}"
             f"{' ...' if known[6:] else ''}), found others in {file!r} ({shown}); name the columns as in its"
             " data."
         )
     return (
-        f"the scores are of {len(labels)} labels, {len(unknown)} of which the constraint does not know"
-        f" ({shown}); sentences that get one of these are left out",
+        f"the scores have {len(labels)} labels, {len(unknown)} of which the constraint does not have"
+        f" ({shown}); sentences with one of these are left out",
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lcons_cli.console import Say, say_nothing, say_on_stderr
-from lcons_cli.options import FILE, shared
+from lcons_cli.options import FILE, common_options
 from lcons_cli.progress import about, working
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def spread(args: Sequence[str]) -> list[str]:
     is_flag=True,
     help="Print all rules as `forbid:` lines, which `lcons compare` reads.",
 )
-@shared("Print the proof of each rule as well.", json="Print JSON, with all rules.")
+@common_options("Print the proof of each rule as well.", json="Print JSON, with all rules.")
 def explain(
     constraint: str | None,
     words: tuple[str, ...],

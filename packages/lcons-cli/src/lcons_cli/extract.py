@@ -26,7 +26,7 @@ from lcons_cli.console import (
     write_all,
 )
 from lcons_cli.console import tagged_corpus as _tagged_corpus
-from lcons_cli.options import FILE, shared
+from lcons_cli.options import FILE, common_options
 from lcons_cli.streams import Text
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Candidates:
 @click.option(
     "--json", is_flag=True, expose_value=False, help="Every command accepts it; this one always writes JSON."
 )
-@shared("Print how often each label occurs.", json=None, seed="unused")
+@common_options("Print how often each label occurs.", json=None, seed="unused")
 def extract(
     file: str,
     folder: str,

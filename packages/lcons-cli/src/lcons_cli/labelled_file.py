@@ -1,6 +1,6 @@
-"""Labelled data in a file, and the options that say how to read it, of `lcons learn` and `lcons diagnose`.
+"""Labelled data in a file, and the options for reading it, of `lcons learn` and `lcons diagnose`.
 
-Only click is imported here; what is needed is imported when it is used.
+Only click is imported here; other modules are imported when they are used.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ _OPTIONS = (
         "--format",
         "form",
         type=click.Choice(FORMATS),
-        help="conll: columns. jsonl: an object a line. csv, npz: psi vectors. Default: told from the file.",
+        help="conll: columns. jsonl: one object per line. csv, npz: psi vectors. Default: from the file.",
     ),
     click.option(
         "--columns",
         metavar="COLUMNS",
-        help="Where things are. CoNLL: `word,pos,label` are the first three, `_` skips one,"
-        " `word=1,label=-1` are numbers, from the end where negative. JSON lines: `word=tokens,label=tags`"
-        " are members. Default: the first column is the word, the last the label, and of three or more the"
-        " second is pos; of `.conllu` the words are FORM and the labels UPOS.",
+        help="The places of the columns. CoNLL: `word,pos,label` are the first three, `_` skips one;"
+        " `word=1,label=-1` are numbers, negative ones from the end. JSON lines: `word=tokens,label=tags` are"
+        " members. Default: the first column is the word, the last is the label, and the second of three or"
+        " more is pos; in `.conllu` files the words are FORM and the labels UPOS.",
     ),
     click.option(
-        "--tabs", is_flag=True, help="CoNLL columns whose cells are separated by one tab and may hold blanks."
+        "--tabs", is_flag=True, help="CoNLL columns separated by one tab, so that cells may contain blanks."
     ),
 )
 
@@ -46,11 +46,11 @@ def labelled_options(command: Any) -> Any:
 
 
 def read_labelled(path: str, form: str | None, columns: str | None, tabs: bool, say: Say) -> Data:
-    """The data in a file; says which columns are read where nobody stated them."""
+    """The data in a file; prints which columns are read if none were stated."""
     from lcons_tasks.own_data import described_layout, labelled_layout, read_data, tell_format
 
     told = form or tell_format(path, columns is not None, tabs)
     if told == "conll" and columns is None:
         layout = described_layout(labelled_layout(path, None, tabs))
-        say(f"reading CoNLL columns {layout} of {Path(path).name}; state others with --columns")
+        say(f"reading CoNLL columns {layout} of {Path(path).name}; choose others with --columns")
     return read_data(path, told, columns, tabs)

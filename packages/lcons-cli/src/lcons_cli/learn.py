@@ -1,6 +1,6 @@
-"""`lcons learn`: a constraint from labelled data of one's own.
+"""`lcons learn`: a constraint learned from the user's labelled data.
 
-Only click is imported here; what the command needs is imported when it runs.
+Only click is imported here; other modules are imported when the command runs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import click
 
 from lcons_cli.console import Say, say_nothing, say_on_stderr
 from lcons_cli.labelled_file import labelled_options, read_labelled
-from lcons_cli.options import FILE, shared
+from lcons_cli.options import FILE, common_options, in_options
 from lcons_cli.output import check_target
 from lcons_cli.progress import PATIENCE, about, waiting, working
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 FEATURES = ("ngram", "pos", "punctuation", "shape", "word", "existence", "counts", "pairs")
 NEGATIVES = ("unseen", "near", "apart", "relabel", "recast", "flip", "perturb")
-# Work shorter than this, in seconds, needs no announcement.
+# Work that takes less than this, in seconds, is not announced.
 SHORT = 3.0
 
 
@@ -39,7 +39,7 @@ def _hidden(ctx: click.Context, param: click.Parameter, value: str) -> int | tup
         return value
     numbers = value.split(",")
     if not all(number.strip().isdecimal() and int(number) for number in numbers):
-        raise click.BadParameter(f"expected a number, several as in 2,5,10, or auto, found {value!r}.")
+        raise click.BadParameter(f"expected a number, several such as 2,5,10, or auto, found {value!r}.")
     return int(value) if len(numbers) == 1 else tuple(map(int, numbers))
 
 
@@ -51,7 +51,7 @@ def _many(ctx: click.Context, param: click.Parameter, value: str) -> int | str:
     return int(value)
 
 
-@click.command(short_help="Learn a constraint from labelled data of your own.")
+@click.command(short_help="Learn a constraint from your own labelled data.")
 @click.argument("data", type=FILE, metavar="DATA")
 @click.option(
     "-o",
@@ -59,22 +59,22 @@ def _many(ctx: click.Context, param: click.Parameter, value: str) -> int | str:
     required=True,
     type=FILE,
     metavar="FILE",
-    help="Where the constraint is written (JSON).",
+    help="The file for the constraint (JSON).",
 )
 @labelled_options
 @click.option(
     "--feature",
     type=click.Choice(FEATURES),
-    help="What the constraint is about: windows of n labels (ngram), with POS tags or another column (pos),"
-    " punctuation, shapes or words (those seen fewer than 10 times are all one, called (other)); which labels"
-    " exist, how often (counts); pairs or other tuples. Default: ngram, or pairs for tuples. psi vectors have"
-    " none.",
+    help="What the constraint reads. Windows of n labels: alone (ngram), or with POS tags or another column"
+    " (pos), punctuation, shapes, or words (words seen fewer than 10 times count as one word, (other))."
+    " Whole structures: which labels exist (existence), or how often (counts). Pairs or other tuples (pairs)."
+    " Default: ngram, or pairs for tuples. psi vectors have no feature.",
 )
-@click.option("-n", "n", type=click.IntRange(min=1), help="Length of n-grams. Default: 2; existence 1.")
-@click.option("--context", metavar="COLUMN", help="The column that `pos` reads in place of pos.")
-@click.option("--pad", is_flag=True, help="n-grams reach over the start and the end of a sequence.")
+@click.option("-n", "n", type=click.IntRange(min=1), help="Length of n-grams. Default: 2; for existence, 1.")
+@click.option("--context", metavar="COLUMN", help="The column that the feature `pos` reads instead of pos.")
+@click.option("--pad", is_flag=True, help="n-grams include the start and the end of a sequence.")
 @click.option("--spans", is_flag=True, help="Count runs of a label, not tokens.")
-@click.option("--names", metavar="NAMES", help="What members of tuples are called, as in source,relation.")
+@click.option("--names", metavar="NAMES", help="The names of the members of tuples, as in source,relation.")
 @click.option(
     "-K",
     "--hidden",
@@ -82,13 +82,14 @@ def _many(ctx: click.Context, param: click.Parameter, value: str) -> int | str:
     show_default=True,
     metavar="K",
     callback=_hidden,
-    help="Hidden units; several (2,5,10) or auto: chosen by cross-validation. auto where the invalid vectors"
-    " are all that is unseen: the smallest of 1, 2, 4, 8, 16, 32 that tells all of them right.",
+    help="Number of hidden units. Several (2,5,10) or auto: chosen by cross-validation. With auto, if the"
+    " invalid vectors are all unseen ones: the smallest of 1, 2, 4, 8, 16, 32 that classifies all vectors"
+    " correctly.",
 )
 @click.option(
     "--negatives",
     type=click.Choice(NEGATIVES),
-    help="Where invalid vectors come from. Default: the paper's for the feature.",
+    help="The source of invalid vectors. Default: the paper's source for the feature.",
 )
 @click.option(
     "--many",
@@ -96,25 +97,25 @@ def _many(ctx: click.Context, param: click.Parameter, value: str) -> int | str:
     show_default=True,
     metavar="NUMBER",
     callback=_many,
-    help="Random changes of each valid one (relabel, recast, flip, perturb), or all.",
+    help="Number of random changes of each valid vector (for relabel, recast, flip, perturb), or all.",
 )
 @click.option(
     "--min-support",
     type=click.FloatRange(min=0),
     default=1,
     show_default=True,
-    help="Vectors seen fewer times are not taken for valid, and may be taken for invalid.",
+    help="Vectors seen fewer times do not count as valid, and may count as invalid.",
 )
 @click.option(
     "--caution",
     type=click.FloatRange(min=0, min_open=True),
     default=1,
     show_default=True,
-    help="How much valid vectors outweigh invalid ones; a large one forbids less.",
+    help="Weight of valid vectors relative to invalid ones; a larger weight forbids less.",
 )
-@click.option("--cv", is_flag=True, help="Choose rate and decay of the paper's grid by cross-validation.")
+@click.option("--cv", is_flag=True, help="Choose rate and decay from the paper's grid by cross-validation.")
 @click.option(
-    "--folds", type=click.IntRange(min=2), default=5, show_default=True, help="Of cross-validation."
+    "--folds", type=click.IntRange(min=2), default=5, show_default=True, help="Folds of cross-validation."
 )
 @click.option(
     "--dev",
@@ -122,14 +123,15 @@ def _many(ctx: click.Context, param: click.Parameter, value: str) -> int | str:
     metavar="FILE",
     help="Held-out data. Default: the last 20 % of DATA, by position.",
 )
-@click.option("--no-held-out", is_flag=True, help="Learn from all of DATA and hold nothing out.")
+@click.option("--no-held-out", is_flag=True, help="Learn from all of DATA; hold nothing out.")
 @click.option(
     "--refit",
     is_flag=True,
-    help="Save a constraint learned again from DATA with its held-out part. Default: save the judged one.",
+    help="Learn again from all data, held-out data included, and save this constraint. Default: save the"
+    " judged one.",
 )
 @click.option("--rules", type=click.IntRange(min=1), default=20, show_default=True, help="Rules to print.")
-@shared("Show the sum that forbids each example.")
+@common_options("Show the sum that forbids each example.")
 def learn(
     data: str,
     output: str,
@@ -158,19 +160,20 @@ def learn(
     quiet: bool,
     verbose: bool,
 ) -> None:
-    """Learn a constraint from the labelled structures in DATA, and say what it is.
+    """Learn a constraint from the labelled structures in DATA, and print its rules.
 
     DATA is CoNLL columns, JSON lines ({"labels": [...], "words": [...], "pos": [...]}, or {"tuples":
     [["Person", "Kill"], ...]}), or a table of psi vectors: CSV with a header and a column `valid` of 0 and 1,
-    or npz with X, y and names. Columns of a table called block=value, one of which holds, are a block.
+    or npz with X, y and names. Columns of a table named block=value form a block, of which one value holds.
 
-    Prints the rules in words, how they fit held-out data, and what they would forbid there. A constraint that
-    forbids structures as they are labelled gets a warning.
+    Prints the rules in words, how well they fit held-out data, and what they forbid there. A warning is
+    printed if the constraint forbids correctly labelled structures.
 
-    Beside each rule stands its support: how many parts (n-grams, tuples, rows) of the training data its
-    premise covers, all where it has none. That alone is no evidence, so there is also how many parts the rule
-    would forbid by chance, if its conditions were independent, and how many it does: [support 313; expected
-    300 by chance, seen 7]. Where expected is small, the rule rests on little, whatever its support.
+    Each rule is followed by its support: the number of parts (n-grams, tuples, rows) of the training data
+    that its premise covers, or all parts if it has no premise. The support alone is not evidence. So two more
+    numbers follow: how many parts the rule would forbid by chance, if its conditions were independent, and
+    how many it does forbid: [support 313; expected 300 by chance, seen 7]. If the expected number is small,
+    there is little evidence for the rule, even with a large support.
 
     \b
     Example:
@@ -179,7 +182,7 @@ def learn(
       lcons learn pairs.jsonl -o pairs.json --names source,relation -K 2
     """
     if no_held_out and (dev is not None or refit):
-        raise click.UsageError("give --no-held-out, or --dev or --refit, not both.")
+        raise click.UsageError("use --no-held-out, or --dev or --refit, not both.")
     from lcons_core import LconsError, Recipe, save
     from lcons_core.learn import GRIDS
     from lcons_tasks.own_data import Part, Split, split, summarise, summary_dict
@@ -188,7 +191,7 @@ def learn(
     check_target(output, data, *([] if dev is None else [dev]))
     if not math.isfinite(min_support):
         raise LconsError(
-            f"expected a --min-support of 0 or more, found {min_support}; 1 keeps all that was seen."
+            f"expected a --min-support of 0 or more, found {min_support}; use 1 to keep all vectors."
         )
     recipe = Recipe(
         feature=feature,
@@ -206,7 +209,7 @@ def learn(
         names=tuple(name.strip() for name in names.split(",")) if names else (),
     )
     if cv:
-        # The appendices search the same rates and decays for three of four tasks.
+        # The appendices use the same rates and decays for three of the four tasks.
         grid = GRIDS["citation"]
         recipe = replace(recipe, learning_rate=grid.learning_rate, decay=grid.decay, epochs=grid.epochs)
     with working(f"reading {_name(data)}", say):
@@ -220,24 +223,26 @@ def learn(
         parts = Split.by_position(whole, _name(data))
         train, held_out = split(whole)
         if held_out is None:
-            say(f"nothing is held out of {parts.learned_from[0]}, too few for that; give some with --dev")
+            say(f"nothing is held out of {parts.learned_from[0]}, too few for that; pass some with --dev")
             judged = "too few to hold some out"
     if parts.held_out:
         judged = parts.held_out_words
     found = _learned(train, recipe, held_out, rules, say, by_position=dev is None)
     if refit and held_out is not None:
         found, parts = _refitted(found, whole, held_out, parts, recipe, rules, say)
-        judged += ", by the constraint before it was learned again with them"
+        judged += ", judged before the constraint was learned again with them"
     source = parts.learned_from_words
     constraint = replace(
         found.constraint, provenance={**found.constraint.provenance, "split": parts.to_dict()}
     )
     save(constraint, output)
-    content = {"constraint": output, **summary_dict(found, source, judged)}
+    ctx = click.get_current_context()
+    warnings = [in_options(text, ctx.command, ctx) for text in found.warnings]
+    content = {"constraint": output, **summary_dict(found, source, judged), "warnings": warnings}
     click.echo(
         json.dumps(content, indent=2) if as_json else summarise(found, source, judged, verbose), nl=as_json
     )
-    for text in found.warnings:
+    for text in warnings:
         click.echo(f"warning: {' '.join(text.split())}", err=True)
     say(f"written to {output}: the constraint learned from {source}")
 
@@ -245,12 +250,13 @@ def learn(
 def _refitted(
     found: Learned, whole: Data, held_out: Data, parts: Split, recipe: Recipe, rules: int, say: Say
 ) -> tuple[Learned, Split]:
-    """The constraint learned from everything, with the judgement of the one that had not seen it all."""
+    """The constraint learned from all data, with the judgement of the one that was learned without the
+    held-out data."""
     from lcons_tasks.own_data import Part, Split, joined
 
     file, other = (side[0].file for side in (parts.learned_from, parts.held_out))
     own = Part.all_of(whole, file)
-    # What is held out of a file is in `whole` too.
+    # Data held out of the same file are also in `whole`.
     by_position = parts.held_out[0].which != own.which
     everything = whole if by_position else joined(whole, held_out)
     again = _learned(everything, recipe, None, rules, say)
@@ -275,7 +281,7 @@ def _learned(
             say(
                 f"learning from {len(examples.positives):,} valid and {len(examples.negatives):,} invalid"
                 f" vectors of {examples.space.d:,} columns{_of_several(learner, recipe)}: {about(seconds)},"
-                " mostly less, more if the machine is busy"
+                " usually less, more if the machine is busy"
             )
 
     def making(source: str, number: int, seconds: float) -> None:
@@ -288,12 +294,12 @@ def _learned(
     with ExitStack() as stack:
         bar = stack.enter_context(waiting("learning", say))
         start = time.perf_counter()
-        # The sign of life goes when the bar comes: a terminal shows one of them at a time.
+        # The message "learning" ends when the bar starts: a terminal shows one of them at a time.
         sign = stack.enter_context(ExitStack())
         sign.enter_context(working("learning", say))
 
         def report(step: Progress) -> None:
-            # A bar only: restarts end one after another, so a time to go drawn from the first steps is wrong.
+            # Only a bar: restarts end one after another, so an estimate from the first steps would be wrong.
             if sys.stderr.isatty() and time.perf_counter() - start > PATIENCE:
                 sign.close()
                 bar(step.epoch, step.epochs)
@@ -314,7 +320,7 @@ def _learned(
 
 
 def _of_several(learner: ConstraintLearner, recipe: Recipe) -> str:
-    """Which K is learned, where one after another is."""
+    """The K that is being learned, if several are learned one after another."""
     return f", K = {learner.hidden}" if recipe.hidden == "auto" != learner.hidden else ""
 
 

@@ -22,7 +22,7 @@ from lcons_cli.diagnose import diagnose
 from lcons_cli.explain import explain
 from lcons_cli.extract import extract
 from lcons_cli.learn import learn
-from lcons_cli.options import in_options, shared
+from lcons_cli.options import common_options, in_options
 from lcons_cli.parse import parse
 from lcons_cli.report import report
 from lcons_cli.tag import tag
@@ -112,7 +112,7 @@ def main() -> None:
 
 
 @main.command(short_help="Learn a toy constraint and show all its forms.")
-@shared("Print the proof of each rule as well.")
+@common_options("Print the proof of each rule as well.")
 def demo(seed: int, as_json: bool, quiet: bool, verbose: bool) -> None:
     """Learn which entity can be the source of which relation, and print the constraints.
 

@@ -43,7 +43,7 @@ _SEEDS = {
 }
 
 
-def shared(
+def common_options(
     more: str, json: str | None = "Print JSON.", seed: Literal["drawn", "unused", "own"] = "drawn"
 ) -> Callable[[Any], Any]:
     """A decorator that adds the parameters `as_json`, `seed`, `quiet` and `verbose` to a command.
@@ -68,8 +68,11 @@ def shared(
     return add
 
 
-# How a library quotes one of its arguments: `tabs=True`, `jobs=1`, or `labels=` for any value.
-_ARGUMENT = re.compile(r"`(\w+)=([^`]*)`")
+# How a library names one of its arguments: with a value, `tabs=True` or `jobs=1`, or `labels=` for any value;
+# or alone, as in "lower the argument `min_support`".
+_ARGUMENT = re.compile(r"`(\w+)=([^`]*)`|(?:the )?argument `(\w+)`")
+# Arguments whose option has another name in some commands.
+_OTHER_NAMES = {"column": "--context", "form": "--format", "held_out": "--dev", "n": "-n"}
 
 
 def in_options(text: str, command: click.Command, ctx: click.Context) -> str:
@@ -82,14 +85,18 @@ def in_options(text: str, command: click.Command, ctx: click.Context) -> str:
     >>> command = click.Command("decode", params=[tabs, file])
     >>> in_options("pass `tabs=True`, `labels=` or `width=3`.", command, click.Context(command))
     'pass --tabs, --labels FILE or `width=3`.'
+    >>> in_options("change the argument `labels` or the argument `width`.", command, click.Context(command))
+    'change --labels or the argument `width`.'
     """
     options = dict(_options(command, ctx))
 
     def option(argument: re.Match[str]) -> str:
-        name = f"--{argument[1].replace('_', '-')}"
-        if name not in options:
+        own = argument[1] or argument[3]
+        names = (f"--{own.replace('_', '-')}", _OTHER_NAMES.get(own))
+        name = next((name for name in names if name in options), None)
+        if name is None:
             return argument[0]
-        if options[name].is_flag:
+        if argument[3] or options[name].is_flag:
             return name
         value = argument[2].strip("'\"") or options[name].metavar or "VALUE"
         return f"{name} {value}"

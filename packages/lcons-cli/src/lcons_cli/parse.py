@@ -31,7 +31,7 @@ from lcons_cli.console import (
     tags_many,
     write_all,
 )
-from lcons_cli.options import FILE, shared
+from lcons_cli.options import FILE, common_options
 from lcons_cli.pool import in_order
 from lcons_cli.streams import Text
 
@@ -73,7 +73,7 @@ MOST_KEYS = 2**16
     help="Number of processes. Default: all cores if there are thousands of references, else one.",
 )
 @click.option("--json", "form", flag_value="json", help="The same as --format json.")
-@shared("Print how often each field was found.", json=None, seed="unused")
+@common_options("Print how often each field was found.", json=None, seed="unused")
 def parse(
     file: str, folder: str, form: str, no_constraints: bool, jobs: int | None, quiet: bool, verbose: bool
 ) -> None:

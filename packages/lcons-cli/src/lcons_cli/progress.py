@@ -10,13 +10,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lcons_cli.console import Say, say_nothing
 
-PATIENCE = 2.0
+if TYPE_CHECKING:
+    from lcons_core import OnProgress
 
-Progress = Callable[[int, int], None]
+PATIENCE = 2.0
 
 
 def about(seconds: float) -> str:
@@ -31,7 +32,7 @@ def about(seconds: float) -> str:
 
 
 @contextmanager
-def waiting(what: str, say: Say) -> Iterator[Progress]:
+def waiting(what: str, say: Say) -> Iterator[OnProgress]:
     """A function of `(done, total)` that shows a bar on a terminal, else one line, after two seconds."""
     start = time.perf_counter()
     shown: list[Any] = []

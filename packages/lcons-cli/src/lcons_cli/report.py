@@ -10,7 +10,7 @@ import json
 import click
 
 from lcons_cli.console import STDIN, Say, say_nothing, say_on_stderr
-from lcons_cli.options import FILE, shared
+from lcons_cli.options import FILE, common_options
 from lcons_cli.output import check_target, write_lines
 from lcons_cli.progress import about, waiting
 
@@ -45,7 +45,7 @@ LONG = 3.0
     metavar="N",
     help="Show at most N sentences per file of predictions, changed sentences first.",
 )
-@shared(
+@common_options(
     "Print what the page shows of each run, and what --sets and --sentences leave out.",
     json="Print the headlines of the runs as JSON.",
     seed="unused",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lcons_cli.console import say_on_stderr
-from lcons_cli.options import shared
+from lcons_cli.options import common_options
 from lcons_cli.progress import about
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def run_options(task: str) -> list[click.Parameter]:
         show_default=True,
         help="Folder to write to.",
     )
-    @shared(
+    @common_options(
         "Print what each piece of work does and how long it takes.",
         json="Print results.json instead of the summary.",
         seed="own",

@@ -25,7 +25,7 @@ from lcons_cli.console import (
     write_all,
 )
 from lcons_cli.console import tagged_corpus as _tagged_corpus
-from lcons_cli.options import FILE, shared
+from lcons_cli.options import FILE, common_options
 from lcons_cli.streams import Text, Waits
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ _ERRORS = {"json": "backslashreplace"}
 )
 @click.option("--no-constraints", is_flag=True, help="Use the model alone.")
 @click.option("--json", "form", flag_value="json", help="The same as --format json.")
-@shared("Print how often each label occurs.", json=None, seed="unused")
+@common_options("Print how often each label occurs.", json=None, seed="unused")
 def tag(
     file: str,
     folder: str,

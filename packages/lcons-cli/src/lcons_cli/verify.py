@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lcons_cli.console import Say, say_nothing, say_on_stderr
-from lcons_cli.options import FILE, shared
+from lcons_cli.options import FILE, common_options
 from lcons_cli.output import sizes
 from lcons_cli.progress import about, working
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     metavar="N",
     help="How many points to draw if the domain is too large to check all of it.",
 )
-@shared("Print the size of the constraint in every form, and its origin.")
+@common_options("Print the size of the constraint in every form, and its origin.")
 def verify(constraint: str, samples: int, seed: int, as_json: bool, quiet: bool, verbose: bool) -> None:
     """Check that network, rows, lifted form and cuts of the constraint in CONSTRAINT.json are the same set.
 

@@ -2,8 +2,10 @@
 
     structures -> features -> examples -> learner -> network -> constraint -> rows, lifted, cuts, masks, words
 
-Everything here needs numpy alone; learning needs torch (the extra `torch`). A name is imported when it is
-first used, so that `import lcons_core` costs next to nothing.
+The package needs only numpy; learning needs torch (the extra `torch`). Each name is imported at its first
+use, so `import lcons_core` takes almost no time.
+
+Paper: Sec. 2 (representing constraints) and Sec. 3 (learning constraints).
 """
 
 from typing import Any

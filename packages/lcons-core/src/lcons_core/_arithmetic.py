@@ -1,27 +1,23 @@
-"""When is a float sum exact, and what to do when it is not.
+"""Exact arithmetic on floats: bounds on rounding, rationals and scaled integers.
 
 A sum of multiples of 2^-q whose absolute terms add up to at most 2^(53-q) is exact in float64, in any order.
 Learning therefore ends by rounding weights to multiples of 2^-20 of magnitude at most 2^10: over integral
-psi every margin and every Theorem-1 subset sum is then exact while K * d * max|psi| <= 2^23. For other
-weights a float value decides a sign only if it clears `rounding_bound`; values nearer to zero are computed
-again as rationals.
+psi every margin and every subset sum of Theorem 1 is then exact if K * d * max|psi| <= 2^23. For other
+weights a float value decides a sign only if it is farther from zero than `rounding_bound`; other values are
+computed again as rationals.
 
-Not in the paper: the paper reasons in real numbers and does not treat rounding.
+A float is a rational whose denominator is a power of two, so `C psi + c` over integral psi is an integer
+after scaling by 2^q. `ScaledForms` splits integers that are too long for float64 into digits of w bits,
 
-Numbers for people, however large: there are 2^K - 1 rows, and domains of 10^3000 points.
+    C 2^q = sum_i D_i 2^(w i),      0 <= D_i < 2^w  (the last digit has the sign)
 
-Affine forms in exact arithmetic: scaled integers, as fast as floats allow.
+with w so small that every product `D_i psi` is an exact float64 matrix product. Carries from digit to digit
+determine the sign of each value, and the sum of the digits is the value itself. Most forms have only one
+digit and need no carries: their values are int64.
 
-Floats are rationals with a power of two below the line, so `C psi + c` over integral psi is an integer after
-scaling by 2^q. Integers too long for float64 are cut into digits of w bits,
+`many` and `plain` write very large numbers: there are 2^K - 1 rows, and domains of 10^3000 points.
 
-    C 2^q = sum_i D_i 2^(w i),      0 <= D_i < 2^w  (the last digit carries the sign)
-
-with w so small that every product `D_i psi` is an exact float64 matrix product. Carrying from digit to digit
-gives the sign of each value, and adding the digits up the value itself. Forms of one digit, which is most of
-them, need no carrying: their values are int64.
-
-Not in the paper.
+Not in the paper: the paper uses real numbers and does not discuss rounding.
 """
 
 from __future__ import annotations
@@ -44,13 +40,13 @@ _MANTISSA = 53
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """`array`, made read-only in place."""
+    """`array` itself, which becomes read-only."""
     array.flags.writeable = False
     return array
 
 
 def checked_array(value: ArrayLike, name: str, ndim: int) -> Floats:
-    """`value` as float64, checked to be numeric, finite and of `ndim` dimensions; not copied if it fits."""
+    """`value` as float64, checked to be numeric, finite and of `ndim` dimensions; copied only if needed."""
     try:
         found = np.asarray(value)
         if found.dtype.kind not in "biufO":
@@ -93,10 +89,10 @@ def exponent(*arrays: Floats) -> int:
 
 
 def rounding_bound(total: float, terms: int, exponent: int | None) -> float:
-    """An upper bound on the error of a float64 sum; 0.0 where every partial sum is exact.
+    """An upper bound on the error of a float64 sum; 0.0 if every partial sum is exact.
 
-    `total` bounds the sum of absolute terms, `terms` counts additions and products, and every term is a
-    multiple of 2^-exponent (`None` where that is not known).
+    `total` is a bound on the sum of absolute terms, `terms` the number of additions and products, and every
+    term is a multiple of 2^-exponent (`None` if the exponent is not known).
     """
     if exponent is not None and total <= np.ldexp(1.0, _MANTISSA - exponent):
         return 0.0
@@ -105,7 +101,7 @@ def rounding_bound(total: float, terms: int, exponent: int | None) -> float:
 
 
 def round_dyadic(array: ArrayLike) -> Floats:
-    """`array` rounded to multiples of 2^-20; refused where a magnitude exceeds 2^10."""
+    """`array` rounded to multiples of 2^-20; raises `InvalidInput` if a magnitude exceeds 2^10."""
     values = np.asarray(array, dtype=np.float64)
     if values.size and not np.abs(values).max() <= LARGEST_WEIGHT:
         raise InvalidInput(
@@ -117,13 +113,13 @@ def round_dyadic(array: ArrayLike) -> Floats:
 
 
 def is_dyadic(array: Floats) -> bool:
-    """True iff `round_dyadic` would leave `array` as it is."""
+    """True iff `round_dyadic` would not change `array`."""
     fits = bool(np.abs(array).max(initial=0.0) <= LARGEST_WEIGHT)
     return fits and exponent(array) <= DYADIC_BITS
 
 
 def rational_dot(weights: Floats, psi: Floats, bias: float) -> Fraction:
-    """`weights . psi + bias` as an exact rational, reading each float as the number it stores."""
+    """`weights . psi + bias` as an exact rational; each float has exactly the value that it stores."""
     total = Fraction(float(bias))
     for j in np.flatnonzero(psi):
         total += Fraction(float(weights[j])) * Fraction(float(psi[j]))
@@ -131,11 +127,11 @@ def rational_dot(weights: Floats, psi: Floats, bias: float) -> Fraction:
 
 
 LARGEST = 10**15
-LARGEST_PLAIN = 10**4000  # Python writes no integers of more than 4300 digits
+LARGEST_PLAIN = 10**4000  # Python does not print integers of more than 4300 digits
 
 
 def many(number: int) -> str:
-    """A count with commas; of very large ones only the size.
+    """A count as text with commas; a very large one as a power of ten.
 
     >>> many(38025), many(2**100)
     ('38,025', 'about 10^30')
@@ -144,7 +140,7 @@ def many(number: int) -> str:
 
 
 def plain(number: int) -> int | None:
-    """The number as it is, for files; None where it is too large to be written."""
+    """The same number, for files; None if it is too large to be written."""
     return number if number < LARGEST_PLAIN else None
 
 
@@ -173,7 +169,7 @@ class ScaledForms:
 
     @classmethod
     def of(cls, C: Floats, c: Floats, q: int | None = None) -> ScaledForms:
-        """The forms `C psi + c`, each float read as the rational it stores."""
+        """The forms `C psi + c`; each float has exactly the value that it stores."""
         q = exponent(C, c) if q is None else q
         return cls(scaled(C, q), scaled(c, q), q)
 
@@ -181,11 +177,11 @@ class ScaledForms:
         return len(self.c)
 
     def times(self, shift: int) -> ScaledForms:
-        """The same forms of psi 2^shift in place of psi, scaled by 2^(q + shift)."""
+        """The same forms as functions of psi 2^shift instead of psi, scaled by 2^(q + shift)."""
         return ScaledForms(self.C, self.c * (1 << shift), self.q + shift) if shift else self
 
     def values(self, psi: Floats) -> Objects:
-        """(N, M) values times 2^q at integral psi (N, d), all added up below 2^62: int64; else Python's."""
+        """(N, M) values times 2^q at integral psi (N, d): int64 if sums stay below 2^62, else Python int."""
         digits = self._digits(psi)
         if len(digits) == 1 and len(self) <= 2**10:
             return digits[0].astype(np.int64)
@@ -207,12 +203,12 @@ class ScaledForms:
             if i < len(digits) - 1:
                 rest |= (carry & ((1 << width) - 1)) != 0
                 carry >>= width
-        # carry 2^(w i) + rest, with 0 <= rest < 2^(w i): the sign is that of the carry unless it is 0.
+        # The value is carry 2^(w i) + rest, 0 <= rest < 2^(w i): its sign is that of the carry, if not 0.
         signs: NDArray[np.int8] = np.where(carry == 0, rest, np.sign(carry)).astype(np.int8)
         return signs
 
     def all_hold(self, psi: Floats) -> NDArray[np.bool_]:
-        """(N,) whether no value is negative at integral psi (N, d)."""
+        """(N,) whether all values at integral psi (N, d) are at least 0."""
         digits = self._digits(psi)
         signs = digits[0] if len(digits) == 1 else self.signs(psi)
         return np.min(signs, axis=1, initial=0) >= 0
@@ -222,7 +218,7 @@ class ScaledForms:
         return [psi @ C.T + c for C, c in self._split(self._width(psi))]
 
     def _split(self, width: int) -> list[tuple[Floats, Floats]]:
-        """The digits of C and c, lowest first; kept for the next call."""
+        """The digits of C and c, lowest first; cached for the next call."""
         if width not in self._splits:
             C, c, digits = self.C, self.c, []
             while max((abs(x) for x in (*C.flat, *c.flat)), default=0) >= 1 << width:
@@ -234,11 +230,11 @@ class ScaledForms:
         return self._splits[width]
 
     def _width(self, psi: Floats) -> int:
-        """The bits of a digit: a sum of |psi| + 1 such digits stays below 2^52."""
+        """The number of bits of a digit, such that a sum of |psi| + 1 digits stays below 2^52."""
         if not bool((psi == np.rint(psi)).all()):
             raise Unsupported("exact values need integral psi, found fractions; scale psi to integers first.")
         mass = float(np.abs(psi).sum(1).max(initial=0.0)) + 1.0
         width = 52 - int(np.ceil(np.log2(mass + 1.0)))
         if width < 1:
-            raise Unsupported(f"psi with entries that add up to {mass:g} is too large to check exactly.")
+            raise Unsupported(f"psi is too large for exact values: its entries add up to {mass:g}.")
         return width

@@ -1,4 +1,4 @@
-"""The pieces of a feature space: named blocks of columns, the axes they span, and what excludes what."""
+"""The pieces of a feature space: named blocks of columns, their axes, and requirements between blocks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LARGEST_COUNT = 10**6
 
 
 class Kind(StrEnum):
-    """How the columns of a block hang together."""
+    """The kind of a block: which values its columns can have together."""
 
     ONE_HOT = "one-hot"
     BINARY = "binary"
@@ -23,7 +23,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Block:
-    """Named columns of psi; `other` lets a one-hot block be all zeros, `low..high` bound a count."""
+    """Named columns of psi; with `other` a one-hot block may be all zeros; `low..high` bound a count."""
 
     name: str
     kind: Kind
@@ -34,7 +34,7 @@ class Block:
 
     def __post_init__(self) -> None:
         if self.kind not in tuple(Kind):
-            raise InvalidInput(f"a block is {', '.join(Kind)}, found kind {self.kind!r}; name one of these.")
+            raise InvalidInput(f"the kind of a block must be one of {', '.join(Kind)}, found {self.kind!r}.")
         object.__setattr__(self, "kind", Kind(self.kind))
         object.__setattr__(self, "values", tuple(self.values))
         names = (self.name, *self.values)
@@ -43,14 +43,14 @@ class Block:
                 f"block and value names must be non-empty strings, found {names!r}; name every column."
             )
         if not self.values:
-            raise InvalidInput(f"block {self.name!r} has no values; give it at least one.")
+            raise InvalidInput(f"block {self.name!r} has no values; pass at least one.")
         if len(set(self.values)) != len(self.values) or (self.other and OTHER in self.values):
             raise InvalidInput(
                 f"the values of block {self.name!r} must be distinct"
                 f"{' and not ' + repr(OTHER) if self.other else ''}; drop or rename the duplicates."
             )
         if self.other and self.kind is not Kind.ONE_HOT:
-            raise InvalidInput(f"block {self.name!r} is {self.kind}: only one-hot blocks have OTHER.")
+            raise InvalidInput(f"only one-hot blocks can have OTHER, but block {self.name!r} is {self.kind}.")
         if not all(isinstance(n, int) and not isinstance(n, bool) for n in (self.low, self.high)):
             raise InvalidInput(
                 f"the bounds of block {self.name!r} must be integers, found {self.low!r} and {self.high!r}."
@@ -58,12 +58,12 @@ class Block:
         if not 0 <= self.low < self.high <= LARGEST_COUNT and self.kind is Kind.COUNT:
             raise InvalidInput(
                 f"count block {self.name!r} needs 0 <= low < high <= {LARGEST_COUNT:,}, found"
-                f" {self.low}..{self.high}; state bounds that the structures can reach."
+                f" {self.low}..{self.high}; pass bounds that the structures can reach."
             )
 
 
 def one_hot(name: str, values: Iterable[str], other: bool = False) -> Block:
-    """A block in which exactly one value is 1, or none (OTHER) where `other`."""
+    """A block in which exactly one value is 1, or with `other` at most one (none means OTHER)."""
     return Block(name, Kind.ONE_HOT, tuple(values), other)
 
 
@@ -79,7 +79,7 @@ def count(name: str, values: Iterable[str], high: int, low: int = 0) -> Block:
 
 @dataclass(frozen=True)
 class Requirement:
-    """Where one-hot `block` is `value`, one-hot `needs_block` is one of `needs_values`."""
+    """If the one-hot `block` is `value`, then the one-hot `needs_block` is one of `needs_values`."""
 
     block: str
     value: str
@@ -89,7 +89,7 @@ class Requirement:
 
 @dataclass(frozen=True, eq=False)
 class Axis:
-    """One independent choice of the domain: value v adds `coefficients[v]` to column `columns[v]`."""
+    """One independent choice of the domain: value v puts `coefficients[v]` into column `columns[v]`."""
 
     name: str
     block: str

@@ -1,16 +1,17 @@
-"""A learned constraint: a network together with what its psi means and where it came from.
+"""A learned constraint: a network with the meaning of its psi and its provenance.
 
-A structure satisfies it iff the network accepts every psi row that the feature makes of the structure.
+A structure satisfies it iff the network accepts every psi row that the feature computes from the structure.
 
-Composition keeps every form exact. `a & b` intersects. `forbid` adds the one-unit network of a box
-(`_rules.py`). `allow` accepts a box as well: rejected are the points that were rejected and lie outside
-the box, which is the union over the box's axes j of "rejected and axis j has another value". Each of
-these is the old network with all units shifted below zero where axis j has one of the box's values,
+Composition keeps every form exact. `a & b` is the intersection. `forbid` adds the one-unit network of a box
+(`reason/_rules.py`). `allow` also accepts the points of a box: then a point is rejected iff it was rejected
+and is outside the box, which is the union over the box's axes j of "rejected and axis j has another value".
+Each set of this union is that of the old network, with all units shifted below zero where axis j has one of
+the box's values,
 
     a_k - M_k * i_j(psi),   M_k >= max a_k over the domain
 
-so the result is a conjunction of one network an axis. Every edit is recorded in the provenance and
-checked again on the whole domain, or on drawn points where that is large.
+so the result is a conjunction of one network per axis. Every edit is recorded in the provenance and checked
+on the whole domain, or on random points if the domain is large.
 
 Not in the paper: composition and editing.
 """
@@ -44,7 +45,7 @@ EDIT_CHECK_POINTS = 10**5
 
 @dataclass(frozen=True, repr=False)
 class LearnedConstraint(Wrapped):
-    """`network` on `space`; `feature` makes psi of structures; `provenance` is plain data."""
+    """`network` on `space`; `feature` computes psi from structures; `provenance` is plain data."""
 
     network: Network
     space: FeatureSpace
@@ -58,9 +59,7 @@ class LearnedConstraint(Wrapped):
         if self.feature is None:
             return
         if self.feature.space != self.space:
-            raise InvalidInput(
-                "the feature makes psi of another space than the constraint's; pass feature.space."
-            )
+            raise InvalidInput("the feature has another space than the constraint; pass feature.space.")
         complete_kind(self.feature)
 
     def __repr__(self) -> str:
@@ -71,12 +70,12 @@ class LearnedConstraint(Wrapped):
 
     @property
     def scope(self) -> Scope:
-        """LOCAL where each part is checked by itself, GLOBAL where the whole structure is."""
+        """LOCAL if each part of a structure is checked separately, GLOBAL if the whole structure is."""
         return self._feature().scope
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The labels that its feature knows; none where it says nothing of labels, or there is no feature."""
+        """The labels of its feature; none if the feature is not about labels, or there is no feature."""
         return () if self.feature is None else self.feature.labels
 
     @property
@@ -86,7 +85,7 @@ class LearnedConstraint(Wrapped):
 
     @property
     def rounded(self) -> bool:
-        """Whether rows of Theorem 1 are rounded to float64."""
+        """Whether the rows of Theorem 1 are rounded to float64."""
         return self.network.rounded
 
     def violations(self, structure: Any) -> Ints:
@@ -108,19 +107,19 @@ class LearnedConstraint(Wrapped):
         save_file(self, path)
 
     def __and__(self, other: LearnedConstraint) -> LearnedConstraint:
-        """What both accept; they must share space and feature."""
+        """The intersection of both; they must have the same space and feature."""
         if not isinstance(other, LearnedConstraint):
             return NotImplemented
         if self.space != other.space or self.feature != other.feature:
             raise InvalidInput(
-                "`a & b` needs constraints on one space and one feature; give constraints on different"
+                "`a & b` needs constraints on one space and one feature; pass constraints on different"
                 " features to a decoder as a list."
             )
         both = {"all_of": [dict(self.provenance), dict(other.provenance)]}
         return LearnedConstraint(self.network & other.network, self.space, self.feature, both)
 
     def forbid(self, assignment: Mapping[str, Any] | None = None, /, **named: Any) -> LearnedConstraint:
-        """The constraint that rejects also every point of a partial assignment, by name.
+        """The constraint that also rejects every point of a partial assignment, by name.
 
         >>> from lcons_core import one_hot
         >>> space = FeatureSpace([one_hot("label 1", "ABC"), one_hot("label 2", "ABC")])
@@ -134,7 +133,7 @@ class LearnedConstraint(Wrapped):
         return self._edited(network, box, "forbid")
 
     def allow(self, assignment: Mapping[str, Any] | None = None, /, **named: Any) -> LearnedConstraint:
-        """The constraint that accepts also every point of a partial assignment, by name."""
+        """The constraint that also accepts every point of a partial assignment, by name."""
         box = Box.of(self.space, {**(assignment or {}), **named})
         parts = [
             _switched_off(part, self.space, axis, values)
@@ -148,7 +147,7 @@ class LearnedConstraint(Wrapped):
         before, inside = self.network.verdicts(self.space, points), box.contains(self.space, points)
         expected: Bools = before & ~inside if verb == "forbid" else before | inside
         if not np.array_equal(network.verdicts(self.space, points), expected):
-            raise LconsError(f"the edit {verb} {box.to_dict()} changed other points as well.")
+            raise LconsError(f"the edit {verb} {box.to_dict()} also changed other points.")
         edit = {verb: box.to_dict(), "checked": len(points), "complete": complete}
         edits = [*self.provenance.get("edits", ()), edit]
         return LearnedConstraint(network, self.space, self.feature, {**self.provenance, "edits": edits})
@@ -156,8 +155,8 @@ class LearnedConstraint(Wrapped):
     def _feature(self) -> ConstraintFeature:
         if self.feature is None:
             raise InvalidInput(
-                "this constraint has no feature, so it can be asked about psi but not about structures;"
-                " give LearnedConstraint(..., feature=...)."
+                "this constraint has no feature, so it can check psi but not structures;"
+                " pass LearnedConstraint(..., feature=...)."
             )
         return self.feature
 
@@ -165,14 +164,14 @@ class LearnedConstraint(Wrapped):
 def _switched_off(
     part: RectifierNetwork, space: FeatureSpace, axis: str, values: tuple[str, ...]
 ) -> RectifierNetwork:
-    """The network with no unit active where the axis has one of `values`, unchanged elsewhere."""
+    """The network in which no unit is active if the axis has one of `values`; elsewhere it is unchanged."""
     w, c = indicator(space, axis, values)
     most = np.ceil(np.maximum(-least_values(space, -part.W, -part.b), 0.0))
     return RectifierNetwork(part.W - most[:, None] * w, part.b - most * c)
 
 
 def _check_points(space: FeatureSpace) -> tuple[Ints, bool]:
-    """All points of a small domain, else drawn ones."""
+    """All points of a small domain, or random points of a large one."""
     if space.size <= EDIT_CHECK_POINTS:
         return np.concatenate(list(space.points())), True
     rng = np.random.default_rng(0)
@@ -182,10 +181,10 @@ def _check_points(space: FeatureSpace) -> tuple[Ints, bool]:
 
 
 def load(path: str | os.PathLike[str]) -> LearnedConstraint:
-    """The constraint in the file at `path`; `DamagedFile` where there is none."""
+    """The constraint in the file at `path`; raises `DamagedFile` if there is none."""
     return read_file(path, LearnedConstraint)
 
 
 def loads(text: str, name: str = "the text") -> LearnedConstraint:
-    """The constraint that `dumps` described; `name` is what errors call it."""
+    """The constraint in a text that `dumps` wrote; errors call the text `name`."""
     return read_text(text, name, LearnedConstraint)

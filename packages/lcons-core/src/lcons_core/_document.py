@@ -1,16 +1,16 @@
-"""Constraint files: one plain document each, written atomically and read back with suspicion.
+"""Constraint files: one JSON document per constraint, written atomically and checked when read.
 
     {"format": "lcons-constraint", "version": 1, "scope", "space", "feature", "provenance",
      "network": {"parts": [{"W": rows, "b": numbers}, ...]}, "sha256": digest of all the rest}
 
-A row of W is a list of d numbers or, where most are zero, {"columns": [...], "values": [...]}. The
-digest is that of the canonical JSON, so a file may be laid out anew but not altered. Members are
-exactly these: what a later lcons adds gets a later version.
+A row of W is a list of d numbers or, if most are zero, {"columns": [...], "values": [...]}. The digest is
+that of the canonical JSON, so the layout of a file may change but not its content. A document has exactly
+these members; a version of lcons that adds a member also increases the version of the format.
 
-Files are JSON that people can read. Floats are written so that they read back as the same float, and the
-same constraint gives the same bytes. There is no pickle: a file holds numbers and names, and a feature kind
-is found by its registered name only. Whatever is wrong with a file, reading it raises `DamagedFile`, one
-sentence, and gives no partial object.
+Files are JSON that people can read. Floats are written such that reading returns the same floats, and the
+same constraint always has the same bytes. There is no pickle: a file contains only numbers and names, and a
+feature kind is found only by its registered name. Reading any invalid file raises `DamagedFile` with one
+sentence and never returns a partial object.
 
 Not in the paper.
 """
@@ -45,7 +45,7 @@ Made = Callable[[Network, FeatureSpace, ConstraintFeature | None, Mapping[str, A
 
 
 class Storable(Protocol):
-    """What is stored of a constraint."""
+    """The members of a constraint that a file stores."""
 
     @property
     def network(self) -> Network: ...
@@ -60,24 +60,23 @@ class Storable(Protocol):
 
 
 def save(constraint: Storable, path: str | os.PathLike[str]) -> None:
-    """Writes the constraint to `path`; on any failure an existing file stays as it was."""
+    """Writes the constraint to `path`; if this fails, an existing file stays unchanged."""
     content = dumps(constraint).encode("utf-8")
     if len(content) > MAX_BYTES:
         raise TooLarge(
-            f"the file would have {len(content):,} bytes, above the limit of {MAX_BYTES:,} that load"
-            " reads; use a feature with fewer columns."
+            f"the file would have {len(content):,} bytes, above the limit of {MAX_BYTES:,} bytes;"
+            " use a feature with fewer columns."
         )
     try:
         _write_atomically(Path(os.path.realpath(path)), content)
     except (OSError, ValueError, TypeError) as error:
         raise LconsError(
-            f"cannot write {str(path)!r}: {_reason(error)}; name a file in a directory that exists and"
-            " can be written to."
+            f"cannot write {str(path)!r}: {_reason(error)}; choose a file in an existing, writable directory."
         ) from None
 
 
 def read_file(path: str | os.PathLike[str], make: Made[T]) -> T:
-    """What `make` makes of the constraint in the file at `path`; `DamagedFile` where there is none."""
+    """`make` applied to the content of the file at `path`; raises `DamagedFile` if it has no constraint."""
     name = str(path)
     try:
         with Path(path).open("rb") as file:
@@ -91,7 +90,7 @@ def read_file(path: str | os.PathLike[str], make: Made[T]) -> T:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise _damaged(name, f"it is not UTF-8 text from byte {error.start} on") from None
+        raise _damaged(name, f"it is not UTF-8 text, from byte {error.start} on") from None
     if not text.strip():
         raise _damaged(name, "it is empty")
     return read_text(text, name, make)
@@ -105,7 +104,7 @@ def dumps(constraint: Storable) -> str:
 
 
 def read_text(text: str, name: str, make: Made[T]) -> T:
-    """What `make` makes of the constraint that `dumps` described; `name` is what errors call it."""
+    """`make` applied to the content of a text that `dumps` wrote; errors call the text `name`."""
     try:
         return make(*from_document(parse(text)))
     except LconsError as error:
@@ -115,12 +114,12 @@ def read_text(text: str, name: str, make: Made[T]) -> T:
 
 
 def to_document(constraint: Storable) -> dict[str, Any]:
-    """The document of a constraint, header first; refused where it would not read back."""
+    """The document of a constraint, header first; raises `InvalidInput` if it could not be read again."""
     feature = None if constraint.feature is None else constraint.feature.to_dict()
     if feature is not None and feature_from_dict(feature) != constraint.feature:
         raise InvalidInput(
-            f"the feature does not come back from its to_dict(), found {feature!r:.80}; its from_dict"
-            " must be the inverse."
+            f"expected a feature that from_dict restores from its to_dict(), found {feature!r:.80}; make"
+            " from_dict the inverse of to_dict."
         )
     document: dict[str, Any] = {
         "format": FORMAT,
@@ -138,7 +137,7 @@ def to_document(constraint: Storable) -> dict[str, Any]:
 
 
 def from_document(document: Any) -> Content:
-    """The content of a document that is trusted in nothing; `LconsError` says what is wrong with it."""
+    """The content of an untrusted document; raises `LconsError` with the first thing that is wrong."""
     _expect(isinstance(document, dict), "it is not a JSON object")
     found = document.get("format")
     _expect(found == FORMAT, f"its format is {found!r:.40} instead of {FORMAT!r}")
@@ -201,12 +200,12 @@ def _feature(data: Any, space: FeatureSpace) -> ConstraintFeature | None:
         fits = feature.space == space
     except LconsError:
         raise
-    except Exception as error:  # a feature's class may be anyone's, and raise anything
+    except Exception as error:  # the class of a feature may be from another package and raise anything
         raise DamagedFile(
             f"its feature of kind {data['kind']!r:.40} cannot be read ({type(error).__name__}: {error})"
         ) from None
     _expect(same, f"its feature is not as the kind {data['kind']!r:.40} writes it")
-    _expect(fits, "its feature makes psi of another space than the file's")
+    _expect(fits, "its feature has another space than the file")
     return feature
 
 
@@ -224,7 +223,7 @@ def _network(data: Any, d: int) -> Network:
 
 
 def _row(w: Floats) -> Any:
-    """A list of numbers, or only the columns that are not zero where they are the fewer."""
+    """A list of numbers, or only the nonzero columns and values if that is shorter."""
     columns = np.flatnonzero(w)
     if len(w) < 16 or 2 * len(columns) >= len(w):
         return _numbers(w)
@@ -254,7 +253,7 @@ def _array(value: Any, length: int, what: str) -> Floats:
     _expect(isinstance(value, list), f"{what} is not a list")
     _expect(len(value) == length, f"{what} must have {length} numbers, found {len(value)}")
     exact = all(type(x) is float or (type(x) is int and abs(x) <= 2**53) for x in value)
-    _expect(exact, f"{what} holds something that is not a float")
+    _expect(exact, f"{what} contains an entry that is not a float")
     return np.array(value, dtype=np.float64)
 
 
@@ -294,9 +293,9 @@ def _reason(error: Exception) -> str:
 
 
 def _write_atomically(target: Path, content: bytes) -> None:
-    # A rename would turn a device such as /dev/null into a file.
+    # A rename would replace a device such as /dev/null by a file.
     if target.exists() and not target.is_file():
-        raise OSError(None, "a directory or device is there")
+        raise OSError(None, "it is a directory or a device")
     temporary = target.parent / f".lcons-{os.urandom(8).hex()}"
     try:
         with temporary.open("xb") as file:

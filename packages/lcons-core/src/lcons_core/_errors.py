@@ -1,4 +1,4 @@
-"""What can go wrong, as a short hierarchy: every error is an `LconsError` and the builtin it resembles.
+"""The errors of lcons: each is an `LconsError` and also the most similar built-in error.
 
 Each message is one sentence: what was expected, what was found, what to do.
 """
@@ -7,28 +7,28 @@ from __future__ import annotations
 
 
 class LconsError(Exception):
-    """The root of every error that lcons raises on purpose."""
+    """The base class of every error that lcons raises on purpose."""
 
 
 class InvalidInput(LconsError, ValueError):
-    """A value, shape, name or label that does not fit."""
+    """A value, shape, name or label is not valid."""
 
 
 class TooLarge(LconsError, ValueError):
-    """A result that would be larger than the stated limit."""
+    """A result would be larger than the limit."""
 
 
 class Unsupported(LconsError, TypeError):
-    """An operation that has no exact meaning for this kind of feature or space."""
+    """An operation has no exact meaning for this kind of feature or space."""
 
 
 class MissingExtra(LconsError, ImportError):
-    """An optional dependency that is not installed; the message names the extra."""
+    """An optional dependency is not installed; the message names the extra."""
 
 
 class DamagedFile(LconsError, ValueError):
-    """A constraint file that is damaged, truncated, hostile or of an unknown version."""
+    """A constraint file is damaged, truncated, hostile or of an unknown version."""
 
 
 class NotFitted(LconsError, ValueError, AttributeError):
-    """A learner that is used before `fit`."""
+    """A learner was used before `fit`."""

@@ -1,24 +1,25 @@
-"""Sets of psi by the sign of a margin, exactly; first of all, systems of linear inequalities.
+"""Sets of psi that are defined by the sign of a margin, such as systems of linear inequalities.
 
     coefficients @ psi + bias >= 0,  row by row
     z = sgn(1 - K + sum_k sgn(w_k . psi + b_k))
 
-Paper: Sec. 2.2, Eq. 3 to 6. z = 1 iff every unit is 1. The gradient of z is zero almost everywhere, which is
-why a `RectifierNetwork` is learned instead; `LinearInequalities.to_threshold_network` gives one back.
+Paper: Sec. 2.1 and 2.2. Eq. 3 is one linear inequality over psi, Eq. 4 a threshold unit, Eq. 5 a conjunction
+of units, and Eq. 6 the threshold network z: z = 1 iff every unit is 1. The gradient of z is zero almost
+everywhere, so a `RectifierNetwork` is learned instead; `LinearInequalities.to_threshold_network` returns z.
 
-The margin of an affine set is made of affine values, `W psi + b`: the least of them for rows, 1 minus the sum
-of their positive parts for a network. At a point of a domain, given by the index of its value on every axis,
+The margin of an affine set is a function of affine values, `W psi + b`: their minimum for rows, 1 minus the
+sum of their positive parts for a network. At a point of a domain, given as one value index v per axis,
 
     W psi + b = b + sum over axes of axis.table(W)[v]
 
-so a point costs one gather and one addition an axis. Where all points are enumerated, the axes are split into
-a head and a tail, and each part is added up once,
+so a point costs one lookup and one addition per axis. To enumerate all points, the axes are split into a head
+and a tail, and each part is added up once,
 
     a(head, tail) = (b + sum over head axes) + (sum over tail axes)
 
-so that a point costs one addition a value however many axes there are. Verdicts are those of rational
-arithmetic: floats decide where they clear the rounding bound (always, for dyadic weights), rationals the
-rest.
+so a point costs one addition per affine value, for any number of axes. Verdicts equal those of rational
+arithmetic: a float decides if it is outside the rounding bound (always, for dyadic weights); otherwise the
+value is computed again as a rational.
 
 Not in the paper: exact verdicts, and points by value indices.
 """
@@ -41,7 +42,7 @@ from lcons_core._psi import ManyPsi, OnePsi, Psi, SparsePsi, as_psi
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools, Floats, Ints
 
-# A function of head positions, a slice of the tail and the points they make: the verdicts.
+# From positions in the head, a slice of the tail and the resulting points to their verdicts.
 Decider = Callable[[Ints, slice, Ints], Bools]
 SumDecider = Callable[[Floats, slice], tuple[Bools, Ints]]
 
@@ -67,7 +68,7 @@ class PsiSet(ABC):
     @overload
     def margin(self, psi: OnePsi) -> float: ...
     def margin(self, psi: Any) -> Any:
-        """In floats, at least 0 where psi belongs to the set: a float for one psi, (N,) for many."""
+        """The margin in floats, at least 0 iff psi is in the set (up to rounding): a float, (N,) for many."""
         margin = self._margins(as_psi(psi, self.d))
         return float(margin) if margin.ndim == 0 else margin
 
@@ -84,7 +85,7 @@ class PsiSet(ABC):
 
 
 class AffineSet(PsiSet):
-    """The psi at which the margin that `_margin_of` makes of `W psi + b` is at least 0."""
+    """The psi whose margin, `_margin_of(W psi + b)`, is at least 0."""
 
     @property
     @abstractmethod
@@ -97,21 +98,21 @@ class AffineSet(PsiSet):
 
     @abstractmethod
     def _sum_decider(self, low: Floats, bound: float) -> SumDecider:
-        """A function of high (M, H) and a slice of L columns of low (M, tail) that decides where the values
-        are the sums of the two: (H * L,) verdicts in floats, and the positions of those within the bound."""
+        """A function of high (M, H) and a slice of L columns of low (M, tail), whose sums are the values. It
+        returns (H * L,) float verdicts, and the positions whose margin is within the bound."""
 
     @abstractmethod
     def error_bound(self, space: FeatureSpace) -> float:
-        """How far a float margin can be off anywhere on the domain; 0.0 where all are exact."""
+        """The largest possible error of a float margin on the domain; 0.0 if all margins are exact."""
 
     @property
     def width(self) -> int:
-        """How many affine values a verdict takes; at least 1."""
+        """The number of affine values that a verdict needs; at least 1."""
         return max(1, len(self.affine[1]))
 
     @property
     def cost(self) -> int:
-        """About what a verdict on one point costs, in hidden units."""
+        """The approximate cost of a verdict on one point, in hidden units."""
         return self.width
 
     def margins(self, space: FeatureSpace, assignments: Ints) -> Floats:
@@ -119,7 +120,7 @@ class AffineSet(PsiSet):
         return self._margin_of(affine(space, *self.affine, assignments))
 
     def verdicts(self, space: FeatureSpace, assignments: Ints) -> Bools:
-        """(N,) which value indices (N, axes) belong to the set, exactly."""
+        """(N,) whether the points with value indices (N, axes) are in the set, exactly."""
         check_width(self, space)
         margin = self.margins(space, assignments)
         accepted: Bools = margin >= 0
@@ -129,7 +130,7 @@ class AffineSet(PsiSet):
         return accepted
 
     def decider(self, space: FeatureSpace, split: int) -> Decider:
-        """A function that decides on blocks of points, the first `split` axes being the head."""
+        """A function that decides blocks of points; the first `split` axes are the head."""
         W, b = self.affine
         decide_sums = self._sum_decider(_sums(space.axes[split:], W), self.error_bound(space))
 
@@ -151,18 +152,18 @@ class AffineSet(PsiSet):
 
 
 class HasWidth(Protocol):
-    """Anything on psi of length d."""
+    """Any object about psi of length d."""
 
     @property
     def d(self) -> int: ...
 
 
 def check_width(points: HasWidth, space: FeatureSpace) -> None:
-    """Raises where the set and the space do not have the same d."""
+    """Raises `InvalidInput` if the set and the space do not have the same d."""
     if points.d != space.d:
         raise InvalidInput(
             f"the space has {space.d} columns but the constraint has {points.d}; pass the space"
-            " it was learned on."
+            " that the constraint was learned on."
         )
 
 
@@ -175,7 +176,7 @@ def affine(space: FeatureSpace, W: Floats, b: Floats, assignments: Ints) -> Floa
 
 
 def row_reach(space: FeatureSpace, W: Floats) -> Floats:
-    """(M,) the largest sum of absolute contributions that any point can give a row of W."""
+    """(M,) for each row of W, the largest sum of absolute contributions at any point."""
     reach = np.zeros(len(W))
     for axis in space.axes:
         reach += np.abs(axis.table(W)).max(0)
@@ -191,13 +192,13 @@ def least_values(space: FeatureSpace, W: Floats, b: Floats) -> Floats:
 
 
 def points_at(space: FeatureSpace, flat: Ints) -> Ints:
-    """Value indices (N, axes) of the points at these positions of the product of axes."""
+    """Value indices (N, axes) of the points at these positions in the product of axes."""
     shape = tuple(len(axis) for axis in space.axes)
     return np.stack(np.unravel_index(flat, shape), axis=1).astype(np.int64)
 
 
 def _sums(axes: Sequence[Axis], W: Floats) -> Floats:
-    """(M, points) what all combinations of the axes' values add to `W psi`."""
+    """(M, points) contributions to `W psi` of all combinations of the axes' values."""
     total = np.zeros((len(W), 1))
     for axis in axes:
         points = total.shape[1] * len(axis)
@@ -206,7 +207,7 @@ def _sums(axes: Sequence[Axis], W: Floats) -> Floats:
 
 
 def _sums_at(axes: Sequence[Axis], W: Floats, positions: Ints) -> Floats:
-    """(M, N) what the combinations at these positions add to `W psi`."""
+    """(M, N) contributions to `W psi` of the combinations at these positions."""
     total = np.zeros((len(W), len(positions)))
     for axis in reversed(axes):
         total += axis.table(W)[positions % len(axis)].T
@@ -216,7 +217,7 @@ def _sums_at(axes: Sequence[Axis], W: Floats, positions: Ints) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class LinearInequalities(AffineSet):
-    """`coefficients @ psi + bias >= 0`, M rows; `subsets[m]` marks the hidden units that made row m.
+    """`coefficients @ psi + bias >= 0`, M rows; `subsets[m]` marks the hidden units of row m.
 
     >>> rows = LinearInequalities([[-2.0, -2.0]], [3.0])
     >>> rows.holds([[1, 0], [1, 1]])
@@ -236,16 +237,16 @@ class LinearInequalities(AffineSet):
         if self.bias.shape != self.coefficients.shape[:1] or not self.d:
             raise InvalidInput(
                 f"coefficients must be (M, d) and bias (M,), found {self.coefficients.shape} and"
-                f" {self.bias.shape}; pass one bias a row."
+                f" {self.bias.shape}; pass one bias per row."
             )
         if subsets is not None and len(subsets) != len(self):
             raise InvalidInput(
-                f"subsets must have one row an inequality, found {len(subsets)} for {len(self)}."
+                f"subsets needs one row per inequality: got {len(subsets)} rows for {len(self)} inequalities."
             )
 
     @classmethod
     def _built(cls, coefficients: Floats, bias: Floats, subsets: Bools) -> LinearInequalities:
-        """Rows that this module made itself: frozen, not read again to be checked."""
+        """Rows that lcons computed itself: made read-only, but not checked again."""
         rows = object.__new__(cls)
         for name, value in (("coefficients", coefficients), ("bias", bias), ("subsets", subsets)):
             object.__setattr__(rows, name, frozen(value))
@@ -269,12 +270,12 @@ class LinearInequalities(AffineSet):
         return self._values(as_psi(psi, self.d))
 
     def satisfied(self, psi: Any) -> Bools:
-        """Which rows hold, decided exactly for the stored coefficients: (M,) or (N, M)."""
+        """Which rows hold, decided exactly for the stored coefficients: (M,) for one psi, (N, M) for many."""
         checked = as_psi(psi, self.d)
         dense = checked.dense() if isinstance(checked, SparsePsi) else checked
         values = np.atleast_2d(self._values(checked))
         verdict = values >= 0
-        # An overflow (NaN) is as uncertain as a value near zero: rationals decide both.
+        # An overflow (NaN) is as uncertain as a value near zero: both are decided by rationals.
         largest = float(np.abs(dense).max(initial=0.0))
         total = float((largest * self._row_mass + np.abs(self.bias)).max(initial=0.0))
         q = self._exponent if bool((dense == np.rint(dense)).all()) else None
@@ -285,7 +286,7 @@ class LinearInequalities(AffineSet):
         return verdict[0] if dense.ndim == 1 else verdict
 
     def satisfied_at(self, space: FeatureSpace, assignments: Ints) -> Bools:
-        """Which rows hold at which value indices: (N, M), exactly."""
+        """(N, M) which rows hold at value indices (N, axes), exactly."""
         values = affine(space, self.coefficients, self.bias, assignments)
         holds = values >= 0
         bound = self.error_bound(space) or -1.0
@@ -298,17 +299,17 @@ class LinearInequalities(AffineSet):
     @overload
     def holds(self, psi: OnePsi) -> bool: ...
     def holds(self, psi: Any) -> Any:
-        """Whether every row holds, as `accepts`: a bool for one psi, (N,) for many."""
+        """Whether every row holds, the same as `accepts`: a bool for one psi, (N,) for many."""
         return self.accepts(psi)
 
     def inequalities(self, most: int | None = None) -> LinearInequalities:
-        """The rows of the set: these; refused where they are more than `most`."""
+        """The rows themselves; raises `TooLarge` if there are more than `most`."""
         if most is not None and len(self) > most:
-            raise TooLarge(f"at most {most:,} rows were asked for, found {len(self):,}; allow for more.")
+            raise TooLarge(f"expected at most {most:,} rows, found {len(self):,}; allow more rows.")
         return self
 
     def networks(self) -> tuple[()]:
-        """The networks that the set is the intersection of: none are known."""
+        """The networks whose intersection is the set: rows have none."""
         return ()
 
     def cut(self, psi: Any) -> LinearInequalities:
@@ -316,15 +317,15 @@ class LinearInequalities(AffineSet):
         return self.take(np.array([self.values(psi).argmin()]))
 
     def directions(self, most: int) -> tuple[Floats, ...]:
-        """At most `most` linear forms whose extremes are worth looking at: the first rows."""
+        """At most `most` linear forms whose extreme points are worth checking: the first rows."""
         return (self.coefficients[:most],)
 
     def landmarks(self, rng: np.random.Generator) -> list[Ints]:
-        """Points that no margin leads to: none."""
+        """Points near the boundary that a search by margins does not reach: none."""
         return []
 
     def error_bound(self, space: FeatureSpace) -> float:
-        """How far a float value of a row can be off anywhere on the domain; 0.0 where all are exact."""
+        """The largest possible error of a float value of a row on the domain; 0.0 if all are exact."""
         reach = row_reach(space, self.coefficients) + np.abs(self.bias)
         return rounding_bound(float(reach.max(initial=0.0)), len(space.axes) + 1, self._exponent)
 
@@ -358,8 +359,8 @@ class LinearInequalities(AffineSet):
         least = low.min(1)
 
         def decide(high: Floats, tail: slice) -> tuple[Bools, Ints]:
-            # A value above the bound is safe in floats; rows that no point here can bring below it are
-            # left out, and each row is asked only about the points that all rows before it left open.
+            # A float value above the bound is certainly positive. Rows that are above it at all of these
+            # points are skipped, and each row is evaluated only at points that no earlier row rejects.
             worst = high.min(1) + least
             order = np.flatnonzero(worst <= bound)
             order = order[np.argsort(worst[order])]
@@ -413,7 +414,7 @@ class ThresholdNetwork(PsiSet):
         return self.W.shape[1]
 
     def _margins(self, psi: Psi) -> Floats:
-        """1 - K + sum_k sgn(w_k . psi + b_k): 1 where accepted, else negative and odd or even with K."""
+        """1 - K + sum_k sgn(w_k . psi + b_k): 1 if psi is accepted, otherwise -1, -3, ... down to 1 - 2 K."""
         signs = np.where(self.inequalities.satisfied(psi), 1, -1)
         margins: Floats = 1.0 - self.K + signs.sum(-1)
         return margins
@@ -423,6 +424,6 @@ class ThresholdNetwork(PsiSet):
 
 
 def _read_only(value: ArrayLike, name: str, ndim: int) -> Floats:
-    """As `finite_array`, but an array that is read-only already is not copied."""
+    """As `finite_array`, but without a copy if the array is already read-only."""
     array = checked_array(value, name, ndim)
     return frozen(array.copy() if array.flags.writeable else array)

@@ -1,8 +1,8 @@
 """One training structure: an input x of named columns and an output y of labels.
 
-For a sequence, y is a label per token and each column of x has a value per token. For pairs and other
-tuples, y is a sequence of tuples and x is empty. Plain label sequences and (x, y) tuples are read as
-instances too, so (words, tags) pairs can be passed as they are.
+For a sequence, y has one label per token, and each column of x has one value per token. For pairs and other
+tuples, y is a sequence of tuples and x is empty. Plain label sequences and (x, y) tuples are also accepted as
+instances, so (words, tags) pairs can be passed directly.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ class Instance:
             if len(column) != len(self.y):
                 raise InvalidInput(
                     f"column {name!r} has {len(column)} values but there are {len(self.y)} labels;"
-                    " give one value a label."
+                    " pass one value per label."
                 )
 
 
 def read_instance(value: Any, column: str | None = None) -> Instance:
     """`value` as an `Instance`.
 
-    Where `column` is named, an (x, y) tuple is read as such; an x that is a plain sequence is the words, and
-    refused where another column is needed.
+    If `column` is given, a tuple is read as (x, y). An x that is a plain sequence is read as words; this
+    raises `InvalidInput` if another column is needed.
     """
     if isinstance(value, Instance):
         return value
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise InvalidInput(
-            "a structure is a sequence of labels, an (x, y) pair or an Instance, found"
+            "expected a structure (a sequence of labels, an (x, y) pair or an Instance), found"
             f" {type(value).__name__}; split text into tokens and labels first."
         )
     pair = isinstance(value, tuple) and len(value) == 2 and not isinstance(value[0], str)
@@ -54,7 +54,7 @@ def read_instance(value: Any, column: str | None = None) -> Instance:
     if column != WORD:
         raise InvalidInput(
             f"expected a structure with a column {column!r}, found a plain sequence, which is read as words;"
-            f" give ({{{WORD!r}: [...], {column!r}: [...]}}, labels)."
+            f" pass ({{{WORD!r}: [...], {column!r}: [...]}}, labels)."
         )
     return Instance({WORD: x}, y)
 
@@ -63,5 +63,5 @@ def read_instances(values: Iterable[Any], column: str | None = None) -> list[Ins
     """All `values` as instances; at least one."""
     instances = [read_instance(value, column) for value in values]
     if not instances:
-        raise InvalidInput("at least one structure is needed to learn from, found none.")
+        raise InvalidInput("expected at least one structure to learn from, found none.")
     return instances

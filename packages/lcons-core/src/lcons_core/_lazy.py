@@ -1,7 +1,7 @@
-"""Packages whose names are imported when they are first used.
+"""Packages whose names are imported at their first use.
 
-The names stand once, in the stub file `__init__.pyi` beside the package, which type checkers read, too.
-This is `lazy_loader.attach_stub` in a few lines, since lcons-core needs numpy alone.
+The names are listed only once, in the stub file `__init__.pyi` of the package; type checkers read the same
+file. This is `lazy_loader.attach_stub` in a few lines, because lcons-core depends only on numpy.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""The table form: which label n-grams a local constraint allows, as a Boolean array per input context.
+"""The table form of a local constraint: one Boolean array of allowed label n-grams per input context.
 
-For a window with contexts c and labels v the activations split into a part of the input and a part of the
-labels,
+For a window with contexts c and labels v the activations are the sum of a part from the contexts and a part
+from the labels,
 
     a = b + context(c) + label(v),       mask[c][v_1, ..., v_n] = (sum_k ReLU(a_k) <= 1)
 
-so a constraint compiles once into masks and then costs a look-up. Exact, like every form.
+so a constraint is compiled into masks once, and a verdict is then one look-up. Masks are exact.
 
 Not in the paper.
 """
@@ -33,7 +33,7 @@ _CACHE_CELLS = 2**15
 
 @dataclass(frozen=True, eq=False)
 class MaskTable:
-    """Masks of `points` for the windows of `feature`, built on demand."""
+    """Masks of `points` for the windows of `feature`, computed on demand."""
 
     points: PointSet
     space: FeatureSpace
@@ -41,29 +41,29 @@ class MaskTable:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of one mask: the number of `feature.label_values` of each position of the window."""
+        """The shape of one mask: the number of `feature.label_values` at each position of the window."""
         return tuple(len(axis) for axis in self.space.axes[-self.feature.n :])
 
     @property
     def context_axes(self) -> int:
-        """How many context indices a window has: 0, or n."""
+        """The number of context indices of a window: 0 or n."""
         return len(self.space.axes) - self.feature.n
 
     def masks(self, contexts: Ints | None = None) -> Bools:
-        """(C, *shape) masks of windows with context indices (C, context_axes); one mask where there are none.
+        """(C, *shape) masks of windows with context indices (C, context_axes); one mask without contexts.
 
-        An n-gram that padding rules out (a START after a label) is False.
+        An n-gram that padding excludes (a START after a label) is False.
         """
         given = np.zeros((1, 0), dtype=np.int64) if contexts is None else np.asarray(contexts)
         if given.ndim != 2 or given.shape[1] != self.context_axes:
             raise InvalidInput(
-                f"contexts must be (C, {self.context_axes}) indices, found shape {given.shape}."
+                f"contexts must be indices of shape (C, {self.context_axes}), found shape {given.shape}."
             )
         cells = math.prod(self.shape)
         if len(given) * cells > MAX_CELLS:
             raise TooLarge(
                 f"{len(given):,} masks of {cells:,} cells exceed the limit of {MAX_CELLS:,} cells;"
-                " ask for fewer contexts at a time."
+                " pass fewer contexts at a time."
             )
         labels = np.stack(np.unravel_index(np.arange(cells), self.shape), axis=1)
         out = np.ones((len(given), cells), dtype=np.bool_)
@@ -98,7 +98,7 @@ class MaskTable:
 
 
 def compile_masks(constraint: LearnedConstraint, points: PointSet | None = None) -> MaskTable:
-    """The table form of a local constraint on label n-grams; `points` in place of its network, if given.
+    """The table form of a local constraint on label n-grams; `points`, if given, replaces its network.
 
     >>> from lcons_core import iob2
     >>> compile_masks(iob2(["B", "I", "O"][2:])).masks()[0]
@@ -107,14 +107,14 @@ def compile_masks(constraint: LearnedConstraint, points: PointSet | None = None)
     """
     if not isinstance(constraint.feature, SequenceFeature):
         raise Unsupported(
-            "masks exist for local features over label n-grams (ngram, context), found"
+            "masks need a local feature over label n-grams (ngram, context), found"
             f" {constraint.feature.kind if constraint.feature else 'no feature'!r}; use the rows or lift."
         )
     return MaskTable(points or constraint.network, constraint.space, constraint.feature)
 
 
 def _activations(axes: Sequence[Axis], W: Floats, values: Ints) -> Floats:
-    """(K, N) what the given axes add to the activations."""
+    """(K, N) contributions of the given axes to the activations."""
     total = np.zeros((len(W), len(values)))
     for axis, chosen in zip(axes, values.T, strict=True):
         total += axis.table(W)[chosen].T
@@ -122,5 +122,5 @@ def _activations(axes: Sequence[Axis], W: Floats, values: Ints) -> Floats:
 
 
 def _windows(context: Ints, labels: Ints) -> Ints:
-    """(cells, axes) value indices of all label n-grams beside one context."""
+    """(cells, axes) value indices of all label n-grams with one context."""
     return np.concatenate([np.tile(context, (len(labels), 1)), labels], axis=1)

@@ -2,10 +2,10 @@
 
     accepts(psi)  iff  margin(psi) = 1 - sum_k ReLU(a_k) >= 0,   a_k = w_k . psi + b_k
 
-Paper: Sec. 2.3, Eq. 7. sgn(0) = +1, so the boundary is accepted. `accepts` is exact: it is the sign of the
-margin as a rational number, whatever the weights.
+Paper: Sec. 2.3, Eq. 7 (repeated as Eq. 10 in Appendix A). sgn(0) = +1, so the boundary is accepted. `accepts`
+is exact for all weights: it is the sign of the margin as a rational number.
 
-Not in the paper: `Conjunction`, an intersection of several such sets on one psi, which has the same forms.
+Not in the paper: `Conjunction`, the intersection of several such sets of the same psi, with the same forms.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from lcons_core._types import Bools, Floats, Ints
 
 
 class _Forms:
-    """The forms of an intersection of the sets that `parts` accept."""
+    """The forms of the intersection of the sets that `parts` accept."""
 
     space: ClassVar[None] = None
 
     def inequalities(self: Parts, most: int | None = None) -> LinearInequalities:
-        """The rows of Theorem 1; refused where they are more than `most`."""
+        """The rows of Theorem 1; raises `TooLarge` if there are more than `most`."""
         rows = estimate_rows(self).rows
         if most is not None and rows > most:
-            raise TooLarge(f"at most {most:,} rows were asked for, found {many(rows)}; allow for more.")
+            raise TooLarge(f"expected at most {most:,} rows, found {many(rows)}; allow more rows.")
         return to_inequalities(self)
 
     def cut(self: Parts, psi: Any) -> LinearInequalities:
@@ -44,12 +44,12 @@ class _Forms:
         return most_violated(self, psi)
 
     def directions(self: Parts, most: int) -> tuple[Floats, ...]:
-        """Linear forms whose extremes are worth looking at: of each part the sum of its units, then these."""
+        """Linear forms whose extreme points are worth checking: per part, the sum of its units, then each."""
         share = max(1, most // len(self.parts))
         return tuple(np.concatenate([part.W.sum(0, keepdims=True), part.W])[:share] for part in self.parts)
 
     def landmarks(self, rng: np.random.Generator) -> list[Ints]:
-        """Points that no margin leads to: none."""
+        """Points near the boundary that a search by margins does not reach: none."""
         return []
 
 
@@ -71,7 +71,7 @@ class RectifierNetwork(_Forms, AffineSet):
         if not self.W.size or self.b.shape != self.W.shape[:1]:
             raise InvalidInput(
                 f"W must be (K, d) and b (K,) with K >= 1 and d >= 1, found {self.W.shape} and"
-                f" {self.b.shape}; pass one bias a hidden unit."
+                f" {self.b.shape}; pass one bias per hidden unit."
             )
 
     @property
@@ -86,7 +86,7 @@ class RectifierNetwork(_Forms, AffineSet):
 
     @property
     def parts(self) -> tuple[RectifierNetwork, ...]:
-        """The networks whose accepted sets intersect to this one: itself."""
+        """The networks whose accepted sets have this one as intersection: only itself."""
         return (self,)
 
     @property
@@ -99,7 +99,7 @@ class RectifierNetwork(_Forms, AffineSet):
         return self._values(as_psi(psi, self.d))
 
     def networks(self) -> tuple[RectifierNetwork, ...]:
-        """The networks that the set is the intersection of: itself."""
+        """The networks whose intersection is the set: only itself."""
         return (self,)
 
     def rational_margin(self, psi: Floats) -> Fraction:
@@ -113,16 +113,16 @@ class RectifierNetwork(_Forms, AffineSet):
         return exponent(self.W, self.b)
 
     def magnitude(self, largest: float) -> float:
-        """A bound on the sum of all absolute terms of the margin where |psi_j| <= largest."""
+        """A bound on the sum of all absolute terms of the margin, for |psi_j| <= largest."""
         return float(1.0 + largest * np.abs(self.W).sum() + np.abs(self.b).sum())
 
     @property
     def rounded(self) -> bool:
-        """Whether subset sums of Theorem 1 are not exact in float64, so that rows are rounded."""
+        """Whether some subset sums of Theorem 1 are not exact in float64, so that the rows are rounded."""
         return rounding_bound(self.magnitude(1.0), 0, self.exponent) > 0
 
     def _uncertainty(self, psi: Psi) -> float:
-        """Float margins of at most this magnitude need rationals; -1 where none does."""
+        """Float margins of at most this magnitude are computed again as rationals; -1 if none needs it."""
         entries = psi.values if isinstance(psi, SparsePsi) else psi
         largest = float(np.abs(entries).max(initial=0.0))
         integral = bool((entries == np.rint(entries)).all())
@@ -130,7 +130,7 @@ class RectifierNetwork(_Forms, AffineSet):
         return rounding_bound(self.magnitude(largest), self.d + self.K + 1, q) or -1.0
 
     def error_bound(self, space: FeatureSpace) -> float:
-        """How far a float margin can be off anywhere on the domain; 0.0 where all are exact."""
+        """The largest possible error of a float margin on the domain; 0.0 if all margins are exact."""
         total = 1.0 + row_reach(space, self.W).sum() + np.abs(self.b).sum()
         return rounding_bound(float(total), len(space.axes) + self.K + 1, self.exponent)
 
@@ -141,7 +141,7 @@ class RectifierNetwork(_Forms, AffineSet):
     def _accepted(self, psi: Psi) -> Bools:
         with np.errstate(over="ignore", invalid="ignore"):
             margin = np.atleast_1d(self._margins(psi))
-            # An overflow (NaN) is as uncertain as a margin near zero: rationals decide both.
+            # An overflow (NaN) is as uncertain as a margin near zero: both are decided by rationals.
             uncertain = ~(np.abs(margin) > self._uncertainty(psi))
         verdict = margin >= 0
         for i in np.flatnonzero(uncertain):
@@ -176,9 +176,9 @@ class RectifierNetwork(_Forms, AffineSet):
 
 @dataclass(frozen=True)
 class Conjunction(_Forms, PsiSet):
-    """The intersection of the sets that `parts` accept; all parts have one d.
+    """The intersection of the sets that `parts` accept; all parts have the same d.
 
-    Its margin is the least margin of its parts, its rows are all their rows.
+    Its margin is the smallest margin of its parts, and its rows are all rows of its parts.
     """
 
     parts: tuple[RectifierNetwork, ...]
@@ -187,8 +187,8 @@ class Conjunction(_Forms, PsiSet):
         widths = {part.d for part in self.parts}
         if len(widths) != 1:
             raise InvalidInput(
-                f"the parts of a conjunction must share one psi, found widths {sorted(widths)};"
-                " combine constraints of one space."
+                f"the parts of a conjunction must have the same number of columns, found {sorted(widths)};"
+                " combine constraints on one space."
             )
 
     @property
@@ -198,26 +198,26 @@ class Conjunction(_Forms, PsiSet):
 
     @property
     def K(self) -> int:
-        """The number of hidden units of all parts together."""
+        """The total number of hidden units of all parts."""
         return sum(part.K for part in self.parts)
 
     @property
     def width(self) -> int:
-        """How many affine values a verdict takes."""
+        """The number of affine values that a verdict needs."""
         return self.K
 
     @property
     def cost(self) -> int:
-        """About what a verdict on one point costs, in hidden units."""
+        """The approximate cost of a verdict on one point, in hidden units."""
         return self.K
 
     @property
     def rounded(self) -> bool:
-        """Whether subset sums of Theorem 1 are not exact in float64, so that rows are rounded."""
+        """Whether some subset sums of Theorem 1 are not exact in float64, so that the rows are rounded."""
         return any(part.rounded for part in self.parts)
 
     def networks(self) -> tuple[RectifierNetwork, ...]:
-        """The networks that the set is the intersection of: its parts."""
+        """The networks whose intersection is the set: its parts."""
         return self.parts
 
     def activations(self, psi: Any) -> Floats:
@@ -225,19 +225,19 @@ class Conjunction(_Forms, PsiSet):
         return np.concatenate([part.activations(psi) for part in self.parts], axis=-1)
 
     def rational_margin(self, psi: Floats) -> Fraction:
-        """The least margin of the parts, without rounding."""
+        """The smallest margin of the parts, without rounding."""
         return min(part.rational_margin(psi) for part in self.parts)
 
     def margins(self, space: FeatureSpace, assignments: Ints) -> Floats:
-        """(N,) the least float margins of the parts at value indices (N, axes)."""
+        """(N,) the smallest float margin of the parts at value indices (N, axes)."""
         return np.min([part.margins(space, assignments) for part in self.parts], axis=0)
 
     def verdicts(self, space: FeatureSpace, assignments: Ints) -> Bools:
-        """(N,) which value indices (N, axes) every part accepts, exactly."""
+        """(N,) whether every part accepts the points with value indices (N, axes), exactly."""
         return np.all([part.verdicts(space, assignments) for part in self.parts], axis=0)
 
     def decider(self, space: FeatureSpace, split: int) -> Decider:
-        """A function that decides on blocks of points, the first `split` axes being the head."""
+        """A function that decides blocks of points; the first `split` axes are the head."""
         parts = [part.decider(space, split) for part in self.parts]
         return lambda head, tail, flat: np.all([part(head, tail, flat) for part in parts], axis=0)
 

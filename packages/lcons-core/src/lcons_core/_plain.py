@@ -1,8 +1,8 @@
-"""Plain data: what a JSON file can hold, checked strictly on the way out and on the way in.
+"""Plain data, which a JSON file can store: checked strictly when written and when read.
 
-Plain are None, bool, str, int up to 2^128, finite float, and lists and string-keyed dicts of those, at
-most 32 deep. Python's own JSON is laxer: it writes NaN, turns keys into strings, and of two equal keys
-keeps the last.
+Plain data are None, bool, str, int up to 2^128, finite float, and lists and dicts with string keys of plain
+data, at most 32 levels deep. Python's own JSON is less strict: it writes NaN, converts keys to strings, and
+keeps only the last of two equal keys.
 
 Not in the paper.
 """
@@ -23,14 +23,14 @@ _WIDTH = 96
 
 
 def check_plain(value: Any, what: str, depth: int = MAX_DEPTH) -> None:
-    """Raises where `value` is not plain data, naming the place."""
+    """Raises `InvalidInput` if `value` is not plain data; the message names the place."""
     if depth == 0:
         raise InvalidInput(f"{what} must be at most {MAX_DEPTH} levels deep; flatten it.")
     if value is None or isinstance(value, bool):
         return
     if isinstance(value, str):
         if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
-            raise InvalidInput(f"{what} must be text, found half a surrogate pair in {value!r}.")
+            raise InvalidInput(f"{what} must be valid text, found half of a surrogate pair in {value!r}.")
     elif isinstance(value, int):
         if abs(value) > LARGEST_INTEGER:
             raise InvalidInput(f"{what} must be at most 2^128, found a larger integer.")
@@ -54,7 +54,7 @@ def check_plain(value: Any, what: str, depth: int = MAX_DEPTH) -> None:
 
 
 def digest(value: Any) -> str:
-    """The sha256 of plain data, the same however a file lays it out.
+    """The sha256 of plain data, which does not depend on the layout of a file.
 
     >>> digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1}) != digest({"a": 1, "b": 2.0})
     True
@@ -63,12 +63,12 @@ def digest(value: Any) -> str:
 
 
 def canonical(value: Any) -> str:
-    """Plain data as JSON with sorted keys and no blanks; equal texts are equal data, types included."""
+    """Plain data as JSON with sorted keys and no spaces; texts are equal iff data and types are."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def pretty(value: Any, indent: str = "") -> str:
-    """Plain data as JSON for people: what fits on a line stays on it, and so does every list of numbers.
+    """Plain data as JSON for people: values that fit on one line, and all lists of numbers, are on one line.
 
     >>> print(pretty({"W": [[1.0, 0.5], [0.0, 2.0]]}))
     {"W": [[1.0, 0.5], [0.0, 2.0]]}
@@ -94,7 +94,7 @@ def _holds_containers(value: list[Any] | tuple[Any, ...]) -> bool:
 
 
 def parse(text: str) -> Any:
-    """The data of a JSON text; two equal keys, NaN, infinities and huge integers are refused."""
+    """The data of a JSON text; raises `InvalidInput` for equal keys, NaN, infinities and huge integers."""
     try:
         return json.loads(
             text,
@@ -105,7 +105,7 @@ def parse(text: str) -> Any:
         )
     except json.JSONDecodeError as error:
         raise InvalidInput(
-            f"it is not JSON from line {error.lineno}, column {error.colno} on ({error.msg})"
+            f"it is not JSON, from line {error.lineno}, column {error.colno} on ({error.msg})"
         ) from None
     except RecursionError:
         raise InvalidInput("it is nested too deeply") from None
@@ -123,17 +123,17 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_number(token: str) -> NoReturn:
-    raise InvalidInput(f"it holds {token}, which is not a number of JSON")
+    raise InvalidInput(f"it contains {token}, which is not a number in JSON")
 
 
 def _finite(token: str) -> float:
     number = float(token)
     if not math.isfinite(number):
-        raise InvalidInput(f"it holds {token[:40]}, which is larger than any float")
+        raise InvalidInput(f"it contains {token[:40]}, which is larger than any float")
     return number
 
 
 def _integer(token: str) -> int:
     if len(token) > _MOST_DIGITS:
-        raise InvalidInput(f"it holds an integer of {len(token)} digits")
+        raise InvalidInput(f"it contains an integer of {len(token)} digits")
     return int(token)

@@ -1,7 +1,8 @@
-"""One set, many forms: what networks, conjunctions, rows, simplified rows, rules and constraints answer.
+"""`PointSet`: the interface of networks, conjunctions, rows, simplified rows, rules and constraints.
 
-Each form answers for the same set of psi: its margin, its exact verdict on psi and on points given by value
-indices, and its other forms. Who reasons about a set asks these and never which form it has.
+Each of these forms describes a set of psi. The interface has the margin of the set, exact verdicts on psi and
+on points given by value indices, and the other forms. Code that reasons about a set uses this interface and
+never tests which form it has.
 """
 
 from __future__ import annotations
@@ -28,17 +29,17 @@ class PointSet(Protocol):
 
     @property
     def space(self) -> FeatureSpace | None:
-        """The names of psi's columns, where the set knows them."""
+        """The names of psi's columns; None if the set has no names."""
         ...
 
     @property
     def width(self) -> int:
-        """How many numbers a verdict on one point takes; at least 1."""
+        """The number of values that a verdict on one point needs; at least 1."""
         ...
 
     @property
     def cost(self) -> int:
-        """About what a verdict on one point costs, in hidden units."""
+        """The approximate cost of a verdict on one point, in hidden units."""
         ...
 
     @overload
@@ -46,7 +47,7 @@ class PointSet(Protocol):
     @overload
     def margin(self, psi: OnePsi) -> float: ...
     def margin(self, psi: Any) -> Any:
-        """In floats, at least 0 where psi belongs to the set: a float for one psi, (N,) for many."""
+        """The margin in floats, at least 0 iff psi is in the set (up to rounding): a float, (N,) for many."""
         ...
 
     @overload
@@ -62,45 +63,45 @@ class PointSet(Protocol):
         ...
 
     def verdicts(self, space: FeatureSpace, assignments: Ints) -> Bools:
-        """(N,) which value indices (N, axes) belong to the set, exactly."""
+        """(N,) whether the points with value indices (N, axes) are in the set, exactly."""
         ...
 
     def decider(self, space: FeatureSpace, split: int) -> Decider:
-        """A function that decides on blocks of points, the first `split` axes being the head."""
+        """A function that decides blocks of points; the first `split` axes are the head."""
         ...
 
     @property
     def rounded(self) -> bool:
-        """Whether `inequalities` are rounded to float64, and so may differ from the set."""
+        """Whether `inequalities` are rounded to float64, so that their set may differ."""
         ...
 
     def inequalities(self, most: int | None = None) -> LinearInequalities:
-        """The same set as rows; refused where they are more than `most`."""
+        """The same set as rows; raises `TooLarge` if there are more than `most`."""
         ...
 
     def networks(self) -> tuple[RectifierNetwork, ...]:
-        """The networks that the set is the intersection of; none where it is known by its rows alone."""
+        """The networks whose intersection is the set; none if the set is given only by rows."""
         ...
 
     def cut(self, psi: Any) -> LinearInequalities:
-        """The row with the least value at psi (d,)."""
+        """The row with the smallest value at psi (d,)."""
         ...
 
     def directions(self, most: int) -> tuple[Floats, ...]:
-        """Linear forms (M, d) whose extremes are worth looking at."""
+        """Linear forms (M, d) whose extreme points are worth checking."""
         ...
 
     def landmarks(self, rng: np.random.Generator) -> list[Ints]:
-        """Assignments (N, axes) near the boundary that no margin leads to."""
+        """Assignments (N, axes) near the boundary that a search by margins does not reach."""
         ...
 
 
 class Wrapped:
-    """A set that answers as the set `points` does."""
+    """A set that is the same as the set `points`."""
 
     @property
     def points(self) -> PointSet:
-        """The set that answers."""
+        """The set that computes all answers."""
         raise NotImplementedError
 
     @property
@@ -110,12 +111,12 @@ class Wrapped:
 
     @property
     def width(self) -> int:
-        """How many numbers a verdict on one point takes."""
+        """The number of values that a verdict on one point needs."""
         return self.points.width
 
     @property
     def cost(self) -> int:
-        """About what a verdict on one point costs, in hidden units."""
+        """The approximate cost of a verdict on one point, in hidden units."""
         return self.points.cost
 
     @overload
@@ -123,7 +124,7 @@ class Wrapped:
     @overload
     def margin(self, psi: OnePsi) -> float: ...
     def margin(self, psi: Any) -> Any:
-        """In floats, at least 0 where psi belongs to the set: a float for one psi, (N,) for many."""
+        """The margin in floats, at least 0 iff psi is in the set (up to rounding): a float, (N,) for many."""
         return self.points.margin(psi)
 
     @overload
@@ -139,29 +140,29 @@ class Wrapped:
         return self.points.margins(space, assignments)
 
     def verdicts(self, space: FeatureSpace, assignments: Ints) -> Bools:
-        """(N,) which value indices (N, axes) belong to the set, exactly."""
+        """(N,) whether the points with value indices (N, axes) are in the set, exactly."""
         return self.points.verdicts(space, assignments)
 
     def decider(self, space: FeatureSpace, split: int) -> Decider:
-        """A function that decides on blocks of points, the first `split` axes being the head."""
+        """A function that decides blocks of points; the first `split` axes are the head."""
         return self.points.decider(space, split)
 
     def inequalities(self, most: int | None = None) -> LinearInequalities:
-        """The same set as rows, those of Theorem 1 for a network; refused where they are more than `most`."""
+        """The same set as rows, for a network those of Theorem 1; `TooLarge` if more than `most`."""
         return self.points.inequalities(most)
 
     def networks(self) -> tuple[RectifierNetwork, ...]:
-        """The networks that the set is the intersection of."""
+        """The networks whose intersection is the set."""
         return self.points.networks()
 
     def cut(self, psi: Any) -> LinearInequalities:
-        """The row with the least value at psi (d,)."""
+        """The row with the smallest value at psi (d,)."""
         return self.points.cut(psi)
 
     def directions(self, most: int) -> tuple[Floats, ...]:
-        """Linear forms (M, d) whose extremes are worth looking at."""
+        """Linear forms (M, d) whose extreme points are worth checking."""
         return self.points.directions(most)
 
     def landmarks(self, rng: np.random.Generator) -> list[Ints]:
-        """Assignments (N, axes) near the boundary that no margin leads to."""
+        """Assignments (N, axes) near the boundary that a search by margins does not reach."""
         return self.points.landmarks(rng)

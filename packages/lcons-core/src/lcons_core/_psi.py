@@ -1,8 +1,8 @@
 """psi: constraint feature vectors, dense or sparse.
 
-`SparsePsi` keeps N vectors as index lists (most psi have a handful of ones), in the layout of CSR matrices.
-`as_psi` turns whatever a user has (arrays, lists, scipy.sparse, `SparsePsi`) into a dense float64 array or a
-`SparsePsi`, checked once. `PsiRows` are vectors with whose they are and what they weigh.
+`SparsePsi` stores N vectors as index lists (most psi have only a few ones), in the layout of CSR matrices.
+`as_psi` converts the input of a user (arrays, lists, scipy.sparse, `SparsePsi`) into a dense float64 array or
+a `SparsePsi`, checked once. `PsiRows` are vectors with one owner and one weight each.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class SparsePsi:
         if indptr[-1] != indices.size or indices.size != values.size:
             raise InvalidInput(
                 f"indices and values must have indptr[-1] = {indptr[-1]} entries, found {indices.size} and"
-                f" {values.size}; pass arrays of one length."
+                f" {values.size}; pass arrays of the same length."
             )
         if indices.size and not (indices.min() >= 0 and indices.max() < self.d):
             raise InvalidInput(
@@ -58,7 +58,7 @@ class SparsePsi:
 
     @classmethod
     def from_indices(cls, rows: Iterable[Sequence[int] | Ints], d: int) -> SparsePsi:
-        """0/1 vectors from lists of the columns that are 1."""
+        """0/1 vectors from lists of the columns whose value is 1."""
         lists = [_whole(row, "a row of indices") for row in rows]
         indptr = np.cumsum([0, *(row.size for row in lists)])
         indices = np.concatenate(lists) if lists else np.zeros(0, np.int64)
@@ -66,14 +66,14 @@ class SparsePsi:
 
     @classmethod
     def from_columns(cls, columns: Ints, d: int) -> SparsePsi:
-        """0/1 vectors from an (N, m) array of columns, -1 meaning none."""
+        """0/1 vectors from an (N, m) array of columns; -1 means no column."""
         present = columns >= 0
         indptr = np.concatenate(([0], np.cumsum(present.sum(1))))
         return cls(indptr, columns[present], np.ones(int(indptr[-1])), d)
 
     @classmethod
     def from_dense(cls, psi: Floats) -> SparsePsi:
-        """The same vectors, zeros left out."""
+        """The same vectors without their zeros."""
         row, column = np.nonzero(psi)
         indptr = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=len(psi)))))
         return cls(indptr, column, psi[row, column], psi.shape[1])
@@ -101,7 +101,7 @@ class SparsePsi:
         return SparsePsi(indptr, self.indices[entries], self.values[entries], self.d)
 
     def dot(self, columns: Floats) -> Floats:
-        """`psi @ columns` for a dense (d, K) array: gathers the rows of `columns` that psi names."""
+        """`psi @ columns` for a dense (d, K) array; reads only the rows of `columns` where psi is not 0."""
         out = np.zeros((len(self), columns.shape[1]))
         filled = np.diff(self.indptr) > 0
         if filled.any():
@@ -110,7 +110,7 @@ class SparsePsi:
         return out
 
     def row_keys(self) -> list[bytes]:
-        """A hashable key a row, equal exactly for equal vectors."""
+        """One hashable key per row; two keys are equal iff their vectors are."""
         columns, values = self.indices.tobytes(), self.values.tobytes()
         return [
             columns[8 * i : 8 * j] + values[8 * i : 8 * j]
@@ -119,10 +119,10 @@ class SparsePsi:
 
     @staticmethod
     def stack(pieces: Sequence[SparsePsi]) -> SparsePsi:
-        """All rows of all pieces; they must have one d."""
+        """All rows of all pieces, which must have the same d."""
         if len({piece.d for piece in pieces}) != 1:
             raise InvalidInput(
-                f"pieces must have one width, found {sorted({piece.d for piece in pieces})}; use one space."
+                f"pieces must have the same d, found {sorted({piece.d for piece in pieces})}; use one space."
             )
         counts = np.concatenate([np.diff(piece.indptr) for piece in pieces])
         return SparsePsi(
@@ -135,8 +135,8 @@ class SparsePsi:
 
 @dataclass(frozen=True, eq=False)
 class PsiRows:
-    """N psi rows: `owner` (N,) is the number of the structure or table row that each is part of, and `weight`
-    what it counts for: (N,), or (N, ...) where there are several weights per row.
+    """N psi rows. `owner` (N,) is the index of the structure or table row that a psi row belongs to; `weight`
+    is (N,), or (N, ...) with several weights per row.
 
     >>> rows = PsiRows.of(SparsePsi.from_indices([[0, 2], []], d=3), weight=[2.0, 1.0])
     >>> len(rows), rows.owner.tolist(), rows.total
@@ -156,7 +156,7 @@ class PsiRows:
 
     @classmethod
     def of(cls, psi: SparsePsi, owner: Any = None, weight: Any = None) -> PsiRows:
-        """Rows that are each their own and weigh 1, unless stated otherwise."""
+        """Rows with these owners and weights; by default row i has owner i and weight 1."""
         own = np.arange(len(psi)) if owner is None else np.asarray(owner, dtype=np.int64)
         return cls(psi, own, np.ones(len(psi)) if weight is None else np.asarray(weight, dtype=np.float64))
 
@@ -165,7 +165,7 @@ class PsiRows:
 
     @property
     def total(self) -> float:
-        """The weight of all rows."""
+        """The total weight of all rows."""
         return float(self.weight.sum())
 
     def take(self, rows: NDArray[Any]) -> PsiRows:
@@ -174,7 +174,7 @@ class PsiRows:
 
 
 def _canonical(indptr: Ints, indices: Ints, values: Floats) -> tuple[Ints, Ints, Floats]:
-    """The same rows with columns ascending and without zeros; a column that occurs twice is refused."""
+    """The same rows with ascending columns and without zeros; raises if a column occurs twice in a row."""
     owner = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
     rising = (np.diff(indices) > 0) | (np.diff(owner) > 0)
     if rising.all() and values.all():
@@ -182,14 +182,14 @@ def _canonical(indptr: Ints, indices: Ints, values: Floats) -> tuple[Ints, Ints,
     order = np.lexsort((indices, owner))
     owner, indices, values = owner[order], indices[order], values[order]
     if ((owner[1:] == owner[:-1]) & (indices[1:] == indices[:-1])).any():
-        raise InvalidInput("a column occurs twice in one row; add its values up and pass it once.")
+        raise InvalidInput("a column occurs twice in one row; add up its values and pass it once.")
     keep = values != 0
     kept = np.bincount(owner[keep], minlength=indptr.size - 1)
     return np.concatenate(([0], np.cumsum(kept))), indices[keep], values[keep]
 
 
 def _whole(value: Any, name: str) -> Ints:
-    """A copy of `value` as a one-dimensional array of integers; fractions are refused, not cut off."""
+    """A copy of `value` as a one-dimensional array of integers; raises for fractions, does not truncate."""
     array = _any_array(value)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise InvalidInput(
@@ -204,8 +204,8 @@ def _any_array(value: Any) -> NDArray[Any]:
         return np.asarray(value)
     except (TypeError, ValueError) as error:
         raise InvalidInput(
-            f"psi must be an array, found a {type(value).__name__} that is none ({error});"
-            " give every row one length."
+            f"psi must be an array, found a {type(value).__name__} that cannot be converted ({error});"
+            " give all rows the same length."
         ) from None
 
 
@@ -218,7 +218,7 @@ class _Csr(Protocol):
     def tocsr(self) -> Any: ...
 
 
-# What one psi (d,) and many psi (N, d) may be given as. An array of which mypy does not know the dimensions
+# The types of one psi (d,) and of many psi (N, d). If mypy does not know the dimensions of an array, it
 # counts as many.
 OnePsi = np.ndarray[tuple[int], np.dtype[Any]] | Sequence[float]
 ManyPsi = (
@@ -227,7 +227,7 @@ ManyPsi = (
 
 
 def as_psi(value: Any, d: int) -> Psi:
-    """`value` as a (d,) or (N, d) float64 array or a `SparsePsi`, checked to be finite and d wide."""
+    """`value` as a (d,) or (N, d) float64 array or a `SparsePsi`; raises if not finite or not d columns."""
     if hasattr(value, "tocsr"):
         matrix = value.tocsr(copy=True)
         matrix.sum_duplicates()

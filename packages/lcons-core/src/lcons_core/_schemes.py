@@ -1,6 +1,6 @@
 """Ready-made validity constraints for span schemes: IOB2 and BILOU.
 
-Both are constraints on label pairs with explicit START and STOP, designed rather than learned.
+Both are designed (not learned) constraints on label pairs, with explicit START and STOP.
 
     IOB2:   I-X needs B-X or I-X before it
     BILOU:  I-X and L-X need B-X or I-X before them; B-X and I-X need I-X or L-X after them
@@ -58,8 +58,8 @@ def _scheme(
         prefix, dash, kind = label.partition("-")
         if len(prefix) != 1 or prefix not in prefixes or not dash or not kind:
             raise InvalidInput(
-                f"{name} labels are {OUTSIDE!r} or a prefix of {prefixes} and a type, like"
-                f" '{prefixes[0]}-X', found {label!r}."
+                f"expected {name} labels, each {OUTSIDE!r} or one of the letters {prefixes} and a type, like"
+                f" '{prefixes[0]}-X'; found {label!r}."
             )
         for needed, own, other in ((before, second, first), (after, first, second)):
             if prefix in needed:

@@ -1,16 +1,16 @@
-"""What each column of psi means: named blocks, and the finite domain they span.
+"""The meaning of each column of psi: named blocks, and their finite domain.
 
-A `FeatureSpace` is a sequence of blocks. A one-hot block has a column per value and exactly one of them is 1
-(none, where the block has an OTHER: all zeros). A binary block has independent 0/1 columns, a count block
-integers between stated bounds. Nobody keeps a column layout in their head.
+A `FeatureSpace` is a sequence of blocks. A one-hot block has one column per value, of which exactly one is 1;
+if the block has an OTHER, all may be 0. A binary block has independent 0/1 columns; a count block has
+integers between two bounds. All columns have names, so nobody needs to remember a layout.
 
-The domain is a product of **axes**: one per one-hot block, one per column otherwise. Value v of an axis puts
-`coefficients[v]` into column `columns[v]` (or nothing, where that is -1), so that for any W
+The domain is a product of **axes**: one per one-hot block, one per column of other blocks. Value v of an axis
+puts `coefficients[v]` into column `columns[v]` (if that is -1, into none), so that for any W
 
     W psi = sum over axes of axis.table(W)[v]
 
-which is what makes block-wise bounds, enumeration and masks cheap. `requires` leaves out combinations that no
-structure can have (a padding symbol after a label).
+This makes block-wise bounds, enumeration and masks cheap. `requires` excludes combinations that no structure
+can have, such as a START symbol after a label.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ class FeatureSpace:
             )
         if len(set(self._axis_names())) != len(list(self._axis_names())):
             raise InvalidInput(
-                f"two axes of the space {names} would have one name (an axis of a binary or count block is"
-                " called by block and value); rename a block."
+                f"two axes of the space {names} would have the same name (the name of an axis of a binary or"
+                " count block is the block and the value); rename a block."
             )
         for rule in self.requires:
             self._value_index(rule.block, rule.value)
@@ -116,12 +116,12 @@ class FeatureSpace:
 
     @property
     def size(self) -> int:
-        """The number of points of the product of axes (those that `requires` leaves out are counted)."""
+        """The number of points of the product of axes, including those that `requires` excludes."""
         return math.prod(len(axis) for axis in self.axes)
 
     def vector(self, assignment: Mapping[str, Any] | None = None, /, **named: Any) -> Vector:
-        """psi (d,) from names: a value per one-hot block, the names that hold per binary block, and a mapping
-        of counts per count block. Every one-hot block must be named (OTHER where it allows it)."""
+        """psi (d,) from names: one value per one-hot block, the names that hold per binary block, one mapping
+        of counts per count block. Every one-hot block needs a value (OTHER, if the block has it)."""
         choice = {**(assignment or {}), **named}
         psi = np.zeros(self.d)
         for name in choice:
@@ -147,7 +147,7 @@ class FeatureSpace:
         return psi
 
     def describe(self, psi: Any) -> dict[str, Any]:
-        """The names behind one psi: the inverse of `vector`."""
+        """The names of one psi: the inverse of `vector`."""
         choice = self.assignments(np.atleast_2d(np.asarray(psi, dtype=np.float64)))[0]
         named: dict[str, Any] = {}
         for axis, value in zip(self.axes, choice, strict=True):
@@ -164,7 +164,7 @@ class FeatureSpace:
         return named
 
     def contains(self, psi: Any) -> NDArray[np.bool_]:
-        """Which psi (N, d) are points of the domain."""
+        """(N,) which psi (N, d) are points of the domain."""
         chunks = _dense_chunks(as_psi(psi, self.d))
         return np.concatenate([self._contains(dense) for dense in chunks])
 
@@ -182,7 +182,7 @@ class FeatureSpace:
         return valid
 
     def check(self, psi: Any) -> None:
-        """Raises where some psi is not a point of the domain, naming the first."""
+        """Raises `InvalidInput` with the first psi that is not a point of the domain, if there is one."""
         valid = self.contains(psi)
         if not valid.all():
             raise InvalidInput(
@@ -208,12 +208,12 @@ class FeatureSpace:
         return psi
 
     def columns_of(self, assignments: Ints) -> Ints:
-        """(N, axes) columns that value indices name, -1 for OTHER."""
+        """(N, axes) the columns of value indices (N, axes), -1 for OTHER."""
         columns = [axis.columns[v] for axis, v in zip(self.axes, assignments.T, strict=True)]
         return np.stack(columns, axis=1)
 
     def possible(self, assignments: Ints) -> NDArray[np.bool_]:
-        """Which value indices (N, axes) satisfy `requires`."""
+        """(N,) which value indices (N, axes) satisfy `requires`."""
         possible = np.ones(len(assignments), dtype=np.bool_)
         for rule in self.requires:
             chosen = assignments[:, self._axis_of[rule.block]]
@@ -350,7 +350,7 @@ class FeatureSpace:
 
 
 def _dense_chunks(psi: Psi) -> Iterator[Floats]:
-    """Dense rows, a few at a time where psi is sparse; at least one chunk."""
+    """Dense rows, in chunks if psi is sparse; at least one chunk."""
     if not isinstance(psi, SparsePsi):
         yield np.atleast_2d(psi)
         return

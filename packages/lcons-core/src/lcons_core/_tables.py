@@ -1,21 +1,18 @@
-"""Rows as text, in the layout of the paper's coefficient tables.
+"""The inequalities of a constraint with the names of their columns: as text, JSON and CSV.
 
-A column per value of psi under its block's name, then the bias; a row per inequality `... >= 0`.
-
-Paper: the tables of Appendix C.
-
-A constraint's inequalities with the names of their columns: as text, JSON and CSV.
-
-| form | a row | columns |
+| form | one row | columns |
 |---|---|---|
 | rows | `coefficients . psi + bias >= 0`, all 2^K - 1 of Theorem 1 | psi by block and value, bias |
-| simplified | the same, those that matter on the domain | the same |
+| simplified | the same, only rows that matter on the domain | the same |
 | lifted | `A_psi . psi + A_s . s >= rhs` for some s >= 0 | psi by block and value, s, rhs |
 
-Rows and the lifted form hold for every psi; simplified rows only beside the equations of the space, which the
-JSON has (`_domain.py`). The numbers of JSON and CSV read back as the same floats.
+Text has the layout of the paper's coefficient tables: one column per value of psi under the name of its
+block, then the bias; one line per inequality. Rows and the lifted form are valid for every psi; simplified
+rows only together with the equations of the space (`reason/_domain.py`), which are part of the JSON. Reading
+the numbers of JSON and CSV returns the same floats.
 
-Paper: the tables of Appendix C list rows. Not in the paper: simplified rows and the lifted form.
+Paper: Tables 9-11 in Appendix C.4 list rows.
+Not in the paper: simplified rows and the lifted form.
 """
 
 from __future__ import annotations
@@ -46,7 +43,7 @@ Columns = tuple[str, Sequence[str]]
 
 
 def rows_table(rows: LinearInequalities, space: FeatureSpace, decimals: int = 2) -> str:
-    """The coefficients, two header lines first.
+    """The coefficients as text, after two header lines.
 
     >>> from lcons_core._space import one_hot
     >>> space = FeatureSpace([one_hot("source", ["Person", "Location"]), one_hot("relation", ["Kill"])])
@@ -62,8 +59,8 @@ def rows_table(rows: LinearInequalities, space: FeatureSpace, decimals: int = 2)
 
 
 def table_lines(blocks: Sequence[Columns], numbers: Floats, decimals: int = 2) -> Iterator[str]:
-    """The lines of a table: the blocks' names, their values, then a line a row of `numbers` (M, width)."""
-    # The longest number of a column is its least or its largest one.
+    """The lines of a table: names of blocks, their values, then one line per row of `numbers` (M, width)."""
+    # The longest number of a column is its smallest or its largest one.
     extremes = [numbers.min(0), numbers.max(0)] if len(numbers) else []
     names = [value for _, values in blocks for value in values]
     cells = [names, *([f"{value:.{decimals}f}" for value in row] for row in extremes)]
@@ -90,7 +87,7 @@ MAX_BYTES = 2**26
 
 
 class Form(StrEnum):
-    """Which inequalities; all describe the same points of the space."""
+    """The form of the inequalities; all forms describe the same points of the space."""
 
     ROWS = "rows"
     LIFTED = "lifted"
@@ -99,9 +96,9 @@ class Form(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class NamedRows:
-    """`arrays` side by side are the columns that `blocks` name; `about` is plain data on the rows.
+    """`arrays`, next to each other, are the columns that `blocks` names; `about` is plain data on the rows.
 
-    `rounded`: the subset sums of the weights are not exact in float64, so these are rounded.
+    `rounded`: the subset sums of the weights are not exact in float64, so the rows are rounded.
     """
 
     form: Form
@@ -121,7 +118,7 @@ class NamedRows:
         yield from table_lines(self.blocks, np.column_stack(list(self.arrays.values())), decimals)
 
     def csv(self) -> Iterator[str]:
-        """Lines of CSV: a column `block=value` each, then the others, and the hidden units of the row."""
+        """Lines of CSV: one column `block=value` per column of psi, the other columns, then hidden units."""
         named = [f"{block}={value}" if block else value for block, values in self.blocks for value in values]
         yield _csv_line([*named, *(["units"] if self.subsets is not None else [])])
         for m in range(len(self)):
@@ -130,7 +127,7 @@ class NamedRows:
             yield _csv_line([*map(repr, numbers), *units])
 
     def json(self) -> Iterator[str]:
-        """Lines of one JSON object, a line a row of numbers."""
+        """Lines of one JSON object, with one line per row of numbers."""
         head = {
             "form": str(self.form),
             "meaning": self.meaning,
@@ -155,7 +152,7 @@ class NamedRows:
 
 
 def estimate_form(network: Network, form: Form | str) -> RowsEstimate:
-    """How large a form would be; for simplified rows, the rows that they are chosen from."""
+    """The size of a form; for simplified rows, the size of all rows of which they are a part."""
     if read_form(form) is not Form.LIFTED:
         return estimate_rows(network)
     rows = network.K + len(network.parts)
@@ -169,7 +166,7 @@ def named_rows(
     max_bytes: int = MAX_BYTES,
     progress: OnProgress | None = None,
 ) -> NamedRows:
-    """The constraint's inequalities in one form; refused where they would be more than `max_bytes`.
+    """The inequalities of a constraint in one form; raises `TooLarge` above `max_bytes`.
 
     >>> from lcons_core import RectifierNetwork, one_hot
     >>> space = FeatureSpace([one_hot("source", ["Person", "Place"]), one_hot("relation", ["NoRel", "Kill"])])
@@ -207,7 +204,7 @@ def named_rows(
 
 
 def check_form_size(network: Network, form: Form, max_bytes: int) -> None:
-    """Refuses a form that would be too large, stating its size."""
+    """Raises `TooLarge` if a form would be larger than `max_bytes`."""
     size = estimate_form(network, form)
     if size.bytes > max_bytes:
         advice = "" if form is Form.LIFTED else "ask for the lifted form, which is linear in K, or "
@@ -220,7 +217,7 @@ def check_form_size(network: Network, form: Form, max_bytes: int) -> None:
 def read_form(form: Form | str) -> Form:
     """A form by name."""
     if form not in tuple(Form):
-        raise InvalidInput(f"the form is one of {', '.join(Form)}, found {form!r}.")
+        raise InvalidInput(f"the form must be one of {', '.join(Form)}, found {form!r}.")
     return Form(form)
 
 

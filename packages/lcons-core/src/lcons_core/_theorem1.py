@@ -1,27 +1,28 @@
-"""Theorem 1: a rectifier network is a system of 2^K - 1 linear inequalities, and the short forms of it.
+"""Theorem 1: a rectifier network is a system of 2^K - 1 linear inequalities; two shorter forms of it.
 
     1 - sum_k ReLU(a_k) >= 0   iff   1 - sum_{k in S} a_k >= 0  for every non-empty S of [K]
 
 Paper: Sec. 2.3, Theorem 1, Eq. 8; proof in Appendix A. The row of S has coefficients -sum_{k in S} w_k and
-bias 1 - sum_{k in S} b_k, and S is kept beside it. The empty S gives 1 >= 0 and is left out.
+bias 1 - sum_{k in S} b_k, and S is stored with it. The row of the empty S is 1 >= 0 and is omitted.
 
-Rows come in the order of binary counting over S. For dyadic weights (`_arithmetic.py`) every row is exact;
-for other weights each coefficient is the correctly rounded sum, and `verify` says where that moves a verdict.
+Rows are in the order of binary counting over S. For dyadic weights (`_arithmetic.py`) every row is exact.
+For other weights each coefficient is the correctly rounded sum, and `verify` counts the points at which this
+rounding changes a verdict.
 
 Differs from the paper: the rows are not linearly independent in general. With their biases they lie in the
 span of K + 1 vectors.
 
-Not in the paper: two forms that need not list all rows. A cut is the most violated row in closed form,
+Not in the paper: two forms that do not list all rows. A cut is the most violated row in closed form,
 
-    argmin_S  1 - sum_{k in S} a_k  =  S* = {k : a_k > 0},   attained value = margin(psi)
+    argmin_S  1 - sum_{k in S} a_k  =  S* = {k : a_k > 0},   minimum = margin(psi)
 
-so a solver that starts without rows and adds the row of S* at each rejected solution ends at the constrained
-optimum, having seen only the rows that matter. The lifted form has K extra continuous variables, K + 1 rows:
+so a solver can start without rows, add the row of S* at each rejected solution, and end at the constrained
+optimum; it uses only the rows that matter. The lifted form has K extra continuous variables and K + 1 rows:
 
     s_k >= a_k,   s_k >= 0,   sum_k s_k <= 1,       a_k = w_k . psi + b_k
 
-Some s satisfies these iff sum_k max(0, a_k) <= 1, so its projection on psi is exactly the rows of Theorem 1:
-no binaries, no big-M, linear in K.
+Some s satisfies these iff sum_k max(0, a_k) <= 1, so their projection on psi is exactly the set of the rows
+of Theorem 1: no binaries, no big-M, linear in K.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ CHUNK_BITS = 12
 
 
 class Units(Protocol):
-    """What the rows of one network are made of."""
+    """The hidden units of one network, from which its rows are computed."""
 
     @property
     def W(self) -> Floats: ...
@@ -60,7 +61,7 @@ class Units(Protocol):
 
 
 class Parts(Protocol):
-    """A network or a conjunction of several: K units in all."""
+    """A network or a conjunction of several, with K units in total."""
 
     @property
     def parts(self) -> Sequence[Units]: ...
@@ -72,7 +73,7 @@ class Parts(Protocol):
 
 @dataclass(frozen=True)
 class RowsEstimate:
-    """How large the rows of a network would be."""
+    """The size of the rows of a network."""
 
     rows: int
     bytes: int
@@ -83,13 +84,13 @@ class RowsEstimate:
 
 
 def estimate_rows(network: Parts) -> RowsEstimate:
-    """The size of `to_inequalities(network)`, without building it."""
+    """The size of `to_inequalities(network)`, without computing the rows."""
     rows = sum(2**part.K - 1 for part in network.parts)
     return RowsEstimate(rows, rows * (8 * (network.d + 1) + network.K))
 
 
 def to_inequalities(network: Parts, max_bytes: int = MAX_BYTES) -> LinearInequalities:
-    """The 2^K - 1 rows of Theorem 1 (of each part, for a conjunction); refused above `max_bytes`.
+    """The 2^K - 1 rows of Theorem 1 (of each part, for a conjunction); `TooLarge` above `max_bytes`.
 
     >>> from lcons_core import RectifierNetwork
     >>> rows = to_inequalities(RectifierNetwork([[2.0, 2.0], [1.0, 0.0]], [-2.0, 0.0]))
@@ -101,7 +102,7 @@ def to_inequalities(network: Parts, max_bytes: int = MAX_BYTES) -> LinearInequal
     size = estimate_rows(network)
     if size.bytes > max_bytes:
         raise TooLarge(
-            f"the rows of Theorem 1 for K = {network.K} would be {size}, above the limit of"
+            f"the rows of Theorem 1 for K = {network.K} need {size}, above the limit of"
             f" {max_bytes / 2**20:,.0f} MiB; use lift(network), which is linear in K, or raise max_bytes."
         )
     coefficients = _empty_rows(size.rows, network.d)
@@ -129,7 +130,7 @@ def iterate_inequalities(network: Units) -> Iterator[LinearInequalities]:
 
 
 def row_of_subset(network: Units, subset: Bools) -> LinearInequalities:
-    """The one row of S, given as a Boolean (K,) mask."""
+    """The row of one subset S, given as a Boolean (K,) mask."""
     members = np.flatnonzero(subset)
     coefficients = [0.0 - math.fsum(w) for w in network.W[members].T.tolist()]
     bias = math.fsum([1.0, *(-network.b[members]).tolist()])
@@ -137,10 +138,11 @@ def row_of_subset(network: Units, subset: Bools) -> LinearInequalities:
 
 
 def most_violated(network: Parts, psi: Any) -> LinearInequalities:
-    """The row with the least value at `psi` (d,), that of S* = {k : a_k > 0}: it holds iff psi is accepted.
+    """The row with the smallest value at `psi` (d,), which is that of S* = {k : a_k > 0}.
 
-    For weights that float64 cannot add up exactly that is so up to the rounding of the row, which `verify`
-    counts. Where no unit is active every row holds, and the row of the largest activation is given.
+    It holds iff psi is accepted; if float64 cannot add the weights exactly, up to the rounding of the row,
+    which `verify` counts. If no unit is active, every row holds, and the row of the largest activation is
+    returned.
 
     >>> from lcons_core import RectifierNetwork
     >>> cut = most_violated(RectifierNetwork([[2.0, 2.0], [0.0, -1.0]], [-2.0, 0.0]), [1, 1])
@@ -149,8 +151,8 @@ def most_violated(network: Parts, psi: Any) -> LinearInequalities:
     """
     if np.ndim(psi) != 1:
         raise InvalidInput(
-            f"a cut is made for one psi of shape ({network.d},), found {np.ndim(psi)} dimensions;"
-            " call most_violated once a point."
+            f"a cut needs one psi of shape ({network.d},), found {np.ndim(psi)} dimensions;"
+            " call most_violated once per point."
         )
     activations = [part.activations(psi) for part in network.parts]
     sums = [np.maximum(a, 0.0).sum() for a in activations]
@@ -187,7 +189,7 @@ class LiftedInequalities:
 
 
 def lift(network: Parts) -> LiftedInequalities:
-    """The K rows `s_k - w_k . psi >= b_k`, then a row `-sum s_k >= -1` for each part.
+    """The K rows `s_k - w_k . psi >= b_k`, then one row `-sum s_k >= -1` per part.
 
     >>> from lcons_core import RectifierNetwork
     >>> lifted = lift(RectifierNetwork([[2.0, 3.0]], [-4.0]))
@@ -212,23 +214,24 @@ def lift(network: Parts) -> LiftedInequalities:
 
 
 def _empty_rows(rows: int, d: int) -> Floats:
-    """(rows, d) with columns contiguous: the inner loops then run over many rows, not over one psi."""
+    """(rows, d) with contiguous columns, so that inner loops run over many rows, not over one psi."""
     return np.empty((d, rows)).T
 
 
 def _chunks(K: int) -> Iterator[tuple[int, int]]:
-    """Ranges of the subsets 1 .. 2^K - 1, read as bitmasks, that share all but their low bits."""
+    """Ranges of the subsets 1 .. 2^K - 1 (as bitmasks) that differ only in their low bits."""
     size = 2 ** min(CHUNK_BITS, K)
     for first in range(0, 2**K, size):
         yield max(first, 1), first + size
 
 
 def _row_writer(network: Units) -> Callable[[int, int, Floats, Floats], None]:
-    """A function that fills in the rows of the subsets first .. stop - 1, one of `_chunks`.
+    """A function that writes the rows of the subsets first .. stop - 1, one of `_chunks`.
 
-    Rows double: those that contain unit k are those that do not, minus (w_k, b_k). The rows of all subsets
-    of the first units are made once and stay in the cache; each chunk shifts them by the units it shares.
-    Where float sums would round more than once, each sum is correctly rounded instead.
+    Rows are computed by doubling: the row of S with unit k is the row of S without it, minus (w_k, b_k). The
+    rows of all subsets of the first units are computed once and stay in the CPU cache; each chunk shifts them
+    by the other units of its subsets. If float sums could round more than once, each sum is computed with
+    correct rounding instead.
     """
     if network.rounded:
         return partial(_write_rounded_rows, network)

@@ -1,4 +1,4 @@
-"""The arrays that everything here takes and returns."""
+"""The types of arrays that this package accepts and returns."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Objects = NDArray[Any]
-# Where mypy can tell that an array has one dimension: one psi.
+# An array that mypy knows to have one dimension: one psi.
 Vector = np.ndarray[tuple[int], np.dtype[np.float64]]
 
-Columns = Mapping[str, Sequence[str]]  # the columns of a structure by name, a value per token
-OnProgress = Callable[[int, int], None]  # told how many of how many are done
+Columns = Mapping[str, Sequence[str]]  # the columns of a structure by name, one value per token
+OnProgress = Callable[[int, int], None]  # called with the number done and the total

@@ -1,4 +1,4 @@
-"""Hypothesis strategies and checks for projects that build on lcons; needs the extra `test`.
+"""Hypothesis strategies and checks for projects that use lcons; needs the extra `test`.
 
     from hypothesis import given
     from lcons_core.testing import check_theorem1, networks
@@ -7,15 +7,16 @@
     def test_my_networks_obey_the_theorem(network):
         check_theorem1(network)
 
-Strategies are named by shape. Weights are sixteenths, so float sums are exact and tests need no
-tolerance; degenerate networks (zero rows, equal rows, points exactly on the boundary) are common.
+Each strategy is named after the objects that it draws. Weights are multiples of 1/16, so float sums are exact
+and tests need no tolerance; degenerate networks (zero rows, equal rows, points exactly on the boundary) are
+common.
 
 `check_theorem1` asserts the theorem on points, in rational arithmetic:
 
     margin(psi) >= 0   =   every subset's row holds   =   some s fits the lifted rows   =   the cut holds
 
-Rows and cuts must have the correctly rounded subset sums as coefficients. Where float sums are exact
-(`_arithmetic.py`) that makes them the rows themselves, and their verdicts are asserted as well.
+The coefficients of rows and cuts must be the correctly rounded subset sums. If float sums are exact
+(`_arithmetic.py`), these are exactly the rows of the theorem, and their verdicts are asserted as well.
 
 Paper: Sec. 2.3, Theorem 1, Eq. 8. Not in the paper: the lifted form and cuts.
 """
@@ -47,7 +48,7 @@ try:
     from hypothesis.strategies import DrawFn, SearchStrategy
 except ImportError:
     raise MissingExtra(
-        'lcons_core.testing needs hypothesis, which is not installed; run pip install "lcons-core[test]".'
+        'lcons_core.testing needs hypothesis, which is not installed; run: pip install "lcons-core[test]".'
     ) from None
 
 __all__ = [
@@ -77,7 +78,7 @@ def weights(largest: int = 4) -> SearchStrategy[float]:
 def networks(
     draw: DrawFn, max_K: int = 4, max_d: int = 6, K: int | None = None, d: int | None = None
 ) -> RectifierNetwork:
-    """Networks with K and d up to the bounds, or as given; boundaries at 0/1 points are common."""
+    """Networks with the given K and d, or with any up to the bounds; often a 0/1 point is on the boundary."""
     K = draw(st.integers(1, max_K)) if K is None else K
     d = draw(st.integers(1, max_d)) if d is None else d
     rows: list[list[float]] = []
@@ -128,7 +129,7 @@ def spaces(
     rules = []
     if requires and draw(st.booleans()):
         for before, block in pairwise(plain):
-            # Never about the first value, so that some point is always left.
+            # Never about the first value, so that at least one point is always possible.
             if len(block.values) > 1:
                 rules.append(Requirement(block.name, block.values[1], before.name, before.values[:1]))
     return FeatureSpace(blocks, rules)
@@ -144,7 +145,7 @@ def points(draw: DrawFn, space: FeatureSpace) -> Floats:
 
 @st.composite
 def features(draw: DrawFn, max_labels: int = 3, max_n: int = 3) -> ConstraintFeature:
-    """Constraint features of every generic kind."""
+    """Constraint features of all generic kinds."""
     labels = _LABELS[: draw(st.integers(1, max_labels))]
     n, flag = draw(st.integers(1, max_n)), draw(st.booleans())
     padded = max(n, 2) if flag else n
@@ -163,13 +164,13 @@ def features(draw: DrawFn, max_labels: int = 3, max_n: int = 3) -> ConstraintFea
 def label_sequences(
     labels: Sequence[str] = _LABELS, min_size: int = 0, max_size: int = 8
 ) -> SearchStrategy[list[str]]:
-    """Sequences of labels, empty ones too."""
+    """Sequences of labels, also empty ones."""
     return st.lists(st.sampled_from(list(labels)), min_size=min_size, max_size=max_size)
 
 
 @st.composite
 def structures(draw: DrawFn, feature: ConstraintFeature, max_size: int = 8) -> Instance:
-    """Structures that the feature can read, with contexts that it knows and that it does not."""
+    """Structures that the feature can read, with known and unknown contexts."""
     if isinstance(feature, Tuples):
         members = st.tuples(*(st.sampled_from(values) for values in feature.values))
         return Instance({}, draw(st.lists(members, max_size=max_size)))
@@ -181,7 +182,7 @@ def structures(draw: DrawFn, feature: ConstraintFeature, max_size: int = 8) -> I
 
 @st.composite
 def constraints(draw: DrawFn, feature: bool | None = None, counts: bool = True) -> LearnedConstraint:
-    """Constraints of one network or several, with and without a feature (or as `feature` says)."""
+    """Constraints of one or several networks, with or without a feature (`feature` decides, if given)."""
     chosen: ConstraintFeature | None = None
     if draw(st.booleans()) if feature is None else feature:
         chosen = draw(features() if counts else features().filter(lambda f: f.kind != "counts"))
@@ -196,15 +197,15 @@ def constraints(draw: DrawFn, feature: bool | None = None, counts: bool = True) 
 
 
 def check_theorem1(network: Network, psi: Any = None) -> None:
-    """Asserts that all forms agree on psi (N, d), or on all 0/1 points where d is at most 10.
+    """Asserts that all forms agree on psi (N, d), or without psi on all 0/1 points (d at most 10).
 
-    An AssertionError names the witness. K may be at most 12 a part: all 2^K subsets are formed.
+    An AssertionError names the witness. K may be at most 12 per part, because all 2^K subsets are computed.
     """
     points = _checked_points(network, psi)
     if max(part.K for part in network.parts) > MAX_K:
         raise TooLarge(
-            f"check_theorem1 forms all subsets of at most {MAX_K} units, found K = {network.K}; use"
-            " verify(...), which samples."
+            f"check_theorem1 needs at most {MAX_K} units per part, found K = {network.K}; use"
+            " verify(...), which draws random subsets."
         )
     rows, exact = theorem1.to_inequalities(network), _sums_are_exact(network, points)
     units = [_rationals(part.W[k], part.b[k]) for part in network.parts for k in range(part.K)]
@@ -227,13 +228,13 @@ def check_theorem1(network: Network, psi: Any = None) -> None:
             value = rational_dot(cut.coefficients[0], point, float(cut.bias[0]))
             found["to_inequalities(network)"] = rows.holds(point)
             found["most_violated(network, psi)"] = value >= 0
-            # Where no unit is active every row is at least 1, and the cut is one of them.
+            # If no unit is active, every row is at least 1, and the cut is one of them.
             assert value == least or least >= 1, _witness(
                 network, point, f"the cut has slack {value}, but some row has {least}"
             )
         for form, verdict in found.items():
             assert verdict == expected, _witness(
-                network, point, f"{form} says {verdict}, the rational margin says {expected}"
+                network, point, f"{form} is {verdict}, but the verdict of the rational margin is {expected}"
             )
 
 
@@ -243,7 +244,7 @@ def _checked_points(network: Network, psi: Any) -> Floats:
         return checked.dense() if isinstance(checked, SparsePsi) else np.atleast_2d(checked)
     if network.d > MAX_D:
         raise InvalidInput(
-            f"there are too many 0/1 points for d = {network.d} (at most {MAX_D}); pass the points psi."
+            f"there are too many 0/1 points for d = {network.d} (d is at most {MAX_D}); pass the points psi."
         )
     return np.array(list(product([0.0, 1.0], repeat=network.d)))
 
@@ -257,7 +258,7 @@ def _sums_are_exact(network: Network, points: Floats) -> bool:
 
 
 def _least_slack(part: RectifierNetwork, point: Floats) -> Fraction:
-    """The least value of 1 - sum_{k in S} a_k over all non-empty S."""
+    """The smallest value of 1 - sum_{k in S} a_k over all non-empty S."""
     sums = [Fraction(0)]
     for w, b in zip(part.W, part.b, strict=True):
         activation = rational_dot(w, point, float(b))
@@ -268,8 +269,8 @@ def _least_slack(part: RectifierNetwork, point: Floats) -> Fraction:
 def _some_s_fits(system: theorem1.LiftedInequalities, point: Floats) -> bool:
     """Whether some s >= 0 satisfies the lifted rows at this psi.
 
-    A row in which one s_k is positive bounds that s_k from below; the other rows only ask for small s.
-    So some s fits iff the least one does.
+    A row with a positive coefficient of one s_k is a lower bound on this s_k; the other rows only need small
+    s. So some s satisfies all rows iff the smallest one does.
     """
     least = [Fraction(0)] * system.K
     budgets = []
@@ -292,7 +293,7 @@ def _rationals(w: Floats, b: float) -> list[Fraction]:
 
 def _check_rows(units: list[list[Fraction]], rows: LinearInequalities) -> None:
     """Asserts that each row has the correctly rounded sums of its subset; `units` are rows of (W, b)."""
-    assert rows.subsets is not None, "the rows do not say which subsets made them"
+    assert rows.subsets is not None, "the rows have no subsets"
     for coefficients, bias, subset in zip(rows.coefficients, rows.bias, rows.subsets, strict=True):
         members = np.flatnonzero(subset).tolist()
         *sums, b = (sum(column) for column in zip(*(units[k] for k in members), strict=True))

@@ -2,14 +2,16 @@
 
     scores + constraints -> viterbi, beam, constrained viterbi, n-best, Lagrangian, ILP -> Decoding
 
-| here | a `ChainScores` or `RelationScores`, and `Hard` or `Soft` constraints in, a `Decoding` out |
+| package | holds |
 |---|---|
-| `chains` | the decoders of label sequences, also without names, for speed |
-| `files` | scores and constraints from files, answers as text |
+| `lcons_decode` | `ChainScores` or `RelationScores`, with `Hard` or `Soft` constraints -> `Decoding` |
+| `chains` | the decoders of label sequences, also as arrays of label indices, for speed |
+| `files` | scores and constraints read from files, answers written as text |
 | `ilp` | integer programs over named parts, with constraints grounded in them |
 | `kernels` | the inner loops, compiled and in numpy |
 
-Importing this needs numpy alone: numba is imported at the first decoding, mip when `lcons_decode.ilp` solves.
+Importing this package needs only numpy. numba is imported at the first decoding, and mip when
+`lcons_decode.ilp` first solves a program.
 """
 
 from typing import Any

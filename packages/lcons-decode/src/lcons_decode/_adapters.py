@@ -1,4 +1,4 @@
-"""Chain scores from the models of other libraries; nothing is imported, their objects are only read."""
+"""Chain scores from models of other libraries. These libraries are not imported; their objects are read."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from lcons_decode._scores import ChainScores
 
 
 def from_pytorch_crf(crf: Any, emission: Any, labels: Sequence[str]) -> ChainScores:
-    """The scores of one sequence (T, L) under a `torchcrf.CRF`, whose transitions are [from, to] as ours."""
+    """The scores of one sequence (T, L) under a `torchcrf.CRF`; its transitions are [from, to], as here."""
     needed = ("transitions", "start_transitions", "end_transitions")
     missing = [name for name in needed if not hasattr(crf, name)]
     if missing:
-        raise InvalidInput(f"a torchcrf.CRF is needed, found {type(crf).__name__} without {missing[0]!r}.")
+        raise InvalidInput(f"expected a torchcrf.CRF, found {type(crf).__name__} without {missing[0]!r}.")
     return ChainScores(emission, crf.transitions, crf.start_transitions, crf.end_transitions, labels=labels)
 
 
 class CrfsuiteScores:
-    """Reads a `pycrfsuite.Tagger` once and scores sequences as it does.
+    """Reads a `pycrfsuite.Tagger` once and then scores sequences as the tagger does.
 
-    CRFsuite has no start and stop scores: those are zero. Its dump has six decimals.
+    CRFsuite has no start and stop scores, so they are zero here. Its dump has six decimals.
     """
 
     def __init__(self, tagger: Any) -> None:
@@ -39,8 +39,8 @@ class CrfsuiteScores:
             self._weights.setdefault(attribute, []).append((index[label], weight))
 
     def scores(self, sequence: Sequence[Mapping[str, Any] | Sequence[str]]) -> ChainScores:
-        """The scores of one sequence of attribute lists or {attribute: value}; unknown attributes weigh
-        nothing."""
+        """The scores of one sequence of attribute lists or {attribute: value}; unknown attributes are
+        ignored."""
         emission = np.zeros((len(sequence), len(self.labels)))
         for row, item in zip(emission, sequence, strict=True):
             for attribute, value in _attributes(item):
@@ -56,17 +56,17 @@ def from_token_logits(
     word_ids: Sequence[Sequence[int | None]] | None = None,
 ) -> list[ChainScores]:
     """The scores of each sequence of a batch of token-classification logits (B, T, L), as Hugging Face models
-    give them; transitions are zero.
+    return them; transitions are zero.
 
     labels: the names of the L columns, or the model's `config.id2label`.
-    mask: (B, T) `attention_mask`; tokens where it is 0 are padding and left out.
-    word_ids: the word of each token, as `encoding.word_ids(i)` says for sequence i; None is a special token
-        and left out, and a word has the scores of its first token, as is usual in training. Without it, each
-        token is a unit of its own: mask special tokens yourself.
+    mask: (B, T) `attention_mask`; tokens whose value is 0 are padding and are left out.
+    word_ids: the word of each token; for sequence i, what `encoding.word_ids(i)` returns. None marks a
+        special token, which is left out. A word has the scores of its first token, as is usual in training.
+        Without `word_ids`, every token counts as a word, so mask special tokens yourself.
 
-    Logits need no softmax: it takes the same off all labels of a token, and so no labelling overtakes
-    another. "New York" is three tokens and two words here, between a special token at either end, and then
-    padding; the best label of each word by itself is no IOB2:
+    Logits need no softmax: softmax subtracts the same number from all labels of a token, so the order of the
+    labellings stays the same. In this example "New York" is three tokens and two words, with a special token
+    before and after, and then padding. The best labels of the single words are not valid IOB2:
 
     >>> import numpy as np
     >>> from lcons_core import iob2
@@ -85,20 +85,20 @@ def from_token_logits(
     B, T, L = values.shape
     if len(names) != L:
         raise InvalidInput(
-            f"expected logits of shape (sequences, tokens, {len(names)}), a score a label, found"
-            f" {values.shape}; give the labels of the model."
+            f"expected logits of shape (sequences, tokens, {len(names)}), one score per label, found"
+            f" {values.shape}; pass the labels of the model."
         )
     kept = np.ones((B, T), dtype=bool) if mask is None else _array(mask, "the mask", 2) != 0
     if kept.shape != (B, T):
         raise InvalidInput(
-            f"expected a mask of shape {(B, T)}, a value a token, found {kept.shape}; give the"
+            f"expected a mask of shape {(B, T)}, one value per token, found {kept.shape}; pass the"
             " attention_mask of the same batch."
         )
     lengths = None if word_ids is None else [len(own) for own in word_ids]
     if lengths not in (None, [T] * B):
         raise InvalidInput(
             f"expected word_ids for {B} sequences of {T} tokens, found them for {lengths!s:.60} tokens;"
-            " give [encoding.word_ids(i) for i in range(B)]."
+            " pass [encoding.word_ids(i) for i in range(B)]."
         )
     scores = []
     for i in range(B):
@@ -110,15 +110,16 @@ def from_token_logits(
 
 
 def _first_tokens(words: Sequence[int | None], sequence: int) -> list[int]:
-    """Where each word begins; words are 0, 1, 2, ... without a gap, or labels would go to other words."""
+    """The first token of each word. Words must be 0, 1, 2, ... without a gap; otherwise labels would move to
+    other words."""
     found: list[int] = []
     before = None
     for t, word in enumerate(words):
         if word is not None and word != before:
             if word != len(found):
                 raise InvalidInput(
-                    f"expected word {len(found)} of sequence {sequence}, found word {word}; each word needs a"
-                    " token, so leave out empty words, and pass each sequence whole and in order."
+                    f"expected word {len(found)} of sequence {sequence}, found word {word}; every word needs"
+                    " a token, so leave out empty words, and pass each sequence whole and in order."
                 )
             found.append(t)
         before = word
@@ -136,7 +137,7 @@ def _array(value: Any, what: str, ndim: int) -> NDArray[np.float64]:
         ) from None
     if array.ndim != ndim:
         raise InvalidInput(
-            f"{what} must have {ndim} dimensions, found shape {array.shape}; give a batch of sequences."
+            f"{what} must have {ndim} dimensions, found shape {array.shape}; pass a batch of sequences."
         )
     return array
 
@@ -149,14 +150,14 @@ def _label_names(labels: Sequence[str] | Mapping[int, str]) -> tuple[str, ...]:
     missing = [i for i in range(len(labels)) if str(i) not in by_id]
     if missing:
         raise InvalidInput(
-            f"expected a label for each id from 0 to {len(labels) - 1}, found none for {missing[0]}; give the"
+            f"expected a label for each id from 0 to {len(labels) - 1}, found none for {missing[0]}; pass the"
             " model's config.id2label."
         )
     return tuple(by_id[str(i)] for i in range(len(labels)))
 
 
 def _attributes(item: Any, prefix: str = "") -> Iterator[tuple[str, float]]:
-    """(attribute, value) pairs as python-crfsuite reads an item: a string counts each time it occurs."""
+    """The (attribute, value) pairs of an item, as python-crfsuite reads it: a string counts every time."""
     if not isinstance(item, Mapping):
         for name in item:
             yield prefix + name, 1.0

@@ -1,13 +1,14 @@
-"""Constraints on label sequences, however they came about.
+"""Constraints on label sequences: learned, listed as n-grams, or written as rows.
 
-Every decoder takes a list of constraints, each a `LearnedConstraint` (a hard one), or `Hard(constraint,
-name)` or `Soft(constraint, weight, name)`. LOCAL ones look at the last n labels and a context per position,
-GLOBAL ones at the whole labelling. Lists of n-grams and Theorem-1 rows become learned constraints exactly:
+Every decoder accepts a list of constraints. Each is a `LearnedConstraint` (used as a hard one),
+`Hard(constraint, name)` or `Soft(constraint, weight, name)`. LOCAL constraints read the last n labels and one
+context per position; GLOBAL ones read the whole labelling. Lists of n-grams and rows of Theorem 1 are
+converted exactly to learned constraints:
 
-    forbidden list:  one hidden unit a box of n-grams (lcons_core.reason._rules)
+    forbidden list:  one hidden unit per box of n-grams (lcons_core.reason._rules)
     rows r . psi + c >= 0:  the conjunction of one-unit networks 1 - ReLU(1 - r . psi - c) >= 0
 
-so there is one representation below, and one meaning of the margin.
+So the decoders see one representation only, and the margin has one meaning.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from lcons_core.reason import Box, forbid_boxes
 
 @dataclass(frozen=True)
 class Hard:
-    """A constraint that must hold; `name` is what violations are reported under."""
+    """A constraint that must hold; violations are reported under its `name`."""
 
     constraint: LearnedConstraint
     name: str = ""
@@ -41,7 +42,7 @@ class Hard:
 
 @dataclass(frozen=True)
 class Soft:
-    """A preference: `weight * log sigmoid(margin)` is added to the score for every part."""
+    """A preference: for every part, `weight * log sigmoid(margin)` is added to the score."""
 
     constraint: LearnedConstraint
     weight: float
@@ -54,13 +55,13 @@ class Soft:
 
 Constraint = LearnedConstraint | Hard | Soft
 
-# What constraints on relations are on: some of the labels of two candidates and the relations between them.
+# The members of constraints on relations: labels of two candidates, and the relations between the two.
 MEMBERS = ("source", "relation", "target", "reverse")
 
 
 @dataclass(frozen=True)
 class ConstraintSet:
-    """Constraints by scope and kind, each with a name of its own."""
+    """Constraints by scope and kind, each with its own name."""
 
     hard: tuple[Hard, ...]
     soft: tuple[Soft, ...]
@@ -69,7 +70,7 @@ class ConstraintSet:
 
     @classmethod
     def of(cls, constraints: Iterable[Constraint]) -> ConstraintSet:
-        """Sorts constraints, names those without a name and refuses a name used twice."""
+        """Sorts constraints and names those without a name; raises an error if a name is used twice."""
         named: list[Hard | Soft] = []
         for i, given in enumerate(constraints):
             use = Hard(given) if isinstance(given, LearnedConstraint) else given
@@ -93,8 +94,8 @@ class ConstraintSet:
         for use in others:
             if use.constraint.scope is not Scope.GLOBAL:
                 raise InvalidInput(
-                    f"{use.name!r} is on {use.constraint.feature.kind if use.constraint.feature else 'no'}"
-                    " features, which no chain has; use n-gram or global features, or the ILP."
+                    f"{use.name!r} has {use.constraint.feature.kind if use.constraint.feature else 'no'}"
+                    " features, which do not exist in a chain; use n-gram or global features, or the ILP."
                 )
         return cls(
             tuple(u for u in local if isinstance(u, Hard)),
@@ -107,7 +108,7 @@ class ConstraintSet:
 def forbidden_ngrams(
     labels: Sequence[str], forbidden: Iterable[Sequence[str]], *, pad: bool = False
 ) -> LearnedConstraint:
-    """The constraint that none of the n-grams occurs; START and STOP may be named where `pad`.
+    """The constraint that none of the n-grams occurs; with `pad`, they may contain START and STOP.
 
     >>> bigrams = forbidden_ngrams(["B", "I", "O"], [("O", "I")])
     >>> bigrams.satisfied(["B", "I"]), bigrams.satisfied(["O", "I"])
@@ -122,11 +123,11 @@ def forbidden_ngrams(
 def allowed_ngrams(
     labels: Sequence[str], allowed: Iterable[Sequence[str]], *, pad: bool = False
 ) -> LearnedConstraint:
-    """The constraint that only the listed n-grams occur; START and STOP must be named where `pad`."""
+    """The constraint that only the listed n-grams occur; with `pad`, list those with START and STOP, too."""
     grams, feature = _grams(labels, allowed, pad)
     names = _names(feature)
     boxes = []
-    # A prefix that no listed n-gram has is forbidden whole; of the others, the continuations that none has.
+    # If no listed n-gram has a prefix, the prefix is forbidden; otherwise its unlisted continuations are.
     prefixes: set[tuple[str, ...]] = {()}
     for i, name in enumerate(names):
         for prefix in sorted(prefixes):
@@ -143,7 +144,7 @@ def allowed_ngrams(
 def rows_constraint(rows: LinearInequalities, feature: Any) -> LearnedConstraint:
     """The constraint that all rows hold, exactly, as a conjunction; its margin is min(1, least row).
 
-    Where 1 - c is no float64 the network of a row is 1 - 1 - ReLU(-(r . psi + c)): its margin is min(0, row).
+    If 1 - c is not a float64, the network of a row is 1 - 1 - ReLU(-(r . psi + c)), with margin min(0, row).
     """
     parts = tuple(map(_row_network, rows.coefficients, rows.bias.tolist()))
     network = parts[0] if len(parts) == 1 else Conjunction(parts)
@@ -164,10 +165,10 @@ def _grams(
     if len(sizes) != 1:
         raise InvalidInput(
             f"the n-grams of a list must have one length, found {sorted(sizes) or 'no n-gram'};"
-            " make one constraint a length."
+            " make one constraint per length."
         )
     if not pad and any({START, STOP} & set(gram) for gram in grams):
-        raise InvalidInput(f"{START!r} and {STOP!r} are only there with padding; pass pad=True.")
+        raise InvalidInput(f"{START!r} and {STOP!r} exist only with padding; pass pad=True.")
     return grams, NgramLabels(tuple(labels), n=sizes.pop(), pad=pad)
 
 

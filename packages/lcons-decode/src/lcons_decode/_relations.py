@@ -1,23 +1,23 @@
-"""Graphs of candidates: a label each, and a relation for every ordered pair, decoded exactly and fast.
+"""Graphs of candidates, decoded exactly and fast: one label per candidate, one relation per ordered pair.
 
     maximise   sum_i entity[i, e_i] + sum_{i != j} relation[i, j, r_ij]
     subject to every constraint on (source e_i, target e_j, relation r_ij, reverse r_ji), for every i != j
 
-Given the labels of i and j the best two relations between them can be looked up, so what is left is a graph
-of pairs:
+Given the labels of i and j, the best two relations between them can be looked up. This leaves a problem over
+pairs of candidates:
 
     maximise   sum_i entity[i, e_i] + sum_{i < j} best_ij(e_i, e_j)
 
-which is searched depth first. The bound on what is left of a partial labelling comes from moving value
-between pairs and single labels until the sum of maxima is low (max-product linear programming, Globerson and
-Jaakkola 2007). With few candidates that is plain enumeration.
+It is searched depth first. The bound on the rest of a partial labelling comes from moving value between pairs
+and single labels until the sum of maxima is low (max-product linear programming, Globerson and Jaakkola
+2007). With few candidates the search is plain enumeration.
 
-Scores are rounded to multiples of 2^-30 and added as integers: sums are exact, equal scores are equal, and
+Scores are rounded to multiples of 2^-30 and added as integers. So sums are exact, equal scores are equal, and
 ties go to the first labelling in declared label order: entities first, then the two relations of each pair
-i < j, forward before backward. So two constraints with the same feasible set give the same answer, which no
-solver promises. Where no labelling satisfies everything, the fewest constraints are broken. Past `MAX_NODES`
-partial labellings an integer program over the same pairs (`ilp._solve`) answers; its ties are the solver's.
-Random scores need that at about 30 candidates.
+i < j, forward before backward. Two constraints with the same feasible set therefore have the same answer; no
+solver guarantees this. If no labelling satisfies all constraints, the answer breaks as few as possible. After
+`MAX_NODES` partial labellings, an integer program over the same pairs (`ilp._solve`) takes over, and the
+solver breaks the ties. With random scores this happens at about 30 candidates.
 
 Paper: Sec. 4, which uses the integer program alone. Not in the paper: a decoder by search.
 """
@@ -47,8 +47,8 @@ _LARGEST = 2**62
 
 @dataclass(frozen=True, eq=False)
 class RelationRules:
-    """Constraints as the set that they describe: broken[a, b, r, s] is how many of them two candidates
-    labelled a and b break with relation r from the first to the second and s back."""
+    """Constraints as a table: broken[a, b, r, s] counts the constraints that two candidates labelled a and b
+    break with relation r from the first to the second and relation s back."""
 
     entity_labels: tuple[str, ...]
     relation_labels: tuple[str, ...]
@@ -102,7 +102,7 @@ class RelationRules:
 
     @cached_property
     def all_lists(self) -> tuple[Ints, Ints, Ints, Ints]:
-        """The same of all relations."""
+        """The same for all relations."""
         return _lists(self.broken, int(self.broken.max(initial=0)))
 
 
@@ -134,8 +134,8 @@ def decode_relations(
 
 @dataclass(frozen=True, eq=False)
 class RelationIds:
-    """Labels as indices, entities (n,) and relations (n, n); constraints broken; partial labellings tried,
-    -1 where the integer program answered."""
+    """Labels as indices: entities (n,) and relations (n, n); the number of broken constraints; the number of
+    partial labellings tried, or -1 if the integer program was used."""
 
     entities: Ints
     relations: Ints
@@ -146,13 +146,13 @@ class RelationIds:
 def relation_ids(
     entities: Floats, relations: Floats, rules: RelationRules, max_nodes: int = MAX_NODES
 ) -> RelationIds:
-    """The same for arrays of scores, unchecked: the inner call of training."""
+    """The same for arrays of scores, without checks: training calls this in its inner loop."""
     price = _price(entities, relations, rules)
     single = np.rint(entities * SCALE).astype(np.int64)
     double = np.rint(relations * SCALE).astype(np.int64)
     kernels = backend()
     nodes = 0
-    # First what breaks nothing; all labellings, at a price for each breach, only where there is none.
+    # First only labellings that break nothing. If there is none: all labellings, with a price per breach.
     for starts, forward, backward, broken in (rules.allowed_lists, rules.all_lists):
         best, choice = kernels.best_pairs(double, starts, forward, backward, broken * price, -price)
         y, tried = kernels.label_pairs(single, best, SWEEPS, max_nodes)
@@ -167,8 +167,8 @@ def relation_ids(
 
 
 def _price(entities: Floats, relations: Floats, rules: RelationRules) -> int:
-    """The price of a breach, above what any two labellings differ by, also for a solver's tolerances; scores
-    whose sums, with a price for every breach, are no 64-bit integers are refused."""
+    """The price of a breach: larger than the difference between any two labellings, also with a solver's
+    tolerances. Raises an error if the sums, with all prices, do not fit in 64-bit integers."""
     n = len(entities)
     with np.errstate(over="ignore"):
         total = float(np.abs(entities).sum() + np.abs(relations).sum())
@@ -176,8 +176,8 @@ def _price(entities: Floats, relations: Floats, rules: RelationRules) -> int:
     price = (2.0 * total + 1.0) * SCALE
     if price * breaches > _LARGEST:
         raise InvalidInput(
-            f"the scores of {n} candidates add up to {total:.4g}, too much for exact sums; scale them down to"
-            f" at most {(_LARGEST / breaches / SCALE - 1.0) // 2:,.0f}."
+            f"the scores of {n} candidates add up to {total:.4g}, too much for exact sums; scale them down"
+            f" until they add up to at most {(_LARGEST / breaches / SCALE - 1.0) // 2:,.0f}."
         )
     return int(price)
 
@@ -190,7 +190,7 @@ def _by_ilp(single: Ints, best: Ints) -> Ints:
 
 
 def _relations(y: Ints, choice: Ints, forward: Ints, backward: Ints, broken: Ints) -> tuple[Ints | None, int]:
-    """The chosen relations (n, n) and the constraints they break; None where a pair has no relations."""
+    """The chosen relations (n, n) and how many constraints they break; None if a pair has no relations."""
     n = len(y)
     found = np.zeros((n, n), dtype=np.int64)
     i, j = np.triu_indices(n, 1)
@@ -214,9 +214,7 @@ def _rejected(learned: LearnedConstraint, E: Sequence[str], R: Sequence[str]) ->
     feature = learned.feature
     if not isinstance(feature, Tuples) or not set(feature.names) <= set(MEMBERS):
         found = f"({', '.join(feature.names)})" if isinstance(feature, Tuples) else f"{feature!r:.60}"
-        raise InvalidInput(
-            f"a constraint on relations is on tuples of some of {', '.join(MEMBERS)}, found {found}."
-        )
+        raise InvalidInput(f"expected a constraint on tuples of some of {', '.join(MEMBERS)}, found {found}.")
     labels = {"source": E, "target": E, "relation": R, "reverse": R}
     values = [labels[name] for name in feature.names]
     verdicts = learned.network.accepts(feature.psi([tuple(point) for point in product(*values)]))

@@ -1,4 +1,4 @@
-"""What a decoder answers: a labelling, its score, and how far both can be trusted."""
+"""The result of a decoder: a labelling, its score, and a status that states what is guaranteed."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 
 class Status(StrEnum):
-    """OPTIMAL: no labelling that satisfies the constraints is better. HEURISTIC: satisfies, may not be best.
-    RELAXED: the constraints could not all be satisfied; `violations` says which. OUT_OF_BUDGET: as many
-    labellings were tried as the budget allows, and `violations` says what the answer breaks. TIME_LIMIT: the
-    same of a solver's time. INFEASIBLE: there is no labelling of finite score.
+    """OPTIMAL: no labelling that satisfies the constraints is better. HEURISTIC: the answer satisfies the
+    constraints, but may not be the best. RELAXED: not all constraints could be satisfied; `violations` lists
+    the broken ones. OUT_OF_BUDGET: the budget of labellings was used up; `violations` lists what the answer
+    breaks. TIME_LIMIT: the same for a solver's time. INFEASIBLE: no labelling has a finite score.
 
-    They are declared from what promises most to what promises least."""
+    They are declared from the strongest guarantee to the weakest."""
 
     OPTIMAL = "optimal"
     HEURISTIC = "heuristic"
@@ -26,8 +26,8 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class Violation:
-    """A constraint that the answer breaks: its name, and where: the position whose label completes the
-    part (the length of the sequence where that is STOP), or None for a global constraint."""
+    """A constraint that the answer breaks: its name, and the position whose label completes the broken part
+    (the length of the sequence if STOP completes it), or None for a global constraint."""
 
     constraint: str
     position: int | None
@@ -35,7 +35,7 @@ class Violation:
 
 @dataclass(frozen=True)
 class Decoding:
-    """y by name, the model's score (with soft penalties), status, stats, and the violations that remain."""
+    """The labels y by name, the model's score with soft penalties, status, stats and remaining violations."""
 
     y: tuple[str, ...]
     score: float
@@ -46,8 +46,8 @@ class Decoding:
 
 @dataclass(frozen=True)
 class RelationDecoding:
-    """Labels of the candidates; relations that are not the first label, by (source, target); the score;
-    how many constraints are broken (0 unless RELAXED); stats."""
+    """Labels of the candidates; relations other than the first label, by (source, target); the score; the
+    number of broken constraints (0 unless RELAXED); stats."""
 
     entities: tuple[str, ...]
     relations: dict[tuple[int, int], str]

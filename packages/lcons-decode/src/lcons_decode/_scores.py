@@ -1,14 +1,14 @@
-"""What models say of their input: scores of chains and of graphs of candidates.
+"""The scores of models: of chains, and of graphs of candidates.
 
-A chain model gives a sentence emission, transition, start and stop scores:
+A chain model scores a sentence by emission, transition, start and stop scores:
 
     score(y) = start[y_1] + sum_t emission[t, y_t] + sum_t transition[y_t, y_{t+1}] + stop[y_T]
 
-Transitions are [from, to] everywhere. -inf forbids; NaN and +inf are refused. The empty sequence has one
-labelling, the empty one, of score 0.
+Transitions are [from, to] everywhere. -inf forbids a label or a transition; NaN and +inf raise an error. The
+empty sequence has one labelling, the empty one, with score 0.
 
-A relation model gives every candidate a score for each label and every ordered pair of candidates a score for
-each relation.
+A relation model has one score per candidate and label, and one score per ordered pair of candidates and
+relation.
 
 Paper: Eq. 1, for the first-order models of Sec. 5 and 6.
 """
@@ -26,7 +26,7 @@ from lcons_core.features import checked_names
 from lcons_decode.kernels._arrays import Floats as Floats
 from lcons_decode.kernels._arrays import Ints as Ints
 
-# What the input has at each token, by the name of a column; the words are under "word", and "words" in files.
+# The columns of the input by name, one value per token; the words are "word" here and "words" in files.
 Columns = Mapping[str, Sequence[str]]
 X = Columns | None
 WORDS = "words"
@@ -36,8 +36,8 @@ WORDS = "words"
 class ChainScores:
     """One sequence: emission (T, L), transition (L, L) [from, to], start (L,), stop (L,); `labels` by name.
 
-    Any array will do: numpy, torch, lists. Transition, start and stop default to zero, labels to "0", "1",
-    ...
+    Arrays may be of numpy, of torch, or lists. Transition, start and stop default to zero, labels to "0",
+    "1", ...
 
     >>> scores = ChainScores([[1.0, 0.0], [0.0, 2.0]], labels=["B", "I"])
     >>> scores.score(["B", "I"])
@@ -66,7 +66,7 @@ class ChainScores:
         names = tuple(map(str, range(L))) if labels is None else tuple(labels)
         if len(names) != L or len(set(names)) != L:
             raise InvalidInput(
-                f"labels must be {L} distinct names, one a column of emission, found {len(names)}"
+                f"labels must be {L} distinct names, one per column of emission, found {len(names)}"
                 f" ({len(set(names))} distinct); name each column once."
             )
         given = (("transition", transition, (L, L)), ("start", start, (L,)), ("stop", stop, (L,)))
@@ -91,32 +91,33 @@ class ChainScores:
         return self.emission.shape[1]
 
     def ids(self, y: Iterable[str]) -> Ints:
-        """(T,) label indices, by name; an unknown label is an error."""
+        """The indices (T,) of labels given by name; raises an error for an unknown label."""
         index = {label: i for i, label in enumerate(self.labels)}
         names = list(y)
         unknown = [name for name in names if name not in index]
         if unknown:
             raise InvalidInput(
-                f"unknown label {unknown[0]!r}; the scores know {', '.join(self.labels[:12])}"
+                f"unknown label {unknown[0]!r}; the scores have {', '.join(self.labels[:12])}"
                 f"{' ...' if self.L > 12 else ''}."
             )
         return np.array([index[name] for name in names], dtype=np.int64)
 
     def names(self, ids: Iterable[int]) -> tuple[str, ...]:
-        """The labels of indices."""
+        """The names of label indices."""
         return tuple(map(self.labels.__getitem__, ids))
 
     def score(self, y: Iterable[str]) -> float:
-        """The score of a labelling, by name."""
+        """The score of a labelling given by name."""
         return self.score_ids(self.ids(y))
 
     def score_ids(self, y: Ints) -> float:
-        """The score of label indices (T,), added up from the right as the dynamic programs do."""
+        """The score of label indices (T,), added up from the right, as in the dynamic programs."""
         if len(y) != len(self):
-            raise InvalidInput(f"a labelling of {len(self)} tokens is needed, found {len(y)} labels.")
+            raise InvalidInput(f"expected one label for each of {len(self)} tokens, found {len(y)} labels.")
         if not len(y):
             return 0.0
-        # Stop, then emission and what leads to it, token by token from the right; accumulate keeps the order.
+        # Stop, then emission and the transition to it, token by token from the right; accumulate keeps the
+        # order.
         terms = np.empty(2 * len(y) + 1)
         terms[0] = self.stop[y[-1]]
         terms[1::2] = self.emission[np.arange(len(y)), y][::-1]
@@ -141,7 +142,7 @@ class ChainBatch:
 
     @classmethod
     def of(cls, given: Sequences) -> ChainBatch:
-        """Packs sequences that share labels, transition, start and stop; a batch is passed through."""
+        """Packs sequences that share labels, transition, start and stop; a batch is returned unchanged."""
         if isinstance(given, ChainBatch):
             return given
         if isinstance(given, ChainScores) or not isinstance(given, Iterable):
@@ -177,7 +178,7 @@ class ChainBatch:
 class Scored:
     """The scores of one sequence, with its columns `x` (words under "word", POS tags under "pos", ...).
 
-    where: what errors call it. id: whatever its maker calls it.
+    where: the name of the sequence in errors. id: any identifier of the sequence.
     """
 
     scores: ChainScores
@@ -190,7 +191,7 @@ class Scored:
             if len(column) != len(self.scores):
                 raise InvalidInput(
                     f"{self.where}: expected a value of {name!r} for each of {len(self.scores)} tokens,"
-                    f" found {len(column)}; give scores and columns of one length."
+                    f" found {len(column)}; pass scores and columns of the same length."
                 )
 
 
@@ -223,16 +224,16 @@ class RelationScores:
             single = single.reshape(0, len(names))
         if single.ndim != 2 or single.shape[1] != len(names):
             raise InvalidInput(
-                f"entities must be (n, {len(names)}), a score for each candidate and each of {len(names)}"
-                f" labels, found {single.shape}."
+                f"entities must be (n, {len(names)}), one score per candidate and label, found"
+                f" {single.shape}."
             )
         n = len(single)
         if double.size == 0 and n <= 1:
             double = np.zeros((n, n, len(links)))
         if double.shape != (n, n, len(links)):
             raise InvalidInput(
-                f"relations must be ({n}, {n}, {len(links)}), a score for each ordered pair of candidates and"
-                f" each of {len(links)} labels, found {double.shape}."
+                f"relations must be ({n}, {n}, {len(links)}), one score per ordered pair of candidates and"
+                f" label, found {double.shape}."
             )
         double[np.arange(n), np.arange(n)] = 0.0
         if not (np.isfinite(single).all() and np.isfinite(double).all()):
@@ -252,7 +253,7 @@ class RelationScores:
 
 
 def checked_scores(scores: Any) -> ChainScores:
-    """`scores`, which must be `ChainScores`."""
+    """`scores`; raises an error if they are not `ChainScores`."""
     if not isinstance(scores, ChainScores):
         raise InvalidInput(
             f"expected the scores of a sequence as ChainScores, found {_kind(scores)}; make them with"
@@ -275,15 +276,15 @@ def read_scores(value: Any, name: str, ndim: int) -> Floats:
     """A read-only float64 array of scores; -inf is allowed, NaN and +inf are not."""
     array = _floats(value, name)
     if ndim == 2 and array.size == 0 and array.ndim == 1:
-        raise InvalidInput(f"{name} of no tokens must still be (0, L); pass np.zeros((0, L)).")
+        raise InvalidInput(f"{name} without tokens must still have shape (0, L); pass np.zeros((0, L)).")
     if array.ndim != ndim:
         raise InvalidInput(f"{name} must have {ndim} dimension(s), found shape {array.shape}; reshape it.")
     wrong = np.isnan(array) | np.isposinf(array)
     if wrong.any():
         at = tuple(np.argwhere(wrong)[0].tolist())
         raise InvalidInput(
-            f"{name} must not hold NaN or +inf (-inf forbids), found {array[at]} at {list(at)}; find out"
-            " where they come from."
+            f"{name} must not contain NaN or +inf (-inf forbids), found {array[at]} at {list(at)}; check"
+            " where these values come from."
         )
     array.flags.writeable = False
     return array

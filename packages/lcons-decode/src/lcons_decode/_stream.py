@@ -1,17 +1,18 @@
-"""Decoding streams of sequences: scores that somebody has made in, answers out, a chunk at a time.
+"""Decoding streams of sequences, one chunk at a time: scores of any model in, answers out.
 
-    answer = argmax_y score(y) + soft penalties, under the hard constraints; `changed` says what that did
+    answer = argmax_y score(y) + soft penalties, under the hard constraints
 
-Chunks of a stream are decoded together, so that memory stays flat; what is searched under global constraints
-is decoded by itself and given at once. Constraints are local or global, hard or soft, and decoded exactly or
-by the paper's beam:
+The sequences of a chunk are decoded together, and memory does not grow with the stream. Exact search under
+global constraints decodes one sequence at a time and returns each answer at once. Constraints are local or
+global, hard or soft, and decoded exactly or by the paper's beam:
 
 | constraints | `beam` None | `beam` N |
 |---|---|---|
 | local | exact (`constrained_viterbi_batch`) | beam of width N (`beam_search_batch`) |
 | with a global one | exact, best first under a budget (`decode_global`) | the same beam |
 
-`decode_batch` has one decoder for all, and answers without `changed`.
+The answers of `decode_scored` count the labels that the constraints changed. `decode_batch` uses one decoder
+for all sequences, and its answers have no such count.
 """
 
 from __future__ import annotations
@@ -32,13 +33,13 @@ from lcons_decode.chains._constrained import BUDGET, constrained_viterbi_batch, 
 from lcons_decode.chains._viterbi import viterbi_batch
 from lcons_decode.chains._windows import ChainConstraints
 
-# A chunk of a stream ends with the first of these that is reached.
+# A chunk of a stream ends when the first of these two is reached.
 CHUNK_SEQUENCES = 256
 CHUNK_TOKENS = 2**14
-# Of `decode_batch`: sequences.
+# Sequences per chunk of `decode_batch`.
 CHUNK = 512
 
-# What is found of each kind of window is kept for the next one of that kind, up to about this many bytes.
+# The cache of windows holds one entry per kind of window, up to about this many bytes in all.
 MOST_KEPT = 2**27
 
 Tried = Callable[[Scored, int], None]
@@ -53,12 +54,12 @@ def decode_scored(
     progress: Tried | None = None,
     waits: Callable[[], bool] = lambda: False,
 ) -> Iterator[tuple[Scored, Decoding]]:
-    """Each sequence with its answer, in order; `stats["alone"]` is what the scores say without constraints
-    and `stats["changed"]` counts the labels that differ from it.
+    """Each sequence with its answer, in order; `stats["alone"]` is the best labelling without constraints and
+    `stats["changed"]` counts the labels of the answer that differ from it.
 
-    Where a sequence is searched under global constraints, `progress` is told it and how many of its
-    labellings have been tried. Sequences are decoded together, some hundreds at a time, but what is there
-    is not kept back where the next one has yet to come (`waits`).
+    Search under global constraints calls `progress(sequence, labellings tried so far)`. Otherwise sequences
+    are decoded together, some hundreds at a time. A chunk also ends if the next sequence has not arrived yet
+    (`waits()` returns True), so that answers are not delayed.
 
     >>> from lcons_core import iob2
     >>> scores = ChainScores([[0.0, 0.0, 1.0], [0.0, 2.0, 1.0]], labels=["B-X", "I-X", "O"])
@@ -79,7 +80,7 @@ _Decode = Callable[[list[Scored], ChainBatch, ChainConstraints], list[Decoding]]
 
 
 def _decoder(by_search: bool, beam: int | None, budget: int, progress: Tried | None) -> _Decode:
-    """What decodes a chunk."""
+    """The function that decodes a chunk."""
     if beam is not None:
         if beam < 1:
             raise InvalidInput(f"the beam width must be at least 1, found {beam}.")
@@ -131,8 +132,8 @@ def _decoded(
 
 
 def _chunks(sequences: Iterable[Scored], together: int, waits: Callable[[], bool]) -> Iterator[list[Scored]]:
-    """Sequences of one model in lists, none empty, that are cut by number of sequences and of tokens, and
-    where the next one has yet to come."""
+    """Non-empty lists of sequences of one model. A list ends at a number of sequences or of tokens, or if the
+    next sequence has not arrived yet."""
     chunk: list[Scored] = []
     tokens = 0
     for scored in sequences:
@@ -153,9 +154,9 @@ def _check_labels(use: Hard | Soft, labels: Sequence[str]) -> None:
     unknown = [label for label in labels if label not in known]
     if unknown:
         raise InvalidInput(
-            f"expected scores of labels that the constraint {use.name!r} knows ({', '.join(known[:8])}"
+            f"expected scores of the labels of the constraint {use.name!r} ({', '.join(known[:8])}"
             f"{' ...' if len(known) > 8 else ''}), found {unknown[0]!r} ({len(unknown)} of {len(labels)} are"
-            " unknown to it); name the columns as in its data, or use a constraint for these labels."
+            " not among them); name the columns as in its data, or use a constraint for these labels."
         )
 
 
@@ -167,8 +168,8 @@ def _check_columns(scored: Scored, uses: Sequence[Hard | Soft]) -> None:
             shown = WORDS if column == WORD else column
             given = ", ".join(WORDS if name == WORD else name for name in scored.x)
             raise InvalidInput(
-                f"{scored.where}: expected {shown!r} beside the scores, which the constraint {use.name!r}"
-                f" reads, found {given or 'scores alone'}; give {shown!r}, one value a token."
+                f"{scored.where}: expected {shown!r} next to the scores, because the constraint {use.name!r}"
+                f" reads it, found {given or 'only scores'}; add {shown!r}, one value per token."
             )
 
 
@@ -201,7 +202,7 @@ def decode_batch(
     chunk: int = CHUNK,
     **options: Any,
 ) -> Iterator[Decoding]:
-    """The answers, in order; `decoder` is one of `DECODERS`, `options` are its own (width, rerank,
+    """The answers, in order; `decoder` is one of `DECODERS`, and `options` are passed to it (width, rerank,
     budget, threads).
 
     >>> streams = (ChainScores([[0.0, 1.0]], labels=["A", "B"]) for _ in range(2))
@@ -229,7 +230,7 @@ def _decoded_batches(
     while some := list(map(checked_scores, islice(sequences, chunk))):
         columns = None if xs is None else list(islice(xs, len(some)))
         if columns is not None and len(columns) != len(some):
-            raise InvalidInput("x ran out before the sequences did; give one x a sequence.")
+            raise InvalidInput("expected one x per sequence, found fewer; pass as many x as sequences.")
         first = 0
         # Sequences of one model are decoded together; a new model starts a new batch.
         for last in range(1, len(some) + 1):

@@ -1,17 +1,17 @@
-"""Constraint features: how psi is made from a structure, as plain data that a file can hold.
+"""Constraint features: how psi is computed from a structure, as plain data that a file can store.
 
 Paper: Sec. 2.1 (psi) and the feature lists of Appendices C-E.
 
-| kind | psi row per | columns |
+| kind | one psi row per | columns |
 |---|---|---|
 | `NgramLabels` | n-gram | n one-hot label blocks |
 | `NgramContext` | n-gram | n one-hot context blocks (POS, word class), then n label blocks |
-| `Existence` | structure | a bit per label n-gram: does it occur |
-| `Counts` | structure | how often each label occurs |
-| `Tuples` | tuple | a one-hot block per member (source and relation, say) |
+| `Existence` | structure | one bit per label n-gram: 1 if it occurs |
+| `Counts` | structure | the number of occurrences of each label |
+| `Tuples` | tuple | one one-hot block per member (for example source and relation) |
 
-A kind of one's own is a frozen dataclass with the members of `ConstraintFeature`, registered under the entry
-point group `lcons.features`, so that files that name it can be loaded.
+To add a kind, write a frozen dataclass with the members of `ConstraintFeature` and register it in the entry
+point group `lcons.features`, so that files with this kind can be loaded.
 """
 
 from lcons_core.features._counts import Counts

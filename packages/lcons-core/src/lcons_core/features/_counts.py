@@ -1,8 +1,8 @@
-"""Label counts: how often each label occurs in the structure.
+"""Label counts: the number of occurrences of each label in the structure.
 
-psi[l] = number of tokens labelled l, or of maximal runs of l where `spans`.
+psi[l] = number of tokens with label l, or with `spans` of maximal runs of l.
 
-Paper: Appendix D (token counts). Not in the paper: counts of spans.
+Paper: Appendix D.1 (token counts). Not in the paper: counts of spans.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from lcons_core.features._protocol import GroundedRow, Scope, checked_flag, chec
 
 @dataclass(frozen=True)
 class Counts:
-    """A number per label, at most `high`.
+    """One number per label, at most `high`.
 
     >>> Counts(("A", "B"), high=5).psi(["B", "B", "A"]).dense()
     array([[1., 2.]])
@@ -52,7 +52,7 @@ class Counts:
         return FeatureSpace([count("count", self.labels, high=self.high)])
 
     def psi(self, structure: Any) -> SparsePsi:
-        """One row; a count above `high` is an error."""
+        """One row; raises `InvalidInput` if a count is above `high`."""
         ids = NgramLabels(self.labels, 1).label_ids(read_instance(structure, WORD).y)
         if self.spans:
             ids = ids[np.flatnonzero(np.diff(ids, prepend=-1))]
@@ -65,7 +65,7 @@ class Counts:
         return SparsePsi.from_dense(counts[None].astype(np.float64))
 
     def ground(self, structure: Any) -> list[GroundedRow]:
-        """One row, linear in the output indicators; spans are not linear and are refused."""
+        """One row, linear in the output indicators; raises `Unsupported` for spans, which are not linear."""
         if self.spans:
             raise Unsupported(
                 "span counts are not linear in the output indicators; use token counts (spans=False)."
@@ -90,7 +90,7 @@ class Counts:
 
     @classmethod
     def from_instances(cls, instances: Iterable[Any], spans: bool = False, high: int | None = None) -> Self:
-        """The labels of the training structures, sorted; `high` is twice the longest unless given."""
+        """The labels of the training structures, sorted; `high` is by default twice the longest length."""
         found = read_instances(instances, WORD)
         longest = max(len(i.y) for i in found)
         labels = vocabulary((label for i in found for label in i.y), "label")

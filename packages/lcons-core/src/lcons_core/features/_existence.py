@@ -1,9 +1,9 @@
-"""Label existence: which label n-grams occur anywhere in the structure.
+"""Label existence: which label n-grams occur in the structure.
 
 psi[g] = 1 iff n-gram g occurs, over all L^n n-grams.
 
-Paper: Appendix D (n = 1) and Appendix E (any n). Each bit is an OR of conjunctions of output indicators,
-which is how it is grounded: e >= every group, e <= the sum of groups.
+Paper: Appendix D.1 (n = 1) and Appendix E.1 (any n). Each bit is an OR of conjunctions of output indicators,
+and is grounded as such: e >= every conjunction, e <= the sum of all conjunctions.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MAX_TEXT = 2**28
 
 @dataclass(frozen=True)
 class Existence:
-    """A bit per label n-gram.
+    """One bit per label n-gram.
 
     >>> Existence(("A", "B"), n=1).psi(["B", "B"]).dense()
     array([[0., 1.]])
@@ -54,11 +54,13 @@ class Existence:
                 " use a smaller n."
             )
         if columns * self.n * max(map(len, self.labels)) > MAX_TEXT:
-            raise TooLarge(f"the names of {columns:,} n-grams exceed {MAX_TEXT:,} characters.")
+            raise TooLarge(
+                f"the names of {columns:,} n-grams exceed {MAX_TEXT:,} characters; use a smaller n."
+            )
 
     @cached_property
     def space(self) -> FeatureSpace:
-        """One binary block, `exists`; n-grams are named by their labels, joined by a blank."""
+        """One binary block, `exists`; the name of an n-gram is its labels, joined by spaces."""
         return FeatureSpace([binary("exists", map(" ".join, product(self.labels, repeat=self.n)))])
 
     def psi(self, structure: Any) -> SparsePsi:

@@ -1,4 +1,4 @@
-"""The kinds of features by name: the generic ones, and those that other packages register."""
+"""The kinds of features by name: the generic kinds, and the kinds that other packages register."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ ENTRY_POINTS = "lcons.features"
 
 
 def feature_kinds() -> dict[str, type[ConstraintFeature]]:
-    """All kinds by name: the generic ones and those that other packages register."""
+    """All kinds by name: the generic kinds and the kinds that other packages register."""
     return {**{name: entry.load() for name, entry in _registered().items()}, **_generic_kinds()}
 
 
 def feature_kind(name: str) -> type[ConstraintFeature]:
-    """The kind of that name; another package's code is loaded only where it registers that very name."""
+    """The kind of that name; code of another package is loaded only if it registers exactly this name."""
     generic = _generic_kinds()
     if name in generic:
         return generic[name]
@@ -39,7 +39,7 @@ def feature_kind(name: str) -> type[ConstraintFeature]:
 
 
 def feature_from_dict(data: Mapping[str, Any]) -> ConstraintFeature:
-    """The feature that some `to_dict` described, of whatever kind."""
+    """The feature of any kind that a `to_dict` described."""
     return feature_kind(str(data.get("kind"))).from_dict(data)
 
 

@@ -1,22 +1,23 @@
-"""n-gram features: n adjacent labels, alone or beside n context values (POS tags, word classes).
+"""n-gram features: n adjacent labels, alone or with n context values (POS tags, word classes).
 
 psi of window t = onehot(context_{t-n+1}) ... onehot(context_t) onehot(label_{t-n+1}) ... onehot(label_t)
 
-Paper: Appendix D (bigram, trigram, part-of-speech, punctuation) and Appendix E (n-gram POS). Context
-blocks have an OTHER for values that training did not see; label blocks have none, and an unknown label is
-an error.
+Paper: Appendix D.1 (bigram, trigram, part-of-speech, punctuation) and Appendix E.1 (n-gram POS).
 
-A sequence shorter than n has no n-gram and satisfies every constraint, unless the feature pads: n - 1 START
-before the first label and one STOP after the last, T + 1 windows in all. Padding is explicit: START is a
-value of the first n - 1 label blocks, STOP of the last, and the space leaves out what cannot occur. An
-empty sequence has none.
+Context blocks have an OTHER for values that do not occur in training. Label blocks have no OTHER, and an
+unknown label is an error.
 
-A context can be made of classes of words, each a name or nothing:
+A sequence shorter than n has no n-gram and satisfies every constraint, unless the feature pads: with padding
+there are n - 1 START before the first label and one STOP after the last, so T + 1 windows. START is a value
+of the first n - 1 label blocks, STOP is a value of the last, and the space excludes combinations that cannot
+occur. An empty sequence has no windows.
 
-| class | what it tells |
+A context can be a class of words; a word has one name in the class, or none:
+
+| class | names |
 |---|---|
-| punctuation | `punctuation` for marks and symbols, nothing for others |
-| shape | capitals, lower case, a number by its length, a year, or the mark of punctuation itself |
+| punctuation | `punctuation` for marks and symbols, none for other words |
+| shape | capitals, lower case, a number by its length, a year, or the punctuation mark itself |
 
 Not in the paper: padding, OTHER, the shapes of words.
 """
@@ -61,7 +62,7 @@ def is_punctuation(word: str) -> bool:
 
 
 def shape(word: str) -> str:
-    """What a word looks like.
+    """The shape of a word.
 
     >>> [shape(word) for word in ["Mind", "of", "ACM", "A", "1950", "433", "(", "McCoy", "3rd"]]
     ['Aa', 'a', 'AA', 'A', 'year', '999', '(', 'mixed', 'mixed']
@@ -88,7 +89,7 @@ STOP = "(stop)"
 
 
 class SequenceFeature:
-    """What the n-gram features share: windows over labels, with or without padding."""
+    """The common part of the n-gram features: windows over labels, with or without padding."""
 
     scope: ClassVar[Scope] = Scope.LOCAL
     names: ClassVar[tuple[str, ...]] = ()
@@ -113,10 +114,10 @@ class SequenceFeature:
         object.__setattr__(self, "labels", checked_names(self.labels, "labels"))
         checked_n(self.n, 2 if checked_flag(self.pad, "pad") else 1)
         if self.pad and {START, STOP} & set(self.labels):
-            raise InvalidInput(f"{START!r} and {STOP!r} are reserved by padding; rename the labels.")
+            raise InvalidInput(f"{START!r} and {STOP!r} are reserved for padding; rename these labels.")
 
     def label_values(self, position: int) -> tuple[str, ...]:
-        """The values of the label block at `position` (0 .. n - 1): the labels, then its padding symbol."""
+        """The values of the label block at `position` (0 .. n - 1): the labels, then the padding symbol."""
         if not self.pad:
             return self.labels
         return (*self.labels, STOP if position == self.n - 1 else START)
@@ -130,18 +131,18 @@ class SequenceFeature:
         return windows(ids, self.n)
 
     def label_ids(self, y: Sequence[str]) -> Ints:
-        """(T,) indices into `labels`; an unknown label is an error."""
+        """(T,) indices into `labels`; raises `InvalidInput` for an unknown label."""
         try:
             return np.array([self._label_ids[label] for label in y], dtype=np.int64)
         except (KeyError, TypeError):
             unknown = next(label for label in y if label not in self.labels)
             raise InvalidInput(
-                f"unknown label {unknown!r}; the feature knows {', '.join(self.labels[:12])}"
-                f"{' ...' if len(self.labels) > 12 else ''}; relabel it or learn from data that has it."
+                f"unknown label {unknown!r}; the feature has {', '.join(self.labels[:12])}"
+                f"{' ...' if len(self.labels) > 12 else ''}; rename it or learn from data that contains it."
             ) from None
 
     def label_blocks(self) -> tuple[list[Block], list[Requirement]]:
-        """The label blocks of the space and what padding rules out."""
+        """The label blocks of the space, and the requirements that exclude impossible padding."""
         names = block_names("label", self.n)
         blocks = [one_hot(name, self.label_values(i)) for i, name in enumerate(names)]
         requires = []
@@ -152,12 +153,12 @@ class SequenceFeature:
         return blocks, requires
 
     def label_terms(self, length: int, window: int) -> list[tuple[int, int]]:
-        """(position in y, position in the window) of a window's labels that are not padding."""
+        """(position in y, position in the window) of the labels of a window that are not padding."""
         first = window - (self.n - 1 if self.pad else 0)
         return [(first + i, i) for i in range(self.n) if 0 <= first + i < length]
 
     def window_count(self, length: int) -> int:
-        """How many windows a sequence of that length has."""
+        """The number of windows of a sequence of this length."""
         if self.pad:
             return length + 1 if length else 0
         return max(0, length - self.n + 1)
@@ -168,12 +169,12 @@ class SequenceFeature:
 
 
 def block_names(name: str, n: int) -> list[str]:
-    """`name 1` .. `name n`, or just `name` where n is 1."""
+    """`name 1` .. `name n`, or only `name` if n is 1."""
     return [name] if n == 1 else [f"{name} {i + 1}" for i in range(n)]
 
 
 def windows(ids: Ints, n: int) -> Ints:
-    """(T - n + 1, n) sliding windows; (0, n) where T < n."""
+    """(T - n + 1, n) sliding windows; (0, n) if T < n."""
     if len(ids) < n:
         return np.zeros((0, n), dtype=np.int64)
     return np.lib.stride_tricks.sliding_window_view(ids, n)
@@ -228,7 +229,7 @@ class NgramLabels(SequenceFeature):
         return FeatureSpace(*self.label_blocks())
 
     def psi(self, structure: Any) -> SparsePsi:
-        """A row per n-gram."""
+        """One row per n-gram."""
         return self.psi_of_values(self.values(read_instance(structure, WORD)))
 
     def values(self, instance: Instance) -> Ints:
@@ -236,7 +237,7 @@ class NgramLabels(SequenceFeature):
         return self.label_windows(instance.y)
 
     def ground(self, structure: Any) -> list[GroundedRow]:
-        """A row per n-gram, linear in the output indicators."""
+        """One row per n-gram, linear in the output indicators."""
         return ground_windows(self, len(read_instance(structure, WORD).y), None)
 
     def to_dict(self) -> dict[str, Any]:
@@ -257,7 +258,7 @@ class NgramLabels(SequenceFeature):
 
 @dataclass(frozen=True)
 class NgramContext(SequenceFeature):
-    """n context values, then n labels; `contexts` of `column`, through `word_class` where that is named.
+    """n context values, then n labels. Contexts are values of `column`, or their `word_class` if given.
 
     >>> feature = NgramContext(("B", "O"), contexts=("DT", "NN"), n=1)
     >>> feature.psi(({"pos": ["NN", "XX"]}, ["B", "O"])).dense().astype(int)
@@ -284,12 +285,12 @@ class NgramContext(SequenceFeature):
 
     @property
     def context_column(self) -> str:
-        """The column that every x must have: the one that contexts are made of."""
+        """The column that every x must have, from which contexts are computed."""
         return self.column
 
     @property
     def context_name(self) -> str:
-        """What the context blocks are called."""
+        """The name of the context blocks."""
         return self.word_class or self.column
 
     @cached_property
@@ -305,7 +306,7 @@ class NgramContext(SequenceFeature):
         return FeatureSpace([*blocks, *labels], requires)
 
     def psi(self, structure: Any) -> SparsePsi:
-        """A row per n-gram."""
+        """One row per n-gram."""
         return self.psi_of_values(self.values(read_instance(structure, self.column)))
 
     def values(self, instance: Instance) -> Ints:
@@ -322,13 +323,13 @@ class NgramContext(SequenceFeature):
         return self.ids_of(instance.x[self.column])
 
     def ids_of(self, values: Iterable[str]) -> Ints:
-        """Indices into `contexts` of the values of `column`, one after another."""
+        """Indices into `contexts` of values of `column`, in order."""
         if self.word_class is not None:
             values = map(WORD_CLASSES[self.word_class], values)
         return np.fromiter(map(self._context_ids.get, values, repeat(len(self.contexts))), dtype=np.int64)
 
     def context_windows(self, instance: Instance) -> Ints:
-        """(windows, n) indices into `contexts`, OTHER where a window reaches into the padding."""
+        """(windows, n) indices into `contexts`; OTHER at padding."""
         ids = self.context_ids(instance)
         if self.pad and len(ids):
             other = len(self.contexts)
@@ -336,12 +337,12 @@ class NgramContext(SequenceFeature):
         return windows(ids, self.n)
 
     def unknown(self, structure: Any) -> int:
-        """How many tokens have a context that maps to OTHER."""
+        """The number of tokens whose context is OTHER."""
         ids = self.context_ids(read_instance(structure, self.column))
         return int((ids == len(self.contexts)).sum())
 
     def ground(self, structure: Any) -> list[GroundedRow]:
-        """A row per n-gram, linear in the output indicators; contexts are constants."""
+        """One row per n-gram, linear in the output indicators; contexts are constants."""
         instance = read_instance(structure, self.column)
         return ground_windows(self, len(instance.y), self.context_windows(instance))
 

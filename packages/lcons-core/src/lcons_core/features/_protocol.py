@@ -1,4 +1,4 @@
-"""What every constraint feature offers, and how a file's feature finds its class again."""
+"""`ConstraintFeature`, the interface of every constraint feature, with its defaults and checks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LARGEST_N = 32
 
 
 class Scope(StrEnum):
-    """LOCAL: psi has a row per part and each must be accepted. GLOBAL: one row for the whole structure."""
+    """LOCAL: psi has one row per part, and each must be accepted. GLOBAL: one row for the whole structure."""
 
     LOCAL = "local"
     GLOBAL = "global"
@@ -25,7 +25,7 @@ class Scope(StrEnum):
 class GroundedRow:
     """One psi row as a function of the output indicators: variable (position, label) is 1 iff y has it.
 
-    Column j is the sum of its `constant` and its `linear` variables, or, where `any_of` names it, 1 iff all
+    Column j is the sum of its `constant` and its `linear` variables, or, if it is in `any_of`, 1 iff all
     variables of at least one of the listed groups are 1.
     """
 
@@ -35,10 +35,10 @@ class GroundedRow:
 
 
 class ConstraintFeature(Protocol):
-    """Makes psi from structures; frozen plain data.
+    """Computes psi from structures; frozen plain data.
 
-    A kind may leave out `labels`, `n`, `pad`, `names`, `context_column` and `ground`: a constraint with such
-    a feature gives its kind the defaults (`complete_kind`).
+    A kind may omit `labels`, `n`, `pad`, `names`, `context_column` and `ground`: a constraint with such a
+    feature adds the defaults to the kind (`complete_kind`).
     """
 
     kind: ClassVar[str]
@@ -56,12 +56,12 @@ class ConstraintFeature(Protocol):
 
     @property
     def context_column(self) -> str | None:
-        """The column that every x must have, where psi cannot be made without it."""
+        """The column that every x must have; None if psi can be computed without one."""
         ...
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The labels of a sequence that it knows; none where it says nothing of labels."""
+        """The labels of its sequences; none if the feature is not about labels of a sequence."""
         ...
 
     @property
@@ -71,7 +71,7 @@ class ConstraintFeature(Protocol):
 
     @property
     def pad(self) -> bool:
-        """Whether its n-grams reach over both ends of a sequence."""
+        """Whether its n-grams include padding at both ends of a sequence."""
         ...
 
     @property
@@ -80,11 +80,11 @@ class ConstraintFeature(Protocol):
         ...
 
     def psi(self, structure: Any) -> SparsePsi:
-        """The psi rows of one structure; an unknown label is an error."""
+        """The psi rows of one structure; raises `InvalidInput` for an unknown label."""
         ...
 
     def ground(self, structure: Any) -> list[GroundedRow] | None:
-        """The psi rows of a sequence as functions of its output indicators, for integer programs; None where
+        """The psi rows of a sequence as functions of its output indicators, for integer programs; None if
         there is no such function."""
         ...
 
@@ -99,7 +99,7 @@ class ConstraintFeature(Protocol):
 
     @classmethod
     def from_instances(cls, *structures: Any, **options: Any) -> Self:
-        """The feature whose vocabularies are those of the training structures, an iterable of them."""
+        """The feature with the vocabularies of an iterable of training structures."""
         ...
 
 
@@ -118,7 +118,7 @@ _DEFAULTS: Mapping[str, Any] = {
 
 
 def complete_kind(given: ConstraintFeature) -> None:
-    """Gives the kind of a feature the defaults of the members that it leaves out."""
+    """Adds defaults to the kind of a feature for the members that it omits."""
     for name, default in _DEFAULTS.items():
         if not hasattr(given, name):
             setattr(type(given), name, default)
@@ -128,10 +128,10 @@ def checked_names(values: Iterable[str], what: str) -> tuple[str, ...]:
     """`values` as a tuple, checked to be distinct non-empty strings; at least one."""
     names = tuple(values)
     if len(names) > MAX_COLUMNS:
-        raise TooLarge(f"{what} exceed the limit of {MAX_COLUMNS:,}, found {len(names):,}; use fewer.")
+        raise TooLarge(f"{what} must be at most {MAX_COLUMNS:,}, found {len(names):,}; use fewer.")
     if not names or not all(isinstance(name, str) and name for name in names):
         raise InvalidInput(
-            f"{what} must be one or more non-empty strings, found {names!r:.80}; name each of them."
+            f"{what} must be one or more non-empty strings, found {names!r:.80}; give each a name."
         )
     if len(set(names)) != len(names):
         raise InvalidInput(f"{what} must be distinct, found {names!r:.80}; drop the duplicates.")
@@ -139,7 +139,7 @@ def checked_names(values: Iterable[str], what: str) -> tuple[str, ...]:
 
 
 def checked_n(n: int, least: int = 1) -> int:
-    """The length n of an n-gram, checked."""
+    """The length n of an n-gram, after a check."""
     if not isinstance(n, int) or isinstance(n, bool) or not least <= n <= LARGEST_N:
         raise InvalidInput(
             f"n must be an integer in {least}..{LARGEST_N}, found {n!r:.40}; use a shorter n-gram."
@@ -150,7 +150,7 @@ def checked_n(n: int, least: int = 1) -> int:
 
 
 def checked_flag(value: bool, name: str) -> bool:
-    """A truth value, checked."""
+    """A truth value, after a check."""
     if not isinstance(value, bool):
         raise InvalidInput(f"{name} must be True or False, found {value!r:.40}.")
     return value
@@ -162,9 +162,9 @@ def vocabulary(values: Iterable[str], what: str) -> tuple[str, ...]:
     strange = [value for value in distinct if not isinstance(value, str)]
     if strange:
         raise InvalidInput(
-            f"every {what} must be a string, found {strange[0]!r} ({type(strange[0]).__name__}); name it."
+            f"every {what} must be a string, found {strange[0]!r} ({type(strange[0]).__name__}); convert it."
         )
     found = tuple(sorted(distinct))
     if not found:
-        raise InvalidInput(f"no {what} found in the structures; at least one is needed.")
+        raise InvalidInput(f"expected at least one {what} in the structures, found none.")
     return found

@@ -1,8 +1,8 @@
-"""Tuples: the labels of a few decisions that belong together, such as a source entity and its relation.
+"""Tuples: the labels of several decisions that belong together, such as a source entity and its relation.
 
 psi of a tuple (v_1, ..., v_m) = onehot(v_1) ... onehot(v_m)
 
-Paper: Appendix C (source-relation, relation-target and relation-relation pairs).
+Paper: Appendix C.2 (source-relation, relation-target and relation-relation pairs).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from lcons_core.features._protocol import Scope, checked_names, vocabulary
 
 @dataclass(frozen=True)
 class Tuples:
-    """A one-hot block per member: `names[i]` with `values[i]`.
+    """One one-hot block per member: `names[i]` with `values[i]`.
 
     >>> pairs = Tuples(("source", "relation"), (("Person", "Location"), ("NoRel", "Kill")))
     >>> pairs.psi([("Person", "Kill")]).dense()
@@ -46,30 +46,30 @@ class Tuples:
         object.__setattr__(self, "values", tuple(tuple(v) for v in self.values))
         if len(self.names) != len(self.values):
             raise InvalidInput(
-                f"names and values must have one length, found {len(self.names)} and {len(self.values)}."
+                f"names and values must have the same length, found {len(self.names)} and {len(self.values)}."
             )
         for name, values in zip(self.names, self.values, strict=True):
             checked_names(values, f"the values of {name!r}")
 
     @cached_property
     def space(self) -> FeatureSpace:
-        """A block per name."""
+        """One block per name."""
         return FeatureSpace(one_hot(n, v) for n, v in zip(self.names, self.values, strict=True))
 
     def psi(self, structure: Any) -> SparsePsi:
-        """A row per tuple."""
+        """One row per tuple."""
         parts = read_instance(structure).y
         columns = np.zeros((len(parts), len(self.names)), dtype=np.int64)
         for row, part in zip(columns, parts, strict=True):
             if isinstance(part, str) or len(part) != len(self.names):
                 raise InvalidInput(
-                    f"expected tuples ({', '.join(self.names)}), found {part!r}; pass one value a name."
+                    f"expected tuples ({', '.join(self.names)}), found {part!r}; pass one value per name."
                 )
             row[:] = [self.space.column(n, v) for n, v in zip(self.names, part, strict=True)]
         return SparsePsi.from_columns(columns, self.space.d)
 
     def ground(self, structure: Any) -> None:
-        """None: tuples are not about the labels of one sequence."""
+        """None, because tuples are not about the labels of one sequence."""
         return None
 
     def to_dict(self) -> dict[str, Any]:
@@ -92,6 +92,6 @@ class Tuples:
         size = len(parts[0]) if parts else 0
         chosen = tuple(names) or tuple(f"value {i + 1}" for i in range(size))
         if any(isinstance(part, str) or len(part) != len(chosen) for part in parts):
-            raise InvalidInput(f"every tuple must have {len(chosen)} members; pass tuples of one length.")
+            raise InvalidInput(f"every tuple must have {len(chosen)} members; pass tuples of this length.")
         members = [vocabulary((p[i] for p in parts), chosen[i]) for i in range(len(chosen))]
         return cls(chosen, tuple(members))

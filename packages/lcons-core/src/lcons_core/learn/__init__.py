@@ -2,8 +2,8 @@
 
     recipe -> examples (negatives) -> estimator -> search -> schedule -> population (all restarts, one tensor)
 
-`Recipe` is how a constraint is learned, as data; `ConstraintLearner` is its training alone, in the manner of
-scikit-learn; sources of negatives are functions of this package.
+`Recipe` describes as data how a constraint is learned; `ConstraintLearner` is only the training, with the
+interface of scikit-learn; sources of negatives are functions of this package.
 """
 
 from lcons_core.learn._estimator import ConstraintLearner, estimate_seconds

@@ -1,15 +1,17 @@
-"""`ConstraintLearner`: labelled psi in, a rectifier network out, in the manner of scikit-learn.
+"""`ConstraintLearner`: a scikit-learn style estimator that learns a rectifier network from labelled psi.
 
     ConstraintLearner(hidden=K).fit(X, y).network_      accepts psi  iff  1 - sum_k ReLU(a_k) >= 0
 
-Paper: Sec. 3 and the hyper-parameter tables of the appendices (`grids.py`). Several values of `hidden`,
-`learning_rate` or `decay` are searched by cross-validation (`selection.py`); one configuration is trained
-(`training.py`, `population.py`). Repeats are folded into weights first (`folding.py`).
+Paper: Sec. 3 and the hyper-parameters of the appendices (`_settings.py`).
 
-Not in the paper: restarts side by side, class weights, tau, and the rounding of W and b to multiples of
-2^-20 (`exact.py`), after which everything here is measured: the rounded network is the one that predicts.
+Equal examples are first folded into one with a weight (`_inputs.py`). Several values of `hidden`,
+`learning_rate` or `decay` are searched by cross-validation (`_search.py`); a single configuration is trained
+directly (`_schedule.py`, `_population.py`).
 
-The module needs numpy alone; `fit` needs torch. scikit-learn is imported only when it asks for its tags.
+Not in the paper: several restarts trained together, class weights, tau, and the rounding of W and b to
+multiples of 2^-20 (`_arithmetic.py`). All figures are those of the rounded network, which also predicts.
+
+The module needs only numpy; `fit` needs torch. scikit-learn is imported only if it requests the tags.
 """
 
 from __future__ import annotations
@@ -38,24 +40,27 @@ from lcons_core.learn._settings import Progress, class_weights_of, hidden_values
 
 
 class ConstraintLearner:
-    """Learns which psi are valid from examples labelled by two labels, the larger of which means valid.
+    """Learns which psi are valid from examples with two labels; the larger label means valid.
 
     hidden: K, several K to choose from, or "auto" (the smallest K within one standard error of the best).
     seed: the only source of randomness.
-    restarts: networks started side by side, the best of which is kept; "auto": 32 for small data, down to 2.
-    learning_rate, decay: of Adam; rate / (1 + decay * step). Sequences are searched by cross-validation.
-    epochs: passes at most; training ends earlier when the examples are separated or nothing improves.
-    class_weight: "balanced" (both labels weigh the same in total), None, or {label: weight}.
-    cv: folds, where there is something to choose.
+    restarts: the number of networks trained together, of which the best is kept; "auto": 32 for small data,
+        down to 2 for large data.
+    learning_rate, decay: of Adam; the rate is rate / (1 + decay * step). Of several values, cross-validation
+        chooses one.
+    epochs: the largest number of passes; training ends earlier if the examples are separated or nothing
+        improves.
+    class_weight: "balanced" (both labels have the same total weight), None, or {label: weight}.
+    cv: the number of folds of cross-validation, if there are several configurations.
     temperature: tau in sigmoid(tau * margin); the set that a network describes does not depend on it.
-    patience: checks (every 10 steps, or every epoch where that is longer) without improvement before the
-        rate is cut; after three cuts training ends.
-    batch_size: None for all at once up to 2048 distinct vectors and 1024 at a time beyond.
+    patience: the number of checks (one every 10 steps, or one per epoch if that is longer) without
+        improvement before the rate is reduced; training ends after three reductions.
+    batch_size: None: all at once for up to 2048 distinct vectors, otherwise 1024 at a time.
     progress: called with a `Progress` at each check.
 
     After `fit`: `network_` (rounded, exact), `classes_`, `n_features_in_`, `configuration_` (the chosen
     hidden, learning_rate and decay), `history_` (all `Progress` of the final training), and `cv_results_`
-    (None where nothing was chosen).
+    (None without cross-validation).
 
     >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["ok", "ok", "ok", "bad"]
     >>> learner = ConstraintLearner(hidden=1).fit(X, [label == "ok" for label in y])
@@ -100,8 +105,8 @@ class ConstraintLearner:
         examples = fold_labelled(psi, is_valid, weights)
         if not examples.weight.any(axis=0).all():
             raise InvalidInput(
-                "both classes must have an example of positive weight, found a label whose every weight is"
-                " zero; give some of its examples a weight."
+                "both classes must have an example of positive weight, found a label with only zero weights;"
+                " give some of its examples a positive weight."
             )
         network, chosen, history, results = _learn(self, examples, classes)
         self.network_: RectifierNetwork = network
@@ -118,13 +123,13 @@ class ConstraintLearner:
         return margin
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """(N,) labels, decided exactly."""
+        """(N,) predicted labels, decided exactly."""
         accepted = self._network().accepts(self._psi(X))
         labels: NDArray[Any] = self.classes_[accepted.astype(np.intp)]
         return labels
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of examples (of their weight) that `predict` gets right."""
+        """The share of the examples, by weight, for which `predict` is right."""
         predicted = self.predict(X)
         right = predicted == checked_labels(y, len(predicted))
         return float(np.average(right, weights=checked_weights(sample_weight, len(right))))
@@ -188,7 +193,7 @@ class ConstraintLearner:
 def _learn(
     learner: ConstraintLearner, examples: PsiRows, classes: NDArray[Any]
 ) -> tuple[RectifierNetwork, dict[str, Any], tuple[Progress, ...], dict[str, Any] | None]:
-    """The network, the chosen configuration, the course of its training and the scores of all."""
+    """The network, the chosen configuration, the history of its training, and the scores of all."""
     hidden = hidden_values(learner.hidden, examples.psi.d)
     rates = numbers("learning_rate", learner.learning_rate, positive=True)
     decays = numbers("decay", learner.decay, positive=False)
@@ -209,7 +214,7 @@ def _learn(
     configurations = selection.grid(hidden, rates, decays)
     chosen, results = configurations[0], None
     if len(configurations) > 1:
-        # Members are many here and only compared; the winner gets all its restarts below.
+        # There are many members here and they are only compared; the winner has all its restarts below.
         fewer = 4 if learner.restarts == "auto" else 1
         scores = selection.cross_validate(
             examples,
@@ -242,7 +247,7 @@ def _learn(
 
 
 def _results(configurations: Sequence[Any], scores: Floats, winner: int) -> dict[str, Any]:
-    """Scores per configuration under the names that scikit-learn's searches use."""
+    """Scores per configuration, with the names that scikit-learn's searches use."""
     return {
         "params": [vars(configuration).copy() for configuration in configurations],
         "split_test_score": scores,
@@ -252,18 +257,18 @@ def _results(configurations: Sequence[Any], scores: Floats, winner: int) -> dict
     }
 
 
-# Multiplications per second of one core, as measured when sparse psi is learned from.
+# Multiplications per second of one core, measured for learning from sparse psi.
 SPEED = 2.5e8
 
 
 def estimate_seconds(examples: LabelledExamples, learner: ConstraintLearner) -> float:
-    """About how long learning takes on one free core where it does not end early, as it mostly does."""
+    """The approximate time of learning on one free core if it does not end early, though it mostly does."""
     psi, _, _ = examples.matrix()
     hidden = hidden_values(learner.hidden, psi.d)
     restarts = restarts_for(learner.restarts, len(examples))
     entries = (psi.indices.size + len(psi)) * learner.epochs / SPEED
     grid = len(np.atleast_1d(learner.learning_rate)) * len(np.atleast_1d(learner.decay))
-    # Half of the restarts end after 200 steps, half of the rest after 400, ...: a third of the full course.
+    # Half of the restarts end after 200 steps, half of the rest after 400, ...: a third of all steps.
     seconds = entries * max(K * restarts(K) for K in hidden) / 3
     if grid * len(hidden) > 1:
         seconds += entries * grid * learner.cv * sum(K * max(restarts(K) // 4, 1) for K in hidden) / 3

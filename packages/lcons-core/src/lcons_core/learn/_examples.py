@@ -1,7 +1,7 @@
-"""Labelled examples: psi of valid structures, and psi of invalid ones, disjoint by construction.
+"""Labelled examples: psi of valid structures and psi of invalid ones, which are always disjoint.
 
-Paper: Sec. 3. Equal vectors are folded into one with a weight. A positive seen fewer than `min_support`
-times is dropped (noise in the labels), and a vector that is positive is never a negative.
+Paper: Sec. 3. Equal vectors are folded into one vector with a weight. A positive that occurs fewer than
+`min_support` times is dropped (noise in the labels), and a vector that is a positive is never a negative.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from lcons_core.features._protocol import ConstraintFeature
 
 
 def fold(psi: Any, d: int, weights: Any = None, min_support: float = 1) -> PsiRows:
-    """Equal rows as one row with the sum of their weights, in order of first appearance; those below
-    `min_support` are left out.
+    """Equal rows as one row with the sum of their weights, in order of first occurrence; rows below
+    `min_support` are dropped.
 
     >>> folded = fold([[1, 0], [0, 1], [1, 0]], d=2)
     >>> folded.psi.dense(), folded.weight
@@ -36,7 +36,7 @@ def fold(psi: Any, d: int, weights: Any = None, min_support: float = 1) -> PsiRo
     sparse = rows if isinstance(rows, SparsePsi) else SparsePsi.from_dense(np.atleast_2d(rows))
     given = np.ones(len(sparse)) if weights is None else finite_array(weights, "weights", 1)
     if len(given) != len(sparse):
-        raise InvalidInput(f"weights must have {len(sparse)} entries, found {len(given)}.")
+        raise InvalidInput(f"weights needs one entry per row: got {len(given)} for {len(sparse)} rows.")
     groups: dict[bytes, int] = {}
     group = np.array([groups.setdefault(key, len(groups)) for key in sparse.row_keys()], dtype=np.int64)
     _, first = np.unique(group, return_index=True)
@@ -57,7 +57,7 @@ def positives_of(feature: ConstraintFeature, structures: Iterable[Any], min_supp
 
 @dataclass(frozen=True, eq=False)
 class LabelledExamples:
-    """Positives and negatives on one space; no vector is both.
+    """Positives and negatives on one space; no vector is in both.
 
     >>> from lcons_core._space import one_hot
     >>> space = FeatureSpace([one_hot("label", ["A", "B"])])
@@ -83,9 +83,9 @@ class LabelledExamples:
         for what, side in (("positives", good), ("negatives", bad)):
             if not len(side):
                 raise InvalidInput(
-                    f"at least one example of each class is needed, found no {what} (after folding"
+                    f"expected at least one example of each class, found no {what} (after folding"
                     f"{f' and min_support={min_support:g}' if what == 'positives' else ''});"
-                    " give more structures or another source of negatives."
+                    " pass more structures or another source of negatives."
                 )
             space.check(side.psi)
         return cls(space, good, bad)
@@ -94,10 +94,10 @@ class LabelledExamples:
         return len(self.positives) + len(self.negatives)
 
     def matrix(self, by_frequency: bool = False) -> tuple[SparsePsi, NDArray[np.bool_], Floats]:
-        """(psi, y, weights) for a learner: positives first, y True where positive.
+        """(psi, y, weights) for a learner: positives first, y True for positives.
 
-        A set is learned, so each distinct vector weighs 1; `by_frequency` weighs positives by how often
-        they were seen. Negatives are made up and have no frequency.
+        A set is learned, so each distinct vector has weight 1; with `by_frequency` the weight of a positive
+        is its number of occurrences. Negatives are generated and have no frequency.
         """
         y = np.arange(len(self)) < len(self.positives)
         weights = np.ones(len(self))

@@ -1,16 +1,16 @@
-"""What a learner takes as X, y and sample_weight, checked once, with repeats folded into weights.
+"""The inputs X, y and sample_weight of a learner: checked once, and equal examples folded into weights.
 
-X is an array, a scipy.sparse matrix or a `SparsePsi`, and becomes a `SparsePsi`; y holds two distinct labels,
-the larger of which means valid; sample_weight is non-negative. scikit-learn is not imported here: where the
-caller has loaded it, errors and warnings are its own kind too, so that its tools recognise them.
+X is an array, a scipy.sparse matrix or a `SparsePsi`, and becomes a `SparsePsi`; y has two distinct labels,
+and the larger one means valid; sample_weight is non-negative. scikit-learn is not imported here; if the
+caller has imported it, errors and warnings also have scikit-learn's types, so that its tools recognise them.
 
-A learner sees each distinct psi once, with the weight it has as an invalid and as a valid example:
+A learner gets each distinct psi once, with one weight as an invalid and one as a valid example:
 
     weight[i, VALID] = sum of the weights of the valid examples equal to psi[i],   INVALID likewise
 
-in an order that depends on the vectors alone. So a weight of 2 and a repeat, a weight of 0 and an absence,
-and any two orders of the examples give the same training, bit for bit. A vector that occurs with both labels
-keeps both weights.
+in an order that depends only on the vectors. So training is bit for bit the same if an example has weight 2
+or occurs twice, has weight 0 or is absent, and for any order of the examples. A vector that occurs with both
+labels keeps both weights.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def fold_labelled(psi: SparsePsi, is_valid: NDArray[np.bool_], weights: Floats) 
     rows = np.array([first[key] for key in sorted(first)], dtype=np.int64)
     rank = np.empty(len(psi), dtype=np.int64)
     rank[rows] = np.arange(len(rows))
-    # Ascending within a vector: float sums must not depend on the order of the examples.
+    # Weights ascend within a vector, because float sums must not depend on the order of the examples.
     order = np.argsort(weights[present], kind="stable")
     present, owner = present[order], rank[owner[order]]
     label, weight = is_valid[present], weights[present]
@@ -49,9 +49,9 @@ def fold_labelled(psi: SparsePsi, is_valid: NDArray[np.bool_], weights: Floats) 
 
 
 def accuracy(weight: Floats, accepted: NDArray[np.bool_]) -> float:
-    """The share of examples of weights (N, 2) that a verdict (N,) on their psi gets right."""
+    """The share, by weights (N, 2), of the examples for which a verdict (N,) on their psi is right."""
     invalid, valid = np.ascontiguousarray(weight.T)
-    # From the errors, so that none is exactly 1.0 whatever the weights.
+    # Computed from the errors, so that no errors means exactly 1.0 for all weights.
     wrong = valid[~accepted].sum() + invalid[accepted].sum()
     return float(1.0 - wrong / (valid.sum() + invalid.sum()))
 
@@ -61,7 +61,7 @@ def _totals(owner: Ints, weight: Floats, number: int) -> Floats:
 
 
 class WrongType(InvalidInput, TypeError):
-    """An entry that is not a number."""
+    """An entry is not a number."""
 
 
 def checked_psi(X: Any) -> SparsePsi:
@@ -99,7 +99,7 @@ def checked_labels(y: Any, number: int) -> NDArray[Any]:
     """y as a one-dimensional array of `number` labels."""
     if y is None:
         raise InvalidInput(
-            "This learner requires y to be passed, but the target y is None; pass one of two labels an"
+            "This learner requires y to be passed, but the target y is None; pass one of two labels per"
             " example."
         )
     labels = y if isinstance(y, np.ndarray) else np.asarray(y)
@@ -112,11 +112,11 @@ def checked_labels(y: Any, number: int) -> NDArray[Any]:
         labels = labels.ravel()
     if labels.ndim != 1 or len(labels) != number:
         raise InvalidInput(
-            f"y must have one label an example, found shape {labels.shape} for {number} example(s);"
+            f"y must have one label per example, found shape {labels.shape} for {number} example(s);"
             " pass a one-dimensional y as long as X."
         )
     if labels.dtype.kind == "c":
-        raise InvalidInput("Complex data not supported: y must hold labels; pass two of them.")
+        raise InvalidInput("Complex data not supported: y must be two labels; pass numbers or strings.")
     if labels.dtype.kind == "f":
         if not np.isfinite(labels).all():
             raise InvalidInput(
@@ -125,7 +125,7 @@ def checked_labels(y: Any, number: int) -> NDArray[Any]:
             )
         if (labels != np.rint(labels)).any():
             raise InvalidInput(
-                "Unknown label type: continuous. y must hold two labels, found fractions; pass classes."
+                "Unknown label type: continuous. y must have two labels, found fractions; pass classes."
             )
     return labels
 
@@ -136,24 +136,24 @@ def two_classes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         classes, codes = np.unique(labels, return_inverse=True)
     except TypeError:
         raise InvalidInput(
-            "y must hold labels of one type, found a mixture that has no order; use two numbers or two"
+            "y must have labels of one type, found types that cannot be compared; use two numbers or two"
             " strings."
         ) from None
     if len(classes) > 2:
         raise InvalidInput(
             "Only binary classification is supported. The type of the target is multiclass: found"
-            f" {len(classes)} labels; a constraint separates valid from invalid, pass two."
+            f" {len(classes)} labels; pass two, valid and invalid."
         )
     if len(classes) < 2:
         raise InvalidInput(
-            f"y must hold two classes, found 1 class ({classes[:1].tolist()}); a constraint is learned from"
-            " valid and invalid examples, add some of the other."
+            f"y must have two classes, found 1 class ({classes[:1].tolist()}); a constraint is learned from"
+            " valid and invalid examples: add examples of the other class."
         )
     return classes, codes == 1
 
 
 def checked_weights(sample_weight: Any, number: int) -> Floats:
-    """(number,) finite, non-negative weights; ones where `sample_weight` is None."""
+    """(number,) finite, non-negative weights; ones if `sample_weight` is None."""
     if sample_weight is None:
         return np.ones(number)
     weights = _numbers(np.asarray(sample_weight))
@@ -161,7 +161,7 @@ def checked_weights(sample_weight: Any, number: int) -> Floats:
         weights = np.full(number, float(weights))
     if weights.shape != (number,):
         raise InvalidInput(
-            f"sample_weight must have one entry an example, found shape {weights.shape} for {number}"
+            f"sample_weight must have one entry per example, found shape {weights.shape} for {number}"
             " example(s); pass a one-dimensional array as long as X."
         )
     if not np.isfinite(weights).all() or (weights < 0).any():
@@ -172,9 +172,9 @@ def checked_weights(sample_weight: Any, number: int) -> Floats:
 
 
 def not_fitted(name: str) -> NotFitted:
-    """The error of a learner that is used before `fit`; scikit-learn's own kind too, where it is loaded."""
+    """The error of a learner that is used before `fit`; also of scikit-learn's type, if that is loaded."""
     kind = _not_fitted_kind(_sklearn_kind("NotFittedError", NotFitted))
-    return kind(f"this {name} is not fitted yet, found no network_; call fit(X, y) first.")
+    return kind(f"this {name} is not fitted yet (it has no network_); call fit(X, y) first.")
 
 
 @cache
@@ -191,7 +191,8 @@ def _as_array(X: Any) -> NDArray[Any]:
         return np.asarray(X)
     except ValueError as error:
         raise InvalidInput(
-            f"X must be a rectangular array of numbers, found rows that differ ({error}); pad or drop them."
+            f"X must be a rectangular array of numbers, found rows of different lengths ({error}); pad or"
+            " drop them."
         ) from None
 
 
@@ -201,7 +202,7 @@ def _numbers(array: NDArray[Any]) -> Floats:
     except (TypeError, ValueError) as error:
         kind = WrongType if isinstance(error, TypeError) else InvalidInput
         raise kind(
-            f"X and its weights must hold numbers, found an entry that is none ({error}); encode it as"
+            f"X and its weights must be numbers, found an entry that is not a number ({error}); encode it as"
             " columns of psi."
         ) from None
 

@@ -1,24 +1,24 @@
-"""Where negatives come from: seeded sources that state their size first and stream.
+"""Sources of negatives: seeded, with a size that is known first, and read in chunks.
 
 Paper: Sec. 3 and Appendices B-E.
 
 | source | for | a negative is |
 |---|---|---|
 | `unseen` | tuples, bigrams | any point of the domain that is not a positive |
-| `near_ngrams` | n-grams, n >= 3 | an unseen n-gram of which some (n - 1)-gram was seen |
-| `windows_seen_apart` | context windows | an unseen window whose contexts and whose labels were seen |
-| `relabelled` | n-gram features | a positive with one label changed: one at random, m, or all |
-| `recast` | n-gram features | a positive with all its labels changed to one and the same |
-| `flipped` | existence | a positive with one bit flipped: one at random, m, or all |
+| `near_ngrams` | n-grams, n >= 3 | an unseen n-gram whose first or last (n - 1)-gram occurs in a positive |
+| `windows_seen_apart` | context windows | an unseen window; its contexts and its labels occur separately |
+| `relabelled` | n-gram features | a positive with one label changed: one change at random, m, or all |
+| `recast` | n-gram features | a positive with all its labels changed to one and the same label |
+| `flipped` | existence | a positive with one bit flipped: one bit at random, m, or all |
 | `perturbed_structures` | counts, any feature | psi of a structure with one label changed |
-| `cheaper_flips` | integer programs | an optimum with one bit flipped so that it costs less |
+| `cheaper_flips` | integer programs | an optimum with one bit flipped such that it costs less |
 
-Not in the paper: all perturbations instead of a random one; `recast`, whole windows of a wrong label, which
-single changes never make; `joined`, several sources as one; `predictions`, psi that a decoder proposes
-and that no positive has; `cheaper_solutions`, for an integer program with a *proven* optimum.
+Not in the paper: all changes instead of one random change; `recast`, whole windows of a wrong label, which
+single changes never produce; `joined`, several sources as one; `predictions`, psi of structures that a
+decoder proposes; `cheaper_solutions`, for an integer program with a *proven* optimum.
 
-Each source may still contain positives: `LabelledExamples.of` leaves those out. `NEGATIVES` has those by
-name that need nothing but a feature, structures and positives.
+A source may contain positives: `LabelledExamples.of` removes them. `NEGATIVES` has the names of the sources
+that need only a feature, structures and positives.
 """
 
 from __future__ import annotations
@@ -50,22 +50,22 @@ HowMany = int | Literal["all"]
 
 @dataclass(frozen=True)
 class NegativeSource:
-    """At most `size` vectors, in chunks; the same chunks each time."""
+    """At most `size` vectors, in chunks; each call of `chunks` returns the same."""
 
     name: str
     size: int
     chunks: Callable[[], Iterator[SparsePsi]]
 
     def collect(self, limit: int = MAX_NEGATIVES) -> PsiRows:
-        """All distinct vectors; refused where the stated size exceeds `limit`."""
+        """All distinct vectors; raises `TooLarge` if `size` exceeds `limit`."""
         if self.size > limit:
             raise TooLarge(
-                f"negatives by {self.name!r} would be up to {self.size:,}, above the limit of {limit:,};"
+                f"there can be up to {self.size:,} negatives by {self.name!r}, above the limit of {limit:,};"
                 " choose a sampled source, a smaller n, or raise the limit."
             )
         chunks = list(self.chunks())
         if not chunks:
-            raise InvalidInput(f"negatives by {self.name!r}: there is nothing to make them from.")
+            raise InvalidInput(f"negatives by {self.name!r} need at least one example, found none.")
         rows = SparsePsi.stack(chunks)
         return fold(rows, rows.d)
 
@@ -83,13 +83,13 @@ def unseen(space: FeatureSpace, positives: SparsePsi) -> NegativeSource:
 
 
 def near_ngrams(feature: SequenceFeature, positives: SparsePsi) -> NegativeSource:
-    """Unseen n-grams of which at least one (n - 1)-gram, the first or the last, was seen."""
+    """Unseen n-grams whose first or last (n - 1)-gram occurs in a positive."""
     space = feature.space
     if len(space.axes) != feature.n or feature.n < 2:
-        raise Unsupported("near n-grams are made for label n-grams with n >= 2 and no context.")
+        raise Unsupported("near n-grams need a feature of label n-grams with n >= 2 and no context.")
     if space.size > LARGEST_TABLE:
         raise TooLarge(
-            f"near n-grams are looked up among all {space.size:,} n-grams, above the limit of"
+            f"near n-grams need a table of all {space.size:,} n-grams, above the limit of"
             f" {LARGEST_TABLE:,}; use a smaller n, or negatives by 'relabel'."
         )
     seen = space.assignments(positives)
@@ -107,7 +107,7 @@ def near_ngrams(feature: SequenceFeature, positives: SparsePsi) -> NegativeSourc
 
 
 def windows_seen_apart(feature: SequenceFeature, positives: SparsePsi) -> NegativeSource:
-    """Unseen windows whose tuple of contexts and whose tuple of labels were each seen."""
+    """Unseen windows whose tuple of contexts and whose tuple of labels each occur in a positive."""
     space = feature.space
     seen = space.assignments(positives)
     codes = _codes(space, seen)
@@ -133,7 +133,7 @@ def windows_seen_apart(feature: SequenceFeature, positives: SparsePsi) -> Negati
 def relabelled(
     feature: SequenceFeature, positives: SparsePsi, many: HowMany = 1, seed: int = 0
 ) -> NegativeSource:
-    """Positives with one label of the n-gram changed: `many` drawn at random each, or "all"."""
+    """Positives with one label of the n-gram changed: `many` random changes per positive, or "all"."""
     space = feature.space
     seen = space.assignments(positives)
     L, n = len(feature.labels), feature.n
@@ -150,7 +150,7 @@ def relabelled(
             position = choice // (L - 1) + some.shape[1] - n
             rows = np.arange(len(changed))
             old = changed[rows, position]
-            # The padding symbol is no label: a window's padding is given, not predicted.
+            # The padding symbol is not a label: the padding of a window is given, not predicted.
             real = old < L
             changed[rows, position] = np.where(real, (old + 1 + choice % (L - 1)) % L, old)
             yield feature.psi_of_values(changed[real])
@@ -159,12 +159,12 @@ def relabelled(
 
 
 def recast(feature: SequenceFeature, positives: SparsePsi) -> NegativeSource:
-    """Positives with every label of the n-gram changed to one and the same, each label in turn."""
+    """Positives with every label of the n-gram changed to one label, for each label."""
     seen = feature.space.assignments(positives)
     L, n = len(feature.labels), feature.n
 
     def chunks() -> Iterator[SparsePsi]:
-        # The padding symbol is no label: a window's padding is given, not predicted.
+        # The padding symbol is not a label: the padding of a window is given, not predicted.
         real = seen[:, -n:] < L
         for label in range(L):
             changed = seen.copy()
@@ -185,9 +185,9 @@ def joined(*sources: NegativeSource) -> NegativeSource:
 
 
 def flipped(space: FeatureSpace, positives: SparsePsi, many: HowMany = 1, seed: int = 0) -> NegativeSource:
-    """Positives with one bit flipped: `many` drawn at random each, or "all". For binary blocks."""
+    """Positives with one bit flipped: `many` random bits per positive, or "all". For binary blocks."""
     if any(block.kind is not Kind.BINARY for block in space.blocks):
-        raise Unsupported("bits are flipped in spaces of binary blocks only; perturb labels instead.")
+        raise Unsupported("bits can be flipped only in a space of binary blocks; change labels instead.")
     count = _how_many(many, space.d)
 
     def chunks() -> Iterator[SparsePsi]:
@@ -211,7 +211,7 @@ def perturbed_structures(
     many: HowMany = 1,
     seed: int = 0,
 ) -> NegativeSource:
-    """psi of structures with one label changed: `many` drawn at random each, or "all"."""
+    """psi of structures with one label changed: `many` random changes per structure, or "all"."""
     instances = [i for i in read_instances(structures, feature.column) if len(i.y)]
     L = len(labels)
     ids = {label: v for v, label in enumerate(labels)}
@@ -230,7 +230,7 @@ def perturbed_structures(
 
 
 def cheaper_flips(costs: ArrayLike, solutions: ArrayLike) -> NegativeSource:
-    """Optima with one bit flipped so that the cost falls: such a vector must be infeasible.
+    """Optima with one bit flipped such that the cost falls: such a vector must be infeasible.
 
     `costs` and `solutions` are (N, d), each solution optimal (a minimum) for its costs. Paper: Appendix B.
     """
@@ -249,8 +249,8 @@ def cheaper_flips(costs: ArrayLike, solutions: ArrayLike) -> NegativeSource:
 def cheaper_solutions(costs: ArrayLike, optima: ArrayLike, found: ArrayLike) -> NegativeSource:
     """Found solutions that cost strictly less than a proven optimum: they must be infeasible.
 
-    All (N, d); costs must be integers, so that "strictly less" does not depend on rounding. Only optima
-    that a solver proved belong here: a time-limited answer proves nothing.
+    All arrays are (N, d). Costs must be integers, so that "strictly less" does not depend on rounding. Pass
+    only optima that a solver proved: an answer at a time limit proves nothing.
     """
     c, z = _programs(costs, optima)
     _, other = _programs(costs, found)
@@ -265,7 +265,7 @@ def cheaper_solutions(costs: ArrayLike, optima: ArrayLike, found: ArrayLike) -> 
 
 
 def predictions(feature: ConstraintFeature, structures: Iterable[Any]) -> NegativeSource:
-    """psi of structures that a decoder proposed (hard negatives); what is positive is left out later."""
+    """psi of structures that a decoder proposed (hard negatives); positives among them are removed later."""
     instances = read_instances(structures, feature.column)
 
     def chunks() -> Iterator[SparsePsi]:
@@ -286,7 +286,7 @@ NEGATIVES: dict[str, Source] = {
     "flip": lambda f, _, p, many, seed: flipped(f.space, p.psi, many, seed),
     "perturb": lambda f, s, p, many, seed: perturbed_structures(f, s, f.labels, many, seed),
 }
-# What a feature must have for some of them.
+# The feature classes that some of the sources need.
 
 
 def usual_negatives(feature: ConstraintFeature) -> str:
@@ -301,9 +301,9 @@ def usual_negatives(feature: ConstraintFeature) -> str:
 
 
 def checked_negatives(name: str) -> str:
-    """The name of a source, refused where there is none of that name."""
+    """The name of a source; raises `InvalidInput` if there is no source of that name."""
     if name not in NEGATIVES:
-        raise InvalidInput(f"unknown negatives {name!r}; they are one of {', '.join(NEGATIVES)}.")
+        raise InvalidInput(f"unknown negatives {name!r}; use one of {', '.join(NEGATIVES)}.")
     return name
 
 
@@ -315,7 +315,7 @@ def negative_source(
     many: HowMany = 1,
     seed: int = 0,
 ) -> NegativeSource:
-    """The source of that name, refused where it is not made for such a feature."""
+    """The source of that name; raises `InvalidInput` if it does not fit the feature."""
     make = NEGATIVES[checked_negatives(name)]
     complete_kind(feature)
     fits = {
@@ -325,16 +325,16 @@ def negative_source(
     }
     if not fits.get(name, True):
         raise InvalidInput(
-            f"expected negatives that fit the feature {feature.kind!r}, found {name!r}; its own are"
+            f"expected negatives that fit the feature {feature.kind!r}, found {name!r}; the usual ones are"
             f" {usual_negatives(feature)!r}."
         )
     return make(feature, instances, positives, many, seed)
 
 
 def _codes(space: FeatureSpace, assignments: Ints) -> Ints:
-    """One integer a point, distinct for distinct points."""
+    """One integer per point, distinct for distinct points."""
     if space.size > 2**62:
-        raise TooLarge(f"the domain has {space.size:.3g} points, too many to list; use a perturbing source.")
+        raise TooLarge(f"the domain has {space.size:.3g} points, too many to list; use negatives by changes.")
     return np.ravel_multi_index(tuple(assignments.T), tuple(len(axis) for axis in space.axes))
 
 
@@ -345,7 +345,7 @@ def _how_many(many: HowMany, options: int) -> int:
 
 
 def _choices(rng: np.random.Generator, rows: int, options: int, many: HowMany) -> Ints:
-    """Distinct choices out of `options` for each of `rows`, one row after another."""
+    """Distinct choices out of `options` for each of `rows`, in the order of the rows."""
     if many == "all":
         return np.tile(np.arange(options), rows)
     if many == 1:
@@ -358,6 +358,6 @@ def _programs(costs: ArrayLike, solutions: ArrayLike) -> tuple[Floats, Floats]:
     c, z = checked_array(costs, "costs", 2), checked_array(solutions, "solutions", 2)
     if c.shape != z.shape or not np.isin(z, (0, 1)).all():
         raise InvalidInput(
-            f"costs and 0/1 solutions must have one shape (N, d), found {c.shape} and {z.shape}."
+            f"costs and 0/1 solutions must have the same shape (N, d), found {c.shape} and {z.shape}."
         )
     return c, z

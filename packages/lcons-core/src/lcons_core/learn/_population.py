@@ -1,31 +1,28 @@
-"""Products of psi with a whole population of networks, and their transposes, in torch.
+"""A population of rectifier networks, trained together as one tensor in torch.
 
-With theta (d + 1, U) holding the weights of U hidden units and their biases in its last row,
+M members of at most K units share theta (d + 1, M * K): column m * K + k has the weights of unit k of member
+m, and its bias in the last row. For a batch of B examples,
 
-    activations = [psi, 1] @ theta          (B, U)
-    gradient    = [psi, 1]^T @ G            (d + 1, U),   G = dloss / dactivations
+    activations = [psi, 1] @ theta          (B, M * K)
+    gradient    = [psi, 1]^T @ G            (d + 1, M * K),   G = dloss / dactivations
 
-Dense psi takes a matrix product. Sparse psi gathers and adds the rows of theta that it names, and its
-transpose those of G: both are bags of rows, each added up in a fixed order, so no scatter and the same bits
-every time. At 6 ones of 200 columns that is 10 to 20 times as fast as the dense product.
+Dense psi uses a matrix product. Sparse psi adds the rows of theta at its nonzero columns, and its transpose
+adds rows of G. Each such sum (a bag of rows) has a fixed order, so results have the same bits every time.
+With 6 ones in 200 columns this is 10 to 20 times as fast as the dense product. A batch keeps its rows during
+all of training; only the order of the batches is random.
 
-A batch keeps its rows for the whole of training; only the order of batches is drawn anew.
-
-Many rectifier networks trained side by side as one tensor.
-
-M members of at most K units share theta (d + 1, M * K): column m * K + k holds unit k of member m, its bias
-last. For an example of weight v as valid and u as invalid, with z = tau * margin,
+For an example of weight v as valid and u as invalid, with z = tau * margin,
 
     loss = v softplus(-z) + u softplus(z) = (v + u) softplus(z) - v z
     dloss / da_k = tau (v - (v + u) sigmoid(z)) [a_k > 0]
 
-and the gradient of theta is one transposed product (`batches.py`). Adam follows.
+then Adam makes a step. If a member has fewer than K units, the missing units are columns of zeros: their
+activation and gradient are 0, so they stay 0.
 
-Paper: Sec. 3 and the tables of the appendices: Adam, betas (0.9, 0.999), epsilon 1e-7. The unit that a
-member does not have is a column of zeros: its activation is 0, so its gradient is 0 and it stays 0.
+Paper: Sec. 3; Tables 6, 8, 12 and 13: Adam, betas (0.9, 0.999), epsilon 1e-7.
 
-Not in the paper: tau, class weights and side-by-side members; units that are inactive on every invalid
-example, which get no gradient that could wake them, start again while invalid examples are accepted.
+Not in the paper: tau, class weights and members trained together. Units that are inactive on every invalid
+example have no gradient that could activate them; they start again while invalid examples are accepted.
 """
 
 from __future__ import annotations
@@ -42,7 +39,7 @@ from lcons_core._arithmetic import Floats
 from lcons_core._psi import Ints, SparsePsi
 from lcons_core.torch._margin import margin
 
-# A matrix product wins above this share of entries that are not zero, and where there are few of them.
+# A matrix product is faster above this share of nonzero entries, and for small matrices.
 DENSE_SHARE = 0.25
 SMALL_ENTRIES = 2**14
 MOST_DENSE_ENTRIES = 2**26
@@ -66,7 +63,7 @@ class DenseBatch:
 
 @dataclass(frozen=True)
 class Bags:
-    """Sums of rows of a table: bag i adds `weights[p] * table[indices[p]]` from offsets[i] on."""
+    """Sums of rows of a table: bag i is the sum of `weights[p] * table[indices[p]]`, p from offsets[i] on."""
 
     indices: torch.Tensor
     offsets: torch.Tensor
@@ -122,7 +119,7 @@ Batch = DenseBatch | SparseBatch
 
 
 def make_batches(psi: SparsePsi, size: int, draw: np.random.Generator | None = None) -> list[Batch]:
-    """psi in batches of about `size` rows, at random where there is a generator, else in order."""
+    """psi in batches of about `size` rows: random rows if there is a generator, otherwise in order."""
     number = max(1, round(len(psi) / size))
     order = np.arange(len(psi))
     if draw is not None and number > 1:
@@ -155,13 +152,13 @@ def _bags(bag: Ints, index: Ints, value: Floats, number: int) -> Bags:
 
 
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-7
-# Half of exact.LARGEST_WEIGHT, so that rounding is never refused.
+# Half of `LARGEST_WEIGHT` in `_arithmetic.py`, so that rounding never raises.
 LARGEST_TRAINED = 2.0**9
 
 
 @dataclass(frozen=True)
 class Member:
-    """One network to train: `group` is what it competes in, `fold` its column of example weights."""
+    """One network to train: it competes with its `group`; `fold` is its column of example weights."""
 
     group: int
     hidden: int
@@ -172,7 +169,7 @@ class Member:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Per member (M,): weighted accuracy and loss, the least signed margin; per unit (M * K,): activity."""
+    """Per member (M,): weighted accuracy, loss, smallest signed margin; per unit (M * K,): activity."""
 
     accuracy: Floats
     loss: Floats
@@ -239,7 +236,7 @@ class Population:
         self.theta.addcdiv_(self.first * rate, denominator, value=-1.0 / (1.0 - BETA_1**t))
 
     def evaluate(self, data: Sequence[WeightedBatch]) -> Evaluation:
-        """How the current weights, kept within 2^9, do on all batches."""
+        """The accuracy and loss of the current weights, clipped to 2^9, on all batches."""
         self.theta.clamp_(-LARGEST_TRAINED, LARGEST_TRAINED)
         right = torch.zeros(len(self), dtype=torch.float64)
         loss, missed = torch.zeros_like(right), torch.zeros_like(right)
@@ -264,17 +261,17 @@ class Population:
         return Evaluation(right.numpy(), loss.numpy(), clearance.double().numpy(), missed.numpy() > 0, active)
 
     def remember(self, improved: NDArray[np.bool_]) -> None:
-        """The current weights of these members become their best."""
+        """Stores the current weights of these members as their best."""
         chosen = self._per_unit(torch.from_numpy(improved))
         self.best = torch.where(chosen, self.theta, self.best)
 
     def slow_down(self, members: NDArray[np.bool_], factor: float) -> None:
-        """The learning rate of these members is multiplied by `factor`."""
+        """Multiplies the learning rate of these members by `factor`."""
         chosen = self._per_unit(torch.from_numpy(members))
         self.rate = torch.where(chosen, factor * self.rate, self.rate)
 
     def revive(self, found: Evaluation, members: NDArray[np.bool_]) -> None:
-        """Dead units of these members start again, where they have invalid examples left to reject."""
+        """Restarts inactive units of these members, if a member still accepts invalid examples."""
         wanting = self._per_unit(torch.from_numpy(members & found.accepts_invalid))
         units = (wanting & self.present & ~found.active).nonzero()[:, 0]
         if len(units):
@@ -283,7 +280,7 @@ class Population:
             self.second[:, units] = 0.0
 
     def keep(self, members: NDArray[np.bool_]) -> None:
-        """Only these members train on."""
+        """Continues training with only these members."""
         chosen = torch.from_numpy(np.flatnonzero(members))
         units = (chosen[:, None] * self.K + torch.arange(self.K)).flatten()
         if len(self._folds) > 1:
@@ -294,13 +291,13 @@ class Population:
             setattr(self, name, getattr(self, name)[:, units].contiguous())
 
     def snapshot(self, member: int) -> tuple[Floats, Floats]:
-        """The best W (K, d) and b (K,) of a member, its absent units left out."""
+        """The best W (K, d) and b (K,) of a member, without missing units."""
         columns = slice(member * self.K, (member + 1) * self.K)
         weights = self.best[:, columns][:, self.present[columns]].double().numpy()
         return np.ascontiguousarray(weights[:-1].T), weights[-1].copy()
 
     def _weights(self, data: WeightedBatch) -> tuple[torch.Tensor, torch.Tensor]:
-        """(B, M), or (B, 1) where all members share them."""
+        """(B, M), or (B, 1) if all members have the same weights."""
         if data.valid.shape[1] == 1:
             return data.valid, data.invalid
         return data.valid[:, self._folds], data.invalid[:, self._folds]

@@ -1,14 +1,14 @@
-"""How a constraint is learned, as one description: `Recipe`.
+"""`Recipe`: one description, as data, of how a constraint is learned.
 
     structures -> feature -> LabelledExamples -> ConstraintLearner -> LearnedConstraint
                   ----------------------- Recipe ------------------------
 
 Paper: Sec. 3, and the hyper-parameters of Appendices B-E (`GRIDS`).
 
-Not in the paper: `caution`, positives weighted by how often they were seen (`by_frequency`), several or all
-changes as negatives (`many`), and `hidden="doubled"`: K = 1, 2, 4, ... until all examples are right.
+Not in the paper: `caution`; positives weighted by their number of occurrences (`by_frequency`); several or
+all changes as negatives (`many`); and `hidden="doubled"`: K = 1, 2, 4, ... until all examples are right.
 Cross-validation cannot choose K with `unseen` negatives: a held-out combination cannot be predicted from the
-others, and the network that rejects least wins.
+others, and the network that rejects the fewest points wins.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from lcons_core.learn._negatives import (
 from lcons_core.learn._settings import Progress
 from lcons_core.storage._provenance import hash_psi, record
 
-# Words seen fewer times than this are one OTHER: rarer ones say little about the next text.
+# Words that occur fewer times than this are OTHER: rare words help little on new text.
 OFTEN = 10
 DOUBLED = "doubled"
 DOUBLINGS = (1, 2, 4, 8, 16, 32)
@@ -55,7 +55,7 @@ BALANCED = "balanced"
 
 
 class NamedFeature(NamedTuple):
-    """A feature by name: its kind, the options that it takes, and those that are set unless stated."""
+    """A feature by name: its kind, the options that it accepts, and its presets."""
 
     kind: type[ConstraintFeature]
     options: tuple[str, ...]
@@ -87,25 +87,25 @@ Before = Callable[[LabelledExamples, ConstraintLearner], None]
 
 @dataclass(frozen=True)
 class Recipe:
-    """What is learned, from which examples, and by which training; plain data but for a feature of one's own.
+    """The feature, the examples and the training of a constraint; plain data unless `feature` is an object.
 
-    What psi is:
-    feature: one of `FEATURES` by name, or one's own; None: n-grams of sequences, pairs of tuples.
-    n, pad, column, word_class, least, spans, high, names: options of a feature by name, where it has them.
+    The feature:
+    feature: a name in `FEATURES`, or a feature object; None: n-grams for sequences, pairs for tuples.
+    n, pad, column, word_class, least, spans, high, names: options of a feature given by name.
 
     The examples:
-    negatives, many: one of `NEGATIVES`, and how many per positive; None: the paper's for the feature.
-    min_support: positives that are seen fewer times are left out.
-    by_frequency: positives weigh as much as they were seen, in place of 1.
-    caution: positives weigh so many times as much as negatives in all; a large one rejects less.
-    class_weight: "balanced", (of an invalid, of a valid example), or None; it excludes a caution.
+    negatives, many: a name in `NEGATIVES`, and the number per positive; None: the paper's for the feature.
+    min_support: positives that occur fewer times are dropped.
+    by_frequency: the weight of a positive is its number of occurrences instead of 1.
+    caution: the total weight of positives divided by that of negatives; with a larger one, less is rejected.
+    class_weight: "balanced", (weight of an invalid, of a valid example), or None; not together with caution.
 
-    The training, as `ConstraintLearner` describes it:
-    hidden, learning_rate, decay: several are chosen from by cross-validation in `folds`. hidden: "doubled"
-    too, as the module says.
+    The training, as in `ConstraintLearner`:
+    hidden, learning_rate, decay: of several values, cross-validation with `folds` folds chooses one; hidden
+    may also be "doubled" (see the module).
     epochs, restarts, temperature, patience, batch_size, seed.
 
-    `name` is what files and tables call the constraint.
+    `name` is the name of the constraint in files and tables.
 
     >>> pairs = [[("Person", "NoRel"), ("Location", "NoRel"), ("Person", "Kill")]]
     >>> recipe = Recipe("pairs", names=("source", "relation"), hidden=2)
@@ -146,47 +146,48 @@ class Recipe:
             if isinstance(value, list | np.ndarray):
                 object.__setattr__(self, several, tuple(value))
         if isinstance(self.feature, str) and self.feature not in FEATURES:
-            raise InvalidInput(f"unknown feature {self.feature!r}; it is one of {', '.join(FEATURES)}.")
+            raise InvalidInput(f"unknown feature {self.feature!r}; use one of {', '.join(FEATURES)}.")
         if self.negatives is not None:
             checked_negatives(self.negatives)
         if not (math.isfinite(self.caution) and self.caution > 0):
             raise InvalidInput(
-                f"expected a caution above 0, found {self.caution}; 1 treats both sides alike."
+                f"expected a caution above 0, found {self.caution}; 1 gives both sides the same weight."
             )
         if self.caution != 1 and self.class_weight != BALANCED:
-            raise InvalidInput("expected a caution or a class_weight, found both; leave one of them out.")
+            raise InvalidInput("expected a caution or a class_weight, found both; omit one of them.")
         if not (math.isfinite(self.min_support) and self.min_support >= 0):
             raise InvalidInput(
-                f"expected a min_support of 0 or more, found {self.min_support}; 1 keeps all that was seen."
+                f"expected a min_support of 0 or more, found {self.min_support}; 1 keeps all positives."
             )
 
     @property
     def is_global(self) -> bool:
-        """Whether it is about whole structures, not about parts of them."""
+        """Whether the feature is about whole structures, not about parts of them."""
         feature = FEATURES[self.feature].kind if isinstance(self.feature, str) else self.feature
         return feature is not None and feature.scope is Scope.GLOBAL
 
     def options(self) -> dict[str, Any]:
-        """The options of the feature that are stated, and those that it presets; one that the feature does
-        not have is refused."""
+        """The given options of the feature, and its presets; raises `InvalidInput` for an option that the
+        feature does not have."""
         stated = {name: getattr(self, name) for name in OPTIONS if getattr(self, name)}
         if not isinstance(self.feature, str):
             if stated:
                 raise InvalidInput(
-                    f"options {', '.join(stated)} belong to a feature given by name; set them on the feature."
+                    f"options {', '.join(stated)} need a feature given by name, found a feature object; set"
+                    " them in the feature."
                 )
             return {}
         takes = FEATURES[self.feature]
         for name in (name for name in stated if name not in takes.options):
             having = [one for one in FEATURES if name in FEATURES[one].options]
             raise InvalidInput(
-                f"expected no {name!r} with the feature {self.feature!r}, found {stated[name]!r}; leave it"
-                f" out, or choose {', '.join(having)}."
+                f"expected no {name!r} with the feature {self.feature!r}, found {stated[name]!r}; omit it,"
+                f" or choose {', '.join(having)}."
             )
         return {**takes.preset, **stated}
 
     def complete(self, structures: Sequence[Any]) -> tuple[Recipe, ConstraintFeature]:
-        """(the recipe with feature and negatives named, the feature with the vocabularies of structures)."""
+        """(the recipe with names of feature and negatives, the feature with vocabularies of structures)."""
         recipe = self
         if self.feature is None:
             first = next((label for one in read_instances(structures, WORD) for label in one.y), "")
@@ -200,7 +201,7 @@ class Recipe:
     def source(
         self, feature: ConstraintFeature, structures: Iterable[Any], positives: PsiRows
     ) -> NegativeSource:
-        """Where the negatives come from."""
+        """The source of the negatives."""
         instances = read_instances(structures, feature.column)
         name = self.negatives or usual_negatives(feature)
         return negative_source(name, feature, instances, positives, self.many, self.seed)
@@ -220,13 +221,13 @@ class Recipe:
         return LabelledExamples.of(feature.space, positives, made.collect(), self.min_support)
 
     def learner(self, examples: LabelledExamples | None = None) -> ConstraintLearner:
-        """The learner; a caution needs the examples, whose numbers it outweighs."""
+        """The learner; with a caution the examples are needed, because weights depend on their numbers."""
         weights: Any = self.class_weight
         if isinstance(weights, tuple):
             weights = {False: weights[0], True: weights[1]}
         elif self.caution != 1:
             if examples is None:
-                raise InvalidInput("a learner with a caution needs the examples; pass them.")
+                raise InvalidInput("a recipe with a caution needs the examples to make a learner; pass them.")
             _, y, weight = examples.matrix(self.by_frequency)
             weights = {False: 1.0, True: float(self.caution * weight[~y].sum() / weight[y].sum())}
         return ConstraintLearner(
@@ -246,7 +247,7 @@ class Recipe:
     def learn(
         self, structures: Iterable[Any], *, progress: Callable[[Progress], None] | None = None
     ) -> LearnedConstraint:
-        """The constraint that valid structures obey; its provenance has the recipe."""
+        """The constraint learned from valid structures; its provenance contains the recipe."""
         given = list(structures)
         recipe, feature = self.complete(given)
         return recipe.learn_examples(recipe._examples(given, feature), feature, progress=progress).constraint
@@ -259,8 +260,8 @@ class Recipe:
         progress: Callable[[Progress], None] | None = None,
         before: Before | None = None,
     ) -> Fitted:
-        """The constraint of labelled examples; `before` is called with them and the learner before each
-        training. Of doubled K, the smallest that is right on all examples is kept, else the best."""
+        """The constraint learned from labelled examples; `before` is called with the examples and the learner
+        before each training. With doubled K, the smallest K that is right on all examples, else the best."""
         if self.hidden != DOUBLED:
             learner = self.learner(examples)
             learner.progress = progress
@@ -283,7 +284,7 @@ class Recipe:
         return Fitted(kept, best[1].learner, tuple(tried))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, as files hold it."""
+        """Plain data, for files."""
         plain = {field.name: _listed(getattr(self, field.name)) for field in fields(self)}
         if self.feature is not None and not isinstance(self.feature, str):
             plain["feature"] = _listed(self.feature.to_dict())
@@ -291,13 +292,13 @@ class Recipe:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Recipe:
-        """The recipe that `to_dict` described; what is not there is as it is by default."""
+        """The recipe that `to_dict` described; missing fields have their defaults."""
         known = {field.name for field in fields(cls)}
         unknown = sorted(set(data) - known)
         if unknown:
             raise InvalidInput(
-                f"expected a recipe of {', '.join(sorted(known))}, found {unknown[0]!r}; leave it out, or use"
-                " the version of lcons that wrote it."
+                f"expected a recipe of {', '.join(sorted(known))}, found {unknown[0]!r}; omit it, or use the"
+                " version of lcons that wrote it."
             )
         given = dict(data)
         if isinstance(given.get("feature"), Mapping):
@@ -307,8 +308,8 @@ class Recipe:
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """A constraint, the learner that found it, and (K, share of the examples that are right) of each K that
-    was tried where K was doubled, valid and invalid ones weighing as the recipe says."""
+    """A constraint and the learner that found it. With doubled K, also (K, share of the examples that are
+    right) for each K that was tried, with the weights of the recipe."""
 
     constraint: LearnedConstraint
     learner: ConstraintLearner
@@ -324,7 +325,7 @@ def make_examples(
     min_support: float = 1,
     seed: int = 0,
 ) -> LabelledExamples:
-    """Positives from the structures and negatives from a source: one of `NEGATIVES` by name, or one's own.
+    """Positives from the structures and negatives from a source: a name in `NEGATIVES`, or a source object.
 
     >>> pairs = Tuples(("source", "relation"), (("Person", "Location"), ("NoRel", "Kill")))
     >>> valid = [[("Person", "NoRel"), ("Location", "NoRel"), ("Person", "Kill")]]
@@ -343,7 +344,7 @@ def learn_from_examples(
     feature: ConstraintFeature | None = None,
     by_frequency: bool = False,
 ) -> LearnedConstraint:
-    """The constraint that a learner finds in labelled examples."""
+    """The constraint that a learner learns from labelled examples."""
     psi, y, weights = examples.matrix(by_frequency)
     learner.fit(psi, y, sample_weight=weights)
     settings = {name: _listed(value) for name, value in learner.get_params().items() if name != "progress"}
@@ -370,12 +371,12 @@ def learn_constraints(
     learner: ConstraintLearner | None = None,
     **options: Any,
 ) -> LearnedConstraint:
-    """The constraint that valid structures obey, by a `Recipe` of these arguments.
+    """The constraint learned from valid structures by a `Recipe` with these arguments.
 
     `structures` are label sequences, (words, labels) or ({"pos": tags}, labels) pairs, or lists of tuples;
-    `feature` is one of `FEATURES` by name, made with `options` such as n, or a feature of one's own. Other
-    fields of a recipe are options too. Negatives may come from a source of one's own, and a `learner` of
-    one's own stands for the training settings.
+    `feature` is a name in `FEATURES`, with `options` such as n, or a feature object. All other fields of a
+    recipe are options, too. `negatives` may be a source object, and a `learner` object replaces the training
+    settings.
 
     >>> sentences = [["B-NP", "I-NP", "O"], ["O", "B-NP", "O"], ["B-NP", "B-NP", "I-NP", "I-NP"], ["O", "O"]]
     >>> constraint = learn_constraints(sentences, feature="ngram", n=2, hidden=2)
@@ -397,7 +398,7 @@ def learn_constraints(
     recipe, made = recipe.complete(given)
     examples = recipe._examples(given, made, own)
     if own is not None:
-        # Its vectors are not those of any source by name.
+        # A source object has other vectors than any source by name.
         recipe = replace(recipe, negatives=None)
     if learner is None:
         return recipe.learn_examples(examples, made).constraint
@@ -416,7 +417,7 @@ def _trained_by(recipe: Recipe, learner: ConstraintLearner) -> Recipe:
 
 
 def _right(examples: LabelledExamples, learner: ConstraintLearner, caution: float) -> float:
-    """The share of the examples that are right; valid ones weigh `caution` times as much as others in all."""
+    """The share of the examples that are right; in total, valid ones have `caution` times the weight."""
     psi, valid, _ = examples.matrix()
     right = learner.predict(psi) == valid
     if right.all():
@@ -425,7 +426,7 @@ def _right(examples: LabelledExamples, learner: ConstraintLearner, caution: floa
 
 
 def _listed(value: Any) -> Any:
-    """Plain data with lists in place of tuples and text for keys, as files hold it."""
+    """Plain data with lists instead of tuples and strings as keys, as in files."""
     if isinstance(value, Mapping):
         return {str(name): _listed(item) for name, item in value.items()}
     if isinstance(value, np.ndarray | np.generic):

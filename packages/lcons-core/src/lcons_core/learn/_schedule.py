@@ -1,20 +1,21 @@
-"""The course of training: when members are checked, slowed down, dropped and chosen.
+"""The schedule of training: when members are checked, slowed down, stopped and chosen.
 
 Members compete in groups (the restarts of one configuration on one fold). At each check, in this order:
 
-- a group ends when a member is **clear**: every example has a margin of at least 1/4 on its right side, and
+- a group ends if a member is **clear**: every example has a margin of at least 1/4 on its right side, and
   the network rounded to multiples of 2^-20 makes no error either;
-- a member that stops improving has its rate cut to 3/10, three times, then ends;
+- if a member stops improving, its rate is multiplied by 3/10; after three such reductions it ends;
 - after 200, 400, 800, ... steps the half of a group with the larger loss ends.
 
-A group yields its member of best accuracy, rounded; a tie goes to the smaller loss, then to the first.
-No loss level stops training: a margin is at most 1, so the loss of a valid example is never near zero.
+The result of a group is its member of best accuracy, rounded; of equal ones, that with the smaller loss, then
+the first. There is no loss level that stops training: a margin is at most 1, so the loss of a valid example
+is never near zero.
 
-Not in the paper: all of it but Adam (`population.py`). The paper trains single networks for 1000 epochs.
+Columns of psi above 1 in magnitude are divided by a power of two during training, and W is rescaled at the
+end, which is exact. All random numbers come from one seed, and sums have a fixed order, so the same seed
+always leads to the same bits on one machine.
 
-Columns of psi above 1 in magnitude are divided by a power of two while training, and W multiplied back,
-which is exact. Everything random comes from one seed; sums are taken in a fixed order, so that the same seed
-gives the same bits on one machine.
+Not in the paper: everything except Adam (`_population.py`). The paper trains single networks for 1000 epochs.
 """
 
 from __future__ import annotations
@@ -43,15 +44,15 @@ FIRST_HALVING = 200
 STEPS_A_CHECK = 10
 FULL_BATCH = 2048
 LARGE_BATCH = 1024
-# Entries of one array of activations while evaluating.
+# The largest size of an array of activations in an evaluation.
 EVALUATION_ENTRIES = 2**21
-# Below this many multiplications a step, threads cost more than they bring.
+# Below this number of multiplications per step, threads cost more than they save.
 THREADED_WORK = 2**20
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What all members share; `patience` counts checks, which come every 10 steps or every epoch."""
+    """The settings of all members; `patience` counts checks, one every 10 steps or one per epoch."""
 
     epochs: int
     temperature: float
@@ -61,7 +62,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Trained:
-    """The best network of a group, rounded; its accuracy on the group's own weights, measured after that."""
+    """The best network of a group, rounded, and its accuracy after rounding on the weights of the group."""
 
     network: RectifierNetwork
     accuracy: float
@@ -74,7 +75,7 @@ def train(
     seed: int,
     progress: Callable[[Progress], None] | None = None,
 ) -> dict[int, Trained]:
-    """The best network of each group; the examples have weights (N, 2, folds) that sum to 1 in each fold."""
+    """The best network of each group; examples have weights (N, 2, folds) that sum to 1 in each fold."""
     draw = np.random.default_rng(seed)
     course = _Course(examples, members, settings, draw)
     number = len(course.data)
@@ -95,7 +96,7 @@ def train(
 
 
 class _Course:
-    """The members in training, their records, and the networks of those that have ended."""
+    """The members in training, their records, and the networks of the members that have ended."""
 
     def __init__(
         self,
@@ -113,7 +114,7 @@ class _Course:
         self.population = Population(members, psi.d, 0.5 / norm, settings.temperature, generator)
         units = self.population.theta.shape[1]
         self.work = (psi.indices.size + len(psi)) // len(self.data) * units
-        # Fewer, larger pieces than the batches of training: there is no step to take in between.
+        # Fewer and larger pieces than the batches of training, because there is no step between them.
         pieces = make_batches(psi, max(size, EVALUATION_ENTRIES // units))
         self.pieces = _weighted(pieces, examples) if len(pieces) < len(self.data) else self.data
         self.halving = FIRST_HALVING
@@ -127,7 +128,7 @@ class _Course:
         self.ended: dict[int, Trained] = {}
 
     def check(self) -> int:
-        """Evaluates and updates every member; the number that train on."""
+        """Evaluates and updates every member; returns the number of members that continue."""
         found = self.population.evaluate(self.pieces)
         clear = found.clearance >= CLEARANCE
         self._record(found, clear)
@@ -149,7 +150,7 @@ class _Course:
         return float(self.loss[best]), float(self.accuracy[best])
 
     def results(self) -> dict[int, Trained]:
-        """The best of each group, its rounding never worse than the next best's."""
+        """The best network of each group after rounding."""
         self._drop(np.zeros(len(self.alive), dtype=np.bool_))
         groups: dict[int, list[int]] = {}
         for i, member in enumerate(self.members):
@@ -169,7 +170,7 @@ class _Course:
         self.stale[ids] = np.where(moving, 0, self.stale[ids] + 1)
 
     def _ends_group(self, position: int) -> NDArray[np.bool_]:
-        """The members that end because this one is clear after rounding too; none where it is not."""
+        """The members that end because this one is clear also after rounding; none if it is not."""
         member = self.members[int(self.alive[position])]
         network = self._rounded(*self.population.snapshot(position))
         accuracy = self._accuracy(network, member.fold)
@@ -206,7 +207,7 @@ class _Course:
         self.population.keep(stays)
 
     def _best_rounded(self, ids: Sequence[int]) -> Trained:
-        """Rounding can move a point across the boundary, so a lower rank can come first after it."""
+        """The best network after rounding, which can move a point across the boundary and change ranks."""
         best: Trained | None = None
         for i in sorted(ids, key=self._merit, reverse=True):
             if best is not None and best.accuracy >= self.accuracy[i] - 1e-6:
@@ -229,7 +230,7 @@ class _Course:
 
 
 def _scaled(psi: SparsePsi) -> tuple[SparsePsi, Floats]:
-    """psi with columns divided by powers of two to be at most 1 in magnitude, and those powers (d,)."""
+    """psi with columns divided by powers of two, so that they are at most 1, and these powers (d,)."""
     largest = np.ones(psi.d)
     np.maximum.at(largest, psi.indices, np.abs(psi.values))
     scale = np.exp2(np.ceil(np.log2(largest)))
@@ -248,7 +249,7 @@ def _weighted(batches: Sequence[Batch], examples: PsiRows) -> list[WeightedBatch
 
 @contextmanager
 def _threads(work: int) -> Iterator[None]:
-    """One torch thread for small steps; the number is put back at the end."""
+    """Uses one torch thread for small steps, and restores the number of threads at the end."""
     before = torch.get_num_threads()
     torch.set_num_threads(1 if work < THREADED_WORK else before)
     try:

@@ -1,10 +1,11 @@
-"""Choosing K, learning rate and decay by stratified cross-validation, all folds side by side.
+"""The search for K, learning rate and decay by stratified cross-validation, with all folds trained together.
 
-The distinct psi of each label are dealt to folds at random, so no vector is both trained and tested on. The
-score of a configuration on a fold is the weighted accuracy on the fold's psi of the network learned from the
-other folds; its mean over folds decides. A tie goes to the smaller K, then to the first.
+The distinct psi of each label are assigned to folds at random, so no vector is in both training and test. The
+score of a configuration on a fold is the weighted accuracy, on the psi of the fold, of the network learned
+from the other folds. The configuration with the best mean over folds wins; of equal ones, that with the
+smaller K, then the first.
 
-Paper: appendices: learning rates and decays are chosen by cross-validation.
+Paper: in Appendices B, C.3, D.2 and E.2, learning rates and decays are chosen by cross-validation.
 Not in the paper: hidden="auto", the smallest K whose best mean is within one standard error of the best.
 """
 
@@ -26,7 +27,7 @@ from lcons_core.learn._population import Member
 from lcons_core.learn._schedule import Settings, Trained, train
 from lcons_core.learn._settings import Progress
 
-# Units times (rows of a batch + columns of psi) trained at a time: bounds memory at about half a gigabyte.
+# Limit on units times (rows of a batch + columns of psi), so that memory stays below about half a gigabyte.
 MOST_SIDE_BY_SIDE = 2**25
 
 
@@ -46,12 +47,12 @@ class Configuration:
 def grid(
     hidden: Sequence[int], learning_rate: Sequence[float], decay: Sequence[float]
 ) -> list[Configuration]:
-    """All configurations, K slowest."""
+    """All configurations; K varies slowest."""
     return [Configuration(*point) for point in itertools.product(hidden, learning_rate, decay)]
 
 
 def weigh(examples: PsiRows, class_weights: tuple[float, float] | None) -> PsiRows:
-    """Examples of total weight 1: (invalid, valid) weights as given, or both labels the same in total."""
+    """Examples of total weight 1, with the given (invalid, valid) weights, or None for equal totals."""
     return _table([np.ones(len(examples), dtype=np.bool_)], examples, class_weights)
 
 
@@ -65,7 +66,7 @@ def cross_validate(
     seed: int,
     progress: Callable[[Progress], None] | None = None,
 ) -> Floats:
-    """(configurations, folds) held-out accuracies of the networks, rounded."""
+    """(configurations, folds) held-out accuracies of the rounded networks."""
     dealing, training = np.random.SeedSequence(seed).spawn(2)
     fold_of = _deal(examples, folds, np.random.default_rng(dealing))
     trained_on, tested_on = (
@@ -93,7 +94,7 @@ def cross_validate(
 
 
 def choose(configurations: Sequence[Configuration], scores: Floats, smallest: bool) -> int:
-    """The winner: the best mean, or the best of the smallest K within one standard error of it."""
+    """The index of the best mean, or the best one of the smallest K within one standard error of it."""
     means = scores.mean(1)
     ranked = sorted(range(len(configurations)), key=lambda i: (-means[i], configurations[i].hidden, i))
     best = ranked[0]
@@ -106,13 +107,13 @@ def choose(configurations: Sequence[Configuration], scores: Floats, smallest: bo
 
 
 def _deal(examples: PsiRows, folds: int, draw: np.random.Generator) -> Ints:
-    """The fold of each distinct psi, each label dealt evenly (a psi of both counts as its heavier one)."""
+    """The fold of each distinct psi, even for each label (a psi with both labels counts as the heavier)."""
     mostly_valid = examples.weight[:, VALID] > examples.weight[:, INVALID]
     fewest = int(min(mostly_valid.sum(), (~mostly_valid).sum()))
     if fewest < folds:
         raise InvalidInput(
             f"cv={folds} needs at least {folds} distinct vectors of each label, found {fewest} of one;"
-            " lower cv, add examples, or pass single values of hidden, learning_rate and decay."
+            " use fewer folds, add examples, or pass single values of hidden, learning_rate and decay."
         )
     fold_of = np.empty(len(examples), dtype=np.int64)
     for label in (False, True):
@@ -124,7 +125,7 @@ def _deal(examples: PsiRows, folds: int, draw: np.random.Generator) -> Ints:
 def _table(
     folds: Sequence[NDArray[np.bool_]], examples: PsiRows, class_weights: tuple[float, float] | None
 ) -> PsiRows:
-    """The examples with weights (N, 2, folds), those of each fold being the rows that it names."""
+    """The examples with weights (N, 2, folds), which are 0 for rows that are not in the fold."""
     valid, invalid = (
         np.stack([np.ascontiguousarray(examples.weight[:, label]) * rows for rows in folds], axis=1)
         for label in (VALID, INVALID)
@@ -148,7 +149,7 @@ def _chunks(
     restarts: int | Callable[[int], int],
     rows: int,
 ) -> list[list[int]]:
-    """Runs of groups that fit side by side."""
+    """Groups in chunks that are trained together within the memory limit."""
     widest = max(configuration.hidden for configuration in configurations)
     chunks: list[list[int]] = [[]]
     members = 0

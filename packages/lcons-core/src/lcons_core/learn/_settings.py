@@ -1,22 +1,20 @@
-"""What a learner tells its `progress` callback; needs no torch.
+"""The settings of a learner: their checks, the grids of the paper, and the report on progress.
 
-What the settings of a learner may be, checked when `fit` is called; needs no torch.
+This module needs no torch. The settings are checked when `fit` is called. With restarts "auto" there are 32
+restarts if the number of distinct psi times K is small, fewer (halved repeatedly, at least 2) if it is large.
+Measured: a single start with K = 2 recovers the source-relation pairs in 4 of 5 cases; that all of 32 fail
+practically never happens. Cross-validation uses a quarter of the restarts.
 
-"auto" restarts: 32 where the distinct psi times K are few, halved as they grow, at least 2. Measured: a
-single start at K = 2 recovers the source-relation pairs in 4 of 5 cases; all of 32 fail practically never.
-Cross-validation uses a quarter of them.
-
-The grids that the paper searches, one table.
-
-Paper: Appendices B-E, the tables of hyper-parameters. Optimizer everywhere: Adam, beta_1 = 0.9,
-beta_2 = 0.999, epsilon = 1e-7. `decay` is the inverse-time decay of Keras, the library whose epsilon that
-is: the rate at step t is rate / (1 + decay * t).
+Paper: Appendices B, C.3, D.2 and E.2: the hyper-parameters of Table 6 (synthetic), Table 8 (entities and
+relations), Table 12 (citation) and Table 13 (chunking). The optimizer is always Adam, beta_1 = 0.9,
+beta_2 = 0.999, epsilon = 1e-7. `decay` is the inverse-time decay of Keras, which also has this epsilon: the
+rate at step t is rate / (1 + decay * t).
 
     grid = GRIDS["citation"]
     ConstraintLearner(grid.hidden, learning_rate=grid.learning_rate, decay=grid.decay, epochs=grid.epochs)
 
-Differs from the paper: the entity-relation and citation tables give no number of epochs; theirs is that of
-the other two. No table gives the number of folds.
+Differs from the paper: the tables of entity-relation and citation have no number of epochs; the grids use
+that of the other two. No table has the number of folds.
 """
 
 from __future__ import annotations
@@ -35,7 +33,7 @@ from lcons_core._errors import InvalidInput
 
 @dataclass(frozen=True)
 class Progress:
-    """The best member so far (loss and accuracy on the weighted examples) and how many still train."""
+    """Loss and accuracy of the best member so far on the weighted examples; the number still in training."""
 
     epoch: int
     epochs: int
@@ -55,11 +53,11 @@ def hidden_values(hidden: Any, d: int) -> list[int]:
     """The distinct K to choose from, ascending."""
     if isinstance(hidden, str):
         if hidden != "auto":
-            raise InvalidInput(f'hidden must be a number, several, or "auto", found {hidden!r}; pass K.')
+            raise InvalidInput(f'hidden must be one or several numbers, or "auto", found {hidden!r}; pass K.')
         return list(AUTO_HIDDEN)
     values = list(hidden) if isinstance(hidden, (Sequence, np.ndarray)) else [hidden]
     if not values:
-        raise InvalidInput("hidden must name at least one K, found none; pass K.")
+        raise InvalidInput("hidden must contain at least one K, found none; pass K.")
     for K in values:
         whole("hidden", K, 1)
         if K > MOST_HIDDEN or K * (d + 1) > MOST_WEIGHTS:
@@ -87,11 +85,13 @@ def class_weights_of(given: Any, classes: NDArray[Any]) -> tuple[float, float] |
     if isinstance(given, str) and given == "balanced":
         return None
     if not isinstance(given, Mapping):
-        raise InvalidInput(f'class_weight must be "balanced", None or a mapping of labels, found {given!r}.')
+        raise InvalidInput(
+            f'class_weight must be "balanced", None or a mapping from labels to weights, found {given!r}.'
+        )
     low, high = (float(given.get(label, 1.0)) for label in classes.tolist())
     if not (0 < low < math.inf and 0 < high < math.inf):
         raise InvalidInput(
-            f"class weights must be positive and finite, found {low} and {high}; pass two such weights."
+            f"class weights must be positive and finite, found {low} and {high}; pass two valid weights."
         )
     return low, high
 
@@ -114,14 +114,14 @@ def whole(name: str, value: Any, least: int) -> int:
     is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     if not is_whole or value < least:
         raise InvalidInput(
-            f"{name} must be a whole number of at least {least}, found {value!r}; pass such a number."
+            f"{name} must be a whole number of at least {least}, found {value!r}; pass a valid number."
         )
     return int(value)
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Values to choose from by cross-validation (`seeds`: runs to average over, where the paper does)."""
+    """Values from which cross-validation chooses; `seeds`: the runs that the paper averages, if any."""
 
     hidden: tuple[int, ...]
     learning_rate: tuple[float, ...]
@@ -141,12 +141,12 @@ GRIDS: Mapping[str, Grid] = MappingProxyType(
     }
 )
 
-# The paper does not search K for entities and relations: it states one a feature.
+# The paper does not search K for entities and relations: it states one K per feature.
 ER_HIDDEN: Mapping[str, int] = MappingProxyType(
     {"source-relation": 2, "relation-target": 2, "relation-relation": 1}
 )
 
-# The chunker that the constraints are combined with, not a rectifier network: it has no hidden ReLUs.
+# The chunker that is combined with the constraints. It is not a rectifier network and has no hidden ReLUs.
 BASE_GRIDS: Mapping[str, Grid] = MappingProxyType(
     {"chunking": Grid((), (0.01, 0.05, 0.001, 0.005), (1e-5, 1e-6), 300)}
 )

@@ -1,6 +1,6 @@
 """Reasoning about constraints: rules by name, explanation, comparison, simplification, verification.
 
-Every verdict is exact. A name is imported when it is first used.
+Every verdict is exact. Each name is imported at its first use.
 """
 
 from lcons_core._lazy import attach_stub

@@ -1,21 +1,21 @@
-"""Compare: are two constraints the same set of points of a space?
+"""Comparison of two constraints: whether they accept the same points of a space.
 
-    EQUAL        proved: by looking at every point, or by a closed form
-    DIFFERENT    proved: by a witness, a point that one accepts and the other rejects
-    UNDECIDED    neither; drawing and searching found no witness, which proves nothing
+    EQUAL        proved, by checking every point or by a closed form
+    DIFFERENT    proved, by a witness: a point that one accepts and the other rejects
+    UNDECIDED    not proved: random points and a search found no witness
 
-Up to `limit` points the whole domain is enumerated and the counts are exact. Above it a closed-form proof
-of equality is tried, then a witness is searched for. Every verdict is exact: floats steer, they do not
-decide.
+Up to `limit` points the whole domain is enumerated and the counts are exact. Above the limit, first a
+closed-form proof of equality is tried, then a search for a witness. Every verdict is exact: floats guide the
+search but do not decide.
 
-Equal for sure are two networks with the same units: a unit that is never active counts for nothing, and
-units are compared by their values on the domain, so a constant that moves between a one-hot block and the
-bias changes nothing. Equal for sure are two systems of rows of which each implies the other row by row
-(`_dominance.py`).
+There are two closed-form proofs of equality. Two networks are equal if they have the same units: units that
+are never active are ignored, and units are compared by their values on the domain, so it does not matter
+whether a constant is in a one-hot block or in the bias. Two systems of rows are equal if each implies the
+other row by row (`_dominance.py`).
 
-Candidates for a difference are drawn points, points near both boundaries, points climbed to
-min(margin_a, -margin_b) and the reverse, and points in and beside the boxes of rules. A candidate proves a
-difference once both verdicts on it are exact; no number of candidates proves equality.
+Candidates for a difference are random points, points near both boundaries, points found by climbing
+min(margin_a, -margin_b) and the reverse, and points in and next to the boxes of rules. A candidate with two
+different exact verdicts proves a difference; no number of candidates proves equality.
 
 Paper: Appendix C.4 compares learned with designed constraints by enumerating all pairs.
 Not in the paper: counts, witnesses, and domains that are too large to enumerate.
@@ -43,7 +43,7 @@ from lcons_core.reason._simplify import common_space
 
 
 class Outcome(StrEnum):
-    """What a comparison found out."""
+    """The result of a comparison."""
 
     EQUAL = "equal"
     DIFFERENT = "different"
@@ -52,11 +52,11 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Comparison:
-    """What was found out about a and b, and how.
+    """The result of a comparison of a and b, with its proof or search (`how`).
 
-    `complete`: every point was looked at, so the counts are those of the domain; otherwise they are those
-    of the points that were looked at. Witnesses are points by name (`space.describe`), the first few of
-    each side.
+    `complete`: every point was checked, so the counts are those of the domain; otherwise they are those of
+    the points that were checked. Witnesses are points by name (`space.describe`), the first few of each
+    side.
     """
 
     outcome: Outcome
@@ -71,13 +71,13 @@ class Comparison:
 
     @property
     def equal(self) -> bool | None:
-        """True or False where that is proved, None where it is undecided."""
+        """True or False if proved, None if undecided."""
         return {"equal": True, "different": False}.get(self.outcome)
 
     def __bool__(self) -> bool:
         raise LconsError(
-            "a comparison has three outcomes, so it is neither true nor false; use comparison.equal, which"
-            " is True, False or None, or comparison.outcome."
+            "a comparison has three outcomes and no truth value; use comparison.equal, which is True, False"
+            " or None, or comparison.outcome."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -122,7 +122,7 @@ def compare(
     seed: int = 0,
     progress: OnProgress | None = None,
 ) -> Comparison:
-    """Whether a and b accept the same points of one space; proved where the outcome is not UNDECIDED.
+    """Whether a and b accept the same points of one space; proved unless the outcome is UNDECIDED.
 
     >>> from lcons_core import RectifierNetwork, Rules, one_hot
     >>> source, relation = one_hot("source", ["Person", "Place"]), one_hot("relation", ["NoRel", "Kill"])
@@ -158,7 +158,7 @@ def compare(
 
 
 class _Tally:
-    """Counts and the first witnesses, over points that come in chunks."""
+    """Counts and the first witnesses, for points that are added in chunks."""
 
     def __init__(self, space: FeatureSpace, witnesses: int) -> None:
         self.space, self.most = space, witnesses
@@ -167,7 +167,7 @@ class _Tally:
         self.found: list[list[dict[str, Any]]] = [[], []]
 
     def add(self, points: Ints, a: Bools, b: Bools) -> None:
-        """Counts points, given as assignments (N, axes) or as positions (N,), with both verdicts."""
+        """Counts points, given as assignments (N, axes) or as positions (N,), by their two verdicts."""
         self.points += len(points)
         self.both += int((a & b).sum())
         differ = a != b
@@ -181,7 +181,7 @@ class _Tally:
                 self.found[side].append(self.space.describe(psi))
 
     def result(self, complete: bool, how: str) -> Comparison:
-        """The comparison; without a difference, EQUAL only if every point was seen."""
+        """The comparison; without a difference, EQUAL only if every point was checked."""
         outcome = Outcome.EQUAL if complete else Outcome.UNDECIDED
         if any(self.numbers):
             outcome = Outcome.DIFFERENT
@@ -217,7 +217,7 @@ CLIMBED = 2**8
 
 
 def proof_of_equality(a: PointSet, b: PointSet, space: FeatureSpace) -> str | None:
-    """Why a and b are the same set, where a closed form shows it."""
+    """The reason why a and b are the same set; None if no closed form proves it."""
     units = [_units(points, space) for points in (a, b)]
     if units[0] is not None and units[0] == units[1]:
         return "both have the same units on this space, in some order"
@@ -245,7 +245,7 @@ def candidates(a: PointSet, b: PointSet, space: FeatureSpace, rng: np.random.Gen
 
 
 def _units(points: PointSet, space: FeatureSpace) -> list[list[bytes]] | None:
-    """For each part its units that can be active, by their values on the domain, in a canonical order."""
+    """Per part, its units that can be active, by their values on the domain, in a canonical order."""
     networks = points.networks()
     return sorted(sorted(_unit_keys(part, space)) for part in networks) if networks else None
 
@@ -261,10 +261,10 @@ def _unit_keys(part: RectifierNetwork, space: FeatureSpace) -> list[bytes]:
 
 
 def _rows(points: PointSet) -> LinearInequalities | None:
-    """Few exact rows of the same set, where there are such."""
+    """At most `PROOF_ROWS` exact rows of the same set; None if there are no such rows."""
     if points.networks() and points.rounded:
         return None
     try:
         return points.inequalities(PROOF_ROWS)
     except LconsError:
-        return None  # too many, or rules without rows: about counts, or too many points to complement
+        return None  # too many rows, or rules without rows (on counts, or with a too large complement)

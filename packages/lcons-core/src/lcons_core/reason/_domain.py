@@ -1,15 +1,15 @@
-"""Parts of a domain by name, and the domain itself as linear equations.
+"""Parts of a domain by name (boxes), and the domain itself as linear equations.
 
-A box fixes some axes to sets of values and leaves the others free. "Axis j has one of these values" is linear
-in psi for one-hot and binary blocks; `indicator` gives the coefficients.
+A box restricts some axes to sets of values and leaves the others free. "Axis j has one of these values" is
+linear in psi for one-hot and binary blocks; `indicator` returns the coefficients.
 
 An integral psi is a point of the domain iff
 
-    one-hot block:            sum of its columns  = 1      (<= 1 where the block has an OTHER)
+    one-hot block:            sum of its columns  = 1      (<= 1 if the block has an OTHER)
     every column:             low <= psi_j <= high
     "value v needs block B":  indicator(v) <= indicator(B has one of the values)
 
-Simplified rows (`_simplify.py`) mean something only together with these.
+Simplified rows (`_simplify.py`) are valid only together with these equations.
 
 Not in the paper.
 """
@@ -32,7 +32,7 @@ from lcons_core._types import Bools, Floats, Ints
 
 @dataclass(frozen=True)
 class Box:
-    """(axis, values) conditions, in the order of the space's axes; a point is inside iff all hold."""
+    """Conditions (axis, values), in the order of the axes; a point is inside iff all conditions hold."""
 
     conditions: tuple[tuple[str, tuple[str, ...]], ...]
 
@@ -40,8 +40,8 @@ class Box:
     def of(cls, space: FeatureSpace, assignment: Mapping[str, Any]) -> Box:
         """A box from names.
 
-        One-hot block: a value or a collection of values. Binary block: a collection of names that hold, or a
-        mapping from names to truth values. Count block: a mapping from names to a number or several.
+        One-hot block: one value or a collection of values. Binary block: a collection of names that hold, or
+        a mapping from names to truth values. Count block: a mapping from names to one or several numbers.
         """
         chosen: dict[str, set[str]] = {}
         for name, given in assignment.items():
@@ -58,13 +58,13 @@ class Box:
                     f"unknown value {unknown[0]!r} for {axis_name!r}; it is one of"
                     f" {', '.join(axis.values[:12])}{' ...' if len(axis) > 12 else ''}."
                     if unknown
-                    else f"no values given for {axis_name!r}; name at least one."
+                    else f"expected at least one value for {axis_name!r}, found none; name one."
                 )
             conditions.append((axis_name, tuple(v for v in axis.values if v in wanted)))
         return cls(tuple(sorted(conditions, key=lambda c: space.axis_index(c[0]))))
 
     def contains(self, space: FeatureSpace, assignments: Ints) -> Bools:
-        """Which assignments (N, axes) are inside."""
+        """(N,) which assignments (N, axes) are inside."""
         inside = np.ones(len(assignments), dtype=np.bool_)
         for name, values in self.conditions:
             i = space.axis_index(name)
@@ -78,13 +78,13 @@ class Box:
 
 
 def indicator(space: FeatureSpace, axis_name: str, values: Collection[str]) -> tuple[Floats, float]:
-    """(w, c) with `w . psi + c` = 1 where the axis has one of `values`, else 0."""
+    """(w, c) with `w . psi + c` = 1 if the axis has one of `values`, else 0."""
     axis = space.axes[space.axis_index(axis_name)]
     block = space.block(axis.block)
     w, c = np.zeros(space.d), 0.0
     if block.kind is Kind.COUNT:
         raise Unsupported(
-            f"{axis_name!r} is a count: a set of counts is not linear in psi; write the inequality itself."
+            f"{axis_name!r} is a count: a set of counts is not linear in psi; write an inequality instead."
         )
     for v, value in enumerate(axis.values):
         if value not in values:
@@ -125,7 +125,7 @@ class DomainEquations:
         return len(self.rows)
 
     def holds(self, psi: Any) -> Bools:
-        """Which psi (N, d) satisfy all of it."""
+        """(N,) which psi (N, d) satisfy all equations and bounds."""
         checked = as_psi(psi, len(self.lower))
         dense = checked.dense() if isinstance(checked, SparsePsi) else np.atleast_2d(checked)
         integral = dense == np.rint(dense)
@@ -168,7 +168,7 @@ def domain_equations(space: FeatureSpace) -> DomainEquations:
 
 
 def drawn_points(space: FeatureSpace, number: int, rng: np.random.Generator) -> Ints:
-    """At most `number` assignments, uniform over the product of axes; impossible ones are left out."""
+    """At most `number` random assignments, uniform over the product of axes, without impossible ones."""
     drawn = [rng.integers(0, len(axis), number) for axis in space.axes]
     points = np.stack(drawn, axis=1)
     return points[space.possible(points)]

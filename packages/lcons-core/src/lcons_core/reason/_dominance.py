@@ -1,22 +1,20 @@
-"""Dominance: rows that a finite domain makes superfluous, by block-wise minima, without enumeration.
+"""Redundant rows on a finite domain: dominance in closed form, and irredundant covers by enumeration.
+
+Dominance needs only block-wise minima, no enumeration:
 
     min over the domain of c . psi + b  =  b + sum over axes of min over values v of axis.table(c)[v]
 
-so "r is never violated" is min r >= 0 and "r is dominated by q" is min (r - q) >= 0. A dominator has at
-most the mean of what it dominates, so one pass in the order of means meets every dominator first; of
-rows that are equal on the domain the first stays.
+so "r is never violated" is min r >= 0 and "r is dominated by q" is min (r - q) >= 0. The mean of a dominator
+is at most the mean of the rows that it dominates, so one pass in the order of means finds every dominator
+first; of rows that are equal on the domain the first is kept. Decisions are exact: a float minimum decides if
+it is outside its rounding bound, otherwise the minimum is computed in rationals.
 
-Exact: a float minimum decides where it clears its rounding bound, else the minimum is formed in rationals.
-
-Not in the paper.
-
-Cover: a small set of rows that rejects the same points of a domain, none of which can be left out.
-
-Every rejected point violates some rows, its pattern; rows are needed that meet every pattern (set
-cover). Rows that meet many points are chosen first. Patterns are not kept for the whole domain: a scan
-stores only patterns of points that the rows chosen so far accept, rows that no stored pattern needs are
-dropped, and the domain is scanned again. When a scan finds nothing, the chosen rows reject every
-rejected point, and each has a stored pattern that only it meets.
+A cover is a set of rows that rejects the same points of a domain as all rows, such that no row of the set can
+be dropped. The rows that a rejected point violates are its pattern; a cover needs a row from every pattern
+(set cover). Rows that reject many points are chosen first. A scan of the domain stores only patterns of
+points that the rows chosen so far accept; then chosen rows that no stored pattern needs are dropped, and the
+domain is scanned again. When a scan finds no new pattern, the chosen rows reject every rejected point, and
+each row has a stored pattern that no other chosen row is in.
 
 Not in the paper.
 """
@@ -41,7 +39,7 @@ PROBES = 12
 
 @dataclass(frozen=True, eq=False)
 class RowTables:
-    """What every value of every axis adds to every row: `tables` (M, values of all axes)."""
+    """Contributions of every value of every axis to every row: `tables` (M, values of all axes)."""
 
     rows: LinearInequalities
     space: FeatureSpace
@@ -79,7 +77,7 @@ class RowTables:
         return self.rows.bias + (self.tables / np.repeat(lengths, lengths)).sum(1)
 
     def probes(self, sampled: Ints) -> Floats:
-        """(2 PROBES, M) the values of all rows where the sampled rows are least and largest."""
+        """(2 PROBES, M) the values of all rows at points where the sampled rows are smallest and largest."""
         stops = [*self.starts[1:].tolist(), self.tables.shape[1]]
         spans = [slice(a, b) for a, b in zip(self.starts.tolist(), stops, strict=True)]
         values = np.broadcast_to(self.rows.bias, (2 * len(sampled), len(self.rows))).copy()
@@ -89,7 +87,7 @@ class RowTables:
         return values
 
     def bound(self, other: RowTables) -> float:
-        """How far a float minimum of a difference can be off; 0.0 where all are exact."""
+        """The largest possible error of a float minimum of a difference; 0.0 if all are exact."""
         return self._bound(self, other)
 
     def _minima(self, tables: Floats) -> Floats:
@@ -107,7 +105,7 @@ class RowTables:
 
 
 def undominated(rows: LinearInequalities, space: FeatureSpace) -> tuple[Ints, list[tuple[int, int]]]:
-    """(the rows that no other dominates, (dominated row, dominator) of the others)."""
+    """(the rows that no other row dominates, (dominated row, dominator) for the other rows)."""
     tables = RowTables.of(rows, space)
     bound = tables.bound(tables)
     order = np.argsort(tables.means(), kind="stable")
@@ -118,7 +116,7 @@ def undominated(rows: LinearInequalities, space: FeatureSpace) -> tuple[Ints, li
     for i, q in enumerate(order.tolist()):
         if not alive[i]:
             continue
-        # A row that is below q somewhere is not dominated: a few points rule out nearly all of them.
+        # A row that is below q at some point is not dominated: a few points exclude nearly all rows.
         open_ = alive[i + 1 :].copy()
         for probe in probes[:4]:
             open_ &= probe[i + 1 :] >= probe[i] - bound
@@ -133,7 +131,7 @@ def undominated(rows: LinearInequalities, space: FeatureSpace) -> tuple[Ints, li
 
 
 def singly_implied(rows: LinearInequalities, by: LinearInequalities, space: FeatureSpace) -> Bools:
-    """(M,) which rows are never violated or dominated by a row of `by`: a proof that `by` implies them."""
+    """(M,) which rows are never violated, or dominated by one row of `by`: then `by` implies them."""
     tables, others = RowTables.of(rows, space), RowTables.of(by, space)
     implied = tables.never_violated()
     bound = tables.bound(others)
@@ -152,7 +150,7 @@ def _rational_minimum(
     others: LinearInequalities | None = None,
     q: int = 0,
 ) -> Fraction:
-    """The least value of row m, or of row m minus row q of `others`, over the product of axes."""
+    """The smallest value of row m, or of row m minus row q of `others`, over the product of axes."""
     c, total = rows.coefficients[m].tolist(), Fraction(float(rows.bias[m]))
     minus = [0.0] * space.d if others is None else others.coefficients[q].tolist()
     if others is not None:
@@ -175,7 +173,7 @@ def irredundant_rows(
     reference: PointSet,
     progress: OnProgress | None = None,
 ) -> Ints:
-    """The positions of rows that reject what `reference` (the set of all rows) rejects, none superfluous."""
+    """Positions of rows that reject the same points as `reference` (the set of all rows), none redundant."""
     cover = _Cover(rows, space)
     for flat in cover.pieces(_sample(space, _CELLS // max(1, len(rows)))):
         cover.extend(flat, stored=len(flat))
@@ -195,7 +193,7 @@ def irredundant_rows(
 
 
 class _Cover:
-    """Rows chosen so far, and the patterns that made them be chosen."""
+    """The rows chosen so far, and the patterns for which they were chosen."""
 
     def __init__(self, rows: LinearInequalities, space: FeatureSpace) -> None:
         self.rows, self.space = rows, space
@@ -203,12 +201,12 @@ class _Cover:
         self.stored: dict[bytes, int] = {}
 
     def pieces(self, flat: Ints) -> list[Ints]:
-        """The points in pieces whose patterns fit in memory."""
+        """The points, split into pieces whose patterns fit in memory."""
         size = max(1, _CELLS // max(1, len(self.rows)))
         return [flat[i : i + size] for i in range(0, len(flat), size)]
 
     def extend(self, flat: Ints, stored: int) -> None:
-        """Chooses rows until every rejected point among these is met; stores at most `stored` patterns."""
+        """Chooses rows until these reject every rejected point; stores at most `stored` patterns."""
         points = points_at(self.space, flat)
         violated = ~self.rows.satisfied_at(self.space, points)
         violated = violated[violated.any(1) & ~violated[:, self.chosen].any(1)]
@@ -230,7 +228,7 @@ class _Cover:
             self.chosen.append(row)
 
     def reduce(self) -> bool:
-        """Drops chosen rows that no stored pattern needs, those that meet few points first; True if any."""
+        """Drops chosen rows that no stored pattern needs, rows with few points first; True if any."""
         before = len(self.chosen)
         if not before:
             return False
@@ -251,7 +249,7 @@ def _unpacked(packed: NDArray[np.uint8], rows: int) -> Bools:
 
 
 def _sample(space: FeatureSpace, most: int) -> Ints:
-    """All points of a small domain, else drawn ones, so that the first rows chosen meet many points."""
+    """All points of a small domain, else random ones, so that the first chosen rows reject many points."""
     if space.size <= most:
         flat = np.arange(space.size)
     else:

@@ -1,14 +1,13 @@
-"""The points of a finite domain: all of them with the exact verdict of every set, or those near a boundary.
+"""The points of a finite domain: all points with exact verdicts, or points near the boundary of a set.
 
-Points near the boundary of a set, on both sides: by drawing, climbing, closed forms and walking.
+Points near the boundary, on both sides of it, are found in three ways. Climbing starts at random points: each
+axis in turn is set to the value that maximises an objective, until nothing improves. The objective is to be
+near the boundary on one side, or min(margin_a, -margin_b) to find a point that a accepts and b rejects. Some
+starts are extreme points of units and rows, which have a closed form axis by axis. Walking changes an
+accepted point into a rejected one, one axis after another: on the way there are two neighbours that differ in
+one axis, one accepted and one rejected, and bisection finds them.
 
-From drawn points, every axis in turn takes the value that makes an objective largest, until nothing
-improves: on one side of the boundary, nearest to it; or with min(margin_a, -margin_b) at a point that a
-accepts and b rejects. Some starts are extremes of units and rows, which have a closed form axis by axis.
-Between an accepted and a rejected point, changing one axis after another passes two neighbours that differ in
-one axis, one accepted and one rejected; bisection finds them.
-
-Floats only steer: whoever uses a point decides on it exactly.
+Floats only guide the search: the code that uses a point decides it exactly.
 
 Not in the paper.
 """
@@ -35,12 +34,11 @@ _TABLE = 1 << 22  # numbers in the head and tail sums of one set
 
 
 def space_of(points: PointSet, space: FeatureSpace | None) -> FeatureSpace:
-    """The space of a set that knows the names of its columns, else the given one."""
+    """The space of the set, if it has one, else the given one."""
     space = points.space or space
     if space is None:
         raise InvalidInput(
-            f"a {type(points).__name__} does not know the names of its columns; pass space=..., or a"
-            " LearnedConstraint."
+            f"a {type(points).__name__} has no names of columns; pass space=..., or a LearnedConstraint."
         )
     check_width(points, space)
     return space
@@ -57,9 +55,9 @@ def enumerate_verdicts(
 def scan(
     sets: Sequence[PointSet], space: FeatureSpace, chunk: int = _CHUNK
 ) -> Iterator[tuple[Ints, list[Bools]]]:
-    """As `enumerate_verdicts`, but points come as positions in the product of axes.
+    """As `enumerate_verdicts`, but points are positions in the product of axes.
 
-    The last axis is the fastest; `points_at` says which point a position is.
+    The last axis is the fastest; `points_at` returns the point at a position.
     """
     for points in sets:
         check_width(points, space)
@@ -86,13 +84,13 @@ def scan(
 
 Objective = Callable[[Ints], Floats]
 
-# A space of no more points is searched whole.
+# A space of at most this number of points is searched completely.
 WHOLE = 1024
 EXTREMES = 64
 
 
 def drawn_around(space: FeatureSpace, centres: Ints, number: int, rng: np.random.Generator) -> Ints:
-    """At most `number` mixtures of two of the centres, every other one with one axis drawn anew."""
+    """At most `number` mixtures of two of the centres; in every second one, one axis has a random value."""
     one, other = (centres[rng.integers(0, len(centres), number)] for _ in range(2))
     points = np.where(rng.random(one.shape) < rng.random((number, 1)), one, other)
     sizes = np.array([len(axis) for axis in space.axes])
@@ -122,10 +120,10 @@ def climb(space: FeatureSpace, starts: Ints, objective: Objective, sweeps: int =
 
 
 def near_boundary(points: PointSet, space: FeatureSpace, number: int, rng: np.random.Generator) -> Ints:
-    """At most `number` assignments near the boundary, on both sides of it where both were found.
+    """At most `number` assignments near the boundary, on both sides of it if both were found.
 
-    A side is missed only if neither drawing nor climbing from drawn points and extremes gets there; a space
-    of at most 1,024 points is searched whole.
+    A side is missed only if neither random points nor climbing from them and from extreme points reaches it;
+    a space of at most 1,024 points is searched completely.
     """
 
     def margin(p: Ints) -> Floats:
@@ -148,12 +146,12 @@ def near_boundary(points: PointSet, space: FeatureSpace, number: int, rng: np.ra
     first, last = (side[rng.integers(0, len(side), pairs)] for side in (accepted, rejected))
     walked = np.concatenate(_walk(margin, first, last, rng))
     possible = walked[space.possible(walked)]
-    # The two ends come last, so that both sides stay even where no step between them is possible.
+    # The two ends are last, so that both sides remain even if no step between them is possible.
     return np.concatenate([found, possible, accepted[:1], rejected[:1]])[-number:]
 
 
 def _just(margin: Floats, side: float) -> Floats:
-    """Largest for the smallest margin on that side; on the other side, larger the nearer."""
+    """An objective: on the given side largest for the smallest margin, on the other side larger if nearer."""
     right = margin >= 0 if side > 0 else margin < 0
     return np.where(right, 1.0 / (1.0 + np.abs(margin)), -np.abs(margin))
 
@@ -164,7 +162,7 @@ def _on_side(margin: Objective, points: Ints, side: float) -> Ints:
 
 
 def _known(points: PointSet, space: FeatureSpace, number: int, rng: np.random.Generator) -> Ints:
-    """All points of a small space, else drawn ones; the extremes last."""
+    """All points of a small space, else random ones; extreme points last."""
     if space.size <= WHOLE:
         return np.concatenate(list(space.points()))
     extremes = _extremes(points, space)
@@ -172,8 +170,8 @@ def _known(points: PointSet, space: FeatureSpace, number: int, rng: np.random.Ge
 
 
 def _extremes(points: PointSet, space: FeatureSpace) -> Ints:
-    """Assignments where nothing is there, where each axis is lowest or highest, and where a unit or a row,
-    and the sums of the units of a part, are smallest or largest."""
+    """Assignments at which all of psi is 0, each axis is lowest or highest, or a unit, a row or the sum of
+    the units of a part is smallest or largest."""
     empty = [int(np.argmin(np.abs(axis.coefficients))) for axis in space.axes]
     found = [[empty, [0] * len(space.axes), [len(axis) - 1 for axis in space.axes]]]
     for form in points.directions(EXTREMES // 4):
@@ -184,7 +182,7 @@ def _extremes(points: PointSet, space: FeatureSpace) -> Ints:
 
 
 def _walk(margin: Objective, accepted: Ints, rejected: Ints, rng: np.random.Generator) -> tuple[Ints, Ints]:
-    """For each pair two points that differ in one axis by one step, the first accepted, the second not."""
+    """Per pair, two points that differ by one step in one axis: the first is accepted, the second is not."""
     rank = rng.permuted(np.broadcast_to(np.arange(accepted.shape[1]), accepted.shape), axis=1)
 
     def part_of_the_way(steps: Ints) -> Ints:
@@ -192,7 +190,7 @@ def _walk(margin: Objective, accepted: Ints, rejected: Ints, rng: np.random.Gene
 
     last = _last_accepted(margin, part_of_the_way, np.full(len(accepted), accepted.shape[1]))
     before, after = part_of_the_way(last), part_of_the_way(last + 1)
-    # The axis that changed may have many values between: the same along it.
+    # The axis that changed may have many values in between: bisect along it in the same way.
     rows, axis = np.arange(len(before)), np.argmax(rank == last[:, None], axis=1)
     low, high = before[rows, axis], after[rows, axis]
 
@@ -206,7 +204,7 @@ def _walk(margin: Objective, accepted: Ints, rejected: Ints, rng: np.random.Gene
 
 
 def _last_accepted(margin: Objective, at: Callable[[Ints], Ints], length: NDArray[np.int64]) -> Ints:
-    """(N,) a step that is accepted while the next one is not: step 0 is accepted, the last is not."""
+    """(N,) a step that is accepted while the next is not, given that step 0 is accepted and the last not."""
     low, high = np.zeros_like(length), length.copy()
     while bool((high - low > 1).any()):
         middle = (low + high) // 2

@@ -5,8 +5,8 @@ single unit
 
     a = 2 (i_1 + ... + i_m) - 2 (m - 1)        (2 inside the box, at most 0 outside)
 
-forbids the box, and a network with one unit a box forbids their union: sum_k ReLU(a_k) > 1 iff some a_k =
-2. So every set of one-hot and binary points is a rectifier network with small integer weights.
+forbids the box, and a network with one unit per box forbids their union: sum_k ReLU(a_k) > 1 iff some
+a_k = 2. So every set of one-hot and binary points is a rectifier network with small integer weights.
 
 Not in the paper: designed constraints as rectifier networks.
 """
@@ -32,7 +32,7 @@ BOXES = 2**7
 
 
 def forbid_boxes(space: FeatureSpace, boxes: Iterable[Box]) -> RectifierNetwork:
-    """The network that rejects exactly the points inside some box: one unit a box.
+    """The network that rejects exactly the points inside some box: one unit per box.
 
     >>> from lcons_core._space import one_hot
     >>> source, relation = one_hot("source", ["Person", "Location"]), one_hot("relation", ["NoRel", "Kill"])
@@ -54,16 +54,16 @@ def forbid_boxes(space: FeatureSpace, boxes: Iterable[Box]) -> RectifierNetwork:
 
 
 def allow_only(space: FeatureSpace, allowed: Iterable[Mapping[str, Any]]) -> RectifierNetwork:
-    """The network that accepts exactly the points inside some of the `allowed` partial assignments.
+    """The network that accepts exactly the points inside one of the `allowed` partial assignments.
 
-    At most one unit per point of the domain that is outside.
+    It has at most one unit per point outside of them.
     """
     return Rules(space, allowed=allowed).network()
 
 
 @dataclass(frozen=True)
 class Rules(PsiSet):
-    """Designed constraints by name: no point of a `forbidden` box, and only those of `allowed` ones.
+    """Designed constraints by name: no point of a `forbidden` box, and only points of `allowed` boxes.
 
     >>> from lcons_core._space import one_hot
     >>> pair = [one_hot("source", ["Person", "Location"]), one_hot("relation", ["NoRel", "Kill"])]
@@ -93,7 +93,7 @@ class Rules(PsiSet):
         return self.space.d
 
     def needs(self, where: Mapping[str, Any], then: Mapping[str, Any]) -> Rules:
-        """These rules and: a point inside `where` is inside `then`."""
+        """These rules, and the rule that every point inside `where` is inside `then`."""
         where_box, then_box = Box.of(self.space, where), Box.of(self.space, then)
         exceptions = []
         for name, values in then_box.conditions:
@@ -106,7 +106,7 @@ class Rules(PsiSet):
         return Rules(self.space, [*self.forbidden, *exceptions], self.allowed)
 
     def contains(self, assignments: Ints) -> Bools:
-        """Which assignments (N, axes) the rules accept."""
+        """(N,) which assignments (N, axes) the rules accept."""
         accepted = np.ones(len(assignments), dtype=np.bool_)
         for box in self.forbidden:
             accepted &= ~box.contains(self.space, assignments)
@@ -116,16 +116,16 @@ class Rules(PsiSet):
 
     @property
     def width(self) -> int:
-        """How many numbers a verdict on one point takes."""
+        """The number of values that a verdict on one point needs."""
         return 1
 
     @property
     def cost(self) -> int:
-        """About what a verdict on one point costs, in hidden units."""
+        """The approximate cost of a verdict on one point, in hidden units."""
         return 4 * (len(self.forbidden) + len(self.allowed or ()))
 
     def margins(self, space: FeatureSpace, assignments: Ints) -> Floats:
-        """(N,) +1 at assignments (N, axes) that the rules accept, -1 at others."""
+        """(N,) +1 for assignments (N, axes) that the rules accept, -1 for others."""
         return np.where(self.contains(assignments), 1.0, -1.0)
 
     def verdicts(self, space: FeatureSpace, assignments: Ints) -> Bools:
@@ -133,39 +133,39 @@ class Rules(PsiSet):
         return self.contains(assignments)
 
     def decider(self, space: FeatureSpace, split: int) -> Decider:
-        """A function that decides on blocks of points."""
+        """A function that decides blocks of points."""
         return lambda head, tail, flat: self.contains(points_at(space, flat))
 
     def inequalities(self, most: int | None = None) -> LinearInequalities:
-        """The same points of the space as rows, one a box; refused where they are more than `most`."""
+        """The same points of the space as rows, one per box; raises `TooLarge` above `most` rows."""
         return self.rows().inequalities(most)
 
     def networks(self) -> tuple[RectifierNetwork, ...]:
-        """The network that forbids the boxes; none for rules about counts, or about what alone is allowed."""
+        """The network that forbids the boxes; none for rules on counts, or with `allowed` boxes."""
         try:
             return () if self.allowed is not None else (self.network(),)
         except Unsupported:
             return ()
 
     def cut(self, psi: Any) -> LinearInequalities:
-        """The row with the least value at psi (d,)."""
+        """The row with the smallest value at psi (d,)."""
         return self.rows().cut(psi)
 
     def directions(self, most: int) -> tuple[Floats, ...]:
-        """Linear forms whose extremes are worth looking at: none."""
+        """Linear forms whose extreme points are worth checking: none."""
         return ()
 
     def landmarks(self, rng: np.random.Generator) -> list[Ints]:
-        """Points in and beside the first boxes, where margins of +1 and -1 lead nowhere."""
+        """Points in and next to the first boxes, because margins of +1 and -1 cannot guide a search."""
         return [_around(box, self.space, rng) for box in (*self.forbidden, *(self.allowed or ()))[:BOXES]]
 
     def rows(self) -> LinearInequalities:
-        """One inequality a box, `sum of its m indicators <= m - 1`: the same points of the space."""
+        """One inequality per box, `sum of its m indicators <= m - 1`: the same points of the space."""
         network = self.network()
         return LinearInequalities(0.0 - network.W, 1.0 - network.b)
 
     def network(self) -> RectifierNetwork:
-        """The rectifier network that accepts the same points of the space: one unit a box."""
+        """The rectifier network that accepts the same points of the space: one unit per box."""
         if self.allowed is None:
             return forbid_boxes(self.space, self.forbidden)
         outside = _outside(self.space, self.allowed)
@@ -195,10 +195,10 @@ def _inside_some(space: FeatureSpace, boxes: Iterable[Box], assignments: Ints) -
 
 
 def _outside(space: FeatureSpace, boxes: tuple[Box, ...]) -> list[Box]:
-    """Boxes that hold every point outside `boxes`: points that differ on the last axis share one."""
+    """Boxes of all points outside `boxes`: points that differ only in the last axis share one box."""
     if space.size > MAX_ALLOWED_POINTS:
         raise TooLarge(
-            f"a network of allowed combinations needs the complement of {space.size:,} points, above"
+            f"a network of allowed combinations needs a list of all {space.size:,} points, above"
             f" the limit of {MAX_ALLOWED_POINTS:,}; name the forbidden combinations instead."
         )
     last: dict[tuple[int, ...], list[str]] = {}
@@ -214,7 +214,7 @@ def _outside(space: FeatureSpace, boxes: tuple[Box, ...]) -> list[Box]:
 
 
 def _around(box: Box, space: FeatureSpace, rng: np.random.Generator) -> Ints:
-    """Points in a box, and the same points with one of its conditions drawn anew."""
+    """Points in a box, and the same points with a random value for one of its conditions."""
     points = drawn_points(space, 64, rng)
     for name, values in box.conditions:
         axis = space.axes[space.axis_index(name)]

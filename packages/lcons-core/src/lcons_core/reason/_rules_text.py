@@ -1,7 +1,7 @@
-"""Rules as text: `load_rules` and `parse_rules` read it, `rules_text` writes what they read back.
+"""Rules as text: `load_rules` and `parse_rules` read it, `rules_text` writes it.
 
-A line is tokens: names in quotes, commas, words of the format. A condition is a block by name, and what it
-may be.
+A line consists of tokens: names in quotes, commas, and words of the format. A condition is the name of a
+block and its values.
 """
 
 from __future__ import annotations
@@ -30,20 +30,21 @@ def load_rules(path: str | os.PathLike[str], space: FeatureSpace) -> Rules:
             content = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         raise InvalidInput(
-            f"cannot read {name!r}: {getattr(error, 'strerror', None) or error}; name a file of rules."
+            f"cannot read {name!r}: {getattr(error, 'strerror', None) or error}; pass a file of rules."
         ) from None
     if len(content) > MAX_BYTES:
-        raise InvalidInput(f"{name!r} is larger than {MAX_BYTES:,} bytes, the limit for a file of rules.")
+        raise InvalidInput(f"a file of rules must have at most {MAX_BYTES:,} bytes, but {name!r} is larger.")
     try:
         return parse_rules(content.decode("utf-8-sig"), space, name)
     except UnicodeDecodeError as error:
         raise InvalidInput(
-            f"{name!r} is no file of rules: it is not UTF-8 text from byte {error.start} on; save it so."
+            f"{name!r} is not a file of rules: it is not UTF-8 text, from byte {error.start} on; save it as"
+            " UTF-8."
         ) from None
 
 
 def parse_rules(text: str, space: FeatureSpace, name: str = "the rules") -> Rules:
-    """The rules of a text; `name` is what errors call it.
+    """The rules in a text; errors call the text `name`.
 
     >>> from lcons_core._space import one_hot
     >>> blocks = [one_hot("source", ["Person", "Location"]), one_hot("relation", ["NoRel", "Kill"])]
@@ -68,14 +69,14 @@ def parse_rules(text: str, space: FeatureSpace, name: str = "the rules") -> Rule
             raise InvalidInput(f"{name}, line {number}: {error}") from None
     if not found:
         raise InvalidInput(
-            f"expected a rule a line in {name}, such as `forbid: ...`, found none; write one, or name"
+            f"expected one rule per line in {name}, such as `forbid: ...`, found none; write one, or pass"
             " another file."
         )
     return Rules(space, forbidden, allowed or None)
 
 
 def _forbidden(space: FeatureSpace, tokens: Tokens) -> tuple[Box, ...]:
-    """The boxes that one rule forbids, of any kind but `allow only:`."""
+    """The boxes that one rule forbids; for all kinds of rules except `allow only:`."""
     if starts_with(tokens, FORBID):
         return (_box(space, tokens[1:]),)
     for at in range(len(tokens)):
@@ -89,7 +90,7 @@ def _forbidden(space: FeatureSpace, tokens: Tokens) -> tuple[Box, ...]:
             return (Box.of(space, merged(left, right)),)
     raise InvalidInput(
         f"expected `A needs B`, `A cannot go with B`, `{FORBID} A` or `{ALLOW} A`, found"
-        f" {shown(tokens)!r}; write the rule in one of these ways."
+        f" {shown(tokens)!r}; write the rule in one of these forms."
     )
 
 
@@ -101,9 +102,9 @@ _BARE = re.compile(r"[^\s,\"#:<>=\\][^\s,\"\\]*")
 
 
 def rules_text(boxes: Sequence[Box], space: FeatureSpace, comments: Sequence[str] = ()) -> str:
-    """The rules that forbid the boxes, which `parse_rules` reads back as the same set; comments go before.
+    """The rules that forbid the boxes, after the comments; `parse_rules` reads the same set from them.
 
-    A box without conditions is everything, and is written value by value.
+    A box without conditions contains every point, and is written value by value.
 
     >>> from lcons_core._space import one_hot
     >>> space = FeatureSpace([one_hot("pos 1", [",", "NN"]), one_hot("label", ["B", "I"])])
@@ -120,7 +121,7 @@ def rules_text(boxes: Sequence[Box], space: FeatureSpace, comments: Sequence[str
 
 
 def box_text(box: Box, space: FeatureSpace) -> str:
-    """The conditions of a box, as the rules are written."""
+    """The conditions of a box, in the format of the rules."""
     return ", ".join(_condition_text(space, name, values) for name, values in box.conditions)
 
 
@@ -134,7 +135,7 @@ def _condition_text(space: FeatureSpace, axis_name: str, values: Sequence[str]) 
         return f"{_block_text(block)} {name} {_ranges_text([int(value) for value in values])}"
     if len(values) > 1:
         raise InvalidInput(
-            f"both values of {axis_name!r} meet this condition, which cannot be written; leave it out."
+            f"a condition with both values of {axis_name!r} is always true and cannot be written; omit it."
         )
     return f"{_block_text(block)} {'' if values[0] == '1' else 'not '}{name}"
 
@@ -156,9 +157,9 @@ def _block_text(block: Block) -> str:
 
 
 def _spelt(name: str, space: FeatureSpace, block: Block) -> str:
-    """A value as it is, or in quotes where it could be read otherwise."""
+    """A value without quotes, or in quotes if it could be misread."""
     bare = _BARE.fullmatch(name) and name not in RESERVED
-    # Bare words could be read as part of a longer name: of a block, or of a value before a number.
+    # Words without quotes could be read as part of a longer name: of a block, or of a value before a number.
     longer = [other.name for other in space.blocks if other.name.startswith(f"{block.name} ")]
     longer += [value for value in block.values if value.startswith(f"{name} ")]
     return name if bare and not longer else _quoted(name)
@@ -181,13 +182,13 @@ _TOKEN = re.compile(r'\s*(?:"((?:[^"\\]|\\.)*)"|(,)|(#.*)|([^\s,"]+)|(.))')
 
 @dataclass(frozen=True)
 class Token:
-    """A comma, a word, or a name that was in quotes."""
+    """A comma, a word, or a name in quotes."""
 
     text: str
     quoted: bool = False
 
     def is_word(self, word: str) -> bool:
-        """Whether it is this word of the format, which a name in quotes is not."""
+        """Whether it is this word of the format (a name in quotes never is)."""
         return not self.quoted and self.text == word
 
 
@@ -195,7 +196,7 @@ Tokens = Sequence[Token]
 
 
 def tokens_of(line: str) -> list[Token]:
-    """Names in quotes, commas and words; what follows a # is left out."""
+    """Names in quotes, commas and words, without the text after a #."""
     tokens, at = [], 0
     line = line.rstrip()
     while at < len(line):
@@ -224,7 +225,7 @@ def starts_with(tokens: Tokens, words: str) -> bool:
 
 
 def split(tokens: Tokens, separators: tuple[str, ...]) -> list[list[Token]]:
-    """What stands between the separators."""
+    """The tokens between the separators."""
     parts: list[list[Token]] = [[]]
     for token in tokens:
         if any(token.is_word(separator) for separator in separators):
@@ -235,7 +236,7 @@ def split(tokens: Tokens, separators: tuple[str, ...]) -> list[list[Token]]:
 
 
 def longest(tokens: Tokens, names: Iterable[str]) -> tuple[str | None, Tokens]:
-    """The longest of the names that the tokens begin with, and what follows it."""
+    """The longest name with which the tokens begin, and the tokens after it."""
     known = set(names)
     if tokens and tokens[0].quoted:
         return (tokens[0].text, tokens[1:]) if tokens[0].text in known else (None, tokens)
@@ -261,7 +262,7 @@ _COMPARED = re.compile(r"(<=|>=|=|<|>)(.*)")
 
 
 def conditions(space: FeatureSpace, tokens: Tokens) -> dict[str, Any]:
-    """Conditions as `Box.of` takes them."""
+    """Conditions as `Box.of` accepts them."""
     found: dict[str, Any] = {}
     for part in split(tokens, (",", "and")):
         if not part:
@@ -273,7 +274,7 @@ def conditions(space: FeatureSpace, tokens: Tokens) -> dict[str, Any]:
 
 
 def merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
-    """Both, unless they are about the same choice."""
+    """Both mappings as one; raises `InvalidInput` if both are about the same choice."""
     both = dict(first)
     for block, given in second.items():
         if block not in both:
@@ -281,9 +282,7 @@ def merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any
         elif isinstance(given, Mapping) and not set(given) & set(both[block]):
             both[block] = {**both[block], **given}
         else:
-            raise InvalidInput(
-                f"{block!r} is named twice in one rule; write `{block} A or B`, or rules of their own."
-            )
+            raise InvalidInput(f"{block!r} is named twice in one rule; write `{block} A or B`, or two rules.")
     return both
 
 
@@ -291,7 +290,7 @@ def _condition(space: FeatureSpace, tokens: Tokens) -> dict[str, Any]:
     """One condition, as a mapping from its block."""
     name, rest = longest(tokens, [block.name for block in space.blocks])
     if name is None:
-        space.block(tokens[0].text)  # says which there are
+        space.block(tokens[0].text)  # raises with the list of blocks
         raise InvalidInput(f"expected a block and a value, found {shown(tokens)!r}; name both.")
     block = space.block(name)
     if block.kind is Kind.COUNT:
@@ -301,15 +300,15 @@ def _condition(space: FeatureSpace, tokens: Tokens) -> dict[str, Any]:
     if block.kind is Kind.BINARY:
         if len(values) > 1:
             raise InvalidInput(
-                f"the values of {name!r} do not exclude each other, so `or` between them is no condition;"
-                " write a rule for each."
+                f"`or` needs values that exclude each other, but those of {name!r} do not; write one rule for"
+                " each value."
             )
         return {name: {values[0]: not negated}}
     if negated:
         known = space.axes[space.axis_index(name)].values
         values = [value for value in known if value not in values]
         if not values:
-            raise InvalidInput(f"`not` leaves no value of {name!r}; leave one.")
+            raise InvalidInput(f"`not` excludes every value of {name!r}; allow at least one.")
     return {name: values}
 
 
@@ -318,7 +317,7 @@ def _value(space: FeatureSpace, block: Block, tokens: Tokens) -> str:
         raise InvalidInput(f"expected a value of {block.name!r}, found none; name one.")
     value = shown(tokens)
     if block.kind is Kind.BINARY or value not in space.axes[space.axis_index(block.name)].values:
-        space.column(block.name, value)  # says which there are
+        space.column(block.name, value)  # raises with the list of values
     return value
 
 
@@ -336,7 +335,8 @@ def _count(block: Block, tokens: Tokens) -> dict[str, Any]:
     numbers = [number for number in every if (number in inside) != negated]
     if not numbers:
         raise InvalidInput(
-            f"no count of {name!r} is left, which is from {block.low} to {block.high}; leave one."
+            f"the condition excludes every count of {name!r}, which are {block.low} to {block.high}; allow at"
+            " least one."
         )
     return {block.name: {name: numbers}}
 
@@ -350,7 +350,7 @@ def _range(block: Block, tokens: Tokens) -> range:
     ends = [end.strip() for end in ((low, high) if high else (low,))]
     if not all(_NUMBER.fullmatch(end) for end in ends) or (high and sign != "="):
         raise InvalidInput(
-            f"expected a count such as `3`, `>= 3` or `2 to 4`, found {text!r}; write numbers so."
+            f"expected a count such as `3`, `>= 3` or `2 to 4`, found {text!r}; write one of these forms."
         )
     first, last = int(ends[0]), int(ends[-1])
     within = {

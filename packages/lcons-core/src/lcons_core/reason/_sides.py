@@ -1,14 +1,12 @@
-"""The sides of Theorem 1 in exact integers, each from its own data: network, rows, lifted rows.
+"""The sides of Theorem 1 in exact integers (network, rows, lifted rows), and the result of `verify`.
 
-psi comes as integers `whole` = psi 2^shift. All values are scaled integers (`_arithmetic.py`), so every sign
-is exact.
+Each side is computed from its own data. psi is given as integers `whole` = psi 2^shift, and all values are
+scaled integers (`_arithmetic.py`), so every sign is exact.
 
-Rows: all 2^K - 1 of them where points times rows stay within a budget, some tens of seconds, else drawn
-subsets S, of which each must have at least the value of the margin, the closed form of the minimum.
+All 2^K - 1 rows are checked if points times rows stay within a budget of some tens of seconds; otherwise the
+rows of random subsets S, whose values must be at least the margin, which is the closed form of the minimum.
 
 Not in the paper.
-
-What `verify` returns: how much was checked, on which sides, and a witness if some form differs.
 """
 
 from __future__ import annotations
@@ -33,25 +31,25 @@ LONGEST = 60
 
 
 def all_rows_checked(network: Network, points: int) -> bool:
-    """Whether all rows are checked at so many points, not drawn ones."""
+    """Whether all rows, not only random ones, are checked at this number of points."""
     rows = estimate_rows(network).rows
     return rows <= ALL_ROWS and rows * points <= ROW_POINTS
 
 
 def network_margins(network: Network, whole: Floats, shift: int) -> Objects:
-    """(N, parts) margins times 2^(q + shift), q the exponent of all weights."""
+    """(N, parts) margins times 2^(q + shift), where q is the exponent of all weights."""
     margins, q = [], _exponent(network)
     for part in network.parts:
         forms = ScaledForms.of(part.W, part.b, q).times(shift)
         positive = np.maximum(forms.values(whole), 0).sum(1)
-        # Sums of int64 below 2^52 are exact; 2^q itself may be longer.
+        # Sums of int64 below 2^52 are exact; 2^q itself may be larger.
         margins.append((1 << forms.q) - (positive if forms.q < LONGEST else positive.astype(object)))
     return np.stack(margins, axis=1)
 
 
 @dataclass(frozen=True, eq=False)
 class CheckedRows:
-    """The rows to check: as returned (`stored`) and, where those are rounded, as rationals (`rational`)."""
+    """The rows to check: as returned (`stored`) and, if these are rounded, as rationals (`rational`)."""
 
     stored: ScaledForms
     rational: ScaledForms
@@ -62,7 +60,7 @@ class CheckedRows:
 
     @classmethod
     def of(cls, network: Network, points: int, seed: int) -> CheckedRows:
-        """All rows, or drawn ones where that would be too many for so many points."""
+        """All rows, or random ones if all would be too many for this number of points."""
         complete = all_rows_checked(network, points)
         if complete:
             rows = to_inequalities(network)
@@ -88,7 +86,7 @@ class CheckedRows:
         return len(self.stored)
 
     def hold(self, whole: Floats, shift: int, margins: Objects) -> Bools:
-        """(N,) what the rows say; drawn rows say what the margin says unless one is below it."""
+        """(N,) verdicts of the rows; for random rows that of the margin, unless a row is below the margin."""
         forms = self.rational.times(shift)
         if self.complete:
             return forms.all_hold(whole)
@@ -99,7 +97,7 @@ class CheckedRows:
         return truth ^ ~above
 
     def floats_hold(self, whole: Floats, shift: int, truth: Bools) -> Bools:
-        """(N,) what the rows as stored say; rows that are not all there can only reject."""
+        """(N,) verdicts of the stored rows; if only random rows are stored, they can only reject."""
         if self.exact:
             return truth
         holds: Bools = self.stored.times(shift).all_hold(whole)
@@ -107,17 +105,17 @@ class CheckedRows:
 
 
 def lifted_feasible(lifted: LiftedInequalities, whole: Floats, shift: int) -> Bools:
-    """(N,) whether some s >= 0 satisfies the lifted rows, read off their matrices.
+    """(N,) whether some s >= 0 satisfies the lifted rows, computed from their matrices.
 
-    A row with one s_k, positive, is a lower bound on it; the other rows must not grow with s, so that the
-    least s satisfies them if any does.
+    A row with a positive coefficient of one s_k is a lower bound on it; the other rows must not grow with s,
+    so the smallest s satisfies them if any does.
     """
     q = exponent(lifted.A_psi, lifted.A_s, lifted.rhs)
     forms = ScaledForms.of(lifted.A_psi, -lifted.rhs, q).times(shift)
     slack, A_s = forms.values(whole), scaled(lifted.A_s, q)
     unit = 1 << q
     if all(entry in (0, unit, -unit) for entry in A_s.flat):
-        # Whole numbers, as `lift` makes them: nothing needs to be multiplied by 2^q.
+        # Integers, as `lift` returns them: no multiplication by 2^q is needed.
         unit, A_s = 1, (A_s // unit).astype(np.int64)
     else:
         slack = slack.astype(object)
@@ -144,7 +142,7 @@ def _exponent(network: Network) -> int:
 
 
 def _rational_rows(network: Network, subsets: Bools, q: int) -> ScaledForms:
-    """The rows of the subsets, their sums formed without rounding."""
+    """The rows of the subsets, with sums computed without rounding."""
     W = np.concatenate([scaled(part.W, q) for part in network.parts])
     b = np.concatenate([scaled(part.b, q) for part in network.parts])
     members = subsets.astype(np.int64).astype(object)
@@ -152,7 +150,7 @@ def _rational_rows(network: Network, subsets: Bools, q: int) -> ScaledForms:
 
 
 def _drawn_subsets(network: Network, rng: np.random.Generator) -> Bools:
-    """(DRAWN_ROWS, K) non-empty subsets, each of the units of one part, of all sizes."""
+    """(DRAWN_ROWS, K) random non-empty subsets of all sizes, each of the units of one part."""
     subsets = np.zeros((DRAWN_ROWS, network.K), dtype=np.bool_)
     starts = np.cumsum([0, *(part.K for part in network.parts)])
     for subset in subsets:
@@ -163,7 +161,7 @@ def _drawn_subsets(network: Network, rng: np.random.Generator) -> Bools:
 
 
 def _stored_row(network: Network, subset: Bools) -> LinearInequalities:
-    """The row that the library gives for one subset of the units of one part."""
+    """The row that the library returns for one subset of the units of one part."""
     first = 0
     for part in network.parts:
         mine = subset[first : first + part.K]
@@ -175,7 +173,7 @@ def _stored_row(network: Network, subset: Bools) -> LinearInequalities:
 
 @dataclass(frozen=True)
 class Witness:
-    """A point where `form` does not say what the network says (`accepted`, exactly)."""
+    """A point where the verdict of `form` differs from that of the network (`accepted`, exact)."""
 
     form: str
     psi: tuple[float, ...]
@@ -190,11 +188,11 @@ class Witness:
 
 @dataclass(frozen=True)
 class Verification:
-    """What was checked, and a witness if some form differs from the network.
+    """The numbers of points and rows that were checked, and a witness if some form differs from the network.
 
-    `rows` of Theorem 1 were checked at every point: all `total_rows`, or those of subsets drawn with the seed
-    where rows times points are too many; S*, which decides alone, was checked at `cuts` points. `boundary`
-    points have a margin of exactly 0. `seed` is None where the points were given.
+    `rows` of Theorem 1 were checked at every point: all `total_rows`, or those of random subsets if rows
+    times points are too many. The row of S*, which alone decides, was checked at `cuts` points. `boundary`
+    points have a margin of exactly 0. `seed` is None if the points were given.
     """
 
     points: int
@@ -217,12 +215,12 @@ class Verification:
 
     @property
     def rejected(self) -> int:
-        """How many of the points the network rejects."""
+        """The number of points that the network rejects."""
         return self.points - self.accepted
 
     @property
     def one_sided(self) -> str | None:
-        """A sentence where all points are on one side of the boundary, so that little was checked."""
+        """A sentence if all points are on one side of the boundary, because then little was checked."""
         if self.accepted and self.rejected:
             return None
         missing, there = ("rejected", "accepted") if self.accepted else ("accepted", "rejected")

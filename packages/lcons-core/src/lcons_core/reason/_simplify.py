@@ -1,18 +1,18 @@
-"""Simplify: the rows that matter on a domain, and why the others do not.
+"""Simplification: the rows that matter on a domain, and the reasons for dropping the others.
 
-On the finite domain of a space a row r = c . psi + b can be left out where it is
+On the finite domain of a space a row r = c . psi + b can be dropped if it is
 
     never violated:      min r >= 0
     dominated by q:      min (r - q) >= 0,  so q >= 0 implies r >= 0
     jointly implied:     every point that violates r violates a row that is kept
 
-The first two are closed forms, the third needs enumeration (`_dominance.py`), so it is done where the domain
-is small, and elsewhere the result is sound, not minimal.
+The first two have closed forms. The third needs enumeration (`_dominance.py`), so it is used only on small
+domains; on others the result is sound, but not minimal.
 
-All decisions are exact. `requires` only makes the domain smaller than the product that the minima are
-taken over, so what they drop can be dropped.
+All decisions are exact. The minima are over the product of axes; `requires` only makes the domain smaller, so
+rows that are redundant on the product are redundant on the domain.
 
-Not in the paper: leaving rows out; the paper lists all 2^K - 1.
+Not in the paper: dropping rows; the paper lists all 2^K - 1.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from lcons_core.reason._points import ENUMERATION_LIMIT
 
 
 class Reason(StrEnum):
-    """Why a row was dropped."""
+    """The reason for which a row was dropped."""
 
     NEVER_VIOLATED = "never violated"
     DOMINATED = "dominated"
@@ -45,7 +45,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True)
 class DroppedRow:
-    """Row `row` of the input was dropped for `reason`, where DOMINATED by row `by`."""
+    """Row `row` of the input was dropped for `reason`; if DOMINATED, by row `by`."""
 
     row: int
     reason: Reason
@@ -54,7 +54,7 @@ class DroppedRow:
 
 @dataclass(frozen=True, eq=False)
 class SimplifiedRows(Wrapped):
-    """`rows` accept the same points of `space` as the rows they were made of; elsewhere they may not.
+    """`rows` accept the same points of `space` as the rows of the input; outside the space they may differ.
 
     `kept` are their indices in the input. `minimal`: dropping any of them changes the set. `rounded`: the
     input was a network whose rows are not exact in float64, so this is the set of its rounded rows.
@@ -80,7 +80,7 @@ class SimplifiedRows(Wrapped):
     @overload
     def holds(self, psi: OnePsi) -> bool: ...
     def holds(self, psi: Any) -> Any:
-        """Whether every row holds, as `accepts`: a bool for one psi, (N,) for many."""
+        """Whether every row holds, the same as `accepts`: a bool for one psi, (N,) for many."""
         return self.accepts(psi)
 
     @overload
@@ -88,22 +88,22 @@ class SimplifiedRows(Wrapped):
     @overload
     def accepts(self, psi: OnePsi) -> bool: ...
     def accepts(self, psi: Any) -> Any:
-        """Whether every row holds: a bool for one psi, (N,) for many; refused outside the space."""
+        """Whether every row holds: a bool for one psi, (N,) for many; raises outside the space."""
         try:
             self.space.check(psi)
         except InvalidInput as error:
             raise InvalidInput(
-                f"simplified rows say nothing about psi outside their space: {error} Where psi need not"
-                " satisfy the space's equations (see .equations()), use to_inequalities or lift instead."
+                f"simplified rows are not valid for psi outside their space: {error} If psi need not satisfy"
+                " the equations of the space (see .equations()), use to_inequalities or lift instead."
             ) from None
         return self.rows.accepts(psi)
 
     def equations(self) -> DomainEquations:
-        """The equations of the space, which a solver must have beside the rows."""
+        """The equations of the space, which a solver needs in addition to the rows."""
         return domain_equations(self.space)
 
     def counts(self) -> dict[Reason, int]:
-        """How many rows were dropped for each reason."""
+        """The number of rows dropped for each reason."""
         return {reason: sum(d.reason is reason for d in self.dropped) for reason in Reason}
 
     def to_dict(self) -> dict[str, Any]:
@@ -130,7 +130,7 @@ class SimplifiedRows(Wrapped):
             f" {', '.join(block.name for block in self.space.blocks)}"
         ]
         if self.rounded:
-            lines.append("the rows are rounded to float64: `verify` says where that moves a verdict")
+            lines.append("the rows are rounded to float64: `verify` counts the points where this matters")
         for row, bias in zip(self.rows.coefficients, self.rows.bias, strict=True):
             terms = [
                 f"{row[j]:+g} [{block} {value}]"
@@ -148,7 +148,7 @@ def simplify(
     enumeration_limit: int = ENUMERATION_LIMIT,
     progress: OnProgress | None = None,
 ) -> SimplifiedRows:
-    """The rows that matter on the domain; minimal where it has at most `enumeration_limit` points.
+    """The rows that matter on the domain; minimal if it has at most `enumeration_limit` points.
 
     >>> from lcons_core import RectifierNetwork, one_hot
     >>> source, relation = one_hot("source", ["Person", "Place"]), one_hot("relation", ["NoRel", "Kill"])
@@ -173,7 +173,7 @@ def simplify(
     minimal = space.size <= enumeration_limit
     if minimal:
         some = rows.take(kept)
-        # A network that decides the same points is quicker than its rows.
+        # A network that decides the same points is faster than its rows.
         reference = constraint if constraint.networks() and not rounded else some
         needed = kept[irredundant_rows(some, space, reference, progress)]
         for m in np.setdiff1d(kept, needed).tolist():
@@ -184,18 +184,18 @@ def simplify(
 
 
 def common_space(space: FeatureSpace | None, *constraints: PointSet) -> FeatureSpace:
-    """The one space of the constraints that have one, or `space`; refused where they differ."""
+    """The common space of the constraints, or `space` if none has one; raises if spaces differ."""
     for constraint in constraints:
         if not isinstance(constraint, PointSet):
             raise InvalidInput(
-                "a learned constraint, a network, rows, simplified rows or Rules were expected, found"
-                f" {type(constraint).__name__}; give designed constraints as Rules(space, forbidden=[...])."
+                "expected a learned constraint, a network, rows, simplified rows or Rules, found"
+                f" {type(constraint).__name__}; pass designed constraints as Rules(space, forbidden=[...])."
             )
     spaces = [space, *(constraint.space for constraint in constraints)]
     found = [candidate for candidate in spaces if candidate is not None]
     if not found:
         raise InvalidInput(
-            "networks and rows do not say what their columns mean; pass the space they were learned on."
+            "networks and rows have no names of columns; pass the space that they were learned on."
         )
     for other in found[1:]:
         if other != found[0]:

@@ -1,24 +1,23 @@
-"""About how long a verification takes: which domains are checked whole, and what is said before.
-
-A point costs a multiple of rows times columns and of units, more where the weights are too long for one
-float64 product. The factors were measured; they need to be right within a small factor only.
-
-Not in the paper.
-
-Verify: Theorem 1 on one network, point by point, in rational arithmetic.
+"""Verification of Theorem 1 on one network, point by point, in rational arithmetic.
 
     accepts(psi)  =  all rows of Theorem 1 hold  =  the lifted rows have a solution s  =  the row of S* holds
 
-Each side is computed from its own data: the network's verdict from W and b, the rows' from the coefficients
-that `to_inequalities` returns, the lifted form's from its matrices (the least s that the rows `s_k >= ...`
-leave is put into the other rows), the cut's from the row that `most_violated` returns. A point where two
-sides differ is a witness: the theorem, or its implementation, would be wrong.
+Each side is computed from its own data: the verdict of the network from W and b, that of the rows from the
+coefficients that `to_inequalities` returns, that of the lifted form from its matrices (the smallest s that
+the rows `s_k >= ...` allow is inserted into the other rows), that of the cut from the row that
+`most_violated` returns. A point where two sides differ is a witness that the theorem, or its implementation,
+is wrong.
 
-For weights whose subset sums are not exact in float64 the rows are rounded. There the theorem is checked on
-subset sums formed as rationals, and points where the rounded rows say otherwise are counted as rounding
-differences, with an example. They are no witnesses, and they are never hidden.
+If subset sums of the weights are not exact in float64, the rows are rounded. Then the theorem is checked with
+rational subset sums, and points where the rounded rows have another verdict are counted as rounding
+differences, with an example. They are not witnesses, but they are always reported.
+
+`exhausts` and `seconds` estimate the time of a verification: a point costs a multiple of rows times columns
+and of units, more if the weights are too long for one float64 product. The factors were measured and are only
+approximate.
 
 Paper: Theorem 1 and Appendix A, which prove it; this checks the code.
+Not in the paper: verification.
 """
 
 from __future__ import annotations
@@ -58,14 +57,14 @@ PATIENCE = 5.0
 
 
 def exhausts(network: Network, space: FeatureSpace) -> bool:
-    """Whether all of the domain is checked: it is small, or takes about five seconds at most."""
+    """Whether the whole domain is checked: it is small, or takes at most about five seconds."""
     if space.size <= ALWAYS_EXHAUSTED:
         return True
     return space.size <= MOST_EXHAUSTED and seconds(network, space, space.size) <= PATIENCE
 
 
 def seconds(network: Network, space: FeatureSpace, points: int) -> float:
-    """About how long so many points take; that of looking for the boundary not included."""
+    """The approximate time for this number of points, without the search for the boundary."""
     digits = _digits(network)
     every = all_rows_checked(network, points)
     rows = estimate_rows(network).rows if every else DRAWN_ROWS
@@ -79,7 +78,7 @@ def seconds(network: Network, space: FeatureSpace, points: int) -> float:
 
 
 def _digits(network: Network) -> int:
-    """How many exact float64 products a value needs, as `_arithmetic.py` cuts it."""
+    """The number of exact float64 products per value, by the digits of `_arithmetic.py`."""
     bits = max(part.exponent + math.log2(part.magnitude(1.0) + 1.0) for part in network.parts)
     return max(1, math.ceil(bits / 45))
 
@@ -97,11 +96,11 @@ def verify(
     samples: int = 10_000,
     seed: int = 0,
 ) -> Verification:
-    """Checks Theorem 1 on a whole small domain, or on `samples` drawn points and some near the boundary.
+    """Checks Theorem 1 on a whole small domain, or on `samples` random points and some near the boundary.
 
-    A domain is small where all of it takes about five seconds. A quarter of the samples are drawn around
-    accepted points near the boundary, since a uniform draw may find one side only. Without a space psi is
-    drawn from all 0/1 vectors; `points` (N, d) are checked instead, if given.
+    A domain is small if checking all of it takes about five seconds. A quarter of the samples are drawn
+    around accepted points near the boundary, because uniform samples may all be on one side. Without a space,
+    psi is drawn from all 0/1 vectors. If `points` (N, d) are given, these are checked instead.
 
     >>> from lcons_core import RectifierNetwork
     >>> print(verify(RectifierNetwork([[2.0, 2.0], [1.0, 0.0]], [-2.0, 0.0])))
@@ -110,7 +109,7 @@ def verify(
     parts = constraint.networks()
     if not parts:
         raise Unsupported(
-            f"Theorem 1 is about networks, found {type(constraint).__name__}; pass a network or a constraint."
+            f"verify needs a network or a constraint with one, found {type(constraint).__name__}."
         )
     network = parts[0] if len(parts) == 1 else Conjunction(parts)
     space = constraint.space or space
@@ -128,7 +127,7 @@ def verify(
 
 @dataclass(frozen=True, eq=False)
 class _Points:
-    """`number` points, their psi (n, d) made when asked for; psi times 2^shift are integers."""
+    """`number` points, whose psi (n, d) are computed on demand; psi times 2^shift are integers."""
 
     number: int
     at: Callable[[slice | Ints], Floats]
@@ -187,7 +186,7 @@ class _Check:
     def _check_cuts(self, accepted: Bools, exact: bool) -> int:
         chosen = _spread(accepted, CHECKED_CUTS)
         chosen_psi = self.points.at(chosen)
-        # Many points share a cut, and its verdicts on them are decided together.
+        # Many points have the same cut, and its verdicts on them are computed together.
         points_of: dict[bytes, tuple[LinearInequalities, list[int]]] = {}
         for i, psi in enumerate(chosen_psi):
             cut = most_violated(self.network, psi)
@@ -222,7 +221,7 @@ class _Check:
 
 
 def _spread(accepted: Bools, most: int) -> Ints:
-    """At most `most` indices, evenly spread over both sides, half of each where there are as many."""
+    """At most `most` indices, evenly spread over both sides, half of each side if there are enough."""
     sides = [np.flatnonzero(accepted), np.flatnonzero(~accepted)]
     few = min(len(side) for side in sides)
     first = min(few, most // 2)
@@ -236,7 +235,7 @@ def _spread(accepted: Bools, most: int) -> Ints:
 
 
 def _domain_points(network: Network, space: FeatureSpace, samples: int, seed: int) -> tuple[Ints, bool]:
-    """Value indices (N, axes) of the whole domain and True, or of drawn points and False."""
+    """Value indices (N, axes) of the whole domain and True, or of random points and False."""
     short = np.min_scalar_type(max(len(axis) for axis in space.axes))
     if exhausts(network, space):
         return np.concatenate([points.astype(short) for points in space.points()]), True
@@ -256,5 +255,5 @@ def _given_points(points: Any, network: Network, space: FeatureSpace | None) -> 
     if space is not None:
         space.check(psi)
     if not len(psi):
-        raise InvalidInput("at least one point is needed to verify anything, found none.")
+        raise InvalidInput("expected at least one point to verify, found none.")
     return psi

@@ -1,4 +1,4 @@
-"""Constraint files: plain JSON, written atomically and checked on the way in; and provenance."""
+"""Constraint files (plain JSON, written atomically and checked when read), and provenance."""
 
 from lcons_core._lazy import attach_stub
 

@@ -1,6 +1,6 @@
-"""Where a constraint came from: versions, seed, settings and a hash of the data, as plain data.
+"""The provenance of a constraint: versions, seed, settings and a hash of the data, as plain data.
 
-No time, host or path is recorded: the same run gives the same bytes.
+No time, host or path is recorded, so the same run always has the same bytes.
 
 Not in the paper.
 """
@@ -27,7 +27,7 @@ def record(
     packages: Iterable[str] = (),
     **fields: Any,
 ) -> dict[str, Any]:
-    """A provenance: `fields`, then seed, config, data hash and versions, where given; checked to be plain.
+    """A provenance: `fields`, then seed, config and data hash (if given), then versions; all plain data.
 
     >>> entry = record(seed=1, config={"hidden": 2}, note="source-relation pairs")
     >>> list(entry)
@@ -48,7 +48,7 @@ def versions(packages: Iterable[str] = ()) -> dict[str, str]:
 
 
 def hash_psi(psi: Psi, *columns: ArrayLike) -> str:
-    """The sha256 of psi (N, d) and of numeric columns beside it (labels, weights); dense and sparse agree."""
+    """The sha256 of psi (N, d) and of numeric columns (labels, weights); equal for dense and sparse psi."""
     sparse = psi if isinstance(psi, SparsePsi) else SparsePsi.from_dense(np.atleast_2d(psi))
     hashed = hashlib.sha256(f"psi {len(sparse)} {sparse.d}".encode())
     for whole in (sparse.indptr, sparse.indices):
@@ -61,7 +61,7 @@ def hash_psi(psi: Psi, *columns: ArrayLike) -> str:
 
 
 def _version(package: str) -> str:
-    from importlib import metadata  # slow to import, and seldom needed
+    from importlib import metadata  # slow to import, and rarely needed
 
     try:
         return metadata.version(package)

@@ -1,4 +1,4 @@
-"""Distributions over labellings that a torch model gives, with their gradients: independent tokens or a CRF.
+"""Distributions over labellings from a torch model, with gradients: independent tokens or a CRF.
 
     p(y) = p(y_1) prod_t p(y_{t+1} | y_t)
 
@@ -6,9 +6,9 @@ A linear-chain CRF is such a chain, p(y_{t+1} = c | y_t = b) proportional to
 
     exp(transition[b, c] + emission[t + 1, c] + beta[t + 1, c])
 
-with beta the log-sum of what follows; where tokens are independent the condition drops out. So the
-probability of every window of labels is a product, whatever its length, and nothing is divided by what may
-vanish.
+where beta is the log-sum over all continuations; for independent tokens p(y_{t+1} | y_t) is p(y_{t+1}). So
+the probability of a window of labels of any length is a product, without a division by a number that may be
+close to 0.
 
 Not in the paper.
 """
@@ -31,9 +31,9 @@ Lengths = Sequence[int] | Tensor | None
 
 @dataclass(frozen=True, eq=False)
 class LabelChain:
-    """unary (B, T, L) holds p(y_t), steps (B, T - 1, L, L) p(y_{t+1} | y_t), or None where tokens are
-    independent; of sequence i only the first lengths[i] tokens count. `single`: a batch of one, given without
-    the dimension B."""
+    """`unary` (B, T, L) is p(y_t); `steps` (B, T - 1, L, L) is p(y_{t+1} | y_t), or None for independent
+    tokens. Of sequence i only the first lengths[i] tokens count. `single`: the input was one sequence,
+    without the dimension B."""
 
     unary: Tensor
     steps: Tensor | None
@@ -42,7 +42,7 @@ class LabelChain:
 
     @classmethod
     def independent(cls, probability: Tensor, lengths: Lengths = None) -> Self:
-        """Independent tokens with probability (B, T, L) or (T, L), as softmax gives it.
+        """Independent tokens with probability (B, T, L) or (T, L), as softmax returns it.
 
         >>> LabelChain.independent(torch.tensor([[0.5, 0.5], [1.0, 0.0]])).step([0], [0]).tolist()
         [[[1.0, 0.0], [1.0, 0.0]]]
@@ -52,7 +52,7 @@ class LabelChain:
             inside = unary[torch.arange(unary.shape[1], device=unary.device) < sizes[:, None]]
             if bool((inside < 0).any()) or bool(((inside.sum(-1) - 1).abs() > TOLERANCE).any()):
                 raise InvalidInput(
-                    "the probabilities of a token's labels must be at least 0 and sum to 1, found others;"
+                    "the label probabilities of a token must be at least 0 and sum to 1, found other values;"
                     " pass logits.softmax(-1), or LabelChain.of_scores for the scores of a chain."
                 )
         return cls(unary, None, sizes, single)
@@ -80,7 +80,7 @@ class LabelChain:
         for name, (part, shape) in named.items():
             if tuple(part.shape) != shape:
                 raise InvalidInput(
-                    f"{name} must have shape {shape} beside {L} labels, found {tuple(part.shape)};"
+                    f"{name} must have shape {shape} for {L} labels, found {tuple(part.shape)};"
                     " pass the scores of one model."
                 )
         if not T:
@@ -103,7 +103,7 @@ class LabelChain:
         return self.unary.shape[2]
 
     def step(self, owner: Sequence[int] | Tensor, t: Sequence[int] | Tensor) -> Tensor:
-        """(W, L, L): p(y_{t+1} | y_t) in sequence `owner`, for W of them."""
+        """(W, L, L): p(y_{t+1} | y_t) in sequence `owner`, for W pairs of owner and t."""
         rows = torch.as_tensor(owner), torch.as_tensor(t)
         if self.steps is not None:
             return self.steps[rows]
@@ -121,7 +121,7 @@ def _batched(values: Tensor, lengths: Lengths, name: str) -> tuple[Tensor, Tenso
     sizes = torch.full((B,), T) if lengths is None else torch.as_tensor(lengths).reshape(-1).cpu()
     if sizes.shape != (B,) or sizes.is_floating_point() or bool(((sizes < 0) | (sizes > T)).any()):
         raise InvalidInput(
-            f"lengths must be {B} integers in 0..{T}, found {sizes.tolist()!r:.80}; give the number of tokens"
+            f"lengths must be {B} integers in 0..{T}, found {sizes.tolist()!r:.80}; pass the number of tokens"
             " of each sequence."
         )
     return batch, sizes.to(batch.device), single

@@ -1,4 +1,4 @@
-"""The margin of the rectifier network in torch, for whoever has activations: learner, module and penalty.
+"""The margin of the rectifier network in torch, from activations: for learner, module and penalty.
 
     margin = 1 - sum_k ReLU(a_k)
 
@@ -11,7 +11,7 @@ import torch
 
 
 def margin(activations: torch.Tensor, *, in_place: bool = False) -> torch.Tensor:
-    """(...) for activations (..., K), which are rectified themselves where `in_place`.
+    """(...) margins of activations (..., K); with `in_place` the activations themselves are rectified.
 
     >>> margin(torch.tensor([[-1.0, 0.5], [1.0, 0.5]])).tolist()
     [0.5, -0.5]

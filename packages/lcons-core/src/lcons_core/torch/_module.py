@@ -1,15 +1,15 @@
-"""The rectifier network as a torch module, for training and for use inside other torch models.
+"""The rectifier network as a torch module, for training and for use in other torch models.
 
     forward(x) = 1 - sum_k ReLU(W psi(x) + b)_k,     logits(x, tau) = tau * forward(x)
 
 Paper: Sec. 2.3, Eq. 7; Sec. 3, footnote 1: the sigmoid replaces the threshold in training.
-sigmoid(tau * margin) >= 1/2 iff margin >= 0 for every tau > 0, so the set is unchanged.
+sigmoid(tau * margin) >= 1/2 iff margin >= 0 for every tau > 0, so the set is the same.
 
 Not in the paper: tau. The margin is at most 1, so with tau = 1 a valid example's loss never falls below
 log(1 + 1/e) = 0.313.
 
 `psi` may be any module that maps its input to (..., d). Parameters are float64 by default, so that
-`to_network` and `from_network` are inverse to each other without loss.
+`to_network` and `from_network` are exact inverses of each other.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class RectifierModule(torch.nn.Module):
         super().__init__()
         if d < 1 or K < 1:
             raise InvalidInput(
-                f"d and K must be at least 1, found d = {d} and K = {K}; pass the width of psi and the"
-                " number of hidden units."
+                f"d and K must be at least 1, found d = {d} and K = {K}; pass the number of columns of psi"
+                " and the number of hidden units."
             )
         self.psi = psi
         scale = 1.0 / math.sqrt(d)
@@ -69,12 +69,12 @@ class RectifierModule(torch.nn.Module):
         if psi.shape[-1] != self.d:
             raise InvalidInput(
                 f"psi must have {self.d} columns, found shape {tuple(psi.shape)};"
-                " pass what the constraint was learned on."
+                " pass psi of the space that the constraint was learned on."
             )
         return margin(torch.nn.functional.linear(psi.to(self.W.dtype), self.W, self.b))
 
     def logits(self, x: Any, temperature: float = 1.0) -> torch.Tensor:
-        """temperature * margin, to be passed to a binary cross-entropy with logits."""
+        """temperature * margin, the input of a binary cross-entropy with logits."""
         margins: torch.Tensor = self(x)
         return temperature * margins
 
@@ -86,7 +86,7 @@ class RectifierModule(torch.nn.Module):
         *,
         dtype: torch.dtype = torch.float64,
     ) -> RectifierModule:
-        """The module with the same weights; refused where `dtype` cannot hold them exactly."""
+        """The module with the same weights; raises `InvalidInput` if they are not exact in `dtype`."""
         module = cls(network.d, network.K, psi, dtype=dtype)
         with torch.no_grad():
             for parameter, array in ((module.W, network.W), (module.b, network.b)):
@@ -94,7 +94,7 @@ class RectifierModule(torch.nn.Module):
                 parameter.copy_(source)
                 if not torch.equal(parameter.to(torch.float64), source):
                     raise InvalidInput(
-                        f"the weights must be exact in {dtype}, found some that would round;"
+                        f"the weights must be exact in {dtype}, found some that would be rounded;"
                         " use dtype=torch.float64."
                     )
         return module

@@ -1,15 +1,16 @@
-"""The expected violation of a constraint under a torch model's label probabilities: a loss term.
+"""The expected violation of a constraint under the label probabilities of a torch model: a loss term.
 
     E_p[ sum_w f(margin(psi_w(y))) ] = sum_w sum_v p(y_w = v) f(margin(psi_w(v))),     f(m) = max(0, -m) or
                                                                                        f(m) = -log sigmoid(m)
 
-over windows w of n labels and label n-grams v. The margins are numbers, so the sum is linear in the window
-probabilities: exact for independent tokens and for CRFs alike, and differentiable in their scores. It needs
-no gold labels, so sentences without labels can be trained on, too. The constraint stays as it is.
+over windows w of n labels and label n-grams v. The margins are constants, so the sum is linear in the window
+probabilities: it is exact for independent tokens and for CRFs, and differentiable in their scores. It needs
+no gold labels, so a model can also be trained on sentences without labels. The constraint does not change.
 
-Relaxed, f(margin(E_p[psi_w])) in its place: the penalty of the mean psi. f(margin(.)) is convex, so this is a
-lower bound (Jensen), and one that may be 0 where every labelling is penalised: a fractional assignment can
-satisfy what every labelling violates. Cheap, and all there is for label counts; not a measure of violation.
+With `relaxed`, f(margin(E_p[psi_w])) is used instead: the penalty of the mean psi. f(margin(.)) is convex, so
+this is a lower bound (Jensen). It may be 0 although every labelling is penalised, because a fractional
+assignment can satisfy a constraint that every labelling violates. It is cheap, and the only penalty for label
+counts, but it is not a measure of violation.
 
 Not in the paper.
 """
@@ -51,13 +52,13 @@ def expected_penalty(
     penalty: str = "hinge",
     relaxed: bool = False,
 ) -> Tensor:
-    """(B,) the expected penalty of each sequence, or a scalar for one: add a multiple of it to a loss.
+    """(B,) the expected penalty of each sequence, or a scalar for one sequence: add a multiple to a loss.
 
     `marginals` are probabilities (B, T, L) or (T, L) of independent tokens, or a `LabelChain` (CRFs, and
-    batches with lengths); `labels` names the last dimension; `x` holds the contexts of a sequence, or of each
-    in a batch. `penalty` is `hinge` or `log_sigmoid`, the one that `lcons_decode.Soft` takes off a score.
-    `relaxed` gives the penalty of the mean psi instead, a lower bound that is no measure of violation (see
-    the module).
+    batches with lengths); `labels` names the last dimension; `x` has the contexts of one sequence, or of each
+    sequence in a batch. `penalty` is `hinge` or `log_sigmoid`; `lcons_decode.Soft` subtracts the latter from
+    a score. With `relaxed`, the result is the penalty of the mean psi, a lower bound that is not a measure of
+    violation (see the module).
 
     >>> from lcons_core._schemes import iob2
     >>> p = torch.tensor([[0.5, 0.5], [0.0, 1.0]])
@@ -65,12 +66,12 @@ def expected_penalty(
     tensor(0.5000)
     """
     if penalty not in PENALTIES:
-        raise InvalidInput(f"unknown penalty {penalty!r}; it is one of {', '.join(PENALTIES)}.")
+        raise InvalidInput(f"unknown penalty {penalty!r}; use one of {', '.join(PENALTIES)}.")
     chain = marginals if isinstance(marginals, LabelChain) else LabelChain.independent(marginals)
     if len(labels) != chain.L or len(set(labels)) != len(labels):
         raise InvalidInput(
-            f"labels must be {chain.L} distinct names, one a column, found {len(labels)}:"
-            f" {list(labels)!r:.80}; pass the model's labels in its order."
+            f"labels must be {chain.L} distinct names, one per column, found {len(labels)}:"
+            f" {list(labels)!r:.80}; pass the labels of the model in its order."
         )
     f, feature = PENALTIES[penalty], constraint.feature
     if isinstance(feature, SequenceFeature):
@@ -84,16 +85,16 @@ def expected_penalty(
         total = _relaxed_counts(constraint, feature, labels, chain, f)
     else:
         raise Unsupported(
-            "the expected penalty is exact for local features over label n-grams (ngram, context), and"
-            f" relaxed=True takes token counts as well; found {feature.kind if feature else 'no feature'!r}."
+            "the expected penalty needs a local feature over label n-grams (ngram, context), or token counts"
+            f" with relaxed=True; found {feature.kind if feature else 'no feature'!r}."
         )
     return total[0] if chain.single else total
 
 
 @dataclass(frozen=True, eq=False)
 class _Group:
-    """Windows with as many START and STOP: whose they are, where their first label is, and their contexts:
-    `kinds` (U, context axes) and which of these each window has."""
+    """Windows with the same number of START and of STOP: their sequence (`owner`), the position of their
+    first label, and their contexts: the distinct ones `kinds` (U, context axes), and `which` a window has."""
 
     starts: int
     stops: int
@@ -105,8 +106,8 @@ class _Group:
 
 @dataclass(frozen=True, eq=False)
 class _Tables:
-    """What the values of each axis add to the activations of one network, in float64: label (n, L, K) in the
-    model's order, padding (n, K), contexts (values, K) an axis."""
+    """Contributions of the values of each axis to the activations of one network, in float64: `label`
+    (n, L, K) in the order of the model, `padding` (n, K), `contexts` (values, K) per axis."""
 
     b: Tensor
     label: Tensor
@@ -127,7 +128,7 @@ class _Tables:
         )
 
     def given(self, group: _Group) -> Tensor:
-        """(U, K): what biases, contexts and padding give the windows of each kind."""
+        """(U, K): contributions of biases, contexts and padding to the windows of each kind."""
         total = self.b.expand(len(group.kinds), -1)
         for table, values in zip(self.contexts, group.kinds.T, strict=True):
             total = total + table[torch.from_numpy(values)]
@@ -135,22 +136,22 @@ class _Tables:
         return total + self.padding[: group.starts].sum(0) + self.padding[n - group.stops :].sum(0)
 
     def free(self, group: _Group) -> Tensor:
-        """(m, L, K): the tables of the window's labels."""
+        """(m, L, K): the tables of the labels of a window."""
         return self.label[group.starts : len(self.label) - group.stops]
 
 
 def _expected(
     parts: list[_Tables], group: _Group, chain: LabelChain, f: Callable[[Tensor], Tensor]
 ) -> Tensor:
-    """(W,) the expected penalty of each window, its labels summed out from the last to the first."""
+    """(W,) the expected penalty of each window; its labels are summed out from the last to the first."""
     L, W = chain.L, len(group.owner)
     m = len(parts[0].free(group))
     kinds = len(group.kinds)
     cells = max(kinds * L**m, W * L ** (m if kinds > 1 else m - 1))
     if cells > MAX_CELLS:
         raise TooLarge(
-            f"{W:,} windows of {m} of {L} labels make {cells:,} cells, above the limit of {MAX_CELLS:,}; use"
-            " smaller batches, a smaller n, or relaxed=True."
+            f"{W:,} windows of {m} out of {L} labels need {cells:,} cells, above the limit of {MAX_CELLS:,};"
+            " use smaller batches, a smaller n, or relaxed=True."
         )
     with torch.no_grad():
         table = f(torch.stack([_margins(part, group) for part in parts]).amin(0))
@@ -172,7 +173,7 @@ def _margins(part: _Tables, group: _Group) -> Tensor:
     """(U, L ** m) margins of all label n-grams in the windows of each kind."""
     given, free = part.given(group), part.free(group)
     total = torch.zeros((), dtype=given.dtype, device=given.device)
-    # Unit by unit: all activations at once would take K times the memory.
+    # One unit at a time: all activations at once would need K times the memory.
     for k in range(given.shape[1]):
         activation = given[:, k, None]
         for table in free[..., k]:
@@ -199,7 +200,7 @@ def _relaxed_counts(
     chain: LabelChain,
     f: Callable[[Tensor], Tensor],
 ) -> Tensor:
-    """(B,) the penalty of the mean number of each label."""
+    """(B,) the penalty of the mean counts of the labels."""
     ids = NgramLabels(feature.labels, 1).label_ids(labels)
     inside = torch.arange(chain.unary.shape[1], device=chain.unary.device) < chain.lengths[:, None]
     counts = (chain.unary * inside[..., None]).sum(1).double()
@@ -220,14 +221,14 @@ def _columns(x: Columns | Sequence[Columns] | None, chain: LabelChain) -> Sequen
         columns = [x] if isinstance(x, Mapping) else x
     if len(columns) != len(chain.lengths):
         raise InvalidInput(
-            f"x must be given for each of {len(chain.lengths)} sequences, found {len(columns)}; pass a list"
+            f"expected one x for each of {len(chain.lengths)} sequences, found {len(columns)}; pass a list"
             " of columns by name."
         )
     return columns
 
 
 def _groups(feature: SequenceFeature, chain: LabelChain, columns: Sequence[Columns]) -> Iterator[_Group]:
-    """All windows of a batch, by how many START and STOP they have."""
+    """All windows of a batch, grouped by their numbers of START and STOP."""
     n, lengths = feature.n, chain.lengths.cpu().numpy()
     contexts = [
         feature.context_windows(Instance(x, ("",) * int(length)))
@@ -251,7 +252,7 @@ def _groups(feature: SequenceFeature, chain: LabelChain, columns: Sequence[Colum
 
 
 def _distinct(rows: Ints) -> tuple[Ints, Ints]:
-    """The distinct rows, and which of them each is."""
+    """The distinct rows, and for each row the index of its distinct row."""
     if not rows.shape[1]:
         return rows[:1], np.zeros(len(rows), dtype=np.int64)
     kinds, which = np.unique(rows, axis=0, return_inverse=True)

@@ -3,7 +3,7 @@
     constraints -> ChainConstraints.of(constraints, labels)
     scores + ChainConstraints -> lay_out -> kernels -> Decoding, or arrays of label indices (`viterbi_ids`)
 
-Compile constraints once: what is found for each kind of window is kept with them.
+Compile constraints once and use them for all sequences: they cache their result for each kind of window.
 """
 
 from lcons_decode._scores import Columns, X

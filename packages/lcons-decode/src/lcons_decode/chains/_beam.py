@@ -1,17 +1,16 @@
-"""Beam search under constraints, as in the paper.
+"""Beam search under constraints: over label sequences, as in the paper, and over structures of any shape.
 
-At each step all width x L candidates are ordered by score. Those whose newest n-gram satisfies every hard
-local constraint are kept up to the width and nothing fills up; where none does, the unfiltered top goes on,
-and that is counted. Global constraints choose among the last beam, and where none of it satisfies them the
-best goes. `rerank` fills up with violators after satisfiers, as the text of the chunking section has it.
-Soft penalties are added as windows are completed.
+At each step all width x L candidates are ordered by score. Candidates whose newest n-gram satisfies every
+hard local constraint are kept, up to the width; other candidates are dropped even if the beam is not full. If
+no candidate satisfies them, the unfiltered best candidates are kept, and this step is counted as a fallback.
+With `rerank`, violating candidates fill the rest of the beam, as the text of the chunking section describes.
+Soft penalties are added when a window is complete. Global constraints choose from the last beam; if no member
+satisfies them, the best member is the answer.
 
-Paper: Sec. 5 (citation) and Sec. 6 (chunking).
+`search` is the same for structures of any shape, where learned constraints filter the actions.
+
+Paper: Sec. 1 and 5 (graph search with filtered actions), Sec. 5 (citation) and Sec. 6 (chunking).
 Differs from the paper: one objective for training, Viterbi and beam, with start and stop scores in all three.
-
-Beam search over structures of any shape.
-
-Paper: graph search with learned constraints filtering the actions (Sec. 1 and 5).
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ def beam_search(
     width: int = 10,
     rerank: bool = False,
 ) -> Decoding:
-    """What a beam of that width finds for one sequence.
+    """The labelling that a beam of that width finds for one sequence.
 
     >>> from lcons_core._schemes import iob2
     >>> scores = ChainScores([[0.0, 0.0, 1.0], [0.0, 2.0, 1.0]], labels=["B-X", "I-X", "O"])
@@ -59,7 +58,7 @@ def beam_search_batch(
     rerank: bool = False,
     threads: int | None = None,
 ) -> list[Decoding]:
-    """What a beam of that width finds for each sequence."""
+    """The labelling that a beam of that width finds, for each sequence."""
     if width < 1:
         raise InvalidInput(f"the beam width must be at least 1, found {width}.")
     batch = ChainBatch.of(batch)
@@ -93,7 +92,7 @@ def beam_search_batch(
     for i in range(len(batch)):
         x = None if xs is None else xs[i]
         if not sizes[i]:
-            # The beam ran dry: whatever Viterbi finds goes, if anything has a finite score.
+            # The beam is empty: the answer is Viterbi's, if any labelling has a finite score.
             own = slice(batch.offsets[i], batch.offsets[i + 1])
             alone = ChainScores(
                 batch.emission[own], batch.transition, batch.start, batch.stop, labels=batch.labels
@@ -114,7 +113,7 @@ def _choose(
     x: X,
     fallbacks: int,
 ) -> Decoding:
-    """The first of the last beam that satisfies the global constraints, else the first."""
+    """The first member of the last beam that satisfies the global constraints, or else the first member."""
     totals = [float(score) for score in scores[: len(beam)]]
     order = list(range(len(beam)))
     if compiled.named.global_soft:
@@ -133,7 +132,7 @@ def _choose(
 
 
 def _without_beam(compiled: ChainConstraints, free: Decoding, x: X, fallbacks: int) -> Decoding:
-    """The unconstrained best in place of a beam that ran dry, with all its violations."""
+    """The best labelling without constraints, used if the beam is empty, with all its violations."""
     stats = {"fallbacks": fallbacks, "beam": 0}
     if free.status is Status.INFEASIBLE:
         return Decoding((), free.score, free.status, stats)
@@ -147,8 +146,8 @@ State = TypeVar("State")
 
 @dataclass(frozen=True)
 class Found(Generic[State]):
-    """The last beam, best first, each state with its score; `fallbacks`: steps at which nothing was
-    accepted."""
+    """The last beam, best first, each state with its score; `fallbacks` counts the steps at which no state
+    was accepted."""
 
     beam: tuple[tuple[State, float], ...]
     steps: int
@@ -164,9 +163,9 @@ def search(
 ) -> Found[State]:
     """Expands the beam until no state has successors.
 
-    `expand(state)` gives (successor, what the step adds to the score); a state without successors is
-    complete and stays. `accept(state)` is asked of every new state; where none is accepted, the unfiltered
-    top goes on. Ties go to the state that was expanded first.
+    `expand(state)` returns pairs (successor, score of the step); a state without successors is complete and
+    stays in the beam. `accept(state)` is called for every new state; if no new state is accepted, the
+    unfiltered best ones are kept. Ties go to the state that was expanded first.
 
     >>> grow = lambda s: [(s + c, v) for c, v in (("a", 1.0), ("b", 2.0))] if len(s) < 2 else []
     >>> search("", grow, lambda s: "bb" not in s, width=2).beam

@@ -1,19 +1,20 @@
 """Labellings in order of score, best first, under local constraints, as detours from the best one.
 
-The best score from every state of a chain on is found first,
+First the best score from every state of a chain to the end is computed,
 
     value[t, state] = max_label  arc + (emission[t, label] + value[t + 1, next state]) + soft penalties
 
-over the labels that break no hard local constraint; states without a finite value are left out. So it is
-known what it costs to leave the best continuation at a position for another label: a detour. A labelling is
-its detours from the best one,
+over the labels that break no hard local constraint; states without a finite value are left out. A detour
+takes another label than the best continuation at one position, and these values state its cost. A labelling
+is the best one with a list of detours:
 
-    score(y) = best score - sum of what its detours cost,
+    score(y) = best score - sum of the costs of its detours
 
-and is kept as its last detour and the labelling without that, whatever its length. The detours on the
-best continuation of a state are a heap that shares all but a few entries with the heap of the next state
-(Eppstein, Finding the k shortest paths, 1998). Both are made only for states that a labelling came through.
-Ties come in declared label order, as far as sums of floats show them.
+It is stored as its last detour and a reference to the labelling without this detour, so memory does not
+depend on its length. The detours on the best continuation of a state form a heap that shares all but a few
+entries with the heap of the next state (Eppstein, Finding the k shortest paths, 1998). Detours and heaps are
+made only for states on a labelling that was returned. Ties come in declared label order, as far as sums of
+floats are equal.
 
 Not in the paper.
 """
@@ -31,13 +32,13 @@ from lcons_decode._scores import ChainScores
 from lcons_decode.kernels import Floats, Ints, Layout, backend
 from lcons_decode.kernels import _plain as plain
 
-# About so many numbers are made of n-grams at a time.
+# About this many numbers are computed for n-grams at a time.
 _MOST = 2**20
 
 
 def in_order(scores: ChainScores, layout: Layout) -> Iterator[tuple[tuple[str, ...], float]]:
-    """All labellings of at least one token that break no hard local constraint, best first, with their
-    scores; `layout` is that of these scores alone."""
+    """All labellings that break no hard local constraint, best first, with their scores; there must be at
+    least one token, and `layout` must hold only these scores."""
     lattice = Lattice.of(scores, layout)
     if not lattice.possible:
         return
@@ -52,7 +53,7 @@ def in_order(scores: ChainScores, layout: Layout) -> Iterator[tuple[tuple[str, .
 
 
 def _penalty(ids: Ints, layout: Layout) -> float:
-    """The soft penalties of all windows of a labelling (T,), the first sequence of a layout."""
+    """The sum of the soft penalties of a labelling (T,) of the first sequence of a layout."""
     units, padding = layout.units, layout.lists.V - 1
     if not len(units.weights):
         return 0.0
@@ -71,13 +72,14 @@ def _penalty(ids: Ints, layout: Layout) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """The states of one step from which a labelling can go on, ascending, with the best score from each."""
+    """The states of one step from which a labelling can be completed, ascending, with the best score from
+    each."""
 
     states: Ints
     values: Floats
 
     def of(self, states: Ints) -> Floats:
-        """The values of any states; -inf for those that are not there."""
+        """The values of any states; -inf for states that are not in this level."""
         if not len(self.states):
             return np.full(states.shape, -np.inf)
         at = np.minimum(np.searchsorted(self.states, states), len(self.states) - 1)
@@ -95,7 +97,7 @@ class Lattice:
 
     @classmethod
     def of(cls, scores: ChainScores, layout: Layout) -> Lattice:
-        """The lattice with all its values; `layout` is that of these scores alone."""
+        """The lattice with all its values; `layout` must hold only these scores."""
         lattice = cls(scores, layout, [])
         levels = lattice._hard_levels() if len(layout.lists.sizes) else None
         if levels is not None and not len(layout.units.weights):
@@ -110,12 +112,12 @@ class Lattice:
 
     @property
     def first(self) -> int:
-        """The state before the first token: padding alone."""
+        """The state before the first token: only padding."""
         return self._size - 1
 
     @property
     def possible(self) -> bool:
-        """Whether any labelling has a finite score and breaks nothing."""
+        """Whether any labelling has a finite score and breaks no constraint."""
         return bool(self.levels[0].of(np.array([self.first]))[0] > -np.inf)
 
     def after(self, state: int, label: int) -> int:
@@ -123,7 +125,7 @@ class Lattice:
         return (state * (self.scores.L + 1) + label) % self._size
 
     def through(self, t: int, state: int) -> Floats:
-        """(L,) the best score from a state on with each label at position t; -inf where there is none."""
+        """(L,) the best score from a state to the end with each label at position t; -inf if impossible."""
         found: Floats = self._through(t, np.array([state]), self.levels[t + 1])[0]
         return found
 
@@ -139,7 +141,7 @@ class Lattice:
         return [Level(states[own], values[own]) for own in spans]
 
     def _all_states(self, t: int) -> Ints:
-        """The states that may stand before token t: as many START as there are labels missing."""
+        """The states that are possible before token t: missing labels are START."""
         L, m = self.scores.L, self.layout.m
         codes = np.zeros(1, dtype=np.int64)
         for i in range(m):
@@ -148,7 +150,7 @@ class Lattice:
         return codes
 
     def _level(self, t: int, states: Ints, later: Level | None) -> Level:
-        """The states that go on, of those given, some at a time: a level may have millions."""
+        """Those of the given states that can be completed, computed in blocks: a level may have millions."""
         some = max(1, _MOST // (self.scores.L * (1 + self.layout.units.given.shape[1])))
         parts = [states[first : first + some] for first in range(0, len(states), some)]
         found = [
@@ -164,7 +166,7 @@ class Lattice:
         grams = states[:, None] * V + np.arange(scores.L)
         onward = scores.emission[t] + later.of(grams % self._size)
         arcs = scores.start if t == 0 else scores.transition[states % V]
-        # Added up as the kernels do, so that what is equal there is equal here.
+        # Added in the same order as in the kernels, so that sums that are equal there are equal here.
         values: Floats = arcs + onward + plain.penalties(grams, t, layout.units, V)
         if len(layout.lists.sizes):
             values[plain.broken(grams, t, layout.lists) > 0] = -np.inf
@@ -181,7 +183,7 @@ class Lattice:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Place:
-    """A position and a state before it: the best label, and the others with what they cost, cheapest
+    """A position and the state before it: the best label, and the other labels with their costs, cheapest
     first."""
 
     t: int
@@ -191,8 +193,8 @@ class _Place:
     costs: Floats
 
     def rank(self, i: int) -> tuple[int, int, int]:
-        """Where detour i belongs among labellings that differ in it alone, in declared label order; the one
-        without it has (1, 0, 0)."""
+        """The rank of detour i among labellings that differ only in it, in declared label order; the
+        labelling without it has (1, 0, 0)."""
         label = int(self.labels[i])
         return (0, self.t, label) if label < self.best else (2, -self.t, label)
 
@@ -201,8 +203,8 @@ _NO_DETOUR = (1, 0, 0)
 
 
 class _Heap(NamedTuple):
-    """A leftist heap that is never changed: `first` is the cheapest detour at a place, `height` that of the
-    right."""
+    """An immutable leftist heap: `first` is the cheapest detour at a place, `height` the height of the right
+    side."""
 
     first: tuple[float, tuple[int, int, int]]
     place: _Place
@@ -223,8 +225,8 @@ def _merged(a: _Heap | None, b: _Heap | None) -> _Heap | None:
 
 
 class _Labelling:
-    """`before` with one more detour, label i of a place; the best labelling has no detour and is before
-    itself."""
+    """`before` with one more detour, label i of a place; the best labelling has no detour and is its own
+    `before`."""
 
     __slots__ = ("before", "cost", "depth", "heap", "i")
 
@@ -239,7 +241,7 @@ class _Labelling:
     def __lt__(self, other: _Labelling) -> bool:
         if self.cost != other.cost:
             return self.cost < other.cost
-        # Of equal cost: they part at the first detour that they do not share.
+        # Equal costs: the first detour that they do not share decides.
         a, b = self, other
         first = second = _NO_DETOUR
         while a is not b:
@@ -251,12 +253,12 @@ class _Labelling:
         return first < second
 
     def rank(self) -> tuple[int, int, int]:
-        """Where the last detour belongs among others."""
+        """The rank of the last detour among others."""
         return _NO_DETOUR if self.heap is None else self.heap.place.rank(self.i)
 
 
 class _Detours:
-    """The detours of a lattice, found as they are asked for."""
+    """The detours of a lattice, computed on demand."""
 
     def __init__(self, lattice: Lattice) -> None:
         self._lattice = lattice
@@ -281,7 +283,7 @@ class _Detours:
         for (place, i), end in zip(reversed(chain), ends, strict=False):
             ids[place.t] = place.labels[i]
             state = self._lattice.after(place.state, int(ids[place.t]))
-            # From here the best continuation goes on, which soon is that of the best labelling again.
+            # From here the best continuation follows; it soon joins that of the best labelling again.
             t = place.t + 1
             while t < end and state != self._best_states[t]:
                 ids[t] = self._place(t, state).best
@@ -290,8 +292,9 @@ class _Detours:
         return ids
 
     def after(self, found: _Labelling) -> Iterator[_Labelling]:
-        """The labellings that are next to a labelling: those with another last detour that is next to
-        it, or with one more, the cheapest. None costs less, and each is next to one only."""
+        """The successors of a labelling: those whose last detour is replaced by the next ones in its heap or
+        at its place, and the one with the cheapest further detour. None costs less than the labelling, and
+        each has only one predecessor."""
         heap, i = found.heap, found.i
         if heap is None:
             t, state = 0, self._lattice.first

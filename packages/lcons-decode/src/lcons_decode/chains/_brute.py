@@ -1,4 +1,4 @@
-"""The exhaustive oracle: every labelling, its score, its violations. For tests and tiny problems."""
+"""Exhaustive enumeration: every labelling, its score and its violations. For tests and tiny problems."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_LABELLINGS = 10**6
 def labellings(
     scores: ChainScores, constraints: Iterable[Constraint] | ChainConstraints = (), x: X = None
 ) -> Iterator[Decoding]:
-    """Every labelling in declared label order, with its score, soft penalties in it, and its violations."""
+    """Every labelling in declared label order, with its score (soft penalties included) and violations."""
     checked_scores(scores)
     if scores.L ** len(scores) > MAX_LABELLINGS:
         raise TooLarge(
@@ -34,7 +34,7 @@ def labellings(
 def brute(
     scores: ChainScores, constraints: Iterable[Constraint] | ChainConstraints = (), x: X = None
 ) -> Decoding:
-    """The labelling with the fewest violations and, of those, the best score; ties go to the first."""
+    """The labelling with the fewest violations and, among those, the best score; ties go to the first."""
     best = Decoding((), float("-inf"), Status.INFEASIBLE)
     for found in labellings(scores, constraints, x):
         if found.score == float("-inf"):

@@ -2,18 +2,19 @@
 
     maximise  score(y) + sum_soft weight * log sigmoid(margin)   over the y that break the fewest hard windows
 
-by dynamic programming over states of the last n - 1 labels. Verify first: if the unconstrained best breaks
-nothing it is the answer. Else only the n-grams that the constraints list are tried; where no labelling
-satisfies them all, the fewest violations come first and then the score, compared as pairs: there is no big
-penalty. Soft constraints are exact too: labels that a bound excludes are left out, and nothing else
+by dynamic programming over states of the last n - 1 labels. If the unconstrained best labelling breaks
+nothing, it is the answer. Otherwise only the n-grams that the constraints allow are tried. If no labelling
+satisfies all constraints, labellings are compared by (violations, score), as pairs: there is no large penalty
+constant. Soft constraints are exact, too: only labels that a bound excludes are left out
 (`kernels._compiled.soft`).
 
-Under global constraints labellings are tried best first (`_best_first`), in the order of the local ones: the
-first that satisfies the others is optimal. Global soft penalties are at most 0: the search stops when the
-next labelling, without them, is no better than the best found with them. A stated budget bounds the number of
-labellings tried.
+Under global constraints, labellings are tried best first (`_best_first`), ordered by score under the local
+constraints: the first one that satisfies the global constraints is optimal. Global soft penalties are at most
+0, so the search stops when the next labelling, without them, is not better than the best found with them.
+`budget` bounds the number of labellings tried.
 
-Not in the paper: exact constrained decoding, soft constraints. Of global ones it filters the last beam only.
+Not in the paper: exact constrained decoding, soft constraints. The paper uses global constraints only to
+filter the last beam.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from lcons_decode.kernels import How, backend, share_rows
 
 BUDGET = 10_000
 
-# What `stats["how"]` says.
+# The values of `stats["how"]`.
 WORDS = {
     How.VERIFIED: "viterbi satisfied the constraints",
     How.SATISFIED: "constrained",
@@ -46,7 +47,7 @@ WORDS = {
 def constrained_viterbi(
     scores: ChainScores, constraints: Iterable[Constraint] | ChainConstraints, x: X = None
 ) -> Decoding:
-    """The best labelling of one sequence under local constraints; x holds the columns that contexts read.
+    """The best labelling of one sequence under local constraints; x: the columns that contexts read.
 
     >>> from lcons_core._schemes import iob2
     >>> scores = ChainScores([[0.0, 0.0, 1.0], [0.0, 2.0, 1.0]], labels=["B-X", "I-X", "O"])
@@ -62,12 +63,13 @@ def constrained_viterbi_batch(
     xs: Sequence[X] | None = None,
     threads: int | None = None,
 ) -> list[Decoding]:
-    """The best labelling of each sequence under local constraints; `xs` are their columns, one a sequence."""
+    """The best labelling of each sequence under local constraints; `xs` are the columns, one per sequence."""
     batch = ChainBatch.of(batch)
     compiled = ChainConstraints.of(constraints, batch.labels)
     if compiled.named.global_hard or compiled.named.global_soft:
         raise InvalidInput(
-            "constrained_viterbi takes local constraints; use decode_global or the ILP for global ones."
+            "constrained_viterbi accepts only local constraints; use decode_global or the ILP for global"
+            " ones."
         )
     y, scores, how = constrained_ids(batch, compiled, xs, threads)
     answers = []
@@ -83,8 +85,7 @@ def constrained_viterbi_batch(
 def constrained_ids(
     batch: ChainBatch, compiled: ChainConstraints, xs: Sequence[X] | None, threads: int | None = None
 ) -> tuple[Ints, Floats, Ints]:
-    """Packed label indices (N,), scores (B,) and `How` each was found (B,): the same without names, for
-    speed."""
+    """The same without names, for speed: packed label indices (N,), scores (B,) and `How` codes (B,)."""
     layout = lay_out(batch, compiled, xs)
     y = np.zeros(len(batch.emission), dtype=np.int64)
     scores = np.zeros(len(batch))
@@ -103,17 +104,16 @@ def constrained_ids(
 def nbest(
     scores: ChainScores, count: int, constraints: Iterable[Constraint] | ChainConstraints = (), x: X = None
 ) -> list[Decoding]:
-    """The `count` best labellings that break no hard local constraint, best first; fewer where there are
-    fewer.
+    """The `count` best labellings that break no hard local constraint, best first; fewer if fewer exist.
 
-    Global constraints do not change the order; what breaks them is named.
+    Global constraints do not change the order; `violations` lists those that a labelling breaks.
 
     >>> scores = ChainScores([[1.0, 0.0], [0.0, 2.0]], labels=["B", "I"])
     >>> [(found.y, found.score) for found in nbest(scores, 2)]
     [(('B', 'I'), 3.0), (('I', 'I'), 2.0)]
     """
     if not isinstance(count, int) or count < 1:
-        raise InvalidInput(f"expected how many labellings to give, 1 or more, found {count!r}; pass an int.")
+        raise InvalidInput(f"expected a number of labellings, 1 or more, found {count!r}; pass an int.")
     compiled = ChainConstraints.of(constraints, checked_scores(scores).labels)
     found = islice(_in_order(scores, compiled, x), count)
     return [
@@ -132,10 +132,10 @@ def decode_global(
 ) -> Decoding:
     """The best labelling under local and global constraints.
 
-    OPTIMAL where proved; OUT_OF_BUDGET where `budget` labellings were tried and the best might be another:
-    then the tried labelling with the fewest violations is given. Where the local constraints alone cannot be
-    satisfied, or no labelling satisfies the global ones, RELAXED. `progress` is told how many labellings have
-    been tried.
+    The status is OPTIMAL if this is proved. It is OUT_OF_BUDGET if `budget` labellings were tried and another
+    might be the best: then the tried labelling with the fewest violations is returned. It is RELAXED if the
+    local constraints alone cannot be satisfied, or if no labelling satisfies the global ones. `progress` is
+    called with the number of labellings tried so far.
     """
     if budget < 1:
         raise InvalidInput(f"the budget must be at least 1 labelling, found {budget}.")
@@ -166,7 +166,7 @@ def decode_global(
 def _without_globals(
     scores: ChainScores, compiled: ChainConstraints, x: X, stats: dict[str, int]
 ) -> Decoding:
-    """The local constraints cannot be satisfied: the relaxed answer to them, with every violation named."""
+    """The relaxed answer if the local constraints cannot be satisfied, with every violation listed."""
     local = constrained_viterbi(scores, [*compiled.named.hard, *compiled.named.soft], x)
     if local.status is Status.INFEASIBLE:
         return Decoding((), local.score, local.status, stats)

@@ -1,16 +1,17 @@
-"""Local constraints, ready for the dynamic programs: tables of contributions, lists of allowed n-grams,
+"""Local constraints, prepared for the dynamic programs: tables of contributions, lists of allowed n-grams and
 bounds.
 
-The activations of a window split into what its context gives and what its labels give (lcons_core._masks):
+The activations of a window are the sum of a part from its context and a part from each label
+(`lcons_core._masks`):
 
     a = bias + context(c) + sum_i table[i, v_i]
 
-An n-gram is one integer, its code: base V = L + 1, most significant label first, where L stands for padding.
-A window has a kind: its contexts, how many START it begins with and whether it ends in STOP. For each
-distinct kind the codes that a hard constraint allows are listed once, in ascending order, and kept: most
-n-grams are forbidden by most constraints, so a list is short where a mask would be large. For soft
-constraints an upper bound on the penalty given the last two labels is kept instead. Lists are exact;
-weights that float64 cannot add up exactly go through rationals (`lcons_core._masks`).
+An n-gram is stored as one integer, its code: base V = L + 1, most significant label first, where L stands for
+padding. The kind of a window is its contexts, the number of START labels at its beginning, and whether it
+ends in STOP. For each distinct kind, the codes that a hard constraint allows are listed once, in ascending
+order, and cached: most constraints forbid most n-grams, so a list is shorter than a mask. For soft
+constraints, an upper bound on the penalty given the last two labels is cached instead. Lists are exact:
+weights that float64 cannot add exactly are added as rationals (`lcons_core._masks`).
 """
 
 from __future__ import annotations
@@ -28,8 +29,7 @@ from lcons_decode.kernels import Floats, Ints, Small, backend, share_rows
 
 @dataclass(eq=False)
 class RowStore:
-    """What is known of each kind of window, found on demand and never changed: row r is kind `rows`[code]
-    = r."""
+    """Append-only cache, filled on demand: `rows[code]` is the row of a kind of window."""
 
     rows: dict[int, int] = field(default_factory=dict)
     indptr: Ints = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
@@ -38,22 +38,22 @@ class RowStore:
     _members: tuple[int, tuple[Small, ...]] | None = None
 
     def members(self, V: int, m: int) -> tuple[Small, ...]:
-        """`gram_members` of all codes, kept until codes are added."""
+        """`gram_members` of all codes, cached until codes are added."""
         if self._members is None or self._members[0] != len(self.codes):
             self._members = (len(self.codes), gram_members(self.codes, V, m))
         return self._members[1]
 
 
 def gram_members(codes: Ints, V: int, m: int) -> tuple[Small, ...]:
-    """Of codes read as (m + 1)-grams: state, the last label of that, label, and next state."""
+    """The parts of codes read as (m + 1)-grams: state, last label of the state, label, and next state."""
     states = codes // V
     return tuple(part.astype(np.int32) for part in (states, states % V, codes % V, codes % V**m))
 
 
 @dataclass(frozen=True, eq=False)
 class Windows:
-    """The windows of a batch: the step that completes each, and its kind (distinct codes, and which each
-    has)."""
+    """The windows of a batch: the step that completes each window, the distinct codes of their kinds, and
+    the index of each window's kind."""
 
     steps: Ints
     codes: Ints
@@ -64,8 +64,8 @@ class Windows:
 class CompiledLocal:
     """One local constraint on the labels of a model; `weight` is None for a hard one.
 
-    table (n, V, U): what label v at place i adds to unit u. ends (P,): where each part's units end; the
-    margin is the least over parts. order (L,): the feature's index of each label of the model.
+    table (n, V, U): what label v at place i adds to unit u. ends (P,): the end of each part's units; the
+    margin is the minimum over parts. order (L,): the feature's index of each label of the model.
     """
 
     constraint: LearnedConstraint
@@ -79,7 +79,7 @@ class CompiledLocal:
 
     @property
     def feature(self) -> SequenceFeature:
-        """How windows are made."""
+        """The feature that defines the windows."""
         feature = self.constraint.feature
         assert isinstance(feature, SequenceFeature)
         return feature
@@ -96,7 +96,7 @@ class CompiledLocal:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """How many values each member of a kind has: contexts, START, STOP."""
+        """The number of values of each member of a kind: contexts, START, STOP."""
         return (*(len(table) for table in self.context_tables), self.n, 2)
 
     def positions(self, length: int) -> Ints:
@@ -120,8 +120,8 @@ class CompiledLocal:
             assert isinstance(feature, NgramContext)
             for x, length in zip(columns, lengths.tolist(), strict=True):
                 if length and feature.column not in x:
-                    feature.context_ids(Instance(x, [""] * length))  # says which column is missing
-            # All sequences at once: one look-up a token, no array a sequence.
+                    feature.context_ids(Instance(x, [""] * length))  # raises: a column is missing
+            # All sequences at once: one look-up per token, and no array per sequence.
             ids = feature.ids_of(chain.from_iterable(x.get(feature.column, ()) for x in columns))
             tokens = np.append(ids, len(feature.contexts))
             at = position[:, None] + np.arange(1 - self.n, 1)
@@ -135,18 +135,18 @@ class CompiledLocal:
         return Windows(offsets[owner] + owner + position, distinct, which.reshape(-1))
 
     def kinds(self, codes: Ints) -> Ints:
-        """(C, contexts + 2) members of kinds."""
+        """The members of kinds (C, contexts + 2)."""
         return np.stack(np.unravel_index(codes, self.shape), axis=1)
 
     def context_activations(self, kinds: Ints) -> Floats:
-        """(C, U) bias and what the contexts of kinds give."""
+        """(C, U) the bias plus the part of the contexts of each kind."""
         total = np.tile(self.bias, (len(kinds), 1))
         for i, table in enumerate(self.context_tables):
             total += table[kinds[:, i]]
         return total
 
     def rows(self, codes: Ints) -> Ints:
-        """The rows of the store that hold these kinds; what is not there yet is found first."""
+        """The rows of the cache for these kinds; missing ones are computed first."""
         store = self.store
         missing = np.array([code for code in codes.tolist() if code not in store.rows], dtype=np.int64)
         if len(missing):
@@ -188,7 +188,7 @@ class CompiledLocal:
         return np.cumsum([0, *sizes]), np.concatenate([codes for _, codes in pieces])
 
     def _exact_list(self, kind: Ints) -> Ints:
-        """The same for one kind, by rational arithmetic where floats do not do."""
+        """The same for one kind, in rational arithmetic if floats are not exact."""
         mask = compile_masks(self.constraint).masks(kind[None, :-2])[0]
         L = len(self.order)
         codes = np.zeros(1, dtype=np.int64)
@@ -203,14 +203,15 @@ class CompiledLocal:
 def compile_local(
     constraint: LearnedConstraint, weight: float | None, labels: Sequence[str], name: str
 ) -> CompiledLocal:
-    """The constraint on the labels of a model, in their order; a label unknown to the feature is an error."""
+    """The constraint on the labels of a model, in their order; raises an error if the feature lacks a
+    label."""
     feature = constraint.feature
     assert isinstance(feature, SequenceFeature)
     unknown = [label for label in labels if label not in feature.labels]
     if unknown:
         raise InvalidInput(
             f"{name!r} was learned without label {unknown[0]!r} ({len(unknown)} of {len(labels)} labels"
-            " of the model are unknown to it); use a constraint for this label set."
+            " of the model are missing in it); use a constraint for this label set."
         )
     axes, parts = constraint.space.axes, constraint.network.parts
     W = np.concatenate([part.W for part in parts])
@@ -231,5 +232,7 @@ def compile_local(
         tuple(np.ascontiguousarray(axis.table(W)) for axis in axes[: -feature.n]),
     )
     if np.prod([float(size) for size in compiled.shape]) > 2.0**62:
-        raise TooLarge(f"{name!r} has too many distinct windows to number; use a smaller n or vocabulary.")
+        raise TooLarge(
+            f"{name!r} has too many kinds of windows for 64-bit codes; use a smaller n or vocabulary."
+        )
     return compiled

@@ -2,16 +2,17 @@
 
     bound(lambda) = max_y  score(y) + sum_r lambda_r (r . psi(y) + c_r),    lambda >= 0
 
-is never below the optimum, for rows r . psi + c >= 0 of Theorem 1. Where psi counts labels, the inner
-problem is Viterbi (under the hard local constraints, exactly) with `lambda_r r[label]` added to every
-emission. Rows are not written down: they are found one by one as the most violated row of the current
-labelling (lcons_core.most_violated), and lambda follows the subgradient.
+is never below the optimum, for rows r . psi + c >= 0 of Theorem 1. If psi counts labels, the inner problem is
+Viterbi (exact, under the hard local constraints) with `lambda_r r[label]` added to every emission. The rows
+are not all written down: each round adds the most violated row of the current labelling
+(`lcons_core.most_violated`), and lambda follows the subgradient.
 
-A labelling that satisfies all constraints is called optimal only where it reaches the bound, compared as
-rationals with the rounding of shifted scores on the safe side, or where it solves the inner problem with
-every row of positive multiplier tight (complementary slackness), which needs no comparison of scores.
+A labelling that satisfies all constraints is reported as optimal in two cases only. Either it reaches the
+bound, compared as rationals with the rounding of shifted scores on the safe side. Or it solves the inner
+problem and every row with a positive multiplier is tight (complementary slackness); this needs no comparison
+of scores.
 
-Not in the paper, which names Lagrangian relaxation as a possible use (Sec. 1).
+Not in the paper, which only mentions Lagrangian relaxation as a possible use (Sec. 1).
 """
 
 from __future__ import annotations
@@ -53,11 +54,12 @@ def decode_lagrangian(
     """The best labelling found under hard label-count constraints (and hard local ones); `stats["bound"]`
     is never below the optimum.
 
-    OPTIMAL where the bound is reached, HEURISTIC where a satisfying labelling was found but not proved
-    best, RELAXED where none was found: then the labelling with the fewest violations is given.
+    The status is OPTIMAL if the bound is reached, and HEURISTIC if a satisfying labelling was found but not
+    proved to be the best. It is RELAXED if none was found: then the labelling with the fewest violations is
+    returned.
     """
     if rounds < 1:
-        raise InvalidInput(f"at least one round is needed, found {rounds}.")
+        raise InvalidInput(f"expected at least one round, found {rounds}.")
     compiled = ChainConstraints.of(constraints, checked_scores(scores).labels)
     _check(compiled)
     local = ChainConstraints.of(compiled.named.hard, scores.labels)
@@ -68,7 +70,7 @@ def decode_lagrangian(
         shifted = _shifted(scores, cuts)
         found = constrained_viterbi(shifted, local, x)
         if found.status is not Status.OPTIMAL:
-            # Not even the local constraints can be satisfied, or nothing is possible at all.
+            # The local constraints alone cannot be satisfied, or no labelling has a finite score.
             return Decoding(
                 found.y,
                 scores.score(found.y) if found.y else found.score,
@@ -100,7 +102,9 @@ def decode_lagrangian(
 
 def _check(compiled: ChainConstraints) -> None:
     if compiled.named.soft or compiled.named.global_soft:
-        raise Unsupported("Lagrangian relaxation takes hard constraints; use decode_global for soft ones.")
+        raise Unsupported(
+            "Lagrangian relaxation accepts hard constraints only; use decode_global for soft ones."
+        )
     for use in compiled.named.global_hard:
         feature = use.constraint.feature
         if not isinstance(feature, Counts) or feature.spans:
@@ -110,7 +114,7 @@ def _check(compiled: ChainConstraints) -> None:
 
 
 def _shifted(scores: ChainScores, cuts: list[Cut]) -> ChainScores:
-    """The scores with the multipliers' share added to every emission."""
+    """The scores with the terms of the multipliers added to every emission."""
     extra = sum((cut.multiplier * cut.weights for cut in cuts), np.zeros(scores.L))
     return ChainScores(
         scores.emission + extra, scores.transition, scores.start, scores.stop, labels=scores.labels
@@ -122,20 +126,20 @@ def _bound(shifted: ChainScores, found: Decoding, cuts: list[Cut]) -> Fraction:
     safe side."""
     constant = sum((Fraction(cut.multiplier) * Fraction(cut.bias) for cut in cuts), Fraction(0))
     value = Fraction(found.score) + constant
-    # Each shifted emission is off by at most an ulp of a score of this size, and so is each addition.
+    # Each shifted emission has an error of at most one ulp of a score of this size; so has each addition.
     size = float(np.abs(shifted.emission[np.isfinite(shifted.emission)]).sum()) + abs(found.score)
     exact = all(cut.multiplier == 0 for cut in cuts)
     return value if exact else value + Fraction(size * (4 * len(shifted) + 4 + 2 * len(cuts)) * 2.0**-52)
 
 
 def _slacks(cuts: list[Cut], scores: ChainScores, y: tuple[str, ...]) -> Floats:
-    """What each row leaves at a labelling; negative where it is broken."""
+    """The slack of each row at a labelling; negative if the row is broken."""
     counts = np.bincount(scores.ids(y), minlength=scores.L).astype(np.float64)
     return np.array([float(cut.weights @ counts + cut.bias) for cut in cuts])
 
 
 def _add_cuts(compiled: ChainConstraints, cuts: list[Cut], scores: ChainScores, y: tuple[str, ...]) -> None:
-    """Adds the most violated row of every global constraint that y breaks, unless it is there already."""
+    """Adds the most violated row of every global constraint that y breaks, unless it was added before."""
     for use in compiled.named.global_hard:
         constraint = use.constraint
         assert isinstance(constraint.feature, Counts)
@@ -152,14 +156,14 @@ def _add_cuts(compiled: ChainConstraints, cuts: list[Cut], scores: ChainScores, 
 def _move(
     cuts: list[Cut], scores: ChainScores, y: tuple[str, ...], bound: float, best: Decoding, step: int
 ) -> bool:
-    """One projected subgradient step; False where nothing would move."""
+    """One projected subgradient step; returns False if no multiplier would change."""
     slacks = _slacks(cuts, scores, y)
     moving = np.array(
         [slack < 0 or cut.multiplier > 0 for slack, cut in zip(slacks, cuts, strict=True)], dtype=bool
     )
     if not moving.any():
         return False
-    # Polyak's step where a satisfying labelling bounds the gap, else a step that shrinks with time.
+    # Polyak's step if a satisfying labelling bounds the gap, else a step that shrinks with the rounds.
     gap = bound - best.score if not best.violations else 1.0
     size = (
         max(gap, 1e-6)

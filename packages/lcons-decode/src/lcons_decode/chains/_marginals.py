@@ -22,8 +22,8 @@ from lcons_decode.kernels import _plain as plain
 
 @dataclass(frozen=True, eq=False)
 class Marginals:
-    """probability (T, L) of each label at each position; log_partition is -inf, and all are 0, where none
-    satisfies."""
+    """probability (T, L) of each label at each position. If no labelling satisfies the constraints,
+    log_partition is -inf and all probabilities are 0."""
 
     probability: Floats
     log_partition: float
@@ -39,7 +39,10 @@ def marginals(
     """
     compiled = ChainConstraints.of(constraints, checked_scores(scores).labels)
     if compiled.named.global_hard or compiled.named.global_soft:
-        raise InvalidInput("marginals take local constraints; global ones do not factor over a chain.")
+        raise InvalidInput(
+            "marginals accept local constraints only, because global ones do not factor over a chain; leave"
+            " the global ones out."
+        )
     T, L = len(scores), scores.L
     if not T:
         return Marginals(np.zeros((0, L)), 0.0)
@@ -71,7 +74,7 @@ def marginals(
     for t in range(T):
         joint = forward[:, None] + steps[t]
         probability[t] = np.exp(_log_sum(joint + backward[t + 1][grams % S], axis=0) - total)
-        # Gram (oldest, rest, label) leads to state (rest, label): sum out the oldest label.
+        # The n-gram (oldest, rest, label) leads to state (rest, label): sum over the oldest label.
         forward = np.full(S, -np.inf)
         by_oldest = joint.reshape(V, S // V, L)
         forward.reshape(S // V, V)[:, :L] = _log_sum(by_oldest, axis=0)

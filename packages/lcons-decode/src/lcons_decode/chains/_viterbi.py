@@ -1,8 +1,9 @@
-"""The best labelling of a chain, exactly: Viterbi, without constraints.
+"""The best labelling of a chain without constraints, exactly, by Viterbi's algorithm.
 
     right[t, b] = emission[t, b] + max_c (transition[b, c] + right[t + 1, c])
 
-from the right, so that labels are read off from the left and ties go to the first labelling in label order.
+computed from the right. Labels are then read off from the left, so ties go to the first labelling in label
+order.
 
 Paper: the "exact" rows of Sec. 5 and 6.
 """
@@ -36,7 +37,7 @@ def viterbi_batch(batch: Sequences, threads: int | None = None) -> list[Decoding
 
 
 def viterbi_ids(batch: ChainBatch, threads: int | None = None) -> tuple[Ints, Floats]:
-    """Packed label indices (N,) and scores (B,): the same without names, for speed."""
+    """The same without names, for speed: packed label indices (N,) and scores (B,)."""
     y = np.zeros(len(batch.emission), dtype=np.int64)
     scores = np.zeros(len(batch))
     run = backend().viterbi_many
@@ -47,7 +48,7 @@ def viterbi_ids(batch: ChainBatch, threads: int | None = None) -> tuple[Ints, Fl
 
 
 def read_decoding(batch: ChainBatch, i: int, y: Ints, score: float, status: Status) -> Decoding:
-    """Sequence i of packed y as a `Decoding`; no labels where it is infeasible."""
+    """Sequence i of packed y as a `Decoding`, without labels if it is infeasible."""
     if status is Status.INFEASIBLE:
         return Decoding((), -np.inf, status)
     ids = y[batch.offsets[i] : batch.offsets[i + 1]].tolist()

@@ -1,8 +1,8 @@
 """All constraints of a decoder, compiled for the labels of a model and laid out for a batch of sequences.
 
-Hard local constraints become rows of allowed n-gram codes, soft ones context activations and label tables;
-both are indexed by step (see `kernels._arrays`). Rows are found once per distinct window and kept as long as
-the `ChainConstraints` lives, so compile once and decode a whole corpus.
+Hard local constraints become rows of allowed n-gram codes; soft ones become context activations and label
+tables. Both are indexed by step (see `kernels._arrays`). Rows are computed once per distinct window and
+cached in `ChainConstraints`, so compile the constraints once for a whole corpus.
 """
 
 from __future__ import annotations
@@ -36,12 +36,13 @@ class ChainConstraints:
     def of(
         cls, constraints: Iterable[Constraint] | ChainConstraints, labels: Sequence[str]
     ) -> ChainConstraints:
-        """Compiles constraints; what is compiled for these labels already is passed through."""
+        """Compiles constraints; constraints already compiled for these labels are returned unchanged."""
         names = tuple(labels)
         if isinstance(constraints, ChainConstraints):
             if constraints.labels != names:
                 raise InvalidInput(
-                    "these constraints were compiled for other labels; compile them for the model's."
+                    "the constraints were compiled for other labels; compile them for the labels of the"
+                    " model."
                 )
             return constraints
         named = ConstraintSet.of(constraints)
@@ -57,14 +58,14 @@ class ChainConstraints:
 
     @property
     def m(self) -> int:
-        """How many past labels a state holds: one less than the longest n, at least one."""
+        """The number of past labels in a state: one less than the longest n, at least one."""
         return max([1, *(local.n - 1 for local in self.hard + self.soft)])
 
     @property
     def kept_bytes(self) -> int:
-        """About how much is kept of windows; strange text may have as many kinds as there are n-grams."""
+        """The approximate size of the cache; unusual text may have as many kinds as there are n-grams."""
         stores = [local.store for local in self.hard + self.soft]
-        # Codes are kept a second time as the four numbers they are made of.
+        # Codes are stored a second time, as the four numbers that they consist of.
         return sum(3 * store.codes.nbytes + store.bounds.nbytes + 128 * len(store.rows) for store in stores)
 
     def violations(self, y: Sequence[str], x: X = None) -> tuple[Violation, ...]:
@@ -88,11 +89,11 @@ class ChainConstraints:
         return self.local_penalty(y, x) + self.global_penalty(y, x)
 
     def local_penalty(self, y: Sequence[str], x: X = None) -> float:
-        """The same over the local ones."""
+        """The same for the local ones."""
         return _penalty(self.named.soft, y, x)
 
     def global_penalty(self, y: Sequence[str], x: X = None) -> float:
-        """The same over the global ones."""
+        """The same for the global ones."""
         return _penalty(self.named.global_soft, y, x)
 
 
@@ -108,16 +109,17 @@ def _penalty(uses: Iterable[Soft], y: Sequence[str], x: X) -> float:
 
 
 def lay_out(batch: ChainBatch, constraints: ChainConstraints, xs: Sequence[X] | None) -> Layout:
-    """The windows of every sequence of a batch, with what hard constraints allow and soft ones give there."""
+    """The windows of every sequence of a batch, with the allowed n-grams of hard constraints and the
+    activations of soft ones."""
     lengths = np.diff(batch.offsets)
     columns = [{}] * len(lengths) if xs is None else [x or {} for x in xs]
     if len(columns) != len(lengths):
-        raise InvalidInput(f"x must be given for each of {len(lengths)} sequences, found {len(columns)}.")
+        raise InvalidInput(f"expected one x for each of {len(lengths)} sequences, found {len(columns)}.")
     for x, length in zip(columns, lengths.tolist(), strict=True):
         for name, column in x.items():
             if len(column) != length:
                 raise InvalidInput(
-                    f"column {name!r} has {len(column)} values for {length} tokens; give one value a token."
+                    f"column {name!r} has {len(column)} values for {length} tokens; pass one value per token."
                 )
     transition = np.ascontiguousarray(batch.transition.T)
     chain = Chain(batch.emission, batch.offsets, transition, batch.start, batch.stop)
@@ -149,7 +151,8 @@ def _lists(constraints: ChainConstraints, columns: Sequence[Columns], offsets: I
         known = np.concatenate([*lengths, [0]])
         for c, local in enumerate(constraints.hard):
             if local.n == m + 1:
-                # The shortest list of a longest constraint drives; -1 reads the 0 at the end of `known`.
+                # Among the constraints with the longest n, the one with the shortest list is the driver;
+                # index -1 reads the 0 at the end of `known`.
                 shorter = (rows[c] >= 0) & ((driver < 0) | (known[rows[c]] < known[driver]))
                 driver[shorter] = rows[c, shorter]
         for at, free in _free_steps(driver, offsets, m, V):
@@ -175,8 +178,8 @@ def _lists(constraints: ChainConstraints, columns: Sequence[Columns], offsets: I
 
 
 def _free_steps(driver: Ints, offsets: Ints, m: int, V: int) -> Iterator[tuple[NDArray[np.bool_], Ints]]:
-    """Where no longest constraint has a window, by padding: the steps, and all (m + 1)-grams that may
-    stand there."""
+    """The steps at which no constraint with the longest n has a window, grouped by padding: each group with
+    all (m + 1)-grams that are possible there."""
     lengths = np.diff(offsets)
     owner = np.repeat(np.arange(len(lengths)), lengths + 1)
     position = np.arange(len(driver)) - offsets[owner] - owner

@@ -2,24 +2,24 @@
 
     read_scored, load_constraints -> decode_scored -> conll, described
 
-Scores that somebody else has made are read a sequence at a time from npz or JSON lines.
+The scores of any model are read from npz or JSON lines, one sequence at a time.
 
-npz (`numpy.savez`), all sequences packed one after another:
+npz (`numpy.savez`), with all sequences packed one after another:
 
-    emission    (N, L) scores, a row a token
+    emission    (N, L) scores, one row per token
     offsets     (B + 1,) sequence i is the rows offsets[i] to offsets[i + 1]
     labels      (L,) names of the columns
-    transition  (L, L) [from, to], start (L,), stop (L,): zero where left out
+    transition  (L, L) [from, to], start (L,), stop (L,): optional, zero by default
     words, pos  (N,) strings, and any other column that a constraint reads
 
-JSON lines, a first object for all and then one a sequence; transition, start and stop may be left out, and
-`-Infinity` forbids:
+JSON lines: the first object is for all sequences, then one object per sequence. Transition, start and stop
+are optional, and `-Infinity` forbids a label:
 
     {"labels": ["B-X", "I-X", "O"], "transition": [[...], ...], "start": [...], "stop": [...]}
     {"emission": [[0.1, 0.2, 0.7], ...], "words": ["the", ...], "pos": ["DT", ...], "id": 1}
 
-Neither is held in memory whole. No pickle: arrays of objects are refused. Whatever is wrong with the scores
-is an `LconsError`, one sentence.
+Files are never loaded into memory whole. Pickle is not used: arrays of objects raise an error. Every problem
+with the scores raises an `LconsError` of one sentence.
 """
 
 from lcons_decode._scores import WORDS

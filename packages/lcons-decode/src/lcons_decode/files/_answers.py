@@ -1,4 +1,4 @@
-"""Answers as text: columns in the format of CoNLL, or plain data for JSON."""
+"""Answers as text: columns in CoNLL format, or plain data for JSON."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from lcons_core import WORD, InvalidInput
 from lcons_decode._result import Decoding
 from lcons_decode._scores import WORDS, Columns, Scored
 
-# Where nothing has a finite score.
+# Written for every token if no labelling has a finite score.
 NO_LABEL = "_"
 
 
 def conll(scored: Scored, answer: Decoding, tabs: bool = False) -> str:
-    """A line a token of its word, if there is one, other columns and label, then a blank line; with `tabs`
-    one tab is between cells, which may hold blanks.
+    """One line per token with its word, if it has one, its other columns and its label; then a blank line.
+    With `tabs`, one tab separates the cells, which may then contain blanks.
 
     >>> from lcons_decode import ChainScores, Status
     >>> scores = ChainScores([[0.0, 1.0]], labels=["B", "O"])
@@ -27,20 +27,20 @@ def conll(scored: Scored, answer: Decoding, tabs: bool = False) -> str:
         if tabs and (cell != cell.strip(" ") or "\t" in cell or cell.splitlines() != [cell]):
             raise InvalidInput(
                 f"{scored.where}: expected cells without tabs, line ends and blanks at either end, found"
-                f" {cell!r:.60}, which columns between tabs cannot hold; write JSON."
+                f" {cell!r:.60}, which columns separated by tabs cannot contain; write JSON."
             )
         if not tabs and (not cell or cell.split() != [cell]):
             raise InvalidInput(
                 f"{scored.where}: expected cells without white space, found {cell!r:.60}, which CoNLL columns"
-                " cannot hold; pass `tabs=True`, with one tab between cells, or write JSON."
+                " cannot contain; pass `tabs=True` for one tab between cells, or write JSON."
             )
     separator = "\t" if tabs else " "
     return "".join(separator.join(cells) + "\n" for cells in zip(*columns, strict=True)) + "\n"
 
 
 def described(scored: Scored, answer: Decoding) -> dict[str, Any]:
-    """An answer as plain data: id, words and other columns where given, then `labels`, those of the scores
-    `without` constraints (both null where nothing has a finite score), `score`, `status`, `changed` and
+    """An answer as plain data: id, words and other columns, if present; then `labels`, the best labels
+    `without` constraints (both null if no labelling has a finite score), `score`, `status`, `changed` and
     `violations`."""
     columns = {WORDS if name == WORD else name: list(column) for name, column in _in_order(scored.x).items()}
     empty = not len(scored.scores)

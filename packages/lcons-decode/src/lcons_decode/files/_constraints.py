@@ -1,4 +1,4 @@
-"""The constraints that a list of files names, hard or with a weight soft."""
+"""Constraints loaded from a list of files: hard, or soft with a weight."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from lcons_decode._constraints import Hard, Soft
 
 
 def load_constraints(names: Sequence[str], soft: float | None = None) -> list[Hard | Soft]:
-    """The constraints in files, each `FILE` or, soft, `FILE:WEIGHT`; those without a weight are hard unless
-    `soft` gives one for all. They are called as their files are."""
+    """The constraints in files, each `FILE` (hard) or `FILE:WEIGHT` (soft), named after their files. If
+    `soft` is a weight, files without a weight are soft with this one."""
     found: list[tuple[str, float | None]] = [_file_and_weight(name) for name in names]
     stems = [Path(file).stem for file, _ in found]
     uses: list[Hard | Soft] = []
@@ -25,7 +25,7 @@ def load_constraints(names: Sequence[str], soft: float | None = None) -> list[Ha
 
 
 def _file_and_weight(text: str) -> tuple[str, float | None]:
-    """`rules.json:0.5` read as a file and a weight, unless there is a file of just that name."""
+    """`rules.json:0.5` read as a file and a weight, unless a file with exactly this name exists."""
     file, colon, number = text.rpartition(":")
     if not colon or not file or Path(text).is_file():
         return text, None
@@ -34,7 +34,7 @@ def _file_and_weight(text: str) -> tuple[str, float | None]:
     except ValueError:
         if Path(file).is_file():
             raise InvalidInput(
-                f"expected a number after the colon of {text!r}, the weight of a soft constraint, found"
-                f" {number!r}; write `{file}:0.5`, or `{file}` for a hard constraint."
+                f"expected a weight after the colon of {text!r}, as for a soft constraint, found {number!r};"
+                f" write `{file}:0.5`, or `{file}` for a hard constraint."
             ) from None
         return text, None

@@ -1,4 +1,4 @@
-"""What the sequences of a file share, and what is checked of each whatever the format."""
+"""The scores that all sequences of a file share, and the checks that are the same for both formats."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MODEL = ("transition", "start", "stop")
 
 @dataclass(frozen=True, eq=False)
 class ScoreModel:
-    """What the sequences share; checked once."""
+    """The labels and scores that all sequences share, checked once."""
 
     labels: tuple[str, ...]
     shared: Mapping[str, NDArray[np.float64]]
@@ -28,8 +28,8 @@ class ScoreModel:
     def of(cls, labels: tuple[str, ...] | None, shared: Mapping[str, Any], where: str) -> ScoreModel:
         if labels is None:
             raise InvalidInput(
-                f"{where}: expected the names of the labels, found none; give them as `labels`, first of all,"
-                " or pass `labels=`."
+                f"{where}: expected the names of the labels, found none; write them as `labels` before the"
+                " first sequence, or pass `labels=`."
             )
         L = len(labels)
         arrays = {
@@ -47,8 +47,8 @@ class ScoreModel:
             rows = np.zeros((0, L))
         if rows.ndim != 2 or rows.shape[1] != L:
             raise InvalidInput(
-                f"{where}: expected emission of shape (tokens, {L}), a score a label, found {rows.shape};"
-                " give a score for each label, in their order."
+                f"{where}: expected emission of shape (tokens, {L}), one score per label, found {rows.shape};"
+                " write one score for each label, in the order of the labels."
             )
         with _located(where):
             scores = ChainScores(rows, **self.shared, labels=self.labels)
@@ -56,20 +56,20 @@ class ScoreModel:
 
 
 def string_columns(found: Mapping[str, Any], where: str) -> dict[str, tuple[str, ...]]:
-    """The columns of strings, words under "word"; what is no list is not for us."""
+    """The columns of strings, with the words under "word"; values that are not lists are ignored."""
     columns: dict[str, tuple[str, ...]] = {}
     for key, values in found.items():
         if key == "labels":
             raise InvalidInput(
-                f"{where}: expected the labels once, in an object before the sequences, found `labels` beside"
-                " `emission`; gold labels go by another name, such as `gold`."
+                f"{where}: expected the labels once, in an object before the sequences, found `labels` next"
+                " to `emission`; give gold labels another name, such as `gold`."
             )
         if not isinstance(values, list | tuple):
             continue
         name = WORD if key == WORDS else key
         if not all(isinstance(value, str) for value in values) or name in columns:
             raise InvalidInput(
-                f"{where}: expected {key!r} to be a column of strings, once, found {str(values)[:40]!r}; give"
+                f"{where}: expected {key!r} once, as a column of strings, found {str(values)[:40]!r}; write"
                 " strings, or leave it out."
             )
         columns[name] = tuple(values)
@@ -89,14 +89,14 @@ def label_names(values: Any, where: str) -> tuple[str, ...]:
 def agreed(own: tuple[str, ...] | None, given: tuple[str, ...] | None, where: str) -> tuple[str, ...] | None:
     if own is not None and given is not None and own != given:
         raise InvalidInput(
-            f"{where}: expected the labels that were given ({', '.join(given[:6])}), found others"
+            f"{where}: expected the same labels as those passed ({', '.join(given[:6])}), found others"
             f" ({', '.join(own[:6])}); leave one of them out."
         )
     return own if own is not None else given
 
 
 def _numbers(value: Any, where: str, each: str, L: int) -> NDArray[np.float64]:
-    """An array of numbers; `each`: what one member of the list is for, L: how many numbers a row has."""
+    """An array of numbers; `each` is the name of one member of the list, L the length of a row."""
     try:
         array = np.asarray(value)
     except ValueError:
@@ -107,27 +107,30 @@ def _numbers(value: Any, where: str, each: str, L: int) -> NDArray[np.float64]:
 
 
 def _what_is_wrong(value: Any, each: str, L: int) -> str:
-    """Which member of a list is the first that is no number or no row of numbers, and what to do."""
+    """The first member of a list that is not a number or not a row of numbers, and what to do."""
     if isinstance(value, np.ndarray):
         return f"expected numbers, found an array of {value.dtype}; convert it with astype(float)."
     if not isinstance(value, list):
-        return f"expected a list of numbers, found {_shown(value)}; give a number a label."
+        return f"expected a list of numbers, found {_shown(value)}; write one number per label."
     rows = any(isinstance(row, list) for row in value)
     for i, row in enumerate(value, start=1):
         if rows and not isinstance(row, list):
-            return f"expected a list of {L} scores for {each} {i}, found {_shown(row)}; give a row a {each}."
+            return (
+                f"expected a list of {L} scores for {each} {i}, found {_shown(row)}; write one row per"
+                f" {each}."
+            )
         for cell in row if rows else [row]:
             if cell is None:
-                return f"expected numbers for {each} {i}, found null; -Infinity forbids a label."
+                return f"expected numbers for {each} {i}, found null; write -Infinity to forbid a label."
             if isinstance(cell, bool) or not isinstance(cell, int | float):
-                return f"expected numbers for {each} {i}, found {_shown(cell)}; write numbers as they are."
+                return f"expected numbers for {each} {i}, found {_shown(cell)}; write plain numbers."
         if rows and len(row) != L:
-            return f"expected {L} scores for {each} {i}, found {len(row)}; give a score for each label."
-    return "expected numbers that 64 bits can hold, found larger ones; scale them."
+            return f"expected {L} scores for {each} {i}, found {len(row)}; write one score per label."
+    return "expected numbers that fit in 64 bits, found larger ones; scale them down."
 
 
 def _shown(value: Any) -> str:
-    """A value as JSON writes it, cut short."""
+    """A value as JSON, cut to 40 characters."""
     return f"{json.dumps(value, ensure_ascii=False):.40}"
 
 

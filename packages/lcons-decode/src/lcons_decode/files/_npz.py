@@ -1,4 +1,4 @@
-"""Scores of npz files, whose large arrays are read row by row."""
+"""Scores in npz files; large arrays are read row by row."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lcons_decode.files._model import MODEL, ScoreModel, agreed, label_names, st
 
 
 class NpzScores:
-    """Sequences of an npz file, whose large members are read as they are needed."""
+    """The sequences of an npz file; large members are read only as needed."""
 
     def __init__(self, source: BinaryIO, name: str, labels: tuple[str, ...] | None) -> None:
         self.name = name
@@ -44,8 +44,8 @@ class NpzScores:
         L = len(self._model.labels)
         if len(emission.shape) != 2 or emission.shape[1] != L:
             raise InvalidInput(
-                f"{name}: expected emission of shape (tokens, {L}), a score a label, found {emission.shape};"
-                " give a score for each label, in their order."
+                f"{name}: expected emission of shape (tokens, {L}), one score per label, found"
+                f" {emission.shape}; write one score for each label, in the order of the labels."
             )
         for key, member in members.items():
             self._check_column(key, member, emission.shape[0])
@@ -74,7 +74,7 @@ class NpzScores:
         N = shape[0] if shape else 0
         if not whole or offsets[0] != 0 or offsets[-1] != N or (np.diff(offsets.astype(np.int64)) < 0).any():
             raise InvalidInput(
-                f"{self.name}: expected offsets that go from 0 up to {N}, the rows of emission, found"
+                f"{self.name}: expected offsets that rise from 0 to {N}, the rows of emission, found"
                 f" {np.array2string(offsets, threshold=6)}; sequence i is the rows offsets[i] to"
                 " offsets[i + 1]."
             )
@@ -89,12 +89,12 @@ class NpzScores:
         if member.shape != (N,):
             raise InvalidInput(
                 f"{self.name}: expected a value of {key!r} for each of {N} tokens, found shape"
-                f" {member.shape}; give one value a token."
+                f" {member.shape}; write one value per token."
             )
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Whatever a damaged archive raises is one sentence."""
+        """Converts every error of a damaged archive to an `InvalidInput` of one sentence."""
         try:
             yield
         except LconsError:
@@ -102,7 +102,7 @@ class NpzScores:
         except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError) as error:
             reason = " ".join(str(error).split()) or type(error).__name__
             raise InvalidInput(
-                f"{self.name} is no npz file that lcons can read: {reason:.200}; write it again with"
+                f"{self.name} is not an npz file that lcons can read: {reason:.200}; write it again with"
                 " numpy.savez."
             ) from None
 
@@ -124,9 +124,9 @@ class _Member:
         if self.dtype.hasobject:
             raise InvalidInput(
                 f"expected arrays of numbers or strings, found {member!r} of Python objects, which lcons"
-                " never reads; convert it with numpy.array(..., dtype=str)."
+                " does not read; convert it with numpy.array(..., dtype=str)."
             )
-        # Columns first, in which no row can be read alone.
+        # Fortran order: columns come first, so single rows cannot be read.
         self._whole = self._take(self.shape, "F") if by_columns and len(self.shape) > 1 else None
         self._next = 0
 
@@ -143,7 +143,7 @@ class _Member:
             size *= length
         content = self._file.read(size) if size else b""
         if len(content) != size:
-            raise EOFError("it ends too early")
+            raise EOFError("it is cut off")
         if not size:
             return np.zeros(shape, self.dtype)
         return np.frombuffer(content, self.dtype).reshape(shape, order=order)
@@ -156,18 +156,18 @@ def _strings(values: NDArray[Any], where: str) -> list[str]:
         except UnicodeDecodeError:
             raise InvalidInput(f"{where}: expected UTF-8, found other bytes; encode it as UTF-8.") from None
     if values.dtype.kind != "U":
-        raise InvalidInput(f"{where}: expected strings, found {values.dtype}; name them.")
+        raise InvalidInput(f"{where}: expected strings, found {values.dtype}; write names.")
     return list(values.reshape(-1).tolist())
 
 
 def _seekable(source: BinaryIO) -> Any:
-    """The source itself, or a copy on disk where it is a pipe: the table of a zip file is at its end."""
+    """The source itself, or a copy on disk if it is a pipe: the table of a zip file is at its end."""
     if source.seekable():
         return source
     import shutil
     import tempfile
 
-    copy = tempfile.TemporaryFile()  # noqa: SIM115 - it vanishes with the last reference
+    copy = tempfile.TemporaryFile()  # noqa: SIM115 - it is deleted with its last reference
     shutil.copyfileobj(source, copy)
     copy.seek(0)
     return copy

@@ -1,4 +1,4 @@
-"""Scores that somebody else has made, read a sequence at a time from npz or JSON lines."""
+"""The scores of any model, read from npz or JSON lines, one sequence at a time."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class ScoreSource(Protocol):
     def __iter__(self) -> Iterator[Scored]: ...
 
     def share(self) -> float | None:
-        """How much has been read, from 0 to 1; None where that cannot be told."""
+        """The share that has been read, from 0 to 1; None if it is unknown."""
         ...
 
 
 def read_scored(source: BinaryIO, name: str, labels: Sequence[str] | None = None) -> ScoreSource:
-    """The sequences in a file of either kind; `name` is what errors call it, and `labels` names the columns
-    where the file does not.
+    """The sequences in a file of either format; `name` is its name in errors, and `labels` are the names of
+    the columns if the file has none.
 
     >>> lines = b'{"labels": ["A", "B"]}\\n{"emission": [[0.5, 1]], "words": ["dog"]}\\n'
     >>> [(scored.scores.labels, scored.x) for scored in read_scored(io.BytesIO(lines), "lines")]
@@ -43,14 +43,14 @@ def read_scored(source: BinaryIO, name: str, labels: Sequence[str] | None = None
         return NpzScores(source, name, names)
     if beginning == _NPY:
         raise InvalidInput(
-            f"{name}: expected an npz file or JSON lines, found a .npy file, which holds one array alone;"
+            f"{name}: expected an npz file or JSON lines, found a .npy file, which holds only one array;"
             " write npz with numpy.savez(file, emission=..., offsets=..., labels=...)."
         )
     return JsonScores(source, name, names)
 
 
 def read_labels(path: str | PathLike[str]) -> tuple[str, ...]:
-    """The labels in a file, one a line in the order of the columns, or as a JSON list."""
+    """The labels in a file, in the order of the columns: one label per line, or a JSON list."""
     try:
         with Path(path).open("rb") as file:
             text = file.read(_MOST_LABEL_BYTES).decode("utf-8-sig")
@@ -60,8 +60,8 @@ def read_labels(path: str | PathLike[str]) -> tuple[str, ...]:
         ) from None
     except (OSError, ValueError) as error:
         raise LconsError(
-            f"cannot read {str(path)!r}: {getattr(error, 'strerror', None) or error}; name a text file with a"
-            " label a line."
+            f"cannot read {str(path)!r}: {getattr(error, 'strerror', None) or error}; name a text file with"
+            " one label per line."
         ) from None
     if text.lstrip().startswith("["):
         try:
@@ -70,14 +70,14 @@ def read_labels(path: str | PathLike[str]) -> tuple[str, ...]:
             if isinstance(error, LconsError):
                 raise
             raise InvalidInput(
-                f"{path}: expected a label a line or a JSON list of labels, found neither ({error});"
-                " mend the file."
+                f"{path}: expected one label per line or a JSON list of labels, found neither ({error});"
+                " correct the file."
             ) from None
     return label_names([line.strip() for line in text.splitlines() if line.strip()], str(path))
 
 
 def _beginning(source: BinaryIO, size: int) -> bytes:
-    """The first bytes, which stay to be read."""
+    """The first bytes, without moving the position in the stream."""
     if isinstance(source, io.BufferedReader):
         return source.peek(size)[:size]
     if not source.seekable():
@@ -121,8 +121,8 @@ class JsonScores:
         strange = [key for key in found if key not in ("labels", *MODEL)]
         if strange:
             raise InvalidInput(
-                f"{where}: expected `emission`, or `labels` and perhaps {', '.join(MODEL)}, found"
-                f" {strange[0]!r:.40}; give the scores of a sequence as `emission`."
+                f"{where}: expected `emission`, or `labels` and optionally {', '.join(MODEL)}, found"
+                f" {strange[0]!r:.40}; write the scores of a sequence as `emission`."
             )
         own = label_names(found["labels"], where) if "labels" in found else None
         shared = {name: found[name] for name in MODEL if found.get(name) is not None}
@@ -142,18 +142,18 @@ def _object(content: bytes, where: str) -> dict[str, Any]:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InvalidInput(
-            f"{where}: expected a JSON object (or an npz file), found something else ({error!s:.80}); give an"
-            " object a line."
+            f"{where}: expected a JSON object (or an npz file), found something else ({error!s:.80}); write"
+            " one object per line."
         ) from None
     if not isinstance(found, dict):
         raise InvalidInput(
-            f"{where}: expected a JSON object, found a {type(found).__name__}; give an object a line."
+            f"{where}: expected a JSON object, found a {type(found).__name__}; write one object per line."
         )
     return found
 
 
 def _size(source: BinaryIO) -> int:
-    """Bytes to the end; 0 where that cannot be told."""
+    """The number of bytes to the end; 0 if it is unknown."""
     try:
         if not source.seekable():
             return 0

@@ -4,13 +4,13 @@
     ground_chain, ground_tuples, ground_columns -> Grounded
     solve(program, [grounded, ...], form=..., solver=...) -> Assignment
 
-`decode_ilp` and `decode_relations_ilp` are all of that for a sequence and for a graph of candidates.
+`decode_ilp` does all of this for a sequence, and `decode_relations_ilp` for a graph of candidates.
 
 | module | holds |
 |---|---|
-| `_program` | variables, decisions, rows; chains and graphs as programs |
+| `_program` | variables, decisions, rows; graphs as programs |
 | `_ground` | psi rows as expressions over a program's variables; exact OR indicators for existence |
-| `_forms` | a grounded constraint as Theorem-1 rows, lifted or as cuts; the hinge |
+| `_forms` | a grounded constraint as rows of Theorem 1, lifted, or as cuts; the hinge |
 | `_backend` | CBC and HiGHS through python-mip |
 | `_check` | solutions checked exactly outside the solver; no-good rows; which constraints clash |
 | `_solve` | the loop of solving and checking |

@@ -1,8 +1,8 @@
-"""A program in python-mip: CBC by default, HiGHS as a choice.
+"""A program in python-mip, solved by CBC (the default) or HiGHS.
 
-The gap is 0 and tolerances are as tight as the solvers take them; what they still let through is for the
-caller to check (`_check.py`). Rows can be added and the program solved again; there are no callbacks. mip is
-imported here and only when a model is made.
+The gap is 0 and tolerances are as small as the solvers allow. The caller must check what the tolerances still
+let through (`_check.py`). Rows can be added and the program solved again; there are no callbacks. mip is
+imported only here, when a model is made.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ HIGHS_VERSION = (1, 15, 1)
 
 
 class Solver(StrEnum):
-    """The solvers that python-mip is asked for."""
+    """The solvers that are used through python-mip."""
 
     CBC = "cbc"
     HIGHS = "highs"
 
 
 class Found(StrEnum):
-    """What a solver says."""
+    """The outcome that a solver reports."""
 
     OPTIMAL = "optimal"
     FEASIBLE = "feasible"
@@ -42,7 +42,7 @@ class Found(StrEnum):
 
 @dataclass(frozen=True)
 class Answer:
-    """What the solver found, its values (not rounded, empty where there are none) and its bound."""
+    """The outcome of a solver, its values (not rounded; empty without a solution) and its bound."""
 
     found: Found
     values: Mapping[Name, float] = field(default_factory=dict)
@@ -50,11 +50,12 @@ class Answer:
 
 
 class MipModel:
-    """A program, and rows added to it, for python-mip; rows without terms are decided here.
+    """A program and the rows added to it, for python-mip; rows without terms are decided here.
 
-    Every `optimise` builds a new `mip.Model`: solved again after rows were added, CBC (mip 2.0.0) was seen to
-    call solutions optimal that break an equation. So it was, rarely, with its preprocessing, which is off; an
-    answer that breaks a row by more than a tolerance is not believed, and asked for again without cuts.
+    Every `optimise` builds a new `mip.Model`: if CBC (mip 2.0.0) solves a model again after rows were added,
+    it sometimes calls solutions optimal that break an equation. Its preprocessing rarely does the same, so it
+    is off. If an answer breaks a row by more than a tolerance, it is rejected and the program is solved again
+    without the solver's cuts.
     """
 
     def __init__(self, program: Program, solver: Solver | str = Solver.CBC) -> None:
@@ -67,7 +68,7 @@ class MipModel:
             self.add(row)
 
     def add(self, row: Row) -> None:
-        """Adds a row for every `optimise` from now on."""
+        """Adds a row, used in every later `optimise`."""
         if row.terms:
             self._rows.append(row)
         else:
@@ -92,7 +93,7 @@ class MipModel:
         return answer
 
     def _believable(self, values: Mapping[Name, float]) -> bool:
-        """Whether every row holds but for a tolerance; true of no answer."""
+        """Whether every row holds within a tolerance; True if there are no values."""
         if not values:
             return True
         for row in self._rows:
@@ -121,8 +122,8 @@ class MipModel:
         }.get(status)
         if found is None:
             raise LconsError(
-                f"{self.solver} ended with status {status.name}; every variable of a program has bounds or a"
-                " cost, so check the rows, or try the other solver."
+                f"{self.solver} ended with the unexpected status {status.name}; check the rows of the"
+                " program, or try the other solver."
             )
         if found in (Found.INFEASIBLE, Found.NOTHING):
             return Answer(found)
@@ -158,7 +159,7 @@ class MipModel:
             from mip.cbc import cbc_set_parameter
 
             model.preprocess = 0
-            # How much better a solution has to be: by default CBC guesses that, at times too much.
+            # The least improvement of a new solution: CBC's default is a guess that is sometimes too large.
             cbc_set_parameter(model.solver, "increment", "1e-9")
         else:
             for option in ("mip_feasibility_tolerance", "primal_feasibility_tolerance"):
@@ -166,9 +167,9 @@ class MipModel:
 
 
 def read_solver(solver: Solver | str) -> Solver:
-    """A solver by name."""
+    """The solver of that name."""
     if not isinstance(solver, str) or solver.lower() not in tuple(Solver):
-        raise InvalidInput(f"the solver is one of {', '.join(Solver)}, found {solver!r}.")
+        raise InvalidInput(f"the solver must be one of {', '.join(Solver)}, found {solver!r}.")
     return Solver(solver.lower())
 
 
@@ -186,7 +187,7 @@ def _import_mip(solver: Solver) -> Any:
             raise MissingExtra(
                 'HiGHS is not installed; run pip install "lcons-decode[highs]", or use solver="cbc".'
             ) from None
-        # HiGHS 1.14 gave wrong optima on small mixed models.
+        # HiGHS 1.14 returned wrong optima for small mixed models.
         if tuple(int(part) for part in found.split(".")[:3] if part.isdigit()) < HIGHS_VERSION:
             raise MissingExtra(
                 f"highspy {'.'.join(map(str, HIGHS_VERSION))} or later is needed, found {found}; run pip"

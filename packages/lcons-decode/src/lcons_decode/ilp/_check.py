@@ -1,16 +1,14 @@
-"""Solutions, checked outside the solver: integrality, rows and the networks' own verdicts, all exact.
+"""Checks outside the solver: of solutions, all exact, and of constraints that cannot hold together.
 
-A row over integral variables is decided without rounding. Rows that a form made of a constraint are not
-looked at: the network decides on psi of the decoded structure, whatever the form. Rows of the program
-itself that have continuous variables are the only ones with a tolerance.
+A solution is checked for integrality, for the rows of the program and by the constraints' networks. A row
+over integral variables is decided without rounding. Rows that encode a constraint are not checked: the
+network decides on psi of the decoded structure, independent of the form. Only rows of the program itself that
+have continuous variables have a tolerance.
 
-Not in the paper.
-
-Why a program has no solution: constraints that cannot hold together.
-
-A deletion filter: drop one constraint after the other; what is still infeasible without it does not need
-it, what becomes feasible does. What is left is irreducible: each of its constraints is needed for the
-clash. Two orders are tried and the smaller set is given; it need not be the smallest there is.
+If a program has no solution, a deletion filter finds constraints that clash: it drops one constraint after
+the other. If the program is still infeasible without it, the constraint is not needed; if it becomes
+feasible, it is needed. The set that is left is irreducible: each of its constraints is needed for the clash.
+Two orders are tried and the smaller set is returned; a still smaller one may exist.
 
 Not in the paper.
 """
@@ -34,7 +32,7 @@ CONTINUOUS_TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class Check:
-    """What is wrong with a solution (hard), and what its hinges cost.
+    """The hard rows and constraints that a solution breaks, and the costs of its hinges.
 
     `rejected` and `hinges` are (constraint, psi row) indices; a hinge comes with max(0, -margin).
     """
@@ -55,7 +53,8 @@ class Check:
 
 
 def rounded(program: Program, values: Mapping[Name, float]) -> dict[Name, float]:
-    """The values that are not 0, those of integral variables rounded; far from integral is an error."""
+    """The values that are not 0, rounded for integral variables; raises an error if one is far from
+    integral."""
     clean: dict[Name, float] = {}
     for name, variable in program.variables.items():
         value = values.get(name, 0.0)
@@ -63,7 +62,7 @@ def rounded(program: Program, values: Mapping[Name, float]) -> dict[Name, float]
             nearest = float(round(value))
             if abs(nearest - value) > FAR_FROM_INTEGRAL:
                 raise LconsError(
-                    f"the solver gave {value} for {name!r}, which must be integral; try the other solver."
+                    f"the solver returned {value} for {name!r}, which must be integral; try the other solver."
                 )
             value = nearest
         if value:
@@ -72,7 +71,7 @@ def rounded(program: Program, values: Mapping[Name, float]) -> dict[Name, float]
 
 
 def check(program: Program, constraints: Sequence[Grounded], values: Values) -> Check:
-    """What a solution of rounded values breaks; `program` without the rows of any form."""
+    """What a solution of rounded values breaks; `program` must not contain the rows of any form."""
     broken = tuple(row for row in program.all_rows() if not row_holds(program, row, values))
     rejected: list[tuple[int, int]] = []
     hinges: dict[tuple[int, int], float] = {}
@@ -101,7 +100,7 @@ def dense_psi(grounded: Grounded, values: Values) -> Floats:
 
 
 def row_holds(program: Program, row: Row, values: Values) -> bool:
-    """Whether a row holds: exactly for integral variables, within a tolerance where some are continuous."""
+    """Whether a row holds: exactly for integral variables, within a tolerance if some are continuous."""
     present = [(c, values[name]) for name, c in row.terms if name in values]
     if any(program.variables[name].type is Type.CONTINUOUS for name, _ in row.terms):
         difference = math.fsum([*(c * value for c, value in present), -row.rhs])
@@ -110,7 +109,7 @@ def row_holds(program: Program, row: Row, values: Values) -> bool:
         high = math.inf if row.sense is Sense.AT_LEAST else scale
         return low <= difference <= high
     if all(value == 1.0 for _, value in present):
-        # fsum is correctly rounded, so its sign is that of the exact sum.
+        # fsum is correctly rounded, so it has the sign of the exact sum.
         return holds(row.sense, math.fsum([*(c for c, _ in present), -row.rhs]), 0.0)
     exact = sum((Fraction(c) * Fraction(value) for c, value in present), -Fraction(row.rhs))
     return holds(row.sense, float((exact > 0) - (exact < 0)), 0.0)
@@ -121,7 +120,8 @@ def no_good(program: Program, values: Values, number: int) -> Row:
     for decision, indicators in program.decisions.items():
         if sum(values.get(name, 0.0) for name in indicators.values()) != 1.0:
             raise LconsError(
-                f"the solver gave decision {decision!r} no label or several; try the other solver."
+                f"expected one label for the decision {decision!r}, but the solver returned none or several;"
+                " try the other solver."
             )
     labels = program.labels(values)
     chosen = [program.indicator(decision, label) for decision, label in labels.items()]
@@ -144,9 +144,9 @@ Feasible = Callable[[Program, Sequence[Grounded]], bool | None]
 def find_clash(
     program: Program, constraints: Sequence[Grounded], feasible: Feasible
 ) -> tuple[str, ...] | None:
-    """The names of hard constraints and of row groups that clash; () where the program alone has no solution.
+    """The names of hard constraints and of row groups that clash; () if the program alone has no solution.
 
-    None where `feasible` could not tell (time).
+    None if `feasible` could not decide in time.
     """
     groups = dict.fromkeys(row.group for row in program.rows if row.group is not None)
     names = [*groups, *(grounded.name for grounded in constraints)]

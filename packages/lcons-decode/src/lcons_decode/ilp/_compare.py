@@ -1,19 +1,19 @@
-"""Compare two constraints on a domain that is too large to enumerate, by integer programs.
+"""Comparison of two constraints on a domain that is too large to enumerate, by integer programs.
 
-Is there a point that `a` accepts and a part of `b` rejects? Over the points psi of the space, with `a`
-lifted,
+Is there a point that `a` accepts and a part of `b` rejects? The program is over the points psi of the space,
+with `a` lifted, and for the part of `b`
 
     sum_k r_k >= 1 + h,    0 <= r_k <= a_k + L_k (1 - z_k),    r_k <= U_k z_k,    z_k binary
 
 where -L_k <= a_k <= U_k are bounds over the space: some r satisfies these iff sum_k ReLU(a_k) >= 1 + h.
 Counts are written in bits, so every point is a 0/1 point and can be cut off by a no-good row.
 
-Why EQUAL is a proof. Weights are multiples of 2^-q, so a rejected point has sum_k ReLU(a_k) >= 1 + 2^-q and
-an accepted one at most 1. Both thresholds are set half-way, at 1 + h with h = 2^-q / 2. A true difference
-then satisfies every row with a slack of h to spare; tolerances only enlarge what a solver accepts; so a
-solver that finds no point at tolerance 1e-9 has shown that there is none, as long as h is far above the
-tolerance and the rounding of its arithmetic, which is checked. What a solver does find is decided exactly
-by both networks, and cut off if it is no difference. Otherwise the outcome is UNDECIDED.
+Why EQUAL is a proof: weights are multiples of 2^-q, so sum_k ReLU(a_k) is at least 1 + 2^-q for a rejected
+point and at most 1 for an accepted one. Both thresholds are half-way, at 1 + h with h = 2^-q / 2. A real
+difference then satisfies every row with a slack of h, and tolerances only enlarge the set that a solver
+accepts. So a solver that finds no point at tolerance 1e-9 has shown that there is none, if h is far above the
+tolerance and the rounding of its arithmetic; this is checked. Both networks decide exactly on every point
+that a solver finds, and the point is cut off if it is not a difference. Otherwise the outcome is UNDECIDED.
 
 Not in the paper.
 """
@@ -48,7 +48,7 @@ from lcons_decode.ilp._forms import Grounded, affine, with_constraints
 from lcons_decode.ilp._program import Program, Row, Sense, Type, Variable
 
 MAX_CANDIDATES = 100
-LEAST_HALF_STEP = 1e-7  # a hundred times the solvers' tolerance
+LEAST_HALF_STEP = 1e-7  # one hundred times the solvers' tolerance
 ROUNDING = 1e-11  # of a solver's arithmetic, relative to the largest terms
 
 
@@ -64,7 +64,7 @@ def compare_by_ilp(
     seed: int = 0,
     progress: OnProgress | None = None,
 ) -> Comparison:
-    """As `lcons_core.reason`; where that is UNDECIDED, integer programs look for a difference.
+    """The comparison of `lcons_core.reason`; if it is UNDECIDED, integer programs search for a difference.
 
     >>> from lcons_core._space import binary
     >>> space = FeatureSpace([binary("bit", map(str, range(40)))])
@@ -98,7 +98,8 @@ def compare_by_ilp(
 
 @dataclass(frozen=True)
 class Difference:
-    """A point that one accepts and the other rejects, or else why it may have been missed ("": proved)."""
+    """A point that one accepts and the other rejects, or else the reason why a point may have been missed
+    ("": proved that there is none)."""
 
     witness: Floats | None = None
     doubt: str = ""
@@ -118,7 +119,7 @@ def find_difference(
     doubts = []
     for part in outside.parts:
         if part in inside.parts:
-            continue  # what `inside` accepts, this part accepts
+            continue  # this part accepts every point that `inside` accepts
         found = _part_difference(points, inside, part, solver, deadline)
         if found.witness is not None:
             return found
@@ -149,7 +150,7 @@ def _part_difference(
 
 
 def _accepted(points: SpaceProgram, network: Network) -> Program:
-    """The points that the network accepts, with half a step to spare."""
+    """The points that the network accepts, with a slack of half a step."""
     grounded = Grounded("inside", network, (points.row,), lambda values: points.psi(values)[None])
     lifted = with_constraints(points.program, [grounded])
     half = half_step(network.parts)
@@ -164,10 +165,10 @@ def _accepted(points: SpaceProgram, network: Network) -> Program:
 
 
 def _rejected(points: SpaceProgram, part: RectifierNetwork, program: Program) -> Program | None:
-    """The program's points that the part rejects, the most rejected first; None where it rejects none."""
+    """The points of the program that the part rejects, the most rejected first; None if it rejects none."""
     high = -least_values(points.space, -part.W, -part.b)
     low = least_values(points.space, part.W, part.b)
-    if part.error_bound(points.space):  # bounds may only be too wide
+    if part.error_bound(points.space):  # bounds may be too wide, never too narrow
         margin = ROUNDING * (1.0 + row_reach(points.space, part.W) + np.abs(part.b))
         high, low = high + margin, low - margin
     active = np.flatnonzero(high > 0).tolist()
@@ -191,12 +192,12 @@ def _rejected(points: SpaceProgram, part: RectifierNetwork, program: Program) ->
 
 
 def half_step(parts: tuple[RectifierNetwork, ...]) -> float:
-    """Half of the least difference between margins that the weights allow."""
+    """Half of the least difference of two margins, as the weights allow."""
     return float(np.ldexp(0.5, -max(part.exponent for part in parts)))
 
 
 def _doubt(space: FeatureSpace, parts: tuple[RectifierNetwork, ...]) -> str:
-    """Why a solver's proof is not to be trusted; "" where it is."""
+    """The reason why a solver's proof cannot be trusted; "" if it can."""
     magnitude = max(float((row_reach(space, part.W) + np.abs(part.b)).sum()) for part in parts)
     half = half_step(parts)
     if half >= max(LEAST_HALF_STEP, ROUNDING * magnitude):

@@ -1,22 +1,16 @@
-"""The points of a feature space as the solutions of a program.
-
-A one-hot block is a decision among its values (OTHER is one of them, and has no column), a binary column is a
-binary variable, and a count is `low + sum_i 2^i bit_i`, at most `high`. `requires` are implications
-`y[value] <= sum of y[needed values]`. So every point is a 0/1 solution and every solution a point. Without
-bits, which a model for people has no use for, a count is an integer variable.
-
-Not in the paper.
-
-One constraint as a complete program: the points of its space that it accepts, scored by name.
+"""One constraint as a complete program: the points of its space that it accepts, scored by name.
 
     maximise    sum of scores of the values that hold
-    subject to  one value a one-hot block, bounds of counts, what the space requires
+    subject to  one value per one-hot block, bounds of counts, implications of the space
                 the constraint as rows of Theorem 1, simplified rows, or lifted
 
-A one-hot block is a decision with a binary variable a value (OTHER is one of them), a binary column a binary
-variable and a count an integer one; a variable is called by block and value.
+The solutions of the program of a space are its points. A one-hot block is a decision with one binary variable
+per value (OTHER is one of the values, but has no column). A binary column is a binary variable. A count is an
+integer variable or, in bits, `low + sum_i 2^i bit_i`, at most `high`, so that every solution is a 0/1 point.
+`requires` are implications `y[value] <= sum of y[needed values]`. A variable is named by block and value.
 
-Paper: Theorem 1 for the rows. Not in the paper: the lifted form, simplified rows.
+Paper: Theorem 1 for the rows. Not in the paper: the points of a space as solutions, the lifted form,
+simplified rows.
 """
 
 from __future__ import annotations
@@ -53,7 +47,7 @@ class SpaceProgram:
     row: PsiRow
 
     def psi(self, values: Values) -> Floats:
-        """(d,) the point that a solution is."""
+        """(d,) the point of a solution."""
         psi = np.zeros(self.space.d)
         for j, value in self.row.constant.items():
             psi[j] = value
@@ -129,7 +123,7 @@ def constraint_program(
     max_terms: int = MAX_TERMS,
     progress: OnProgress | None = None,
 ) -> Program:
-    """The program of a constraint; `scores` are by block and value, 0 where not given.
+    """The program of a constraint; `scores` are by block and value, and 0 by default.
 
     >>> from lcons_core._network import RectifierNetwork
     >>> from lcons_core._space import one_hot
@@ -147,7 +141,7 @@ def constraint_program(
         return program.extended(rows=_rows(points, constraint, progress))
     grounded = Grounded(NAME, constraint.network, (points.row,), lambda values: points.psi(values)[None])
     full = with_constraints(program, [grounded], form.value, max_terms)
-    # Of a file with no other rows than ones that say nothing, CBC (mip 2.0.0) crashes.
+    # CBC (mip 2.0.0) crashes on a file whose rows all hold trivially.
     saying = tuple(row for row in full.rows if row.terms or not holds(row.sense, 0.0, row.rhs))
     return replace(full, rows=saying)
 
@@ -169,13 +163,15 @@ def _scored(program: Program, space: FeatureSpace, scores: Scores) -> Program:
     for block, values in scores.items():
         if not isinstance(values, Mapping):
             raise InvalidInput(
-                f"scores are by block and value, found {_shown(values)} for {block!r}; write"
+                f"expected scores by block and value, found {_shown(values)} for {block!r}; write"
                 ' {"block": {"value": number}}.'
             )
         for value, score in values.items():
             name = _variable(space, block, value)
             if isinstance(score, bool) or not isinstance(score, int | float):
-                raise InvalidInput(f"expected a number for {block} {value}, found {_shown(score)}; give one.")
+                raise InvalidInput(
+                    f"expected a number for {block} {value}, found {_shown(score)}; write a number."
+                )
             variables[name] = replace(variables[name], objective=float(score))
     return replace(program, variables=variables)
 
@@ -183,7 +179,7 @@ def _scored(program: Program, space: FeatureSpace, scores: Scores) -> Program:
 def _variable(space: FeatureSpace, block: str, value: str) -> Name:
     found = space.block(block)
     if not (found.kind is Kind.ONE_HOT and found.other and value == OTHER):
-        space.column(block, value)  # says which there are
+        space.column(block, value)  # raises, and lists the names
     return (block, value)
 
 

@@ -1,13 +1,10 @@
-"""Sequences decoded by an integer program: any mix of local and global constraints, exactly.
+"""Sequences, and graphs of candidates with relations, decoded exactly by an integer program.
 
-Paper: Eq. 2. Not in the paper: global constraints on sequences decoded exactly.
+For sequences, any mix of local and global constraints. For graphs, the program of the paper: indicators for
+entities and relations, and the constraints on (source, relation), (relation, target) and (relation, reverse)
+grounded in them. The solver breaks the ties; `lcons_decode.decode_relations` breaks them by label order.
 
-Candidates and relations as the paper's integer program: indicators for entities and relations, and the
-constraints on (source, relation), (relation, target) and (relation, reverse) grounded in them.
-
-Ties are the solver's: `lcons_decode.decode_relations` breaks them by label order.
-
-Paper: Sec. 4 and Appendix C.
+Paper: Eq. 2, Sec. 4 and Appendix C. Not in the paper: global constraints on sequences decoded exactly.
 """
 
 from __future__ import annotations
@@ -40,7 +37,7 @@ def decode_ilp(
 ) -> Decoding:
     """The best labelling that satisfies every constraint; x: the input's columns, for context features.
 
-    Where none does, the status is INFEASIBLE and stats["clash"] names constraints that cannot hold together.
+    If there is none, the status is INFEASIBLE and stats["clash"] names constraints that cannot hold together.
 
     >>> from lcons_decode._constraints import forbidden_ngrams
     >>> scores = ChainScores([[2.0, 0.0], [0.0, 1.0]], labels=["O", "I"])
@@ -62,7 +59,7 @@ def decode_ilp(
     for use, name in zip(uses, names, strict=True):
         learned, weight, _ = read_use(use, name)
         if weight is None and not learned.satisfied(Instance(x or {}, y)):
-            raise LconsError(f"the answer breaks {name!r}; this is an error in lcons, please report it.")
+            raise LconsError(f"the answer breaks {name!r}; this is a bug in lcons, please report it.")
     score = scores.score(y) - result.stats["penalty"]
     return Decoding(y, score, result.status, result.stats, result.violations)
 
@@ -88,7 +85,7 @@ def chain_program(scores: ChainScores) -> Program:
 
 
 def relation_program(scores: RelationScores) -> Program:
-    """Decisions ("entity", i) and ("relation", i, j), with an indicator a label."""
+    """Decisions ("entity", i) and ("relation", i, j), with one indicator per label."""
     n = len(scores)
     decisions: dict[tuple[str, ...], dict[str, float]] = {}
     for i in range(n):
@@ -109,7 +106,7 @@ def ground_relations(
     learned, _, _ = read_use(constraint, name)
     feature = learned.feature
     if not isinstance(feature, Tuples) or not set(feature.names) <= set(MEMBERS):
-        raise InvalidInput(f"a constraint on relations is on tuples of some of {', '.join(MEMBERS)}.")
+        raise InvalidInput(f"expected a constraint on tuples of some of {', '.join(MEMBERS)}.")
     parts = []
     for i, j in _pairs(n):
         members: dict[str, tuple[Hashable, ...]] = {

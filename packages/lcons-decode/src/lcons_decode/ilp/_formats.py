@@ -1,12 +1,12 @@
-"""Programs as LP and MPS files: complete models, with names that survive.
+"""Programs as LP and MPS files: complete models that keep the names.
 
-Both formats restrict names, so variables are x0, x1, ..., rows r0, r1, ... and the equations of decisions
-o0, o1, ... in the model; comment lines hold the real names as JSON, which other programs skip and
-`read_program` reads. Where they are to be readable in a solver's output, what the formats allow of
-the real name follows: x3_relation_Kill. Numbers are written so that they read back as the same floats; only
-the order of a row's terms is not kept in MPS.
+Both formats restrict names. In the model, variables are x0, x1, ..., rows r0, r1, ... and the equations of
+decisions o0, o1, ... Comment lines hold the real names as JSON; other programs skip them, and `read_program`
+reads them. With `readable`, the part of the real name that the formats allow is appended, for a solver's
+output: x3_relation_Kill. Numbers are read back as the same floats; only the order of a row's terms is lost in
+MPS.
 
-Names are made of strings, numbers, truth values, None and tuples of these. To export learned constraints too,
+Names consist of strings, numbers, truth values, None and tuples of these. To export learned constraints, too,
 write `with_constraints(program, constraints, form)`.
 """
 
@@ -32,14 +32,14 @@ _LONGEST_NAME = 40  # readers limit the length of names and lines
 
 
 def write_program(program: Program, path: str | os.PathLike[str]) -> None:
-    """Writes a complete model; the ending .lp or .mps says which format."""
+    """Writes a complete model; the ending .lp or .mps selects the format."""
     file = Path(path)
     lines = program_lines(program, file)
     file.write_text("\n".join([*lines, ""]), encoding="utf-8")
 
 
 def program_lines(program: Program, path: str | os.PathLike[str], readable: bool = False) -> list[str]:
-    """The lines of the file that `write_program` writes, with readable names if asked for.
+    """The lines of the file that `write_program` writes; `readable` appends readable names.
 
     >>> from lcons_decode.ilp._program import graph_program
     >>> program = graph_program({"city": {"Location": 2.0, "Person": 1.0}})
@@ -49,37 +49,36 @@ def program_lines(program: Program, path: str | os.PathLike[str], readable: bool
     """
     comment, write, _ = _format_of(Path(path))
     if not program.variables:
-        raise InvalidInput("a program without variables cannot be written; there is nothing to solve.")
+        raise InvalidInput("expected a program with variables, found none; there is nothing to solve.")
     short = _ShortNames.of(program, readable)
     comments = [line for entry in _names(program, short) for line in _comments(comment, json.dumps(entry))]
     return [*comments, *write(_model(program, short))]
 
 
 def read_program(path: str | os.PathLike[str]) -> Program:
-    """The program that `write_program` wrote, names and all."""
+    """The program that `write_program` wrote, with its names."""
     file = Path(path)
     comment, _, read = _format_of(file)
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
         entries = [json.loads(text) for text in _joined(comment, lines)]
         if not entries or entries[0]["version"] != _VERSION:
-            raise ValueError(f"it has no names of version {_VERSION}")
+            raise ValueError(f"its comment lines have no names of version {_VERSION}")
         return _restored(entries[1:], read([line for line in lines if not line.startswith(comment)]))
     except (OSError, KeyError, ValueError, IndexError, TypeError, AttributeError) as error:
         raise DamagedFile(
-            f"{file} is not a program as write_program writes it ({type(error).__name__}: {error}); write it"
-            " again."
+            f"{file} is not a file of write_program ({type(error).__name__}: {error}); write it again."
         ) from None
 
 
 def _comments(comment: str, text: str) -> Iterator[str]:
-    """A text as comment lines, none too long: of those, CBC takes the rest for a part of the model."""
+    """A text as comment lines of limited length: CBC reads the rest of a longer line as part of the model."""
     for first in range(0, len(text), _LONGEST_COMMENT):
         yield f"{comment} {_GOES_ON if first else _TITLE} {text[first : first + _LONGEST_COMMENT]}"
 
 
 def _joined(comment: str, lines: Sequence[str]) -> list[str]:
-    """The texts that were cut into comment lines."""
+    """The texts that `_comments` split into lines."""
     texts: list[str] = []
     for line in lines:
         if line.startswith(f"{comment} {_TITLE} "):
@@ -91,7 +90,7 @@ def _joined(comment: str, lines: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class _ShortNames:
-    """What variables, decisions and rows are called in a model."""
+    """The names of variables, decisions and rows in a model."""
 
     variables: dict[Name, str]
     decisions: list[str]
@@ -110,7 +109,7 @@ class _ShortNames:
 
 
 def _readable(name: Name) -> str:
-    """What the formats allow of a name, to follow a short one."""
+    """The part of a name that the formats allow, to be appended to a short one."""
     words = " ".join(map(str, name)) if isinstance(name, tuple) else str(name)
     allowed = re.sub(r"[^A-Za-z0-9]+", "_", words).strip("_")
     return f"_{allowed[:_LONGEST_NAME]}".rstrip("_")
@@ -125,14 +124,14 @@ def _model(program: Program, short: _ShortNames) -> Model:
     }
     rows = {}
     for name, row in zip([*short.decisions, *short.rows], program.all_rows(), strict=True):
-        # A row without terms is kept: it may be what makes the program infeasible.
+        # A row without terms is kept: it may make the program infeasible.
         terms = {short.variables[x]: c for x, c in row.terms} or {next(iter(columns)): 0.0}
         rows[name] = (terms, row.sense, row.rhs)
     return Model(columns, rows)
 
 
 def _names(program: Program, short: _ShortNames) -> Iterator[dict[str, Any]]:
-    """What the short names stand for, in the order of the model."""
+    """The real names behind the short names, in the order of the model."""
     yield {"version": _VERSION}
     for v in program.variables.values():
         yield {"variable": short.variables[v.name], "name": _to_plain(v.name), "type": str(v.type)}
@@ -145,7 +144,7 @@ def _names(program: Program, short: _ShortNames) -> Iterator[dict[str, Any]]:
 
 
 def _restored(entries: Sequence[dict[str, Any]], model: Model) -> Program:
-    """The program under its own names."""
+    """The program with its real names."""
     variables: dict[Name, Variable] = {}
     full: dict[str, Name] = {}
     decisions, rows = {}, []
@@ -176,7 +175,8 @@ def _format_of(file: Path) -> _Format:
     found = _FORMATS.get(file.suffix.lower())
     if found is None:
         raise InvalidInput(
-            f"a program's file ends with {' or '.join(_FORMATS)}, found {file.name!r}; rename it."
+            f"the file name of a program must end with {' or '.join(_FORMATS)}, found {file.name!r}; rename"
+            " it."
         )
     return found
 
@@ -187,7 +187,7 @@ def _to_plain(name: Any) -> Any:
     if name is None or isinstance(name, str | int | float):
         return name
     raise InvalidInput(
-        f"names in files are made of strings, numbers and tuples, found {type(name).__name__} {name!r};"
+        f"names in files must consist of strings, numbers and tuples, found {type(name).__name__} {name!r};"
         " rename it."
     )
 

@@ -1,12 +1,12 @@
 """A grounded constraint as rows of a program, in one of three forms of the same set.
 
     ROWS     1 - sum_{k in S} a_k >= -t               for all 2^K - 1 subsets S (Theorem 1)
-    LIFTED   s_k >= a_k,  s_k >= 0,  sum_k s_k <= 1 + t      K continuous s a psi row
-    CUTS     none at first; at a rejected solution the row of S* = {k : a_k > 0}, and again
+    LIFTED   s_k >= a_k,  s_k >= 0,  sum_k s_k <= 1 + t      K continuous s per psi row
+    CUTS     no rows at first; each rejected solution adds the row of S* = {k : a_k > 0}
 
-t is 0 for a hard constraint. For the hinge t >= 0 costs `weight * t`: the least t that a form allows is
-max(0, sum_k ReLU(a_k) - 1), so the penalty is exact in all three. A conjunction shares t among its parts,
-whose margin is the least of theirs.
+t is 0 for a hard constraint. For the hinge, t >= 0 costs `weight * t`: the least t that a form allows is
+max(0, sum_k ReLU(a_k) - 1), so the penalty is exact in all three forms. The parts of a conjunction share t,
+because its margin is the least of theirs.
 
 Paper: Theorem 1 for ROWS. Not in the paper: LIFTED, CUTS, the hinge.
 """
@@ -39,7 +39,7 @@ Expression = tuple[tuple[Name, float], ...]
 
 @dataclass(frozen=True)
 class PsiRow:
-    """One psi row: column j is `constant[j]` (0 where absent) plus the terms of `columns[j]`."""
+    """One psi row: column j is `constant[j]` (0 if absent) plus the terms of `columns[j]`."""
 
     constant: Mapping[int, float]
     columns: Mapping[int, Expression]
@@ -49,9 +49,9 @@ class PsiRow:
 class Grounded:
     """A constraint in a program: its psi rows, the auxiliary variables and rows they need, and psi.
 
-    `weight` is None for a hard constraint, else that of the hinge. `psi` reads the decoded structure
-    itself, not the auxiliary variables, so that a verdict on it does not depend on the encoding.
-    `positions[i]` is where row i ends in a sequence, None elsewhere.
+    `weight` is None for a hard constraint, otherwise the weight of the hinge. `psi` reads the decoded
+    structure itself, not the auxiliary variables, so that a verdict on it does not depend on the encoding.
+    `positions[i]` is the position at which row i ends in a sequence, None outside sequences.
     """
 
     name: str
@@ -109,7 +109,7 @@ def with_constraints(
     form: Form | str = Form.LIFTED,
     max_terms: int = MAX_TERMS,
 ) -> Program:
-    """The program with the constraints as rows of that form; CUTS adds only what the hinge needs."""
+    """The program with the constraints as rows of that form; CUTS adds only the variables of hinges."""
     form = read_form(form)
     names = [grounded.name for grounded in constraints]
     if len(set(names)) != len(names):
@@ -133,7 +133,7 @@ def with_constraints(
 
 
 def cut(grounded: Grounded, index: int, psi: Floats) -> Row:
-    """The most violated row of Theorem 1 at psi row `index`; its name tells the subset."""
+    """The most violated row of Theorem 1 at psi row `index`; its name contains the subset."""
     inequality = most_violated(grounded.network, psi)
     subset = tuple(np.flatnonzero(inequality.subsets[0]).tolist()) if inequality.subsets is not None else ()
     name = ("row", grounded.name, index, *subset)
@@ -146,9 +146,9 @@ def slack_name(grounded: Grounded, index: int) -> Name:
 
 
 def read_form(form: Form | str) -> Form:
-    """A form by name."""
+    """The form of that name."""
     if form not in tuple(Form):
-        raise InvalidInput(f"the form is one of {', '.join(Form)}, found {form!r}.")
+        raise InvalidInput(f"the form must be one of {', '.join(Form)}, found {form!r}.")
     return Form(form)
 
 
@@ -175,7 +175,8 @@ def _lifted_rows(grounded: Grounded) -> Iterator[Row]:
             terms = ((name, 1.0), *activation.terms(k, -1.0))
             rhs = float(activation.constant[k])
             yield Row(("unit", group, i, k), terms, Sense.AT_LEAST, rhs, group)
-        # Of a row of ones CBC concludes that a hinge is integral, and misses optima; halves are the same row.
+        # With coefficients of one, CBC concludes that a hinge is integral, and misses optima. Halves are the
+        # same row.
         unit = 1.0 if grounded.weight is None else 0.5
         slack = () if grounded.weight is None else ((_slack(grounded, i), -unit),)
         for p, (first, stop) in enumerate(zip([0, *stops], stops, strict=False)):
@@ -201,7 +202,7 @@ def _inequality_rows(
 
 
 def _check_size(constraints: Sequence[Grounded], form: Form, max_terms: int) -> None:
-    """States the size and refuses it past the limit, before anything is built."""
+    """Raises an error with the size if a form would exceed the limit, before anything is built."""
     for grounded in constraints:
         network = grounded.network
         inequalities = {

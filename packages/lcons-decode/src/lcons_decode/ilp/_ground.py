@@ -1,13 +1,13 @@
 """Learned constraints grounded in a program: every psi column as an expression over the program's variables.
 
-For n-grams, counts and tuples psi is linear in the indicators. An existence bit is an OR of ANDs, which is
-linear through auxiliary variables that are exact at every integral point:
+For n-grams, counts and tuples, psi is linear in the indicators. An existence bit is an OR of ANDs, which
+becomes linear with auxiliary variables that are exact at every integral point:
 
     AND a of x_1 .. x_m:   a <= x_i,   a >= sum_i x_i - (m - 1)
     OR  e of g_1 .. g_m:   e >= g_i,   e <= sum_i g_i
 
-Where the program has pair variables, an AND of neighbours is one of them. Columns that no unit looks at are
-left out. A feature that has no grounding is refused by name, never approximated.
+If the program has pair variables, an AND of neighbours is one of them. Columns that no unit reads are left
+out. A feature without a grounding raises an error; it is never approximated.
 
 Paper: Sec. 2.1 and Appendix C. Not in the paper: the exact encoding of existence; the paper grounds only
 linear psi.
@@ -30,7 +30,7 @@ from lcons_decode.ilp._program import Name, Program, Row, Sense, Type, Values, V
 
 @dataclass(frozen=True)
 class Hinge:
-    """A preference: `-weight * max(0, -margin(psi))` is added to the score for every psi row."""
+    """A preference: for every psi row, `-weight * max(0, -margin(psi))` is added to the score."""
 
     constraint: LearnedConstraint
     weight: float
@@ -55,13 +55,13 @@ def ground_chain(
     rows = None if feature is None else feature.ground(Instance(columns, [""] * T))
     if feature is None or rows is None:
         raise Unsupported(
-            f"constraint {name!r} on {feature.kind if feature else 'no feature'!r} has no grounding in a"
+            f"the constraint {name!r} on {feature.kind if feature else 'no feature'!r} has no grounding in a"
             " chain; use n-gram, existence or count features, or ground_tuples for tuples."
         )
     for position in range(T):
         if position not in program.decisions:
             raise InvalidInput(
-                f"the decisions of a chain are 0 .. {T - 1}, found no {position}; use chain_program."
+                f"expected the decisions 0 .. {T - 1} of a chain, found no {position}; use chain_program."
             )
         if feature.labels:
             _check_labels(name, position, program, set(feature.labels))
@@ -107,15 +107,16 @@ def ground_tuples(
     feature = learned.feature
     if not isinstance(feature, Tuples):
         raise Unsupported(
-            f"constraint {name!r} on {feature.kind if feature else 'no feature'!r} is not on tuples; use"
-            " ground_chain for sequences or ground_columns for other psi."
+            f"expected a constraint on tuples, found {name!r} on"
+            f" {feature.kind if feature else 'no feature'!r}; use ground_chain for sequences or"
+            " ground_columns for other psi."
         )
     listed = [tuple(part) for part in parts]
     rows = []
     for part in listed:
         if len(part) != len(feature.names):
             raise InvalidInput(
-                f"a part of {name!r} names the decisions of ({', '.join(feature.names)}), found {part!r}."
+                f"a part of {name!r} must name the decisions of ({', '.join(feature.names)}), found {part!r}."
             )
         columns: dict[int, Expression] = {}
         for member, decision, values in zip(feature.names, part, feature.values, strict=True):
@@ -144,7 +145,7 @@ def ground_columns(
     """
     if len(columns) != network.d:
         raise InvalidInput(
-            f"{name!r} needs {network.d} columns, found {len(columns)}; name one a column of psi."
+            f"{name!r} needs {network.d} columns, found {len(columns)}; pass one entry per column of psi."
         )
     terms: dict[int, Expression] = {
         j: tuple(column) if isinstance(column, list) else ((column, 1.0),) for j, column in enumerate(columns)
@@ -164,7 +165,7 @@ def read_use(
     """The constraint, its hinge weight (None: hard) and its name."""
     if isinstance(constraint, Soft):
         raise Unsupported(
-            f"the penalty of Soft, weight * log sigmoid(margin), is not linear; give"
+            f"the penalty of Soft, weight * log sigmoid(margin), is not linear; pass"
             f" {constraint.name or 'it'!r} to an integer program as Hinge(constraint, weight)."
         )
     if isinstance(constraint, LearnedConstraint):
@@ -178,19 +179,19 @@ def read_use(
 
 
 def checked_weight(weight: float | None) -> None:
-    """Raises where a hinge weight is negative or not finite."""
+    """Raises an error if a hinge weight is negative or not finite."""
     if weight is not None and not (np.isfinite(weight) and weight >= 0):
         raise InvalidInput(f"a hinge weight must be finite and at least 0, found {weight}.")
 
 
 def _check_labels(name: str, decision: Hashable, program: Program, known: set[str]) -> None:
     if decision not in program.decisions:
-        raise InvalidInput(f"{name!r} is on the decision {decision!r}, which the program does not have.")
+        raise InvalidInput(f"{name!r} reads the decision {decision!r}, which the program does not have.")
     unknown = [label for label in program.decisions[decision] if label not in known]
     if unknown:
         raise InvalidInput(
-            f"decision {decision!r} can be {unknown[0]!r}, which the feature of {name!r} does not know; leave"
-            " that label out or learn from data that has it."
+            f"decision {decision!r} has the label {unknown[0]!r}, but the feature of {name!r} does not; leave"
+            " this label out or learn from data that has it."
         )
 
 
@@ -201,7 +202,7 @@ def _positions(feature: ConstraintFeature, rows: int) -> tuple[int | None, ...]:
 
 
 class _Encoder:
-    """Collects the auxiliary variables and rows of a constraint's existence bits."""
+    """Collects the auxiliary variables and rows for the existence bits of a constraint."""
 
     def __init__(self, program: Program, name: str) -> None:
         self.program, self.name = program, name
@@ -209,7 +210,7 @@ class _Encoder:
         self.rows: list[Row] = []
 
     def psi_row(self, index: int, row: GroundedRow, used: set[int]) -> PsiRow:
-        """The row over the program's variables; labels that the program does not have are never chosen."""
+        """The row over the program's variables; labels that are not in the program count as never chosen."""
         columns: dict[int, Expression] = {}
         for j, indicators in row.linear.items():
             if j in used:
@@ -255,7 +256,7 @@ class _Encoder:
 
 
 def _check_size(name: str, rows: Sequence[GroundedRow], used: set[int], max_terms: int) -> None:
-    """Refuses an encoding of OR and AND indicators that would be too large, stating its size."""
+    """Raises an error with the size if an encoding of OR and AND indicators would be too large."""
     groups = [group for row in rows for j, some in row.any_of.items() if j in used for group in some]
     terms = sum(3 + 3 * len(group) * (len(group) > 1) for group in groups)
     if terms > max_terms:

@@ -1,11 +1,11 @@
-"""A linear model under short names, as LP and MPS files hold it.
+"""A linear model with short names, as LP and MPS files hold it.
 
-LP is readable text: Maximize, Subject To, Bounds, Binaries, Generals, End. MPS, in free form, is for every
-solver: ROWS, COLUMNS (with integer markers), RHS, BOUNDS, ENDATA. MPS has no agreed way to say "maximise", so
-the file minimises the negated objective.
+LP is readable text: Maximize, Subject To, Bounds, Binaries, Generals, End. MPS, in free form, works with
+every solver: ROWS, COLUMNS (with integer markers), RHS, BOUNDS, ENDATA. MPS has no standard way to maximise,
+so the file minimises the negated objective.
 
-The readers know what the writers write, one `+ number name` per term of LP and one entry per line of MPS, not
-all that the formats allow.
+The readers accept only what the writers write: one `+ number name` per term of LP and one entry per line of
+MPS.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LETTERS = {sense: letter for letter, sense in _SENSES.items()}
 
 @dataclass(frozen=True)
 class Column:
-    """A variable: its part of the objective, which is maximised, its bounds, and whether it is integral."""
+    """A variable: its coefficient in the objective, which is maximised, its bounds, and if it is integral."""
 
     objective: float
     low: float
@@ -43,7 +43,7 @@ class Model:
 
 
 def _number(value: float) -> str:
-    """The shortest text that reads back as the same float; whole numbers without a point."""
+    """The shortest text that is read back as the same float; whole numbers have no decimal point."""
     return repr(float(value) + 0.0).removesuffix(".0")
 
 
@@ -61,7 +61,7 @@ def write_lp(model: Model) -> Iterator[str]:
     for x, column in model.columns.items():
         high = "" if column.high == math.inf else f" <= {_number(column.high)}"
         yield f" {_number(column.low)} <= {x}{high}"
-    # Readers reset the bounds of a binary to 0 and 1, so a fixed one is a general integer.
+    # Readers reset the bounds of a binary to 0 and 1, so a fixed one is written as a general integer.
     integral = [x for x, column in model.columns.items() if column.integral]
     binary = [x for x in integral if (model.columns[x].low, model.columns[x].high) == (0.0, 1.0)]
     for section, names in (("Binaries", binary), ("Generals", [x for x in integral if x not in set(binary)])):

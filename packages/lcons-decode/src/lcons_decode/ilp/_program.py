@@ -1,18 +1,17 @@
 """A 0/1 program over named parts, the same for every solver.
 
     maximise    sum_v objective[v] * v
-    subject to  sum of the indicators of a decision = 1        for every decision (a token, an entity, a
-    relation)
+    subject to  sum of the indicators of a decision = 1    for every decision (a token, an entity, a relation)
                 linear rows, bounds, and types
 
-A decision has labels, each with an indicator variable; a pairwise factor on decisions i, j has a variable p
-for every pair of their labels, tied to the indicators by
+A decision has labels, each with an indicator variable. A pairwise factor on decisions i, j has a variable p
+for every pair of their labels, with the equations
 
     sum_m p[l, m] = y_i[l],    sum_l p[l, m] = y_j[m]
 
-which makes the relaxation of a chain (or a tree) tight: its vertices are the labellings. A chain is the
-graph of its positions with a factor between neighbours; start and stop scores are added to those of the
-first and last label. -inf forbids: the variable is fixed to 0.
+They make the relaxation of a chain (or a tree) tight: its vertices are the labellings. A chain is the graph
+of its positions with a factor between neighbours; start and stop scores are added to those of the first and
+last label. -inf forbids: the variable is fixed to 0.
 
 Paper: Eq. 1 as an integer program, as in Sec. 4.
 """
@@ -34,7 +33,7 @@ Factors = Mapping[tuple[Hashable, Hashable], Mapping[tuple[str, str], float]]
 
 
 class Type(StrEnum):
-    """IMPLIED is continuous for the solver but integral wherever the binary and integer variables are."""
+    """IMPLIED is continuous for the solver, but integral whenever the binary and integer variables are."""
 
     BINARY = "binary"
     INTEGER = "integer"
@@ -43,7 +42,7 @@ class Type(StrEnum):
 
 
 class Sense(StrEnum):
-    """How a row's terms compare with its right-hand side."""
+    """The comparison of a row's terms with its right-hand side."""
 
     AT_MOST = "<="
     AT_LEAST = ">="
@@ -52,7 +51,7 @@ class Sense(StrEnum):
 
 @dataclass(frozen=True)
 class Variable:
-    """A named variable, its part of the objective, its bounds and its type."""
+    """A named variable, its coefficient in the objective, its bounds and its type."""
 
     name: Name
     objective: float = 0.0
@@ -70,7 +69,7 @@ class Variable:
 
 @dataclass(frozen=True)
 class Row:
-    """`sum of coefficient * variable  sense  rhs`; a clash names the `group` that rows belong to."""
+    """`sum of coefficient * variable  sense  rhs`; a clash is reported by the `group` of its rows."""
 
     name: Name
     terms: tuple[tuple[Name, float], ...]
@@ -97,16 +96,18 @@ class Program:
             self.check_row(row)
 
     def check_row(self, row: Row) -> None:
-        """Raises where a row names an unknown variable, names one twice, or is not finite."""
+        """Raises an error if a row names an unknown variable, names one twice, or is not finite."""
         if len(dict(row.terms)) < len(row.terms):
-            raise InvalidInput(f"row {row.name!r} names a variable twice; add its coefficients up.")
+            raise InvalidInput(f"row {row.name!r} names a variable twice; add up its coefficients.")
         for name, coefficient in row.terms:
             if name not in self.variables:
                 raise InvalidInput(
                     f"row {row.name!r} names the unknown variable {name!r}; add the variable first."
                 )
             if not math.isfinite(coefficient):
-                raise InvalidInput(f"row {row.name!r} has the coefficient {coefficient} for {name!r}.")
+                raise InvalidInput(
+                    f"row {row.name!r} has the coefficient {coefficient} for {name!r}; it must be finite."
+                )
         if not math.isfinite(row.rhs):
             raise InvalidInput(f"row {row.name!r} has the right-hand side {row.rhs}; it must be finite.")
 
@@ -129,24 +130,24 @@ class Program:
         labels = self.decisions.get(decision)
         if labels is None or label not in labels:
             raise InvalidInput(
-                f"there is no decision {decision!r} with label {label!r};"
+                f"the program has no decision {decision!r} with label {label!r};"
                 f" {'the labels are ' + ', '.join(labels) if labels else 'add the decision first'}."
             )
         return labels[label]
 
     def labels(self, values: Values) -> dict[Hashable, str]:
-        """The label of every decision at a solution."""
+        """The label of every decision in a solution."""
         chosen = {}
         for decision, labels in self.decisions.items():
             chosen[decision] = max(labels, key=lambda label: values.get(labels[label], 0.0))
         return chosen
 
     def objective(self, values: Values) -> float:
-        """The objective at a solution, correctly rounded; variables that are not named are 0."""
+        """The objective of a solution, correctly rounded; variables without a value are 0."""
         return math.fsum(self.variables[name].objective * value for name, value in values.items() if value)
 
     def extended(self, variables: Iterable[Variable] = (), rows: Iterable[Row] = ()) -> Program:
-        """The program with more variables and rows; what is there already in the same form is not added."""
+        """The program with more variables and rows; those that it already has are not added again."""
         known, added = dict(self.variables), {row.name: row for row in self.rows}
         for variable in variables:
             if known.setdefault(variable.name, variable) != variable:
@@ -157,22 +158,22 @@ class Program:
         return Program(known, self.decisions, tuple(added.values()))
 
     def without_objective(self) -> Program:
-        """The question whether there is a solution at all."""
+        """The program with an objective of 0, to find out whether it has a solution."""
         variables = {name: replace(v, objective=0.0) for name, v in self.variables.items()}
         return replace(self, variables=variables)
 
 
 def graph_program(decisions: Mapping[Any, Mapping[str, float]], factors: Factors | None = None) -> Program:
-    """Decisions with a score a label, and scores for pairs of labels of two decisions (0 where not given).
+    """Decisions with one score per label, and scores for pairs of labels of two decisions (default 0).
 
-    The indicator of decision ("entity", 3) and label "Person" is ("entity", 3, "Person"); that of a
-    decision that is no tuple, such as 3 or "city", is (3, "Person") and ("city", "Person").
+    The indicator of decision ("entity", 3) and label "Person" is ("entity", 3, "Person"). If a decision is
+    not a tuple, such as 3 or "city", the indicator is (3, "Person") or ("city", "Person").
     """
     variables: dict[Name, Variable] = {}
     chosen: dict[Hashable, dict[str, Name]] = {}
     for decision, labels in decisions.items():
         if not labels:
-            raise InvalidInput(f"decision {decision!r} has no labels; give it at least one.")
+            raise InvalidInput(f"decision {decision!r} has no labels; pass at least one.")
         chosen[decision] = {label: _indicator_name(decision, label) for label in labels}
         for label, score in labels.items():
             _add(variables, chosen[decision][label], score, Type.BINARY)
@@ -190,7 +191,7 @@ def holds(sense: Sense, value: float, rhs: float) -> bool:
 
 
 def pair_name(a: Hashable, b: Hashable, label_a: str, label_b: str) -> Name:
-    """The variable that is 1 iff decisions a and b have these labels, where a factor made one."""
+    """The variable, if a factor made one, that is 1 iff decisions a and b have these labels."""
     return ("pair", a, b, label_a, label_b)
 
 
@@ -200,7 +201,7 @@ def _indicator_name(decision: Hashable, label: str) -> Name:
 
 def _add(variables: dict[Name, Variable], name: Name, score: float, type_: Type) -> None:
     if name in variables:
-        raise InvalidInput(f"two parts of the program would be called {name!r}; rename a decision.")
+        raise InvalidInput(f"two parts of the program would have the name {name!r}; rename a decision.")
     if math.isnan(score) or score == math.inf:
         raise InvalidInput(f"the score of {name!r} must not be NaN or +inf (-inf forbids), found {score}.")
     forbidden = score == -math.inf
@@ -216,7 +217,9 @@ def _check_factor(
     chosen: Mapping[Hashable, Mapping[str, Name]],
 ) -> None:
     if a not in chosen or b not in chosen or a == b:
-        raise InvalidInput(f"a factor is on two different decisions, found {a!r} and {b!r}; add them first.")
+        raise InvalidInput(
+            f"expected a factor on two different decisions, found {a!r} and {b!r}; add the decisions first."
+        )
     for label_a, label_b in scores:
         if label_a not in chosen[a] or label_b not in chosen[b]:
             raise InvalidInput(
@@ -232,7 +235,7 @@ def _add_factor(
     scores: Mapping[tuple[str, str], float],
     chosen: Mapping[Hashable, Mapping[str, Name]],
 ) -> None:
-    """Pair variables with both consistency equations; integral wherever the indicators are."""
+    """Adds pair variables with both consistency equations; they are integral whenever the indicators are."""
     a, b = factor
     for label_a in chosen[a]:
         for label_b in chosen[b]:

@@ -5,10 +5,9 @@
              rejected, form CUTS           -> add the row of S* for each rejected psi row
              rejected, nothing to add      -> add a no-good row over the decisions, and count it
 
-A solver works with tolerances, so a solution that violates a learned row by less than them is possible; the
-network's own verdict settles it. What remains the solver's word is that nothing better was missed.
-INFEASIBLE comes with the constraints that clash (`find_clash`). Ties are broken by the solver, not by label
-order.
+A solver works with tolerances, so its solution may violate a learned row by less than the tolerance; the
+verdict of the network decides. Only for the claim that no better solution exists is the solver trusted.
+INFEASIBLE comes with the constraints that clash (`find_clash`). The solver breaks ties, not the label order.
 
 Paper: Sec. 4 and Appendices B, C decode by integer programs. Not in the paper: the checks, no-good rows,
 hinges.
@@ -40,8 +39,8 @@ SLACK_TOLERANCE = 1e-7
 class Assignment:
     """The label of every decision, the score (with hinges), status, stats; `values` of the free variables.
 
-    `violations` are the hinges that the solution pays for. Without a solution labels are empty and the
-    score -inf; where that is INFEASIBLE, stats["clash"] names the constraints that cannot hold together.
+    `violations` are the hinges with a cost. Without a solution, the labels are empty and the score is -inf;
+    if the status is INFEASIBLE, stats["clash"] names the constraints that cannot hold together.
     """
 
     labels: Mapping[Hashable, str]
@@ -83,7 +82,7 @@ def solve(
 
 
 def label_pairs_by_ilp(unary: Floats, best: Floats, solver: Solver | str = Solver.CBC) -> Ints:
-    """The labels with the largest sum of unary (n, L) and pair values (n, n, L, L), of i < j.
+    """The labels with the largest sum of unary (n, L) and pair values (n, n, L, L), for i < j.
 
     >>> best = np.zeros((2, 2, 2, 2))
     >>> best[0, 1] = [[0, 1], [2, 0]]
@@ -100,7 +99,9 @@ def label_pairs_by_ilp(unary: Floats, best: Floats, solver: Solver | str = Solve
     }
     found = solve(graph_program(decisions, factors), solver=solver)
     if found.status is not Status.OPTIMAL:
-        raise LconsError(f"the integer program of {n} candidates ended with {found.status}; use fewer.")
+        raise LconsError(
+            f"the integer program of {n} candidates ended with status {found.status}; use fewer candidates."
+        )
     return np.array([int(found.labels[i]) for i in range(n)], dtype=np.int64)
 
 
@@ -124,7 +125,7 @@ class Search:
         self.rounds = self.no_goods = 0
 
     def run(self) -> Assignment:
-        """Solves until a solution is accepted, none is left, or time is up."""
+        """Solves until a solution is accepted, no solution is left, or the time limit is reached."""
         answer = Answer(Found.NOTHING)
         while self.rounds < MAX_ROUNDS:
             self.rounds += 1
@@ -140,7 +141,7 @@ class Search:
         return self._nothing(Status.TIME_LIMIT, answer)
 
     def _add_rows(self, verdict: Check, values: dict[Name, float], answer: Answer) -> bool:
-        """Cuts off what is wrong with a solution; False where nothing is."""
+        """Adds rows that cut off a wrong solution; returns False if the solution is right."""
         added = False
         if self.form is Form.CUTS:
             wanted = [*verdict.rejected, *self._underpaid(verdict, answer)]
@@ -157,7 +158,7 @@ class Search:
         return added
 
     def _underpaid(self, verdict: Check, answer: Answer) -> list[tuple[int, int]]:
-        """The hinges that cost more than the model knows."""
+        """The hinges that cost more than in the model."""
         return [
             (c, i)
             for (c, i), hinge in verdict.hinges.items()

@@ -1,9 +1,9 @@
-"""The inner loops of the decoders, twice: compiled by numba, and in numpy. Both give the same answers.
+"""The inner loops of the decoders in two versions: compiled by numba, and in numpy. Both return the same.
 
     Layout(chain, lists, units) -> backend().constrained_many, beam_many, ... -> labels, scores, How
 
-`LCONS_DECODE_BACKEND` (numba or numpy) chooses by hand; numba is imported at the first use only. The compiled
-ones run without the interpreter lock, so that threads can share the rows of a batch.
+The environment variable `LCONS_DECODE_BACKEND` (numba or numpy) selects one; numba is imported at the first
+use only. The compiled loops run without the interpreter lock, so that threads can share the rows of a batch.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ BACKENDS = ("numba", "numpy")
 Result = TypeVar("Result")
 
 LEAST_SHARE = 64
-PIECES = 4  # a worker: pieces differ in cost
+PIECES = 4  # per worker, because pieces differ in cost
 
 
 def backend() -> ModuleType:
-    """The module of kernels in use: numba's, or numpy's where numba is missing or not wanted."""
+    """The module of kernels in use: numba's, or numpy's if numba is missing or numpy was selected."""
     chosen = os.environ.get("LCONS_DECODE_BACKEND", "")
     if chosen and chosen not in BACKENDS:
         raise InvalidInput(f"LCONS_DECODE_BACKEND must be one of {', '.join(BACKENDS)}, found {chosen!r}.")
@@ -58,8 +58,8 @@ def backend() -> ModuleType:
 
 
 def share_rows(run: Callable[[int, int], Result], total: int, threads: int | None = None) -> list[Result]:
-    """run(first, last) for ranges that cover 0 .. total - 1, in order, on at most `threads` threads (all
-    cores)."""
+    """The results of run(first, last) for ranges that cover 0 .. total - 1, in order, on at most `threads`
+    threads (default: all cores)."""
     workers = min(threads or os.cpu_count() or 1, max(1, total // LEAST_SHARE))
     if workers == 1:
         return [run(0, total)]

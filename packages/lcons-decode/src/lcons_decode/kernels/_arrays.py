@@ -1,4 +1,4 @@
-"""What the kernels read, as named tuples that numba and numpy both understand.
+"""The input of the kernels, as named tuples that numba and numpy both accept.
 
 Conventions: L labels, V = L + 1 with L for padding. A state is the code, base V, of the last m labels, m >=
 1; an n-gram is state * V + label. Sequence i has T_i tokens and T_i + 1 steps, the last being STOP; tokens
@@ -22,10 +22,11 @@ Small = NDArray[np.int32]
 
 
 class How(IntEnum):
-    """How exact decoding under hard constraints found a labelling, as the kernels write it.
+    """How exact decoding under hard constraints found a labelling, as numbers that the kernels write.
 
-    VERIFIED: the unconstrained best satisfies them. SATISFIED: the best of those that do. RELAXED: none does,
-    and this one breaks the fewest windows. INFEASIBLE: no labelling has a finite score.
+    VERIFIED: the best labelling without constraints satisfies them. SATISFIED: the best one that satisfies
+    them. RELAXED: none satisfies them, and this one breaks the fewest windows. INFEASIBLE: no labelling has a
+    finite score.
     """
 
     VERIFIED = 0
@@ -35,7 +36,7 @@ class How(IntEnum):
 
     @property
     def status(self) -> Status:
-        """What that makes of the answer."""
+        """The status of the answer."""
         return {How.RELAXED: Status.RELAXED, How.INFEASIBLE: Status.INFEASIBLE}.get(self, Status.OPTIMAL)
 
 
@@ -51,12 +52,12 @@ class Chain(NamedTuple):
 
 
 class Lists(NamedTuple):
-    """Hard constraints. rows[c, step] is the row of (indptr, codes) that constraint c allows there, -1
+    """Hard constraints. rows[c, step] is the row of (indptr, codes) that constraint c allows at a step, -1
     for no window; sizes[c] is its n and moduli[c] = V^n; driver[step] is a row of (m + 1)-grams that
-    contains all that may stand there.
+    contains all that are possible at the step.
 
-    Of each code, read as an (m + 1)-gram: its state, the last label of that, its label, and its tail, the
-    next state.
+    Each code is also stored as the parts of an (m + 1)-gram: its state, the last label of the state, its
+    label, and its tail, which is the next state.
     """
 
     m: int
@@ -74,10 +75,10 @@ class Lists(NamedTuple):
 
 
 class Units(NamedTuple):
-    """Soft constraints. given (steps, U): what contexts give each unit; table (m + 1, V, U): what labels
-    give; ends (P,): where each part's units end; owners (P,): its constraint; weights (C,); present
-    (steps, C): whether it has a window there; bound_rows (C, steps) and bounds (R, V, V): an upper bound
-    on its penalty given the last two labels."""
+    """Soft constraints. given (steps, U): what contexts add to each unit; table (m + 1, V, U): what labels
+    add; ends (P,): the end of each part's units; owners (P,): the constraint of each part; weights (C,);
+    present (steps, C): whether a constraint has a window at a step; bound_rows (C, steps) and bounds
+    (R, V, V): an upper bound on its penalty given the last two labels."""
 
     given: Floats
     present: NDArray[np.bool_]
@@ -90,7 +91,7 @@ class Units(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """All that the kernels read for one batch."""
+    """The complete input of the kernels for one batch."""
 
     chain: Chain
     lists: Lists
@@ -98,5 +99,5 @@ class Layout(NamedTuple):
 
     @property
     def m(self) -> int:
-        """How many past labels a state holds."""
+        """The number of past labels in a state."""
         return self.lists.m

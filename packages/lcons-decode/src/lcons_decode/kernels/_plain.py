@@ -1,7 +1,7 @@
 """The inner loops in numpy: the same functions and answers as `kernels._compiled`, with nothing compiled.
 
-One dense dynamic program over (state, label) serves hard, relaxed and soft decoding alike, so this path is
-simple rather than fast: it steps in where numba is missing, and checks it where it is not.
+One dense dynamic program over (state, label) does hard, relaxed and soft decoding. This version is simple
+rather than fast: it is used if numba is missing, and tests compare the compiled version with it.
 """
 
 from __future__ import annotations
@@ -65,10 +65,10 @@ def viterbi_many(chain: Chain, first: int, last: int, y: Ints, scores: Floats) -
 
 
 def hard_levels(emission: Floats, chain: Chain, step: int, lists: Lists) -> tuple[Ints, Ints, Floats]:
-    """(heads, states, values): the states from which a labelling that breaks nothing can go on, with its
-    best score.
+    """(heads, states, values): the states from which a labelling can be completed without breaking anything,
+    with the best score from each.
 
-    Those of step t are at heads[T - t + 1]:heads[T - t + 2], ascending.
+    The states of step t are at heads[T - t + 1]:heads[T - t + 2], ascending.
     """
     T = len(emission)
     count, suffix, _ = _programme(emission, chain, step, lists, None, lists.m)
@@ -84,7 +84,7 @@ def hard_levels(emission: Floats, chain: Chain, step: int, lists: Lists) -> tupl
 def constrained_many(
     chain: Chain, lists: Lists, first: int, last: int, y: Ints, scores: Floats, how: Ints
 ) -> None:
-    """Sequences first .. last - 1 under hard constraints; how[i] says how each was found."""
+    """Sequences first .. last - 1 under hard constraints; how[i] is the `How` code of each."""
     free = np.zeros(len(y), dtype=np.int64)
     viterbi_many(chain, first, last, free, scores)
     for i in range(first, last):
@@ -130,8 +130,8 @@ def beam_many(
     fallbacks: Ints,
     counts: Ints,
 ) -> None:
-    """Sequences first .. last - 1: the last beam of each, into beams (width, N), scores and counts of what is
-    broken (B, width)."""
+    """Sequences first .. last - 1: the last beam of each, into beams (width, N), scores and counts of broken
+    windows (B, width)."""
     L = chain.emission.shape[1]
     V = L + 1
     S = V**m
@@ -142,7 +142,7 @@ def beam_many(
             continue
         states, totals = np.array([S - 1]), np.zeros(1)
         prefixes = np.zeros((1, 0), dtype=np.int64)
-        # Whether the newest windows of each state were satisfied: STOP must not let violators overtake.
+        # Whether the newest windows of each state are satisfied: STOP must not put violating states first.
         was = np.ones(1, dtype=np.bool_)
         for t in range(b - a + 1):
             labels = np.arange(L) if t < b - a else np.array([L])
@@ -227,7 +227,7 @@ def margins(activations: Floats, ends: Ints) -> Floats:
 def _dense(
     emission: Floats, chain: Chain, step: int, lists: Lists, units: Units | None, m: int
 ) -> tuple[int, float, Ints]:
-    """(broken, score, labels): the fewest broken windows and, of those, the best score with penalties."""
+    """(broken, score, labels): the fewest broken windows and, among those, the best score with penalties."""
     T, L = emission.shape
     S = (L + 1) ** m
     count, suffix, choices = _programme(emission, chain, step, lists, units, m)
@@ -271,9 +271,9 @@ def _programme(
 def best_pairs(
     relations: Ints, starts: Ints, forward: Ints, backward: Ints, cost: Ints, never: int
 ) -> tuple[Ints, Ints]:
-    """(best, choice) (n, n, L, L), of i < j: the best value of the two relations between i and j for labels a
-    of i and b of j, and which entry of the list of (a, b) gives it, the first of equal ones; `never` and -1
-    where the list is empty."""
+    """(best, choice) (n, n, L, L) for i < j: the best value of the two relations between i and j for labels a
+    of i and b of j, and the entry of the list of (a, b) that has it, the first of equal ones; `never` and -1
+    if the list is empty."""
     n, L = len(relations), int(np.sqrt(len(starts) - 1))
     best = np.full((n, n, L, L), never, dtype=np.int64)
     choice = np.full((n, n, L, L), -1, dtype=np.int64)
@@ -289,7 +289,7 @@ def best_pairs(
 
 def label_pairs(unary: Ints, best: Ints, sweeps: int, limit: int) -> tuple[Ints, int]:
     """(labels, nodes): the labels with the largest sum of unary and pair values, the first of equal ones;
-    nodes is how many partial labellings were tried, -1 where that would be more than `limit`."""
+    nodes is the number of partial labellings tried, -1 if it would be more than `limit`."""
     n = len(unary)
     if n == 0:
         return np.zeros(0, dtype=np.int64), 0
@@ -310,8 +310,8 @@ def label_pairs(unary: Ints, best: Ints, sweeps: int, limit: int) -> tuple[Ints,
 
 
 def _level(u: Ints, p: Ints, sweeps: int) -> None:
-    """Moves value between pairs and single labels without changing any sum, so that the sum of maxima comes
-    down."""
+    """Moves value between pairs and single labels without changing any sum, so that the sum of maxima
+    falls."""
     for _ in range(sweeps):
         for i in range(len(u)):
             for j in range(i + 1, len(u)):
@@ -325,7 +325,7 @@ class _OverLimit(Exception):
 
 
 class _Search:
-    """Depth first, in declared order: the best labelling, then the first one that is as good."""
+    """Depth-first search in declared order: the best labelling, then the first one that is equally good."""
 
     def __init__(self, p: Ints, ahead: Ints, limit: int) -> None:
         self.p, self.ahead, self.limit = p, ahead, limit
@@ -335,8 +335,8 @@ class _Search:
         self.nodes = 0
 
     def go(self, depth: int, done: int, gain: Ints, before: tuple[int, ...]) -> None:
-        """gain[i, a]: label a of decision i, with its pairs with earlier ones and the most that later ones
-        add."""
+        """gain[i, a]: the value of label a of decision i, with its pairs with earlier decisions and an upper
+        bound on those with later ones."""
         for a in range(gain.shape[1]):
             if self.first_only and self.found is not None:
                 return

@@ -106,7 +106,7 @@ UNPACK: dict[str, Callable[[Path, str], contextlib.AbstractContextManager[IO[byt
 
 
 TIMEOUT = 30.0
-Progress = Callable[[int, int | None], None]
+OnBytes = Callable[[int, int | None], None]
 _DOWNLOAD_CHUNK = 2**16
 _RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)$")
 
@@ -120,7 +120,7 @@ class _Said:
     total: int | None = None
 
 
-def download(address: str, part: Path, progress: Progress) -> None:
+def download(address: str, part: Path, progress: OnBytes) -> None:
     """Downloads into `part`, and continues where it ends if possible; if that fails, `part` is kept."""
     said = _remembered(address, part)
     have = part.stat().st_size if part.is_file() else 0

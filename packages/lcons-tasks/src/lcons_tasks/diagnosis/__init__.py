@@ -1,20 +1,19 @@
-"""Why a constraint helps or does not: a diagnosis from measurement on held-out data of any kind.
+"""Why a constraint helps a model or not: a diagnosis, measured on held-out data of any kind.
 
     constraint, train, held out, predictions -> material, references -> figures -> verdicts -> report
 
 Paper: Sec. 6 names three possible reasons why label existence does not help (there is no such constraint in
-the data; the learner does not find it; the base model already obeys it) and leaves telling them apart open.
+the data; the learner does not find it; the base model already obeys it), but does not test which one holds.
 
 Not in the paper: all of this folder.
 """
 
 from lcons_tasks.diagnosis._coverage import Coverage, LeftOut
 from lcons_tasks.diagnosis._diagnose import Division, diagnose, divide
-from lcons_tasks.diagnosis._diagnosis import Diagnosis, Score
+from lcons_tasks.diagnosis._diagnosis import Diagnosis, Score, Verdict
 from lcons_tasks.diagnosis._given import Predictions
 from lcons_tasks.diagnosis._obedience import Obedience
 from lcons_tasks.diagnosis._predictions import predict, read_predictions, read_scores
-from lcons_tasks.diagnosis._verdicts import Verdict
 from lcons_tasks.stats import Estimate
 
 __all__ = [

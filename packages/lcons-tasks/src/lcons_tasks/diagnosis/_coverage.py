@@ -1,7 +1,7 @@
-"""Does held-out psi leave what training saw? There a constraint extrapolates, and that is worth a warning.
+"""How much of the held-out psi is unlike training? There a constraint extrapolates, so a warning is printed.
 
-A part of local psi leaves it where no training part has the same psi; a psi of counts, existence or a table
-where some column lies outside the range that it had in training.
+A part of local psi is unlike training if no training part has the same psi. A psi of counts, of existence or
+of a table is unlike training if some column is outside the range that it had in training.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from lcons_tasks.diagnosis._material import StructureMaterial
 from lcons_tasks.diagnosis._references import Reference, seen_in_training
 from lcons_tasks.diagnosis._samples import Bools, Material
 
-# A share of held-out input that is unlike training and that one would want to hear of, in percent.
+# A warning is printed if more than this share of held-out input is unlike training, in percent.
 WORTH_A_WARNING = 10.0
 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """How many of how many units the constraint cannot read, and why the first of them."""
+    """`count` of `of` units that the constraint cannot read, and the reason for the first of them."""
 
     count: int
     of: int
@@ -31,15 +31,16 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Coverage:
-    """How much of the held-out data training never saw, in percent, and units left out.
+    """The share of the held-out data that is not in training, in percent, and the units left out.
 
-    `left_out`: held-out units of which the constraint cannot read gold or prediction, as it does not know a
-    label or a value or a count is out of bounds; `left_out_training`: the same of training. `other_tokens`:
-    tokens whose context is OTHER, which training never was (None where it was); `unseen_contexts`: windows
-    whose tuple of contexts did not occur; both None for features without context. `unseen_psi` and
-    `unseen_predicted`: parts of gold and of predictions that leave what training saw; `unseen_columns`: how
-    many columns of gold never were nonzero (None where parts are looked up). `rejected`: the share of gold
-    that the constraint rejects, `rejected_seen` and `rejected_unseen` of what was seen and was not.
+    `left_out`: held-out units whose gold or prediction the constraint cannot read, because it lacks a label
+    or a value, or a count is out of bounds; `left_out_training`: the same for training. `other_tokens`:
+    tokens whose context is OTHER (None if training has such tokens); `unseen_contexts`: windows whose tuple
+    of contexts is not in training; both are None for features without context. `unseen_psi` and
+    `unseen_predicted`: parts of gold and of predictions that are unlike training; `unseen_columns`: the
+    number of columns that are nonzero in gold, but never in training (None if parts are looked up).
+    `rejected`: the share of gold that the constraint rejects; `rejected_seen` and `rejected_unseen`: the same
+    among gold that is like training and unlike it.
     """
 
     units: str
@@ -55,11 +56,11 @@ class Coverage:
     rejected_unseen: float | None
 
     def warnings(self) -> tuple[str, ...]:
-        """What a reader must know before trusting the constraint on such data."""
+        """The warnings to read before the constraint is trusted on such data."""
         said = []
         if self.unseen_psi > WORTH_A_WARNING:
             columns = f" ({self.unseen_columns:,} columns are new)" if self.unseen_columns else ""
-            text = f"{self.unseen_psi:.1f}% of held-out gold psi leave what training saw{columns}"
+            text = f"{self.unseen_psi:.1f}% of held-out gold psi are unlike training{columns}"
             if self.rejected_seen is not None and self.rejected_unseen is not None:
                 text += (
                     f"; the constraint rejects {self.rejected_unseen:.1f}% of these, and"
@@ -67,16 +68,17 @@ class Coverage:
                 )
             said.append(text)
         if (self.unseen_predicted or 0) > WORTH_A_WARNING:
-            said.append(f"{self.unseen_predicted:.1f}% of predicted psi leave what training saw")
+            said.append(f"{self.unseen_predicted:.1f}% of predicted psi are unlike training")
         if (self.other_tokens or 0) > WORTH_A_WARNING:
-            said.append(f"{self.other_tokens:.1f}% of held-out tokens have a context that training never saw")
+            said.append(f"{self.other_tokens:.1f}% of held-out tokens have a context that is not in training")
         if (self.unseen_contexts or 0) > WORTH_A_WARNING:
             said.append(
-                f"{self.unseen_contexts:.1f}% of held-out windows have contexts that never met in training"
+                f"{self.unseen_contexts:.1f}% of held-out windows have a combination of contexts that is not"
+                " in training"
             )
         for which, left, what in (
             ("held-out", self.left_out, ""),
-            ("training", self.left_out_training, "; it cannot have been learned from these"),
+            ("training", self.left_out_training, "; the constraint was not learned from these"),
         ):
             if left.count:
                 said.append(
@@ -99,7 +101,7 @@ def coverage(
     seen = seen_before(gold.psi)
     rejected = ~constraint.accepts(gold.psi)
     other, unseen = _contexts(material)
-    # How many columns are nonzero in held-out gold and never were in training.
+    # The number of columns that are nonzero in held-out gold and never in training.
     columns = len(np.setdiff1d(gold.psi.indices, learned.psi.indices)) if material.ranged else None
     return Coverage(
         material.units,
@@ -117,11 +119,11 @@ def coverage(
 
 
 def _contexts(material: Material) -> tuple[float | None, float | None]:
-    """The share of tokens whose context is OTHER, and of windows whose contexts never met."""
+    """The share of tokens whose context is OTHER, and of windows whose tuple of contexts is new."""
     if not isinstance(material, StructureMaterial) or not isinstance(material.feature, NgramContext):
         return None, None
     feature, other = material.feature, None
-    # Where rare words or words of no class are OTHER, training saw that too.
+    # If rare words or words without a class are OTHER, training has OTHER, too.
     if feature.word_class is None and not any(map(feature.unknown, material.train)):
         tokens = sum(len(structure.y) for structure in material.held_out)
         other = 100 * sum(map(feature.unknown, material.held_out)) / tokens

@@ -1,33 +1,30 @@
-"""Constraint, data and predictions of any kind, read as what a diagnosis is given; what does not fit together
-is refused.
+"""The diagnosis of one constraint: its input is checked, every measurement is made, verdicts are drawn.
+
+`divide` returns the part of a file that a constraint was learned from and the part that was held out, as its
+provenance records them (`lcons_tasks.own_data.Split`). `diagnose` makes all measurements on these two parts.
+Constraint, data and predictions may be of three kinds; if they do not fit together, an error is raised:
 
 | data | constraint | predictions |
 |---|---|---|
-| label sequences | its feature makes psi of labels | a label for each |
-| tuples | its feature makes psi of tuples | tuples for each structure |
-| psi vectors | any whose columns they have | a vector for each valid row |
-
-`diagnose`: every measurement of one constraint, on one division into training and held-out data.
-
-`divide`: the part of a file that a constraint was learned from, and the part that was held out, as its
-provenance records them (`lcons_tasks.own_data.Split`).
+| label sequences | its feature maps labels to psi | one label per token |
+| tuples | its feature maps tuples to psi | tuples for each structure |
+| psi vectors | any with the same columns | one vector per valid row |
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lcons_core import Floats, Instance, InvalidInput, LconsError, LearnedConstraint, Unsupported
+from lcons_core import Floats, Instance, InvalidInput, LconsError, LearnedConstraint, OnProgress, Unsupported
 from lcons_core.learn import NEGATIVES, usual_negatives
 from lcons_tasks.diagnosis._coverage import coverage
-from lcons_tasks.diagnosis._diagnosis import Diagnosis, Score
+from lcons_tasks.diagnosis._diagnosis import Diagnosis, Score, conclude
 from lcons_tasks.diagnosis._given import Examples, Given, Predictions, given_structures, given_tables
 from lcons_tasks.diagnosis._obedience import obedience
 from lcons_tasks.diagnosis._references import SHUFFLES, Reference, World, chance, measure
-from lcons_tasks.diagnosis._verdicts import conclude
 from lcons_tasks.own_data._data import FIRST, Data, PsiTable, Structures, recorded_split, split
 from lcons_tasks.stats import Estimate, Resampler
 
@@ -39,42 +36,42 @@ def read_given(
     predictions: Predictions | None,
     negatives: str | None,
 ) -> Given:
-    """What a diagnosis is given; `negatives` are the stated ones, else the recorded, else the usual."""
+    """The checked input of a diagnosis; `negatives`: the stated source, else the recorded, else the usual."""
     source = negatives or _recorded(constraint)
     if source is not None and source not in NEGATIVES:
-        raise InvalidInput(f"unknown negatives {source!r}; they are one of {', '.join(NEGATIVES)}.")
+        raise InvalidInput(f"unknown negatives {source!r}; use one of {', '.join(NEGATIVES)}.")
     tables = [isinstance(one, PsiTable) for one in (train, held_out, predictions) if one is not None]
     if any(tables) and not all(tables):
         raise InvalidInput(
             "expected training data, held-out data and predictions of one kind, found a table of psi vectors"
-            " beside structures; give all of them in one format."
+            " and structures; use the same kind for all of them."
         )
     if isinstance(train, PsiTable) and isinstance(held_out, PsiTable):
         answers = predictions if isinstance(predictions, PsiTable) else None
         if negatives is not None and not train.valid.all():
             raise InvalidInput(
-                f"expected no --negatives with a table that has invalid rows, found {negatives!r}; leave it"
-                " out, or give valid rows only."
+                "expected no argument `negatives` with a table that has invalid rows, found"
+                f" {negatives!r}; leave it out, or use a table of valid rows only."
             )
         return given_tables(constraint.space, train, held_out, answers, source)
     assert not isinstance(predictions, PsiTable)
     feature = constraint.feature
     if feature is None:
         raise Unsupported(
-            "expected a table of psi vectors (CSV or npz), found structures: this constraint has no feature"
-            " that makes psi of them; give the table that it was learned from."
+            "expected a table of psi vectors (CSV or npz), because this constraint has no feature, found"
+            " structures; use the table that it was learned from."
         )
     if len(feature.labels) == 1:
         raise Unsupported(
-            f"expected a constraint that knows at least two labels, found {feature.kind!r} of one; there is"
-            " nothing to tell apart."
+            f"expected a constraint on at least two labels, found {feature.kind!r} with one label; a"
+            " constraint on one label forbids nothing."
         )
     chosen = source or usual_negatives(feature)
     return given_structures(feature, _structures(train), _structures(held_out), predictions, chosen)
 
 
 def _recorded(constraint: LearnedConstraint) -> str | None:
-    """The source of negatives that the constraint learned from, where its provenance says so."""
+    """The source of negatives that the constraint was learned from, if its provenance records it."""
     recipe = constraint.provenance.get("recipe")
     stated = recipe.get("negatives") if isinstance(recipe, Mapping) else None
     return stated if isinstance(stated, str) else None
@@ -89,12 +86,10 @@ def _structures(data: Examples) -> Structures:
 
 
 CONSTRAINT = "the constraint"
-# With fewer held-out units than this the intervals are a guess.
+# With fewer held-out units than this, the intervals are not reliable.
 FEW = 10
-# Steps of progress for the data as they are and for each shuffling.
+# Steps of progress for the original data and for each shuffling.
 STEPS = 100
-
-Progress = Callable[[int, int], None]
 
 
 def diagnose(
@@ -104,16 +99,18 @@ def diagnose(
     predictions: Predictions | None = None,
     seed: int = 0,
     negatives: str | None = None,
-    progress: Progress | None = None,
+    progress: OnProgress | None = None,
 ) -> Diagnosis:
-    """Whether such a constraint exists, the learner found it, and the base model obeys it already.
+    """Whether such a constraint exists, whether the learner found it, and whether the base model already
+    obeys it.
 
-    `train` are the data that the constraint was learned from; `held_out` are others, of which neither it nor
-    the model learned: sentences, structures or tables of psi vectors (`lcons_tasks.own_data`). `predictions`
-    are the model's answers to these, without constraints: the labels of each sentence, the tuples of each
-    structure, or a vector for each valid row. `negatives` is the source that the constraint learned from, as
-    in `lcons_core.make_examples`: that of its recipe where its provenance has one, else the paper's for its
-    feature; invalid rows of a table come first. `progress` is told (done, total).
+    `train` are the data that the constraint was learned from; `held_out` are other data, that neither the
+    constraint nor the model was trained on: sentences, structures or tables of psi vectors
+    (`lcons_tasks.own_data`). `predictions` are the answers of the model on these, without constraints: the
+    labels of each sentence, the tuples of each structure, or one vector per valid row. `negatives` is the
+    source of negatives of the constraint, as in `lcons_core.make_examples`; by default the source in its
+    provenance, or else the paper's for its feature. Invalid rows of a table replace them. `progress` is
+    called with (done, total).
     """
     given = read_given(constraint, train, held_out, predictions, negatives)
     material, predicted = given.material, given.predicted
@@ -123,7 +120,7 @@ def diagnose(
     covered = coverage(
         material, own, None if predicted is None else predicted.found, given.left_out, given.left_out_training
     )
-    few = (f"held-out {material.units}: only {size}, so the intervals are a guess",) if size < FEW else ()
+    few = (f"held-out {material.units}: only {size}, so the intervals are unreliable",) if size < FEW else ()
     diagnosis = Diagnosis(
         feature=_described(constraint),
         negatives=given.source,
@@ -139,9 +136,9 @@ def diagnose(
     try:
         sample = material.sample(seed)
         if sample is not None and not len(sample.corrupted):
-            raise InvalidInput("no held-out part can be corrupted, as the space rules out every change")
+            raise InvalidInput("no held-out part can be corrupted, because the space rules out every change")
     except LconsError as error:
-        # What was asked for must be there; what was only recorded or usual may not fit these data.
+        # Negatives that the caller stated must work; recorded or usual ones may not fit these data.
         if negatives is not None:
             raise
         reason = f"whether such a constraint exists and was found: {str(error).rstrip('.')}"
@@ -156,7 +153,7 @@ def diagnose(
     real = World.of(material.scope, sample, draws, seed, tell)
     mixed = chance(material, draws, seed, lambda share: tell(1 + SHUFFLES * share))
     mine, best, base = measure(own, sample, draws), real.best.balanced, mixed.best.balanced
-    # Where even shuffled data are told without a mistake, there is nothing left to explain.
+    # If even shuffled data are classified without a mistake, there is nothing left to explain.
     skill = _share(best - base, 1 - base) or Estimate(0.0, 0.0, 0.0)
     found = _share(mine.balanced - base, best - base)
     by_reference = None if predicted is None else obedience(real.reference, predicted, draws)
@@ -175,7 +172,7 @@ def diagnose(
 
 
 def _share(above: Floats, below: Floats) -> Estimate | None:
-    """above / below in percent, -100 where it is less; None where below is not positive."""
+    """above / below in percent, at least -100; None if `below` is not positive."""
     shares = np.divide(above, below, out=np.full(len(below), np.nan), where=below > 0)
     return Estimate.of(np.maximum(shares, -1.0))
 
@@ -191,8 +188,8 @@ def _described(constraint: LearnedConstraint) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Division:
-    """What was learned from, and what was held out, None where the provenance tells of no such part; `why`
-    says in words what it tells."""
+    """The part that was learned from, and the part that was held out (None if the provenance records no such
+    part); `why` is what the provenance records, in words."""
 
     train: Data
     held_out: Data | None
@@ -205,17 +202,17 @@ def divide(constraint: LearnedConstraint, data: Data) -> Division:
     >>> from lcons_core import iob2
     >>> from lcons_tasks.own_data import Structures
     >>> divide(iob2(["B-X", "I-X", "O"]), Structures.of([(["a"], ["O"])])).why
-    'the constraint does not record which part of its data it has not seen'
+    'the constraint does not record which part of its data was held out'
     """
     words, recorded = recorded_split(constraint.provenance)
     if not words:
-        return Division(data, None, "the constraint does not record which part of its data it has not seen")
+        return Division(data, None, "the constraint does not record which part of its data was held out")
     part = None if recorded is None else recorded.learned_from[0]
     if part is None or part.which != FIRST:
         return Division(data, None, f"the constraint was learned from {words:.80}")
     train, held_out = split(data, part.share)
     if held_out is None or (len(train), len(data)) != (part.count, part.of):
         return Division(
-            data, None, f"the constraint was learned from {words:.80}, and here are {len(data):,} in all"
+            data, None, f"the constraint was learned from {words:.80}, but this file has {len(data):,} in all"
         )
     return Division(train, held_out, f"the constraint was learned from {words}")

@@ -1,13 +1,8 @@
-"""What a diagnosis is given: data of one kind that the constraint can read, and what had to be left out.
+"""The input of a diagnosis: data of one kind that the constraint can read, and what is left out of them.
 
-Label sequences or tuples as what a diagnosis is given.
-
-Left out are structures of which the feature cannot make psi: it does not know a label or a value, or a count
-is beyond its bound. A structure and its prediction go together.
-
-psi vectors as what a diagnosis is given.
-
-Left out are rows that are no vectors of the constraint's space. A valid row and its prediction go together.
+Label sequences or tuples: structures without a psi are left out, because the feature lacks a label or a
+value, or because a count is out of bounds. psi vectors: rows outside the space of the constraint are left
+out. If a structure or a valid row is left out, so is its prediction, and the reverse.
 """
 
 from __future__ import annotations
@@ -34,7 +29,7 @@ Predictions = Sequence[Sequence[Any]] | PsiTable
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """What is left of the data, and the source of negatives; `not_asked` says what they do not answer."""
+    """The data that can be read, and the source of negatives; `not_asked` lists what they cannot answer."""
 
     material: Material
     source: str | None
@@ -45,10 +40,10 @@ class Given:
 
 
 NOT_BESIDE = (
-    "whether the base model is wrong where it violates the constraint, as predicted and gold parts differ in"
-    " number and cannot be laid side by side"
+    "whether the base model is wrong where it violates the constraint, because predicted and gold parts"
+    " differ in number and cannot be compared one by one"
 )
-# Sequences that are empty say nothing; they are neither read nor counted.
+# Empty sequences have no parts; they are neither read nor counted.
 _EMPTY = ""
 
 
@@ -62,8 +57,8 @@ def given_structures(
     """The structures that the feature can read."""
     if train.tuples != held_out.tuples:
         raise InvalidInput(
-            "expected training and held-out data of one kind, found tuples beside label sequences; give both"
-            " in one format."
+            "expected training and held-out data of one kind, found tuples and label sequences; use the same"
+            " kind for both."
         )
     units = "structures" if held_out.tuples else "sentences"
     learned_whys = _whys(feature, train.instances, train.tuples)
@@ -83,22 +78,23 @@ def given_structures(
         example = left_out.example or left_out_training.example
         raise InvalidInput(
             f"expected training and held-out {units} that the constraint can read, found {len(learned)} and"
-            f" {len(kept)}{f' ({example})' if example else ''}; give the data that belong to it."
+            f" {len(kept)}{f' ({example})' if example else ''}; use data with the labels and columns that it"
+            " was learned from."
         )
     rest = [held_out.instances[i] for i in kept]
     material = StructureMaterial(feature, learned, rest, source, held_out.tuples)
     for name, parts in (("training", material.learned), ("held-out", material.gold)):
         if not len(parts):
             raise InvalidInput(
-                f"expected {name} {units} that the constraint says something about, found none long enough;"
-                " give longer ones."
+                f"expected {name} {units} that are long enough for the constraint, found none; use longer"
+                " ones."
             )
     predicted, not_asked = None, tuple[str, ...]()
     if predictions is not None:
         predicted = Predicted.of_structures(feature, rest, [predictions[i] for i in kept])
         if not len(predicted.found):
             raise InvalidInput(
-                "expected predictions that the constraint says something about, found none; give some."
+                "expected predictions that the constraint can judge, found none; pass at least one."
             )
         not_asked = () if predicted.wrong is not None else (NOT_BESIDE,)
     return Given(material, source, predicted, left_out, left_out_training, not_asked)
@@ -108,18 +104,18 @@ def _check_sizes(predictions: Sequence[Sequence[Any]], held_out: Structures, uni
     if len(predictions) != len(held_out):
         raise InvalidInput(
             f"expected predictions for {len(held_out):,} held-out {units}, found {len(predictions):,};"
-            " predict these very ones."
+            " predict exactly these."
         )
     sizes = [len(y) for y in predictions]
     if not held_out.tuples and sizes != [len(s.y) for s in held_out.instances]:
         raise InvalidInput(
-            "expected one predicted label a token of each held-out sentence, found other lengths; predict"
-            " these very sentences."
+            "expected one predicted label per token of each held-out sentence, found other lengths; predict"
+            " exactly these sentences."
         )
 
 
 def _whys(feature: ConstraintFeature, instances: Sequence[Instance], tuples: bool) -> list[str | None]:
-    """Why each structure cannot be read; None where it can."""
+    """The reason why each structure cannot be read; None if it can."""
     column = feature.context_column
     if column is not None:
         for i, one in enumerate(instances, start=1):
@@ -127,14 +123,14 @@ def _whys(feature: ConstraintFeature, instances: Sequence[Instance], tuples: boo
                 place = "" if column == WORD else f",{column}=2"
                 raise InvalidInput(
                     f"expected a column {column!r}, which the constraint reads, found"
-                    f" {', '.join(one.x) or 'none'} in structure {i}; say where it is, as in `--columns"
-                    f" word=1{place}`."
+                    f" {', '.join(one.x) or 'none'} in structure {i}; state its place, as in"
+                    f' `columns="word=1{place}"`.'
                 )
     return [_why(feature, one) if len(one.y) or tuples else _EMPTY for one in instances]
 
 
 def _why(feature: ConstraintFeature, instance: Instance) -> str | None:
-    # A feature of another package may fail in ways of its own at labels that it does not know.
+    # A feature of another package may raise other errors for labels that it lacks.
     if feature.labels and (unknown := [label for label in instance.y if label not in feature.labels]):
         return f"unknown label {unknown[0]!r:.60}"
     try:
@@ -151,7 +147,7 @@ def _structures_left_out(data: Structures, whys: Sequence[str | None]) -> LeftOu
     return LeftOut(len(said), sum(why != _EMPTY for why in whys), first)
 
 
-NOT_USED = "anything about the invalid held-out rows, as training has none"
+NOT_USED = "anything about the invalid held-out rows, because training has none"
 
 
 def given_tables(
@@ -161,7 +157,7 @@ def given_tables(
     predictions: PsiTable | None,
     source: str | None,
 ) -> Given:
-    """The rows that are vectors of the space; `source` is what makes negatives where training has none."""
+    """The rows that are vectors of the space; `source` makes negatives if training has none."""
     train, held_out = in_order(space, train), in_order(space, held_out)
     learned, fits = space.contains(train.X), space.contains(held_out.X)
     places = np.flatnonzero(held_out.valid)
@@ -175,7 +171,8 @@ def given_tables(
         example = left_out.example or left_out_training.example
         raise InvalidInput(
             f"expected valid training and held-out rows that the constraint can read, found {usable[0]} and"
-            f" {usable[1]}{f' ({example})' if example else ''}; give the tables that belong to it."
+            f" {usable[1]}{f' ({example})' if example else ''}; use tables with the columns that it was"
+            " learned from."
         )
     train, held_out = train.take(learned), held_out.take(fits)
     not_asked: tuple[str, ...] = ()
@@ -193,7 +190,7 @@ def given_tables(
 
 
 def in_order(space: FeatureSpace, table: PsiTable) -> PsiTable:
-    """The table with its columns in the order of the space; a column is called by its block and value, as in
+    """The table with its columns in the order of the space; a column is named by block and value, as in
     `source=Person`, or by the value alone."""
     places = {name: i for i, name in enumerate(table.names)}
     named = [(f"{block}={value}", value) for block, value in space.columns]
@@ -205,7 +202,7 @@ def in_order(space: FeatureSpace, table: PsiTable) -> PsiTable:
         raise InvalidInput(
             f"expected the {space.d} columns of the constraint, found {len(table.names)}"
             f"{'' if wanted is None else f', none of them {wanted!r:.60}'}"
-            f"{'' if strange is None else f', and {strange!r:.60}, which it does not know'}; use the header"
+            f"{'' if strange is None else f', and {strange!r:.60}, which it does not have'}; use the header"
             " of the table that it was learned from."
         )
     return PsiTable(tuple(table.names[i] for i in order), table.X[:, order], table.valid, table.numbers())
@@ -216,12 +213,12 @@ def _beside(space: FeatureSpace, predictions: PsiTable, valid: int) -> Floats:
     if len(predictions) != valid:
         raise InvalidInput(
             f"expected a predicted row for each of {valid:,} valid held-out rows, found {len(predictions):,};"
-            " give them in the same order."
+            " write one row for each, in the same order."
         )
     return in_order(space, predictions).X
 
 
 def _rows_left_out(table: PsiTable, fits: Bools) -> LeftOut:
     wrong = np.flatnonzero(~fits)
-    first = f"row {table.numbers()[wrong[0]]}, no vector of its space" if len(wrong) else ""
+    first = f"row {table.numbers()[wrong[0]]} is not a vector of its space" if len(wrong) else ""
     return LeftOut(len(wrong), len(table), first)

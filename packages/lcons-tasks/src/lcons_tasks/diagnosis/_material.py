@@ -1,10 +1,8 @@
-"""Label sequences and tuples as material of a diagnosis.
+"""The material of a diagnosis: label sequences and tuples, or psi vectors that are valid or not.
 
-psi vectors, valid or not, as material of a diagnosis.
-
-Where the training rows are not all valid, negatives are the invalid rows of each part, and shuffling permutes
-the column `valid`. Where they are, negatives are made (`unseen`, `flip`), a corrupted row has one value
-changed, and shuffling permutes the values of each block by themselves, as for tuples.
+If some training rows of psi vectors are invalid, negatives are the invalid rows of each part, and shuffling
+permutes the column `valid`. If all are valid, negatives are made (`unseen`, `flip`), a corrupted row has one
+value changed, and shuffling permutes the values of each block separately, as for tuples.
 """
 
 from __future__ import annotations
@@ -32,8 +30,8 @@ from lcons_tasks.own_data._examples import GIVEN
 
 @dataclass(frozen=True, eq=False)
 class StructureMaterial:
-    """Structures whose labels the feature knows; `source` is one of `lcons_core.learn.NEGATIVES`; `tuples`
-    where their y are tuples."""
+    """Structures with labels of the feature; `source` is one of `lcons_core.learn.NEGATIVES`; `tuples`:
+    whether their y are tuples."""
 
     feature: ConstraintFeature
     train: Sequence[Instance]
@@ -74,8 +72,8 @@ class StructureMaterial:
         positives = positives_of(feature, self.train)
         if not len(positives):
             raise InvalidInput(
-                "expected training data long enough to have a part of this constraint, found none; give"
-                " longer ones or a smaller n."
+                "expected training data that are long enough for this constraint, found none; use longer"
+                " ones or a smaller n."
             )
         source = negative_source(self.source, feature, self.train, positives, TRAINING_CORRUPTIONS, seed)
         made = some_of(source, seed)
@@ -100,14 +98,14 @@ def parts_of(feature: ConstraintFeature, structures: Sequence[Instance]) -> PsiR
 
 
 def shuffled_labels(structures: Sequence[Instance], rng: np.random.Generator) -> list[Instance]:
-    """The structures with their labels shuffled over all tokens: only the labels' frequencies are left."""
+    """The structures with their labels shuffled over all tokens: only the label frequencies stay the same."""
     labels = [label for structure in structures for label in structure.y]
     order = iter(rng.permutation(len(labels)))
     return [Instance(s.x, [labels[next(order)] for _ in s.y]) for s in structures]
 
 
 def shuffled_members(structures: Sequence[Instance], rng: np.random.Generator) -> list[Instance]:
-    """The structures with each member shuffled over all tuples: which values meet is left to chance."""
+    """The structures with each member shuffled over all tuples: values are combined at random."""
     members = zip(*(one for structure in structures for one in structure.y), strict=True)
     mixed: Iterator[tuple[str, ...]] = zip(
         *([values[i] for i in rng.permutation(len(values))] for values in members), strict=True
@@ -123,7 +121,7 @@ SOURCES: dict[str, Callable[[FeatureSpace, SparsePsi, int], NegativeSource]] = {
 
 @dataclass(frozen=True, eq=False)
 class TableMaterial:
-    """Rows that are vectors of the space; `source` is `GIVEN`, or what makes negatives."""
+    """Rows that are vectors of the space; `source` is `GIVEN`, or the source of made negatives."""
 
     space: FeatureSpace
     train: PsiTable
@@ -165,14 +163,14 @@ class TableMaterial:
             changed = rows_where(self.held_out, ~self.held_out.valid)
             if not len(changed):
                 raise InvalidInput(
-                    "expected invalid rows among the held-out ones too, found valid ones only; add some."
+                    "expected invalid rows among the held-out ones, too, found only valid ones; add some."
                 )
         else:
             if self.source not in SOURCES:
                 raise InvalidInput(
-                    "expected invalid training rows, or a source of them, found valid rows only"
+                    "expected invalid training rows, or a source of them, found only valid rows"
                     f"{f' and {self.source!r}' if self.source else ''}; add rows with valid = 0, or make some"
-                    f" with --negatives {' or '.join(SOURCES)}."
+                    f" with {' or '.join(f'`negatives={name!r}`' for name in SOURCES)}."
                 )
             made = some_of(SOURCES[self.source](self.space, positives.psi, seed), seed)
             changed = one_changed(self.space, self.gold, np.random.default_rng(seed))
@@ -192,5 +190,5 @@ class TableMaterial:
 
 
 def rows_where(table: PsiTable, chosen: Bools) -> PsiRows:
-    """The chosen rows, each a part of its own."""
+    """The chosen rows, each as one part."""
     return PsiRows.of(SparsePsi.from_dense(table.X[chosen]), np.flatnonzero(chosen))

@@ -1,12 +1,13 @@
-"""Does the base model already obey the constraint, and where it does not, is it wrong there?
+"""Does the base model already obey the constraint, and if not, is it wrong where it violates it?
 
-Where a prediction is right, gold and prediction violate alike. So
+If a prediction is right, gold and prediction violate the constraint equally. So
 
     excess = violations of predictions - violations of gold
            = (prediction rejected, gold accepted) - (gold rejected, wrong prediction accepted)
 
-is how much more often the constraint speaks for gold than against it, where the two differ. It is of use only
-if that is above zero; if so, a violation should also be a sign of errors.
+is the share of parts where the constraint supports gold against a wrong prediction, minus the share where it
+supports the wrong prediction. The constraint can help only if the excess is above zero; then a violation
+should also indicate an error.
 """
 
 from __future__ import annotations
@@ -26,13 +27,14 @@ from lcons_tasks.stats import Estimate, Resampler, certain
 
 @dataclass(frozen=True)
 class Obedience:
-    """What a judge (the constraint or a reference) says of predictions; shares of parts, in percent.
+    """The verdict of a judge (the constraint or a reference) on predictions; shares of parts, in percent.
 
     `for_gold`: prediction rejected, gold accepted. `against_gold`: gold rejected, wrong prediction accepted.
     `false_alarms`: right prediction rejected. Errors are shares of wrong labels inside parts; `lift` is the
-    difference of the two, None where nothing or everything is violated. `headroom`: points of accuracy that
-    would be won were every wrong label inside a violating part corrected. Labels are tuples or rows where
-    these are predicted. All of these are None where predicted and gold parts cannot be laid side by side.
+    difference of the two, None if nothing or everything is violated. `headroom`: the accuracy, in points,
+    that would be gained if every wrong label inside a violating part were corrected. If tuples or rows are
+    predicted, they count as the labels. All of these are None if predicted and gold parts cannot be compared
+    one by one.
     """
 
     judge: str
@@ -51,8 +53,8 @@ class Obedience:
 
 @dataclass(frozen=True, eq=False)
 class Wrong:
-    """Which labels are wrong (N,); part i covers those from `first` to `stop`, unit u those from `offsets[u]`
-    to `offsets[u + 1]`."""
+    """Which labels are wrong (N,); part i covers the labels from `first` to `stop`, and unit u those from
+    `offsets[u]` to `offsets[u + 1]`."""
 
     labels: Floats
     first: Ints
@@ -62,7 +64,7 @@ class Wrong:
 
 @dataclass(frozen=True, eq=False)
 class Predicted:
-    """Parts of gold and of predictions; `wrong` where each part has one beside it, else None."""
+    """Parts of gold and of predictions; `wrong` is None if they cannot be compared one by one."""
 
     gold: PsiRows
     found: PsiRows
@@ -87,7 +89,7 @@ class Predicted:
 
     @classmethod
     def of_rows(cls, gold: PsiRows, found: PsiRows, size: int) -> Predicted:
-        """Rows of a table of `size`, each beside the one that is right."""
+        """Rows of a table of `size` rows, each compared with the gold row."""
         differ = [a != b for a, b in zip(gold.psi.row_keys(), found.psi.row_keys(), strict=True)]
         each = np.arange(len(gold) + 1)
         offsets = np.searchsorted(gold.owner, np.arange(size + 1))
@@ -95,14 +97,14 @@ class Predicted:
 
 
 def predicted_instances(held_out: Sequence[Instance], predictions: Sequence[Sequence[Any]]) -> list[Instance]:
-    """The held-out structures with predicted y; columns that are of another length are left out."""
+    """The held-out structures with predicted y; columns of another length are left out."""
     return [
         Instance(s.x if len(y) == len(s.y) else {}, y) for s, y in zip(held_out, predictions, strict=True)
     ]
 
 
 def obedience(judge: Reference, given: Predicted, draws: Resampler) -> Obedience:
-    """What the judge says of the predictions."""
+    """The verdict of the judge on the predictions."""
 
     def share(values: Floats, of: Floats, parts: PsiRows) -> Floats:
         return draws.ratio(by_unit(values, parts, draws.size), by_unit(of, parts, draws.size))
@@ -135,7 +137,7 @@ def obedience(judge: Reference, given: Predicted, draws: Resampler) -> Obedience
 
 
 def _headroom(wrong: Wrong, alarm: Any, draws: Resampler) -> Floats:
-    """Wrong labels inside violating parts, each once, as a share of all labels."""
+    """The share of wrong labels inside violating parts, each counted once, among all labels."""
     marks = np.zeros(len(wrong.labels) + 1)
     np.add.at(marks, wrong.first[alarm], 1)
     np.add.at(marks, wrong.stop[alarm], -1)
@@ -145,13 +147,13 @@ def _headroom(wrong: Wrong, alarm: Any, draws: Resampler) -> Floats:
 
 
 def _pairs(gold: Sequence[Any], found: Sequence[Any]) -> list[tuple[Any, Any]]:
-    """Labels or tuples side by side; a tuple may be a list."""
+    """Pairs of gold and predicted labels or tuples; a tuple may be a list."""
     return [(a, b) if isinstance(a, str) else (tuple(a), tuple(b)) for a, b in zip(gold, found, strict=True)]
 
 
 def _covered(feature: ConstraintFeature, length: int, parts: int) -> Ints:
-    """(parts, 2) the first label and the one after the last of each part of a structure; a part of a feature
-    that does not tell covers all of it."""
+    """(parts, 2) the first label of each part of a structure, and the one after its last. If the feature does
+    not state the labels of a part, the part covers the whole structure."""
     if isinstance(feature, SequenceFeature):
         first = np.arange(parts) - (feature.n - 1 if feature.pad else 0)
         return np.stack([first, first + feature.n], axis=1).clip(0, length)

@@ -1,12 +1,12 @@
-"""References: what tells gold from corrupted through the same psi, with more freedom than a constraint has.
+"""References: classifiers of gold and corrupted parts that read the same psi as a constraint, but are freer.
 
 | reference | accepts psi iff |
 |---|---|
-| `seen in training` | local: the very part was seen; global: no column leaves the range that was seen |
-| `network, K = 1` | one linear inequality does |
-| `network, K = 64` | a network does that is larger than any constraint of the paper (K = 10) |
+| `seen in training` | local: the same part was seen; global: every column is in the range that was seen |
+| `network, K = 1` | one linear inequality accepts it |
+| `network, K = 64` | a network accepts it that is larger than any constraint of the paper (K = 10) |
 
-References measured on the data as they are, and shuffled, where nothing is to be found.
+They are measured on the original data, and on shuffled data, where there is nothing to find.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from lcons_tasks.diagnosis._samples import Bools, Material, Sample
 from lcons_tasks.stats import Resampler
 
 Accepts = Callable[[SparsePsi], Bools]
-# Told how much is done, from 0 to 1.
+# Called with the share of the work that is done, from 0 to 1.
 Tell = Callable[[float], None]
 
 HIDDEN = (1, 64)
-# How much of the work is done before each of them, and at the end; the larger takes twice as long.
+# The share of the work that is done before each network, and at the end; the larger takes twice as long.
 DONE = (0, 1 / 3, 1)
 EPOCHS = 100
-# Examples times epochs at most: beyond some ten thousand examples fewer passes do, and time stays bounded.
+# Limit of examples times epochs: with more than about 10,000 examples fewer epochs suffice; time is bounded.
 VISITS = 1_500_000
 
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """A name and what it accepts."""
+    """A name, and a function that decides which psi are accepted."""
 
     name: str
     accepts: Accepts
@@ -45,7 +45,7 @@ class Reference:
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """Balanced accuracy, the share of gold accepted and of corrupted rejected, each a vector of draws."""
+    """Balanced accuracy, share of gold accepted and share of corrupted rejected, each a vector of draws."""
 
     name: str
     balanced: Floats
@@ -56,7 +56,7 @@ class Measured:
 def references(
     examples: LabelledExamples, scope: Scope, seed: int, tell: Tell = lambda share: None
 ) -> list[Reference]:
-    """Those of the module's table, made from training examples."""
+    """The references of the module's table, made from training examples."""
     psi, y, weights = examples.matrix()
     found = [Reference("seen in training", seen_in_training(examples.positives.psi, scope))]
     epochs = int(np.clip(VISITS // len(examples), 10, EPOCHS))
@@ -71,7 +71,7 @@ def references(
 
 
 def seen_in_training(gold: SparsePsi, scope: Scope) -> Accepts:
-    """Accepts the psi that occurred (local), or whose every column lies within what occurred (global)."""
+    """Accepts psi that occurred (local), or psi with every column in the range that occurred (global)."""
     if scope is Scope.LOCAL:
         seen = set(gold.row_keys())
         return lambda psi: np.array([key in seen for key in psi.row_keys()], dtype=np.bool_)
@@ -80,7 +80,7 @@ def seen_in_training(gold: SparsePsi, scope: Scope) -> Accepts:
     def within(psi: SparsePsi) -> Bools:
         outside = np.zeros(len(psi), dtype=np.bool_)
         outside[psi.row_of[(psi.values < least[psi.indices]) | (psi.values > most[psi.indices])]] = True
-        # Columns that never were 0 in training must be there.
+        # Columns that were never 0 in training must be nonzero.
         needed = (least > 0) | (most < 0)
         present = np.bincount(psi.row_of[needed[psi.indices]], minlength=len(psi))
         return ~outside & (present == needed.sum())
@@ -89,7 +89,7 @@ def seen_in_training(gold: SparsePsi, scope: Scope) -> Accepts:
 
 
 def column_ranges(psi: SparsePsi) -> tuple[Floats, Floats]:
-    """(d,) the least and the greatest value of each column."""
+    """The least and the greatest value of each column, both (d,)."""
     least, most = np.full(psi.d, np.inf), np.full(psi.d, -np.inf)
     np.minimum.at(least, psi.indices, psi.values)
     np.maximum.at(most, psi.indices, psi.values)
@@ -99,19 +99,19 @@ def column_ranges(psi: SparsePsi) -> tuple[Floats, Floats]:
 
 
 def measure(reference: Reference, sample: Sample, draws: Resampler) -> Measured:
-    """How well a reference tells held-out gold from held-out corrupted."""
+    """How well a reference separates held-out gold from held-out corrupted parts."""
     accepted = _share(reference.accepts(sample.gold.psi), sample.gold, draws)
     rejected = _share(~reference.accepts(sample.corrupted.psi), sample.corrupted, draws)
     return Measured(reference.name, (accepted + rejected) / 2, accepted, rejected)
 
 
 def best_of(found: list[Measured]) -> Measured:
-    """The one of the highest balanced accuracy; the first among equals."""
+    """The one with the highest balanced accuracy; the first of equal ones."""
     return max(found, key=lambda measured: float(measured.balanced[0]))
 
 
 def by_unit(values: Bools | Floats, parts: PsiRows, size: int) -> Floats:
-    """(size,) sums of a value a part."""
+    """(size,) the sums of the values of the parts of each unit."""
     return np.bincount(parts.owner, weights=values, minlength=size).astype(np.float64)
 
 
@@ -120,17 +120,18 @@ def _share(right: Bools, parts: PsiRows, draws: Resampler) -> Floats:
     return draws.ratio(by_unit(right, parts, draws.size), by_unit(every, parts, draws.size))
 
 
-# Where there is no constraint, the data as they are beat all of five shufflings in one case of six, and by
-# the margin of `verdicts.EXISTS` far more seldom.
+# If there is no constraint, the original data are better than all of five shufflings in one case of six, and
+# better by the margin `EXISTS` of `_verdicts` far more rarely.
 SHUFFLES = 5
 BEYOND = "beyond what was seen"
 
 
 @dataclass(frozen=True, eq=False)
 class World:
-    """References measured on one form of the data, as they are or shuffled.
+    """References measured on one form of the data, original or shuffled.
 
-    `beyond` is the best network on the corrupted psi within what training saw; None if local or without any.
+    `beyond` is the best network on the corrupted psi in the range of training; None if psi is local or there
+    are no such psi.
     """
 
     measured: list[Measured]
@@ -140,7 +141,7 @@ class World:
 
     @classmethod
     def of(cls, scope: Scope, sample: Sample, draws: Resampler, seed: int, tell: Tell) -> World:
-        """References made and measured on a sample; `tell` hears how far that is."""
+        """References made and measured on a sample; `tell` is called with the share that is done."""
         made = references(sample.examples, scope, seed, tell)
         measured = [measure(reference, sample, draws) for reference in made]
         best = best_of(measured)
@@ -154,7 +155,7 @@ class World:
 
 
 def chance(material: Material, draws: Resampler, seed: int, tell: Tell) -> World:
-    """The most that references reach on shuffled data; a toss where all that could be negative is gold."""
+    """The best that references reach on shuffled data; 50% if every possible negative is gold."""
     worlds = []
     for i in range(SHUFFLES):
         mixed = material.shuffled(np.random.default_rng((seed, i)))
@@ -176,5 +177,5 @@ def chance(material: Material, draws: Resampler, seed: int, tell: Tell) -> World
 
 
 def _part_of(tell: Tell, i: int) -> Tell:
-    """How far all shufflings are when shuffling i is so far."""
+    """The progress of shuffling i as a part of the progress of all shufflings."""
     return lambda share: tell((i + share) / SHUFFLES)

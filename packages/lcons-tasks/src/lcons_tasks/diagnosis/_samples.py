@@ -1,21 +1,20 @@
-"""What a diagnosis is made from, of whatever kind: psi rows and whose they are, and how more are drawn.
+"""The samples of a diagnosis, for any kind of data: psi rows with their units, and corrupted parts.
 
     kind of data      a unit is        shuffled are
-    label sequences   a sentence       labels, over all tokens            `structures.py`
-    tuples            a structure      each member, over all tuples       `structures.py`
-    psi vectors       a row            the column `valid`                 `tables.py`
+    label sequences   a sentence       labels, over all tokens            `StructureMaterial`
+    tuples            a structure      each member, over all tuples       `StructureMaterial`
+    psi vectors       a row            the column `valid`                 `TableMaterial`
 
-Shuffling leaves frequencies, lengths and inputs as they are and obeys no constraint, so accuracy is compared
-with what the same steps reach on shuffled data.
+Shuffling keeps frequencies, lengths and inputs, but obeys no constraint. So the accuracy on the data is
+compared with the accuracy that the same steps reach on shuffled data.
 
-What is not gold: training negatives, and held-out parts with something in them changed.
+Samples need parts that are not gold: training negatives, and held-out parts with a change. The change is that
+of the source of negatives that the constraint was learned from (`lcons_core.learn`). For a source that lists
+points, a similar change is used: with `apart`, a window gets the labels of another window; with the other
+sources, one label of a sequence is changed, or one value of a tuple or vector.
 
-The change is that of the source of negatives that the constraint learned from (`lcons_core.learn`).
-Sources that list points have a like that changes a part: for `apart` a window gets the labels of another one,
-for the others of sequences one label is changed, and of tuples and vectors one value.
-
-What a change makes is left in even where it is gold elsewhere: leaving it out would make the corrupted easy
-to tell (none of them was ever seen) whether there is a constraint or not. So no reference can reach 100%.
+A changed part is kept even if it is gold elsewhere. Without these, corrupted parts would be easy to recognise
+(none of them was ever seen), whether there is a constraint or not. So no reference can reach 100%.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ from lcons_core.learn import (
 
 Bools = NDArray[np.bool_]
 
-# For the references more than the paper's one negative a positive: they are to see what there is to see.
+# References get more than the paper's one negative per positive, so that they find what can be found.
 TRAINING_CORRUPTIONS = 4
 
 
@@ -58,22 +57,22 @@ class Material(Protocol):
 
     @property
     def units(self) -> str:
-        """What its units are called."""
+        """The name of its units."""
         ...
 
     @property
     def shuffling(self) -> str:
-        """What `shuffled` leaves, in words."""
+        """What `shuffled` shuffles, in words."""
         ...
 
     @property
     def scope(self) -> Scope:
-        """LOCAL where `seen in training` looks psi up, GLOBAL where it looks at the range of each column."""
+        """LOCAL if `seen in training` looks psi up, GLOBAL if it compares the range of each column."""
         ...
 
     @property
     def ranged(self) -> bool:
-        """Whether psi leaves what training saw by the range of a column, not by being new."""
+        """Whether psi is unlike training if a column is out of range, not if the psi is new."""
         ...
 
     @property
@@ -92,20 +91,20 @@ class Material(Protocol):
         ...
 
     def sample(self, seed: int) -> Sample | None:
-        """What references learn from and are measured on; None where all that could be a negative is gold.
-        An `LconsError` says why there can be none."""
+        """The examples for references, for training and for measurement; None if every possible negative is
+        gold. Raises an `LconsError` with the reason if there can be no sample."""
         ...
 
     def shuffled(self, rng: np.random.Generator) -> Self:
-        """The same without a constraint."""
+        """The same data, shuffled, so that they obey no constraint."""
         ...
 
 
 # Sources that change a structure; the others list points.
 CHANGES = ("relabel", "flip", "perturb")
-# Windows are many, so one corruption each will do; structures are few.
+# There are many windows, so one corruption each is enough; structures are few.
 CORRUPTIONS: dict[Scope, HowMany] = {Scope.LOCAL: 1, Scope.GLOBAL: 10}
-# More training negatives than these would take references minutes and teach them little.
+# With more training negatives, references would take minutes and hardly improve.
 MOST = 10**6
 
 
@@ -137,7 +136,7 @@ def corrupted(
 
 
 def some_of(source: NegativeSource, seed: int) -> PsiRows:
-    """The distinct vectors of a source; of more than `MOST` about as many, drawn at random."""
+    """The distinct vectors of a source; if it has more than `MOST`, about that many, drawn at random."""
     if not MOST < source.size <= MAX_NEGATIVES:
         return source.collect()
     rng = np.random.default_rng(seed)
@@ -147,8 +146,8 @@ def some_of(source: NegativeSource, seed: int) -> PsiRows:
 
 
 def one_changed(space: FeatureSpace, gold: PsiRows, rng: np.random.Generator) -> PsiRows:
-    """The parts with one value each, drawn at random, changed to another one; what the space rules out is
-    left out."""
+    """The parts with one value each, drawn at random, changed to another value; results outside the space
+    are left out."""
     values = space.assignments(gold.psi)
     sizes = np.array([len(axis) for axis in space.axes])
     free = np.flatnonzero(sizes > 1)
@@ -179,13 +178,13 @@ def _changes(
 ) -> NegativeSource:
     many = CORRUPTIONS[feature.scope]
     if source == "perturb":
-        # Features of other packages need not say which labels there are.
+        # Features of other packages may not state their labels.
         return perturbed_structures(feature, [structure], feature.labels or labels, many, seed)
     return NEGATIVES[source](feature, [structure], PsiRows.of(own), many, seed)
 
 
 def _changed_rows(made: SparsePsi, own: SparsePsi) -> SparsePsi:
-    """The rows that a change of one label changed; all of them where it also changed their number."""
+    """The rows that a change of one label changed; all rows if it also changed their number."""
     if len(made) != len(own):
         return made
     differ = [a != b for a, b in zip(made.row_keys(), own.row_keys(), strict=True)]
@@ -193,7 +192,7 @@ def _changed_rows(made: SparsePsi, own: SparsePsi) -> SparsePsi:
 
 
 def _recombined(feature: SequenceFeature, gold: PsiRows, rng: np.random.Generator) -> PsiRows:
-    """Each window's contexts with the labels of a window drawn at random."""
+    """The contexts of each window with the labels of a window drawn at random."""
     values = feature.space.assignments(gold.psi)
     drawn = values[rng.integers(len(values), size=len(values)), -feature.n :]
     mixed = np.concatenate([values[:, : -feature.n], drawn], axis=1)

@@ -1,18 +1,18 @@
-"""Labelled data of one's own: read it, learn a constraint from it, and judge that on what it has not seen.
+"""The user's own labelled data: read a file, learn a constraint from it, and judge it on held-out data.
 
     file -> format -> Structures | PsiTable, Split -> Recipe -> Learned
 
 | file | format | a structure is |
 |---|---|---|
-| CoNLL columns | `conll` | a sentence: a label a token, and columns such as words and POS tags |
+| CoNLL columns | `conll` | a sentence: one label per token, and columns such as words and POS tags |
 | JSON lines | `jsonl` | an object: `labels` with `words`, `pos`, ...; or `tuples` |
 | CSV, npz | `csv`, `npz` | a row: psi itself, valid or not |
 
-Each rule in words has the support that training gives it, the valid parts that its premise covers, and beside
-it how many valid parts it would forbid by chance, if its conditions were independent, and how many it does:
-`[support 313; expected 300 by chance, seen 7]`. The expectation says what a rule rests on: a rule about a
-label that was seen once may have a large support and an expectation near 0. All three are counted on all
-training data.
+Each rule in words is followed by three numbers: `[support 313; expected 300 by chance, seen 7]`. The support
+is the number of valid training parts that its premise covers. The next two are the number of valid parts that
+the rule would forbid by chance, if its conditions were independent, and the number that it does forbid. The
+expected number shows how much evidence a rule has: a rule about a label that was seen once may have a large
+support and an expected number near 0. All three are counted on all training data.
 
 Not in the paper: all of this folder.
 """

@@ -1,8 +1,8 @@
-"""What labelled files hold: structures, or psi vectors that are valid or not; and which part of them is used.
+"""The content of labelled files: structures, or psi vectors that are valid or not; and splits of them.
 
-Both know where they begin in their file, so that a structure keeps its number when data are split. A `Split`
-is which parts of which files a constraint was learned from and which were held out, as data that its
-provenance keeps.
+Both store their position in the file, so that a structure keeps its number when data are split. A `Split`
+records which parts of which files a constraint was learned from, and which parts were held out. It is stored
+in the provenance of the constraint.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ROWS, STRUCTURES = "rows", "structures"
 
 @dataclass(frozen=True)
 class Structures:
-    """Valid structures; `tuples` where their y are tuples, not labels of a sequence."""
+    """Valid structures; `tuples`: whether their y are tuples, not labels of a sequence."""
 
     instances: tuple[Instance, ...]
     tuples: bool = False
@@ -33,7 +33,7 @@ class Structures:
     def __post_init__(self) -> None:
         object.__setattr__(self, "instances", tuple(self.instances))
         if not self.instances:
-            raise InvalidInput("expected labelled structures, found none; give at least one.")
+            raise InvalidInput("expected labelled structures, found none; pass at least one.")
 
     def __len__(self) -> int:
         return len(self.instances)
@@ -50,7 +50,7 @@ class Structures:
 
 @dataclass(frozen=True, eq=False)
 class PsiTable:
-    """psi vectors X (N, d), whether each is valid (N,), and what the columns are called."""
+    """psi vectors X (N, d), whether each is valid (N,), and the names of the columns."""
 
     names: tuple[str, ...]
     X: Floats
@@ -62,12 +62,12 @@ class PsiTable:
         found = (self.X.ndim, self.X.shape[-1:], self.valid.shape)
         if found != (2, (len(self.names),), self.X.shape[:1]):
             raise InvalidInput(
-                f"expected vectors with {len(self.names)} named columns and a verdict each, found vectors of"
-                f" shape {self.X.shape} and verdicts of shape {self.valid.shape}; give one name a column and"
-                " one verdict a row."
+                f"expected vectors with {len(self.names)} named columns and one verdict each, found vectors"
+                f" of shape {self.X.shape} and verdicts of shape {self.valid.shape}; pass one name per column"
+                " and one verdict per row."
             )
         if not len(self.X) or not self.names:
-            raise InvalidInput("expected psi vectors, found none; give at least one row and one column.")
+            raise InvalidInput("expected psi vectors, found none; pass at least one row and one column.")
 
     def __len__(self) -> int:
         return len(self.X)
@@ -85,15 +85,15 @@ Data = Structures | PsiTable
 
 
 def split(data: Data, share: float = HELD_OUT) -> tuple[Data, Data | None]:
-    """(training part, held-out part): the last `share` of the structures is held out, or of the valid and of
-    the invalid rows; None where that would be less than one structure.
+    """(training part, held-out part): the last `share` of the structures is held out, or the last `share` of
+    the valid rows and of the invalid rows. The held-out part is None if it would be empty.
 
     >>> train, held_out = split(Structures.of([(["a"], ["O"])] * 10))
     >>> len(train), len(held_out), held_out.first
     (8, 2, 9)
     """
     if not 0 < share < 1:
-        raise InvalidInput(f"expected a share between 0 and 1 to hold out, found {share}; 0.2 is usual.")
+        raise InvalidInput(f"expected a held-out share between 0 and 1, found {share}; 0.2 is usual.")
     if isinstance(data, Structures):
         kept = len(data) - int(len(data) * share)
         if kept == len(data):
@@ -108,18 +108,18 @@ def split(data: Data, share: float = HELD_OUT) -> tuple[Data, Data | None]:
 
 
 def joined(data: Data, other: Data) -> Data:
-    """Both as one, `other` behind `data`; they must be of one kind."""
+    """Both as one, `other` after `data`; they must be of the same kind."""
     if isinstance(data, Structures) and isinstance(other, Structures) and data.tuples == other.tuples:
         return Structures((*data.instances, *other.instances), data.tuples)
     if isinstance(data, PsiTable) and isinstance(other, PsiTable) and data.names == other.names:
         return PsiTable(data.names, np.concatenate([data.X, other.X]), np.append(data.valid, other.valid))
-    raise InvalidInput("expected data of one kind with the same columns, found two kinds; give one.")
+    raise InvalidInput("expected data of one kind with the same columns, found two kinds; pass one kind.")
 
 
 @dataclass(frozen=True)
 class Part:
-    """`count` of the `of` structures or rows (`unit`) of a file: all of them, or the first or the last where
-    `split` holds out `share`. A file is known by its name, without folders."""
+    """`count` of the `of` structures or rows (`unit`) of a file: all of them, or the first or last ones if
+    `split` holds out `share`. `file` is a name without folders."""
 
     file: str
     unit: str
@@ -135,7 +135,7 @@ class Part:
         if not (
             isinstance(self.file, str) and known and counts and share and (self.which == ALL or self.share)
         ):
-            raise InvalidInput(f"expected a part of a file, found {self!r:.200}; give counts and a share.")
+            raise InvalidInput(f"expected a part of a file, found {self!r:.200}; pass counts and a share.")
 
     @classmethod
     def all_of(cls, data: Data, file: str) -> Part:
@@ -160,7 +160,7 @@ class Split:
 
     @classmethod
     def by_position(cls, data: Data, file: str, share: float = HELD_OUT) -> Split:
-        """What `split` makes of the data in a file."""
+        """The split of the data in a file that `split` makes."""
         train, held_out = split(data, share)
         whole = Part.all_of(data, file)
         if held_out is None:
@@ -173,7 +173,7 @@ class Split:
 
     @property
     def learned_from_words(self) -> str:
-        """What it was learned from.
+        """The data that the constraint was learned from, in words.
 
         >>> data = Structures.of([(["a"], ["O"])] * 20)
         >>> Split.by_position(data, "train.conll").learned_from_words
@@ -189,7 +189,7 @@ class Split:
 
     @property
     def held_out_words(self) -> str:
-        """What was held out."""
+        """The data that were held out, in words."""
         (part,) = self.held_out
         return f"{part} of {part.file}" + ("" if part.which == ALL else f", {part.count:,}")
 
@@ -202,24 +202,24 @@ class Split:
 
     @classmethod
     def from_dict(cls, data: Any) -> Split:
-        """The split that `to_dict` described."""
+        """The split with the plain data of `to_dict`."""
         try:
             sides = [tuple(Part(**part) for part in data[side]) for side in ("learned_from", "held_out")]
         except (KeyError, TypeError) as error:
             raise InvalidInput(f"expected a split of files, found {data!r:.200} ({error}).") from None
         if not sides[0]:
-            raise InvalidInput("expected a split of files, found nothing that was learned from.")
+            raise InvalidInput("expected a split of files, found one without a part to learn from.")
         return cls(*sides)
 
 
 SPLIT = "split"
-# What 0.1.0 recorded in place of a split: a sentence.
+# Version 0.1.0 recorded a sentence instead of a split.
 _SENTENCE = "learned_from"
 _FIRST = re.compile(r"the first 80 % of the .*?(rows|structures) \(([\d,]+) of ([\d,]+)\)")
 
 
 def recorded_split(provenance: Mapping[str, Any]) -> tuple[str, Split | None]:
-    """What a constraint was learned from, in words, and as a split where that is known; ("", None) where
+    """The data that a constraint was learned from, in words, and as a split if it is known; ("", None) if
     nothing is recorded."""
     try:
         found = Split.from_dict(provenance[SPLIT])
@@ -230,7 +230,7 @@ def recorded_split(provenance: Mapping[str, Any]) -> tuple[str, Split | None]:
 
 
 def _split_of_0_1_0(sentence: str) -> Split | None:
-    """The split that the sentence of a constraint file of 0.1.0 describes; None where all was learned from.
+    """The split in the sentence of a constraint file of 0.1.0; None if all data were learned from.
 
     >>> _split_of_0_1_0("the first 80 % of the structures (16 of 20)").learned_from[0].count
     16

@@ -1,8 +1,8 @@
-"""What there is to learn from data of one's own: the feature, and vectors that are valid and invalid.
+"""The learning task of the user's data: the feature, and the valid and invalid vectors.
 
-A structure that a feature knows nothing about (a label or value that training has not, a count far beyond)
-has no rows and is counted as outside. What does not fit together (a feature and data, negatives and a
-feature) is refused before any work.
+A structure that the feature cannot represent (a label or value that is not in training, a count far too
+large) has no rows and is counted as outside. Combinations that do not fit (feature and data, negatives and
+feature) raise an error before any work.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ from lcons_core.learn import FEATURES, OFTEN, UNSEEN, flipped, fold, unseen
 from lcons_tasks.data._stream import POS
 from lcons_tasks.own_data._data import PsiTable, Structures
 from lcons_tasks.own_data._tables import table_space
-from lcons_tasks.own_data._vocabulary import PUNCTUATION
+
+PUNCTUATION = "punctuation"
 
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """The psi rows of structures, each with the index of its structure; `inside` are the structures that were
-    judged, `outside` the others with the reason."""
+    """The psi rows of structures, each with the index of its structure; `inside` is the number of structures
+    with rows, `outside` lists the others with the reason."""
 
     rows: PsiRows
     inside: int
@@ -60,7 +61,7 @@ def rows_of(space: FeatureSpace, data: PsiTable, chosen: NDArray[np.bool_]) -> P
     """The chosen rows of a table as structures of one part each."""
     rows = np.flatnonzero(chosen)
     fits = space.contains(data.X[rows]) if len(rows) else np.zeros(0, dtype=np.bool_)
-    outside = tuple((int(i), "it is not a vector of the space that training spans") for i in rows[~fits])
+    outside = tuple((int(i), "it is not a vector of the training space") for i in rows[~fits])
     psi = SparsePsi.from_dense(data.X[rows[fits]])
     return Parts(PsiRows.of(psi, rows[fits]), int(fits.sum()), outside)
 
@@ -68,7 +69,7 @@ def rows_of(space: FeatureSpace, data: PsiTable, chosen: NDArray[np.bool_]) -> P
 GIVEN = "given"
 OF_TABLES = (UNSEEN, "flip")
 OF_TUPLES = ("pairs", "tuples")
-# Entries of made vectors per second, each checked to be a point of its space.
+# Entries of made vectors that are checked per second to be points of their space.
 CHECKED = 8e7
 
 Making = Callable[[str, int, float], None]
@@ -76,8 +77,8 @@ Making = Callable[[str, int, float], None]
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What there is to learn: the recipe with its feature and negatives named, the feature (None for tables),
-    and `seen`: all valid vectors of the training data, those too that `min_support` leaves out of the
+    """A learning task: the recipe with its feature and negatives named, the feature (None for tables), and
+    `seen`: all valid vectors of the training data, including those that `min_support` leaves out of the
     examples. `negatives` is the recipe's source, or `GIVEN`."""
 
     recipe: Recipe
@@ -97,8 +98,8 @@ def of_structures(data: Structures, recipe: Recipe, making: Making | None) -> Ta
         labels = {label for instance in data.instances for label in instance.y}
         if len(labels) < 2:
             raise InvalidInput(
-                f"expected at least two labels to tell apart, found {', '.join(sorted(labels)) or 'none'}; is"
-                " it the right column? State it, as in `--columns word=1,label=-1`."
+                f"expected at least two different labels, found {', '.join(sorted(labels)) or 'none'}; if"
+                ' this is the wrong column, state the right one, as in `columns="word=1,label=-1"`.'
             )
     recipe, feature = recipe.complete(data.instances)
     _check_values(feature, recipe)
@@ -107,7 +108,7 @@ def of_structures(data: Structures, recipe: Recipe, making: Making | None) -> Ta
         longest = max(len(instance.y) for instance in data.instances)
         raise InvalidInput(
             f"expected sentences of {feature.n} tokens or more, found none (the longest has {longest}); lower"
-            " -n, or give longer ones."
+            " the argument `n`, or use longer sentences."
         )
     seen = fold(valid.rows.psi, feature.space.d)
     positives = frequent(seen, recipe.min_support)
@@ -120,14 +121,14 @@ def of_structures(data: Structures, recipe: Recipe, making: Making | None) -> Ta
 
 
 def _fitting(recipe: Recipe, tuples: bool) -> Recipe:
-    """The recipe with its feature named; refused where it is not one of such structures."""
+    """The recipe with its feature named; raises an error if the feature does not fit the structures."""
     name = recipe.feature or ("pairs" if tuples else "ngram")
     if isinstance(name, str) and (name in OF_TUPLES) != tuples:
         same = ("context", "tuples")
         fitting = [one for one in FEATURES if (one in OF_TUPLES) == tuples and one not in same]
         raise InvalidInput(
-            f"expected a feature of {'tuples' if tuples else 'label sequences'}, found {name!r}; choose"
-            f" {', '.join(fitting)}, or give other data."
+            f"expected a feature of {'tuples' if tuples else 'label sequences'}, found {name!r}; choose one"
+            f" of {', '.join(fitting)}, or use other data."
         )
     return replace(recipe, feature=name)
 
@@ -141,19 +142,19 @@ def _column(recipe: Recipe) -> str | None:
 
 
 def frequent(seen: PsiRows, least: float) -> PsiRows:
-    """The vectors that were seen `least` times or more; refused where there are none."""
+    """The vectors that were seen `least` times or more; raises an error if there are none."""
     often = seen.weight >= least
     if not often.any():
         most = f"the most frequent {times(seen.weight.max())}" if len(seen) else "there are none"
         raise InvalidInput(
-            f"expected valid vectors seen {times(least)} or more, found none ({most}); lower --min-support"
-            " or give more data."
+            f"expected valid vectors seen {times(least)} or more, found none ({most}); lower the argument"
+            " `min_support` or use more data."
         )
     return seen.take(often)
 
 
 def times(number: float) -> str:
-    """How often, in words.
+    """A number of times, in words.
 
     >>> times(1), times(1e6), times(2.5)
     ('once', '1,000,000 times', '2.5 times')
@@ -169,12 +170,12 @@ def check_columns(data: Structures, column: str | None) -> None:
             where = "word=1" if column == WORD else f"word=1,{column}=2"
             raise InvalidInput(
                 f"expected a column {column!r}, found {', '.join(instance.x) or 'none'} in structure"
-                f" {number}; say where it is, as in `--columns {where}`, or choose another feature."
+                f' {number}; state its place, as in `columns="{where}"`, or choose another feature.'
             )
 
 
 def _check_words(data: Structures, recipe: Recipe) -> None:
-    """Refuses words among which there is nothing that the feature tells apart."""
+    """Raises an error if the words have no classes that the feature distinguishes."""
     words = Counter(word for instance in data.instances for word in instance.x.get(WORD, ()))
     if recipe.feature == PUNCTUATION and not any(map(is_punctuation, words)):
         raise InvalidInput("expected punctuation among the words, found none; choose another feature.")
@@ -186,15 +187,16 @@ def _check_words(data: Structures, recipe: Recipe) -> None:
 
 
 def _check_values(feature: ConstraintFeature, recipe: Recipe) -> None:
-    """Refuses a context that is the same for all tokens: there is nothing for labels to go with."""
+    """Raises an error if the context is the same for all tokens, because then labels cannot depend on it."""
     if recipe.feature in (WORD, PUNCTUATION):
-        # Here other words are a value too, (other).
+        # For these features all other words are one more value, (other).
         return
     if isinstance(feature, NgramContext) and len(feature.contexts) < 2:
         what = feature.context_name if feature.word_class else f"column {feature.column!r}"
         raise InvalidInput(
-            f"expected a {what} with two values or more, found one only ({', '.join(feature.contexts)});"
-            " name another column with --context or --columns, or choose another feature."
+            f"expected a {what} with two values or more, found only one ({', '.join(feature.contexts)});"
+            " name another column with the argument `column` or the argument `columns`, or choose another"
+            " feature."
         )
 
 
@@ -202,8 +204,8 @@ def of_table(data: PsiTable, recipe: Recipe) -> Task:
     for name in ("feature", "n", "column", "pad", "spans", "names"):
         if getattr(recipe, name):
             raise InvalidInput(
-                f"expected no {name!r} with a table of psi vectors, found {getattr(recipe, name)!r}; psi is"
-                " given there, leave it out."
+                f"expected no {name!r} with a table of psi vectors, found {getattr(recipe, name)!r}; leave it"
+                " out, because the table already contains psi."
             )
     space = table_space(data.names, data.X)
     valid = rows_of(space, data, data.valid)
@@ -212,8 +214,8 @@ def of_table(data: PsiTable, recipe: Recipe) -> Task:
     invalid = rows_of(space, data, ~data.valid).rows.psi
     if len(invalid) and recipe.negatives is not None:
         raise InvalidInput(
-            f"expected no --negatives with a table that has invalid vectors, found {recipe.negatives!r};"
-            " leave it out, or give valid vectors only."
+            "expected no argument `negatives` with a table that has invalid vectors, found"
+            f" {recipe.negatives!r}; leave it out, or use a table of valid vectors only."
         )
     if len(invalid):
         both = len(set(seen.psi.row_keys()).intersection(invalid.row_keys()))
@@ -228,8 +230,8 @@ def made_of_rows(recipe: Recipe, space: FeatureSpace, positives: PsiRows) -> Psi
         return unseen(space, positives.psi).collect()
     if recipe.negatives == "flip":
         return flipped(space, positives.psi, recipe.many, recipe.seed).collect()
-    given = "no --negatives" if recipe.negatives is None else f"--negatives {recipe.negatives}"
+    given = "no argument `negatives`" if recipe.negatives is None else f"`negatives={recipe.negatives!r}`"
     raise InvalidInput(
-        f"expected invalid vectors too, found valid ones only and {given}; add rows"
-        f" with valid = 0, or make some with --negatives {' or '.join(OF_TABLES)}."
+        f"expected invalid vectors, too, found only valid ones and {given}; add rows with valid = 0, or make"
+        f" some with {' or '.join(f'`negatives={name!r}`' for name in OF_TABLES)}."
     )

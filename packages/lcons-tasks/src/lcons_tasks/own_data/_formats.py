@@ -1,8 +1,7 @@
-"""Which format a file of labelled data has: by the end of its name, else by how it begins.
+"""Labelled data read from a file of any format.
 
-Nothing is guessed: a file that could be anything is refused, and the format can be stated.
-
-Labelled data from a file, whatever its format.
+The format is found by the ending of the file name, or else by the first bytes. If neither decides, an error
+asks the user to state it.
 """
 
 from __future__ import annotations
@@ -37,8 +36,8 @@ _BEGINNING = 2**16
 
 
 def tell_format(path: str | os.PathLike[str], columns: bool = False, tabs: bool = False) -> str:
-    """One of `FORMATS`; `columns` says that columns were stated, which only text without a header has, and
-    `tabs` that their cells are separated by tabs, as only CoNLL columns can be."""
+    """The format of a file, one of `FORMATS`. `columns`: whether columns were stated, so that text without a
+    header is CoNLL columns. `tabs`: whether tabs separate the cells, which is possible only for CoNLL."""
     if tabs:
         return "conll"
     named = _BY_NAME.get(Path(path).suffix.lower())
@@ -54,7 +53,8 @@ def tell_format(path: str | os.PathLike[str], columns: bool = False, tabs: bool 
     if told is None:
         raise InvalidInput(
             f"expected CoNLL columns, JSON lines, or a table of psi vectors in {os.fspath(path)!r}, found"
-            " text or bytes whose format cannot be told; state it with --format (conll, jsonl, csv or npz)."
+            " text or bytes of an unknown format; state it with the argument `form` (conll, jsonl, csv or"
+            " npz)."
         )
     return told
 
@@ -78,7 +78,8 @@ def _by_content(head: bytes, whole: bool, columns: bool) -> str | None:
 
 
 def _looks_like_columns(lines: list[str]) -> bool:
-    """Whether there are blank lines between groups of lines, all of one number of cells, two or more."""
+    """Whether blank lines separate groups of lines, and all lines have the same number of cells, two or
+    more."""
     tokens = [line for line in lines if line and not line.startswith("#")]
     widths = {len(line.split()) for line in tokens}
     return len(widths) == 1 and min(widths) >= 2 and "" in "\n".join(lines).strip().split("\n")
@@ -94,9 +95,9 @@ def read_data(
 ) -> Data:
     """The structures or vectors of a file.
 
-    `form` is one of `FORMATS`, told where it is None. `columns` states what is where: for CoNLL columns as
-    `word,pos,label` or `word=1,label=-1`, for JSON lines as `word=tokens,label=tags`. `tabs`: the file is
-    CoNLL columns whose cells are separated by one tab each, so that they may hold blanks.
+    `form` is one of `FORMATS`, or None: found from the file. `columns` states the places of the columns: for
+    CoNLL columns as `word,pos,label` or `word=1,label=-1`, for JSON lines as `word=tokens,label=tags`.
+    `tabs`: the file is CoNLL columns, and one tab separates the cells, so that they may contain blanks.
     """
     chosen = form or tell_format(path, columns is not None, tabs)
     if chosen not in FORMATS:
@@ -104,8 +105,8 @@ def read_data(
     if chosen in ("csv", "npz"):
         if columns is not None:
             raise InvalidInput(
-                f"expected no --columns with a table of psi vectors, found {columns!r:.60}; its header names"
-                " them."
+                f"expected no argument `columns` with a table of psi vectors, found {columns!r:.60}; leave it"
+                " out, because the header names the columns."
             )
         return read_csv(path) if chosen == "csv" else read_npz(path)
     if chosen == "jsonl":
@@ -113,15 +114,17 @@ def read_data(
     layout = labelled_layout(path, columns, tabs)
     instances = tuple(sentence.instance for sentence in read_columns(path, layout))
     if not instances:
-        raise malformed(path, 1, "expected sentences of one token a line, found none; give at least one.")
+        raise malformed(
+            path, 1, "expected sentences with one line per token, found none; add at least one sentence."
+        )
     return Structures(instances)
 
 
 def labelled_layout(path: str | os.PathLike[str], columns: str | None, tabs: bool = False) -> Columns:
     """The layout that `columns` states, with the label in the last column unless it names `label`.
 
-    Without `columns` the first is the word and the last the label, and of three or more the second is `pos`.
-    Of CoNLL-U (`.conllu`) the words are FORM and the labels UPOS, unless it names others.
+    Without `columns`, the first column is the word, the last is the label, and the second of three or more is
+    `pos`. In CoNLL-U (`.conllu`), the words are FORM and the labels UPOS, unless `columns` names others.
     """
     conllu = Path(path).suffix.lower() == ".conllu"
     options = Columns(
@@ -134,7 +137,7 @@ def labelled_layout(path: str | os.PathLike[str], columns: str | None, tabs: boo
             raise malformed(
                 path,
                 number,
-                "expected a word and its label in each line, found one column; give both.",
+                "expected a word and its label in each line, found one column; write both.",
             )
         if conllu:
             return replace(options, words=FORM, labels=UPOS)
@@ -153,14 +156,14 @@ def labelled_layout(path: str | os.PathLike[str], columns: str | None, tabs: boo
         raise malformed(
             path,
             number,
-            f"expected a column of labels beside {name!r}, found that column {labels + 1} would be both; name"
-            f" the labels' column, as in `--columns word=1,{LABEL}={min(width, 2)}`.",
+            f"expected different columns for the labels and for {name!r}, found column {labels + 1} for both;"
+            f' name the column of the labels, as in `columns="word=1,{LABEL}={min(width, 2)}"`.',
         )
     return layout
 
 
 def described_layout(layout: Columns) -> str:
-    """The layout as `--columns` would state it."""
+    """The layout in the form of the argument `columns`."""
     return ",".join(
         f"{name}={place}"
         for name, place in {WORD: layout.words, **layout.context, LABEL: layout.labels}.items()
@@ -173,12 +176,13 @@ def _first_width(path: str | os.PathLike[str], layout: Columns) -> tuple[int, in
         if text and not layout.is_comment(text, 0):
             return number, len(layout.split(text))
     raise MalformedCorpus(
-        f"{os.fspath(path)}: expected sentences of one token a line, found an empty file; give at least one."
+        f"{os.fspath(path)}: expected sentences with one line per token, found an empty file; add at least"
+        " one sentence."
     )
 
 
 def _members(columns: str) -> dict[str, str]:
-    """Columns and the members that hold them, of `word=tokens,label=tags`."""
+    """The member of each column, from text such as `word=tokens,label=tags`."""
     members: dict[str, str] = {}
     for item in columns.split(","):
         name, equals, member = (part.strip() for part in item.partition("="))

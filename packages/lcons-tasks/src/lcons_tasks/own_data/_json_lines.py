@@ -1,10 +1,10 @@
-"""JSON lines of labelled structures: an object a line.
+"""JSON lines of labelled structures: one object per line.
 
     {"labels": ["B-PER", "O"], "words": ["Ann", "sings"], "pos": ["NNP", "VBZ"]}     a sequence
     {"tuples": [["Person", "Kill"], ["Person", "NoRel"]]}                            tuples
 
-`words` is the column `word`; other lists of one text a label are columns of their own name; members that are
-no lists are not read. Labels are names, never numbers.
+`words` is the column `word`. Every other list with one text per label is a column with the name of its
+member. Members that are not lists are ignored. Labels are names, never numbers.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MEMBERS = {LABEL: "labels", WORD: "words"}
 
 
 def read_json_lines(path: str | os.PathLike[str], members: Mapping[str, str] | None = None) -> Structures:
-    """The structures of a file; `members` says which member is which column, `MEMBERS` unless given."""
+    """The structures of a file; `members` is the member of each column, `MEMBERS` by default."""
     named = {**MEMBERS, **(members or {})}
     instances: list[Instance] = []
     of_tuples: bool | None = None
@@ -40,12 +40,12 @@ def read_json_lines(path: str | os.PathLike[str], members: Mapping[str, str] | N
                 path,
                 number,
                 f"expected {TUPLES if of_tuples else 'labels'} as in the lines before, found another kind of"
-                " structure; give each kind a file.",
+                " structure; write one file per kind.",
             )
         of_tuples = tuples
         instances.append(found)
     if not instances:
-        raise malformed(path, 1, "expected an object a line, found none; give at least one structure.")
+        raise malformed(path, 1, "expected one object per line, found none; add at least one structure.")
     return Structures(tuple(instances), bool(of_tuples))
 
 
@@ -54,11 +54,11 @@ def _instance(text: str, named: Mapping[str, str], stated: Mapping[str, str]) ->
         data = parse(text)
     except InvalidInput as error:
         raise InvalidInput(
-            f"expected a JSON object, found that {str(error).rstrip('.')}; write one object a line."
+            f"expected a JSON object, found that {str(error).rstrip('.')}; write one object per line."
         ) from None
     if not isinstance(data, dict):
         raise InvalidInput(
-            f"expected a JSON object, found a {type(data).__name__}; write one object a line, with"
+            f"expected a JSON object, found a {type(data).__name__}; write one object per line, with"
             f" `labels` or `{TUPLES}`."
         )
     if TUPLES in data and named[LABEL] not in data:
@@ -67,7 +67,7 @@ def _instance(text: str, named: Mapping[str, str], stated: Mapping[str, str]) ->
         found = ", ".join(list(data)[:8]) or "none"
         raise InvalidInput(
             f"expected a member `{named[LABEL]}` or `{TUPLES}`, found {found};"
-            " name the member of the labels as in `--columns label=tags`."
+            ' name the member of the labels, as in `columns="label=tags"`.'
         )
     labels = _texts(data[named[LABEL]], named[LABEL], None)
     x = {}
@@ -78,7 +78,7 @@ def _instance(text: str, named: Mapping[str, str], stated: Mapping[str, str]) ->
             x[column] = _texts(data[member], member, len(labels))
         elif column in stated:
             raise InvalidInput(
-                f"expected a member `{member}`, found none; add it or leave it out of --columns."
+                f"expected a member `{member}`, found none; add it or leave it out of the argument `columns`."
             )
     for member, values in data.items():
         if member not in named.values() and member not in x and isinstance(values, list) and not stated:
@@ -94,7 +94,7 @@ def _texts(values: Any, member: str, length: int | None) -> tuple[str, ...]:
         )
     if length is not None and len(values) != length:
         raise InvalidInput(
-            f"expected {length} values in `{member}`, one a label, found {len(values)}; give one each."
+            f"expected {length} values in `{member}`, one per label, found {len(values)}; correct the list."
         )
     return tuple(values)
 

@@ -1,6 +1,6 @@
-"""How a constraint judges data: what it forbids of valid structures and allows of invalid ones.
+"""The judgement of a constraint on data: the valid structures that it forbids, the invalid ones it allows.
 
-A valid structure that it forbids is an error of the constraint: a decoder under it can never be right there.
+A valid structure that it forbids is an error of the constraint: decoding under it can never be correct there.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from lcons_tasks.own_data._examples import Parts, times
 from lcons_tasks.own_data._vocabulary import Unknown
 
 MOST_SHOWN = 5
-# Of fewer structures a share in percent would say more than they do.
+# With fewer structures, a share in percent would be misleading.
 FEWEST = 30
 ROW, STRUCTURE = "row", "structure"
 _LONGEST = 12
@@ -26,8 +26,8 @@ _LONGEST = 12
 
 @dataclass(frozen=True)
 class Forbidden:
-    """Parts of valid structures with one psi: how often it was met, in words, where first, and the sum that
-    forbids it. `structure` is the number in the file, from 1."""
+    """A psi of valid structures that is forbidden: how often it occurs, its words, its first place, and the
+    sum that forbids it. `structure` is the number in the file, from 1."""
 
     count: int
     words: str
@@ -38,12 +38,12 @@ class Forbidden:
 
 @dataclass(frozen=True)
 class Judgement:
-    """Counts on data; `unit` is what a structure is called.
+    """Counts on data; `unit` is the name of a structure.
 
-    Of the forbidden parts, `forbidden_rare` were seen in training, but too seldom for `min_support`, and
-    `forbidden_unseen` were never seen there as valid and are among its invalid vectors. `new` parts are those
-    that training has not, `invalid` vectors those that ought to be forbidden (None where there are none to
-    judge), `invalid_new` of which training had not. `unknown` are tokens of unknown context."""
+    Of the forbidden parts, `forbidden_rare` were seen in training, but less often than `min_support`, and
+    `forbidden_unseen` were never valid in training and are among its invalid vectors. `new` parts are not in
+    training. `invalid` vectors should be forbidden (None if there are none to judge), and `invalid_new` of
+    them are not in training. `unknown` are tokens of unknown context."""
 
     unit: str
     structures: int
@@ -69,7 +69,7 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Known:
-    """Keys of the vectors of training: all valid ones, those frequent enough to be learned, invalid ones."""
+    """Keys of the training vectors: all valid ones, the frequent ones that are learned, and invalid ones."""
 
     valid: Set[bytes]
     learned: Set[bytes]
@@ -86,10 +86,10 @@ def judge(
     unknown: Unknown | None = None,
     most: int = MOST_SHOWN,
 ) -> Judgement:
-    """What the constraint says about the valid `parts` of `data`, and about invalid vectors beside them.
+    """The judgement of the constraint on the valid `parts` of `data`, and on the `invalid` vectors.
 
-    `held_out`: training has not had the data, so that some parts may be new. The parts forbidden most often
-    are shown.
+    `held_out`: the data are not in training, so that some parts may be new. The examples are the `most` parts
+    that are forbidden most often.
     """
     psi = parts.rows.psi
     accepted = _accepted(constraint, psi)
@@ -136,7 +136,7 @@ def _examples(
     for row, key in zip(rejected.tolist(), psi.take(rejected).row_keys(), strict=True):
         first.setdefault(key, row)
         counts[key] = counts.get(key, 0) + 1
-    # sorted() is stable: ties go to the one met first.
+    # sorted() is stable: ties go to the first one.
     chosen = sorted(first, key=lambda key: -counts[key])[:most]
     found = []
     for key in chosen:
@@ -149,7 +149,7 @@ def _examples(
 
 
 def _reason(constraint: LearnedConstraint, point: Any) -> tuple[str, str]:
-    """The smallest forbidden part of a vector that was looked for, and the sum that forbids all of it."""
+    """A small forbidden part of a vector, in words, and the sum that forbids the whole vector."""
     named = constraint.space.describe(point)
     full = str(why(constraint, named))
     one_hot = {block.name for block in constraint.space.blocks if block.kind is Kind.ONE_HOT}
@@ -191,7 +191,7 @@ def _unit(data: Data) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in percent; only all is 100 % and only none is 0 %.
+    """A share in percent; only a share of 1 is 100 %, and only a share of 0 is 0 %.
 
     >>> percent(0.0045), percent(0.0002), percent(0.9999), percent(1.0)
     ('0.4%', 'under 0.1%', 'over 99.9%', '100.0%')
@@ -203,7 +203,7 @@ def percent(share: float) -> str:
 
 
 def warning(judgement: Judgement, where: str, data: Data, recipe: Recipe) -> str | None:
-    """One sentence where valid structures are forbidden, with what helps against it, else None."""
+    """One sentence if valid structures are forbidden, with advice; otherwise None."""
     if not judgement.forbidden_structures:
         return None
     first = judgement.examples[0]
@@ -223,27 +223,26 @@ def warning(judgement: Judgement, where: str, data: Data, recipe: Recipe) -> str
 
 
 def _advice(judgement: Judgement, recipe: Recipe) -> str:
-    """What helps, by why the parts are forbidden."""
+    """Advice for each reason why parts are forbidden."""
     rare, unseen = judgement.forbidden_rare, judgement.forbidden_unseen
     others = judgement.forbidden_parts - rare - unseen
     unit = ROW if judgement.unit == ROW else "part"
     causes = []
     if rare:
         causes.append(
-            f"{_many(rare, unit)} seen in training, but fewer than {times(recipe.min_support)}, so lower"
-            " --min-support"
+            f"{_many(rare, unit)} seen in training, but fewer than {times(recipe.min_support)}, so lower the"
+            " argument `min_support`"
         )
     if unseen:
         causes.append(
-            f"{_many(unseen, unit)} never valid in training and among its invalid vectors, so learn from more"
-            " data"
+            f"{_many(unseen, unit)} never valid in training and among its invalid vectors, so use more data"
         )
     if others:
         causes.append(
-            f"{_many(others, unit)} never invalid in training, so learn with more caution (--caution"
-            f" {4 * recipe.caution:g})"
+            f"{_many(others, unit)} never invalid in training, so learn with more caution"
+            f" (`caution={4 * recipe.caution:g}`)"
         )
-    return "; ".join([*causes, "or use it softly."])
+    return "; ".join([*causes, "or use it as a soft constraint."])
 
 
 def _many(number: int, unit: str) -> str:

@@ -1,11 +1,11 @@
-"""One constraint from data of one's own, with what it says in words and how it judges data.
+"""One constraint learned from the user's data, with its rules in words and its judgement on data.
 
     data -> feature -> LabelledExamples -> ConstraintLearner -> LearnedConstraint -> Judgement, Explanation
 
-Held-out data have a part of their own in nothing but the judgement. Invalid vectors to judge by come from the
-held-out structures in the way that training made its own, less what either part has as valid and what
-training had as invalid. Support, exceptions and expectations of rules are counted on all training data.
-K is doubled where it is to be chosen and the negatives are all that is unseen (`Recipe`).
+Held-out data are used only for the judgement. Invalid vectors for the judgement are made from the held-out
+structures in the same way as in training; vectors that are valid in either part, or invalid in training, are
+left out. Support, exceptions and expectations of rules are counted on all training data. If K is "auto" and
+the negatives are all unseen vectors, K is doubled until it fits (`Recipe`).
 """
 
 from __future__ import annotations
@@ -45,19 +45,19 @@ from lcons_tasks.own_data._judgement import Judgement, Known, judge, warning
 from lcons_tasks.own_data._vocabulary import check_labels, unknown_contexts
 
 AUTO = "auto"
-# More invalid vectors than these are not made from held-out data.
+# At most this many invalid vectors are made from held-out data.
 MOST_JUDGED = 10**6
-# Of so many rules a file keeps what they rest on.
+# A constraint file stores the evidence for at most this many rules.
 MOST_EVIDENCE = 200
 
 
 @dataclass(frozen=True)
 class Learned:
-    """A constraint, the examples and recipe it comes from, how it judges them and held-out data, its rules.
+    """A constraint, its examples and recipe, its judgement on them and on held-out data, and its rules.
 
-    `chosen` is the learner's configuration, `scores` the mean accuracies of cross-validation where there was
-    one, `tried` each K and how much it told right where K was doubled; `contradictions` counts vectors of a
-    table that were given as valid and as invalid."""
+    `chosen` is the learner's configuration, `scores` are the mean accuracies of cross-validation, if there
+    was one, and `tried` is each K with its accuracy, if K was doubled; `contradictions` counts vectors of a
+    table that are both valid and invalid in it."""
 
     constraint: LearnedConstraint
     examples: LabelledExamples
@@ -76,8 +76,8 @@ class Learned:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """A sentence for each part of the data of which valid structures are forbidden, and one where some
-        were not judged."""
+        """One sentence for each part of the data in which valid structures are forbidden, and one if some
+        structures were not judged."""
         texts = (self.training_warning, self.held_out_warning, self.labels_warning)
         return tuple(text for text in texts if text is not None)
 
@@ -95,9 +95,9 @@ def learn(
 ) -> Learned:
     """The constraint that the data obey.
 
-    `making` is told the source of negatives, how many it may make and in how many seconds, before it does;
-    `before` is told of the examples and the learner, before each training. `by_position`: the held-out data
-    are the end of the same data, so that any label which is only there is worth a warning.
+    `making` is called before negatives are made, with their source, the most that it may make and the seconds
+    that it needs; `before` is called with the examples and the learner before each training. `by_position`:
+    the held-out data are the end of the same data, so that a label that occurs only there causes a warning.
 
     >>> from lcons_core import Recipe
     >>> from lcons_tasks.own_data import Structures, learn
@@ -125,7 +125,7 @@ def learn(
             unknown = unknown_contexts(task.feature, task.recipe.feature, data, held_out, outside)
         fresh = _held_out_invalid(task, held_out, held, keys)
         judged = judge(constraint, held_out, held, keys, True, fresh, unknown)
-    # All valid parts, also those too rare to be learned, as often as seen; each made vector once.
+    # All valid parts, also those too rare to be learned, counted as often as seen; each made vector once.
     counted = replace(task.examples, positives=task.seen, negatives=PsiRows.of(task.examples.negatives.psi))
     explanation = explain(constraint, counted, limit=rules, seed=chosen.seed)
     constraint = replace(constraint, provenance={**constraint.provenance, "evidence": evidence(explanation)})
@@ -149,7 +149,7 @@ def learn(
 
 
 def evidence(explanation: Explanation) -> list[dict[str, Any]]:
-    """What each rule rests on in the data, for the constraint's file."""
+    """The evidence for each rule in the data, for the file of the constraint."""
     return [
         {
             "rule": rule.words,
@@ -180,21 +180,22 @@ def _held_out_parts(task: Task, data: Data, held_out: Data) -> Parts:
     same = isinstance(data, Structures) and isinstance(held_out, Structures)
     if not same or not isinstance(held_out, Structures) or task.feature is None:
         raise InvalidInput(
-            "expected held-out data of the same kind as the training data, found a table beside structures;"
-            " give both in one format."
+            "expected held-out data of the same kind as the training data, found a table and structures; use"
+            " the same format for both."
         )
     if isinstance(data, Structures) and data.tuples != held_out.tuples:
         raise InvalidInput(
-            "expected held-out data of the same kind as the training data, found tuples beside sequences;"
-            " give both in one format."
+            "expected held-out data of the same kind as the training data, found tuples and sequences; use"
+            " the same kind for both."
         )
     check_columns(held_out, task.feature.context_column)
     return parts_of(task.feature, held_out)
 
 
 def _held_out_invalid(task: Task, held_out: Data, parts: Parts, known: Known) -> SparsePsi | None:
-    """Invalid vectors of held-out data: the given ones, or some made as training made its own that training
-    had neither as valid nor as invalid. All that is unseen here was unseen there: none of it is new."""
+    """Invalid vectors of held-out data: those of the table, or vectors made in the same way as in training
+    that are neither valid nor invalid in training. With `unseen` negatives there are none: training already
+    had every unseen vector."""
     space = task.examples.space
     if task.negatives == GIVEN and isinstance(held_out, PsiTable):
         found = rows_of(space, held_out, ~held_out.valid).rows.psi
@@ -210,7 +211,7 @@ def _held_out_invalid(task: Task, held_out: Data, parts: Parts, known: Known) ->
             inside = [one for i, one in enumerate(held_out.instances) if i not in outside]
             made = task.recipe.source(task.feature, inside, positives).collect(MOST_JUDGED)
     except LconsError:
-        # There are figures on what is valid all the same.
+        # The figures on valid structures are still reported.
         return None
     had = known.valid | known.invalid | set(parts.rows.psi.row_keys())
     fresh = np.array([key not in had for key in made.psi.row_keys()], dtype=np.bool_)

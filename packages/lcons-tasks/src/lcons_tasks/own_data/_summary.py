@@ -1,4 +1,4 @@
-"""What was learned, as text for people and as plain data for machines."""
+"""A summary of a learned constraint: as text for people, and as plain data for machines."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from lcons_tasks.own_data._learn import Learned
 
 
 def summarise(found: Learned, learned_from: str, held_out: str, with_why: bool = False) -> str:
-    """The report: what was learned and from what, the rules in words, and how held-out data are judged."""
+    """The report: what was learned and from what, the rules in words, and the judgement on held-out data."""
     return "\n".join(_lines(found, learned_from, held_out, with_why)) + "\n"
 
 
 def summary_dict(found: Learned, learned_from: str, held_out: str) -> dict[str, Any]:
-    """The same as plain data, with at most as many rules as are shown."""
+    """The same as plain data, with only the rules that the text shows."""
     explanation = found.explanation.to_dict()
     explanation["found"] = len(found.explanation)
     explanation["rules"] = explanation["rules"][: found.explanation.limit]
@@ -52,7 +52,7 @@ def _lines(found: Learned, learned_from: str, held_out: str, with_why: bool) -> 
     accuracy = found.constraint.provenance["training_accuracy"]
     yield f"constraint: {described(found)}, K = {found.constraint.network.K}, seed {found.recipe.seed}"
     yield f"learned from {learned_from}: {valid:,} valid vectors and {invalid:,} invalid ones, {made};"
-    yield f"  it tells {percent(accuracy)} of them right"
+    yield f"  it classifies {percent(accuracy)} of them correctly"
     if found.contradictions:
         yield f"  {found.contradictions:,} vectors were given as valid and as invalid, and count as valid"
     if found.scores:
@@ -75,7 +75,7 @@ def _lines(found: Learned, learned_from: str, held_out: str, with_why: bool) -> 
         yield f"On held-out data ({held_out}):"
         yield from _judged(found.held_out, with_why)
         if found.held_out.invalid is None:
-            yield f"  invalid vectors: not judged, as {_unjudged(found)}"
+            yield f"  invalid vectors: not judged, because {_unjudged(found)}"
         if found.training.forbidden_structures:
             yield "On the data that it learned from:"
             yield from _judged(found.training, with_why)
@@ -95,25 +95,25 @@ def described(found: Learned) -> str:
 
 
 def _chosen(found: Learned) -> str:
-    """How K was chosen where it was doubled."""
+    """How K was chosen, if it was doubled."""
     tried = ", ".join(f"{K}" for K, _ in found.tried)
     K = found.constraint.network.K
     if found.tried[-1][1] == 1:
-        return f"chosen K = {K}, the smallest of {tried} that tells all of them right"
-    return f"chosen K = {K}, which tells the most of them right; none of {tried} tells all"
+        return f"chosen K = {K}, the smallest of {tried} that classifies all of them correctly"
+    return f"chosen K = {K}, which classifies the most of them correctly; none of {tried} classifies all"
 
 
 def _unjudged(found: Learned) -> str:
     if found.negatives == UNSEEN:
-        return "`unseen` made all of them in training"
-    return "held-out data give none that training has not had, or too many"
+        return "with `unseen`, training already has all of them"
+    return "the held-out data have none that is new, or too many"
 
 
 def _judged(judgement: Judgement, with_why: bool) -> Iterator[str]:
     if not judgement.structures:
-        yield "  it judges none of them"
+        yield "  it can judge none of them"
     elif not judgement.parts:
-        yield "  it says nothing about them: none is long enough"
+        yield "  it does not apply to them: none is long enough"
     else:
         forbidden, structures = judgement.forbidden_structures, judgement.structures
         shares = structures >= FEWEST
@@ -123,7 +123,7 @@ def _judged(judgement: Judgement, with_why: bool) -> Iterator[str]:
         yield line
     if judgement.new_parts:
         allowed = judgement.new_allowed
-        yield f"  parts that training has not: {judgement.new_parts:,}, of which it allows {allowed:,}"
+        yield f"  parts that are not in training: {judgement.new_parts:,}, of which it allows {allowed:,}"
     if judgement.invalid and judgement.invalid_forbidden is not None:
         forbidden, invalid, new = judgement.invalid_forbidden, judgement.invalid, judgement.invalid_new
         where = f"{new:,} of them not in training"
@@ -135,7 +135,7 @@ def _judged(judgement: Judgement, with_why: bool) -> Iterator[str]:
         never = f", {judgement.unknown.never:,} of them never" if judgement.unknown.rare else ""
         yield f"  {judgement.unknown.what}: {judgement.unknown.tokens:,}{never}"
     if judgement.examples:
-        yield "  what it forbids there, most often first:"
+        yield "  what it forbids there, most frequent first:"
     for one in judgement.examples:
         text = f": {one.text}" if one.text else ""
         yield f"  - {one.count:,} x {one.words} (first in {one.structure:,}{text})"

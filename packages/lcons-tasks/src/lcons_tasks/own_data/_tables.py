@@ -1,8 +1,8 @@
 """Tables of psi vectors: CSV with a header and a 0/1 column `valid`, npz with `X`, `y` and `names`.
 
-Columns named `block=value` with one block are a block; where each row has exactly one of them it is one-hot
-(with OTHER where a row may have none), else binary. Other columns are binary, or counts where they exceed 1.
-So a file's column order is the order of psi:
+Columns named `block=value` with the same block form a block. It is one-hot if each row has exactly one of
+them (with OTHER if a row may have none), otherwise binary. Other columns are binary, or counts if they exceed
+1. The order of columns in the file is the order of psi:
 
     source=Person,source=Location,relation=NoRel,relation=Kill,valid
     1,0,0,1,1
@@ -32,7 +32,7 @@ from lcons_tasks.own_data._data import PsiTable
 VALID = "valid"
 PLAIN, COUNTED = "psi", "count"
 DELIMITERS = ",;\t"
-# What numpy and zipfile raise for files that are not as they should be.
+# The exceptions of numpy and zipfile for damaged files.
 _DAMAGE = (
     ValueError,
     zipfile.BadZipFile,
@@ -54,14 +54,18 @@ def read_csv(path: str | os.PathLike[str]) -> PsiTable:
     except OSError as error:
         raise unreadable(path, error) from None
     except UnicodeDecodeError as error:
-        raise malformed(path, 1, f"expected UTF-8 text, found other bytes at {error.start}.") from None
+        raise malformed(
+            path, 1, f"expected UTF-8 text, found other bytes at {error.start}; save the file as UTF-8."
+        ) from None
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(text.split("\n", 1)[0]))
     try:
         rows = [(reader.line_num, cells) for cells in reader if any(cell.strip() for cell in cells)]
     except csv.Error as error:
         raise malformed(path, reader.line_num, f"expected CSV, found {error}; correct the line.") from None
     if len(rows) < 2:
-        raise malformed(path, 1, f"expected a header and rows of numbers, found {len(rows)} lines; add some.")
+        raise malformed(
+            path, 1, f"expected a header and rows of numbers, found {len(rows)} lines; add at least one row."
+        )
     header = [cell.strip() for cell in rows[0][1]]
     _check_names(path, header)
     if VALID not in header:
@@ -77,7 +81,7 @@ def read_csv(path: str | os.PathLike[str]) -> PsiTable:
     if not np.isin(verdict, (0, 1)).all():
         row = int(np.argmin(np.isin(verdict, (0, 1))))
         raise malformed(
-            path, rows[1 + row][0], f"expected 0 or 1 in column {VALID!r}, found {verdict[row]:g}; use these."
+            path, rows[1 + row][0], f"expected 0 or 1 in column {VALID!r}, found {verdict[row]:g}; change it."
         )
     names = [name for name in header if name != VALID]
     return PsiTable(tuple(names), np.delete(numbers, place, axis=1), verdict == 1)
@@ -114,16 +118,18 @@ def read_npz(path: str | os.PathLike[str]) -> PsiTable:
     if X.ndim != 2 or y.shape != X.shape[:1] or names.shape != X.shape[1:]:
         raise MalformedCorpus(
             f"{os.fspath(path)}: expected X (rows, columns), y (rows) and names (columns), found shapes"
-            f" {X.shape}, {y.shape} and {names.shape}; give one y a row and one name a column."
+            f" {X.shape}, {y.shape} and {names.shape}; save one y per row and one name per column."
         )
     if not np.isin(y, (0, 1)).all():
-        raise MalformedCorpus(f"{os.fspath(path)}: expected y of 0 and 1, found others; 1 means valid.")
+        raise MalformedCorpus(
+            f"{os.fspath(path)}: expected y of 0 and 1, found other values; write 1 for valid, 0 for invalid."
+        )
     _check_names(path, names.tolist())
     return PsiTable(tuple(names.tolist()), X.astype(np.float64), y == 1)
 
 
 def table_space(names: Iterable[str], X: Floats) -> FeatureSpace:
-    """The space of a table's columns, as its rows use them.
+    """The space of a table's columns, with kinds of blocks that fit its rows.
 
     >>> names = ["source=Person", "source=Location", "weekday"]
     >>> [str(block.kind) for block in table_space(names, np.array([[1.0, 0, 1], [0, 1, 0]])).blocks]
@@ -135,7 +141,7 @@ def table_space(names: Iterable[str], X: Floats) -> FeatureSpace:
         row, column = wrong[0]
         raise InvalidInput(
             f"expected whole numbers of at least 0 in psi, found {X[row, column]:g} in column"
-            f" {names[column]!r}; use 0 and 1, counts, or bins of values."
+            f" {names[column]!r}; use 0 and 1, counts, or binned values."
         )
     largest = X.max(0)
     kinds = [
@@ -152,7 +158,7 @@ def table_space(names: Iterable[str], X: Floats) -> FeatureSpace:
 
 
 def delimiter_of(header: str) -> str:
-    """What separates the cells of a header."""
+    """The character that separates the cells of a header."""
     return max(DELIMITERS, key=header.count)
 
 
@@ -166,13 +172,14 @@ def _block(kind: tuple[str, ...], names: list[str], X: Floats, taken: set[str]) 
     name, own = kind[0], len(kind) > 1
     if name in taken and own:
         raise InvalidInput(
-            f"expected the columns of block {name!r} beside each other, found others between; reorder them."
+            f"expected the columns of block {name!r} next to each other, found others between them; reorder"
+            " the columns."
         )
     numbered = (name if i == 1 else f"{name} {i}" for i in range(1, len(taken) + 2))
     free = name if own else next(one for one in numbered if one not in taken)
     values = [one.partition("=")[2] for one in names] if own else names
     if X.max() > 1:
-        # As for counts of labels: twice what was seen is possible.
+        # As for counts of labels, up to twice the largest count is possible.
         return count(free, values, high=2 * int(X.max()))
     sums = X.sum(1)
     if own and len(values) > 1 and (sums <= 1).all():
@@ -184,7 +191,7 @@ def _check_names(path: str | os.PathLike[str], names: list[str]) -> None:
     if len(set(names)) != len(names) or not all(names):
         twice = next((name for name in names if names.count(name) > 1 or not name), "")
         raise malformed(
-            path, 1, f"expected a name of its own for each column, found {twice!r} twice or empty; rename it."
+            path, 1, f"expected a different name for each column, found {twice!r} twice or empty; rename it."
         )
 
 

@@ -16,6 +16,7 @@ from lcons_tasks.report._document import (
     Claims,
     Constraints,
     Curve,
+    Direction,
     Document,
     Facts,
     Figure,
@@ -29,7 +30,6 @@ from lcons_tasks.report._document import (
     Table,
     TableCell,
     Text,
-    Verdict,
 )
 from lcons_tasks.report._markdown import to_markdown
 from lcons_tasks.report._page import Estimate, estimate, report_page, summary, to_html
@@ -44,6 +44,7 @@ __all__ = [
     "Claims",
     "Constraints",
     "Curve",
+    "Direction",
     "Document",
     "Estimate",
     "Facts",
@@ -60,7 +61,6 @@ __all__ = [
     "Table",
     "TableCell",
     "Text",
-    "Verdict",
     "estimate",
     "read_document",
     "read_runs",

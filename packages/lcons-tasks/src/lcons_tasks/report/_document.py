@@ -226,7 +226,7 @@ class Section:
     blocks: tuple[Block, ...]
 
 
-class Verdict(StrEnum):
+class Direction(StrEnum):
     """The verdict of the interval of a gain."""
 
     BETTER = "better"
@@ -246,13 +246,13 @@ class Headline:
     within_is: str = "with learned constraints"
 
     @property
-    def verdict(self) -> Verdict | None:
+    def verdict(self) -> Direction | None:
         """The verdict of the interval; None without an interval, because means alone do not show it."""
         if self.gain is None:
             return None
         if self.gain.low > 0:
-            return Verdict.BETTER
-        return Verdict.WORSE if self.gain.high < 0 else Verdict.EVEN
+            return Direction.BETTER
+        return Direction.WORSE if self.gain.high < 0 else Direction.EVEN
 
 
 @dataclass(frozen=True)

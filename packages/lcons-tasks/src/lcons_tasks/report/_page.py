@@ -42,7 +42,7 @@ from lcons_tasks.report._side_by_side import (
 )
 from lcons_tasks.report._templates import asset, render, svg
 
-Progress = Callable[[int, int, str], None]
+OnStep = Callable[[int, int, str], None]
 Say = Callable[[str], None]
 
 LARGEST_PICTURE = 2**21
@@ -92,7 +92,7 @@ def to_html(document: Document, folder: Path, limits: Limits | None = None) -> s
 def report_page(
     runs: Sequence[Run],
     limits: Limits | None = None,
-    progress: Progress | None = None,
+    progress: OnStep | None = None,
     say: Say | None = None,
 ) -> str:
     """The page of some runs; equal runs have equal pages. `progress` is called with (done, total, what), and

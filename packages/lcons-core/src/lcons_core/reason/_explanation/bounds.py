@@ -1,30 +1,27 @@
-"""Rows of Theorem 1 as tables by axis: closed-form bounds over boxes, and the widest boxes that a row proves.
+"""Rows of Theorem 1 as tables by axis: bounds over boxes, the widest boxes that a row proves, and covers.
 
-The row of S is r_S(psi) = bias + sum over axes of c_a[v_a], and psi is rejected where some r_S(psi) < 0.
-Over a region
+The row of S is r_S(psi) = bias + sum over axes of c_a[v_a], and psi is rejected iff some r_S(psi) < 0. Over
+a region
 
     max r_S = bias + sum over fixed axes of max {c_a[v] : v in V_a} + sum over free axes of max c_a
 
-so a region is proved by S iff that maximum is below zero: exactly for dyadic weights, and for other
-weights iff it clears a bound on the rounding error, which keeps every proof sound.
+so S proves that a region is rejected iff this maximum is below zero. For weights that are not dyadic, it must
+be below zero by more than a bound on the rounding error, so that every proof is sound.
 
-Boxes round rejected points: from the whole domain down to the widest box that a row still proves.
-
-For a row S and a seed that it rejects, every axis keeps the values {v : c_a[v] <= tau_a}: those at least
-as bad as a threshold, the seed's own value always among them. The search starts with everything free,
-where the row's maximum is too high by some excess, and lowers thresholds until the excess is gone. Of all
-steps (an axis and a new threshold) the best removes the most excess per price, and the price of an axis
-is what a reader and the rule's coverage pay:
+`Thresholds` finds wide boxes around rejected points. For a row S and a seed that it rejects, each axis keeps
+the values {v : c_a[v] <= tau_a} up to a threshold; they always include the value of the seed. At the start
+all axes are free, and the maximum of the row is too high by an excess; the search lowers thresholds until
+there is no excess. Of all steps (an axis and a new threshold) it takes the one that removes the most excess
+per price. The price of an axis measures the effort of the reader and the loss of coverage:
 
     price(V_a) = NAME * names(V_a) + AXIS * (axis is not free) - log(share of rejected seeds in V_a)
 
-What is left of the slack then buys thresholds back. All seeds are searched side by side.
+Then thresholds are raised again as far as the remaining slack allows. All seeds are searched together.
 
-Which rules to show first: greedy set cover, discounted by what a rule costs to read.
-
-The next rule is the one with the largest `newly covered weight * exp(-READING * price)`
-(`price_of`). The weight that a rule newly covers only falls as others are chosen, so an entry on
-top of the heap whose figure is up to date is the best, and few figures are ever computed twice.
+`greedy_cover` chooses the rules to show first: the next rule is the one with the largest
+`newly covered weight * exp(-READING * price)` (`price_of`). The newly covered weight of a rule only falls
+when others are chosen. So if the figure of the entry on top of the heap is up to date, it is the best, and
+few figures are computed twice.
 
 Not in the paper.
 """
@@ -56,7 +53,7 @@ READING = 0.6
 
 @dataclass(frozen=True, eq=False)
 class RowBounds:
-    """M rows `coefficients @ psi + bias >= 0`; a bound proves where it is below `-slack[m]`."""
+    """M rows `coefficients @ psi + bias >= 0`; a bound is a proof if it is below `-slack[m]`."""
 
     space: FeatureSpace
     coefficients: Floats
@@ -84,7 +81,7 @@ class RowBounds:
         return total
 
     def values(self, points: WeightedPoints) -> Floats:
-        """(N, M) the rows at the points, which must be few: they are made dense."""
+        """(N, M) the values of the rows at the points; for few points, because they are made dense."""
         return points.psi.dense() @ self.coefficients.T + self.bias
 
     def bound(self, row: int, region: Region) -> float:
@@ -95,7 +92,7 @@ class RowBounds:
         return float(bound)
 
     def proves(self, row: int, region: Region) -> bool:
-        """Whether the row is below zero all over the region, rounding included."""
+        """Whether the row is below zero at every point of the region, also with rounding errors."""
         return self.bound(row, region) < -self.slack[row]
 
     def grown(self, row: int, region: Region, axis: int) -> Bools:
@@ -118,7 +115,7 @@ class RowBounds:
 
 
 def names_of(space: FeatureSpace, axis: int, kept: int) -> int:
-    """How many values a reader must take in where an axis keeps `kept` of its values."""
+    """The number of values that a reader must read if an axis keeps `kept` of its values."""
     if kept == len(space.axes[axis]):
         return 0
     if space.block(space.axes[axis].block).kind is not Kind.ONE_HOT:
@@ -127,7 +124,7 @@ def names_of(space: FeatureSpace, axis: int, kept: int) -> int:
 
 
 def price_of(space: FeatureSpace, region: Region) -> float:
-    """The reader's part of the price of a region."""
+    """The part of the price of a region that measures the effort of the reader."""
     names = sum(names_of(space, axis, int(mask.sum())) for axis, mask in region.items())
     return NAME * names + AXIS * len(region)
 
@@ -166,7 +163,7 @@ class Thresholds:
         return cls(bounds, order, levels, np.argsort(order, axis=2), price, last)
 
     def boxes(self, seeds: WeightedPoints, which: Ints, rows: Ints) -> Iterator[tuple[Region, int]]:
-        """A region round seed `which[i]` proved by `rows[i]`, for every i where the search ends in time."""
+        """A region around seed `which[i]` proved by `rows[i]`, for every i whose search ends in time."""
         values = seeds.take(which).assignments()
         step = max(1, MOST_NUMBERS // self.levels[0].size)
         for first in range(0, len(rows), step):
@@ -188,7 +185,7 @@ class Thresholds:
         return mask
 
     def _search(self, values: Ints, rows: Ints) -> tuple[Ints, Ints, Bools]:
-        """(B, m) axes that may matter, how far up its order each keeps its values; where that was enough."""
+        """(B, m) axes that may matter, the position of each threshold, and (B,) whether the search ended."""
         axes = self._telling_axes(values, rows)
         pick = rows[:, None], axes
         levels, price, last = self.levels[pick], self.price[pick], self.last[axes]
@@ -215,7 +212,7 @@ class Thresholds:
         return axes, now, over < 0
 
     def _telling_axes(self, values: Ints, rows: Ints) -> Ints:
-        """(B, m) the axes on which the seed's value is furthest below the maximum: no rule has many more."""
+        """(B, m) the axes on which the seed's value is furthest below the maximum; few rules need others."""
         every = np.arange(len(self.last))
         if len(every) <= MOST_AXES:
             return np.tile(every, (len(rows), 1))
@@ -224,7 +221,7 @@ class Thresholds:
         return np.argpartition(-fall, MOST_AXES, axis=1)[:, :MOST_AXES]
 
     def _buy_back(self, now: Ints, over: Floats, levels: Floats, price: Floats, last: Ints) -> None:
-        """Raises thresholds while slack is left and a price falls."""
+        """Raises thresholds while there is slack and a price falls."""
         place = np.arange(levels.shape[2])
         todo = np.flatnonzero(over < 0)
         for _ in range(MOST_STEPS):
@@ -267,7 +264,7 @@ class Candidate:
 
     @classmethod
     def of(cls, points: WeightedPoints, region: Region) -> Candidate:
-        """The region with what it covers of the points."""
+        """The region with the points that it covers."""
         price = price_of(points.space, region)
         return cls(region, np.packbits(points.inside(region)), float(np.exp(-READING * price)))
 
@@ -275,9 +272,9 @@ class Candidate:
 def greedy_cover(
     points: WeightedPoints, candidates: Sequence[Candidate], most: int, least: float = 0.0
 ) -> tuple[list[int], Bools]:
-    """The indices of at most `most` candidates, best first, and which points they leave uncovered.
+    """The indices of at most `most` candidates, best first, and which points remain uncovered.
 
-    A candidate that newly covers no more than a share `least` of the weight is not chosen.
+    A candidate is chosen only if it newly covers more than a share `least` of the weight.
     """
     number = len(points)
     uncovered = np.ones(number, dtype=np.bool_)

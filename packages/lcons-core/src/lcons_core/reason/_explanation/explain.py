@@ -1,4 +1,4 @@
-"""`explain`: enumerate where the domain is small, search and prove by rows where it is not.
+"""`explain`: rules by enumeration on a small domain, by search and proofs with rows on a large one.
 
 Not in the paper.
 """
@@ -23,7 +23,7 @@ from lcons_core.reason._explanation.large_domains import draw_rejected, stronges
 from lcons_core.reason._explanation.regions import Chance, Region, WeightedPoints, box_of, size_of, within
 from lcons_core.reason._explanation.result import Coverage, Explanation, Proof, Rule
 from lcons_core.reason._explanation.small_domains import Lattice, lattice_size
-from lcons_core.reason._explanation.words import Sentence, sentence
+from lcons_core.reason._explanation.words import RuleSentence, sentence
 from lcons_core.reason._points import ENUMERATION_LIMIT, space_of
 
 MOST_AXES = 24
@@ -32,7 +32,7 @@ STRONGEST = 300
 
 
 class Examples(Protocol):
-    """What `explain` reads of labelled examples."""
+    """The members of labelled examples that `explain` reads."""
 
     @property
     def positives(self) -> PsiRows: ...
@@ -51,8 +51,9 @@ def explain(
 ) -> Explanation:
     """The constraint as rules in words, strongest first, each proved.
 
-    `space` names the columns where `constraint` is a bare network or rows. `limit` rules are shown; all
-    that were found are kept. A domain whose product of n_axis + 1 is at most `enumeration` is enumerated.
+    `space` names the columns if `constraint` is only a network or rows. `limit` rules are shown; the result
+    has all rules that were found. A domain is enumerated if the product of n_axis + 1 is at most
+    `enumeration`.
 
     >>> from lcons_core import RectifierNetwork, one_hot
     >>> blocks = [one_hot("source", ["Person", "Location"]), one_hot("relation", ["NoRel", "Kill"])]
@@ -62,7 +63,7 @@ def explain(
     """
     space = space_of(constraint, space)
     if limit < 1:
-        raise InvalidInput(f"limit must be at least 1, found {limit}; ask for one rule or more.")
+        raise InvalidInput(f"limit must be at least 1, found {limit}; pass 1 or more rules.")
     positives = negatives = None
     if examples is not None:
         positives, negatives = _weighted(space, examples.positives), _weighted(space, examples.negatives)
@@ -116,12 +117,12 @@ def _enumerated(
 def _shown_first(
     lattice: Lattice,
     negatives: WeightedPoints | None,
-    said: list[Sentence],
+    said: list[RuleSentence],
     order: list[int],
     limit: int,
     seed: int,
 ) -> list[int]:
-    """The order with the rules in front that together cover the most, of the strongest few hundred."""
+    """The order of the rules; of the strongest few hundred, those that together cover the most are first."""
     points = lattice.rejected_points(SAMPLE, seed)
     if negatives is not None:
         points = negatives.sample(SAMPLE, np.random.default_rng(seed))
@@ -173,12 +174,12 @@ def _bounded(
 
 @dataclass(frozen=True)
 class _Evidence:
-    """What the positives say about rules: their weight in a region, and what chance would put there."""
+    """The evidence of positives on rules: their weight in a region, and the weight expected by chance."""
 
     weight: Callable[[Region], float]
     chance: Chance
 
-    def figures(self, said: Sentence) -> dict[str, float]:
+    def figures(self, said: RuleSentence) -> dict[str, float]:
         return {
             "support": self.weight(said.antecedent),
             "exceptions": self.weight(said.region),
@@ -187,7 +188,7 @@ class _Evidence:
 
 
 def _rule(
-    space: FeatureSpace, said: Sentence, covered: float, proof: Proof, evidence: _Evidence | None
+    space: FeatureSpace, said: RuleSentence, covered: float, proof: Proof, evidence: _Evidence | None
 ) -> Rule:
     return Rule(
         said.words,
@@ -203,14 +204,14 @@ def _rule(
 def _weighted(space: FeatureSpace, rows: PsiRows) -> WeightedPoints:
     if rows.psi.d != space.d:
         raise InvalidInput(
-            f"the examples must have {space.d} columns, found {rows.psi.d}; pass examples on the constraint's"
-            " space."
+            f"the examples must have {space.d} columns, found {rows.psi.d}; pass examples on the space of the"
+            " constraint."
         )
     return WeightedPoints(space, rows)
 
 
 def _rejected(points: PointSet, examples: WeightedPoints) -> Bools:
-    """Which examples the set leaves out, in pieces that stay small where rows need dense vectors."""
+    """Which examples the set rejects; computed in small pieces, because rows may need dense vectors."""
     step = max(1, (1 << 22) // examples.psi.d)
     verdict = np.empty(len(examples), dtype=np.bool_)
     for first in range(0, len(examples), step):
@@ -232,7 +233,7 @@ def _weight_covered(examples: WeightedPoints, regions: list[Region]) -> float:
 
 
 def _union(lattice: Lattice, regions: list[Region]) -> float:
-    """How many rejected points lie in some region."""
+    """The number of rejected points that are in some region."""
     inner = lattice.rejected[(slice(0, -1),) * lattice.rejected.ndim]
     covered = np.zeros(inner.shape, dtype=np.bool_)
     for region in regions:
@@ -244,7 +245,7 @@ def _union(lattice: Lattice, regions: list[Region]) -> float:
 
 
 def _without_contained(regions: list[Region]) -> list[Region]:
-    """The regions that lie in no other; of equal ones, the first."""
+    """The regions that are not inside another one; of equal regions, the first."""
     kept: list[Region] = []
     for region in sorted(regions, key=lambda r: -sum(int(mask.sum()) for mask in r.values())):
         if not any(within(region, other) for other in kept):

@@ -1,16 +1,16 @@
-"""The strongest rules of a domain too large to enumerate, each proved by a row.
+"""The strongest rules of a domain that is too large to enumerate, each proved by a row.
 
-Rounds of: take rejected points that no rule covers yet, find for each the rows that reject it most surely
-and the boxes round it (`bounds.py`), and add to the rules the boxes that cover the most for what they
-cost to read (greedy set cover). A row rejects psi surely where little of its range lies above psi's value:
+Each round takes rejected points that no rule covers yet, finds for each point the rows that reject it with
+the largest sureness and boxes around it (`bounds.py`), and adds the boxes with the best coverage for their
+reading cost (greedy set cover). A row has a large sureness at psi if little of its range is above its value:
 
-    sureness = -r_S(psi) / (max r_S - r_S(psi)),     1 where the row rejects everything
+    sureness = -r_S(psi) / (max r_S - r_S(psi)),     1 if the row rejects everything
 
-The rules are sound, not complete: some rejected points stay outside. No axis of a rule can be freed under
-its row; another row might still prove a part of it.
+The rules are sound, not complete: some rejected points may be in no rule. No axis of a rule can be made free
+with the row of the rule; another row might still prove a wider rule.
 
-There are 2^K - 1 rows; where that is many, those that reject the given points are tried: the active sets
-S* = {k : a_k > 0}, their most active parts, and single units.
+There are 2^K - 1 rows. If these are too many, only rows that reject the given points are tried: those of the
+active sets S* = {k : a_k > 0}, of their most active parts, and of single units.
 
 Not in the paper.
 """
@@ -44,7 +44,7 @@ MOST_NUMBERS = 4_000_000
 def strongest_rules(
     points: PointSet, space: FeatureSpace, rejected: WeightedPoints, seed: int
 ) -> tuple[RowBounds, list[tuple[Region, int]]]:
-    """The rows tried; and the rules found with their rows, in the order of a greedy cover of the rejected."""
+    """The rows tried; and the rules found with their rows, in the order of a greedy cover."""
     rng = np.random.default_rng(seed)
     most = int(np.clip(MOST_NUMBERS // len(space.axes), 200, SAMPLE))
     sample = rejected.sample(most, rng)
@@ -72,13 +72,13 @@ def strongest_rules(
 
 
 def draw_rejected(points: PointSet, space: FeatureSpace, seed: int) -> WeightedPoints:
-    """Rejected points drawn at random, for want of examples; none where drawing finds none."""
+    """Random rejected points, used if there are no examples; empty if none was found."""
     rng = np.random.default_rng(seed)
     most = int(np.clip(MOST_NUMBERS // len(space.axes), 200, min(DRAWN, 200 + 4 * space.size)))
     drawn = np.stack([rng.integers(0, len(axis), most) for axis in space.axes], axis=1)
     found = drawn[_rejects(points, space, drawn)]
     if len(found) < most // 20:
-        # Few points are rejected: look where single units or rows are at their worst.
+        # Few points are rejected: search where single units or rows have their extreme values.
         worst = _worst_values(points, space, rng, most)
         mixed = np.where(rng.random(drawn.shape) < rng.random((most, 1)), worst, drawn)
         found = np.concatenate([found, mixed[_rejects(points, space, mixed)]])
@@ -86,7 +86,7 @@ def draw_rejected(points: PointSet, space: FeatureSpace, seed: int) -> WeightedP
 
 
 def _rejects(points: PointSet, space: FeatureSpace, assignments: Ints) -> Bools:
-    # Rows are compared all at once, so many rows need few points at a time.
+    # All rows are evaluated at once, so with many rows only few points fit at a time.
     step = max(1, 2 * MOST_NUMBERS // points.width)
     parts = [assignments[first : first + step] for first in range(0, len(assignments), step)]
     accepted = np.concatenate([points.verdicts(space, part) for part in parts])
@@ -94,7 +94,7 @@ def _rejects(points: PointSet, space: FeatureSpace, assignments: Ints) -> Bools:
 
 
 def _worst_values(points: PointSet, space: FeatureSpace, rng: np.random.Generator, number: int) -> Ints:
-    """(number, axes) the value of every axis that is worst for a unit drawn at random."""
+    """(number, axes) on every axis, the worst value for a random unit."""
     networks = points.networks()
     units = -np.concatenate([part.W for part in networks]) if networks else points.inequalities().coefficients
     rows = units[:64]
@@ -103,7 +103,7 @@ def _worst_values(points: PointSet, space: FeatureSpace, rng: np.random.Generato
 
 
 def _surest_rows(bounds: RowBounds, values: Floats, most: int) -> tuple[Ints, Ints]:
-    """(seed, row) pairs: for each seed the rows that reject it most surely."""
+    """(seed, row) pairs: per seed, the rows that reject it with the largest sureness."""
     reach = bounds.highest - values
     sure = np.where(values < -bounds.slack, -values / np.maximum(reach, 1e-300), -1.0)
     rows = np.argsort(-sure, axis=1, kind="stable")[:, :most]
@@ -112,7 +112,7 @@ def _surest_rows(bounds: RowBounds, values: Floats, most: int) -> tuple[Ints, In
 
 
 def _freed(bounds: RowBounds, row: int, region: Region) -> Region:
-    """The region without the axes that the row can do without, the cheapest first."""
+    """The region without the axes that the row does not need, removed in the order of their price."""
     cost = {a: bounds.most[a, row] - bounds.tables[a][mask, row].max() for a, mask in region.items()}
     kept = dict(region)
     for axis in sorted(cost, key=lambda a: float(cost[a])):
@@ -128,7 +128,7 @@ def _key(region: Region) -> tuple[tuple[int, bytes], ...]:
 
 
 def rejecting_rows(points: PointSet, space: FeatureSpace, seeds: WeightedPoints) -> tuple[RowBounds, Floats]:
-    """The candidates that reject some seed (most seeds, where they are many), and their values."""
+    """The candidate rows that reject some seed (if many, those that reject most seeds), and their values."""
     rows = candidate_rows(points, space, seeds)
     psi = seeds.psi.dense()
     weight = np.empty(len(rows))
@@ -142,7 +142,7 @@ def rejecting_rows(points: PointSet, space: FeatureSpace, seeds: WeightedPoints)
 
 
 def candidate_rows(points: PointSet, space: FeatureSpace, seeds: WeightedPoints) -> RowBounds:
-    """The rows that are worth trying at the seeds: all, where they are few."""
+    """The rows that are worth trying at the seeds: all rows, if they are few."""
     networks = points.networks()
     if not networks:
         return _given_rows(points.inequalities(), space)
@@ -161,7 +161,7 @@ def candidate_rows(points: PointSet, space: FeatureSpace, seeds: WeightedPoints)
 
 
 def _affordable(space: FeatureSpace) -> int:
-    """How many rows the sorted tables of `bounds.py` have room for."""
+    """The number of rows whose sorted tables (`bounds.py`) fit in memory."""
     longest = max(len(axis) for axis in space.axes)
     return int(np.clip(ROW_NUMBERS // (len(space.axes) * longest), 32, MOST_ROWS))
 
@@ -184,7 +184,7 @@ def _part_rows(
 
 
 def _subsets(part: RectifierNetwork, seeds: WeightedPoints, most: int) -> Bools:
-    """All non-empty subsets of the units where at most `most`, else those that reject most seeds."""
+    """All non-empty subsets of the units if at most `most`, else the subsets that reject most seeds."""
     number = 2**part.K - 1
     if number <= most:
         counting = np.arange(1, 2**part.K)
@@ -193,7 +193,7 @@ def _subsets(part: RectifierNetwork, seeds: WeightedPoints, most: int) -> Bools:
     order = np.argsort(-activations, axis=1)
     ranked = np.take_along_axis(activations, order, axis=1)
     rank = np.argsort(order, axis=1)
-    # The shortest run of most active units that rejects, the whole active set, and what lies halfway.
+    # The fewest most active units that reject, the whole active set, and a subset halfway between them.
     shortest = (np.maximum(ranked, 0.0).cumsum(1) <= 1.0).sum(1) + 1
     whole = (ranked > 0).sum(1)
     kept = [rank < size[:, None] for size in (shortest, whole, (shortest + whole) // 2)]

@@ -1,9 +1,8 @@
-"""Values in a few words: `Location Kill`, `source=Location,relation=Kill`, as an assignment by name.
+"""Assignments by name from a few words, such as `Location Kill` or `source=Location,relation=Kill`.
 
-A word `name=value,...` says where each value belongs; `name` is a block, or an axis (`exists title=0`, `count
-author=3`). A word without names is a value, and belongs to the block that has it. Where several blocks have
-it, words are taken in the order of the blocks (`B-NP I-NP` for label 1 and label 2); where that leaves more
-than one reading, none is taken.
+A word `name=value,...` names the block or axis of each value (`exists title=0`, `count author=3` are axes). A
+word without a name is a value of the block that has it. If several blocks have it, the words are read in the
+order of the blocks (`B-NP I-NP` is label 1 and label 2); if more than one reading remains, this is an error.
 
 Not in the paper.
 """
@@ -21,7 +20,7 @@ from lcons_core._space import FeatureSpace
 
 
 def read_assignment(space: FeatureSpace, words: Sequence[str]) -> dict[str, Any]:
-    """The assignment that the words name, as `why` takes it; what they do not name stays open.
+    """The assignment that the words describe, in the form that `why` accepts; other blocks stay open.
 
     >>> from lcons_core._space import one_hot
     >>> blocks = [one_hot("source", ["Person", "Location"]), one_hot("relation", ["NoRel", "Kill"])]
@@ -37,7 +36,7 @@ def read_assignment(space: FeatureSpace, words: Sequence[str]) -> dict[str, Any]
         for name, value in pairs:
             axis, text = _axis_value(space, name, value)
             if chosen.setdefault(axis, text) != text:
-                raise InvalidInput(f"{name!r} is given two values, found {words!r}; give it one.")
+                raise InvalidInput(f"expected one value for {name!r}, found two in {words!r}; name only one.")
     free = [i for i in range(len(space.axes)) if i not in chosen]
     for i, word in zip(_places(space, bare, free), bare, strict=True):
         chosen[i] = _held(space, space.axes[i], word) or word
@@ -50,19 +49,19 @@ def _named(space: FeatureSpace, word: str) -> list[tuple[str, str]]:
     """The (name, value) pairs of a word that begins with a known name and `=`."""
     names = sorted({*(block.name for block in space.blocks), *(axis.name for axis in space.axes)}, key=len)
     known = "|".join(re.escape(name) for name in reversed(names))
-    # A comma may be a value itself, so only one before a name divides.
+    # A comma may itself be a value, so only a comma before a name is a separator.
     found = list(re.finditer(rf"(?:^|,)\s*({known})\s*=", word))
     if not found or found[0].start():
         name, equals, _ = word.partition("=")
         if equals and not any(_held(space, axis, word) or word in axis.values for axis in space.axes):
-            space.block(name.strip())  # says which there are
+            space.block(name.strip())  # raises with the list of blocks
         return []
     stops = [*(match.start() for match in found[1:]), len(word)]
     return [(m[1], word[m.end() : stop].strip()) for m, stop in zip(found, stops, strict=True)]
 
 
 def _axis_value(space: FeatureSpace, name: str, value: str) -> tuple[int, str]:
-    """The axis and its value that `name=value` means."""
+    """The axis and the value of `name=value`."""
     blocks = {block.name: block for block in space.blocks}
     if name in blocks and blocks[name].kind is Kind.BINARY:
         space.column(name, value)
@@ -75,14 +74,14 @@ def _axis_value(space: FeatureSpace, name: str, value: str) -> tuple[int, str]:
     i = space.axis_index(name)
     if value not in space.axes[i].values:
         if name in blocks:
-            space.column(name, value)  # says which there are
+            space.column(name, value)  # raises with the list of values
         values = space.axes[i].values
-        raise InvalidInput(f"unknown value {value!r} for {name!r}; it is from {values[0]} to {values[-1]}.")
+        raise InvalidInput(f"unknown value {value!r} for {name!r}; use {values[0]} to {values[-1]}.")
     return i, value
 
 
 def _places(space: FeatureSpace, words: Sequence[str], free: Sequence[int]) -> tuple[int, ...]:
-    """The one way to place the words on axes: in their order, else in any."""
+    """The only way to assign the words to axes: in their order, otherwise in any order."""
     candidates = []
     for word in words:
         fits = [i for i in free if _held(space, space.axes[i], word) or _is_value(space, i, word)]
@@ -100,9 +99,9 @@ def _places(space: FeatureSpace, words: Sequence[str], free: Sequence[int]) -> t
                 f"{space.axes[i].name}={word}" for i, word in zip(readings[0], words, strict=True)
             )
             raise InvalidInput(
-                f"{' '.join(words)!r} can be read in several ways; say which is meant, as in `{named}`."
+                f"{' '.join(words)!r} can be read in several ways; choose one, as in `{named}`."
             )
-    raise InvalidInput(f"{' '.join(words)!r} does not fit the blocks, each of which takes one value.")
+    raise InvalidInput(f"{' '.join(words)!r} does not fit the blocks; name at most one value per block.")
 
 
 def _listed(space: FeatureSpace, most: int) -> str:
@@ -115,7 +114,7 @@ def _listed(space: FeatureSpace, most: int) -> str:
 
 
 def _readings(candidates: Sequence[Sequence[int]], ordered: bool) -> Iterator[tuple[int, ...]]:
-    """Distinct axes for the words, one of each word's candidates; increasing where `ordered`."""
+    """Distinct axes for the words, one of the candidates of each word; increasing if `ordered`."""
     if not candidates:
         yield ()
         return
@@ -132,7 +131,7 @@ def _is_value(space: FeatureSpace, i: int, word: str) -> bool:
 
 
 def _held(space: FeatureSpace, axis: Axis, word: str) -> str:
-    """ "1" where the axis is the binary column of that name."""
+    """ "1" if the axis is the binary column of that name."""
     binary = space.block(axis.block).kind is Kind.BINARY
     return "1" if binary and axis.name == f"{axis.block} {word}" else ""
 

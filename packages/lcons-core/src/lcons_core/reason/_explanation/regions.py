@@ -1,19 +1,19 @@
-"""Regions: boxes of the domain by axis index, and weighted points read axis by axis.
+"""Regions: boxes of the domain by axis index, with weighted points and expected weights in them.
 
 A region maps some axes to a Boolean mask over their values and leaves the others free: the set of points
-whose value is in the mask on every named axis. It is `rules.Box` with indices instead of names, which is
-what searching needs.
+whose value is in the mask on every mapped axis. It is the same as a `Box` (`_domain.py`), with indices
+instead of names, for searches.
 
-Points stay sparse: the values of one axis are read from the columns of that axis alone, so that 10,000
-binary columns cost only what a rule mentions.
+Points stay sparse: the values of one axis are read only from the columns of that axis, so with 10,000 binary
+columns a rule costs only the columns that it mentions.
 
-How many positives a forbidden box would hold by chance, if its conditions were independent.
+`Chance` is the weight of positives in a forbidden box that is expected if its conditions were independent:
 
     expected(box) = N * sum over the possible points v of the box of prod_i share_i(v_i)
 
-i runs over the axes of the box, N is the weight of all positives, and share_i(v) is the share of it that has
-value v on axis i. A rule that rests on one rare value has a small expectation, whatever its support. On a
-single axis nothing is combined: the expectation is what was seen.
+where i runs over the axes of the box, N is the weight of all positives, and share_i(v) is the share of this
+weight with value v on axis i. A rule with one rare value has a small expectation, even with a large support.
+For a single axis there is nothing to combine: the expectation is the weight that occurs.
 
 Not in the paper.
 """
@@ -49,7 +49,7 @@ def box_of(space: FeatureSpace, region: Region) -> Box:
 
 
 def size_of(space: FeatureSpace, region: Region) -> int:
-    """How many points of the product of axes are inside."""
+    """The number of points of the product of axes that are inside."""
     if not region:
         return space.size
     fixed = math.prod(int(mask.sum()) for mask in region.values())
@@ -83,7 +83,7 @@ class WeightedPoints:
 
     @property
     def total(self) -> float:
-        """The weight of all points."""
+        """The total weight of all points."""
         return self.rows.total
 
     def take(self, rows: Ints | Bools) -> WeightedPoints:
@@ -91,7 +91,7 @@ class WeightedPoints:
         return WeightedPoints(self.space, self.rows.take(rows))
 
     def sample(self, most: int, rng: np.random.Generator) -> WeightedPoints:
-        """All points, or `most` of them drawn at random."""
+        """All points, or `most` random ones."""
         if len(self) <= most:
             return self
         return self.take(np.sort(rng.permutation(len(self))[:most]))
@@ -103,7 +103,7 @@ class WeightedPoints:
         return self._values[axis]
 
     def assignments(self) -> Ints:
-        """(N, axes) value indices; for few points, since they are made dense."""
+        """(N, axes) value indices; for few points, because they are made dense."""
         dense = self.psi.dense()
         pieces: list[Ints] = []
         column = axis = 0
@@ -136,7 +136,7 @@ class WeightedPoints:
 
     @cached_property
     def _by_column(self) -> tuple[Ints, Ints]:
-        """The stored entries ordered by column, and where each column starts."""
+        """The stored entries ordered by column, and the position at which each column starts."""
         order = np.argsort(self.psi.indices, kind="stable")
         counts = np.bincount(self.psi.indices, minlength=self.psi.d)
         return order, np.concatenate(([0], np.cumsum(counts)))
@@ -161,8 +161,8 @@ class WeightedPoints:
             values[rows] = self.psi.values[entries].astype(np.int64) - low
         if ((values < 0) | (values >= len(axis))).any():
             raise InvalidInput(
-                f"the examples have no value for {axis.name!r} where they need one of {len(axis)};"
-                " pass examples made by the constraint's own feature or space."
+                f"examples need one of {len(axis)} values for {axis.name!r}, found an example without one;"
+                " pass examples made by the feature or space of the constraint."
             )
         return values
 
@@ -194,7 +194,7 @@ class Chance:
         tied = sorted({axis for pair in possible for axis in pair[:2]})
         chance = float(np.prod([share.sum() for axis, share in inside.items() if axis not in tied]))
         if tied:
-            # What a space leaves out cannot occur, by chance or otherwise.
+            # Combinations that the space excludes cannot occur, also not by chance.
             place = {axis: i for i, axis in enumerate(tied)}
             operands: list[Any] = [x for axis in tied for x in (inside[axis], [place[axis]])]
             operands += [x for one, other, table in possible for x in (table, [place[one], place[other]])]

@@ -1,13 +1,13 @@
-"""What `explain` returns: rules with their proofs, figures on the examples, and ways to show them.
+"""The result of `explain`: rules with proofs and figures on the examples, as text, plain data and HTML.
 
-Support of a rule = weight of the positives that its premise (the antecedent) covers, all of them where it has
-none; exceptions = weight of the positives that it forbids; expected = the exceptions that there would be if
-its conditions were independent (`regions.py`); covered = weight of the negatives in its box (of rejected
-points, where there are no examples). What a rule rests on is the expectation alone: a rule on a label that
-was seen once has the support of its premise and an expectation near 0, and one whose premise never holds has
-no support and, where each of its conditions is frequent, a large expectation.
+    support     weight of the positives that the premise (antecedent) covers; all positives without a premise
+    exceptions  weight of the positives that the rule forbids
+    expected    weight of the exceptions that is expected if its conditions were independent (`regions.py`)
+    covered     weight of the negatives in its box; without examples, of the rejected points in it
 
-An explanation as one self-contained HTML table, every name escaped.
+Only `expected` measures the evidence for a rule. A rule on a label that occurs once has the support of its
+premise, but an expectation near 0. A rule whose premise never holds has no support, but a large expectation
+if each of its conditions is frequent.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ LEGEND = (
     " the rule\nwould forbid if its conditions were independent; seen: how many it forbids. Where expected is"
     " small, the rule\nrests on little, whatever its support."
 )
-# The figures of fewer valid parts, as of an example to read, need no legend.
+# With fewer valid parts, as in short examples, the figures need no legend.
 FEWEST_FOR_LEGEND = 30
 
 
 @dataclass(frozen=True)
 class Proof:
-    """Why every completion of a rule is rejected.
+    """The proof that every completion of a rule is rejected.
 
-    `method` is "enumeration" or "row". A row is named by its hidden units (of `part`, in a conjunction;
-    by its position where rows were given), and `bound` is its maximum over the box, which is below zero.
+    `method` is "enumeration" or "row". A row is named by its hidden units (in a conjunction, those of
+    `part`), or by its position if rows were given; `bound` is its maximum over the box, which is below zero.
     """
 
     method: str
@@ -63,8 +63,8 @@ class Proof:
 class Rule:
     """A forbidden box: every point inside is rejected.
 
-    `antecedent` is the part of the box that comes before "needs", "cannot" or "must"; `size` counts the
-    points of the box. Figures on examples are None where there were none.
+    `antecedent` is the part of the box before "needs", "cannot" or "must"; `size` is the number of points of
+    the box. Figures on examples are None without examples.
     """
 
     words: str
@@ -97,7 +97,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Coverage:
-    """How much of `basis` (such as "negatives") there is, is rejected, and lies in the rules, by weight."""
+    """Weights of `basis` (such as "negatives"): in total, rejected, and in the rules found and shown."""
 
     basis: str
     total: float
@@ -128,10 +128,10 @@ class Coverage:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Rules, strongest first; `complete` where together they are exactly the rejected set.
+    """Rules, strongest first; `complete` if their union is exactly the rejected set.
 
-    `limit` is how many rules are shown unless a call says otherwise; `rules` has all of them. `positives` is
-    the weight of the valid parts that the figures are of, None where there were none.
+    `limit` is the default number of rules to show; `rules` has all of them. `positives` is the total weight
+    of the valid parts in the figures, None without examples.
     """
 
     rules: tuple[Rule, ...]
@@ -144,7 +144,7 @@ class Explanation:
         return len(self.rules)
 
     def text(self, limit: int | None = None) -> str:
-        """A line a rule, one on what they cover, and what the figures are where they are of many parts."""
+        """One line per rule, one line on their coverage, and a legend if there are many valid parts."""
         shown = self.rules[: self.limit if limit is None else limit]
         lines = [f"- {rule.words}{_figures(rule)}" for rule in shown]
         legend = [LEGEND] * bool(shown and self.positives and self.positives >= FEWEST_FOR_LEGEND)
@@ -154,7 +154,7 @@ class Explanation:
         return self.text()
 
     def summary(self, shown: int | None = None) -> str:
-        """One sentence on how many rules there are and what they cover."""
+        """One sentence on the number of rules and their coverage."""
         if not self.rules:
             everything = "nothing is forbidden" if self.complete else "no rule was found"
             return f"{everything}."
@@ -167,7 +167,7 @@ class Explanation:
         return f"{counted} ({kind}){covers}."
 
     def table(self, limit: int | None = None) -> list[dict[str, Any]]:
-        """A dict a rule: `rule`, `support`, `exceptions`, `expected`, `covered`, `proof`."""
+        """One dict per rule: `rule`, `support`, `exceptions`, `expected`, `covered`, `proof`."""
         return [
             {
                 "rule": rule.words,
@@ -194,12 +194,12 @@ class Explanation:
 
 
 def number(value: float) -> str:
-    """A weight: whole numbers without a point."""
+    """A weight as text; a whole number without a decimal point."""
     return f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"
 
 
 def by_chance(value: float) -> str:
-    """An expectation: small ones with a decimal.
+    """An expectation as text; a small one with one decimal.
 
     >>> by_chance(0.0), by_chance(0.004), by_chance(3.21), by_chance(1234.5)
     ('0', 'under 0.1', '3.2', '1,234')
@@ -210,7 +210,7 @@ def by_chance(value: float) -> str:
 
 
 def _counted(value: float | None) -> float | None:
-    """A weight for files: a whole number where it is one."""
+    """A weight for files; an int if it is a whole number."""
     return value if value is None or value != int(value) else int(value)
 
 
@@ -234,7 +234,7 @@ _CELL = ' style="text-align:right"'
 
 
 def page(explanation: Explanation) -> str:
-    """A `<table>` of the shown rules with a caption."""
+    """A self-contained HTML `<table>` of the shown rules with a caption; all names are escaped."""
     shown = explanation.rules[: explanation.limit]
     examples = any(rule.support is not None for rule in shown)
     figures = ["support", "exceptions", "expected"] if examples else []

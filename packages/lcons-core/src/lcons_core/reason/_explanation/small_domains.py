@@ -1,23 +1,19 @@
-"""Merging forbidden cells into boxes.
+"""All minimal rules of a small domain, exactly, merged into boxes.
 
-Cells are points of one product of axes. Cells that agree on all axes but one join into a box whose set on
-that axis is their union; doing so along every axis in turn ends in a partition of the cells into boxes.
-The order of the axes decides how many there are, so all orders are tried (some, where there are many
-cells) and the fewest boxes win.
-
-Not in the paper.
-
-All minimal rules of a small domain, exactly.
-
-Let R[v_1, ..., v_m] say whether the point is rejected. Append to every axis a slot "any" that holds the
-conjunction over the axis:
+Let R[v_1, ..., v_m] be true iff the point is rejected. Append to every axis a slot "any" with the conjunction
+over the axis:
 
     R[..., any, ...] = all_v R[..., v, ...]
 
-Then a cell of this lattice of prod(n_i + 1) cells is a rule iff R is true there, and a minimal one iff no
-axis with a value can be set to "any" and stay true. Every rejected point lies in some minimal rule, so
-the rules cover exactly the rejected set. Points that `space.requires` leaves out count as rejected, since
-they cannot be completions; rules all of whose completions are such points say nothing and are left out.
+Then a cell of this lattice of prod(n_i + 1) cells is a rule iff R is true there. The rule is minimal iff no
+axis with a value can be set to "any" such that R stays true. Every rejected point is in some minimal rule, so
+the rules cover exactly the rejected set. Points that `space.requires` excludes count as rejected, because
+they cannot be completions; rules that have only such completions are empty and are dropped.
+
+`merge_cells` merges cells into boxes. Cells are points of one product of axes. Cells that are equal on all
+axes except one form a box, whose set on that axis is their union. Merging along every axis in turn partitions
+the cells into boxes. The number of boxes depends on the order of the axes, so all orders are tried (only some
+if there are many cells), and the fewest boxes are kept.
 
 Not in the paper: the paper interprets rows by hand and leaves a general method to future research.
 """
@@ -45,7 +41,7 @@ MERGE_WORK = 4_000_000
 
 
 def merge_cells(cells: Ints, sizes: tuple[int, ...]) -> list[tuple[Bools, ...]]:
-    """Disjoint boxes, a mask an axis each, whose union is exactly the cells (C, axes).
+    """Disjoint boxes, each with one mask per axis, whose union is exactly the cells (C, axes).
 
     >>> boxes = merge_cells(np.array([[0, 1], [0, 2], [1, 1], [1, 2]]), (2, 3))
     >>> [mask.astype(int).tolist() for mask in boxes[0]], len(boxes)
@@ -63,7 +59,7 @@ def merge_cells(cells: Ints, sizes: tuple[int, ...]) -> list[tuple[Bools, ...]]:
 
 
 def _orders(axes: int, cells: int) -> Iterator[tuple[int, ...]]:
-    """Axis orders, as many as the work allows but one at least; each axis comes last early on."""
+    """Orders of the axes, at least one and as many as the work allows; each axis is soon the last one."""
     affordable = max(1, MERGE_WORK // max(1, axes * cells))
     backwards = permutations(reversed(range(axes)))
     return (tuple(reversed(order)) for order in islice(backwards, min(affordable, 120)))
@@ -83,7 +79,7 @@ def _unpacked(words: Words, size: int) -> Bools:
 
 
 def _merge_along(boxes: Words, axis: int) -> Words:
-    """Boxes that agree on all other axes, joined."""
+    """The boxes after merging those that are equal on all other axes."""
     others = np.delete(boxes, axis, axis=1).reshape(len(boxes), -1)
     if not others.shape[1]:
         return np.bitwise_or.reduce(boxes, axis=0, keepdims=True)
@@ -101,13 +97,13 @@ MOST_NUMBERS = 1 << 23
 
 
 def lattice_size(space: FeatureSpace) -> int:
-    """prod(n_i + 1): the cells that `Lattice` would hold."""
+    """prod(n_i + 1): the number of cells of a `Lattice`."""
     return math.prod(len(axis) + 1 for axis in space.axes)
 
 
 @dataclass(frozen=True, eq=False)
 class Lattice:
-    """`rule` and `vacuous` over the extended domain; `rejected` counts the rejected points in every cell."""
+    """`rule` and `vacuous` on the extended domain; `rejected` is the number of rejected points per cell."""
 
     space: FeatureSpace
     rule: Bools
@@ -119,7 +115,7 @@ class Lattice:
         """The lattice of the points that are not in the set `points`."""
         shape = tuple(len(axis) for axis in space.axes)
         rejected, impossible = np.empty(space.size, np.bool_), np.empty(space.size, np.bool_)
-        # Rows are compared all at once, so many rows need few points at a time.
+        # All rows are evaluated at once, so with many rows only few points fit at a time.
         chunk = max(1, min(CHUNK, MOST_NUMBERS // points.width))
         for first in range(0, space.size, chunk):
             flat = np.arange(first, min(first + chunk, space.size))
@@ -135,7 +131,7 @@ class Lattice:
         )
 
     def weights(self, points: WeightedPoints) -> Floats:
-        """The weight of the points in every cell."""
+        """The weight of the points in each cell."""
         shape = tuple(len(axis) for axis in self.space.axes)
         values = [points.values(i) for i in range(len(shape))]
         flat = np.ravel_multi_index(values, shape)
@@ -143,7 +139,7 @@ class Lattice:
         return _extended(counts.reshape(shape), np.sum)
 
     def rejected_points(self, most: int, seed: int) -> WeightedPoints:
-        """The rejected points that are possible, or `most` of them drawn at random."""
+        """The possible rejected points, or `most` random ones of them."""
         points = self.rejected[(slice(0, -1),) * self.rejected.ndim]
         flat = np.flatnonzero(points)
         if len(flat) > most:
@@ -172,7 +168,7 @@ class Lattice:
                 yield self._with_whole_ranges(region)
 
     def grown(self, region: Region, axis: int) -> Bools:
-        """All values of one axis that may be added to the region: a mask that contains the region's."""
+        """All values of one axis that can be added to the region: a mask that contains that of the region."""
         others = {i: mask for i, mask in region.items() if i != axis}
         others[axis] = np.ones(len(self.space.axes[axis]), dtype=np.bool_)
         cells = self._cells(self.rule, others)
@@ -180,7 +176,7 @@ class Lattice:
         return mask
 
     def sum(self, extended: Floats, region: Region) -> float:
-        """The sum over a region of an extended tensor."""
+        """The sum of an extended tensor over a region."""
         return float(self._cells(extended, region).sum())
 
     def _cells(self, extended: NDArray[Any], region: Region) -> NDArray[Any]:
@@ -191,7 +187,7 @@ class Lattice:
         return extended[np.ix_(*picked)]
 
     def _with_whole_ranges(self, region: dict[int, Bools]) -> Region:
-        """The region grown on its counts, where neighbouring counts are rejected too: ranges read best."""
+        """The region with neighbouring counts that are also rejected, because ranges are easier to read."""
         for i in region:
             if self.space.block(self.space.axes[i].block).kind is Kind.COUNT:
                 region[i] = self.grown(region, i)

@@ -1,18 +1,13 @@
-"""Why one assignment is rejected: the most violated inequality, term by term.
+"""Why one assignment is rejected: the most violated inequality, term by term; and its completions.
 
-Paper: Sec. 4 reads a learned inequality by hand: (Location, Kill) is disallowed, since
+Paper: Sec. 4.1 reads a learned inequality, Eq. 9, by hand: (Location, Kill) is disallowed, because
 -1.90 - 2.84 + 0.32 < 0.
 
-Not in the paper: partial assignments. The row is then the one whose maximum over the completions is
-least, blocks that are not named count with their best value, and the sum is a bound.
-
-Is there an allowed point among those that an assignment by name leaves?
-
-A combination is forbidden iff every completion of it is rejected, by whichever rows. Up to `limit`
-completions all are looked at, so the answer is a proof; of more, drawn ones and ones climbed to the largest
-margin, so that an allowed one is a proof and finding none is not.
-
-Not in the paper.
+Not in the paper: partial assignments. For these, `why` uses the row with the smallest maximum over the
+completions; a block without a value counts with its best value, so the sum is a bound. `completions` searches
+for an allowed point with the given values. A combination is forbidden iff every completion is rejected, by
+any rows. Up to `limit` completions are all checked, so the answer is a proof. Of more, random ones and ones
+found by climbing the margin are checked: then an allowed one is a proof, but finding none is not.
 """
 
 from __future__ import annotations
@@ -41,10 +36,10 @@ MOST_COLUMNS = 60
 
 @dataclass(frozen=True)
 class Why:
-    """`terms` by name add up, with `bias`, to `value`; `forbidden` iff some row is below zero there.
+    """`value` is the sum of `terms` (by name) and `bias`; `forbidden` iff some row is below zero there.
 
-    Where blocks were left open, `value` is the most that the row can be, and `forbidden` says that this
-    is below zero. `coefficients` is the whole row, by the names of its columns.
+    If blocks are open, `value` is the largest value of the row, and `forbidden` iff that is below zero.
+    `coefficients` is the whole row, by the names of its columns.
     """
 
     terms: tuple[tuple[str, float], ...]
@@ -55,7 +50,7 @@ class Why:
     coefficients: tuple[tuple[str, float], ...] = ()
 
     def __str__(self) -> str:
-        # Terms of zero say nothing, and of very many only the largest are worth reading.
+        # Omit zero terms; of very many terms, print only the largest.
         shown = [term for term in self.terms if term[1]] or list(self.terms)
         left = sum(value for _, value in sorted(shown, key=_size)[MOST_TERMS:])
         terms = sorted(shown, key=_size)[:MOST_TERMS] if len(shown) > MOST_TERMS else shown
@@ -73,7 +68,7 @@ class Why:
 
     @property
     def inequality(self) -> str:
-        """The row as text; of very many columns, those with the largest coefficients."""
+        """The row as text; of very many columns, only those with the largest coefficients."""
         shown = [term for term in self.coefficients if term[1]]
         kept = sorted(shown, key=_size)[:MOST_COLUMNS]
         terms = [f"{_signed(value, first=False)} [{name}]" for name, value in shown if (name, value) in kept]
@@ -103,8 +98,8 @@ def why(
 ) -> Why:
     """The inequality that is most violated at an assignment by name, and its terms.
 
-    A value for a one-hot block, the names that hold (or a mapping of names to truth values) for a binary
-    block, a mapping of counts for a count block; what is not named stays open.
+    Pass one value per one-hot block, the names that hold (or a mapping from names to truth values) per binary
+    block, and a mapping from names to counts per count block; blocks that are not named stay open.
 
     >>> from lcons_core import RectifierNetwork, one_hot
     >>> blocks = [one_hot("source", ["Person", "Location"]), one_hot("relation", ["NoRel", "Kill"])]
@@ -133,7 +128,7 @@ def why(
 
 
 def region_of(space: FeatureSpace, assignment: Mapping[str, Any]) -> Region:
-    """The points that an assignment by name leaves, as `why` reads it."""
+    """The region of the points with an assignment by name, in the form that `why` accepts."""
     spelt: dict[str, Any] = {}
     for name, given in assignment.items():
         block = space.block(name)
@@ -151,14 +146,14 @@ def region_of(space: FeatureSpace, assignment: Mapping[str, Any]) -> Region:
 
 
 def _point_row(points: PointSet, space: FeatureSpace, values: Ints) -> tuple[Any, float, bool]:
-    """The least row at a point, and whether the set leaves the point out."""
+    """The row with the smallest value at a point, that value, and whether the set rejects the point."""
     psi = space.vectors(values)[0]
     row = points.cut(psi)
     return row.coefficients[0], float(row.bias[0]), not points.accepts(psi)
 
 
 def _open_row(points: PointSet, space: FeatureSpace, region: Region) -> tuple[Any, float, bool]:
-    """The row whose maximum over the completions is least, of those tried; whether that is below zero."""
+    """Of the rows tried, that with the smallest maximum over the completions; whether it is below zero."""
     rng = np.random.default_rng(0)
     drawn = np.stack([rng.integers(0, len(axis), COMPLETIONS) for axis in space.axes], axis=1)
     for i, mask in region.items():
@@ -191,16 +186,16 @@ LIMIT = 10**6
 DRAWN = 2**13
 MOST_NUMBERS = 2**22
 CLIMBED = 2**7
-MOST_CLIMBED = 2**9  # values of all axes: each of them is a step of climbing
+MOST_CLIMBED = 2**9  # the total number of values of all axes: each is one step of climbing
 _CHUNK = 2**14
 
 
 @dataclass(frozen=True)
 class Completions:
-    """`looked` of `total` completions, `allowed` of them accepted, the first of these by name.
+    """`looked` of `total` completions were checked; `allowed` are accepted; `example` is the first of these.
 
-    `forbidden` is True or False where that is proved, None where it is open. `total` counts completions of
-    the product of axes; `looked` only those that the space has.
+    `forbidden` is True or False if proved, None if not known. `total` counts the completions in the product
+    of axes; `looked` counts only points of the space.
     """
 
     total: int
@@ -222,7 +217,7 @@ def completions(
     limit: int = LIMIT,
     seed: int = 0,
 ) -> Completions:
-    """What the constraint says about the points that have these values; see `why` for the assignment.
+    """The verdicts of the constraint on the points with these values; see `why` for the assignment.
 
     >>> from lcons_core import RectifierNetwork, one_hot
     >>> blocks = [one_hot("source", ["Person", "Location"]), one_hot("relation", ["NoRel", "Kill"])]
@@ -245,15 +240,15 @@ def completions(
             example = space.describe(space.vectors(chunk[accepted][:1])[0])
     if every and not looked:
         raise InvalidInput(
-            "no point of the space has these values together, whatever the constraint says; ask about values"
-            " that can occur."
+            "no point of the space has these values together, with or without the constraint; choose values"
+            " that can occur together."
         )
     forbidden = False if allowed else (True if every else None)
     return Completions(total, looked, allowed, example, forbidden)
 
 
 def _all(space: FeatureSpace, region: Region, total: int) -> Iterator[Ints]:
-    """Every completion, some at a time."""
+    """Every completion, in chunks."""
     choices = [
         np.flatnonzero(region[i]) if i in region else np.arange(len(axis))
         for i, axis in enumerate(space.axes)
@@ -268,7 +263,7 @@ def _all(space: FeatureSpace, region: Region, total: int) -> Iterator[Ints]:
 
 
 def _some(points: PointSet, space: FeatureSpace, region: Region, seed: int) -> Ints:
-    """Drawn completions, and some climbed to where the margin is largest."""
+    """Random completions, and some more found by climbing the margin from them."""
     rng = np.random.default_rng(seed)
     number = max(1, min(DRAWN, MOST_NUMBERS // len(space.axes)))
     drawn = np.stack([rng.integers(0, len(axis), number) for axis in space.axes], axis=1)

@@ -1,10 +1,4 @@
-"""Some values of one axis in words: the shorter of what they are and what they leave out.
-
-few values                "relation Kill or LiveIn"
-all but a few             "any relation but Kill"
-many inside and outside   "any of 20 of 43 values of relation (Kill, LiveIn, WorkFor, ...)"
-
-Rules in words: the shortest true sentence for a forbidden box.
+"""Rules in words: the shortest true sentence for a forbidden box.
 
 A box forbids `v_1 in V_1 and ... and v_m in V_m`. With C_i the complement of V_i, the same in words is
 
@@ -12,9 +6,14 @@ A box forbids `v_1 in V_1 and ... and v_m in V_m`. With C_i the complement of V_
     two axes    "relation Kill needs source Person"    or  "source Location cannot go with relation Kill"
     more        "where label 1 is A and pos 2 is B, label 3 must be C"      or  "... cannot be V"
 
-An axis that excludes only a few values reads better as an exception: "..., unless pos 1 is $". Of V_i and its
-complement the shorter is spelt out ("any pos 1 but DT or NN"); where both are long, both are counted. Every
-sentence says exactly its box: the consequent is one axis, all the others are the antecedent.
+A condition that excludes only a few values is easier to read as an exception: "..., unless pos 1 is $". Of
+V_i and its complement the shorter one is listed; if both are long, their sizes are given:
+
+    few values                "relation Kill or LiveIn"
+    all but a few             "any relation but Kill"
+    many inside and outside   "any of 20 of 43 values of relation (Kill, LiveIn, WorkFor, ...)"
+
+Every sentence means exactly its box: the consequent is one axis, all other axes are the antecedent.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ def values(axis: Axis, mask: Bools) -> str:
 
 
 def _counted(axis: Axis, mask: Bools, of: str = "") -> str:
-    """Values too many to name, with the first of the shorter side."""
+    """The number of values, if they are too many to name, and the first ones of the shorter side."""
     inside, outside = _sides(mask)
     if not outside:
         return f"any value{of}"
@@ -75,7 +74,7 @@ def _counted(axis: Axis, mask: Bools, of: str = "") -> str:
 
 
 def spelt_out(names: list[str]) -> str:
-    """The names, or how many they are and the first few."""
+    """The names, or their number and the first few."""
     if len(names) <= LONGEST_LIST:
         return listed(names)
     return f"any of {len(names)} ({', '.join(names[:SHOWN])}, ...)"
@@ -87,23 +86,23 @@ def _sides(mask: Bools) -> tuple[int, int]:
 
 
 def _is_spelt_out(inside: int, outside: int) -> bool:
-    """Whether the values are named: they are few, or a little more and the shorter side."""
+    """Whether the values are named: they are few, or a little more but the shorter side."""
     return inside <= LONGEST_LIST or inside <= min(outside, LONGEST_SHORTER_SIDE)
 
 
 def _is_complement(inside: int, outside: int) -> bool:
-    """Whether the values are named by what they leave out."""
+    """Whether the values are described by the names of the other values."""
     return not _is_spelt_out(inside, outside) and 0 < outside <= LONGEST_SHORTER_SIDE
 
 
 def picked(axis: Axis, mask: Bools) -> list[str]:
-    """Names of values; quoted where they would read as punctuation."""
+    """Names of values; in quotes if they would look like punctuation."""
     values = [axis.values[v] for v in np.flatnonzero(mask)]
     return [v if any(c.isalnum() for c in v) else f'"{v}"' for v in values]
 
 
 def names_of(inside: int, outside: int) -> int:
-    """How many names a reader has to take in; a counted side is worse than any that is spelt out."""
+    """The number of names that a reader must read; a side given by its size costs more than any list."""
     if _is_spelt_out(inside, outside):
         return inside
     if _is_complement(inside, outside):
@@ -119,8 +118,8 @@ Grow = Callable[[Region, int], Bools]
 
 
 @dataclass(frozen=True, eq=False)
-class Sentence:
-    """`words` for the box `region`: where the antecedent holds, those of `consequent` are forbidden."""
+class RuleSentence:
+    """`words` for the box `region`: if the antecedent holds, the values of `consequent` are forbidden."""
 
     words: str
     region: Region
@@ -129,18 +128,18 @@ class Sentence:
 
     @property
     def antecedent(self) -> Region:
-        """The conditions under which the rule says something."""
+        """The conditions under which the rule applies."""
         return {i: mask for i, mask in self.region.items() if i != self.consequent}
 
 
-def sentence(space: FeatureSpace, region: Region, grow: Grow | None = None) -> Sentence:
+def sentence(space: FeatureSpace, region: Region, grow: Grow | None = None) -> RuleSentence:
     """The sentence for a forbidden region that names the fewest values.
 
-    `grow(region, axis)` gives all values of an axis that the other conditions forbid, so that "must be"
-    need not name values that are forbidden anyway; the sentence's region then holds them.
+    `grow(region, axis)` returns all values of an axis that the other conditions forbid, so that "must be"
+    does not name values that are forbidden anyway; the region of the sentence then includes them.
     """
     if not region:
-        return Sentence("nothing is allowed", region, None, 0)
+        return RuleSentence("nothing is allowed", region, None, 0)
     kept = {axis: int(mask.sum()) for axis, mask in region.items()}
     forms = []
     for axis in sorted(region, reverse=True):
@@ -151,9 +150,9 @@ def sentence(space: FeatureSpace, region: Region, grow: Grow | None = None) -> S
                 wide, wider = {**region, axis: grown}, {**kept, axis: int(grown.sum())}
         forms.append(_Form.of(space, wide, wider, axis, must=True))
         forms.append(_Form.of(space, region, kept, axis, must=False))
-    # Ties go to the last axis: contexts come first and labels last, and labels are what one chooses.
+    # Of equal forms, that of the last axis: contexts are first and labels last, and a decoder chooses labels.
     best = min(forms, key=lambda form: form.names + len(form.core))
-    return Sentence(best.words(space), best.region, best.consequent, best.names)
+    return RuleSentence(best.words(space), best.region, best.consequent, best.names)
 
 
 def condition(space: FeatureSpace, axis: Axis, mask: Bools) -> str:
@@ -170,7 +169,7 @@ def condition(space: FeatureSpace, axis: Axis, mask: Bools) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Form:
-    """One way to say a region: `core` and `exceptions` before, `consequent` after."""
+    """One way to describe a region: `core` and `exceptions` are the antecedent, then the `consequent`."""
 
     region: Region
     consequent: int
@@ -204,7 +203,7 @@ class _Form:
             if space.block(axis.block).kind is Kind.BINARY:
                 held.append(_subject(axis))
             else:
-                # Slashes, since "or" already stands between the exceptions.
+                # Slashes, because "or" is already between the exceptions.
                 clauses.append(f"{axis.name} is {'/'.join(picked(axis, ~self.region[i]))}")
         if held:
             verb = EXISTS if space.axes[self.exceptions[-1]].block == EXISTS else "holds"
@@ -228,7 +227,7 @@ def _core_words(space: FeatureSpace, region: Region, core: list[int], consequent
 
 
 def _is_exception(space: FeatureSpace, axis: int, mask: Bools, kept: int) -> bool:
-    """Whether a condition reads best after "unless": few values left out, or a name that must be missing."""
+    """Whether a condition is best put after "unless": it excludes few values, or a name must be missing."""
     kind = space.block(space.axes[axis].block).kind
     if kind is Kind.BINARY:
         return not mask[-1]
@@ -258,12 +257,12 @@ def _then(space: FeatureSpace, axis: Axis, mask: Bools, must: bool) -> str:
 
 
 def _subject(axis: Axis) -> str:
-    """A binary column: its own name where the block only says that it exists."""
+    """The name of a binary column; without the name of the block if that is `exists`."""
     return axis.name.removeprefix(f"{EXISTS} ") if axis.block == EXISTS else axis.name
 
 
 def _named(space: FeatureSpace, axis: int, inside: int) -> int:
-    """How many names a reader has to take in on one axis."""
+    """The number of names that a reader must read on one axis."""
     if space.block(space.axes[axis].block).kind is not Kind.ONE_HOT:
         return 1
     return names_of(inside, len(space.axes[axis]) - inside)
@@ -287,7 +286,7 @@ def _ranges(axis: Axis, mask: Bools) -> str:
 
 
 def _shortened(clauses: list[str], last: str, verb: str) -> str:
-    """The clauses joined, all but the first few only counted; `to_dict` has them all."""
+    """The clauses joined; of many, only the first few and the number of the others (`to_dict` has all)."""
     if len(clauses) > MOST_CLAUSES:
         clauses = [*clauses[: MOST_CLAUSES - 1], f"{len(clauses) - MOST_CLAUSES + 1} more are {verb}"]
     return listed(clauses, last)

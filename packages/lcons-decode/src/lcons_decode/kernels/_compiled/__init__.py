@@ -1,5 +1,4 @@
-"""The inner loops, compiled by numba at the first call: lists, viterbi, hard, soft, beam,
-pairs."""
+"""The inner loops, compiled by numba at the first call: lists, viterbi, hard, soft, beam, pairs."""
 
 from lcons_decode.kernels._compiled.beam import beam_many
 from lcons_decode.kernels._compiled.hard import constrained_many, hard_levels

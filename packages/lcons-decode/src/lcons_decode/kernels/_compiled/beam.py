@@ -1,4 +1,4 @@
-"""The paper's beam."""
+"""The beam search of the paper."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from lcons_decode.kernels._compiled.soft import penalty
 
 @kernel
 def pick(values, satisfies, total, width, chosen, picked, wanted):
-    """Appends to chosen[:picked] the best values with satisfies == wanted; all values where nothing is
-    chosen and not wanted.
+    """Appends the best values with satisfies == wanted to chosen[:picked]; the best of all values if nothing
+    is chosen yet and `wanted` is false.
 
     Ties go to the first candidate; candidates of value -inf are never chosen.
     """
@@ -40,9 +40,9 @@ def pick(values, satisfies, total, width, chosen, picked, wanted):
 def beam_sequence(emission, chain, step, lists, units, m, width, rerank, beam, scores):
     """The last beam, best first, into beam (width, T) and scores (width,): (size, fallbacks).
 
-    At each step candidates are ordered by score, then parent, then label; those whose newest windows break
-    nothing are kept up to the width; where none does, the unfiltered top goes on (a fallback). With
-    `rerank` violators fill up.
+    At each step candidates are ordered by score, then parent, then label. Candidates whose newest windows
+    break nothing are kept, up to the width; if there is none, the unfiltered best ones are kept (a fallback).
+    With `rerank`, violating candidates fill the rest of the beam.
     """
     T, L = emission.shape
     V = L + 1
@@ -58,7 +58,7 @@ def beam_sequence(emission, chain, step, lists, units, m, width, rerank, beam, s
     table, ends, owners, weights = units.table, units.ends, units.owners, units.weights
     transition, start, stop = chain.transition, chain.start, chain.stop
     chosen = np.empty(width, dtype=np.int64)
-    # Whether the newest windows of each state were satisfied: STOP must not let violators overtake.
+    # Whether the newest windows of each state are satisfied: STOP must not put violating states first.
     was = np.ones(width, dtype=np.bool_)
     for t in range(T + 1):
         labels = L if t < T else 1
@@ -116,7 +116,7 @@ def beam_sequence(emission, chain, step, lists, units, m, width, rerank, beam, s
 @kernel
 def beam_many(chain, lists, units, m, width, rerank, first, last, beams, scores, sizes, fallbacks, counts):
     """Sequences first .. last - 1: the last beam of each, into beams (width, N), scores and counts of
-    what is broken (B, width)."""
+    broken windows (B, width)."""
     for i in range(first, last):
         a, b = chain.offsets[i], chain.offsets[i + 1]
         sizes[i], fallbacks[i], scores[i, 0] = 1, 0, 0.0

@@ -1,6 +1,6 @@
-"""The best labelling that breaks nothing: only what the lists allow is ever touched.
+"""The best labelling that breaks no hard constraint; only n-grams in the lists are visited.
 
-Where no labelling satisfies all: the fewest broken windows first, then the score, compared as pairs.
+If no labelling satisfies all constraints, labellings are compared by (broken windows, score), as pairs.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from lcons_decode.kernels._compiled.viterbi import read_off, suffixes
 
 @kernel
 def step_value(t, before, label, suffix, emission, chain):
-    """The score of labelling token t after `before`, and of what follows."""
+    """The score of token t with `label` after `before`, and of all that follows."""
     arc = chain.start[label] if t == 0 else chain.transition[label, before]
     return arc + (emission[t, label] + suffix)
 
 
 @kernel
 def hard_levels(emission, chain, step, lists):
-    """(heads, states, values): the states from which a labelling that breaks nothing can go on, with its
-    best score.
+    """(heads, states, values): the states from which a labelling can be completed without breaking anything,
+    with the best score from each.
 
-    Those of step t are at heads[T - t + 1]:heads[T - t + 2], ascending.
+    The states of step t are at heads[T - t + 1]:heads[T - t + 2], ascending.
     """
     T = emission.shape[0]
     V = lists.V
     S = V**lists.m
-    # Members of named tuples are read once: in the inner loop each reading would count references.
+    # Members of named tuples are read once: in the inner loop, each read would change reference counts.
     transition, start, stop = chain.transition, chain.start, chain.stop
     indptr, codes, driver = lists.indptr, lists.codes, lists.driver
     befores, labels, tails, ahead = lists.lasts, lists.labels, lists.tails, lists.states
@@ -38,7 +38,7 @@ def hard_levels(emission, chain, step, lists):
     heads = np.zeros(T + 3, dtype=np.int64)
     states = np.empty(256, dtype=np.int64)
     values = np.empty(256)
-    # Of each state of the next step: its last label's emission and the best suffix; reset where it was set.
+    # For each state of the next step: the emission of its last label plus the best suffix; reset after use.
     after = np.full(S, -np.inf)
     size = 0
     for t in range(T, -1, -1):
@@ -80,7 +80,7 @@ def hard_levels(emission, chain, step, lists):
 
 @kernel
 def hard_sequence(emission, chain, step, lists, y):
-    """The best labelling that breaks nothing, into y; its score, -inf where there is none."""
+    """Writes the best labelling that breaks nothing into y; returns its score, -inf if there is none."""
     T = emission.shape[0]
     V = lists.V
     S = V**lists.m
@@ -106,7 +106,7 @@ def hard_sequence(emission, chain, step, lists, y):
 
 @kernel
 def better(broken_a, score_a, broken_b, score_b):
-    """Whether (broken_a, score_a) is preferred: possible first, then fewer broken, then the higher score."""
+    """Whether (broken_a, score_a) is preferred: a finite score first, then fewer broken, then more score."""
     if score_a == -np.inf:
         return False
     if score_b == -np.inf:
@@ -130,10 +130,12 @@ def short_counts(step, lists, counts):
 
 @kernel
 def relaxed_sequence(emission, chain, step, lists, y):
-    """The labelling with the fewest broken windows and, of those, the best score, into y: (broken, score).
+    """Writes the labelling with the fewest broken windows and, among those, the best score into y; returns
+    (broken, score).
 
-    For n-grams outside all lists of the longest constraints the count is the same whatever the oldest
-    label, so the best continuation is found once per shorter state; the listed n-grams then improve on it.
+    For n-grams outside all lists of the constraints with the longest n, the count does not depend on the
+    oldest label. So the best continuation is found once per shorter state; the listed n-grams then improve
+    it.
     """
     T, L = emission.shape
     V, m = lists.V, lists.m
@@ -213,8 +215,8 @@ def relaxed_sequence(emission, chain, step, lists, y):
 
 @kernel
 def constrained_many(chain, lists, first, last, y, scores, how):
-    """Sequences first .. last - 1 under hard constraints: Viterbi if that satisfies, else hard, else
-    relaxed; how[i] says."""
+    """Sequences first .. last - 1 under hard constraints: Viterbi if it satisfies them, else hard, else
+    relaxed; how[i] is the `How` code."""
     for i in range(first, last):
         a, b = chain.offsets[i], chain.offsets[i + 1]
         step = a + i

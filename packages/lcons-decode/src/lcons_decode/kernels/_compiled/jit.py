@@ -1,8 +1,8 @@
-"""How kernels are compiled: at the first call, without the interpreter lock, and kept on disk.
+"""Compilation of kernels: at the first call, without the interpreter lock, cached on disk.
 
-numba notices when a function changes but not when one that it calls does, so compiled code is kept in a
-folder named after a hash of all kernel sources: old code is never run for new sources. That folder is in the
-user's cache for lcons, which `LCONS_CACHE_DIR` moves, or where `NUMBA_CACHE_DIR` says.
+numba notices if a function changes, but not if a function that it calls changes. Therefore compiled code is
+cached in a folder named after a hash of all kernel sources: old code is never run for new sources. The folder
+is in `NUMBA_CACHE_DIR`, if that is set, or else in the user's cache for lcons (`LCONS_CACHE_DIR` moves it).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SOURCES = Path(__file__).parent.parent
 
 
 def cache_folder() -> Path:
-    """The user's cache for lcons, by the rule of all its packages; it need not exist yet."""
+    """The user's cache for lcons, the same for all its packages; the folder may not exist yet."""
     named = os.environ.get("LCONS_CACHE_DIR")
     if named:
         return Path(named)
@@ -28,7 +28,7 @@ def cache_folder() -> Path:
 
 
 def kernel_folder() -> Path:
-    """The folder of code that is compiled from exactly these sources."""
+    """The folder of the code compiled from exactly these sources."""
     digest = hashlib.sha256()
     for path in sorted(SOURCES.rglob("*.py")):
         digest.update(path.read_bytes())
@@ -41,8 +41,8 @@ FOLDER = str(kernel_folder())
 
 
 def kernel(function: Any) -> Any:
-    """The compiled function. Scores are never NaN, which lets maxima run on several lanes; sums keep
-    their order."""
+    """The compiled function. It may assume that scores are never NaN, so that maxima use SIMD; the order of
+    sums does not change."""
     config: Any = numba.config
     before = config.CACHE_DIR
     config.CACHE_DIR = FOLDER

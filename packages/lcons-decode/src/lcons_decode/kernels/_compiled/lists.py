@@ -1,4 +1,4 @@
-"""Lists of allowed n-grams: finding them, and asking them."""
+"""Lists of allowed n-grams: computing them, and looking n-grams up in them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from lcons_decode.kernels._compiled.jit import kernel
 def allowed_codes(activations, pads, table, ends, first, last):
     """(indptr, codes): ascending codes of the n-grams that windows first .. last - 1 accept.
 
-    activations (C, U): what contexts give; pads (C, 2): how many START, whether STOP. Branch and bound: a
-    prefix is given up where even the least that the remaining places can add leaves some part above 1.
+    activations (C, U): the part of the contexts; pads (C, 2): the number of START, and whether STOP. Branch
+    and bound: a prefix is dropped if the minimum that the remaining places add still leaves a part above 1.
     """
     n, V, U = table.shape
     L = V - 1
@@ -77,7 +77,7 @@ def allowed_codes(activations, pads, table, ends, first, last):
 
 @kernel
 def find(array, first, stop, wanted):
-    """The first index in first .. stop whose entry is not below `wanted`, in an ascending array."""
+    """The first index in first .. stop of an ascending array whose entry is at least `wanted`."""
     while first < stop:
         middle = (first + stop) // 2
         if array[middle] < wanted:

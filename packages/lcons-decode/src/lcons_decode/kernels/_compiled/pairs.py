@@ -1,6 +1,6 @@
 """Decisions that depend on each other in pairs: the best value of each pair of labels, and the best labels.
 
-All scores are integers, so that sums are exact in any order and equal scores are equal.
+All scores are integers, so that sums are exact in any order and ties are found exactly.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ LEAST = -(2**63) + 1
 
 @kernel
 def best_pairs(relations, starts, forward, backward, cost, never):
-    """(best, choice) (n, n, L, L), of i < j: the best value of the two relations between i and j for labels a
-    of i and b of j, and which entry of the list of (a, b) gives it, the first of equal ones; `never` and -1
-    where the list is empty."""
+    """(best, choice) (n, n, L, L) for i < j: the best value of the two relations between i and j for labels a
+    of i and b of j, and the entry of the list of (a, b) that has it, the first of equal ones; `never` and -1
+    if the list is empty."""
     n, L = len(relations), int(np.sqrt(len(starts) - 1))
     best = np.zeros((n, n, L, L), dtype=np.int64)
     choice = np.zeros((n, n, L, L), dtype=np.int64)
@@ -36,7 +36,7 @@ def best_pairs(relations, starts, forward, backward, cost, never):
 @kernel
 def label_pairs(unary, best, sweeps, limit):
     """(labels, nodes): the labels with the largest sum of unary and pair values, the first of equal ones;
-    nodes is how many partial labellings were tried, -1 where that would be more than `limit`."""
+    nodes is the number of partial labellings tried, -1 if it would be more than `limit`."""
     n = len(unary)
     y = np.zeros(n, dtype=np.int64)
     if n == 0:
@@ -52,8 +52,8 @@ def label_pairs(unary, best, sweeps, limit):
 
 @kernel
 def level(u, p, sweeps):
-    """Moves value between pairs and single labels without changing any sum, so that the sum of maxima comes
-    down; returns what pairs with later decisions can add at most, for each label."""
+    """Moves value between pairs and single labels without changing any sum, so that the sum of maxima falls.
+    Returns, for each label, the most that pairs with later decisions can add."""
     n, L = u.shape
     rows, columns = np.empty(L, dtype=np.int64), np.empty(L, dtype=np.int64)
     for _ in range(sweeps):
@@ -85,7 +85,8 @@ def level(u, p, sweeps):
 
 @kernel
 def climb(u, p, y):
-    """A good labelling: the best single labels, then changed one by one as long as that helps; its value."""
+    """Writes a good labelling into y: the best single labels, changed one by one while the value rises.
+    Returns its value."""
     n, L = u.shape
     for i in range(n):
         y[i] = np.argmax(u[i])
@@ -118,10 +119,11 @@ def climb(u, p, y):
 
 @kernel
 def search(u, p, rest, below, limit, first_only, y):
-    """Depth first, in declared order: labellings whose value is above `below`, the best of them or the first;
-    (value, nodes), with the labelling in y; value is `below` and y unchanged where there is none."""
+    """Depth-first search in declared order for a labelling whose value is above `below`: the first one, or
+    the best one. Returns (value, nodes) and writes the labelling into y; if there is none, the value is
+    `below` and y does not change."""
     n, L = u.shape
-    # gain[d, i, a]: label a of decision i, with the pairs between i and the decisions before d.
+    # gain[d, i, a]: value of label a of decision i, with the pairs between i and the decisions before d.
     gain = np.zeros((n + 1, n, L), dtype=np.int64)
     gain[0] = u + rest
     done = np.zeros(n + 1, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Soft constraints exactly: a dynamic program over the labels that a bound cannot exclude."""
+"""Exact decoding under soft constraints: a dynamic program over the labels that a bound does not exclude."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from lcons_decode.kernels._compiled.jit import kernel
 from lcons_decode.kernels._compiled.lists import broken
 from lcons_decode.kernels._compiled.viterbi import chain_score
 
-NEAR = 0.5  # how far below the upper bound the first pass looks
-WIDER = 6.0  # how much further each pass looks, up to what the best labelling found does not exclude
-SLACK = 1e-9  # relative: sums in another order must not exclude a label
+NEAR = 0.5  # the first pass keeps labels this far below the upper bound
+WIDER = 6.0  # factor per pass, until the best labelling found excludes all other labels
+SLACK = 1e-9  # relative: a different order of sums must not exclude a label
 
 
 @kernel
@@ -25,8 +25,8 @@ def log_sigmoid(x):
 def pair_bounds(activations, pads, table, ends, weight, first, last, bounds):
     """bounds[w] (V, V): an upper bound on the penalty of window w given its last two labels.
 
-    The margin is at most the least over parts of 1 - sum ReLU(what is known + the least that older labels
-    can add).
+    The margin is at most the minimum over parts of 1 - sum ReLU(known activation + the least that older
+    labels can add).
     """
     n, V, U = table.shape
     L = V - 1
@@ -59,8 +59,8 @@ def pair_bounds(activations, pads, table, ends, weight, first, last, bounds):
 
 @kernel
 def penalty(activations, present, ends, owners, weights):
-    """Sum over soft constraints of weight * log sigmoid(least margin of its parts); 0 where it has no
-    window."""
+    """Sum over soft constraints of weight * log sigmoid(least margin of its parts); 0 for a constraint
+    without a window."""
     total = 0.0
     least = np.inf
     begin = 0
@@ -97,8 +97,8 @@ def total_penalty(y, step, units):
 def outlook(emission, chain, step, units):
     """(bound, left, right): upper bounds on scores with penalties.
 
-    bound (T + 1, V, V): of the penalty at a step, given the last two labels. left (T, L): of a prefix that
-    ends in a label, its emission included. right (T, L): of what follows a label.
+    bound (T + 1, V, V) bounds the penalty at a step, given the last two labels; left (T, L) the score of a
+    prefix that ends in a label, with its emission; right (T, L) the score of all that follows a label.
     """
     T, L = emission.shape
     V = L + 1
@@ -138,11 +138,11 @@ def outlook(emission, chain, step, units):
 
 @kernel
 def lattice_sequence(emission, chain, step, keep, bound, left, least, lists, units, m, y):
-    """The best labelling whose labels are all kept, by (broken, score with penalties), into y: its score.
+    """Writes the best labelling of kept labels, by (broken, score with penalties), into y; returns its score.
 
-    keep (T, L). States are all tuples of kept labels at the last m positions, oldest most significant. A
-    step is given up before its penalty is computed where even the best prefix and the bound leave the whole
-    below `least`.
+    keep (T, L): which labels are kept. States are all tuples of kept labels at the last m positions, oldest
+    most significant. A step is dropped before its penalty is computed if the best prefix and the bound leave
+    the total below `least`.
     """
     T, L = emission.shape
     V = L + 1
@@ -230,12 +230,13 @@ def lattice_sequence(emission, chain, step, keep, bound, left, least, lists, uni
 
 @kernel
 def soft_sequence(emission, chain, step, lists, units, m, y):
-    """Improves y, which breaks as few hard windows as possible, to the best with soft penalties: its score.
+    """Improves y, which breaks as few hard windows as possible, to the best labelling with soft penalties;
+    returns its score.
 
-    A label is left out only where an upper bound on the score through it, with penalties, is below the
-    score of a known labelling with penalties. Passes keep the labels nearest to the upper bound first, to
-    find good labellings cheaply; a pass that kept every label that its own answer does not exclude has
-    found the optimum.
+    A label is left out only if an upper bound on the score through it, with penalties, is below the score of
+    a known labelling with penalties. The first passes keep only the labels nearest to the upper bound, to
+    find good labellings cheaply. The answer of a pass is the optimum if the pass kept every label that this
+    answer does not exclude.
     """
     T, L = emission.shape
     bound, left, right = outlook(emission, chain, step, units)

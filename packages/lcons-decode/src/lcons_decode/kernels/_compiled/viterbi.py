@@ -1,4 +1,4 @@
-"""Viterbi from the right."""
+"""Viterbi's algorithm, from the right."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lcons_decode.kernels._compiled.jit import kernel
 
 @kernel
 def suffixes(emission, chain):
-    """right (T, L): the best score of what follows and includes token t labelled c."""
+    """right (T, L): the best score of token t with label c and all that follows."""
     T, L = emission.shape
     right = np.empty((T, L))
     for c in range(L):
@@ -20,7 +20,7 @@ def suffixes(emission, chain):
         best[:] = -np.inf
         for c in range(L):
             after = right[t + 1, c]
-            # Inner loops run over what comes before: contiguous, and one maximum a place.
+            # Inner loops run over the previous label: contiguous, and one maximum per place.
             for b in range(L):
                 value = transition[c, b] + after
                 best[b] = value if value > best[b] else best[b]
@@ -31,7 +31,7 @@ def suffixes(emission, chain):
 
 @kernel
 def read_off(right, chain, y):
-    """Writes the first best labelling into y; its score."""
+    """Writes the first best labelling into y; returns its score."""
     T, L = right.shape
     score = -np.inf
     for c in range(L):

@@ -4,3 +4,7 @@
 
 Paper: Sec. 6 and Appendix E.
 """
+
+from lcons_tasks.experiments.chunking._corpus import ChunkCorpus, load_corpus
+
+__all__ = ["ChunkCorpus", "load_corpus"]

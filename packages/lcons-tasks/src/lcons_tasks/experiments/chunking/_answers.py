@@ -15,15 +15,14 @@ from typing import Any
 from lcons_core import Recipe
 from lcons_decode.kernels import Ints
 from lcons_tasks.data import Sentence
-from lcons_tasks.experiments.chunking._constraints import shared as shared_weight
-from lcons_tasks.experiments.chunking._constraints import weights_of
+from lcons_tasks.experiments.chunking._constraints import equal_weights, weights_of
 from lcons_tasks.experiments.chunking._corpus import ChunkCorpus, load_corpus, part_of, subset
 from lcons_tasks.experiments.chunking._model import BaseModel, base_model
 from lcons_tasks.experiments.engine._choice import choose
 from lcons_tasks.experiments.engine._jobs import Tell
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._record import Coordinate
-from lcons_tasks.experiments.engine._rows import Row, predict, recipes_of, uses
+from lcons_tasks.experiments.engine._rows import TableRow, predict, recipes_of, uses
 from lcons_tasks.experiments.engine._sequences import (
     CHOSEN,
     Answers,
@@ -42,7 +41,7 @@ from lcons_tasks.models._word_vectors import WordVectors, find_vectors
 DEFAULT_ROW, DEFAULT_WEIGHT, DEFAULT_WEIGHT_WITH_POS = "soft pos-1+2", 16.0, 4.0
 F1 = "chunk f1"
 
-Setting = tuple[Row, float]
+Setting = tuple[TableRow, float]
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ class Cell:
     ratio: float
     seed: int
     base: BaseModel
-    rows: tuple[Row, ...]
+    rows: tuple[TableRow, ...]
     beam: int = 10
     first: bool = False
     diagnosed: bool = False
@@ -85,7 +84,7 @@ class Cell:
 
     def parts(self) -> tuple[tuple[Sentence, ...], tuple[Sentence, ...]]:
         """Training and dev sentences."""
-        return subset(shared(self.corpus)[0], self.ratio, self.subset, self.seed)
+        return subset(corpus_and_vectors(self.corpus)[0], self.ratio, self.subset, self.seed)
 
     def train(self, kept: Stages) -> tuple[Sentence, ...]:
         """The sentences from which the base model and the constraints learn."""
@@ -93,15 +92,15 @@ class Cell:
 
     def test(self, kept: Stages) -> tuple[Sentence, ...]:
         """The test sentences."""
-        return shared(self.corpus)[0].test
+        return corpus_and_vectors(self.corpus)[0].test
 
     def model(self, kept: Stages, tell: Tell) -> Tagger:
         """The cell's chunker, trained now or read from its stage."""
-        _, vectors = shared(self.corpus, self.base.reads_vectors)
+        _, vectors = corpus_and_vectors(self.corpus, self.base.reads_vectors)
         return base_model(self.base, *self.parts(), vectors, self.seed, kept, tell)
 
 
-def shared(name: str, with_vectors: bool = False) -> tuple[ChunkCorpus, WordVectors | None]:
+def corpus_and_vectors(name: str, with_vectors: bool = False) -> tuple[ChunkCorpus, WordVectors | None]:
     """The corpus, and the word vectors if they are needed, read once per process."""
     return _corpus(name), _vectors() if with_vectors else None
 
@@ -112,7 +111,7 @@ _vectors = lru_cache(maxsize=1)(find_vectors)
 
 def answers(cell: Cell, kept: Stages, tell: Tell) -> Answers:
     """The cell's record and answers, computed now or read from their stage."""
-    corpus, vectors = shared(cell.corpus, cell.base.reads_vectors)
+    corpus, vectors = corpus_and_vectors(cell.corpus, cell.base.reads_vectors)
     inputs = {
         "corpus": corpus.sha256,
         "subset": cell.subset,
@@ -140,7 +139,7 @@ def _answer(cell: Cell, corpus: ChunkCorpus, kept: Stages, folder: Path, tell: T
 
     def predicted(setting: Setting, part: Part) -> Ints:
         row, weight = setting
-        used = uses(row, shared_weight(weight, row), learnt)
+        used = uses(row, equal_weights(weight, row), learnt)
         return predict(row, used, part.batch, part.xs, cell.beam)
 
     on_dev = []

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 from lcons_core import InvalidInput, Recipe
 from lcons_tasks.experiments.engine._recipes import once
-from lcons_tasks.experiments.engine._rows import Row
+from lcons_tasks.experiments.engine._rows import TableRow
 
 # Soft constraints: negatives are all label changes of small windows and some changes of larger ones.
 SOFT = (
@@ -32,17 +32,17 @@ DECODERS = ("exact", "search", "constrained-search", "constrained-exact", "soft"
 LONGEST_EXACT = 3
 
 
-def weights_of(row: Row) -> tuple[float, ...]:
+def weights_of(row: TableRow) -> tuple[float, ...]:
     """The weights to choose from; (0.0,) if the row has no weight."""
     return WEIGHTS if row.how == "soft" else (0.0,)
 
 
-def shared(weight: float, row: Row) -> list[float]:
+def equal_weights(weight: float, row: TableRow) -> list[float]:
     """The weight divided equally among a row's constraints."""
     return [weight / max(1, len(row.recipes))] * len(row.recipes)
 
 
-def rows_of(hard: Sequence[Recipe], decoders: Sequence[str] = DECODERS) -> list[Row]:
+def rows_of(hard: Sequence[Recipe], decoders: Sequence[str] = DECODERS) -> list[TableRow]:
     """The rows of these decoders with these hard constraints and the soft ones in `SOFT`."""
     unknown = [name for name in decoders if name not in DECODERS]
     if unknown:
@@ -51,15 +51,15 @@ def rows_of(hard: Sequence[Recipe], decoders: Sequence[str] = DECODERS) -> list[
     local = [recipe for recipe in hard if not recipe.is_global and (recipe.n or 0) <= LONGEST_EXACT]
     one, two, three = SOFT
     rows = {
-        "exact": [Row("exact", "viterbi")],
-        "search": [Row("search", "beam")],
-        "constrained-search": [Row(f"{recipe.name} search", "beam", (recipe,)) for recipe in hard],
-        "constrained-exact": [Row(f"{recipe.name} exact", "exact", (recipe,)) for recipe in local],
+        "exact": [TableRow("exact", "viterbi")],
+        "search": [TableRow("search", "beam")],
+        "constrained-search": [TableRow(f"{recipe.name} search", "beam", (recipe,)) for recipe in hard],
+        "constrained-exact": [TableRow(f"{recipe.name} exact", "exact", (recipe,)) for recipe in local],
         "soft": [
-            Row("soft pos-2", "soft", (two,)),
-            Row("soft pos-1+2", "soft", (one, two)),
-            Row("soft pos-3", "soft", (three,)),
-            Row("soft pos-1+2+3", "soft", (one, two, three)),
+            TableRow("soft pos-2", "soft", (two,)),
+            TableRow("soft pos-1+2", "soft", (one, two)),
+            TableRow("soft pos-3", "soft", (three,)),
+            TableRow("soft pos-1+2+3", "soft", (one, two, three)),
         ],
     }
     idle = [name for name in decoders if not rows[name]]

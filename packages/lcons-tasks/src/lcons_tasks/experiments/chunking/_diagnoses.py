@@ -13,7 +13,7 @@ from typing import Any
 from lcons_core import Recipe
 from lcons_tasks.data import hash_sentences
 from lcons_tasks.diagnosis import diagnose, predict
-from lcons_tasks.experiments.chunking._answers import Cell, shared
+from lcons_tasks.experiments.chunking._answers import Cell, corpus_and_vectors
 from lcons_tasks.experiments.engine._jobs import Tell
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._rows import recipes_of
@@ -29,7 +29,7 @@ def hard_recipes(cell: Cell) -> list[Recipe]:
 
 def diagnosis(cell: Cell, recipe: Recipe, kept: Stages, tell: Tell) -> Diagnosed:
     """The diagnosis of one constraint on all dev sentences, as plain data; `report` is its text."""
-    corpus, vectors = shared(cell.corpus, cell.base.reads_vectors)
+    corpus, vectors = corpus_and_vectors(cell.corpus, cell.base.reads_vectors)
     train, dev = cell.parts()
     inputs = {
         "train": hash_sentences(train),

@@ -21,10 +21,9 @@ from lcons_tasks.experiments.chunking._answers import (
     F1,
     Cell,
     answers,
-    shared,
+    corpus_and_vectors,
 )
-from lcons_tasks.experiments.chunking._constraints import DECODERS, rows_of
-from lcons_tasks.experiments.chunking._constraints import shared as shared_weight
+from lcons_tasks.experiments.chunking._constraints import DECODERS, equal_weights, rows_of
 from lcons_tasks.experiments.chunking._corpus import PARTS, SUBSETS, check_ratio
 from lcons_tasks.experiments.chunking._diagnoses import Diagnosed, diagnosis, hard_recipes
 from lcons_tasks.experiments.chunking._grid import tune_into
@@ -33,7 +32,7 @@ from lcons_tasks.experiments.engine import _blocks as blocks
 from lcons_tasks.experiments.engine._blocks import Statement, percent
 from lcons_tasks.experiments.engine._examples import changes
 from lcons_tasks.experiments.engine._experiment import Experiment, RunOptions, corpus_named, flag, option
-from lcons_tasks.experiments.engine._jobs import Phase, Piece, Progress, Tell, silent
+from lcons_tasks.experiments.engine._jobs import OnEvent, Phase, Piece, Tell, silent
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._recipes import recipe
 from lcons_tasks.experiments.engine._record import Record
@@ -263,12 +262,12 @@ class Chunking(Experiment[Options, Cell]):
         ]
 
     def seconds(self, options: Options) -> float:
-        train = len(shared(options.corpus)[0].train)
+        train = len(corpus_and_vectors(options.corpus)[0].train)
         return sum(_A_CELL + _A_SENTENCE * train * cell.ratio for cell in self.cells(options))
 
     def before(self, options: Options) -> list[Phase]:
         cells = self.cells(options)
-        shared(options.corpus, any(cell.base.reads_vectors for cell in cells))
+        corpus_and_vectors(options.corpus, any(cell.base.reads_vectors for cell in cells))
         phases = [Phase("training and learning", shared_work(cells))]
         diagnosed = [
             Piece(one.name, partial(diagnosis, cell, one))
@@ -287,7 +286,7 @@ class Chunking(Experiment[Options, Cell]):
         if cell.diagnosed:
             told = {one.name: diagnosis(cell, one, kept, tell) for one in hard_recipes(cell)}
             record = record.with_facts(diagnoses=told)
-        corpus, vectors = shared(cell.corpus, cell.base.reads_vectors)
+        corpus, vectors = corpus_and_vectors(cell.corpus, cell.base.reads_vectors)
         about = {
             "name": corpus.name,
             "what": corpus.what,
@@ -307,13 +306,13 @@ class Chunking(Experiment[Options, Cell]):
         most = max(own, key=lambda cell: cell.ratio)
         pick = _pick(answers(most, kept, silent).record)
         row = {row.name: row for row in most.rows}[pick["row"]]
-        used = uses(row, shared_weight(pick["weight"], row), constraints(most, row.recipes, kept))
+        used = uses(row, equal_weights(pick["weight"], row), constraints(most, row.recipes, kept))
         decoder = {"viterbi": "viterbi", "beam": "beam"}.get(row.how, "exact")
         model = most.model(kept, silent)
         ConstrainedTagger(model, tuple(used), decoder, most.beam).save(folder / "tagger")
 
     def instead(
-        self, options: Options, folder: Path, kept: Stages, jobs: int | None, progress: Progress | None
+        self, options: Options, folder: Path, kept: Stages, jobs: int | None, progress: OnEvent | None
     ) -> str | None:
         """The settings that `tune` chooses on dev, if `options.tune` is set."""
         return (

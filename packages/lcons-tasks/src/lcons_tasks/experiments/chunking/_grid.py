@@ -17,10 +17,10 @@ from typing import Any
 from lcons_core.learn import BASE_GRIDS
 from lcons_decode.chains import viterbi_ids
 from lcons_tasks.atomic import write_text
-from lcons_tasks.experiments.chunking._answers import Cell, shared
+from lcons_tasks.experiments.chunking._answers import Cell, corpus_and_vectors
 from lcons_tasks.experiments.chunking._corpus import part_of
 from lcons_tasks.experiments.chunking._model import BaseModel
-from lcons_tasks.experiments.engine._jobs import Progress, Tell, run_phase
+from lcons_tasks.experiments.engine._jobs import OnEvent, Tell, run_phase
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._sequences import Part
 
@@ -60,7 +60,7 @@ def tune(
     ratios: Sequence[float],
     kept: Stages,
     jobs: int | None = None,
-    progress: Progress | None = None,
+    progress: OnEvent | None = None,
 ) -> dict[str, Any]:
     """Settings by corpus, model and ratio: all dev scores, and the best setting on dev cut to the ratio."""
     planned = trials(corpus, ratios)
@@ -85,7 +85,7 @@ def tune_into(
     ratios: Sequence[float],
     kept: Stages,
     jobs: int | None,
-    progress: Progress | None,
+    progress: OnEvent | None,
 ) -> str:
     """Writes the result of `tune` to settings.json, and returns its text."""
     text = json.dumps(tune(corpus, ratios, kept, jobs, progress), indent=1) + "\n"
@@ -96,7 +96,7 @@ def tune_into(
 
 def _score(trial: Trial, tell: Tell, kept: Stages) -> tuple[float, float]:
     """Token accuracy on dev cut to the ratio, and on all of dev."""
-    corpus, _ = shared(trial.corpus)
+    corpus, _ = corpus_and_vectors(trial.corpus)
     dev = Part.of(trial.cell.model(kept, tell), corpus.dev)
     right = viterbi_ids(dev.batch, threads=1)[0] == dev.gold
     cut = dev.batch.offsets[part_of(len(corpus.dev), trial.ratio)]

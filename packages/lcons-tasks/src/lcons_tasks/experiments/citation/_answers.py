@@ -23,7 +23,7 @@ from lcons_tasks.experiments.citation._model import BaseModel, base_model
 from lcons_tasks.experiments.engine._choice import Weights, choose, choose_weights
 from lcons_tasks.experiments.engine._jobs import Tell
 from lcons_tasks.experiments.engine._kept import Stages
-from lcons_tasks.experiments.engine._rows import Row, predict, recipes_of, uses
+from lcons_tasks.experiments.engine._rows import TableRow, predict, recipes_of, uses
 from lcons_tasks.experiments.engine._sequences import (
     CHOSEN,
     EXACT,
@@ -49,7 +49,7 @@ class Cell:
     seed: int
     size: int | None
     base: BaseModel
-    rows: tuple[Row, ...]
+    rows: tuple[TableRow, ...]
     beam: int = 50
     trained_on: int = 0
     first: bool = False
@@ -78,11 +78,11 @@ class Cell:
 
     def split(self, kept: Stages) -> Split:
         """The indices of its references in the corpus."""
-        return split(shared(self.corpus, kept), self.seed, self.size)
+        return split(loaded(self.corpus, kept), self.seed, self.size)
 
     def references(self, indices: Sequence[int], kept: Stages) -> tuple[Sentence, ...]:
         """The references of the corpus at these indices."""
-        corpus = shared(self.corpus, kept)
+        corpus = loaded(self.corpus, kept)
         return tuple(corpus.references[i] for i in indices)
 
     def train(self, kept: Stages) -> tuple[Sentence, ...]:
@@ -99,13 +99,13 @@ class Cell:
 
 
 @lru_cache(maxsize=2)
-def shared(name: str, kept: Stages) -> CitationCorpus:
+def loaded(name: str, kept: Stages) -> CitationCorpus:
     """The corpus, read once per process."""
     return load_corpus(name, kept)
 
 
 def chosen_uses(
-    row: Row, weights: Sequence[float], learnt: Mapping[str, LearnedConstraint], labels: Sequence[str]
+    row: TableRow, weights: Sequence[float], learnt: Mapping[str, LearnedConstraint], labels: Sequence[str]
 ) -> list[Hard | Soft]:
     """The constraints of a row for the decoder: the hand-written ones if the row is `designed`."""
     if not row.designed:
@@ -120,7 +120,7 @@ def chosen_uses(
 def answers(cell: Cell, kept: Stages, tell: Tell) -> Answers:
     """The cell's record and answers, computed now or read from their stage."""
     inputs = {
-        "corpus": shared(cell.corpus, kept).sha256,
+        "corpus": loaded(cell.corpus, kept).sha256,
         "seed": cell.seed,
         "size": cell.size,
         "base": cell.base.to_dict(),
@@ -150,7 +150,7 @@ def _answer(cell: Cell, kept: Stages, folder: Path, tell: Tell) -> None:
     for i, row in enumerate(cell.rows):
         tell(0.5 + 0.5 * i / len(cell.rows), row.name)
 
-        def answer(part: Part, weights: Weights, row: Row = row) -> Ints:
+        def answer(part: Part, weights: Weights, row: TableRow = row) -> Ints:
             used = chosen_uses(row, weights, learnt, model.labels)
             return predict(row, used, part.batch, part.xs, cell.beam)
 

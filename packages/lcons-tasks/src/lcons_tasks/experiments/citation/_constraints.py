@@ -58,7 +58,7 @@ from lcons_core.reason import Box, forbid_boxes
 from lcons_tasks.data import CORA_FIELDS
 from lcons_tasks.data.text._clues import CLUE
 from lcons_tasks.experiments.engine._recipes import once
-from lcons_tasks.experiments.engine._rows import Row
+from lcons_tasks.experiments.engine._rows import TableRow
 
 
 def _hard(feature: str, n: int | None, negatives: str, caution: float = 4.0) -> Recipe:
@@ -151,54 +151,54 @@ DESIGNED_WEIGHT = 4.0
 SCALES = {"words": 1.0, "words-brief": 1.0, "words+pos": 0.5, "reference": 0.15}
 
 
-def rows_of(decoders: Sequence[str] = DECODERS, hidden: Sequence[int] = (10,)) -> list[Row]:
+def rows_of(decoders: Sequence[str] = DECODERS, hidden: Sequence[int] = (10,)) -> list[TableRow]:
     """The rows of these decoders; each K in `hidden` other than 10 adds the paper's features with that K."""
     unknown = [name for name in decoders if name not in DECODERS]
     if unknown:
         raise InvalidInput(f"unknown decoder {unknown[0]!r}; choose one of {', '.join(DECODERS)}.")
     soft = {name: (SOFT_POS if name == "pos" else PAPER[name]) for name in LOCAL}
     rows = {
-        "exact": [Row("exact", "viterbi")],
-        "search": [Row("search", "beam")],
+        "exact": [TableRow("exact", "viterbi")],
+        "search": [TableRow("search", "beam")],
         "constrained-search": [
-            *(Row(f"{name} search", "beam", (recipe,)) for name, recipe in PAPER.items()),
-            Row("pos+punctuation search", "beam", (PAPER["pos"], PAPER["punctuation"])),
+            *(TableRow(f"{name} search", "beam", (recipe,)) for name, recipe in PAPER.items()),
+            TableRow("pos+punctuation search", "beam", (PAPER["pos"], PAPER["punctuation"])),
             *(
-                Row(f"{c} search", "beam", tuple(PAPER[n] for n in names))
+                TableRow(f"{c} search", "beam", tuple(PAPER[n] for n in names))
                 for c, names in COMBINATIONS.items()
             ),
             *(
-                Row(f"{name} search K={K}", "beam", (paper_recipe(name, K),))
+                TableRow(f"{name} search K={K}", "beam", (paper_recipe(name, K),))
                 for K in hidden
                 if PAPER["pos"].hidden != K
                 for name in PAPER
             ),
         ],
         "all-negatives": [
-            *(Row(f"{name}-all search", "beam", (recipe,)) for name, recipe in ALL.items()),
-            Row("C3-all search", "beam", tuple(ALL.values())),
+            *(TableRow(f"{name}-all search", "beam", (recipe,)) for name, recipe in ALL.items()),
+            TableRow("C3-all search", "beam", tuple(ALL.values())),
         ],
         "constrained-exact": [
-            *(Row(f"{name} exact", "exact", (PAPER[name],)) for name in LOCAL),
-            Row("C3 exact", "global", tuple(PAPER.values())),
+            *(TableRow(f"{name} exact", "exact", (PAPER[name],)) for name in LOCAL),
+            TableRow("C3 exact", "global", tuple(PAPER.values())),
         ],
         "soft": [
-            *(Row(f"soft {name}", "soft", (recipe,)) for name, recipe in soft.items()),
-            Row(C3_ROW, "soft", tuple(soft.values())),
-            Row(WINDOWS_ROW, "soft", WINDOWS),
-            Row(POS_WINDOWS_ROW, "soft", (*WINDOWS, POS_WINDOWS)),
-            Row(CLUES_ROW, "soft", CLUES),
-            Row(POS_CLUES_ROW, "soft", (*CLUES, POS_WINDOWS)),
+            *(TableRow(f"soft {name}", "soft", (recipe,)) for name, recipe in soft.items()),
+            TableRow(C3_ROW, "soft", tuple(soft.values())),
+            TableRow(WINDOWS_ROW, "soft", WINDOWS),
+            TableRow(POS_WINDOWS_ROW, "soft", (*WINDOWS, POS_WINDOWS)),
+            TableRow(CLUES_ROW, "soft", CLUES),
+            TableRow(POS_CLUES_ROW, "soft", (*CLUES, POS_WINDOWS)),
         ],
         "designed": [
-            Row("designed search", "beam", designed=True),
-            Row("soft designed", "soft", designed=True),
+            TableRow("designed search", "beam", designed=True),
+            TableRow("soft designed", "soft", designed=True),
         ],
     }
     return [row for name in DECODERS if name in ("exact", *decoders) for row in rows[name]]
 
 
-def default_weights(row: Row, base: str) -> tuple[float, ...]:
+def default_weights(row: TableRow, base: str) -> tuple[float, ...]:
     """The default weights of the row's soft constraints with a base model; designed ones share one weight."""
     weights = [DESIGNED_WEIGHT] if row.designed else [WEIGHTS[recipe.name] for recipe in row.recipes]
     return tuple(SCALES[base] * weight for weight in weights)

@@ -15,7 +15,7 @@ from lcons_core import InvalidInput
 from lcons_tasks.apps._tagger import ConstrainedTagger
 from lcons_tasks.data.text._spacy_tagger import TaggerProgress
 from lcons_tasks.experiments.citation import _paper as paper
-from lcons_tasks.experiments.citation._answers import F1, WHOLE, Cell, answers, chosen_uses, shared
+from lcons_tasks.experiments.citation._answers import F1, WHOLE, Cell, answers, chosen_uses, loaded
 from lcons_tasks.experiments.citation._constraints import (
     C3_ROW,
     COMBINATIONS,
@@ -210,7 +210,7 @@ class Citation(Experiment[Options, Cell]):
         if cell.first:
             row = {row.name: row for row in cell.rows}[record.first.facts["chosen"]]
             record = record.with_facts(examples=changes(cell, found, row, kept, runs_as_iob2))
-        corpus = shared(cell.corpus, kept)
+        corpus = loaded(cell.corpus, kept)
         about = {
             "name": corpus.name,
             "what": corpus.what,

@@ -9,7 +9,7 @@ from typing import Any
 from lcons_core import Instance, LearnedConstraint
 from lcons_tasks.data import Sentence
 from lcons_tasks.experiments.engine._kept import Stages
-from lcons_tasks.experiments.engine._rows import Row
+from lcons_tasks.experiments.engine._rows import TableRow
 from lcons_tasks.experiments.engine._sequences import CHOSEN, EXACT, Answers, LabellingCell, constraints
 from lcons_tasks.report._reasons import reason
 
@@ -83,7 +83,7 @@ def _example(
 def changes(
     cell: LabellingCell,
     answers: Answers,
-    row: Row,
+    row: TableRow,
     kept: Stages,
     as_iob: Callable[[Sequence[str]], Sequence[str]],
 ) -> list[dict[str, Any]]:

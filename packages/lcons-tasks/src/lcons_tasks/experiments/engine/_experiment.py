@@ -19,7 +19,7 @@ from lcons_tasks.data import find
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lcons_tasks.experiments.engine._jobs import Phase, Progress, Tell
+    from lcons_tasks.experiments.engine._jobs import OnEvent, Phase, Tell
     from lcons_tasks.experiments.engine._kept import Stages
     from lcons_tasks.experiments.engine._record import Record
     from lcons_tasks.report._document import Document
@@ -128,7 +128,7 @@ class Experiment(Protocol[O, C]):
         """Writes the files of a run other than its report."""
 
     def instead(
-        self, options: O, folder: Path, kept: Stages, jobs: int | None, progress: Progress | None
+        self, options: O, folder: Path, kept: Stages, jobs: int | None, progress: OnEvent | None
     ) -> str | None:
         """Does other work instead of the run and returns the text to print; None if the run is to be done."""
         return None

@@ -28,7 +28,7 @@ class Event:
     what: str
 
 
-Progress = Callable[[str, Sequence[str], Event], None]
+OnEvent = Callable[[str, Sequence[str], Event], None]
 
 
 def silent(share: float, what: str) -> None:
@@ -89,7 +89,7 @@ def run_phase(
     pieces: Sequence[P],
     names: Sequence[str],
     jobs: int | None = None,
-    progress: Progress | None = None,
+    progress: OnEvent | None = None,
 ) -> list[Result]:
     """As `run_jobs`; `progress` is called with the phase, the names of its pieces and an event."""
     told = None if progress is None else (lambda event: progress(phase, names, event))

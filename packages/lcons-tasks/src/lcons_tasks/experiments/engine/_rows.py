@@ -29,7 +29,7 @@ BUDGET = 1000
 
 
 @dataclass(frozen=True)
-class Row:
+class TableRow:
     """A row of the table; `designed`: its constraints are written by hand, not learned by recipes."""
 
     name: str
@@ -43,13 +43,13 @@ class Row:
         return bool(self.recipes) and not any(recipe.is_global for recipe in self.recipes)
 
 
-def recipes_of(rows: Sequence[Row]) -> list[Recipe]:
+def recipes_of(rows: Sequence[TableRow]) -> list[Recipe]:
     """The distinct recipes of rows, in order."""
     return list(dict.fromkeys(recipe for row in rows for recipe in row.recipes))
 
 
 def uses(
-    row: Row, weights: Sequence[float], constraints: Mapping[str, LearnedConstraint]
+    row: TableRow, weights: Sequence[float], constraints: Mapping[str, LearnedConstraint]
 ) -> list[Hard | Soft]:
     """The constraints of a row for the decoder: soft ones with one weight each, leaving out weights of 0."""
     chosen = [(recipe.name, constraints[recipe.name]) for recipe in row.recipes]
@@ -59,8 +59,10 @@ def uses(
     return [Soft(constraint, weight, name) for (name, constraint), weight in pairs if weight]
 
 
-def predict(row: Row, chosen: Sequence[Hard | Soft], batch: ChainBatch, xs: Sequence[X], beam: int) -> Ints:
-    """(N,) the label indices of all sequences, one after another, decoded as `row` states under the chosen
+def predict(
+    row: TableRow, chosen: Sequence[Hard | Soft], batch: ChainBatch, xs: Sequence[X], beam: int
+) -> Ints:
+    """(N,) the label indices of all sequences in a row, decoded as `row` states under the chosen
     constraints."""
     if row.how == "viterbi" or (row.how == "soft" and not chosen):
         return viterbi_ids(batch, threads=1)[0]

@@ -17,7 +17,7 @@ from lcons_core import LconsError
 from lcons_core.storage import versions
 from lcons_tasks.atomic import write_text
 from lcons_tasks.experiments.engine._experiment import C, Experiment, O
-from lcons_tasks.experiments.engine._jobs import Piece, Progress, Tell, run_phase
+from lcons_tasks.experiments.engine._jobs import OnEvent, Piece, Tell, run_phase
 from lcons_tasks.experiments.engine._kept import Stages, library_versions
 from lcons_tasks.experiments.engine._record import Record
 from lcons_tasks.report import to_html, to_markdown, to_svg, write_document
@@ -32,7 +32,7 @@ def run(
     options: O,
     kept: Stages,
     jobs: int | None = None,
-    progress: Progress | None = None,
+    progress: OnEvent | None = None,
 ) -> Record:
     """The record of all cells, in order; `progress` is called with the phase, its pieces and an event."""
     cells = experiment.cells(options)

@@ -26,7 +26,7 @@ from lcons_tasks.experiments.engine._jobs import Piece, Tell
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._learned import learned
 from lcons_tasks.experiments.engine._record import Coordinate, Record, RecordCell, rows_with_counts
-from lcons_tasks.experiments.engine._rows import Row, compile_kernels, recipes_of
+from lcons_tasks.experiments.engine._rows import TableRow, compile_kernels, recipes_of
 from lcons_tasks.models._tagger import Tagger
 from lcons_tasks.report._answer_columns import write_predictions
 from lcons_tasks.stats import ChunkF1, chunks
@@ -42,7 +42,7 @@ class LabellingCell(Protocol):
     @property
     def base(self) -> Any: ...
     @property
-    def rows(self) -> tuple[Row, ...]: ...
+    def rows(self) -> tuple[TableRow, ...]: ...
     @property
     def seed(self) -> int: ...
     @property

@@ -119,15 +119,15 @@ class Answers:
 
 
 @lru_cache(maxsize=2)
-def shared(name: str) -> ErCorpus:
+def loaded(name: str) -> ErCorpus:
     """The corpus, read once per process."""
     return load_corpus(name)
 
 
 def parts(cell: Cell) -> Parts:
     """The passages of a cell."""
-    passages = shared(cell.corpus).passages
-    chosen = split(shared(cell.corpus), cell.split).part(cell.share)
+    passages = loaded(cell.corpus).passages
+    chosen = split(loaded(cell.corpus), cell.split).part(cell.share)
     groups = (chosen.train, *chosen.inner, chosen.test)
     train, inner, dev, test = ([passages[i] for i in group] for group in groups)
     return Parts(train, inner, dev, test, tuple(chosen.test))
@@ -144,7 +144,7 @@ def answers(cell: Cell, kept: Stages, tell: Tell) -> Answers:
     """The cell's record and answers, computed now or read from their stage."""
     own = parts(cell)
     inputs = {
-        "corpus": shared(cell.corpus).sha256,
+        "corpus": loaded(cell.corpus).sha256,
         "split": [hash_passages(group) for group in (own.train, own.test)],
         "share": cell.share,
         "name": cell.name,

@@ -10,9 +10,9 @@ For learned constraints, every combination that occurs is valid and all others a
 counted per pair of candidates, not per direction: two candidates with the same relation in both directions
 count once. `min_support=2` leaves out combinations that only one pair shows.
 
-Paper: Sec. 4 and Appendix C. Differs from the paper: the learner's settings are its defaults with restarts,
-not chosen by cross-validation: a fold of 24 combinations holds out combinations, and a set has to know all of
-them.
+Paper: Sec. 4; Appendix C.1, Table 7 (designed constraints); Appendix C.2 (features). Differs from the paper:
+the learner's settings are its defaults with restarts, not chosen by cross-validation: a fold of 24
+combinations holds out combinations, and a set has to know all of them.
 """
 
 from __future__ import annotations

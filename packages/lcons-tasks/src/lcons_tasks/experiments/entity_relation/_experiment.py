@@ -39,9 +39,9 @@ from lcons_tasks.experiments.entity_relation._answers import (
     answers,
     constraints,
     final_model,
+    loaded,
     parts,
     row_of,
-    shared,
 )
 from lcons_tasks.experiments.entity_relation._constraints import FEATURES
 from lcons_tasks.experiments.entity_relation._corpus import split
@@ -142,7 +142,7 @@ class Options(RunOptions):
         name = corpus_named(corpus, PAPERS)
         if not full:
             return cls(name)
-        return cls(name, ("1", "2", "3", "4", "5", *shared(name).published), CURVE)
+        return cls(name, ("1", "2", "3", "4", "5", *loaded(name).published), CURVE)
 
 
 class EntityRelation(Experiment[Options, Cell]):
@@ -179,7 +179,7 @@ class EntityRelation(Experiment[Options, Cell]):
         ]
 
     def seconds(self, options: Options) -> float:
-        corpus = shared(options.corpus)
+        corpus = loaded(options.corpus)
         for name in options.splits:
             split(corpus, name)
         each = ((cell.share, _A_SENTENCE + _A_TRIAL * len(cell.grid)) for cell in self.cells(options))
@@ -197,7 +197,7 @@ class EntityRelation(Experiment[Options, Cell]):
             record = record.with_facts(
                 examples=shown, learned={name: _in_rows(one) for name, one in own.items()}
             )
-        corpus = shared(cell.corpus)
+        corpus = loaded(cell.corpus)
         about = {
             "name": corpus.name,
             "what": corpus.what,

@@ -1,6 +1,6 @@
 """The paper's figures: micro F1 on 30% of Roth and Yih's sentences, by set of constraints.
 
-Paper: Table 1. Structured SVM, C = 2^-6, constraints in training and in prediction.
+Paper: Sec. 4.1, Table 1. Structured SVM, C = 2^-6, constraints in training and in prediction.
 """
 
 from __future__ import annotations

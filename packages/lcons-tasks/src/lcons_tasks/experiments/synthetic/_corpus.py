@@ -17,8 +17,8 @@ With this recipe, minimising without constraints gets 56 to 63% of the bits righ
 hundredths of a second instead of about one second. But at that baseline they fix nine bits in ten, and two
 hidden units learn them without an error, so nothing would be measured.
 
-Paper: Appendix B, which says neither how many constraints there are nor how anything is drawn. Differs from
-the paper: the numbers here are chosen for the two figures above; and, of several recipes that come near
+Paper: Appendix B, Eq. 11. It says neither how many constraints there are nor how anything is drawn. Differs
+from the paper: the numbers here are chosen for the two figures above; and, of several recipes that come near
 them, for many different optima and for programs that CBC solves in about a second. CBC instead of Gurobi.
 """
 
@@ -38,7 +38,7 @@ from lcons_tasks.experiments.engine._jobs import Tell
 
 
 @dataclass(frozen=True)
-class Recipe:
+class ProgramFamily:
     """The numbers with which a set of programs is drawn."""
 
     variables: int = 50
@@ -96,7 +96,7 @@ class ProgramSet:
     """The hidden rows A (m, d) and b (m,), the planted point, and training and test programs."""
 
     seed: int
-    recipe: Recipe = field(repr=False)
+    recipe: ProgramFamily = field(repr=False)
     A: Floats = field(repr=False)
     b: Floats = field(repr=False)
     planted: Floats = field(repr=False)
@@ -112,7 +112,7 @@ class ProgramSet:
         return np.asarray(self.satisfied(points).all(1))
 
 
-def draw(seed: int, recipe: Recipe) -> tuple[Floats, Floats, Floats, Floats]:
+def draw(seed: int, recipe: ProgramFamily) -> tuple[Floats, Floats, Floats, Floats]:
     """A, b, the planted point and all costs (programs, d)."""
     random = np.random.default_rng(seed)
     d, m = recipe.variables, recipe.constraints
@@ -128,9 +128,9 @@ def draw(seed: int, recipe: Recipe) -> tuple[Floats, Floats, Floats, Floats]:
     return A, b, planted, (sizes * signs).astype(np.float64)
 
 
-def generate(seed: int, recipe: Recipe | None = None, tell: Tell | None = None) -> ProgramSet:
+def generate(seed: int, recipe: ProgramFamily | None = None, tell: Tell | None = None) -> ProgramSet:
     """The set of a seed, with every program solved to proven optimality."""
-    recipe = recipe or Recipe()
+    recipe = recipe or ProgramFamily()
     A, b, planted, costs = draw(seed, recipe)
     optima = []
     for i, c in enumerate(costs):
@@ -179,7 +179,7 @@ def save_programs(programs: ProgramSet, path: Path) -> None:
     )
 
 
-def load_programs(path: Path, recipe: Recipe) -> ProgramSet:
+def load_programs(path: Path, recipe: ProgramFamily) -> ProgramSet:
     """The set that `save_programs` wrote for this recipe."""
     try:
         with np.load(path, allow_pickle=False) as found:
@@ -190,7 +190,7 @@ def load_programs(path: Path, recipe: Recipe) -> ProgramSet:
 
 
 def _assembled(
-    seed: int, recipe: Recipe, A: Floats, b: Floats, planted: Floats, costs: Floats, optima: Floats
+    seed: int, recipe: ProgramFamily, A: Floats, b: Floats, planted: Floats, costs: Floats, optima: Floats
 ) -> ProgramSet:
     d, m, n = recipe.variables, recipe.constraints, recipe.programs
     shapes = [array.shape for array in (A, b, planted, costs, optima)]

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from lcons_core import FeatureSpace, LearnedConstraint, RectifierNetwork, binary, load, save
 from lcons_tasks.experiments.synthetic._corpus import (
+    ProgramFamily,
     ProgramSet,
-    Recipe,
     generate,
     load_programs,
     save_programs,
@@ -36,7 +36,7 @@ class Cell:
     seed: int
     hidden: int
     rounds: int = 0
-    recipe: Recipe = Recipe()  # noqa: RUF009 (frozen)
+    recipe: ProgramFamily = ProgramFamily()  # noqa: RUF009 (frozen)
 
     def __str__(self) -> str:
         return f"K = {self.hidden}{', rounds' if self.rounds else ''} (instance {self.seed})"

@@ -1,0 +1,332 @@
+"""psi of every feature kind: valid points, exact groundings, windows, padding, vocabularies, files."""
+
+import importlib.metadata
+import json
+from dataclasses import dataclass
+from itertools import product
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lcons_core._blocks import OTHER
+from lcons_core._constraint import LearnedConstraint
+from lcons_core._errors import InvalidInput, LconsError, TooLarge, Unsupported
+from lcons_core._instance import Instance
+from lcons_core._network import RectifierNetwork
+from lcons_core._plain import digest
+from lcons_core.features import (
+    START,
+    STOP,
+    Counts,
+    Existence,
+    NgramContext,
+    NgramLabels,
+    Scope,
+    Tuples,
+    feature_from_dict,
+    feature_kinds,
+)
+from lcons_core.storage import dumps, loads
+from lcons_core.testing import features, label_sequences, structures
+
+
+def evaluate(row, y, d):
+    """The psi row that a grounded row has where the output is y."""
+    psi = np.zeros(d)
+    for column, number in row.constant.items():
+        psi[column] += number
+    for column, variables in row.linear.items():
+        psi[column] += sum(y[position] == label for position, label in variables)
+    for column, groups in row.any_of.items():
+        psi[column] = any(all(y[t] == label for t, label in group) for group in groups)
+    return psi
+
+
+@given(st.data())
+def test_psi_rows_are_points_of_the_space(data):
+    feature = data.draw(features())
+    psi = feature.psi(data.draw(structures(feature)))
+    assert psi.d == feature.space.d
+    feature.space.check(psi)
+
+
+@given(st.data())
+def test_the_grounding_evaluated_at_a_labelling_is_its_psi(data):
+    feature = data.draw(features().filter(lambda f: f.kind != "tuples" and not getattr(f, "spans", 0)))
+    instance = data.draw(structures(feature))
+    # The grounding may know x and the length, not the labels.
+    blank = Instance(instance.x, [feature.labels[0]] * len(instance.y))
+    rows = [evaluate(row, instance.y, feature.space.d) for row in feature.ground(blank)]
+    expected = feature.psi(instance).dense()
+    assert np.array_equal(np.reshape(rows, expected.shape), expected)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+@given(y=label_sequences("AB"))
+def test_existence_is_whether_the_ngram_occurs(n, y):
+    feature = Existence(("A", "B"), n)
+    grams = {" ".join(y[t : t + n]) for t in range(len(y) - n + 1)}
+    [named] = [feature.space.describe(row)["exists"] for row in feature.psi(y).dense()]
+    assert set(named) == grams
+    [row] = feature.ground(y)
+    assert np.array_equal(evaluate(row, y, feature.space.d), feature.psi(y).dense()[0])
+
+
+@given(label_sequences("ABC"))
+def test_counts_count_tokens_or_spans(y):
+    tokens = Counts(("A", "B", "C"), high=8).psi(y).dense()[0]
+    spans = Counts(("A", "B", "C"), high=8, spans=True).psi(y).dense()[0]
+    starts = [label for t, label in enumerate(y) if t == 0 or y[t - 1] != label]
+    assert tokens.tolist() == [y.count(label) for label in "ABC"]
+    assert spans.tolist() == [starts.count(label) for label in "ABC"]
+
+
+def test_span_counts_have_no_grounding_and_large_counts_no_psi():
+    with pytest.raises(Unsupported, match="span counts are not linear"):
+        Counts(("A",), spans=True).ground(["A"])
+    with pytest.raises(InvalidInput, match="'A' occurs 3 times, more than the stated bound of 2"):
+        Counts(("A",), high=2).psi(["A"] * 3)
+
+
+@pytest.mark.parametrize("pad", [False, True])
+@given(n=st.integers(2, 4), y=label_sequences("AB"))
+def test_windows_are_counted_as_stated(pad, n, y):
+    feature = NgramLabels(("A", "B"), n, pad)
+    expected = (len(y) + 1 if y else 0) if pad else max(0, len(y) - n + 1)
+    assert len(feature.psi(y)) == feature.window_count(len(y)) == expected == len(feature.ground(y))
+
+
+def test_padding_is_named_in_psi():
+    feature = NgramLabels(("A", "B"), n=3, pad=True)
+    named = [feature.space.describe(row) for row in feature.psi(["B"]).dense()]
+    assert [list(row.values()) for row in named] == [[START, START, "B"], [START, "B", STOP]]
+    context = NgramContext(("A", "B"), ("DT",), n=2, pad=True)
+    named = [context.space.describe(row) for row in context.psi(({"pos": ["DT"]}, ["B"])).dense()]
+    assert [list(row.values()) for row in named] == [[OTHER, "DT", START, "B"], ["DT", OTHER, "B", STOP]]
+
+
+def test_every_possible_padded_point_is_the_window_of_some_sequence():
+    feature = NgramLabels(("A", "B"), n=3, pad=True)
+    possible = {tuple(row) for points in feature.space.points() for row in points}
+    seen = set()
+    for length in range(1, 6):
+        for y in product("AB", repeat=length):
+            seen |= {tuple(row) for row in feature.space.assignments(feature.psi(list(y)))}
+    assert seen == possible
+
+
+def test_short_and_empty_sequences_have_no_ngram():
+    for y in ([], ["A"]):
+        assert len(NgramLabels(("A",), n=2).psi(y)) == 0
+        assert len(NgramContext(("A",), ("DT",), n=2).psi(({"pos": ["DT"] * len(y)}, y))) == 0
+        assert Existence(("A",), n=2).psi(y).dense().tolist() == [[0.0]]
+    assert len(NgramLabels(("A",), n=2, pad=True).psi([])) == 0
+    assert Counts(("A",)).psi([]).dense().tolist() == [[0.0]]
+    assert len(Tuples(("a",), (("x",),)).psi([])) == 0
+
+
+@pytest.mark.parametrize(
+    "feature",
+    [NgramLabels(("A",)), NgramContext(("A",), ("DT",)), Existence(("A",)), Counts(("A",))],
+)
+def test_an_unknown_label_is_an_error_that_names_it_and_the_known_ones(feature):
+    for label in ("Z", None, ["A"]):
+        with pytest.raises(InvalidInput, match=r"unknown label .*the feature has A"):
+            feature.psi(Instance({"pos": ["DT"] * 3}, ["A", label, "A"]))
+
+
+def test_an_unknown_context_is_other_and_is_counted():
+    feature = NgramContext(("A",), ("DT", "NN"), n=1)
+    structure = ({"pos": ["DT", "XX", "NN", "YY"]}, ["A"] * 4)
+    named = [feature.space.describe(row)["pos"] for row in feature.psi(structure).dense()]
+    assert named == ["DT", OTHER, "NN", OTHER]
+    assert feature.unknown(structure) == 2
+    with pytest.raises(InvalidInput, match="no column 'pos'"):
+        feature.psi(["A", "A", "A"])
+    with pytest.raises(InvalidInput, match="3 values but there are 4 labels"):
+        feature.psi(({"pos": ["DT"] * 3}, ["A"] * 4))
+
+
+def test_words_are_not_taken_for_pos_tags():
+    for use in (NgramContext.from_instances, lambda given: NgramContext(("A",), ("DT",)).psi(given[0])):
+        with pytest.raises(
+            InvalidInput, match="a column 'pos', found a plain sequence, which is read as words"
+        ):
+            use([(["the", "dog"], ["A", "A"])])
+
+
+def test_word_classes_are_read_from_words():
+    feature = NgramContext.from_instances(
+        [(["a", ",", "?!"], ["A", "B", "B"])], n=1, column="word", word_class="punctuation"
+    )
+    assert feature.contexts == ("punctuation",)
+    assert feature.unknown((["x", ";"], ["A", "A"])) == 1
+    assert feature.space.blocks[0].name == "punctuation"
+
+
+def test_shapes_are_read_from_words_and_rare_values_are_other():
+    data = [(["Mind", ",", "1950", ",", "59"], ["A", "A", "B", "B", "B"])]
+    shapes = NgramContext.from_instances(data, n=1, column="word", word_class="shape")
+    assert shapes.contexts == (",", "99", "Aa", "year")
+    often = NgramContext.from_instances(data, n=1, column="word", least=2)
+    assert often.contexts == (",",)
+    assert often.unknown(data[0]) == 3
+    with pytest.raises(InvalidInput, match="at least one value of word"):
+        NgramContext.from_instances(data, n=1, column="word", least=3)
+
+
+def test_tuples_need_one_value_per_name():
+    pairs = Tuples.from_instances([[("Person", "Kill"), ("Person", "NoRel")]], names=("source", "relation"))
+    assert pairs.values == (("Person",), ("Kill", "NoRel"))
+    assert pairs.space.describe(pairs.psi([("Person", "NoRel")]).dense()[0]) == {
+        "source": "Person",
+        "relation": "NoRel",
+    }
+    for bad in ["PK", ("Person",), ("Person", "Kill", "Kill")]:
+        with pytest.raises(InvalidInput, match="one value per name"):
+            pairs.psi([bad])
+    with pytest.raises(InvalidInput, match="unknown value 'City'"):
+        pairs.psi([("City", "Kill")])
+    with pytest.raises(InvalidInput, match="tuples of this length"):
+        Tuples.from_instances([[("a", "b"), ("a",)]])
+
+
+def test_vocabularies_are_those_of_the_structures_sorted():
+    sentences = [["B", "A"], ["C", "A"]]
+    for kind in (NgramLabels, Existence, Counts):
+        assert kind.from_instances(sentences).labels == ("A", "B", "C")
+    assert Counts.from_instances(sentences).high == 4
+    tagged = [({"pos": ["NN", "DT"]}, ["B", "A"])]
+    assert NgramContext.from_instances(tagged).contexts == ("DT", "NN")
+    for empty in ([], [[]]):
+        with pytest.raises(InvalidInput):
+            NgramLabels.from_instances(empty)
+
+
+@given(features())
+def test_a_feature_comes_back_from_plain_data(feature):
+    again = feature_from_dict(feature.to_dict())
+    assert again == feature
+    assert type(again) is type(feature)
+    assert again.space == feature.space
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: NgramLabels((), 2),
+        lambda: NgramLabels(("A", "A"), 2),
+        lambda: NgramLabels(("A", ""), 2),
+        lambda: NgramLabels(("A", 1), 2),
+        lambda: NgramLabels(("A",), 0),
+        lambda: NgramLabels(("A",), True),
+        lambda: NgramLabels(("A",), 2.0),
+        lambda: NgramLabels(("A",), 33),
+        lambda: NgramLabels(("A",), 1, pad=True),
+        lambda: NgramLabels(("A",), 2, pad=1),
+        lambda: NgramLabels((START,), 2, pad=True),
+        lambda: NgramContext(("A",), ("x",), column=""),
+        lambda: NgramContext(("A",), ("x",), word_class="vowels"),
+        lambda: NgramContext(("A",), (OTHER,)).space,
+        lambda: Existence(("A",), "2"),
+        lambda: Existence(("A", "A A"), 2).space,
+        lambda: Counts(("A",), high=0).space,
+        lambda: Counts(("A",), high=2.5).space,
+        lambda: Counts(("A",), spans=None),
+        lambda: Tuples((), ()),
+        lambda: Tuples(("a",), ()),
+        lambda: Tuples(("a",), ((),)),
+        lambda: Tuples(("a", "a"), (("x",), ("x",))),
+    ],
+)
+def test_fields_that_do_not_fit_are_refused(make):
+    with pytest.raises(InvalidInput):
+        make()
+
+
+def test_existence_states_its_size_and_refuses_past_the_limit():
+    with pytest.raises(TooLarge, match=r"22\^5 = 5,153,632 columns exceed the limit of 1,048,576"):
+        Existence([f"l{i}" for i in range(22)], n=5)
+    assert Existence([f"l{i}" for i in range(22)], n=3).space.d == 10_648
+    with pytest.raises(TooLarge, match="characters"):
+        Existence(["A" * 1000, "B" * 1000], n=20)
+    with pytest.raises(TooLarge, match="a space of 1,280,000 columns"):
+        NgramLabels([f"l{i}" for i in range(40_000)], n=32).space  # noqa: B018
+
+
+@dataclass(frozen=True)
+class Parity:
+    """A kind of another package: is the number of labels even?"""
+
+    kind: ClassVar[str] = "parity"
+    scope: ClassVar[Scope] = Scope.GLOBAL
+    column: ClassVar[None] = None
+
+    @property
+    def space(self):
+        return Tuples(("parity",), (("even", "odd"),)).space
+
+    def psi(self, structure):
+        return Tuples(("parity",), (("even", "odd"),)).psi([(["even", "odd"][len(structure) % 2],)])
+
+    def to_dict(self):
+        return {"kind": self.kind}
+
+    @classmethod
+    def from_dict(cls, data):
+        return cls()
+
+
+class Entry:
+    def __init__(self, name, kind):
+        self.name, self.kind = name, kind
+
+    def load(self):
+        if self.kind is None:
+            raise ImportError("another package's trouble")
+        return self.kind
+
+
+def test_a_kind_of_another_package_is_found_by_its_registered_name(monkeypatch):
+    asked = []
+
+    def entry_points(group):
+        asked.append(group)
+        return [Entry("parity", Parity), Entry("ngram", Parity)]
+
+    with pytest.raises(InvalidInput, match=r"unknown feature kind 'parity'.*install the package"):
+        feature_from_dict({"kind": "parity"})
+    monkeypatch.setattr(importlib.metadata, "entry_points", entry_points)
+    assert feature_from_dict({"kind": "parity"}) == Parity()
+    assert feature_kinds()["parity"] is Parity
+    assert feature_kinds()["ngram"] is NgramLabels
+    assert set(asked) == {"lcons.features"}
+
+
+def test_a_broken_package_does_not_break_the_kinds_of_others(monkeypatch):
+    entries = [Entry("broken", None), Entry("parity", Parity)]
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: entries)
+    assert feature_from_dict({"kind": "parity"}) == Parity()
+    assert feature_from_dict(NgramLabels(("A",)).to_dict()) == NgramLabels(("A",))
+
+
+def test_a_file_holds_the_feature_of_another_package(monkeypatch):
+    entries = [Entry("parity", Parity), Entry("broken", None)]
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: entries)
+    odd = LearnedConstraint(RectifierNetwork([[2.0, 0.0]], [0.0]), Parity().space, Parity())
+    text = dumps(odd)
+    again = loads(text)
+    assert again.satisfied(["A"])
+    assert not again.satisfied(["A", "B"])
+    with pytest.raises(LconsError, match="another package's trouble"):
+        loads(_renamed(text))
+
+
+def _renamed(text):
+    document = json.loads(text)
+    del document["sha256"]
+    document["feature"]["kind"] = "broken"
+    return json.dumps({**document, "sha256": digest(document)})

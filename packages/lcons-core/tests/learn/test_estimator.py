@@ -1,0 +1,282 @@
+"""`ConstraintLearner` as an estimator: scikit-learn's contract, exactness, reruns, and its errors."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.utils.estimator_checks import check_estimator
+
+from lcons_core._arithmetic import is_dyadic
+from lcons_core._errors import InvalidInput, LconsError, MissingExtra, NotFitted
+from lcons_core._psi import SparsePsi
+from lcons_core.learn._estimator import ConstraintLearner
+from lcons_core.learn._settings import Progress
+
+CORNERS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+NOT_BOTH = np.array([1, 1, 1, 0])
+
+
+def ngrams(seed=0, rows=80, size=5):
+    """Bigrams of labels in which some successors are forbidden."""
+    draw = np.random.default_rng(seed)
+    forbidden = draw.random((size, size)) < 0.3
+    left, right = draw.integers(0, size, (2, rows))
+    psi = np.hstack((np.eye(size)[left], np.eye(size)[right]))
+    return psi, ~forbidden[left, right]
+
+
+def test_scikit_learn_accepts_it_as_an_estimator():
+    with warnings.catch_warnings():
+        # It says that we do not inherit from its BaseEstimator, which is so on purpose.
+        warnings.simplefilter("ignore")
+        checks = check_estimator(ConstraintLearner(), on_fail=None, on_skip=None)
+    bad = {check["check_name"]: check["exception"] for check in checks if check["status"] == "failed"}
+    assert bad == {}
+    assert not [check for check in checks if check["status"] == "xfail"]
+    skipped = [str(check["exception"]) for check in checks if check["status"] == "skipped"]
+    assert all("pandas is not installed" in why or "SCIPY_ARRAY_API" in why for why in skipped)
+
+
+def test_scikit_learn_can_search_and_clone_it():
+    X, y = ngrams()
+    search = GridSearchCV(ConstraintLearner(restarts=2), {"hidden": [1, 3]}, cv=2, error_score="raise")
+    assert search.fit(X, y).best_params_["hidden"] in (1, 3)
+    assert clone(ConstraintLearner(3, seed=4)).get_params() == ConstraintLearner(3, seed=4).get_params()
+
+
+@pytest.mark.parametrize("labels", [("bad", "ok"), (-1, 1), (0, 1), (False, True), (3.0, 7.0)])
+def test_any_two_labels_will_do_and_the_larger_means_valid(labels):
+    y = np.array(labels)[NOT_BOTH]
+    learner = ConstraintLearner(1).fit(CORNERS, y)
+    assert learner.classes_.tolist() == list(labels)
+    assert learner.predict(CORNERS).tolist() == y.tolist()
+    assert (learner.decision_function(CORNERS) >= 0).tolist() == [True, True, True, False]
+    assert learner.score(CORNERS, y) == 1.0
+
+
+def test_the_rounded_network_is_the_one_that_predicts():
+    X, y = ngrams()
+    learner = ConstraintLearner(2).fit(X, y)
+    assert is_dyadic(learner.network_.W)
+    assert is_dyadic(learner.network_.b)
+    np.testing.assert_array_equal(learner.decision_function(X), learner.network_.margin(X))
+    np.testing.assert_array_equal(learner.predict(X), learner.network_.accepts(X))
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 2**31), st.integers(1, 4))
+def test_reruns_are_bit_identical(seed, K):
+    X, y = ngrams(seed % 5)
+    first, second = (ConstraintLearner(K, seed=seed, epochs=60).fit(X, y) for _ in range(2))
+    assert first.network_ == second.network_
+    assert first.history_ == second.history_
+
+
+def test_dense_sparse_and_index_lists_give_one_result():
+    X, y = ngrams(rows=300)
+    dense = ConstraintLearner(2, epochs=100).fit(X, y)
+    forms = [SparsePsi.from_dense(X), X.tolist(), X.astype(np.float32), X.astype(int)]
+    forms += [scipy.sparse.csr_matrix(X), scipy.sparse.coo_array(X), scipy.sparse.lil_matrix(X)]
+    for form in forms:
+        assert ConstraintLearner(2, epochs=100).fit(form, y).network_ == dense.network_
+        np.testing.assert_array_equal(dense.predict(form), dense.predict(X))
+
+
+def test_order_repeats_and_weights_are_equivalent_exactly():
+    X, y = ngrams(1)
+    times = np.random.default_rng(0).integers(0, 4, len(X))
+    order = np.random.default_rng(1).permutation(int(times.sum()))
+    weighted = ConstraintLearner(2, epochs=100).fit(X, y, sample_weight=times)
+    repeated = ConstraintLearner(2, epochs=100).fit(X.repeat(times, 0)[order], y.repeat(times)[order])
+    assert weighted.network_ == repeated.network_
+
+
+def test_a_vector_with_both_labels_goes_to_the_heavier_one():
+    X, y = np.array([[1.0], [1.0], [0.0]]), np.array([0, 1, 1])
+    learner = ConstraintLearner(1, class_weight=None)
+    assert learner.fit(X, y, sample_weight=[3, 1, 1]).predict([[1.0]]).tolist() == [0]
+    assert learner.fit(X, y, sample_weight=[1, 3, 1]).predict([[1.0]]).tolist() == [1]
+
+
+def test_the_grid_is_searched_and_the_winner_refitted_deterministically():
+    X, y = ngrams(2, rows=200, size=8)
+    learner = ConstraintLearner([1, 4], learning_rate=[0.001, 0.1], decay=[0.0, 1e-6], cv=3, epochs=100)
+    first, second = (clone(learner).fit(X, y) for _ in range(2))
+    assert first.network_ == second.network_
+    assert first.configuration_ == second.configuration_
+    results = first.cv_results_
+    assert len(results["params"]) == 8
+    assert results["split_test_score"].shape == (8, 3)
+    np.testing.assert_array_equal(results["split_test_score"], second.cv_results_["split_test_score"])
+    assert results["params"][results["best_index"]] == first.configuration_
+    assert first.configuration_["hidden"] == first.network_.K
+
+
+def test_auto_hidden_stays_small_where_one_unit_is_enough():
+    draw = np.random.default_rng(0)
+    X = (draw.random((120, 6)) < 0.5).astype(float)
+    learner = ConstraintLearner("auto", cv=3, epochs=200, restarts=2).fit(X, X[:, 0] + X[:, 1] <= 1)
+    assert learner.network_.K == 1
+
+
+def test_balanced_weights_keep_rare_positives():
+    X = np.vstack((np.eye(40), np.zeros((1, 40))))
+    y = np.arange(41) == 40
+    noisy = np.vstack((X, np.zeros((1, 40)))), np.append(y, False)
+    assert ConstraintLearner(1).fit(*noisy, sample_weight=np.append(np.ones(41), 0.9)).predict(X)[40]
+
+
+def test_progress_is_told_and_kept():
+    seen = []
+    learner = ConstraintLearner(2, restarts=3, progress=seen.append).fit(CORNERS, NOT_BOTH)
+    assert tuple(seen) == learner.history_
+    assert all(isinstance(entry, Progress) and 1 <= entry.epoch <= entry.epochs for entry in seen)
+    assert seen[-1].accuracy == pytest.approx(1.0)
+    assert seen[-1].members == 0
+
+
+def test_training_ends_as_soon_as_the_examples_are_separated():
+    assert ConstraintLearner(1).fit(CORNERS, NOT_BOTH).history_[-1].epoch < 300
+
+
+def test_nothing_is_printed_and_no_global_state_changes(capfd):
+    import torch
+
+    before = np.random.get_state()[1].copy(), torch.random.get_rng_state(), torch.get_num_threads()
+    ConstraintLearner(2).fit(CORNERS, NOT_BOTH)
+    assert capfd.readouterr() == ("", "")
+    np.testing.assert_array_equal(np.random.get_state()[1], before[0])
+    assert torch.equal(torch.random.get_rng_state(), before[1])
+    assert torch.get_num_threads() == before[2]
+
+
+def test_a_fitted_learner_survives_pickle():
+    learner = ConstraintLearner(1).fit(CORNERS, NOT_BOTH)
+    assert pickle.loads(pickle.dumps(learner)).network_ == learner.network_
+
+
+def test_settings_can_be_read_changed_and_shown():
+    learner = ConstraintLearner(3, seed=1)
+    assert repr(learner) == "ConstraintLearner(hidden=3, seed=1)"
+    assert learner.set_params(hidden=4) is learner
+    assert learner.get_params()["hidden"] == 4
+    with pytest.raises(InvalidInput, match="unknown setting 'hiden'"):
+        learner.set_params(hiden=2)
+
+
+BAD_X = {
+    "NaN": [[0, np.nan], [1, 0], [0, 1], [1, 1]],
+    "infinity": [[0, np.inf], [1, 0], [0, 1], [1, 1]],
+    "1D array": [0, 1, 0, 1],
+    "3D array": np.zeros((4, 2, 2)),
+    "0 feature": np.zeros((4, 0)),
+    "0 sample": np.zeros((0, 2)),
+    "Complex": CORNERS * 1j,
+    "numbers": [["a", "b"]] * 4,
+    "rectangular": [[0, 1], [1], [0, 1], [1, 1]],
+}
+
+
+@pytest.mark.parametrize("text", BAD_X)
+def test_bad_psi_is_refused_in_words(text):
+    with pytest.raises(InvalidInput, match=text):
+        ConstraintLearner(1).fit(BAD_X[text], NOT_BOTH)
+
+
+@pytest.mark.parametrize(
+    ("y", "text"),
+    [
+        (None, "y is None"),
+        ([1, 1, 1, 1], "1 class"),
+        ([0, 1, 2, 0], "Only binary"),
+        ([0, 1, 0], "one label per example"),
+        ([0.0, 1.0, np.nan, 0.0], "NaN"),
+        ([0.5, 1.0, 0.5, 1.0], "continuous"),
+        (np.array([0, "a", None, 1], dtype=object), "one type"),
+    ],
+)
+def test_bad_labels_are_refused_in_words(y, text):
+    with pytest.raises(InvalidInput, match=text):
+        ConstraintLearner(1).fit(CORNERS, y)
+
+
+@pytest.mark.parametrize("weights", [[1, 1], [1, 1, 1, -1], [1, 1, 1, np.nan], [1, 1, 1, 0], ["a"] * 4])
+def test_bad_weights_are_refused(weights):
+    with pytest.raises(InvalidInput):
+        ConstraintLearner(1).fit(CORNERS, NOT_BOTH, sample_weight=weights)
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"hidden": 0},
+        {"hidden": -1},
+        {"hidden": 1.5},
+        {"hidden": True},
+        {"hidden": 10**9},
+        {"hidden": []},
+        {"hidden": "some"},
+        {"hidden": [2, 0]},
+        {"seed": -1},
+        {"seed": None},
+        {"restarts": 0},
+        {"restarts": "many"},
+        {"learning_rate": 0.0},
+        {"learning_rate": np.nan},
+        {"learning_rate": []},
+        {"decay": -1e-7},
+        {"epochs": 0},
+        {"patience": 0},
+        {"temperature": 0},
+        {"batch_size": 0},
+        {"class_weight": "heavy"},
+        {"class_weight": {0: -1.0}},
+        {"hidden": [1, 2], "cv": 1},
+        {"hidden": [1, 2], "cv": 3},
+    ],
+)
+def test_bad_settings_are_refused_and_nothing_is_fitted(params):
+    learner = ConstraintLearner(**params)
+    with pytest.raises(InvalidInput) as error:
+        learner.fit(CORNERS, NOT_BOTH)
+    assert isinstance(error.value, (ValueError, LconsError))
+    assert not hasattr(learner, "network_")
+
+
+def test_another_width_is_refused():
+    learner = ConstraintLearner(1).fit(CORNERS, NOT_BOTH)
+    with pytest.raises(InvalidInput, match="X has 3 features, but ConstraintLearner is expecting 2"):
+        learner.predict(np.zeros((1, 3)))
+
+
+def test_use_before_fit_is_both_our_error_and_that_of_scikit_learn():
+    for kind in (NotFitted, NotFittedError, LconsError, ValueError, AttributeError):
+        with pytest.raises(kind, match="call fit"):
+            ConstraintLearner().predict(CORNERS)
+
+
+def test_without_torch_one_sentence_names_the_extra(monkeypatch):
+    for name in [name for name in sys.modules if name.startswith(("lcons_core.learn", "lcons_core.torch"))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingExtra, match=r'pip install "lcons-core\[torch\]"'):
+        ConstraintLearner().fit(CORNERS, NOT_BOTH)
+    with pytest.raises(MissingExtra, match=r'pip install "lcons-core\[torch\]"'):
+        import lcons_core.torch  # noqa: F401
+
+
+def test_importing_the_learner_loads_neither_torch_nor_scikit_learn():
+    code = "import sys, lcons_core.learn._estimator; print({'torch', 'sklearn', 'scipy'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"

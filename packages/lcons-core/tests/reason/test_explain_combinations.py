@@ -1,0 +1,132 @@
+"""Why a combination is forbidden: values in a few words, their completions, and the inequality by name."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from paper_tables import RELATION_RELATION, SOURCE_RELATION, printed_network
+
+from lcons_core._blocks import Requirement, binary, count, one_hot
+from lcons_core._errors import InvalidInput
+from lcons_core._network import RectifierNetwork
+from lcons_core._space import FeatureSpace
+from lcons_core.reason import completions, read_assignment, why
+from lcons_core.testing import constraints, points
+
+LABELS = ["B", "I", "O"]
+TRIGRAMS = FeatureSpace([one_hot(f"label {i}", LABELS) for i in (1, 2, 3)])
+CONTEXT = FeatureSpace(
+    [one_hot("pos 1", ["NN", ","]), one_hot("label 1", LABELS), one_hot("label 2", LABELS)]
+)
+MIXED = FeatureSpace([binary("exists", ["title", "author"]), count("count", ["author"], high=3)])
+
+
+@pytest.mark.parametrize(
+    ("space", "words", "wanted"),
+    [
+        (SOURCE_RELATION, ["Location", "Kill"], {"source": "Location", "relation": "Kill"}),
+        (SOURCE_RELATION, ["Kill", "Location"], {"source": "Location", "relation": "Kill"}),
+        (SOURCE_RELATION, ["source=Location,relation=Kill"], {"source": "Location", "relation": "Kill"}),
+        (SOURCE_RELATION, ["relation = Kill", "Location"], {"source": "Location", "relation": "Kill"}),
+        (SOURCE_RELATION, ["Kill"], {"relation": "Kill"}),
+        (RELATION_RELATION, ["Kill", "NoRel"], {"relation 1": "Kill", "relation 2": "NoRel"}),
+        (RELATION_RELATION, ["relation 2=Kill", "NoRel"], {"relation 1": "NoRel", "relation 2": "Kill"}),
+        (TRIGRAMS, ["B", "I", "O"], {"label 1": "B", "label 2": "I", "label 3": "O"}),
+        (CONTEXT, ["O", "I"], {"label 1": "O", "label 2": "I"}),
+        (CONTEXT, ["pos 1=,,label 2=I"], {"pos 1": ",", "label 2": "I"}),
+        (CONTEXT, [",", "O", "I"], {"pos 1": ",", "label 1": "O", "label 2": "I"}),
+        (MIXED, ["title", "exists author=0"], {"exists": {"title": True, "author": False}}),
+        (MIXED, ["exists=author", "count author=3"], {"exists": {"author": True}, "count": {"author": 3}}),
+    ],
+)
+def test_words_name_an_assignment(space, words, wanted):
+    assert read_assignment(space, words) == wanted
+
+
+@pytest.mark.parametrize(
+    ("space", "words", "message"),
+    [
+        (SOURCE_RELATION, ["Foo"], "unknown value 'Foo'; the values are those of source"),
+        (SOURCE_RELATION, ["sauce=Kill"], "unknown block 'sauce'"),
+        (SOURCE_RELATION, ["source=Kill"], "unknown value 'Kill' for block 'source'"),
+        (SOURCE_RELATION, ["Kill", "LiveIn"], "does not fit the blocks"),
+        (SOURCE_RELATION, ["source=Person", "source=Location"], "expected one value for 'source', found two"),
+        (SOURCE_RELATION, [], "found none"),
+        (TRIGRAMS, ["B", "I"], "in several ways.*`label 1=B,label 2=I`"),
+        (MIXED, ["count=3"], "name the count, as in `count author=1`"),
+        (MIXED, ["count author=9"], "use 0 to 3"),
+    ],
+)
+def test_words_that_name_none_are_refused(space, words, message):
+    with pytest.raises(InvalidInput, match=message):
+        read_assignment(space, words)
+
+
+def test_the_inequality_of_the_paper_is_given_with_its_names():
+    reason = why(
+        printed_network("source-relation"), space=SOURCE_RELATION, source="Location", relation="Kill"
+    )
+    assert reason.inequality.startswith(
+        "- 1.98 [source NoEnt] + 3.53 [source Person] - 1.90 [source Location]"
+    )
+    assert reason.inequality.endswith("+ 0.43 [relation OrgBasedIn] + 0.32 >= 0")
+    assert dict(reason.coefficients)["relation Kill"] == pytest.approx(-2.84)
+
+
+def test_of_very_many_columns_the_inequality_has_the_largest():
+    space = FeatureSpace([binary("bit", map(str, range(100)))])
+    reason = why(RectifierNetwork(-np.arange(1.0, 101.0)[None], [-1.0]), {"bit": []}, space=space)
+    assert "(and 40 smaller terms)" in reason.inequality
+    assert "[bit 40]" in reason.inequality
+    assert "[bit 39]" not in reason.inequality
+
+
+@given(st.data())
+def test_a_combination_is_forbidden_iff_every_completion_is_rejected(data):
+    constraint = data.draw(constraints())
+    space = constraint.space
+    if space.size > 10**4:
+        return
+    named = space.describe(data.draw(points(space)))
+    kept = data.draw(st.lists(st.sampled_from(sorted(named)), min_size=1, unique=True))
+    assignment = {name: named[name] for name in kept}
+    every = np.concatenate(list(space.points()))
+    described = [space.describe(psi) for psi in space.vectors(every)]
+    inside = np.array([all(point[name] == assignment[name] for name in kept) for point in described])
+    accepted = constraint.network.verdicts(space, every) & inside
+    found = completions(constraint, assignment)
+    assert (found.looked, found.allowed) == (inside.sum(), accepted.sum())
+    assert found.forbidden == (not accepted.any())
+    assert found.example is None or found.example in [
+        d for d, a in zip(described, accepted, strict=True) if a
+    ]
+    if why(constraint, assignment).forbidden:
+        assert found.forbidden
+
+
+def test_of_many_completions_some_are_tried():
+    space = FeatureSpace([binary("bit", map(str, range(40)))])
+    at_most_two = RectifierNetwork(np.ones((1, 40)), [-1.0])
+    found = completions(at_most_two, {"bit": {"0": True}}, space=space)
+    assert found.forbidden is False
+    assert found.example is not None
+    assert "0" in found.example["bit"]
+    assert len(found.example["bit"]) <= 2
+    nothing = completions(RectifierNetwork(np.zeros((1, 40)), [2.0]), {"bit": {"0": True}}, space=space)
+    assert nothing.forbidden is None
+    assert nothing.looked > 1000
+
+
+def test_what_the_space_excludes_is_no_combination():
+    pad = Requirement("label 2", "I", "label 1", ("B",))
+    space = FeatureSpace([one_hot("label 1", LABELS), one_hot("label 2", LABELS)], [pad])
+    network = RectifierNetwork(np.zeros((1, 6)), [0.0])
+    with pytest.raises(InvalidInput, match="no point of the space"):
+        completions(network, {"label 1": "O", "label 2": "I"}, space=space)
+
+
+def test_combinations_of_a_domain_beyond_counting_have_answers():
+    space = FeatureSpace([binary("bit", map(str, range(15_000)))])
+    found = completions(RectifierNetwork(np.zeros((1, 15_000)), [0.0]), {"bit": {"0": True}}, space=space)
+    assert found.forbidden is False
+    assert found.to_dict()["total"] is None

@@ -1,0 +1,475 @@
+"""Files give back what was saved, or one sentence; nothing is half written and nothing half read."""
+
+import errno
+import json
+import os
+import stat
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lcons_core import _document as files
+from lcons_core._blocks import count, one_hot
+from lcons_core._constraint import LearnedConstraint
+from lcons_core._errors import DamagedFile, InvalidInput, LconsError, TooLarge
+from lcons_core._network import RectifierNetwork
+from lcons_core._plain import check_plain, digest, parse, pretty
+from lcons_core._psi import SparsePsi
+from lcons_core._schemes import iob2
+from lcons_core._space import FeatureSpace
+from lcons_core.features import Existence, NgramContext, NgramLabels, Tuples
+from lcons_core.storage import dumps, load, loads, save
+from lcons_core.storage._provenance import hash_psi, record, versions
+from lcons_core.testing import constraints, features, structures
+
+PAIRS = Tuples(("source", "relation"), (("Person", "Location"), ("NoRel", "Kill")))
+
+
+def small(provenance: object = None) -> LearnedConstraint:
+    network = RectifierNetwork([[0.5, 2.0, -1.0, 2.0]], [-3.0])
+    notes = {"seed": 1} if provenance is None else provenance
+    return LearnedConstraint(network, PAIRS.space, PAIRS, notes)  # type: ignore[arg-type]
+
+
+def altered(**members: object) -> str:
+    """The file of `small`, with members replaced and the checksum right again."""
+    document = {**json.loads(dumps(small())), **members}
+    del document["sha256"]
+    return json.dumps({**document, "sha256": digest(document)})
+
+
+# Round trips
+
+
+@given(constraints())
+def test_a_constraint_comes_back_equal_and_its_text_byte_for_byte(constraint):
+    text = dumps(constraint)
+    again = loads(text)
+    assert again == constraint
+    assert dumps(again) == text
+
+
+@given(constraints(feature=True), st.data())
+def test_every_feature_kind_comes_back_and_gives_the_same_psi(constraint, data):
+    structure = data.draw(structures(constraint.feature))
+    again = loads(dumps(constraint))
+    assert again.scope == constraint.scope
+    assert again.violations(structure).tolist() == constraint.violations(structure).tolist()
+
+
+@given(
+    st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=18, max_size=18),
+    st.sets(st.integers(0, 17)),
+)
+def test_every_float_comes_back_exactly_in_dense_and_in_sparse_rows(numbers, zeros):
+    row = [0.0 if j in zeros else x for j, x in enumerate(numbers)]
+    space = FeatureSpace([one_hot("label", [f"v{i}" for i in range(18)])])
+    again = loads(dumps(LearnedConstraint(RectifierNetwork([row], row[:1]), space)))
+    assert [Fraction(x) for x in again.network.W[0]] == [Fraction(x) for x in row]
+
+
+def test_save_and_load_through_a_file(tmp_path):
+    path = tmp_path / "pairs.json"
+    small().save(path)
+    assert load(path) == load(str(path)) == small()
+    assert path.read_text(encoding="utf-8") == dumps(small())
+    assert stat.S_IMODE(path.stat().st_mode) & 0o044 == 0o044 & ~_umask()
+
+
+def test_a_symbolic_link_stays_one(tmp_path):
+    target, link = tmp_path / "real.json", tmp_path / "link.json"
+    target.write_text("old")
+    link.symlink_to(target)
+    save(small(), link)
+    assert link.is_symlink()
+    assert load(target) == small()
+
+
+def test_the_file_is_made_for_people():
+    lines = dumps(small({"note": "é"})).splitlines()
+    assert lines[1:4] == [
+        '  "format": "lcons-constraint",',
+        '  "version": 1,',
+        '  "scope": "local",',
+    ]
+    assert any("é" in line for line in lines)
+    wide = LearnedConstraint(
+        RectifierNetwork(np.full((3, 40), 0.125), [0.0] * 3),
+        FeatureSpace([one_hot("label", [f"v{i}" for i in range(40)])]),
+    )
+    assert sum(line.count("0.125") == 40 for line in dumps(wide).splitlines()) == 3
+
+
+def test_a_file_may_be_laid_out_anew():
+    document = json.loads(dumps(small()))
+    assert loads(json.dumps(dict(reversed(document.items())), indent=7)) == small()
+
+
+def test_existence_of_trigrams_makes_a_reasonable_file():
+    feature = Existence([f"B-{i}" for i in range(22)], n=3)
+    W = np.zeros((10, feature.space.d))
+    W[:, ::100] = 0.3
+    text = dumps(LearnedConstraint(RectifierNetwork(W, np.zeros(10)), feature.space, feature))
+    assert len(text) < 400_000
+    assert loads(text).network == RectifierNetwork(W, np.zeros(10))
+
+
+def test_a_constraint_of_one_part_is_its_part():
+    one = small().allow(source="Location", relation="Kill")
+    assert loads(dumps(one)) == one
+    both = small() & small()
+    assert len(loads(dumps(both)).network.parts) == 2
+
+
+# Writing
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"x": float("nan")},
+        {"x": [float("inf")]},
+        {"x": {1: "integer key"}},
+        {"x": np.int64(3)},
+        {"x": object()},
+        {"x": b"bytes"},
+        {"x": {1, 2}},
+        {"x": "\ud800"},
+        {"\udfff": 1},
+        {"x": 2**129},
+    ],
+)
+def test_provenance_that_is_not_plain_is_refused_before_anything_is_written(tmp_path, bad):
+    with pytest.raises(InvalidInput, match="provenance"):
+        save(small(bad), tmp_path / "file.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_provenance_that_is_too_deep_is_refused():
+    deep: dict[str, object] = {}
+    for _ in range(2000):
+        deep = {"x": deep}
+    with pytest.raises(InvalidInput, match="levels deep"):
+        dumps(small(deep))
+
+
+def test_a_directory_a_missing_parent_and_a_file_as_parent_are_one_sentence(tmp_path):
+    (tmp_path / "file").write_text("old")
+    for path, reason in [
+        (tmp_path, "directory"),
+        (tmp_path / "missing" / "a.json", "No such file"),
+        (tmp_path / "file" / "a.json", "Not a directory"),
+        (tmp_path / ("a" * 300), "too long"),
+        ("a\0b", "null"),
+        (None, "NoneType"),
+        (os.devnull, "device"),
+    ]:
+        with pytest.raises(LconsError, match=reason) as caught:
+            save(small(), path)
+        assert_one_sentence(caught.value)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["file"]
+    assert (tmp_path / "file").read_text() == "old"
+    assert not stat.S_ISREG(Path(os.devnull).stat().st_mode)
+
+
+@pytest.mark.parametrize("step", ["replace", "fsync", "write"])
+@pytest.mark.parametrize("old", ["an older file", None])
+def test_a_failure_half_way_leaves_nothing_behind(tmp_path, monkeypatch, step, old):
+    path = tmp_path / "file.json"
+    if old is not None:
+        path.write_text(old)
+
+    def full(*_args, **_options):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    if step == "write":
+        monkeypatch.setattr(Path, "open", _disk_that_fills_up)
+    else:
+        monkeypatch.setattr(os, step, full)
+    with pytest.raises(LconsError, match="No space left") as caught:
+        save(small(), path)
+    monkeypatch.undo()
+    assert_one_sentence(caught.value)
+    assert [p.read_text() for p in tmp_path.iterdir()] == ([] if old is None else [old])
+
+
+def test_an_interrupt_leaves_nothing_behind_either(tmp_path, monkeypatch):
+    def interrupted(_descriptor):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "fsync", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        save(small(), tmp_path / "file.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_load_would_refuse_is_not_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "MAX_BYTES", 100)
+    with pytest.raises(TooLarge, match="limit of 100"):
+        save(small(), tmp_path / "file.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_feature_that_cannot_be_loaded_again_is_not_saved():
+    class Private(Tuples):
+        kind = "private"
+
+    feature = Private(PAIRS.names, PAIRS.values)
+    constraint = LearnedConstraint(small().network, feature.space, feature)
+    with pytest.raises(InvalidInput, match="unknown feature kind 'private'"):
+        dumps(constraint)
+
+
+# Reading
+
+
+def test_a_byte_order_mark_is_no_damage_and_an_empty_file_is(tmp_path):
+    path = tmp_path / "constraint.json"
+    constraint = iob2(["B-A", "I-A", "O"])
+    save(constraint, path)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert dumps(load(path)) == dumps(constraint)
+    path.write_text("\n")
+    with pytest.raises(DamagedFile, match="it is empty; learn or save it again"):
+        load(path)
+
+
+def test_a_constraint_says_what_it_is_in_a_line():
+    assert repr(iob2(["B-A", "I-A", "O"])) == "LearnedConstraint(ngram, K = 1, d = 8: label 1, label 2)"
+
+
+def test_damaged_bytes_are_one_sentence_that_names_the_file(tmp_path):
+    path = tmp_path / "broken.json"
+    whole = dumps(small()).encode()
+    for content, reason in [
+        (b"", "it is empty"),
+        (b"\x80\x04K\x01.", "not UTF-8"),
+        (whole[: len(whole) // 2], "not JSON"),
+        (whole + b"{}", "not JSON"),
+        (whole.replace(b"-3.0", b"-3.5"), "checksum"),
+        (whole.replace(b"-3.0", b"NaN"), "NaN"),
+        (whole.replace(b"-3.0", b"-Infinity"), "Infinity"),
+        (whole.replace(b"-3.0", b"1e999"), "1e999"),
+        (whole.replace(b"-3.0", b"9" * 5000), "5000 digits"),
+        (whole.replace(b'"version"', b'"format": "lcons-constraint", "version"'), "twice"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b'{"a":' * 100_000, "nested too deeply"),
+        (b"[" * 400 + b"]" * 400, "not a JSON object"),
+        (b"[]", "not a JSON object"),
+        (b"{}", "format"),
+        (b'{"format": "lcons-constraint"}', "version"),
+        (b'{"format": "lcons-constraint", "version": 1}', "lacks feature"),
+    ]:
+        path.write_bytes(content)
+        with pytest.raises(DamagedFile, match=reason) as caught:
+            load(path)
+        assert_one_sentence(caught.value)
+        assert str(path) in str(caught.value)
+
+
+def test_a_path_without_a_file_is_one_sentence(tmp_path):
+    for path, reason in [
+        (tmp_path / "missing.json", "No such file"),
+        (tmp_path, "Is a directory"),
+        ("a\0b", "null"),
+        (None, "NoneType"),
+    ]:
+        with pytest.raises(DamagedFile, match=reason) as caught:
+            load(path)
+        assert_one_sentence(caught.value)
+
+
+def test_a_file_above_the_limit_is_refused_unread(tmp_path, monkeypatch):
+    path = tmp_path / "large.json"
+    save(small(), path)
+    monkeypatch.setattr(files, "MAX_BYTES", 100)
+    with pytest.raises(DamagedFile, match="larger than the limit of 100 bytes"):
+        load(path)
+
+
+def test_a_future_version_says_what_to_do():
+    with pytest.raises(DamagedFile, match="has version 7; this lcons reads version 1; upgrade lcons"):
+        loads(altered(version=7))
+    with pytest.raises(DamagedFile, match="has version 7"):
+        loads('{"format": "lcons-constraint", "version": 7, "nothing": "else is as today"}')
+
+
+SPACE = PAIRS.space.to_dict()
+FEATURE = PAIRS.to_dict()
+PART = {"W": [[0.5, 2.0, -1.0, 2.0]], "b": [-3.0]}
+
+
+@pytest.mark.parametrize(
+    ("member", "value", "reason"),
+    [
+        ("format", "lcons-other", "format"),
+        ("format", None, "format"),
+        ("version", True, "version must be an integer"),
+        ("version", 1.0, "version must be an integer"),
+        ("version", "1", "version must be an integer"),
+        ("version", 0, "never existed"),
+        ("extra", 1, "unknown members extra"),
+        ("scope", "global", "scope"),
+        ("scope", None, "scope"),
+        ("provenance", [], "provenance"),
+        ("provenance", None, "provenance"),
+        ("space", None, "space is not an object"),
+        ("space", {}, "lacks blocks"),
+        ("space", {"blocks": []}, "must not be empty"),
+        ("space", {"blocks": {}}, "must be a list"),
+        ("space", {"blocks": ["source"]}, "not an object"),
+        ("space", {"blocks": [{"name": "a", "kind": "many", "values": ["x"]}]}, "found 'many'"),
+        ("space", {"blocks": [{"name": "a", "kind": "one-hot", "values": "xyz"}]}, "values"),
+        ("space", {"blocks": [{"name": "a", "kind": "one-hot", "values": [1]}]}, "values"),
+        ("space", {"blocks": [{"name": "a", "kind": "one-hot", "values": ["x", "x"]}]}, "distinct"),
+        ("space", {"blocks": [{"name": 3, "kind": "one-hot", "values": ["x"]}]}, "name and kind"),
+        ("space", {"blocks": [{**SPACE["blocks"][0], "colour": 1}]}, "unknown members"),
+        ("space", {"blocks": [{**SPACE["blocks"][0], "other": 1}]}, "not as lcons writes"),
+        ("space", {"blocks": [{**SPACE["blocks"][0], "other": False}]}, "not as lcons writes"),
+        ("space", {**SPACE, "requires": [["source"]]}, "list of 4"),
+        ("space", {**SPACE, "requires": [["source", "x", "y", ["z"]]]}, "unknown value"),
+        ("space", {**SPACE, "requires": [["source", "Person", "y", []]]}, "not a one-hot block"),
+        ("space", {**SPACE, "requires": []}, "not as lcons writes"),
+        ("space", {"blocks": SPACE["blocks"][:1]}, "another space"),
+        ("feature", [], "feature is not an object"),
+        ("feature", {}, "kind of its feature"),
+        ("feature", {**FEATURE, "kind": ["tuples"]}, "kind of its feature"),
+        ("feature", {**FEATURE, "kind": "future"}, "unknown feature kind 'future'"),
+        ("feature", {"kind": "tuples"}, "cannot be read"),
+        ("feature", {**FEATURE, "extra": 1}, "not as the kind 'tuples' writes"),
+        ("feature", {**FEATURE, "names": "ab"}, "not as the kind 'tuples' writes"),
+        ("feature", {**FEATURE, "names": [1, 2]}, "non-empty strings"),
+        ("feature", {**FEATURE, "names": 3}, "cannot be read"),
+        ("feature", NgramLabels(("A", "B")).to_dict(), "another space"),
+        ("feature", {**NgramLabels(("A", "B")).to_dict(), "n": True}, "n must be an integer"),
+        ("feature", {**NgramLabels(("A", "B")).to_dict(), "n": 10**9}, "n must be an integer"),
+        ("feature", {**NgramLabels(("A", "B")).to_dict(), "pad": 0}, "pad must be True or False"),
+        ("feature", {**Existence(("A",)).to_dict(), "n": 10**9}, "n must be an integer"),
+        ("network", None, "network is not an object"),
+        ("network", {"parts": []}, "must not be empty"),
+        ("network", {"parts": [[]]}, "not an object"),
+        ("network", {"parts": [PART], "K": 1}, "unknown members K"),
+        ("network", {"parts": [{"W": []}]}, "lacks b"),
+        ("network", {"parts": [{**PART, "W": []}]}, "W must not be empty"),
+        ("network", {"parts": [{**PART, "W": [[1.0]]}]}, "must have 4 numbers, found 1"),
+        ("network", {"parts": [{**PART, "b": [1.0, 2.0]}]}, "must have 1 numbers, found 2"),
+        ("network", {"parts": [{**PART, "b": [True]}]}, "not a float"),
+        ("network", {"parts": [{**PART, "b": ["1.0"]}]}, "not a float"),
+        ("network", {"parts": [{**PART, "b": [2**53 + 1]}]}, "not a float"),
+        ("network", {"parts": [{**PART, "b": None}]}, "not a list"),
+        ("network", {"parts": [{**PART, "W": [None]}]}, "not a list"),
+        ("network", {"parts": [{**PART, "W": [{"columns": [0]}]}]}, "lacks values"),
+        ("network", {"parts": [{**PART, "W": [{"columns": [4], "values": [1.0]}]}]}, "at most 3"),
+        ("network", {"parts": [{**PART, "W": [{"columns": [-1], "values": [1.0]}]}]}, "rise from 0"),
+        ("network", {"parts": [{**PART, "W": [{"columns": [1, 1], "values": [1.0]}]}]}, "rise from 0"),
+        ("network", {"parts": [{**PART, "W": [{"columns": [True], "values": [1.0]}]}]}, "integers"),
+        ("network", {"parts": [{**PART, "W": [{"columns": [1], "values": []}]}]}, "1 numbers"),
+    ],
+)
+def test_content_that_does_not_fit_is_one_sentence_even_with_a_right_checksum(member, value, reason):
+    with pytest.raises(DamagedFile, match=reason) as caught:
+        loads(altered(**{member: value}), "f.json")
+    assert_one_sentence(caught.value)
+    assert "f.json" in str(caught.value)
+
+
+def test_weights_may_be_written_as_integers_and_rows_as_columns():
+    sparse = {"parts": [{"W": [{"columns": [1, 3], "values": [2, 2.0]}], "b": [-3]}]}
+    assert loads(altered(network=sparse)).network == RectifierNetwork([[0, 2, 0, 2]], [-3])
+
+
+def test_a_feature_of_another_package_that_raises_anything_is_a_damaged_file(monkeypatch):
+    def broken(_cls, _data):
+        raise ZeroDivisionError("by design")
+
+    text = altered()
+    monkeypatch.setattr(Tuples, "from_dict", classmethod(broken))
+    with pytest.raises(DamagedFile, match="ZeroDivisionError: by design"):
+        loads(text)
+
+
+def test_a_hostile_requirement_list_is_read_in_linear_time():
+    values = [f"v{i}" for i in range(20_000)]
+    blocks = [{"name": "a", "kind": "one-hot", "values": values}]
+    rules = [["a", values[-1], "a", values[-2:]]] * 20_000
+    with pytest.raises(DamagedFile, match="must have 20000 numbers"):
+        loads(altered(space={"blocks": blocks, "requires": rules}, feature=None, scope=None))
+
+
+# Plain data and provenance
+
+
+@given(st.recursive(st.none() | st.booleans() | st.integers(-(2**128), 2**128) | st.text() | st.floats(
+    allow_nan=False, allow_infinity=False), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=20))  # fmt: skip
+@settings(max_examples=50)
+def test_plain_data_is_parsed_as_it_was_printed(value):
+    check_plain(value, "it")
+    assert digest(parse(pretty(value))) == digest(value)
+
+
+def test_record_is_plain_the_same_every_time_and_has_versions():
+    entry = record(seed=3, config={"hidden": 2}, data="abc", packages=["numpy", "no-such-package"])
+    assert entry == record(seed=3, config={"hidden": 2}, data="abc", packages=["numpy", "no-such-package"])
+    assert entry["versions"]["no-such-package"] == "unknown"
+    assert entry["versions"]["numpy"] == np.__version__ == versions()["numpy"]
+    assert loads(dumps(small(entry))).provenance == entry
+    with pytest.raises(InvalidInput, match="provenance"):
+        record(config={"x": np.float32(1)})
+
+
+def test_the_data_hash_is_of_the_vectors_not_of_their_storage():
+    dense = np.array([[0.0, 1.0], [2.0, 0.0]])
+    assert hash_psi(dense) == hash_psi(SparsePsi.from_dense(dense))
+    different = [hash_psi(dense), hash_psi(dense[::-1]), hash_psi(dense, [1, 0]), hash_psi(dense, [0, 1])]
+    assert len({*different, hash_psi(dense[:, ::-1]), hash_psi(dense, [1], [0])}) == 6
+
+
+@given(features())
+def test_features_are_plain_data(feature):
+    check_plain(feature.to_dict(), "feature")
+
+
+def test_a_context_feature_with_an_odd_word_class_is_refused():
+    data = {**NgramContext(("A",), ("x",)).to_dict(), "word_class": ["punctuation"]}
+    with pytest.raises(DamagedFile, match="unknown word class"):
+        loads(altered(feature=data))
+
+
+def test_absurd_counts_are_refused():
+    with pytest.raises(InvalidInput, match="1,000,000"):
+        count("count", ["A"], high=10**12)
+
+
+def assert_one_sentence(error: BaseException) -> None:
+    text = str(error)
+    assert "\n" not in text
+    assert text.endswith(".")
+    assert len(text) < 700
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _disk_that_fills_up(path, mode="r", *args, **options):
+    file = open(path, mode, *args, **options)  # noqa: PTH123, SIM115
+
+    class Full:
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            file.close()
+
+        def write(self, content):
+            file.write(content[:10])
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    return Full()

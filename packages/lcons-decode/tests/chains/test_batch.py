@@ -1,0 +1,198 @@
+"""Batch equals loop, cached equals uncached, and a stream is read only as far as needed."""
+
+import numpy as np
+import pytest
+from chain_strategies import columns, generators, local_uses
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lcons_core._errors import InvalidInput
+from lcons_decode import (
+    DECODERS,
+    ChainBatch,
+    ChainConstraints,
+    ChainScores,
+    beam_search,
+    beam_search_batch,
+    brute,
+    constrained_viterbi,
+    constrained_viterbi_batch,
+    decode_batch,
+    decode_global,
+    decode_lagrangian,
+    forbidden_ngrams,
+    marginals,
+    nbest,
+    viterbi,
+    viterbi_batch,
+)
+from lcons_decode.ilp import decode_ilp
+from lcons_decode.kernels import share_rows
+
+quick = settings(max_examples=40, deadline=None)
+LOOPS = {
+    "viterbi": lambda scores, uses, x: viterbi(scores),
+    "exact": constrained_viterbi,
+    "beam": beam_search,
+    "global": decode_global,
+}
+
+
+@st.composite
+def corpora(draw, kinds=("hard", "soft")):
+    """(sequences of one model, constraints, columns)."""
+    L, rng = draw(st.integers(1, 3)), draw(generators)
+    lengths = draw(st.lists(st.integers(0, 5), min_size=1, max_size=5))
+    model = [rng.integers(-16, 17, shape) / 16 for shape in ((L, L), (L,), (L,))]
+    labels = ("a", "b", "c")[:L]
+    sequences = [ChainScores(rng.integers(-16, 17, (T, L)) / 16, *model, labels=labels) for T in lengths]
+    return sequences, draw(local_uses(labels, kinds=kinds)), [draw(columns(T)) for T in lengths]
+
+
+@quick
+@given(corpora())
+def test_batch_is_loop(corpus):
+    sequences, uses, xs = corpus
+    batch = ChainBatch.of(sequences)
+    pairs = list(zip(sequences, xs, strict=True))
+    assert viterbi_batch(batch) == [viterbi(s) for s in sequences]
+    assert constrained_viterbi_batch(batch, uses, xs) == [constrained_viterbi(s, uses, x) for s, x in pairs]
+    assert beam_search_batch(batch, uses, xs, width=3) == [beam_search(s, uses, x, width=3) for s, x in pairs]
+
+
+@quick
+@given(corpora())
+def test_a_list_of_sequences_is_a_batch(corpus):
+    sequences, uses, xs = corpus
+    batch = ChainBatch.of(sequences)
+    assert viterbi_batch(sequences) == viterbi_batch(batch)
+    assert constrained_viterbi_batch(sequences, uses, xs) == constrained_viterbi_batch(batch, uses, xs)
+    assert beam_search_batch(iter(sequences), uses, xs) == beam_search_batch(batch, uses, xs)
+
+
+RAW = [[0.0, 1.0]]
+
+
+@pytest.mark.parametrize(
+    "decode",
+    [
+        viterbi,
+        lambda scores: constrained_viterbi(scores, []),
+        lambda scores: constrained_viterbi_batch(scores, []),
+        lambda scores: list(decode_batch([scores])),
+        beam_search,
+        beam_search_batch,
+        viterbi_batch,
+        lambda scores: nbest(scores, 1),
+        lambda scores: decode_global(scores, []),
+        lambda scores: decode_lagrangian(scores, []),
+        marginals,
+        brute,
+        decode_ilp,
+    ],
+)
+def test_what_are_no_chain_scores_is_one_sentence(decode):
+    with pytest.raises(InvalidInput, match=r"as ChainScores, found list; make them with ChainScores\("):
+        decode(RAW)
+
+
+def test_a_batch_of_one_is_a_list_of_one():
+    for one in (ChainScores(RAW), 3):
+        with pytest.raises(InvalidInput, match="expected a list of ChainScores or a ChainBatch, found"):
+            viterbi_batch(one)
+
+
+@quick
+@given(corpora(), st.sampled_from(sorted(DECODERS)), st.integers(1, 4))
+def test_a_stream_is_a_loop_whatever_the_decoder_and_the_chunk(corpus, decoder, chunk):
+    sequences, uses, xs = corpus
+    streamed = decode_batch(iter(sequences), uses, iter(xs), decoder=decoder, chunk=chunk)
+    assert list(streamed) == [LOOPS[decoder](s, uses, x) for s, x in zip(sequences, xs, strict=True)]
+
+
+@quick
+@given(corpora())
+def test_cached_is_uncached_and_lists_do_not_change(corpus):
+    sequences, uses, xs = corpus
+    cached = ChainConstraints.of(uses, sequences[0].labels)
+    kept = []
+    for _ in range(2):
+        for scores, x in zip(sequences, xs, strict=True):
+            assert constrained_viterbi(scores, cached, x) == constrained_viterbi(scores, uses, x)
+            assert beam_search(scores, cached, x) == beam_search(scores, uses, x)
+            for local, rows, codes, bounds in kept:
+                assert {kind: local.store.rows[kind] for kind in rows} == rows
+                assert np.array_equal(local.store.codes[: len(codes)], codes)
+                assert np.array_equal(local.store.bounds[: len(bounds)].ravel(), bounds.ravel())
+            kept += [
+                (local, dict(local.store.rows), local.store.codes.copy(), local.store.bounds.copy())
+                for local in cached.hard + cached.soft
+            ]
+
+
+def test_threads_do_not_change_the_answers():
+    rng = np.random.default_rng(0)
+    batch = ChainBatch.of([ChainScores(rng.integers(-16, 17, (T % 6, 3)) / 16) for T in range(300)])
+    uses = [forbidden_ngrams("012", ["012", "111", "201"])]
+    assert constrained_viterbi_batch(batch, uses, threads=2) == constrained_viterbi_batch(
+        batch, uses, threads=1
+    )
+    assert viterbi_batch(batch, threads=2) == viterbi_batch(batch, threads=1)
+    ranges = share_rows(lambda first, last: (first, last), 300, 3)
+    assert [i for first, last in ranges for i in range(first, last)] == list(range(300))
+
+
+def test_a_stream_is_read_a_chunk_at_a_time():
+    read = 0
+
+    def stream():
+        nonlocal read
+        while True:
+            read += 1
+            yield ChainScores([[0.0, 1.0]])
+
+    answers = decode_batch(stream(), chunk=4)
+    assert read == 0
+    for count in range(1, 10):
+        assert next(answers).y == ("1",)
+        assert read == 4 * -(-count // 4)
+
+
+def test_sequences_of_different_models_and_labels_may_follow_each_other():
+    sequences = [
+        ChainScores([[1.0, 0.0]] * 2, labels="ab"),
+        ChainScores([[1.0, 0.0]] * 2, start=[0.0, 9.0], labels="ab"),
+        ChainScores([[0.0, 1.0]] * 2, labels="ba"),
+        ChainScores(np.zeros((0, 2)), labels="ab"),
+        ChainScores([[1.0, 0.0]] * 2, labels="ab"),
+    ]
+    uses = [forbidden_ngrams("ab", ["aa"])]
+    for chunk in (1, 2, 9):
+        assert list(decode_batch(sequences, uses, chunk=chunk)) == [
+            constrained_viterbi(s, uses) for s in sequences
+        ]
+
+
+def test_options_reach_the_decoder():
+    scores = ChainScores([[1.0, 0.0], [0.0, 0.0]], labels="ab")
+    uses = [forbidden_ngrams("ab", ["aa", "ab"])]
+    for width in (1, 4):
+        assert list(decode_batch([scores], uses, decoder="beam", width=width)) == [
+            beam_search(scores, uses, width=width)
+        ]
+
+
+def test_unknown_decoders_and_missing_columns_are_refused():
+    with pytest.raises(
+        InvalidInput, match="unknown decoder 'best'; it is one of viterbi, exact, beam, global"
+    ):
+        decode_batch([], decoder="best")
+    scores = ChainScores([[0.0]])
+    with pytest.raises(InvalidInput, match="expected one x per sequence, found fewer"):
+        list(decode_batch([scores, scores], (), [{}]))
+    with pytest.raises(InvalidInput, match="expected one x for each of 2 sequences, found 1"):
+        constrained_viterbi_batch(ChainBatch.of([scores, scores]), [], [{}])
+
+
+def test_an_empty_stream_has_no_answers():
+    assert list(decode_batch([])) == []

@@ -1,0 +1,226 @@
+"""The beam is that of the paper at every width; at full width it is exact; the generic search agrees."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from chain_strategies import (
+    TOLERANCE,
+    agree,
+    best_of,
+    chains,
+    columns,
+    enumerated,
+    global_uses,
+    hard_problems,
+    is_soft,
+    local_uses,
+    problems,
+    reference_beam,
+    sixteenths,
+)
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from lcons_core._errors import InvalidInput
+from lcons_decode import (
+    ChainScores,
+    Hard,
+    Soft,
+    Status,
+    Violation,
+    allowed_ngrams,
+    beam_search,
+    constrained_viterbi,
+    forbidden_ngrams,
+    search,
+    viterbi,
+)
+
+quick = settings(max_examples=60, deadline=None)
+widths = st.integers(1, 5)
+
+
+def assert_is_viterbi(answer, scores):
+    """If the beam is empty, the answer is that of Viterbi, and its stats state an empty beam."""
+    free = viterbi(scores)
+    assert answer.stats["beam"] == 0
+    assert answer.y == free.y
+    assert (answer.status is Status.INFEASIBLE) == (free.status is Status.INFEASIBLE)
+
+
+def assert_is_reference(problem, width, rerank):
+    scores, uses, x = problem
+    reference = reference_beam(scores, uses, x, width, rerank)
+    assume(not (is_soft(uses) and reference.close))
+    answer = beam_search(scores, uses, x, width=width, rerank=rerank)
+    assert answer.stats["fallbacks"] == reference.fallbacks
+    if not reference.beam:
+        assert_is_viterbi(answer, scores)
+        return
+    y, score = reference.beam[0]
+    own = next(each for each in enumerated(scores, uses, x) if each.y == y)
+    assert answer.y == y
+    assert agree(answer.score, score, uses)
+    assert answer.stats["beam"] == len(reference.beam)
+    assert set(answer.violations) == set(own.violations)
+    assert answer.status is (Status.RELAXED if own.violations else Status.HEURISTIC)
+
+
+@quick
+@given(hard_problems, widths, st.booleans())
+def test_a_hard_beam_is_the_beam_of_the_paper(problem, width, rerank):
+    assert_is_reference(problem, width, rerank)
+
+
+@quick
+@given(problems(), widths, st.booleans())
+def test_a_mixed_beam_is_the_beam_of_the_paper(problem, width, rerank):
+    assert_is_reference(problem, width, rerank)
+
+
+@quick
+@given(problems())
+def test_a_full_width_beam_is_exact_where_some_labelling_satisfies(problem):
+    scores, uses, x = problem
+    found = enumerated(scores, uses, x)
+    satisfying = [each for each in found if not each.violations]
+    assume(satisfying)
+    best, unique = best_of(satisfying)
+    answer = beam_search(scores, uses, x, width=scores.L ** len(scores))
+    assert answer.status is Status.HEURISTIC
+    assert agree(answer.score, best.score, uses)
+    if unique:
+        assert answer.y == best.y
+
+
+@quick
+@given(problems(), widths, st.booleans())
+def test_exact_decoding_is_never_worse_than_a_beam(problem, width, rerank):
+    scores, uses, x = problem
+    exact = constrained_viterbi(scores, uses, x)
+    beam = beam_search(scores, uses, x, width=width, rerank=rerank)
+    if beam.status is Status.INFEASIBLE:
+        return
+    assert exact.status is not Status.INFEASIBLE
+    assert len(exact.violations) <= len(beam.violations)
+    if len(exact.violations) == len(beam.violations):
+        assert exact.score >= beam.score - (TOLERANCE if is_soft(uses) else 0.0)
+
+
+@quick
+@given(st.data(), widths)
+def test_global_constraints_choose_among_the_last_beam(data, width):
+    scores = data.draw(chains(max_T=4, max_L=3))
+    uses = data.draw(local_uses(scores.labels, max_size=2, kinds=("hard",)))
+    x = data.draw(columns(len(scores)))
+    whole = data.draw(global_uses(scores.labels, kinds=("hard",)))
+    reference = reference_beam(scores, uses, x, width)
+    answer = beam_search(scores, [*uses, whole], x, width=width)
+    if not reference.beam:
+        assert_is_viterbi(answer, scores)
+        return
+    satisfying = [(y, s) for y, s in reference.beam if whole.constraint.satisfied(list(y))]
+    y, score = (satisfying or reference.beam)[0]
+    assert (answer.y, answer.score) == (y, score)
+    assert answer.stats["fallbacks"] == reference.fallbacks + (not satisfying)
+    assert (Violation("whole", None) in answer.violations) == (not satisfying)
+
+
+def test_the_filter_comes_before_the_truncation():
+    scores = ChainScores([[3.0, 2.0, 1.0]], labels="abc")
+    only_c = allowed_ngrams("abc", ["c"])
+    answer = beam_search(scores, [only_c], width=1)
+    assert (answer.y, answer.stats) == (("c",), {"fallbacks": 0, "beam": 1})
+
+
+def test_nothing_fills_up_a_beam_but_rerank_does():
+    scores = ChainScores([[3.0, 2.0, 1.0]], labels="abc")
+    only_c = allowed_ngrams("abc", ["c"])
+    assert beam_search(scores, [only_c], width=3).stats["beam"] == 1
+    assert beam_search(scores, [only_c], width=3, rerank=True).stats["beam"] == 3
+
+
+def test_reranking_keeps_satisfiers_first_at_the_last_token():
+    scores = ChainScores([[3.0, 2.0, 1.0]], labels="abc")
+    assert beam_search(scores, [allowed_ngrams("abc", ["c"])], width=3, rerank=True).y == ("c",)
+
+
+def test_a_step_at_which_nothing_satisfies_goes_on_unfiltered_and_is_counted():
+    scores = ChainScores([[1.0, 0.0], [1.0, 0.0]], labels="ab")
+    never = Hard(forbidden_ngrams("ab", ["a", "b"]), "never")
+    answer = beam_search(scores, [never], width=2)
+    assert (answer.y, answer.score, answer.status) == (("a", "a"), 2.0, Status.RELAXED)
+    assert answer.stats["fallbacks"] == 2
+    assert answer.violations == (Violation("never", 0), Violation("never", 1))
+
+
+def test_a_narrow_beam_may_miss_what_exact_decoding_finds():
+    scores = ChainScores([[1.0, 0.0], [0.0, 0.0]], labels="ab")
+    uses = [forbidden_ngrams("ab", ["aa", "ab"])]
+    assert beam_search(scores, uses, width=1).status is Status.RELAXED
+    assert constrained_viterbi(scores, uses).status is Status.OPTIMAL
+
+
+def test_empty_sequences_one_label_and_forbidden_scores():
+    uses = [Hard(forbidden_ngrams("a", ["aa"]), "h"), Soft(forbidden_ngrams("a", ["aa"]), 1.0, "s")]
+    empty = beam_search(ChainScores(np.zeros((0, 1)), labels="a"), uses)
+    assert (empty.y, empty.score, empty.status) == ((), 0.0, Status.HEURISTIC)
+    assert beam_search(ChainScores(np.ones((2, 1)), labels="a"), uses[:1]).violations == (Violation("h", 1),)
+    nothing = beam_search(ChainScores(np.full((2, 1), -np.inf), labels="a"), uses)
+    assert (nothing.y, nothing.score, nothing.status) == ((), -np.inf, Status.INFEASIBLE)
+
+
+def test_widths_below_one_are_refused():
+    with pytest.raises(InvalidInput, match="the beam width must be at least 1, found 0"):
+        beam_search(ChainScores([[0.0]]), width=0)
+    with pytest.raises(InvalidInput, match="the beam width must be at least 1, found 0"):
+        search("", lambda s: [], lambda s: True, width=0)
+
+
+@st.composite
+def trees(draw):
+    """Gains of the steps of words over a and b, of up to 3 letters, and the words that are not accepted."""
+    words = ["".join(w) for size in (1, 2, 3) for w in product("ab", repeat=size)]
+    gains = {word: draw(sixteenths) for word in words}
+    leaves = draw(st.sets(st.sampled_from(words)))
+    refused = draw(st.sets(st.sampled_from(words), max_size=4))
+    return gains, leaves, refused
+
+
+def grow(gains, leaves):
+    return lambda s: [] if s in leaves or len(s) == 3 else [(s + c, gains[s + c]) for c in "ab"]
+
+
+@quick
+@given(trees())
+def test_a_full_width_search_is_brute_force_where_every_step_accepts_something(tree):
+    gains, leaves, refused = tree
+    expand = grow(gains, leaves)
+    found = search("", expand, lambda s: s not in refused, width=100)
+    assume(not found.fallbacks)
+    complete, level = {}, {"": 0.0}
+    while level:
+        onward = {}
+        for state, score in level.items():
+            successors = list(expand(state))
+            if not successors:
+                complete[state] = score
+            onward |= {after: score + gain for after, gain in successors if after not in refused}
+        level = onward
+    assert dict(found.beam) == complete
+    assert [score for _, score in found.beam] == sorted(complete.values(), reverse=True)
+
+
+@quick
+@given(trees(), widths)
+def test_search_keeps_the_width_and_counts_fallbacks(tree, width):
+    gains, leaves, _ = tree
+    found = search("", grow(gains, leaves), lambda s: False, width)
+    assert 1 <= len(found.beam) <= width
+    assert found.fallbacks == found.steps == max(1, found.steps)
+
+
+def test_search_stops_after_the_stated_number_of_steps():
+    found = search(0, lambda s: [(s + 1, 1.0)], lambda s: True, width=1, max_steps=7)
+    assert (found.beam, found.steps) == (((7, 7.0),), 7)

@@ -1,0 +1,173 @@
+"""constrained_viterbi is exact for any number of hard and soft constraints of any n."""
+
+import numpy as np
+import pytest
+from chain_strategies import (
+    TOLERANCE,
+    agree,
+    best_of,
+    enumerated,
+    global_uses,
+    hard_problems,
+    is_soft,
+    problems,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lcons_core._errors import InvalidInput
+from lcons_decode import (
+    ChainConstraints,
+    ChainScores,
+    Hard,
+    Soft,
+    Status,
+    Violation,
+    allowed_ngrams,
+    brute,
+    constrained_viterbi,
+    forbidden_ngrams,
+    viterbi,
+)
+
+quick = settings(max_examples=70, deadline=None)
+
+
+@quick
+@given(hard_problems)
+def test_hard_decoding_is_the_first_best_of_the_enumeration(problem):
+    scores, uses, x = problem
+    answer, found = constrained_viterbi(scores, uses, x), enumerated(scores, uses, x)
+    if not found:
+        assert (answer.status, answer.y, answer.score) == (Status.INFEASIBLE, (), -np.inf)
+        assert answer.violations == ()
+        return
+    best, _ = best_of(found)
+    assert answer.status is (Status.RELAXED if best.violations else Status.OPTIMAL)
+    assert (answer.y, answer.score) == (best.y, best.base)
+    assert set(answer.violations) == set(best.violations)
+    assert len(answer.violations) == len(best.violations)
+
+
+@quick
+@given(hard_problems)
+def test_hard_decoding_is_brute(problem):
+    answer, oracle = constrained_viterbi(*problem), brute(*problem)
+    assert (answer.status, answer.y, answer.score) == (oracle.status, oracle.y, oracle.score)
+    assert answer.violations == oracle.violations
+
+
+@quick
+@given(problems())
+def test_mixed_decoding_is_the_best_of_the_enumeration(problem):
+    scores, uses, x = problem
+    answer, found = constrained_viterbi(scores, uses, x), enumerated(scores, uses, x)
+    if not found:
+        assert answer.status is Status.INFEASIBLE
+        return
+    best, unique = best_of(found)
+    own = next(each for each in found if each.y == answer.y)
+    assert answer.status is (Status.RELAXED if best.violations else Status.OPTIMAL)
+    assert set(answer.violations) == set(own.violations)
+    assert len(own.violations) == len(best.violations)
+    assert agree(answer.score, best.score, uses)
+    assert agree(answer.score, own.score, uses)
+    if unique or not is_soft(uses):
+        assert answer.y == best.y
+
+
+@quick
+@given(problems(kinds=("soft",)))
+def test_soft_decoding_is_brute_with_the_same_penalty(problem):
+    scores, uses, x = problem
+    answer, oracle = constrained_viterbi(scores, uses, x), brute(scores, uses, x)
+    assert answer.status == oracle.status
+    assert answer.violations == ()
+    assert agree(answer.score, oracle.score, uses)
+    if answer.status is Status.OPTIMAL:
+        penalty = ChainConstraints.of(uses, scores.labels).penalty(answer.y, x)
+        assert abs(scores.score(answer.y) + penalty - answer.score) <= TOLERANCE
+
+
+@settings(max_examples=30, deadline=None)
+@given(problems(kinds=("soft",)))
+def test_weight_zero_is_no_constraint(problem):
+    scores, uses, x = problem
+    light = [Soft(use.constraint, 0.0, use.name) for use in uses]
+    assert constrained_viterbi(scores, light, x).score == viterbi(scores).score
+
+
+@settings(max_examples=40, deadline=None)
+@given(hard_problems)
+def test_what_viterbi_finds_is_kept_where_it_satisfies(problem):
+    scores, uses, x = problem
+    free, answer = viterbi(scores), constrained_viterbi(scores, uses, x)
+    if free.status is Status.OPTIMAL:
+        broken = ChainConstraints.of(uses, scores.labels).violations(free.y, x)
+        assert (answer.stats["how"] == "viterbi satisfied the constraints") == (not broken)
+        assert answer.score <= free.score or answer.violations
+
+
+def test_without_constraints_it_is_viterbi():
+    scores = ChainScores([[0.0, 1.0], [2.0, 0.0]], labels="ab")
+    assert constrained_viterbi(scores, []).y == viterbi(scores).y == ("b", "a")
+
+
+def test_where_nothing_satisfies_the_violations_are_named_by_constraint_and_position():
+    scores = ChainScores([[0.0, 1.0]] * 3, labels="ab")
+    never = [Hard(forbidden_ngrams("ab", ["b"]), "no b"), Hard(allowed_ngrams("ab", ["b"]), "only b")]
+    answer = constrained_viterbi(scores, never)
+    assert (answer.y, answer.status, answer.score) == (("b", "b", "b"), Status.RELAXED, 3.0)
+    assert answer.violations == tuple(Violation("no b", t) for t in range(3))
+
+
+def test_a_violation_at_stop_has_the_length_as_its_position():
+    scores = ChainScores([[0.0], [0.0]], labels="a")
+    open_end = Hard(forbidden_ngrams("a", [("a", "(stop)")], pad=True), "end")
+    assert constrained_viterbi(scores, [open_end]).violations == (Violation("end", 2),)
+
+
+def test_fewer_violations_beat_any_score():
+    scores = ChainScores([[1000.0, 0.0], [1000.0, 0.0]], labels="ab")
+    uses = [forbidden_ngrams("ab", ["a"]), forbidden_ngrams("ab", ["bb"])]
+    answer = constrained_viterbi(scores, uses)
+    assert (answer.y, len(answer.violations)) == (("a", "b"), 1)
+
+
+def test_a_constraint_longer_than_the_sequence_says_nothing_unless_it_pads():
+    scores = ChainScores([[1.0, 0.0], [1.0, 0.0]], labels="ab")
+    assert constrained_viterbi(scores, [forbidden_ngrams("ab", ["aaaa"])]).y == ("a", "a")
+    start = ("(start)",) * 3
+    padded = forbidden_ngrams("ab", [(*start, "a")], pad=True)
+    assert constrained_viterbi(scores, [padded]).y == ("b", "a")
+    soft = Soft(forbidden_ngrams("ab", ["aaaa"]), 5.0)
+    assert constrained_viterbi(scores, [soft]).score == 2.0
+
+
+@pytest.mark.parametrize("pad", [False, True])
+def test_the_empty_sequence_satisfies_every_constraint(pad):
+    nothing = forbidden_ngrams("ab", [("a", "a"), ("a", "b"), ("b", "a"), ("b", "b")], pad=pad)
+    answer = constrained_viterbi(ChainScores(np.zeros((0, 2)), labels="ab"), [nothing, Soft(nothing, 2.0)])
+    assert (answer.y, answer.score, answer.status) == ((), 0.0, Status.OPTIMAL)
+
+
+def test_where_everything_is_forbidden_by_the_scores_nothing_is_found():
+    scores = ChainScores(np.full((2, 2), -np.inf), labels="ab")
+    uses = [Hard(forbidden_ngrams("ab", ["ab"]), "h"), Soft(forbidden_ngrams("ab", ["ba"]), 1.0, "s")]
+    for some in (uses, uses[:1], uses[1:]):
+        answer = constrained_viterbi(scores, some)
+        assert (answer.y, answer.score, answer.status) == ((), -np.inf, Status.INFEASIBLE)
+
+
+def test_a_constraint_is_broken_before_a_forbidden_score_is_used():
+    scores = ChainScores([[0.0, -np.inf]], labels="ab")
+    answer = constrained_viterbi(scores, [Hard(forbidden_ngrams("ab", ["a"]), "no a")])
+    assert (answer.y, answer.status) == (("a",), Status.RELAXED)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.data())
+def test_global_constraints_are_refused_with_the_way_out(data):
+    use = data.draw(global_uses(("a", "b")))
+    with pytest.raises(InvalidInput, match=r"accepts only local constraints; use decode_global or the ILP"):
+        constrained_viterbi(ChainScores([[0.0, 1.0]], labels="ab"), [use])

@@ -1,0 +1,178 @@
+"""nbest is the sorted enumeration."""
+
+import tracemalloc
+from itertools import islice, pairwise
+
+import numpy as np
+import pytest
+from chain_strategies import (
+    TOLERANCE,
+    agree,
+    columns,
+    enumerated,
+    generators,
+    global_uses,
+    hard_problems,
+    is_soft,
+    problems,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lcons_decode import (
+    ChainBatch,
+    ChainConstraints,
+    ChainScores,
+    Hard,
+    Soft,
+    Status,
+    Violation,
+    allowed_ngrams,
+    constrained_viterbi,
+    forbidden_ngrams,
+    nbest,
+)
+from lcons_decode.chains import lay_out
+from lcons_decode.chains._best_first import Lattice, in_order
+
+quick = settings(max_examples=60, deadline=None)
+small = {"max_T": 4, "max_L": 3, "max_n": 3, "min_uses": 0, "max_uses": 2}
+
+
+def satisfying(scores, uses, x):
+    return [each for each in enumerated(scores, uses, x) if not each.violations]
+
+
+def layout_of(scores, uses=(), x=None):
+    return lay_out(ChainBatch.of([scores]), ChainConstraints.of(uses, scores.labels), [x])
+
+
+@quick
+@given(problems(kinds=("hard",), **small))
+def test_nbest_is_the_sorted_enumeration_with_ties_in_declared_order(problem):
+    scores, uses, x = problem
+    expected = sorted(satisfying(scores, uses, x), key=lambda each: -each.base)
+    found = nbest(scores, 1000, uses, x)
+    assert [(f.y, f.score) for f in found] == [(each.y, each.base) for each in expected]
+    assert [f.stats["rank"] for f in found] == list(range(1, len(found) + 1))
+    assert all(f.status is Status.OPTIMAL and not f.violations for f in found)
+
+
+@quick
+@given(problems(**small))
+def test_nbest_with_penalties_is_the_sorted_enumeration(problem):
+    scores, uses, x = problem
+    expected = satisfying(scores, uses, x)
+    found = nbest(scores, 1000, uses, x)
+    own = {each.y: each.score for each in expected}
+    assert {f.y for f in found} == set(own)
+    assert len(found) == len(own)
+    assert all(abs(own[f.y] - f.score) <= TOLERANCE for f in found)
+    order = [f.score for f in found]
+    slack = TOLERANCE if is_soft(uses) else 0.0
+    assert all(a >= b - slack for a, b in pairwise(order))
+
+
+@quick
+@given(problems(kinds=("hard",), **small), st.integers(1, 6))
+def test_fewer_are_the_first_of_more(problem, count):
+    scores, uses, x = problem
+    assert nbest(scores, count, uses, x) == nbest(scores, 1000, uses, x)[:count]
+
+
+@settings(max_examples=30, deadline=None)
+@given(hard_problems)
+def test_the_first_is_the_constrained_best(problem):
+    scores, uses, x = problem
+    expected = [each.base for each in satisfying(scores, uses, x)]
+    assert [f.score for f in nbest(scores, 1, uses, x)] == ([max(expected)] if expected else [])
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.data())
+def test_global_constraints_do_not_change_the_order_but_are_named(data):
+    scores, uses, x = data.draw(problems(kinds=("hard",), **small))
+    whole = data.draw(global_uses(scores.labels, kinds=("hard",)))
+    plain, named = nbest(scores, 20, uses, x), nbest(scores, 20, [*uses, whole], x)
+    assert [f.y for f in plain] == [f.y for f in named]
+    compiled = ChainConstraints.of([whole], scores.labels)
+    assert [f.violations for f in named] == [compiled.violations(f.y, x) for f in named]
+    assert all(v == Violation("whole", None) for f in named for v in f.violations)
+
+
+def test_where_nothing_satisfies_there_is_nothing_to_list():
+    scores = ChainScores(np.zeros((2, 2)), labels="ab")
+    uses = [Hard(forbidden_ngrams("ab", ["b"]), "h"), Hard(allowed_ngrams("ab", ["b"]), "i")]
+    assert nbest(scores, 3, uses) == []
+    assert nbest(ChainScores(np.full((1, 2), -np.inf)), 3) == []
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 3).flatmap(columns))
+def test_one_label_has_one_labelling(x):
+    T = len(x["pos"])
+    (only,) = nbest(ChainScores(np.ones((T, 1))), 10, (), x)
+    assert (only.y, only.score) == (("0",) * T, float(T))
+
+
+def first_of_all(scores, count):
+    """The first labellings by score, then by label order, from the best prefixes that end in each label."""
+    ends = {c: [(-(scores.start[c] + scores.emission[0, c]), (c,))] for c in range(scores.L)}
+    for t in range(1, len(scores)):
+        grown = {}
+        for c in range(scores.L):
+            longer = [
+                (cost - scores.transition[b, c] - scores.emission[t, c], (*y, c))
+                for b, prefixes in ends.items()
+                for cost, y in prefixes
+            ]
+            grown[c] = sorted(longer)[:count]
+        ends = grown
+    whole = [(cost - scores.stop[c], y) for c, prefixes in ends.items() for cost, y in prefixes]
+    return [(scores.names(y), -cost) for cost, y in sorted(whole)[:count]]
+
+
+@settings(max_examples=25, deadline=None)
+@given(generators, st.sampled_from([0, 1, 16]), st.integers(1, 4), st.integers(10, 40), st.integers(1, 80))
+def test_long_sequences_have_their_ties_in_declared_order_too(rng, scale, L, T, count):
+    shapes = ((T, L), (L, L), (L,), (L,))
+    scores = ChainScores(*(rng.integers(-scale, scale + 1, shape) / 16 for shape in shapes))
+    assert [(f.y, f.score) for f in nbest(scores, count)] == first_of_all(scores, count)
+
+
+@quick
+@given(problems(min_T=1, **small))
+def test_the_lattice_knows_the_best_score_with_penalties(problem):
+    scores, uses, x = problem
+    lattice = Lattice.of(scores, layout_of(scores, uses, x))
+    expected = max((each.score for each in satisfying(scores, uses, x)), default=-np.inf)
+    (found,) = lattice.levels[0].of(np.array([lattice.first]))
+    assert agree(found, expected, uses)
+    assert lattice.possible == (expected > -np.inf)
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.0], ids=["drawn", "all equal"])
+def test_labellings_of_a_long_sequence_take_next_to_no_memory(scale):
+    T, L = 2_000, 7
+    rng = np.random.default_rng(0)
+    scores = ChainScores(scale * rng.normal(size=(T, L)), scale * rng.normal(size=(L, L)))
+    tracemalloc.start()
+    try:
+        sizes = []
+        for _ in islice(in_order(scores, layout_of(scores)), 1_000):
+            sizes.append(tracemalloc.get_traced_memory()[0])
+            assert sizes[-1] < 40e6
+    finally:
+        tracemalloc.stop()
+    assert (sizes[-1] - sizes[100]) / 900 < 5_000
+
+
+def test_soft_constraints_on_a_long_sequence_are_in_the_bound():
+    T, labels = 200, "abc"
+    rng = np.random.default_rng(0)
+    scores = ChainScores(rng.normal(size=(T, 3)), labels=labels)
+    uses = [Soft(forbidden_ngrams(labels, ["ab", "bc"]), 0.5, "soft")]
+    found = nbest(scores, 50, uses)
+    assert found[0].score == pytest.approx(constrained_viterbi(scores, uses).score)
+    assert len({f.y for f in found}) == 50
+    assert all(a.score >= b.score - TOLERANCE for a, b in pairwise(found))

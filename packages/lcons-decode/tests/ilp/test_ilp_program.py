@@ -1,0 +1,185 @@
+"""Programs over named parts: their variables and rows, and that their encodings are exact."""
+
+import math
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lcons_core._constraint import LearnedConstraint
+from lcons_core._errors import InvalidInput
+from lcons_core._instance import Instance
+from lcons_core._network import RectifierNetwork
+from lcons_core.features import Counts, Existence, NgramContext, NgramLabels
+from lcons_decode import ChainScores
+from lcons_decode.ilp import (
+    MipModel,
+    Program,
+    PsiRow,
+    Row,
+    Sense,
+    Type,
+    Variable,
+    chain_program,
+    graph_program,
+    ground_chain,
+)
+from lcons_decode.ilp._check import no_good, row_holds
+from lcons_decode.ilp._forms import affine
+
+
+def test_a_chain_has_an_indicator_a_label_and_a_variable_a_pair():
+    scores = ChainScores(
+        [[1.0, 2.0], [3.0, -math.inf]], [[4.0, 5.0], [6.0, 7.0]], [8, 9], [10, 11], labels="AB"
+    )
+    program = chain_program(scores)
+    assert {name: v.objective for name, v in program.variables.items() if v.type is Type.BINARY} == {
+        (0, "A"): 9.0,
+        (0, "B"): 11.0,
+        (1, "A"): 13.0,
+        (1, "B"): 0.0,
+    }
+    assert program.variables[1, "B"].high == 0.0
+    assert program.variables["pair", 0, 1, "B", "A"].objective == 6.0
+    assert len(program.rows) == 4
+    values = {(0, "B"): 1.0, (1, "A"): 1.0, ("pair", 0, 1, "B", "A"): 1.0}
+    assert program.objective(values) == scores.score("BA")
+    assert program.labels(values) == {0: "B", 1: "A"}
+    assert all(row_holds(program, row, values) for row in program.all_rows())
+
+
+def test_no_pair_variables_where_nothing_depends_on_pairs():
+    assert len(chain_program(ChainScores(np.zeros((5, 3)))).variables) == 15
+
+
+@settings(max_examples=20)
+@given(st.integers(2, 5), st.integers(2, 3), st.integers(0, 10**6))
+def test_the_relaxation_of_a_chain_is_tight(T, L, seed):
+    rng = np.random.default_rng(seed)
+    scores = ChainScores(rng.integers(-32, 33, (T, L)) / 16, rng.integers(-32, 33, (L, L)) / 16)
+    program = chain_program(scores)
+    relaxed = {name: replace(v, type=Type.CONTINUOUS) for name, v in program.variables.items()}
+    exact = MipModel(program).optimise()
+    relaxation = MipModel(Program(relaxed, program.decisions, program.rows)).optimise()
+    assert program.objective(relaxation.values) == pytest.approx(program.objective(exact.values), abs=1e-9)
+
+
+FEATURES = [
+    NgramLabels(("A", "B"), 2),
+    NgramLabels(("A", "B"), 3, pad=True),
+    NgramContext(("A", "B"), ("DT",), 2),
+    Existence(("A", "B"), 1),
+    Existence(("A", "B"), 2),
+    Existence(("A", "B"), 3),
+    Counts(("A", "B"), high=8),
+]
+
+
+@pytest.mark.parametrize("feature", FEATURES, ids=lambda f: f"{f.kind} {getattr(f, 'n', '')}")
+@pytest.mark.parametrize("pairs", [True, False])
+@settings(max_examples=6)
+@given(y=st.lists(st.sampled_from("AB"), min_size=1, max_size=4))
+def test_fixing_the_labels_fixes_every_psi_column(feature, pairs, y):
+    transition = np.eye(2) if pairs else np.zeros((2, 2))
+    program = chain_program(ChainScores(np.zeros((len(y), 2)), transition, labels="AB")).without_objective()
+    network = RectifierNetwork(np.ones((1, feature.space.d)), [0.0])
+    x = {"pos": ["DT", "NN", "DT", "DT"][: len(y)]}
+    grounded = ground_chain(program, LearnedConstraint(network, feature.space, feature), x)
+    chosen = [Row(("fix", t), (((t, label), 1.0),), Sense.EQUAL, 1.0) for t, label in enumerate(y)]
+    fixed = program.extended(grounded.variables, [*grounded.rows, *chosen])
+    expected = feature.psi(Instance(x, y)).dense()
+    assert len(grounded.psi_rows) == len(expected)
+    for sign in (1.0, -1.0):
+        # Maximised or minimised, each column keeps the value of psi.
+        pushed = dict(fixed.variables)
+        for row in grounded.psi_rows:
+            for name in {name for expression in row.columns.values() for name, _ in expression}:
+                pushed[name] = replace(pushed[name], objective=sign)
+        values = MipModel(Program(pushed, fixed.decisions, fixed.rows)).optimise().values
+        for row, psi in zip(grounded.psi_rows, expected, strict=True):
+            for j in range(feature.space.d):
+                total = row.constant.get(j, 0.0) + sum(c * values[v] for v, c in row.columns.get(j, ()))
+                assert total == pytest.approx(psi[j], abs=1e-6)
+
+
+def test_pair_variables_serve_as_the_indicators_of_bigrams():
+    feature = Existence(("A", "B"), 2)
+    network = RectifierNetwork(np.ones((1, 4)), [0.0])
+    constraint = LearnedConstraint(network, feature.space, feature)
+    with_pairs = chain_program(ChainScores(np.zeros((3, 2)), np.eye(2), labels="AB"))
+    without = chain_program(ChainScores(np.zeros((3, 2)), labels="AB"))
+    assert not [v for v in ground_chain(with_pairs, constraint).variables if v.name[0] == "and"]
+    assert len([v for v in ground_chain(without, constraint).variables if v.name[0] == "and"]) == 8
+
+
+def test_columns_that_no_unit_looks_at_cost_nothing():
+    feature = Existence(("A", "B"), 3)
+    network = RectifierNetwork(np.eye(1, 8), [0.0])
+    program = chain_program(ChainScores(np.zeros((5, 2)), labels="AB"))
+    grounded = ground_chain(program, LearnedConstraint(network, feature.space, feature))
+    assert list(grounded.psi_rows[0].columns) == [0]
+
+
+def test_activations_add_up_a_variable_that_several_columns_name():
+    row = PsiRow({2: 3.0}, {0: (("x", 1.0),), 1: (("x", 2.0), ("y", 1.0))})
+    found = affine(row, np.array([[1.0, 10.0, 100.0]]), np.array([0.5]))
+    assert found.names == ("x", "y")
+    assert found.coefficients.tolist() == [[21.0, 10.0]]
+    assert found.constant.tolist() == [300.5]
+
+
+def test_rows_are_checked_without_rounding():
+    program = Program({name: Variable(name, 0.0, 0, 9, Type.INTEGER) for name in "ab"})
+    row = Row("r", (("a", 0.1), ("b", 0.2)), Sense.AT_MOST, 0.3)
+    # 0.1 + 0.2 > 0.3 for the exact values of these floats.
+    assert not row_holds(program, row, {"a": 1.0, "b": 1.0})
+    assert row_holds(program, replace(row, sense=Sense.AT_LEAST), {"a": 1.0, "b": 1.0})
+    third = Row("r", (("a", 1 / 3),), Sense.EQUAL, 1.0)
+    assert not row_holds(program, third, {"a": 3.0})
+
+
+def test_a_no_good_row_cuts_off_exactly_one_solution():
+    program = Program({**graph_program({"d": {"X": 0.0, "Y": 0.0}}).variables, "b": Variable("b")})
+    program = Program(program.variables, {"d": {"X": ("d", "X"), "Y": ("d", "Y")}})
+    row = no_good(program, {("d", "X"): 1.0}, 0)
+    points = [({("d", label): 1.0, "b": b}, (label, b)) for label in "XY" for b in (0.0, 1.0)]
+    cut_off = [point for values, point in points if not row_holds(program, row, values)]
+    assert cut_off == [("X", 0.0)]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: graph_program({"a": {}}), "no labels"),
+        (lambda: graph_program({"a": {"X": math.nan}}), "NaN"),
+        (lambda: graph_program({"a": {"b": 0.0}, ("a",): {"b": 0.0}}), "rename a decision"),
+        (lambda: graph_program({"a": {"X": 0.0}}, {("a", "b"): {}}), "two different decisions"),
+        (
+            lambda: graph_program({"a": {"X": 0.0}, "b": {"X": 0.0}}, {("a", "b"): {("X", "Y"): 1.0}}),
+            "not labels",
+        ),
+        (lambda: Program({}, rows=(Row("r", (("x", 1.0),), Sense.EQUAL, 0.0),)), "unknown variable"),
+        (
+            lambda: Program({"x": Variable("x")}, rows=(Row("r", (("x", 1.0),) * 2, Sense.EQUAL, 0.0),)),
+            "twice",
+        ),
+        (
+            lambda: Program({"x": Variable("x")}, rows=(Row("r", (("x", math.inf),), Sense.EQUAL, 0.0),)),
+            "inf",
+        ),
+        (lambda: Variable("x", math.inf), "finite"),
+        (lambda: Program({"x": Variable("x")}).extended([Variable("x", 1.0)]), "two different variables"),
+    ],
+)
+def test_programs_that_make_no_sense_are_refused(make, message):
+    with pytest.raises(InvalidInput, match=message):
+        make()
+
+
+def test_importing_the_package_does_not_import_a_solver():
+    code = "import sys, lcons_decode.ilp; assert not {'mip', 'highspy'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)

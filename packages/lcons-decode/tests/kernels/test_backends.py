@@ -1,0 +1,168 @@
+"""The compiled kernels and those in numpy return the same; compiled code is cached in the folder of lcons."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from chain_strategies import agree, best_of, chains, enumerated, is_soft, problems, reference_beam
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from lcons_core._errors import InvalidInput
+from lcons_decode import (
+    ChainBatch,
+    ChainConstraints,
+    Soft,
+    Status,
+    beam_search,
+    constrained_viterbi,
+    kernels,
+    viterbi,
+)
+from lcons_decode.chains import lay_out
+from lcons_decode.kernels import How, backend
+from lcons_decode.kernels import _compiled as compiled
+from lcons_decode.kernels import _plain as plain
+
+quick = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@pytest.fixture
+def both(monkeypatch):
+    """Runs a function with each of the two and returns both answers."""
+
+    def run(function):
+        answers = []
+        for name in ("numba", "numpy"):
+            monkeypatch.setenv("LCONS_DECODE_BACKEND", name)
+            answers.append(function())
+        return answers
+
+    return run
+
+
+@quick
+@given(scores=chains())
+def test_viterbi_agrees(both, scores):
+    numba, numpy = both(lambda: viterbi(scores))
+    assert numba == numpy
+
+
+@quick
+@given(problem=problems(kinds=("hard",)))
+def test_hard_decoding_agrees(both, problem):
+    numba, numpy = both(lambda: constrained_viterbi(*problem))
+    assert numba == numpy
+
+
+@quick
+@given(problem=problems())
+def test_mixed_decoding_agrees(both, problem):
+    scores, uses, x = problem
+    numba, numpy = both(lambda: constrained_viterbi(scores, uses, x))
+    assert (numba.status, numba.stats) == (numpy.status, numpy.stats)
+    assert len(numba.violations) == len(numpy.violations)
+    assert agree(numba.score, numpy.score, uses)
+    found = enumerated(scores, uses, x)
+    if found and best_of(found)[1]:
+        assert numba.y == numpy.y
+
+
+@quick
+@given(problem=problems(), width=st.integers(1, 5), rerank=st.booleans())
+def test_beams_agree(both, problem, width, rerank):
+    scores, uses, x = problem
+    assume(not (is_soft(uses) and reference_beam(scores, uses, x, width, rerank).close))
+    numba, numpy = both(lambda: beam_search(scores, uses, x, width=width, rerank=rerank))
+    assert (numba.y, numba.status, numba.stats) == (numpy.y, numpy.status, numpy.stats)
+    assert numba.violations == numpy.violations
+    assert agree(numba.score, numpy.score, uses)
+
+
+@quick
+@given(problem=problems(kinds=("hard",), min_T=1))
+def test_hard_levels_agree(problem):
+    scores, uses, x = problem
+    layout = lay_out(ChainBatch.of([scores]), ChainConstraints.of(uses, scores.labels), [x])
+    T, V, m = len(scores), scores.L + 1, layout.m
+    numba, numpy = (
+        _levels(*kernels.hard_levels(scores.emission, layout.chain, 0, layout.lists), T)
+        for kernels in (compiled, plain)
+    )
+    for t in range(T + 1):
+        reachable = {state for state in range(V**m) if _reachable(state, t - 1, T, V, m - 1)}
+        kept = [{s: v for s, v in levels[t].items() if s in reachable} for levels in (numba, numpy)]
+        assert kept[0] == kept[1]
+
+
+def _levels(heads, states, values, T):
+    """The values of the states of each step."""
+    spans = [slice(heads[T - t + 1], heads[T - t + 2]) for t in range(T + 1)]
+    return [dict(zip(states[own].tolist(), values[own].tolist(), strict=True)) for own in spans]
+
+
+@quick
+@given(problem=problems(kinds=("soft",), min_T=1))
+def test_bounds_are_never_below_a_penalty(problem):
+    scores, uses, x = problem
+    layout = lay_out(ChainBatch.of([scores]), ChainConstraints.of(uses, scores.labels), [x])
+    V, m = scores.L + 1, layout.m
+    grams = np.arange(V ** (m + 1))
+    for c, use in enumerate(uses):
+        assert isinstance(use, Soft)
+        own = layout.units._replace(present=layout.units.present & (np.arange(len(uses)) == c))
+        for step in np.flatnonzero(own.present[:, c]):
+            bounds = own.bounds[own.bound_rows[c, step]]
+            last_two = bounds[grams // V % V, grams % V]
+            reachable = np.array([_reachable(gram, step, len(scores), V, m) for gram in grams])
+            assert (plain.penalties(grams, step, own, V) <= last_two + 1e-9)[reachable].all()
+
+
+def _reachable(gram, step, T, V, m):
+    """Whether an n-gram is possible at a step: padding only before the first label and at STOP."""
+    labels = [int(gram) // V**i % V for i in range(m, -1, -1)]
+    return all((label == V - 1) == (at < 0 or at == T) for at, label in enumerate(labels, step - m))
+
+
+def test_the_backend_is_numba_unless_told_otherwise(monkeypatch):
+    monkeypatch.delenv("LCONS_DECODE_BACKEND", raising=False)
+    assert backend() is compiled
+    monkeypatch.setenv("LCONS_DECODE_BACKEND", "numpy")
+    assert backend() is plain
+    monkeypatch.setenv("LCONS_DECODE_BACKEND", "cuda")
+    with pytest.raises(InvalidInput, match="must be one of numba, numpy, found 'cuda'"):
+        backend()
+
+
+def compiled_in(tmp_path, *variables):
+    """The files that decoding writes to the folders named by environment variables."""
+    cleared = {name: value for name, value in os.environ.items() if not name.endswith("_CACHE_DIR")}
+    named = {name: str(tmp_path / name) for name in variables}
+    code = "from lcons_decode import ChainScores, viterbi; viterbi(ChainScores([[0.0, 1.0]]))"
+    subprocess.run([sys.executable, "-c", code], env={**cleared, **named}, check=True)
+    return {path.relative_to(tmp_path).parts[0] for path in tmp_path.rglob("*.nbi")}
+
+
+def test_compiled_code_is_kept_in_the_cache_folder_that_is_named(tmp_path):
+    assert compiled_in(tmp_path, "LCONS_CACHE_DIR") == {"LCONS_CACHE_DIR"}
+    assert [path.name for path in (tmp_path / "LCONS_CACHE_DIR").iterdir()] == ["numba"]
+
+
+def test_a_cache_folder_for_numba_alone_comes_first_and_keeps_the_code_of_other_sources_apart(tmp_path):
+    assert compiled_in(tmp_path, "LCONS_CACHE_DIR", "NUMBA_CACHE_DIR") == {"NUMBA_CACHE_DIR"}
+    (by_sources,) = (tmp_path / "NUMBA_CACHE_DIR").iterdir()
+    assert re.fullmatch("[0-9a-f]{16}", by_sources.name)
+
+
+def test_how_a_labelling_was_found_is_numbered_in_one_place():
+    """The kernels, their callers and the statuses of answers share one enumeration."""
+    assert [way.status for way in How] == [Status.OPTIMAL, Status.OPTIMAL, Status.RELAXED, Status.INFEASIBLE]
+    sources = {path.name: path.read_text() for path in Path(kernels.__file__).parents[1].rglob("*.py")}
+    assigned = [
+        name for name, text in sources.items() if re.search(r"^ *(VERIFIED|SATISFIED)\b.*=", text, re.M)
+    ]
+    assert assigned == ["_arrays.py"]

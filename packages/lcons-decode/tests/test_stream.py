@@ -1,0 +1,453 @@
+"""Scores from files and streams are read as they were written, and decoded as if one at a time."""
+
+import io
+import json
+import tracemalloc
+import zipfile
+
+import numpy as np
+import pytest
+from chain_strategies import chains, columns, learned, sequence_features
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import lcons_decode._stream as module
+from lcons_core import iob2
+from lcons_core._constraint import LearnedConstraint
+from lcons_core._errors import DamagedFile, InvalidInput, LconsError
+from lcons_core._network import RectifierNetwork
+from lcons_core.features import Counts, NgramContext
+from lcons_decode import (
+    ChainScores,
+    Hard,
+    Scored,
+    Soft,
+    beam_search,
+    constrained_viterbi,
+    decode_global,
+    decode_scored,
+    viterbi,
+)
+from lcons_decode.files import conll, described, load_constraints, read_labels, read_scored
+
+LABELS = ("B-X", "I-X", "O")
+
+
+def of_npz(**arrays):
+    content = io.BytesIO()
+    np.savez(content, **arrays)
+    return io.BytesIO(content.getvalue())
+
+
+def of_lines(*lines):
+    return io.BytesIO("".join(json.dumps(line) + "\n" for line in lines).encode())
+
+
+def at_most(count, labels=LABELS):
+    """At most `count` labels are not O."""
+    feature = Counts(labels)
+    W = [[float(label != "O") for label in labels]]
+    return LearnedConstraint(RectifierNetwork(W, [1.0 - count]), feature.space, feature)
+
+
+# Reading.
+
+
+@st.composite
+def models(draw):
+    """Sequences that share one model, some with columns."""
+    first = draw(chains(min_T=1))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    lengths = draw(st.lists(st.integers(0, 5), min_size=1, max_size=6))
+    found = []
+    for T in lengths:
+        emission = rng.integers(-16, 17, (T, first.L)) / 16
+        emission[rng.random(emission.shape) < 0.1] = -np.inf
+        own = ChainScores(emission, first.transition, first.start, first.stop, labels=first.labels)
+        found.append(Scored(own, {"word": tuple(map(str, rng.choice(["a", "ä", "語"], T)))}))
+    return found
+
+
+def assert_same(found, expected):
+    found = list(found)
+    assert len(found) == len(expected)
+    for one, other in zip(found, expected, strict=True):
+        for name in ("emission", "transition", "start", "stop"):
+            assert np.array_equal(getattr(one.scores, name), getattr(other.scores, name))
+        assert one.scores.labels == other.scores.labels
+        assert dict(one.x) == dict(other.x)
+
+
+@given(models(), st.booleans(), st.sampled_from("CF"), st.sampled_from([np.float64, np.float32]))
+@settings(max_examples=50)
+def test_npz_files_are_read_as_written(sequences, compressed, order, kind):
+    first = sequences[0].scores
+    content = io.BytesIO()
+    (np.savez_compressed if compressed else np.savez)(
+        content,
+        emission=np.asarray(np.concatenate([s.scores.emission for s in sequences]), kind, order=order),
+        offsets=np.cumsum([0, *(len(s.scores) for s in sequences)]),
+        labels=np.array(first.labels),
+        transition=np.asarray(first.transition, order=order),
+        start=first.start,
+        stop=first.stop,
+        words=np.array([word for s in sequences for word in s.x["word"]], dtype="U3"),
+    )
+    content.seek(0)
+    assert_same(read_scored(content, "it"), sequences)
+
+
+@given(models(), st.booleans())
+@settings(max_examples=50)
+def test_json_lines_are_read_as_written(sequences, name_labels):
+    first = sequences[0].scores
+    shared = {name: getattr(first, name).tolist() for name in ("transition", "start", "stop")}
+    head = {**({"labels": first.labels} if name_labels else {}), **shared}
+    lines = [{"emission": s.scores.emission.tolist(), "words": s.x["word"]} for s in sequences]
+    labels = None if name_labels else first.labels
+    assert_same(read_scored(of_lines(head, *lines), "it", labels), sequences)
+
+
+def test_transitions_and_words_may_be_left_out():
+    (scored,) = read_scored(of_lines({"labels": LABELS}, {"emission": [[1, 2, 3]]}), "it")
+    assert (scored.scores.transition.any(), scored.x, scored.where) == (False, {}, "it:2")
+    (scored,) = read_scored(of_npz(emission=np.ones((1, 3)), offsets=[0, 1], labels=LABELS), "it")
+    assert (scored.scores.transition.any(), scored.x, scored.where) == (False, {}, "it: sequence 1")
+
+
+def test_a_new_header_begins_a_new_model():
+    lines = of_lines({"labels": ["A"]}, {"emission": [[1]]}, {"labels": ["B", "C"]}, {"emission": [[1, 2]]})
+    assert [answer.y for _, answer in decode_scored(read_scored(lines, "it"))] == [("A",), ("C",)]
+
+
+def test_a_byte_order_mark_blank_lines_and_values_that_are_no_columns_are_passed_over():
+    line = '{"emission": [[1]], "id": "x", "text": "dog", "n": 3, "gold": ["A"]}'
+    text = '\ufeff{"labels": ["A"]}\r\n\n  \n' + line
+    (scored,) = read_scored(io.BytesIO(text.encode()), "it")
+    assert (scored.id, scored.x) == ("x", {"gold": ("A",)})
+
+
+def test_how_much_was_read_is_told():
+    lines = of_lines({"labels": ["A"]}, *[{"emission": [[1]]}] * 9)
+    for source in (
+        read_scored(lines, "it"),
+        read_scored(of_npz(emission=np.ones((9, 1)), offsets=np.arange(10), labels=["A"]), "it"),
+    ):
+        assert source.share() == 0
+        shares = [source.share() for _ in source]
+        assert shares == sorted(shares)
+        assert shares[-1] == 1
+
+
+def test_npz_files_are_not_held_in_memory(tmp_path):
+    rows = 100_000
+    np.savez(
+        tmp_path / "big.npz",
+        emission=np.ones((rows, 40)),
+        offsets=np.arange(0, rows + 1, 20),
+        labels=list(map(str, range(40))),
+    )
+    with (tmp_path / "big.npz").open("rb") as file:
+        tracemalloc.start()
+        assert sum(len(scored.scores) for scored in read_scored(file, "it")) == rows
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert most < 3e6 < rows * 40 * 8 / 10
+
+
+def test_labels_are_read_a_line_each_or_as_json(tmp_path):
+    for text in ("\ufeffB-X\r\nI-X\n\nO", '["B-X", "I-X", "O"]\n'):
+        (tmp_path / "labels").write_text(text, encoding="utf-8")
+        assert read_labels(tmp_path / "labels") == LABELS
+
+
+OBJECTS = np.array([{}, "a"], dtype=object)
+GOOD = {"emission": np.ones((2, 3)), "offsets": [0, 2], "labels": LABELS}
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"emission": None}, "expected arrays emission, offsets and labels, found offsets, labels"),
+        ({"offsets": None}, "add 'offsets'"),
+        ({"labels": None}, "expected the names of the labels, found none"),
+        ({"labels": [0, 1, 2]}, "labels: expected strings"),
+        ({"labels": ["A", "A", "B"]}, "distinct names"),
+        ({"labels": ["A", "B"]}, r"emission of shape \(tokens, 2\), one score per label, found \(2, 3\)"),
+        ({"emission": np.ones((1, 2, 3))}, r"expected offsets that rise from 0 to 1"),
+        ({"emission": np.array("x")}, "expected offsets that rise from 0 to 0"),
+        ({"emission": np.full((2, 3), np.nan)}, "sequence 1: emission must not contain NaN"),
+        (
+            {"emission": np.full((2, 3), "1")},
+            "sequence 1: emission: expected numbers, found an array of <U1; convert",
+        ),
+        ({"offsets": [0, 1]}, "rise from 0 to 2"),
+        ({"offsets": [0, 3, 2]}, "rise from 0 to 2"),
+        ({"offsets": [0.0, 2.0]}, "rise from 0 to 2"),
+        ({"offsets": 3}, "rise from 0 to 2"),
+        ({"transition": np.ones((2, 3))}, r"transition must have shape \(3, 3\)"),
+        ({"start": np.ones(2)}, r"start must have shape \(3,\)"),
+        ({"transitions": np.ones((3, 3))}, "found 'transitions' of float64; rename it or leave it out"),
+        ({"words": ["a"]}, r"a value of 'words' for each of 2 tokens, found shape \(1,\)"),
+        ({"words": ["a", "b"], "word": ["a", "b"]}, "expected .*word.* once, as a column of strings"),
+        ({"words": OBJECTS}, "found 'words.npy' of Python objects, which lcons does not read"),
+        ({"words": np.array([b"\xff", b"a"])}, "expected UTF-8"),
+    ],
+)
+def test_a_wrong_npz_file_is_one_sentence(arrays, message):
+    given = {key: value for key, value in {**GOOD, **arrays}.items() if value is not None}
+    with pytest.raises(LconsError, match=message) as caught:
+        list(read_scored(of_npz(**given), "it"))
+    assert "\n" not in str(caught.value).strip()
+
+
+@pytest.mark.parametrize("damage", ["cut", "flip", "zip", "empty zip"])
+def test_a_damaged_npz_file_is_one_sentence(damage):
+    content = bytearray(of_npz(**GOOD).getvalue())
+    if damage == "cut":
+        content = content[:-50]
+    if damage == "flip":
+        content[200] ^= 0xFF
+    if damage == "zip":
+        content = b"PK" + bytes(100)
+    if damage == "empty zip":
+        empty = io.BytesIO()
+        zipfile.ZipFile(empty, "w").close()
+        content = empty.getvalue()
+    with pytest.raises(InvalidInput):
+        list(read_scored(io.BytesIO(bytes(content)), "it"))
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ("nonsense", r"it:1: expected a JSON object \(or an npz file\)"),
+        ("[1]", "it:1: expected a JSON object, found a list"),
+        ('{"emission": [[1]]}', "it:1: expected the names of the labels, found none"),
+        ('{"label": ["A"]}', "expected `emission`, or `labels`"),
+        ('{"labels": []}', "expected labels as distinct names"),
+        ('{"labels": ["A", 3]}', "expected labels as distinct names"),
+        (
+            '{"labels": ["A", "B"]}\n{"emission": [[1, 2], [3]]}',
+            "it:2: emission: expected 2 scores for token 2, found 1; write one score per label.$",
+        ),
+        (
+            '{"labels": ["A", "B"]}\n{"emission": [[1, 2], [3, 4], [5, null]]}',
+            "for token 3, found null; write -Infinity to forbid a label.$",
+        ),
+        (
+            '{"labels": ["A", "B"]}\n{"emission": [[1, 2], ["3", "4"]]}',
+            'for token 2, found "3"; write plain numbers.$',
+        ),
+        ('{"labels": ["A", "B"]}\n{"emission": [[true, false]]}', "for token 1, found true"),
+        ('{"labels": ["A", "B"]}\n{"emission": [[1, 2], 3]}', "a list of 2 scores for token 2, found 3"),
+        ('{"labels": ["A", "B"]}\n{"emission": [[1, 2], [[3], 4]]}', r"for token 2, found \[3\];"),
+        ('{"labels": ["A", "B"]}\n{"emission": "none"}', 'a list of numbers, found "none"'),
+        ('{"labels": ["A", "B"]}\n{"emission": [[1, 1' + "0" * 400 + "]]}", "fit in 64 bits"),
+        (
+            '{"labels": ["A", "B"]}\n{"emission": [[1, 2], [1, NaN]]}',
+            r"it:2: emission must not contain NaN .* found nan at \[1, 1\]",
+        ),
+        (
+            '{"labels": ["A", "B"], "start": [1, null]}',
+            "it:1: start: expected numbers for label 2, found null",
+        ),
+        (
+            '{"labels": ["A", "B"], "transition": [[1, 2], [3]]}',
+            "it:1: transition: expected 2 scores for row 2",
+        ),
+        (
+            '{"labels": ["A", "B"]}\n{"emission": [1, 2]}',
+            r"shape \(tokens, 2\), one score per label, found \(2,\)",
+        ),
+        ('{"labels": ["A", "B"]}\n{"emission": [[1, 2, 3]]}', r"one score per label, found \(1, 3\)"),
+        ('{"labels": ["A"]}\n{"emission": [[1]], "words": ["a", "b"]}', "it:2: expected a value of 'word'"),
+        ('{"labels": ["A"]}\n{"emission": [[1]], "words": [3]}', "'words' once, as a column of strings"),
+        ('{"labels": ["A"]}\n{"emission": [[1]], "transition": [[1]]}', "'transition' once, as a column"),
+        ('{"labels": ["A"]}\n{"emission": [[1]], "labels": ["A"]}', "give gold labels another name"),
+        ('{"labels": ["A"], "stop": [1, 2]}', r"it:1: stop must have shape \(1,\)"),
+        ("\xff", "it:1: expected a JSON object"),
+        ('{"labels": ["\xe9"]}', r"not UTF-8 \(0xe9 at byte 14 of the line\); save the file as UTF-8"),
+        ("\x93NUMPY\x01\0", "found a .npy file, which holds only one array; write npz with numpy.savez"),
+        ('{"emission": [[1]]}', "before the first sequence, or pass `labels=`.$"),
+        ("[" * 100_000, "it:1: expected a JSON object"),
+    ],
+)
+def test_wrong_json_lines_are_one_sentence(lines, message):
+    with pytest.raises(InvalidInput, match=message) as caught:
+        list(read_scored(io.BytesIO(lines.encode("latin-1")), "it"))
+    assert "\n" not in str(caught.value)
+
+
+def test_labels_that_do_not_agree_are_refused(tmp_path):
+    with pytest.raises(InvalidInput, match="leave one of them out"):
+        list(read_scored(of_lines({"labels": ["A"]}), "it", ["B"]))
+    with pytest.raises(InvalidInput, match="leave one of them out"):
+        read_scored(of_npz(**GOOD), "it", ["O", "B-X", "I-X"])
+    with pytest.raises(LconsError, match="cannot read"):
+        read_labels(tmp_path / "none")
+    (tmp_path / "labels").write_bytes("\xe9".encode("latin-1"))
+    with pytest.raises(InvalidInput, match="expected labels in UTF-8, found other bytes; save the file as"):
+        read_labels(tmp_path / "labels")
+    (tmp_path / "labels").write_text("[1, 2")
+    with pytest.raises(InvalidInput, match="one label per line or a JSON list"):
+        read_labels(tmp_path / "labels")
+
+
+# Decoding.
+
+
+@given(st.data())
+@settings(max_examples=40)
+def test_a_stream_is_decoded_as_one_at_a_time(data):
+    sequences = []
+    first = data.draw(chains(max_T=4, max_L=3))
+    for _ in range(data.draw(st.integers(1, 5))):
+        other = data.draw(st.sampled_from([first, data.draw(chains(max_T=4, max_L=3))]))
+        sequences.append(Scored(other, data.draw(columns(len(other)))))
+    known = max((s.scores.labels for s in sequences), key=len)
+    constraint = data.draw(sequence_features(known, max_n=3).flatmap(learned))
+    use = data.draw(st.sampled_from([Hard(constraint), Soft(constraint, 0.5)]))
+    beam = data.draw(st.sampled_from([None, 2]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "CHUNK_SEQUENCES", data.draw(st.integers(1, 3)))
+        found = list(decode_scored(sequences, [use], beam=beam))
+    assert [scored for scored, _ in found] == sequences
+    for scored, answer in found:
+        one = (
+            constrained_viterbi(scored.scores, [use], scored.x)
+            if beam is None
+            else beam_search(scored.scores, [use], scored.x, width=beam)
+        )
+        alone = viterbi(scored.scores)
+        assert (answer.y, answer.score, answer.status) == (one.y, one.score, one.status)
+        assert answer.stats["alone"] == alone.y
+        assert answer.stats["changed"] == sum(a != b for a, b in zip(one.y, alone.y, strict=False))
+
+
+def test_global_constraints_are_decoded_best_first():
+    scores = ChainScores([[3.0, 0.0, 1.0], [0.0, 2.0, 1.5], [2.0, 0.0, 0.0]], labels=LABELS)
+    constraints = [Hard(at_most(1), "one"), Hard(iob2(LABELS), "iob2")]
+    ((_, answer),) = decode_scored([Scored(scores)], constraints)
+    assert (answer.y, answer.score) == (("B-X", "O", "O"), 4.5)
+    assert answer.score == decode_global(scores, constraints).score
+    ((_, short),) = decode_scored([Scored(scores)], constraints, budget=1)
+    assert str(short.status) == "out of budget"
+
+
+def test_under_global_constraints_each_answer_is_given_before_the_next_sequence_is_read():
+    scores, read, tried = ChainScores([[3.0, 0.0, 1.0], [2.0, 0.0, 0.0]], labels=LABELS), [], []
+
+    def sequences():
+        for number in range(3):
+            read.append(number)
+            yield Scored(scores, id=number)
+
+    found = decode_scored(sequences(), [at_most(1)], progress=lambda scored, n: tried.append((scored.id, n)))
+    for number in range(3):
+        scored, answer = next(found)
+        assert (scored.id, read) == (number, list(range(number + 1)))
+        assert tried == [(number, n) for n in range(1, answer.stats["tried"] + 1)]
+        tried.clear()
+
+
+def test_what_is_kept_of_windows_is_dropped_where_it_is_too_much(monkeypatch):
+    compiled = []
+    make = module.ChainConstraints.of
+    monkeypatch.setattr(module.ChainConstraints, "of", lambda *given: compiled.append(given) or make(*given))
+    monkeypatch.setattr(module, "CHUNK_SEQUENCES", 1)
+    sequences = [Scored(ChainScores([[0.0, 0.0, 1.0], [0.0, 2.0, 1.0]], labels=LABELS))] * 3
+    kept = list(decode_scored(sequences, [iob2(LABELS)]))
+    often = len(compiled)
+    monkeypatch.setattr(module, "MOST_KEPT", 0)
+    dropped = list(decode_scored(sequences, [iob2(LABELS)]))
+    assert len(compiled) > 2 * often
+    assert [a.y for _, a in kept] == [a.y for _, a in dropped] == [("B-X", "I-X")] * 3
+
+
+def test_a_constraint_for_other_labels_or_columns_that_are_not_there_is_one_sentence():
+    scored = Scored(ChainScores([[1.0, 0.0]], labels=["A", "O"]), {"word": ("dog",)}, "it:2")
+    for constraint in (iob2(LABELS), at_most(1)):
+        with pytest.raises(InvalidInput, match=r"labels of the constraint 'c' \(B-X, I-X, O\), found 'A'"):
+            list(decode_scored([scored], [Hard(constraint, "c")]))
+    feature = NgramContext(("A", "O"), ("NN",), 1)
+    reads = LearnedConstraint(RectifierNetwork(np.ones((1, 3)), [0.0]), feature.space, feature)
+    with pytest.raises(
+        InvalidInput, match=r"it:2: expected 'pos' next to the scores, because .* found words; add"
+    ):
+        list(decode_scored([scored], [Hard(reads, "c")]))
+
+
+# Constraint files, and the text of answers.
+
+
+def test_constraints_are_hard_or_soft_as_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sub").mkdir()
+    for name in ("a.json", "b:2", "sub/a.json"):
+        iob2(LABELS).save(tmp_path / name)
+    found = load_constraints(["a.json", "sub/a.json:0.5", "b:2"])
+    assert [(u.name, getattr(u, "weight", None)) for u in found] == [
+        ("a.json", None),
+        ("sub/a.json", 0.5),
+        ("b:2", None),
+    ]
+    assert [u.weight for u in load_constraints(["a.json", "sub/a.json:0.5"], soft=2.0)] == [2.0, 0.5]
+    for names, message in (
+        (["a.json", "a.json"], "once, found 'a.json' twice"),
+        (["a.json:-1"], "at least 0, found -1"),
+        (["a.json:x"], "expected a weight after the colon of 'a.json:x', .* found 'x'; write `a.json:0.5`"),
+        (["a.json:"], "expected a weight after the colon of 'a.json:'"),
+        (["none.json:x"], "cannot read 'none.json:x'"),
+        (["none.json"], "cannot read 'none.json'"),
+    ):
+        with pytest.raises(LconsError, match=message):
+            load_constraints(names)
+    (tmp_path / "damaged.json").write_text("{")
+    with pytest.raises(DamagedFile, match="is no constraint file"):
+        load_constraints(["damaged.json"])
+
+
+def test_answers_are_written_as_columns_or_plain_data():
+    scores = ChainScores([[0.0, 0.0, 1.0], [0.0, 2.0, 1.0]], labels=LABELS)
+    scored = Scored(scores, {"pos": ("NN", "NN"), "word": ("New", "York")}, id=7)
+    ((_, answer),) = decode_scored([scored], [iob2(LABELS)])
+    assert conll(scored, answer) == "New NN B-X\nYork NN I-X\n\n"
+    assert described(scored, answer) == {
+        "id": 7,
+        "words": ["New", "York"],
+        "pos": ["NN", "NN"],
+        "labels": ["B-X", "I-X"],
+        "without": ["O", "I-X"],
+        "score": 2.0,
+        "status": "optimal",
+        "changed": 1,
+        "violations": [],
+    }
+    for cell in ("New York", "", "a\u2028"):
+        with pytest.raises(
+            InvalidInput, match=r"which CoNLL columns cannot contain; pass `tabs=True` .* or write JSON"
+        ):
+            conll(Scored(scores, {"word": (cell, "x")}), answer)
+
+
+def test_between_tabs_cells_may_hold_blanks_but_nothing_that_ends_them():
+    scores = ChainScores([[0.0, 0.0, 1.0]], labels=LABELS)
+    ((_, answer),) = decode_scored([Scored(scores)])
+    assert (
+        conll(Scored(scores, {"word": ("Hà Nội",), "pos": ("N p",)}), answer, tabs=True)
+        == "Hà Nội\tN p\tO\n\n"
+    )
+    for cell in ("a\tb", "a\nb", "a\u2028b", "a\r", " a", "a ", "", " "):
+        with pytest.raises(InvalidInput, match="which columns separated by tabs cannot contain; write JSON"):
+            conll(Scored(scores, {"word": (cell,)}), answer, tabs=True)
+
+
+def test_impossible_scores_and_empty_sequences_are_written_too():
+    sequences = [Scored(ChainScores(np.full((T, 3), -np.inf), labels=LABELS)) for T in (2, 0)]
+    (nothing, none), (empty, no_labels) = decode_scored(sequences, [iob2(LABELS)])
+    assert conll(nothing, none) == "_\n_\n\n"
+    assert [described(nothing, none)[key] for key in ("labels", "without", "score")] == [None] * 3
+    written = json.loads(json.dumps(described(empty, no_labels)))
+    assert (written["labels"], written["without"]) == ([], [])
+    assert conll(empty, no_labels) == "\n"

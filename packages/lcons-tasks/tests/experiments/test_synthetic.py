@@ -1,0 +1,362 @@
+"""Synthetic programs: proved optima, sound negatives, rounds that end, the table, and a whole run."""
+
+import json
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lcons_core import load
+from lcons_core._errors import DamagedFile, InvalidInput
+from lcons_core._network import RectifierNetwork
+from lcons_decode.ilp import Form
+from lcons_tasks.experiments.engine._kept import Stages
+from lcons_tasks.experiments.engine._record import Record, RecordCell
+from lcons_tasks.experiments.engine._run import run, write_run
+from lcons_tasks.experiments.synthetic import _paper as paper
+from lcons_tasks.experiments.synthetic._answers import LEARNED
+from lcons_tasks.experiments.synthetic._corpus import (
+    ProgramFamily,
+    generate,
+    load_programs,
+    optimum,
+    save_programs,
+)
+from lcons_tasks.experiments.synthetic._experiment import EXPERIMENT, NETWORK, SOLUTIONS, Options, claims
+from lcons_tasks.experiments.synthetic._measures import (
+    UNCONSTRAINED,
+    baselines,
+    network_figures,
+    recovery,
+    rows_that_hold,
+)
+from lcons_tasks.experiments.synthetic._model import (
+    FIXED,
+    Examples,
+    flip_examples,
+    learn,
+    predict,
+    unconstrained,
+)
+from lcons_tasks.experiments.synthetic._networks import Cell, as_constraint, constraint
+from lcons_tasks.experiments.synthetic._rounds import RoundSettings, certified, counterexamples, run_rounds
+
+TINY = ProgramFamily(
+    variables=9, programs=14, training=10, constraints=5, strictness=0.5, scale=4, largest_cost=20
+)
+QUICK = replace(FIXED, learning_rate=0.03, epochs=300, restarts=4, patience=20)
+EVERY = np.array(list(product([0.0, 1.0], repeat=9)))
+
+
+@pytest.fixture(scope="module")
+def programs():
+    return generate(3, TINY)
+
+
+def feasible_points(one):
+    return EVERY[one.feasible(EVERY)]
+
+
+@settings(max_examples=8)
+@given(seed=st.integers(0, 1000))
+def test_optima_are_feasible_and_no_feasible_point_is_cheaper(seed):
+    one = generate(seed, replace(TINY, programs=6, training=4))
+    allowed = feasible_points(one)
+    assert one.feasible(one.planted[None]).all()
+    assert (np.rint(one.A) == one.A).all()
+    for part in (one.train, one.test):
+        assert one.feasible(part.optima).all()
+        assert np.array_equal(part.values, (part.costs @ allowed.T).min(1))
+
+
+def test_rows_are_strict_and_lenient_in_turn_and_the_planted_point_has_slack():
+    one = generate(5, replace(TINY, variables=20, constraints=6, scale=50, programs=2, training=1))
+    ask = (one.A @ (2 * one.planted - 1)) / np.linalg.norm(one.A, axis=1)
+    assert (np.sign(ask) == [1, -1, 1, -1, 1, -1]).all()
+    spare = one.A @ one.planted - one.b
+    assert (spare == np.floor(TINY.slack * np.linalg.norm(one.A, axis=1) / 2)).all()
+
+
+def test_a_seed_gives_one_set_and_a_file_gives_it_back(tmp_path, programs):
+    again = generate(3, TINY)
+    assert np.array_equal(again.train.optima, programs.train.optima)
+    save_programs(programs, tmp_path / "programs.npz")
+    read = load_programs(tmp_path / "programs.npz", TINY)
+    assert np.array_equal(read.test.optima, programs.test.optima)
+    (tmp_path / "programs.npz").write_bytes(b"no archive")
+    with pytest.raises(DamagedFile, match="generate it again"):
+        load_programs(tmp_path / "programs.npz", TINY)
+
+
+@pytest.mark.parametrize("wrong", [{"constraints": 0}, {"training": 14}, {"slack": -1.0}, {"scale": 0}])
+def test_a_recipe_that_cannot_be_is_refused(wrong):
+    with pytest.raises(InvalidInput):
+        replace(TINY, **wrong)
+
+
+def test_negatives_are_infeasible(programs):
+    examples = flip_examples(programs.train)
+    assert programs.feasible(examples.positives).all()
+    assert not programs.feasible(examples.negatives).any()
+
+
+def test_centred_training_gives_a_network_of_the_points_themselves(programs):
+    examples = flip_examples(programs.train)
+    found = learn(examples, 4, QUICK, 0)
+    assert found.network.K == 4
+    assert examples.accuracy(found.network)["network"] >= 90
+    # Weights are multiples of 2^-20, so every margin on 0/1 points is exact.
+    for array in (found.network.W, found.network.b):
+        assert np.array_equal(array * 2**20, np.rint(array * 2**20))
+
+
+def test_every_form_predicts_solutions_of_one_cost(programs):
+    network = learn(flip_examples(programs.train), 3, QUICK, 0).network
+    costs = programs.test.costs
+    found = {form: predict(network, costs, form=form) for form in Form}
+    for one in found.values():
+        assert network.accepts(one.points).all() or one.infeasible
+        assert np.array_equal((one.points * costs).sum(1), (found[Form.LIFTED].points * costs).sum(1))
+    allowed = EVERY[np.asarray(network.accepts(EVERY))]
+    assert len(allowed)
+    assert np.array_equal((found[Form.LIFTED].points * costs).sum(1), (costs @ allowed.T).min(1))
+
+
+def test_constraints_that_allow_nothing_are_broken_as_little_as_pays():
+    network = RectifierNetwork([[4.0, 0.0, 0.0]], [2.0])  # at least 2 everywhere, 6 where z1 is 1
+    found = predict(network, np.array([[-3.0, -2.0, 5.0]]))
+    assert found.infeasible == (0,)
+    assert found.points.tolist() == [[0.0, 1.0, 0.0]]
+
+
+def test_rounds_add_only_infeasible_points_and_end(programs):
+    found = run_rounds(programs.train, 3, RoundSettings(4, learning=QUICK))
+    assert not programs.feasible(found.examples.negatives).any()
+    assert 1 <= len(found.history) <= 4
+    assert found.history[found.chosen].unsolved == min(one.unsolved for one in found.history)
+    again = run_rounds(programs.train, 3, RoundSettings(4, learning=QUICK))
+    assert np.array_equal(found.network.W, again.network.W)
+    assert [one.added for one in found.history] == [one.added for one in again.history]
+
+
+def test_certified_points_are_infeasible_and_implied_rows_say_the_same(programs):
+    verdicts = certified(EVERY, programs.train)
+    assert not programs.feasible(EVERY[verdicts]).any()
+    # One unit a program: 2 (c . z_i - c . z) is at most 0 or, costs being integers, at least 2.
+    implied = RectifierNetwork(-2.0 * programs.train.costs, 2.0 * programs.train.values)
+    assert np.array_equal(verdicts, ~np.asarray(implied.accepts(EVERY)))
+    wrong = np.flatnonzero(certified(unconstrained(programs.train.costs), programs.train))
+    more = counterexamples(unconstrained(programs.train.costs)[wrong], wrong, programs.train, 2, 0)
+    assert len(more) >= len(wrong)
+    assert certified(more, programs.train).all()
+
+
+def test_a_network_that_accepts_what_is_feasible_has_perfect_figures():
+    one = generate(3, replace(TINY, constraints=1))
+    network = RectifierNetwork(-2 * one.A, 2 * one.b)  # at most 0 where the row holds, else at least 2
+    figures, found = network_figures(network, one)
+    for figure in ("network", "held-out", "bitwise", "satisfied", "optimal", "gold accepted", "gold rows"):
+        assert figures[figure] == 100, figure
+    assert figures["infeasible"] == 0
+    assert np.array_equal((found.points * one.test.costs).sum(1), one.test.values)
+
+
+def test_a_network_that_accepts_nothing_is_told_by_every_figure_that_should(programs):
+    network = RectifierNetwork(np.zeros((2, 9)), [2.0, 2.0])
+    figures, _ = network_figures(network, programs)
+    assert figures["gold accepted"] == figures["gold rows"] == figures["network positives"] == 0
+    assert figures["network negatives"] == 100
+    assert figures["network balanced"] == 50
+    assert figures["infeasible"] == len(programs.test)
+
+
+def test_rows_of_many_units_are_sampled():
+    none = RectifierNetwork(np.zeros((13, 2)), np.zeros(13))
+    assert rows_that_hold(none, np.ones((3, 2))) == 1
+    one_bad = RectifierNetwork(np.zeros((13, 2)), [9.0] + [0.0] * 12)  # half of the subsets have unit 1
+    assert rows_that_hold(one_bad, np.ones((3, 2))) == pytest.approx(0.5, abs=0.05)
+
+
+def test_baselines_are_what_their_names_say(programs):
+    plain = {name: figures for name, (figures, _) in baselines(programs).items()}
+    free = unconstrained(programs.test.costs)
+    assert plain[UNCONSTRAINED]["bitwise"] == pytest.approx(100 * (free == programs.test.optima).mean())
+    assert plain["the cheapest training optimum"]["satisfied"] == 100
+
+
+def test_recovery_of_the_hidden_rows_themselves_is_whole():
+    one = generate(3, replace(TINY, constraints=1))
+    row, side = one.A[0], one.b[0]
+    network = RectifierNetwork([-2 * row], [2 * side])  # at most 0 where the row holds, else at least 2
+    found = recovery(network, one)
+    assert found["agree"] == found["feasible points allowed"] == found["infeasible points forbidden"] == 100
+    assert found["cosine"] == pytest.approx(1)
+
+
+def test_an_optimum_that_cannot_be_is_refused():
+    from lcons_core._errors import LconsError
+
+    with pytest.raises(LconsError, match="draw another seed"):
+        optimum(np.array([1.0]), np.array([[1.0]]), np.array([2.0]))
+
+
+# The run
+
+
+def test_cells_are_the_table_and_the_rounds():
+    cells = EXPERIMENT.cells(Options((1, 2), (2, 3), (3,), 5))
+    assert [(c.seed, c.hidden, c.rounds) for c in cells] == [
+        (1, 2, 0),
+        (2, 2, 0),
+        (1, 3, 0),
+        (2, 3, 0),
+        (1, 3, 5),
+        (2, 3, 5),
+    ]
+    assert len(EXPERIMENT.cells(Options((1,), (2,), (3,), 0))) == 1
+    full = Options.start(True)
+    assert set(paper.HIDDEN) < set(full.hidden)
+    assert {50, 200} <= set(full.hidden)
+
+
+@pytest.mark.parametrize("wrong", [{"seeds": ()}, {"hidden": (0,)}, {"rounds": -1}])
+def test_bad_options_are_refused(wrong):
+    with pytest.raises(InvalidInput):
+        replace(Options(), **wrong)
+
+
+@pytest.fixture
+def tiny(monkeypatch):
+    """A tiny recipe and short training; everything else as it is."""
+    monkeypatch.setattr("lcons_tasks.experiments.synthetic._networks.SEARCHED", QUICK)
+    monkeypatch.setattr("lcons_tasks.experiments.synthetic._networks.FIXED", QUICK)
+    monkeypatch.setattr(
+        "lcons_tasks.experiments.synthetic._experiment.Cell", lambda *given: Cell(*given, recipe=TINY)
+    )
+
+
+@pytest.mark.usefixtures("tiny")
+def test_a_run_leaves_everything_behind_and_a_rerun_the_same_bytes(tmp_path):
+    stages = Stages(tmp_path / "stages")
+    options = Options((1, 2), (2, 3), (3,), 2)
+    record = run(EXPERIMENT, options, stages, 1)
+    document = write_run(tmp_path / "run", EXPERIMENT, options, record, stages)
+    assert "Counterexample-guided rounds" in [s.title for s in document.sections if s.blocks]
+    results = json.loads((tmp_path / "run/results.json").read_text(encoding="utf-8"))
+    assert results["task"] == "synthetic"
+    assert len(results["cells"]) == 6
+    kept = load(tmp_path / "run/constraints/instance-1/K3-rounds.json")
+    assert kept == constraint(Cell(1, 3, 2, TINY), stages)[0]
+    assert (tmp_path / "run/curve.svg").is_file()
+    assert len(claims(record)) >= 4
+    write_run(tmp_path / "again", EXPERIMENT, options, run(EXPERIMENT, options, stages, 1), stages)
+    for path in sorted((tmp_path / "run").rglob("*.*")):
+        assert (tmp_path / "again" / path.relative_to(tmp_path / "run")).read_bytes() == path.read_bytes()
+
+
+@pytest.mark.usefixtures("tiny")
+def test_bits_are_counted_for_each_test_program(tmp_path):
+    record = run(EXPERIMENT, Options((1, 2), (2,), (), 0), Stages(tmp_path), 1)
+    for cell in record.cells:
+        for row, figures in cell.rows.items():
+            right, total = cell.of(row, "bitwise").sum(0)
+            assert figures["bitwise"] == pytest.approx(100 * right / total)
+    gain = record.gain(LEARNED, UNCONSTRAINED, "bitwise")
+    difference = record.mean(LEARNED, "bitwise") - record.mean(UNCONSTRAINED, "bitwise")
+    assert gain.mean == pytest.approx(difference)
+
+
+@pytest.mark.usefixtures("tiny")
+def test_a_run_of_other_hidden_units_than_the_papers_makes_no_claims(tmp_path):
+    stages, options = Stages(tmp_path / "stages"), Options((1,), (12,), (), 0)
+    write_run(tmp_path / "run", EXPERIMENT, options, run(EXPERIMENT, options, stages, 1), stages)
+    assert "Claims" not in (tmp_path / "run/report.md").read_text(encoding="utf-8")
+
+
+def made_cell(seed, hidden, bits, rounds=0):
+    """A cell whose learned constraints have these right bits."""
+    measures = {
+        **dict.fromkeys((*NETWORK.values(), *SOLUTIONS.values(), "infeasible"), 80.0),
+        "bitwise": bits,
+    }
+    rows = {
+        LEARNED: measures,
+        UNCONSTRAINED: {"bitwise": 60.0 + seed, "satisfied": 54.0, "optimal": 0.0},
+        "the cheapest training optimum": {"bitwise": 91.0, "satisfied": 100.0, "optimal": 35.0},
+    }
+    told = {"rounds": [{"unsolved": n, "negatives": 700} for n in (9, 3)], "chosen": 1, "fixpoint": True}
+    facts = {
+        "recovery": {"agree": 90.0},
+        "constraints": 36,
+        "distinct optima": 60,
+        "programs": {"variables": 50, "training": 70, "test": 30},
+        **(told if rounds else {}),
+    }
+    at = {"hidden": hidden, "rounds": rounds, "seed": seed}
+    name = f"instance-{seed}/K{hidden}{'-rounds' if rounds else ''}"
+    counts = {"bitwise": np.array([[[value["bitwise"], 100]] for value in rows.values()], dtype=int)}
+    return RecordCell(name, at, rows, facts, counts, (seed,))
+
+
+PLAIN = [made_cell(1, 2, 83.0), made_cell(2, 2, 85.0), made_cell(1, 10, 86.0), made_cell(2, 10, 88.0)]
+MADE = (*PLAIN, made_cell(1, 50, 90.0), made_cell(1, 10, 89.0, rounds=8))
+
+
+def document_of(*cells):
+    """The document of made cells, its blocks by section."""
+    record = Record(cells, {"corpus": {"name": "synthetic"}})
+    document = EXPERIMENT.document(Options((1, 2)), record)
+    return document, {section.title: section.blocks for section in document.sections}
+
+
+def test_figures_stand_beside_the_papers_and_the_baselines():
+    _, sections = document_of(*MADE)
+    solutions = sections["Solutions of test programs"][0]
+    rows = {row[0]: dict(zip(solutions.columns[1:], row[1:], strict=True)) for row in solutions.rows}
+    assert list(rows) == [
+        UNCONSTRAINED, "the cheapest training optimum", "K = 2", "K = 10", "K = 50", "K = 10 + rounds",
+    ]  # fmt: skip
+    assert (rows["K = 10"]["bits right"].values, rows["K = 10"]["bits right"].paper) == ((86.0, 88.0), 83.5)
+    assert rows[UNCONSTRAINED]["bits right"].values == (61.0, 62.0)
+    assert rows[UNCONSTRAINED]["hidden constraints satisfied"].paper == paper.BASELINE["hidden"]
+    assert rows["K = 2"]["hidden constraints satisfied"].paper == 70.3
+    for row in ("K = 50", "K = 10 + rounds", "the cheapest training optimum"):
+        assert rows[row]["bits right"].paper is None
+    (learned,) = sections["What was learned"]
+    figures = {row[0]: dict(zip(learned.columns[1:], row[1:], strict=True)) for row in learned.rows}
+    assert figures["K = 10"]["learned rows that test optima satisfy"].paper == 99.4
+    assert figures["K = 2"]["training examples told right"].paper == 85.1
+
+
+def test_the_headline_is_at_the_largest_k_of_the_paper():
+    head = document_of(*MADE)[0].headline
+    assert head.measure == "bits right, K = 10"
+    assert (head.without.values, head.within.values) == ((61.0, 62.0), (86.0, 88.0))
+    assert head.gain.mean == pytest.approx(25.5)
+    assert document_of(made_cell(1, 50, 90.0))[0].headline.measure == "bits right, K = 50"
+
+
+def test_the_curve_has_the_papers_line_and_needs_two_k():
+    (curve,) = document_of(*MADE)[1]["Curve over hidden units"]
+    assert curve.lines[LEARNED] == {2.0: 84.0, 10.0: 87.0, 50.0: 90.0}
+    assert curve.lines["with rounds"] == {10.0: 89.0}
+    assert curve.lines[UNCONSTRAINED][50.0] == 61.0
+    assert list(curve.lines["the paper"].values()) == list(paper.FIGURES["bits"])
+    assert document_of(made_cell(1, 2, 83.0))[1]["Curve over hidden units"] == ()
+
+
+def test_rounds_claims_and_constraints_of_the_run_are_named():
+    _, sections = document_of(*MADE)
+    (rounds,) = sections["Counterexample-guided rounds"]
+    assert rounds.rows == (("K = 10, instance 1", "61, 67", "2 of 2", 700, "fixpoint"),)
+    assert len(sections["Claims of the paper"][0].claims) > 3
+    assert [block.name for block in sections["Constraints"]] == ["instance-1", "instance-2"]
+
+
+def test_a_network_of_points_is_a_constraint_on_named_variables():
+    learned = as_constraint(RectifierNetwork([[2.0, 2.0]], [-2.0]))
+    assert learned.space.columns == (("z", "z1"), ("z", "z2"))
+    assert Examples(np.eye(2), np.ones((1, 2))).accuracy(learned.network)["network"] == 100

@@ -1,0 +1,410 @@
+"""Data of one's own: formats are told or refused, and a constraint is judged on what it has not seen."""
+
+import contextlib
+import io
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lcons_core import LconsError, Recipe
+from lcons_core._instance import Instance
+from lcons_core.learn import FEATURES, GRIDS, estimate_seconds
+from lcons_tasks.data import Columns, read_columns
+from lcons_tasks.own_data import (
+    PsiTable,
+    Structures,
+    joined,
+    learn,
+    read_data,
+    split,
+    table_space,
+    tell_format,
+)
+
+CONLL = "Ann NNP B\nLee NNP I\nsings VBZ O\n\nOh UH O\nAnn NNP B\n\n"
+SENTENCES = [
+    Instance({"word": ("Ann", "Lee", "sings"), "pos": ("N", "N", "V")}, ("B", "I", "O")),
+    Instance({"word": ("Oh", "Ann"), "pos": ("U", "N")}, ("O", "B")),
+    Instance({"word": ("Ann", "Ann", "Lee", "Lee"), "pos": ("N",) * 4}, ("B", "B", "I", "I")),
+    Instance({"word": ("Oh", "!"), "pos": ("U", "U")}, ("O", "O")),
+    Instance({"word": ("Lee", "Ann"), "pos": ("N", "N")}, ("B", "B")),
+]
+
+
+def written(folder, name, text):
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "form"),
+    [
+        ("a.txt", CONLL, "conll"),
+        ("a.txt", "# id = 1\n" + CONLL, "conll"),
+        ("a", '{"labels": ["A"]}\n', "jsonl"),
+        ("a.txt", "x,y,valid\n1,0,1\n", "csv"),
+        ("a.dat", b"PK\x03\x04...", "npz"),
+        ("a.iob2", "", "conll"),
+        ("a.JSONL", "", "jsonl"),
+    ],
+)
+def test_a_format_is_told_by_name_or_content(tmp_path, name, text, form):
+    assert tell_format(written(tmp_path, name, text)) == form
+
+
+@pytest.mark.parametrize(
+    "text", ["Some words.\nAnd some more of them.\n", "a b\nc d\n", b"\x00\x01", "1,2\n3,4\n", "[1, 2]\n"]
+)
+def test_what_could_be_anything_is_refused(tmp_path, text):
+    with pytest.raises(LconsError, match="of an unknown format; state it with the argument `form`"):
+        tell_format(written(tmp_path, "a.txt", text))
+
+
+def test_columns_that_are_stated_tell_the_format(tmp_path):
+    assert tell_format(written(tmp_path, "a.txt", "a b\nc d\n"), columns=True) == "conll"
+
+
+def test_without_columns_the_first_is_the_word_and_the_last_the_label(tmp_path):
+    data = read_data(written(tmp_path, "a.txt", CONLL))
+    assert data.instances[0] == Instance(
+        {"word": ("Ann", "Lee", "sings"), "pos": ("NNP", "NNP", "VBZ")}, ("B", "I", "O")
+    )
+    two = read_data(written(tmp_path, "b.txt", "Ann B\nsings O\n\n-DOCSTART- O\n\nOh O\n"))
+    assert [(i.x, i.y) for i in two.instances] == [
+        ({"word": ("Ann", "sings")}, ("B", "O")),
+        ({"word": ("Oh",)}, ("O",)),
+    ]
+
+
+def test_columns_are_stated_by_name_or_number(tmp_path):
+    path = written(tmp_path, "a.txt", CONLL)
+    for columns in ("word,pos", "word,pos,label", "word=1,pos=-2,label=3", "1,2"):
+        assert read_data(path, columns=columns).instances == read_data(path).instances
+    assert read_data(path, columns="word,label,chunk").instances[1].y == ("UH", "NNP")
+
+
+def test_comments_before_a_sentence_are_not_read(tmp_path):
+    text = "# id = 1\nAnn B\n# O\n\n# text = a b\n# O\nOh O\n"
+    layout = Columns(comments=True)
+    assert [s.words for s in read_columns(written(tmp_path, "a.txt", text), layout)] == [
+        ("Ann", "#"),
+        ("#", "Oh"),
+    ]
+
+
+@pytest.mark.parametrize("name", ["a.conll", "a.tsv", "a.csv"])
+def test_tabs_mean_columns_whose_cells_may_hold_blanks(tmp_path, name):
+    path = written(tmp_path, name, "New York\tB\nsings\tO\n")
+    assert read_data(path, tabs=True).instances[0].x["word"] == ("New York", "sings")
+
+
+def test_a_line_with_tabs_and_blanks_names_the_argument(tmp_path):
+    for text in ("sings\tO\nNew York\tB\n", "New York\tB\nsings\tO\n"):
+        with pytest.raises(LconsError, match=r"a.conll:2: expected . columns, found .* use `tabs=True`"):
+            read_data(written(tmp_path, "a.conll", text))
+    with pytest.raises(LconsError) as error:
+        read_data(written(tmp_path, "a.conll", "sings O\nNew York B\n"))
+    assert "`tabs=" not in str(error.value)
+
+
+def test_json_lines_hold_sequences_or_tuples(tmp_path):
+    lines = [{"id": 7, "labels": ["B", "O"], "words": ["Ann", "sings"], "pos": ["N", "V"]}, {"labels": ["O"]}]
+    data = read_data(written(tmp_path, "a.jsonl", "\n".join(map(json.dumps, lines))))
+    assert data.instances == (
+        Instance({"word": ("Ann", "sings"), "pos": ("N", "V")}, ("B", "O")),
+        Instance({}, ("O",)),
+    )
+    tuples = read_data(written(tmp_path, "b.jsonl", '{"tuples": [["Person", "Kill"]]}\n'))
+    assert tuples.tuples
+    assert tuples.instances[0].y == (("Person", "Kill"),)
+
+
+def test_json_members_may_have_other_names(tmp_path):
+    line = {"tokens": ["Ann"], "tags": ["B"], "other": [1, 2, 3]}
+    data = read_data(written(tmp_path, "a.jsonl", json.dumps(line)), columns="word=tokens,label=tags")
+    assert data.instances == (Instance({"word": ("Ann",)}, ("B",)),)
+
+
+def test_a_table_is_read_from_csv_and_npz_alike(tmp_path):
+    X, y, names = np.array([[1, 0, 3], [0, 1, 0]]), np.array([1, 0]), np.array(["k=a", "k=b", "c"])
+    np.savez(tmp_path / "t.npz", X=X, y=y, names=names)
+    files = [
+        tmp_path / "t.npz",
+        written(tmp_path, "t.csv", "k=a,valid,k=b,c\n1,1,0,3\n0,0,1,0\n"),
+        written(tmp_path, "u.csv", "\ufeffk=a;k=b;c;valid\r\n1;0;3;1\r\n0;1;0;0\r\n"),
+    ]
+    for path in files:
+        found = read_data(path)
+        assert found.names == ("k=a", "k=b", "c")
+        assert np.array_equal(found.X, X)
+        assert found.valid.tolist() == [True, False]
+
+
+def test_columns_of_a_table_are_blocks_in_the_order_of_the_file():
+    X = np.array([[1, 0, 0, 5, 0, 1, 1], [0, 1, 1, 0, 0, 0, 1], [0, 1, 1, 0, 0, 1, 0]], dtype=float)
+    space = table_space(["k=a", "k=b", "p", "c", "q", "m=x", "m=y"], X)
+    assert [(b.name, str(b.kind), b.values) for b in space.blocks] == [
+        ("k", "one-hot", ("a", "b")),
+        ("psi", "binary", ("p",)),
+        ("count", "count", ("c",)),
+        ("psi 2", "binary", ("q",)),
+        ("m", "binary", ("x", "y")),
+    ]
+    assert space.contains(X).all()
+    assert table_space(["k=a", "k=b"], np.array([[1.0, 0], [0, 0]])).blocks[0].other
+
+
+@given(st.integers(1, 40), st.integers(1, 40))
+def test_a_split_keeps_every_row_once_and_its_number(valid, invalid):
+    y = np.arange(valid + invalid) < valid
+    table = PsiTable(("a",), np.arange(valid + invalid)[:, None].astype(float), y)
+    train, held_out = split(table)
+    pieces = [train] if held_out is None else [train, held_out]
+    assert sorted(np.concatenate([p.numbers() for p in pieces])) == list(range(1, valid + invalid + 1))
+    assert all(np.array_equal(p.X[:, 0] + 1, p.numbers()) for p in pieces)
+    assert train.valid.any()
+    assert not train.valid.all()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.txt", "\n\n", "found an empty file"),
+        ("a.conll", "a b\nc\n", "a.conll:2: expected 2 columns, found 1"),
+        ("a.conll", "B\nO\n", "found one column"),
+        ("a.conll", b"a b\n\xff b\n", "a.conll:2: expected UTF-8 text"),
+        ("a.jsonl", "", "expected one object per line, found none"),
+        ("a.jsonl", "{", "a.jsonl:1: expected a JSON object, found that it is not JSON"),
+        ("a.jsonl", "[]", "found a list"),
+        ("a.jsonl", '{"words": ["a"]}', "expected a member `labels` or `tuples`, found words"),
+        ("a.jsonl", '{"labels": [0, 1]}', "not as numbers"),
+        ("a.jsonl", '{"labels": ["a"], "words": []}', "expected 1 values in `words`"),
+        ("a.jsonl", '{"tuples": ["ab"]}', "a list of lists of names"),
+        (
+            "a.jsonl",
+            '{"labels": ["a"]}\n{"tuples": [["a", "b"]]}',
+            "a.jsonl:2: expected labels as in the lines",
+        ),
+        ("a.csv", "", "expected a header and rows"),
+        ("a.csv", "a,b\n1,0\n", "expected a column named 'valid'"),
+        ("a.csv", "a,a,valid\n1,0,1\n", "a different name for each column"),
+        ("a.csv", "a,valid\n1,2\n", "expected 0 or 1 in column 'valid', found 2"),
+        ("a.csv", "a,valid\nx,1\n", "a.csv:2: expected a number in column 'a', found 'x'"),
+        ("a.csv", "a,valid\n1,1,1\n", "expected 2 cells as in the header, found 3"),
+        ("a.npz", b"PK\x03\x04 no", "expected an npz file"),
+        ("a.npz", b"", "expected an npz file"),
+    ],
+)
+def test_wrong_files_are_refused_with_file_and_line(tmp_path, name, text, message):
+    with pytest.raises(LconsError) as error:
+        read_data(written(tmp_path, name, text))
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_wrong_arrays_are_refused(tmp_path):
+    X, y, names = np.eye(2), np.array([0, 1]), np.array(["a", "b"])
+    for wrong, message in (
+        ({"X": X, "y": y}, "expected arrays X"),
+        ({"X": X, "y": y, "names": names[:1]}, "found shapes"),
+        ({"X": X, "y": y + 1, "names": names}, "expected y of 0 and 1"),
+        ({"X": X, "y": y, "names": np.arange(2)}, "expected names to hold text"),
+        ({"X": X, "y": y, "names": names.astype(object)}, "expected an npz file"),
+    ):
+        np.savez(tmp_path / "t.npz", **wrong)
+        with pytest.raises(LconsError, match=message):
+            read_data(tmp_path / "t.npz")
+
+
+@given(st.data())
+def test_a_damaged_array_file_is_read_or_refused_never_a_crash(tmp_path_factory, data):
+    file = io.BytesIO()
+    np.savez_compressed(file, X=np.eye(3), y=np.array([0, 1, 1]), names=np.array(["a", "b", "c"]))
+    content = bytearray(file.getvalue())
+    for _ in range(data.draw(st.integers(1, 4))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    path = written(tmp_path_factory.getbasetemp(), "damaged.npz", bytes(content))
+    with contextlib.suppress(LconsError):
+        assert read_data(path).X.shape[1] >= 1
+
+
+@pytest.mark.parametrize("columns", ["word=1,pos=2", "word=2"])
+def test_a_column_cannot_be_labels_and_something_else(tmp_path, columns):
+    with pytest.raises(LconsError, match="found column 2 for both"):
+        read_data(written(tmp_path, "a.txt", "Ann B\nOh O\n\n"), columns=columns)
+
+
+@pytest.mark.parametrize("feature", [name for name in FEATURES if name not in ("pairs", "tuples")])
+def test_each_feature_is_learned_from_structures(feature):
+    found = learn(Structures(SENTENCES * 5), Recipe(feature, hidden=3), Structures(SENTENCES))
+    assert found.constraint.feature is not None
+    assert found.held_out.structures == 5
+    assert found.held_out.new_parts == 0
+    assert found.constraint.provenance["recipe"]["negatives"] == found.negatives
+
+
+def test_held_out_structures_that_are_forbidden_are_counted_and_shown():
+    strange = Instance({"word": ("Oh", "Lee")}, ("O", "I"))
+    held_out = Structures((SENTENCES[0], strange, strange), first=10)
+    found = learn(Structures(SENTENCES), Recipe(hidden=3), held_out)
+    judged = found.held_out
+    assert (judged.structures, judged.forbidden_structures) == (3, 2)
+    assert (judged.parts, judged.forbidden_parts, judged.new_parts, judged.new_allowed) == (4, 2, 2, 0)
+    (shown,) = judged.examples
+    assert (shown.count, shown.structure, shown.text) == (2, 11, "Oh/O Lee/I")
+    assert shown.words == "label 1 O, label 2 I"
+    (warning,) = found.warnings
+    assert "forbids 2 of 3 gold structures in held-out data" in warning
+    assert "structure 11 (Oh/O Lee/I)" in warning
+
+
+def test_every_judgement_is_what_the_constraint_says():
+    found = learn(Structures(SENTENCES), Recipe("existence", hidden=1), Structures(SENTENCES))
+    rejected = [not found.constraint.satisfied(one) for one in SENTENCES]
+    assert found.training.forbidden_structures == found.held_out.forbidden_structures == sum(rejected)
+
+
+def test_labels_that_training_has_not_are_left_out_and_counted():
+    held_out = Structures((Instance({}, ("O", "X")), Instance({}, ("O", "B"))), first=6)
+    judged = learn(Structures(SENTENCES), Recipe(hidden=2), held_out).held_out
+    assert (judged.structures, judged.outside) == (1, 1)
+    assert judged.outside_example == "structure 6: unknown label 'X'"
+
+
+def test_counts_far_beyond_training_are_left_out_and_counted():
+    held_out = Structures((Instance({}, ("O",) * 50),))
+    judged = learn(Structures(SENTENCES), Recipe("counts", hidden=2), held_out).held_out
+    assert (judged.structures, judged.outside) == (0, 1)
+
+
+def table(rows=3):
+    grid = np.array([[a, 1 - a, b, 1 - b] for a in (0, 1) for b in (0, 1)] * rows, dtype=float)
+    return PsiTable(("k=a", "k=b", "m=c", "m=d"), grid, (grid[:, 0] == 0) | (grid[:, 2] == 0))
+
+
+def test_a_table_is_learned_and_judged():
+    found = learn(table(), Recipe(hidden=1), table())
+    assert found.constraint.feature is None
+    assert found.constraint.accepts(table().X).tolist() == table().valid.tolist()
+    assert (found.held_out.invalid, found.held_out.invalid_forbidden) == (3, 3)
+    assert str(found.explanation).startswith("- k a needs m d")
+
+
+def test_valid_rows_alone_need_a_source_of_negatives():
+    data = table().take(table().valid)
+    with pytest.raises(LconsError, match="only valid ones"):
+        learn(data)
+    found = learn(data, Recipe(hidden=1, negatives="unseen"), data)
+    assert found.constraint.accepts(table().X).tolist() == table().valid.tolist()
+
+
+def test_vectors_given_as_both_count_as_valid_and_are_told():
+    data = joined(table(), PsiTable(table().names, table().X[:1], np.array([False])))
+    found = learn(data, Recipe(hidden=1))
+    assert found.contradictions == 1
+    assert found.constraint.accepts(table().X[:1]).all()
+
+
+def test_caution_forbids_less_of_what_is_valid():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (200, 6)).astype(float)
+    data = PsiTable(tuple("abcdef"), X, X @ [1, 2, 3, -3, -2, -1] + rng.normal(0, 2, 200) < 0)
+    bold, careful = (
+        learn(data, Recipe(hidden=1, caution=caution)).training.forbidden_parts for caution in (0.5, 20.0)
+    )
+    assert careful < bold
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (Recipe("pairs"), "expected a feature of label sequences, found 'pairs'"),
+        (Recipe("counts", n=2), "expected no 'n' with the feature 'counts'"),
+        (Recipe("ngram", column="pos"), "expected no 'column'"),
+        (Recipe("word"), "expected words that occur 10 times"),
+        (Recipe("pos", column="chunk"), "expected a column 'chunk', found word, pos in structure 1"),
+        (Recipe("existence", negatives="relabel"), "found 'relabel'; its own are 'flip'"),
+        (Recipe("ngram", negatives="apart"), "found 'apart'"),
+        (Recipe("ngram", negatives="flip"), "binary blocks"),
+        (Recipe("ngram", n=2, min_support=1e6), "seen 1,000,000 times or more, found none"),
+        (Recipe("ngram", n=9), r"sentences of 9 tokens or more, found none \(the longest has 4\)"),
+    ],
+)
+def test_settings_that_do_not_fit_are_refused(settings, message):
+    with pytest.raises(LconsError, match=message):
+        learn(Structures(SENTENCES), settings)
+
+
+def test_more_negatives_than_can_be_listed_are_refused():
+    with pytest.raises(LconsError, match="above the limit"):
+        learn(Structures([Instance({}, ("O", "B") * 20)]), Recipe("ngram", n=30))
+
+
+@pytest.mark.parametrize("least", [math.nan, math.inf, -1])
+def test_a_support_that_is_no_number_of_times_is_refused(least):
+    with pytest.raises(LconsError, match="expected a min_support of 0 or more, found"):
+        Recipe(min_support=least)
+
+
+@pytest.mark.parametrize("settings", [Recipe("pos"), Recipe("pos", pad=True)])
+def test_a_column_of_one_value_is_nothing_to_go_by(settings):
+    data = Structures([Instance({"pos": ("X",) * len(one.y)}, one.y) for one in SENTENCES])
+    with pytest.raises(LconsError, match=r"a column 'pos' with two values or more, found only one \(X\)"):
+        learn(data, settings)
+
+
+def test_one_label_is_nothing_to_learn_from():
+    with pytest.raises(LconsError, match="at least two different labels, found O"):
+        learn(Structures([Instance({}, ("O", "O"))]))
+
+
+def test_held_out_data_are_of_the_same_kind():
+    tuples = Structures([Instance({}, (("a", "b"),))], tuples=True)
+    for other in (table(), tuples):
+        with pytest.raises(LconsError, match="of the same kind"):
+            learn(Structures(SENTENCES), None, other)
+    with pytest.raises(LconsError, match="same header"):
+        learn(table(), None, PsiTable(("a",), np.ones((1, 1)), np.array([True])))
+
+
+def test_longer_searches_are_estimated_to_take_longer():
+    told = []
+    rates = GRIDS["citation"].learning_rate
+    for settings in (Recipe(hidden=2), Recipe(hidden=2, learning_rate=rates, folds=2)):
+        learn(Structures(SENTENCES * 2), settings, before=lambda *of: told.append(estimate_seconds(*of)))
+    assert 0 < told[0] < told[1]
+
+
+def test_the_same_seed_gives_the_same_constraint():
+    first, second = (learn(Structures(SENTENCES), Recipe("pos", seed=3, hidden=2)) for _ in range(2))
+    assert np.array_equal(first.constraint.network.W, second.constraint.network.W)
+
+
+CONLLU = """\
+# sent_id = 1
+# text = Vámonos del mar
+1-2\tVámonos\t_\t_\t_\t_\t_\t_\t_\t_
+1\tVamos\tir\tVERB\t_\tMood=Imp\t0\troot\t_\t_
+2\tnos\tnosotros\tPRON\t_\t_\t1\tobj\t_\t_
+3-4\tdel\t_\t_\t_\t_\t_\t_\t_\t_
+3\tde\tde\tADP\t_\t_\t5\tcase\t_\t_
+4\tel\tel\tDET\t_\t_\t5\tdet\t_\t_
+4.1\tgran\tgran\tADJ\t_\t_\t_\t_\t_\t_
+5\tmar\tmar\tNOUN\t_\t_\t1\tobl\t_\tSpaceAfter=No
+"""
+
+
+def test_words_and_tags_of_universal_dependencies_are_read_without_a_word(tmp_path):
+    path = tmp_path / "es.conllu"
+    path.write_text(CONLLU + "\n", encoding="utf-8")
+    (instance,) = read_data(path).instances
+    assert instance.x["word"] == ("Vamos", "nos", "de", "el", "mar")
+    assert instance.y == ("VERB", "PRON", "ADP", "DET", "NOUN")
+    (instance,) = read_data(path, columns="word=2,lemma=3,label=8").instances
+    assert instance.x["lemma"] == ("ir", "nosotros", "de", "el", "mar")
+    assert instance.y == ("root", "obj", "case", "det", "obl")
