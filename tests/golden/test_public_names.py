@@ -4,9 +4,11 @@ import importlib
 import pkgutil
 from collections.abc import Iterator
 from importlib.util import find_spec
+from pathlib import Path
 
 from golden_files import V010, Golden
 
+ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ["lcons_core", "lcons_core.testing", "lcons_decode", "lcons_tasks", "lcons_cli"]
 
 
@@ -32,6 +34,19 @@ def test_the_names_of_0_1_0_are_where_they_were():
     assert len(kept) > 100
     gone = [f"{home}.{name}" for home, _, name in kept if not hasattr(importlib.import_module(home), name)]
     assert gone == []
+
+
+def test_a_module_of_0_1_0_that_is_gone_is_in_the_changelog_with_its_successor():
+    names = (V010 / "public_names.txt").read_text(encoding="utf-8").split()
+    gone = sorted(home for home in {name.rpartition(".")[0] for name in names} if not exists(home))
+    assert gone
+    assert [home for home in gone if f"`{home}`" not in changelog(home)] == []
+
+
+def changelog(module: str) -> str:
+    """The changelog of the package that a module belongs to."""
+    package = module.partition(".")[0].replace("_", "-")
+    return (ROOT / "packages" / package / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
 def exists(module: str) -> bool:
