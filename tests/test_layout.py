@@ -127,7 +127,11 @@ def test_all_packages_keep_what_they_keep_in_one_cache_folder(named, monkeypatch
 
 # Folders of libraries: their errors name arguments, which `lcons_cli.options.in_options` turns into options.
 TASKS = "lcons-tasks/src/lcons_tasks"
-LIBRARIES = ["lcons-core/src", "lcons-decode/src", f"{TASKS}/own_data", f"{TASKS}/diagnosis"]
+LIBRARIES = [
+    "lcons-core/src",
+    "lcons-decode/src",
+    *(f"{TASKS}/{folder}" for folder in ("data", "models", "own_data", "diagnosis", "apps")),
+]
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*|`-[a-z](`| [A-Z])")
 
 

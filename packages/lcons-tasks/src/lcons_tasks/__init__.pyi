@@ -1,4 +1,5 @@
 from .apps import ConstrainedTagger, Extractor, load_constrained_tagger, load_extractor
+from .atomic import replacing
 from .data import Sentence, read_columns
 from .diagnosis import Diagnosis, diagnose
 from .models import LinearSettings, load_tagger, train_bilstm, train_chain_svm, train_linear
@@ -25,6 +26,7 @@ __all__ = [
     "paired_bootstrap",
     "read_columns",
     "read_data",
+    "replacing",
     "train_bilstm",
     "train_chain_svm",
     "train_linear",

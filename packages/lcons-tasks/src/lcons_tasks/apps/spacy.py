@@ -128,7 +128,7 @@ class LconsTagger(Pipe):
                 yield from batch
 
     def to_disk(self, path: str | PathLike[str], *, exclude: Iterable[str] = ()) -> None:
-        """Writes the tagger's folder, which `lcons tag --model` reads too."""
+        """Writes the tagger's folder, which `lcons tag` reads too."""
         self.tagger.save(path)
 
     def from_disk(self, path: str | PathLike[str], *, exclude: Iterable[str] = ()) -> "LconsTagger":
