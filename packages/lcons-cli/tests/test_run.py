@@ -33,12 +33,12 @@ def test_a_run_ends_with_a_summary_that_says_what_was_compared_and_where_the_pag
     lines = done.stdout.splitlines()
     assert len(lines) <= 25
     said = " ".join(lines)
-    assert "A chunker (linear) that reads words alone, against the same chunker under" in said
+    assert "A chunker (linear) that reads only words, compared with the same chunker under" in said
     assert "constraints that read POS tags" in said
     assert "chunk F1, linear, 20% (42 sentences): " in said
-    assert "; gain +" in said
-    assert lines[-2] == f"The page: {cache / 'run/report.html'}"
-    assert lines[-1].startswith("With data of your own: lcons learn ")
+    assert "; gain [95% interval] +" in said
+    assert lines[-2] == f"Full report: {cache / 'run/report.html'}"
+    assert lines[-1].startswith("Next, with your own data: lcons learn ")
     assert done.stderr.startswith("lcons: about ")
     assert "lcons: decoding: 1 of 1" in done.stderr
     report = (cache / "run/report.md").read_text()
@@ -215,7 +215,7 @@ def test_a_synthetic_run_prints_the_table_and_leaves_constraints(cache, monkeypa
         str(cache / "run"),
     )
     assert done.exit_code == 0, done.output
-    assert "bits right, K = 2: " in done.stdout
+    assert "correct bits, K = 2: " in done.stdout
     assert (cache / "run/constraints/instance-1/K2.json").is_file()
 
 

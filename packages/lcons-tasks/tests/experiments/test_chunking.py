@@ -249,7 +249,7 @@ def test_the_headline_is_the_chunk_f1_of_what_dev_chose(quick_run):
     assert head.within.values == record.values(CHOSEN, "chunk f1")
     assert head.gain == record.gain(CHOSEN, EXACT, "chunk f1")
     assert head.gain.mean == pytest.approx(head.within.mean - head.without.mean)
-    assert "reads words alone" in document.compared
+    assert "reads only words" in document.compared
     assert "constraints that read POS tags" in document.compared
 
 

@@ -120,7 +120,7 @@ def test_a_corpus_that_is_not_there_is_refused_in_one_sentence(stages, name):
 
 
 def test_a_corpus_of_too_few_references_is_refused():
-    with pytest.raises(InvalidInput, match="at least 10 references and two fields, found 1 and 1"):
+    with pytest.raises(InvalidInput, match="at least 10 references and two fields: got 1 and 1"):
         CitationCorpus("tiny", "", (Sentence(("a",), ("title",)),), "")
 
 
@@ -139,7 +139,7 @@ def test_splits_are_disjoint_differ_by_seed_and_smaller_samples_are_nested(corpu
 
 @pytest.mark.parametrize("size", [0, 10_000])
 def test_an_impossible_size_is_refused(corpus, size):
-    with pytest.raises(InvalidInput, match="a training size is from 1 to"):
+    with pytest.raises(InvalidInput, match="needs a training size from 1 to"):
         split(corpus, 1, size)
 
 
@@ -188,11 +188,11 @@ def test_c1_to_c3_combine_what_the_paper_says():
     [
         ({"bases": ("magic",)}, "unknown base model 'magic'"),
         ({"decoders": ("magic",)}, "unknown decoder 'magic'"),
-        ({"seeds": ()}, "at least one of seeds"),
-        ({"beam": 0}, "beam and K are at least 1"),
-        ({"hidden": (0,)}, "beam and K are at least 1"),
-        ({"seeds": (-1,)}, "seeds are at least 0"),
-        ({"sizes": (0,)}, "sizes at least 1"),
+        ({"seeds": ()}, "`seeds` needs at least one value"),
+        ({"beam": 0}, "the argument `hidden` must be at least 1"),
+        ({"hidden": (0,)}, "the argument `hidden` must be at least 1"),
+        ({"seeds": (-1,)}, "`seeds` must be at least 0"),
+        ({"sizes": (0,)}, "`sizes` at least 1"),
     ],
 )
 def test_options_that_cannot_be_run_are_refused(options, words):
@@ -284,7 +284,7 @@ def test_the_headline_is_the_field_f1_of_what_dev_chose(quick_run):
     assert document.headline.measure == "field F1, words-brief, 187 references"
     assert document.headline.within.values == whole.values(CHOSEN, F1)
     assert document.headline.gain == whole.gain(CHOSEN, EXACT, F1)
-    assert "reads words alone" in document.compared
+    assert "reads only words" in document.compared
 
 
 def test_the_parser_that_is_left_behind_gives_the_labels_of_its_row(quick_run, corpus, stages):

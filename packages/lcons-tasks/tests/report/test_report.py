@@ -190,7 +190,7 @@ def test_of_many_values_those_with_something_to_say_are_shown_and_o_stays():
     view = matrix_view(matrix)
     assert [names for names, _ in view.rows] == [("v3",), ("v5",), ("O",)]
     assert view.columns == (("x",), ("y",))
-    assert "67 values of which less or nothing is forbidden are left out" in view.said
+    assert "Left out are 67 values with fewer or no forbidden combinations" in view.said
 
 
 def test_values_that_say_the_same_share_a_row():
@@ -213,7 +213,7 @@ def test_a_grid_of_crosses_is_a_sentence():
     never = LearnedConstraint(RectifierNetwork(np.zeros((1, space.d)), [2.0]), space)
     (view,), _ = matrix_views(never)
     assert view.rows == ()
-    assert view.said.startswith("2,272 forbidden, 0 allowed of 2,272")
+    assert view.said.startswith("Of 2,272 combinations, 2,272 forbidden and 0 allowed")
     W = np.zeros((1, space.d))
     W[0, :2] = 2.0
     (always,), _ = matrix_views(LearnedConstraint(RectifierNetwork(W, [0.0]), space))
@@ -227,7 +227,7 @@ def test_pairs_that_forbid_nothing_are_left_out():
     W[0, feature.space.column("label 1", "O")] = W[0, feature.space.column("label 2", "I")] = 2.0
     (view,), note = matrix_views(LearnedConstraint(RectifierNetwork(W, [-2.0]), feature.space))
     assert view.name == "label 1 \N{MULTIPLICATION SIGN} label 2"
-    assert note == "Of 6 pairs of blocks, the 1 that forbids most by themselves."
+    assert note == "Pairs of blocks shown: 1 of 6, which forbid the most combinations by themselves."
 
 
 def test_a_heat_map_has_every_coefficient_with_its_sign():
@@ -327,7 +327,7 @@ def test_the_overview_has_the_columns_that_runs_fill(tmp_path):
     constraint = Document("Constraint", "constraint", "", "3 units.")
     assert heads(constraint, constraint).columns == ("run", "task", "in short")
     found = heads(Document("Decoded", "decode", "", "", headline(paper=38.2)))
-    assert found.columns == ("run", "task", "measure", "without", "with constraints", "paper")
+    assert found.columns == ("run", "task", "measure", "without constraints", "with constraints", "paper")
     assert found.rows[0][-1] == "with 38.2"
 
 
@@ -342,7 +342,7 @@ def test_documents_of_one_task_are_beside_each_other(tmp_path):
     other = Run("c", tmp_path, Document("U", "u", "", ""))
     table, curve = beside_each_other([run("a", 1.0), run("b", 2.0, "more"), other])
     assert table.caption == "T, runs side by side"
-    assert table.columns == ("", "all, a", "all, b", "more, b")
+    assert table.columns == ("row", "all, a", "all, b", "more, b")
     assert table.rows == (("exact", Figure((1.0,)), Figure((2.0,)), "more"),)
     assert list(curve.lines) == ["a: exact", "a: learned", "b: exact", "b: learned"]
     assert beside_each_other([run("a", 1.0), other]) == []
@@ -371,13 +371,13 @@ def test_a_matrix_of_nothing_but_dots_is_a_sentence():
     at_most_half = LearnedConstraint(RectifierNetwork(np.ones((1, 50)), [-24.0]), space)
     (view,), _ = matrix_views(at_most_half)
     assert view.rows == ()
-    assert "0 forbidden, 0 allowed of 2,304" in view.said
+    assert "Of 2,304 combinations, 0 forbidden and 0 allowed" in view.said
 
 
-def test_a_sentence_that_changed_for_nothing_has_as_many_right():
+def test_a_sentence_that_changed_for_nothing_has_equally_many_correct():
     one = Answered("1", Change(("x",), ("A",), ("B",), ("C",)))
     item = sentence_item(one, {}, 0, {})
-    assert (item.badge, item.state) == ("as many right", "even")
+    assert (item.badge, item.state) == ("equally many correct", "even")
 
 
 def test_very_large_counts_are_written_by_their_size():
@@ -391,7 +391,7 @@ def test_rows_are_counted_before_and_after_simplification():
     space = FeatureSpace([one_hot("source", ["Person", "Place"]), one_hot("relation", ["NoRel", "Kill"])])
     two = RectifierNetwork([[0.0, 2.0, 0.0, 2.0], [-1.0, 1.0, -1.0, 0.0]], [-2.0, 0.0])
     found = inequalities_view(LearnedConstraint(two, space))
-    assert found.said.startswith("3 before, 1 after simplification")
+    assert found.said.startswith("3 inequalities before, 1 after simplification")
     assert "never violated" in str(found.table.rows)
     many = LearnedConstraint(RectifierNetwork(np.zeros((20, 4)), np.zeros(20)), space)
     assert inequalities_view(many).said.startswith("1,048,575 inequalities")
@@ -537,10 +537,10 @@ def test_a_document_stands_before_the_report_of_0_1_0(tmp_path):
     page = report_page(read_runs([folder]), Limits(sets=1))
     assert "Of boxes" in page
     assert "A title" not in page
-    assert "1 of 3 sets of constraints are on this page" in page
+    assert "This page shows 1 of 3 sets of constraints" in page
     assert page.count("<article") == 1
     (folder / "document.json").write_text("{}")
-    with pytest.raises(InvalidInput, match="is no document"):
+    with pytest.raises(InvalidInput, match="is not a document"):
         read_runs([folder])
 
 
@@ -564,6 +564,6 @@ def test_a_page_of_one_document_leaves_out_what_takes_long(tmp_path):
     )
     quick = to_html(document, tmp_path, Limits(seconds=1.0))
     assert quick.count("<summary>In words</summary>") == 1
-    assert quick.count("takes long, so that is left out here") == 1
+    assert quick.count("because they take long to compute") == 1
     assert to_html(document, tmp_path).count("<summary>In words</summary>") == 2
     assert f"<title>lcons: {document.task}</title>" in quick

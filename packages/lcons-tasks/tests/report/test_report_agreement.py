@@ -51,7 +51,7 @@ def test_equal_and_different_are_words_and_differences_have_counts_and_witnesses
     assert len(rows) == 3
     a_b, a_c, b_c = rows
     assert " equal " in a_b
-    assert "all 6 points were looked at" in a_b
+    assert "all 6 points were checked" in a_b
     for row, run in ((a_c, "a"), (b_c, "b")):
         assert " different " in row
         assert f"only {run} allows 2 points:" in row
@@ -78,9 +78,9 @@ def test_files_of_the_same_content_are_equal_and_named_once(tmp_path):
     split = [one for name in ("split-1", "split-2") for one in sets(tmp_path / "a", name, pairs=NO_KILL)]
     other = sets(tmp_path / "b", "split-1", pairs=NO_KILL)
     (row,), _ = shown(plan({"a": split, "b": other}))
-    assert "split-1/pairs (and 1 of the same content)" in row
+    assert "split-1/pairs (and 1 with the same content)" in row
     assert " equal " in row
-    assert "files of the same content" in row
+    assert "the files have the same content" in row
 
 
 def test_other_spaces_are_not_compared_and_constraints_of_one_run_neither(tmp_path):
@@ -140,7 +140,7 @@ def test_the_work_is_bounded_and_what_is_left_out_is_said(tmp_path, monkeypatch)
     assert planned.seconds <= agreement.LONGEST
     # Those of one name come first.
     assert all(a.stem == b.stem for a, b in planned.pairs)
-    assert f"{planned.left_out} left out, as they would take too long" in str(planned)
+    assert f"{planned.left_out} left out, because they would take too long" in str(planned)
     monkeypatch.setattr(agreement, "MOST_PAIRS", 0)
     assert "27 more pairs were not compared" in shown(plan(runs))[1]
 

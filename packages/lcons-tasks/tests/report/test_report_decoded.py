@@ -101,7 +101,7 @@ def test_constraint_files_and_other_things_are_told_from_labels(tmp_path):
     for content in (b"", b"\n\n", b"\xff\xfe", b"[1]", b"{", b"[" * 100_000):
         (tmp_path / "other").write_bytes(content)
         with pytest.raises(
-            InvalidInput, match=r"no constraint file .* not what `lcons decode --json` writes"
+            InvalidInput, match=r"no constraint file .* not the output of `lcons decode --json`"
         ):
             read_runs([tmp_path / "other"])
     (tmp_path / "flat.json").write_text(flat.replace('"sha256": "', '"sha256": "0'))
@@ -175,7 +175,7 @@ def test_what_changed_is_said_to_be_right_or_wrong():
     assert "span F1" not in found["gold"]["figures"]
     document = view(found)
     assert document.headline.gain is None  # a single sequence says nothing about others
-    assert document.compared == "1 of 2 sequences changed, 3 of 5 labels."
+    assert document.compared == "Constraints changed 1 of 2 sequences and 3 of 5 labels."
 
 
 def test_the_gain_has_an_interval_also_of_very_many_sequences(monkeypatch):
@@ -192,14 +192,14 @@ def test_without_gold_labels_there_is_no_accuracy():
     document = view(measured([decoded("AB", "AA"), decoded("A", "A", ())]))
     (table,) = document.sections[0].blocks
     assert document.headline is None
-    assert document.compared == "1 of 2 sequences changed, 1 of 3 labels."
-    assert ("no words: positions stand for them", 2, None) in table.rows
+    assert document.compared == "Constraints changed 1 of 2 sequences and 1 of 3 labels."
+    assert ("without words (shown as positions)", 2, None) in table.rows
 
 
 def test_violations_that_remain_are_counted():
     broken = Decoded("1", ("a",), {}, None, ("A",), ("A",), "relaxed", ("iob2", "iob2"))
     changed, remaining = tables(view(measured([broken, decoded("A", "A")])))
-    assert ("decoded: relaxed", 1, None) in changed.rows
+    assert ("decoded with status relaxed", 1, None) in changed.rows
     assert remaining.rows == (("iob2", 1, 2),)
 
 
@@ -236,7 +236,7 @@ def test_without_words_and_gold_positions_are_shown_and_what_differs_is_dashed(t
 def test_sequences_with_gold_beside_some_without_are_both_shown(tmp_path):
     lines = [{**LINE, "gold": ["B-X", "I-X"], "words": ["a", "b"]}, LINE]
     page = report_page(read_runs([write(tmp_path / "labels.jsonl", *lines)]))
-    assert "or where there is no gold, the other line" in page
+    assert "or for sentences without gold, not in the other line" in page
     assert page.count('class="gold"') == 1
     assert "Only with errors" in page
     assert "Only with errors" not in report_page(read_runs([write(tmp_path / "bare.jsonl", LINE)]))

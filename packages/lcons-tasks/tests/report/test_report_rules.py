@@ -47,7 +47,7 @@ def test_rules_without_gold_have_the_evidence_of_their_file():
     shown = rules_view(
         told(constraint, {"rule": known, "support": 1234, "expected": 21.46, "seen": 0}), None, most=2
     )
-    assert "support, expected and seen in the data it learned from" in shown
+    assert "support, expected and seen are counts in the data that the constraint was learned from" in shown
     assert re.findall(r'<th scope="col">(.*?)</th>', shown)[2:] == ["support", "expected by chance", "seen"]
     assert cells_of(shown, known)[1:] == ["1,234", "21", "0"]
     assert cells_of(shown, other)[1:] == ["", "", ""]
@@ -59,7 +59,7 @@ def test_gold_labels_come_before_evidence_and_name_their_file():
     gold = constraint.space.assignments(constraint.feature.psi([("Person", "Kill")]))
     found = told(constraint, {"rule": known, "support": 1234, "expected": 21.46, "seen": 0})
     shown = rules_view(found, gold, "labels.jsonl")
-    assert "support and exceptions in the gold labels of labels.jsonl" in shown
+    assert "support and exceptions are counts in the gold labels of labels.jsonl" in shown
     assert "learned from" not in shown
     assert "1,234" not in shown
 

@@ -282,4 +282,6 @@ def check_inside(*files: str | None) -> None:
             continue
         parts = file.replace("\\", "/").split("/")
         if not file or "\0" in file or ".." in parts or parts[0] == "" or parts[0].endswith(":"):
-            raise InvalidInput(f"a document needs paths of files inside its own folder: got {file!r:.80}.")
+            raise InvalidInput(
+                f"a document needs files inside its own folder: got {file!r:.80}, which is outside it."
+            )

@@ -63,7 +63,7 @@ class Run:
 def read_runs(paths: Sequence[str | os.PathLike[str]]) -> list[Run]:
     """The runs at some paths; raises `InvalidInput` if a path is not a run."""
     if not paths:
-        raise InvalidInput("`paths` needs at least one run: got none; name one.")
+        raise InvalidInput("the argument `paths` needs at least one run: got none; name one.")
     found = [Path(path).resolve() for path in paths]
     if len(set(found)) != len(found):
         raise InvalidInput("expected different runs, found the same run twice; name each run once.")

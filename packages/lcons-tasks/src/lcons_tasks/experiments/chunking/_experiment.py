@@ -194,7 +194,10 @@ class Options(RunOptions):
                 if name not in known:
                     raise InvalidInput(f"unknown {kind} {name!r}; choose one of {', '.join(known)}.")
         if self.beam < 1 or self.hidden < 1:
-            raise InvalidInput(f"`beam` and `hidden` must be at least 1: got {self.beam} and {self.hidden}.")
+            raise InvalidInput(
+                "the argument `beam` and the argument `hidden` must be at least 1: got"
+                f" {self.beam} and {self.hidden}."
+            )
 
     @classmethod
     def start(cls, full: bool, corpus: str = "auto") -> Options:

@@ -140,8 +140,8 @@ class Options(RunOptions):
         rows_of(self.decoders)
         if min(self.seeds) < 0 or min(self.sizes, default=1) < 1:
             raise InvalidInput(
-                f"`seeds` must be at least 0 and `sizes` at least 1: got {min(self.seeds)} and"
-                f" {min(self.sizes, default=1)}."
+                "the argument `seeds` must be at least 0 and the argument `sizes` at least 1: got"
+                f" {min(self.seeds)} and {min(self.sizes, default=1)}."
             )
         if self.beam < 1 or min(self.hidden) < 1:
             raise InvalidInput(

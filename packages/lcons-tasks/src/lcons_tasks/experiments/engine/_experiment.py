@@ -60,7 +60,7 @@ class RunOptions:
     def __post_init__(self) -> None:
         for name in self.needed:
             if not getattr(self, name):
-                raise InvalidInput(f"`{name}` needs at least one value: got none; name one.")
+                raise InvalidInput(f"the argument `{name}` needs at least one value: got none; name one.")
         for one in fields(self):
             value = getattr(self, one.name)
             if isinstance(value, tuple):

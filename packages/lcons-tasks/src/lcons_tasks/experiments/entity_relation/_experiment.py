@@ -128,11 +128,11 @@ class Options(RunOptions):
 
     def check(self) -> None:
         if not all(0 < share <= 1 for share in self.shares):
-            raise InvalidInput(f"`shares` must be above 0 and at most 1: got {self.shares}.")
+            raise InvalidInput(f"the argument `shares` must be above 0 and at most 1: got {self.shares}.")
         if not all(value > 0 for value in (*self.grid, self.miss)) or self.passes < 1:
             raise InvalidInput(
-                "`grid` (the values of C) and `miss` must be above 0 and `passes` at least 1: got"
-                f" {self.grid}, {self.miss} and {self.passes}."
+                "the argument `grid` (the values of C) and the argument `miss` must be above 0, and the"
+                f" argument `passes` must be at least 1: got {self.grid}, {self.miss} and {self.passes}."
             )
 
     @classmethod

@@ -77,7 +77,7 @@ class Options(RunOptions):
     def check(self) -> None:
         if min(self.seeds) < 0 or min((*self.hidden, *self.guided)) < 1 or self.rounds < 0:
             raise InvalidInput(
-                "`seeds` and `rounds` must be at least 0, `hidden` and `guided` at least 1: got"
+                "the arguments `seeds` and `rounds` must be at least 0, `hidden` and `guided` at least 1: got"
                 f" {self.seeds}, {self.rounds}, {self.hidden} and {self.guided}."
             )
 
