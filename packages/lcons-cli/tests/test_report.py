@@ -157,7 +157,7 @@ def test_the_page_goes_to_stdout_and_headlines_as_json(runs):
     assert chunking["paper's corpus"]
     assert own["measure"] == "span F1, 3 sequences"
     assert own["with constraints"] == {"values": [75.0], "paper": None}
-    assert own["said"] == "2 of 3 sequences changed, 2 of 8 labels"
+    assert own["said"] == "Constraints changed 2 of 3 sequences and 2 of 8 labels"
     assert not own["paper's corpus"]
 
 
@@ -183,7 +183,7 @@ def test_limits_are_kept_and_said(runs):
     assert report("runs/er", "-v", "-q").stderr == ""
     assert report("runs/er", "--sentences", "1").stderr.count("\n") == 1
     source = (runs / "report.html").read_text(encoding="utf-8")
-    assert "2 of 3 sets of constraints are on this page" in source
+    assert "This page shows 2 of 3 sets of constraints" in source
     assert "split-2-100percent" in source
     assert "split-10-100percent" not in source
     assert "3 sentences are not on this page" in source
@@ -214,9 +214,9 @@ def test_hostile_names_do_nothing(runs):
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [
-        (lambda run: (run / "results.json").unlink(), "no run or one that did not end"),
+        (lambda run: (run / "results.json").unlink(), "not a run, or a run that did not finish"),
         (lambda run: (run / "document.json").write_text("{"), "expected JSON"),
-        (lambda run: (run / "document.json").write_text("{}"), "is no document"),
+        (lambda run: (run / "document.json").write_text("{}"), "is not a document"),
         (lambda run: next(run.rglob("source-relation.json")).write_text("{}"), "no constraint file"),
         (lambda run: next(run.rglob("*.jsonl")).write_text("{}\n"), "expected predictions"),
     ],
@@ -234,10 +234,10 @@ def test_a_damaged_run_is_one_sentence_and_writes_nothing(runs, spoil, words):
     ("arguments", "words"),
     [
         (["nowhere.json"], "found no such file or folder"),
-        (["runs/er", "runs/er"], "found one twice"),
+        (["runs/er", "runs/er"], "found the same run twice"),
         (["runs/er", "-o", "nowhere/page.html"], "cannot write"),
         (["runs/er", "-o", "runs"], "cannot write"),
-        (["runs/er", "-o", "-", "--json"], "one thing on stdout"),
+        (["runs/er", "-o", "-", "--json"], "one output on stdout"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(runs, arguments, words):
@@ -319,11 +319,11 @@ def test_labels_of_ones_own_are_shown_before_and_after(runs):
     for words in (
         "50.0 →  to 100.0",
         "forbidden: label 1 O, label 2 I-NP",
-        "1 of 2 sequences changed, 1 of 3 labels",
+        "Constraints changed 1 of 2 sequences and 1 of 3 labels",
         "span F1",
         "with over without constraints, token accuracy",
         "Sentence ny",
-        "+1 right",
+        "+1 correct",
         "file sha256",
     ):
         assert words in page.words, words
@@ -338,7 +338,7 @@ def test_labels_without_gold_or_words_are_shown_too(runs):
     assert report("labels.jsonl").exit_code == 0
     page = Page((runs / "report.html").read_text(encoding="utf-8"))
     assert "Decoded sequences" in page.words
-    assert "no words: positions stand for them" in page.words
+    assert "without words (shown as positions)" in page.words
     assert "1 label changed" in page.words
     assert "token accuracy" not in page.words
     toggles = {button.get("data-toggle") for button in page.all("button")}
@@ -393,7 +393,7 @@ def test_the_examples_run(runs):
 def test_figures_of_another_corpus_are_said_to_be_so(runs):
     make_chunking(runs / "runs/mini", corpus="bundled")
     assert report("runs/mini").exit_code == 0
-    assert "figures are on CoNLL-2000, another corpus" in (runs / "report.html").read_text(encoding="utf-8")
+    assert "figures were measured on CoNLL-2000, not on" in (runs / "report.html").read_text(encoding="utf-8")
     assert report("runs/chunking").exit_code == 0
     assert "another corpus" not in (runs / "report.html").read_text(encoding="utf-8")
 
@@ -407,7 +407,7 @@ def test_a_run_of_0_1_0_is_shown_with_its_report_constraints_and_sentences(runs)
         "Woven boxes",
         "5 of 5",
         "label 2 I-NP needs label 1 B-NP or I-NP",
-        "support and exceptions in the gold labels of linear-first-1%-seed1.txt",
+        "support and exceptions are counts in the gold labels of linear-first-1%-seed1.txt",
         "forbidden: pos 1 DT, label 1 B-VP",
         "option seeds",
     ):

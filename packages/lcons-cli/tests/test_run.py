@@ -35,7 +35,7 @@ def test_a_run_ends_with_a_summary_that_says_what_was_compared_and_where_the_pag
     said = " ".join(lines)
     assert "A chunker (linear) that reads only words, compared with the same chunker under" in said
     assert "constraints that read POS tags" in said
-    assert "chunk F1, linear, 20% (42 sentences): " in said
+    assert "chunk F1, linear trained on 20% (42 sentences): " in said
     assert "; gain [95% interval] +" in said
     assert lines[-2] == f"Full report: {cache / 'run/report.html'}"
     assert lines[-1].startswith("Next, with your own data: lcons learn ")
@@ -191,10 +191,10 @@ def test_an_er_run_that_cannot_be_is_refused_in_one_sentence(cache, options, wor
 
 def test_a_synthetic_run_prints_the_table_and_leaves_constraints(cache, monkeypatch):
     """A tiny recipe; the command is what is looked at."""
-    from lcons_tasks.experiments.synthetic._corpus import Recipe
+    from lcons_tasks.experiments.synthetic._corpus import ProgramFamily
     from lcons_tasks.experiments.synthetic._networks import Cell
 
-    tiny = Recipe(
+    tiny = ProgramFamily(
         variables=9, programs=14, training=10, constraints=5, strictness=0.5, scale=4, largest_cost=20
     )
     monkeypatch.setattr(
@@ -220,7 +220,8 @@ def test_a_synthetic_run_prints_the_table_and_leaves_constraints(cache, monkeypa
 
 
 @pytest.mark.parametrize(
-    ("options", "words"), [(["-K", "0"], "K at least 1"), (["--seed", "-1"], "-1 is not in the range x>=0")]
+    ("options", "words"),
+    [(["-K", "0"], "`hidden` and `guided` at least 1"), (["--seed", "-1"], "-1 is not in the range x>=0")],
 )
 def test_a_synthetic_run_that_cannot_be_is_refused_in_one_sentence(cache, options, words):
     done = lcons("run", "synthetic", *options, "--out", str(cache / "run"))
@@ -246,7 +247,7 @@ def test_the_list_of_tasks_imports_no_task():
         "atexit.register(lambda: print(*sys.modules, file=sys.stderr)); main(['run', '--help'])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert "synthetic  Hidden constraints of integer programs." in done.stdout
+    assert "synthetic  Learn hidden constraints of integer programs." in done.stdout
     assert {"numpy", "lcons_core"} & set(done.stderr.split()) == set()
 
 

@@ -244,7 +244,7 @@ def test_the_record_of_a_run_is_in_its_results_and_counts(quick_run):
 def test_the_headline_is_the_chunk_f1_of_what_dev_chose(quick_run):
     record, _, document = quick_run
     head = document.headline
-    assert head.measure == "chunk F1, linear, 25% (52 sentences)"
+    assert head.measure == "chunk F1, linear trained on 25% (52 sentences)"
     assert head.without.values == record.values(EXACT, "chunk f1")
     assert head.within.values == record.values(CHOSEN, "chunk f1")
     assert head.gain == record.gain(CHOSEN, EXACT, "chunk f1")

@@ -328,7 +328,7 @@ def test_caution_forbids_less_of_what_is_valid():
         (Recipe("ngram", column="pos"), "expected no 'column'"),
         (Recipe("word"), "expected words that occur 10 times"),
         (Recipe("pos", column="chunk"), "expected a column 'chunk', found word, pos in structure 1"),
-        (Recipe("existence", negatives="relabel"), "found 'relabel'; its own are 'flip'"),
+        (Recipe("existence", negatives="relabel"), "found 'relabel'; the usual ones are 'flip'"),
         (Recipe("ngram", negatives="apart"), "found 'apart'"),
         (Recipe("ngram", negatives="flip"), "binary blocks"),
         (Recipe("ngram", n=2, min_support=1e6), "seen 1,000,000 times or more, found none"),

@@ -172,7 +172,7 @@ def test_markdown_has_every_block_and_no_heading_over_nothing():
         "| exact            | 85.20 ± 0.14 (82.11) | 80.50 | 1,200 |                      |",
         "| chosen \\| on dev |",
         "[Person Fort Hill] is in [Location Ohio] . | Fort Hill OrgBasedIn Ohio",
-        "(+2 right)",
+        "(+2 correct)",
         "  forbidden: source Person, relation OrgBasedIn",
         "not held",
         "![dots](dots.svg)",

@@ -144,7 +144,7 @@ def _gains(gains: Gains) -> Iterator[str]:
 
 
 def _curve(curve: Curve) -> Iterator[str]:
-    yield f"{curve.caption} (one column per number of {curve.across}, figures: {curve.up}):"
+    yield f"{curve.caption} (columns: {curve.across}; figures: {curve.up}):"
     sizes = sorted({size for points in curve.lines.values() for size in points})
     yield aligned_table(
         [curve.across, *(f"{size:,g}" for size in sizes)],
@@ -173,7 +173,8 @@ def _constraints(constraints: Constraints) -> Iterator[str]:
 def _sentences(sentences: Sentences) -> Iterator[str]:
     where = f"; all predictions are in `{sentences.file}`" if sentences.file else ""
     if sentences.changes or where:
-        yield f"Sentences of {sentences.name}{where}{':' if sentences.changes else '.'}"
+        what = "Changes" if sentences.changes else "No examples of changes"
+        yield f"{what} in {sentences.name}{where}{':' if sentences.changes else '.'}"
     yield "\n".join(_change(one) for one in sentences.changes)
 
 

@@ -337,7 +337,7 @@ class Chunking(Experiment[Options, Cell]):
             record.facts["corpus"]["name"],
             f"A chunker ({base}) that reads {reads}, compared with the same chunker under learned constraints"
             " that read POS tags. The decoder and its weights were chosen on dev sentences.",
-            blocks.headline(few, F1, f"chunk F1, {base}, {_column(few, least)}", CHOSEN, EXACT),
+            blocks.headline(few, F1, f"chunk F1, {base} trained on {_column(few, least)}", CHOSEN, EXACT),
             (
                 *(Section(_title(*key), tuple(_results(key, own, papers))) for key, own in groups.items()),
                 Section("Learning curve", tuple(_curve(first, papers))),

@@ -145,7 +145,8 @@ class Options(RunOptions):
             )
         if self.beam < 1 or min(self.hidden) < 1:
             raise InvalidInput(
-                f"`beam` and `hidden` must be at least 1: got {self.beam} and {min(self.hidden)}."
+                "the argument `beam` and the argument `hidden` must be at least 1: got"
+                f" {self.beam} and {min(self.hidden)}."
             )
 
     @classmethod
