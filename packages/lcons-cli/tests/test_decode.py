@@ -64,7 +64,8 @@ def folder(tmp_path_factory):
     pairs = [(first, second) for first in LABELS for second in LABELS]
     forbidden_ngrams(LABELS, pairs).save(folder / "nothing.json")
     train = [({"pos": ["NN", "NN", ","]}, ["B-NP", "I-NP", "O"]), ({"pos": ["IN", "NN"]}, ["O", "B-NP"])]
-    learn_constraints(train, "pos", n=1, hidden=2, negatives="relabel", many="all").save(folder / "pos.json")
+    learned = learn_constraints(train, "pos", n=1, hidden=2, negatives="relabel", many="all", evidence=None)
+    learned.save(folder / "pos.json")
     feature = Counts(tuple(LABELS))
     one = LearnedConstraint(RectifierNetwork([[1.0, 0.0, 0.0]], [0.0]), feature.space, feature)
     one.save(folder / "one.json")
