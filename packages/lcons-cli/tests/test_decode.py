@@ -60,7 +60,7 @@ def patient(monkeypatch):
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("decode")
     iob2(LABELS).save(folder / "iob2.json")
-    iob2(["B-X", "I-X", "O"]).save(folder / "other.json")
+    iob2(["B-X", "I-X"]).save(folder / "other.json")
     pairs = [(first, second) for first in LABELS for second in LABELS]
     forbidden_ngrams(LABELS, pairs).save(folder / "nothing.json")
     train = [({"pos": ["NN", "NN", ","]}, ["B-NP", "I-NP", "O"]), ({"pos": ["IN", "NN"]}, ["O", "B-NP"])]
@@ -228,7 +228,11 @@ NO_LABELS = json_lines(head=False)
         (["a\0b"], "", "cannot read 'a\\x00b'"),
         (["-c", "none.json"], None, "cannot read 'none.json'"),
         (["-c", "damaged.json"], None, "'damaged.json' is no constraint file"),
-        (["-c", "other.json"], None, "found 'B-NP' (2 of 3 are not among them)"),
+        (
+            ["-c", "other.json"],
+            None,
+            "expected scores of the labels of the constraint 'other' (B-X, I-X), found none of them",
+        ),
         (["-c", "pos.json"], None, "standard input:2: expected 'pos' next to the scores"),
         (["-c", "pos.json"], npz(), "standard input: sequence 1: expected 'pos' next to the scores"),
         (["-c", "iob2.json", "-c", "iob2.json"], None, "each constraint file once"),
