@@ -168,7 +168,7 @@ def learn(
         judged, own = _judged(fit, held_out)
         held = [own]
     elif folds is not None:
-        judged, held = _judged_by_folds(data, chosen, folds, progress, before, judging)
+        judged, held = _judged_by_folds(data, chosen, folds, progress, judging)
     # All valid parts, also those too rare to be learned, counted as often as seen; each made vector once.
     counted = replace(task.examples, positives=task.seen, negatives=PsiRows.of(task.examples.negatives.psi))
     explanation = explain(fit.constraint, counted, limit=rules, seed=chosen.seed)
@@ -186,6 +186,7 @@ def learn(
         recorded["bound"] = judged.bound.to_dict()
     constraint = replace(constraint, provenance={**constraint.provenance, **recorded})
     results = fit.fitted.learner.cv_results_
+    where = "in held-out folds" if held_out is None else "in held-out data"
     return Learned(
         constraint=constraint,
         examples=task.examples,
@@ -199,9 +200,7 @@ def learn(
         explanation=explanation,
         undecided=None if task.needed is None else undecided_of(constraint, task.examples, task.needed),
         training_warning=warning(training, "that it learned from", data, chosen),
-        held_out_warning=None
-        if judged is None
-        else warning(judged, "in held-out data", held_out or data, chosen),
+        held_out_warning=None if judged is None else warning(judged, where, held_out or data, chosen),
         labels_warning=labels_warning,
         contradictions=task.contradictions,
     )
@@ -246,7 +245,6 @@ def _judged_by_folds(
     recipe: Recipe,
     folds: int,
     progress: Callable[[Progress], None] | None,
-    before: Before | None,
     judging: Callable[[int, int], None] | None,
 ) -> tuple[Judgement | None, list[_Held]]:
     """The judgements of the networks that are learned without each fold, as one; None without folds."""
@@ -256,11 +254,11 @@ def _judged_by_folds(
         if judging is not None:
             judging(number, len(pairs))
         try:
-            task = _task(rest, recipe, None)
+            fit = _fitted(rest, _task(rest, recipe, None), recipe, progress, None)
         except InvalidInput:
-            # The rest is too small for the feature; the other folds still judge.
+            # The rest is too small for the feature or the search; the other folds still judge.
             continue
-        found.append(_judged(_fitted(rest, task, recipe, progress, before), fold_data))
+        found.append(_judged(fit, fold_data))
     if not found:
         return None, []
     return added([judgement for judgement, _ in found]), [held for _, held in found]
