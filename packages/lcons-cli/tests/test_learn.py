@@ -107,6 +107,7 @@ def test_labels_of_another_kind_are_told(folder):
     [
         ((), [("train.conll", "all", 20, 20)], []),
         (("--no-held-out",), [("train.conll", "all", 20, 20)], []),
+        (("--held-out-end",), [("train.conll", "first", 16, 20)], [("train.conll", "last", 4, 20)]),
         (("--refit",), [("train.conll", "all", 20, 20)], []),
         (("--dev", "odd.conll"), [("train.conll", "all", 20, 20)], [("odd.conll", "all", 25, 25)]),
         (
@@ -308,6 +309,7 @@ def test_data_are_not_replaced(folder):
         ("--no-held-out", "--refit"),
         ("--caution", "0"),
         ("--evidence", "2", "--all-rules"),
+        ("--held-out-end", "--refit"),
     ],
 )
 def test_wrong_usage_has_exit_code_2(folder, arguments):

@@ -15,7 +15,7 @@ were rejected.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,7 +36,7 @@ from lcons_core import (
     explain,
 )
 from lcons_core.learn import AUTO, DOUBLED, UNSEEN, Before, Fitted, Progress, fold
-from lcons_core.reason import Box
+from lcons_core.reason import Box, Rule, TypeRule
 from lcons_tasks.own_data._bound import Bound
 from lcons_tasks.own_data._data import Data, PsiTable, Structures, contiguous_folds
 from lcons_tasks.own_data._examples import (
@@ -172,16 +172,9 @@ def learn(
     # All valid parts, also those too rare to be learned, counted as often as seen; each made vector once.
     counted = replace(task.examples, positives=task.seen, negatives=PsiRows.of(task.examples.negatives.psi))
     explanation = explain(fit.constraint, counted, limit=rules, seed=chosen.seed)
-    bounds = [
-        _summed(own.bound(rule.antecedent) for own in held) for rule in explanation.rules[:MOST_EVIDENCE]
-    ]
-    if held:
-        shown = [
-            replace(rule, bound=bound.share) for rule, bound in zip(explanation.rules, bounds, strict=False)
-        ]
-        explanation = replace(explanation, rules=(*shown, *explanation.rules[MOST_EVIDENCE:]))
+    explanation = _bounded(explanation, held)
     constraint = fit.constraint
-    recorded: dict[str, Any] = {"evidence": evidence(explanation, bounds)}
+    recorded: dict[str, Any] = {"evidence": evidence(explanation, held)}
     if judged is not None:
         recorded["bound"] = judged.bound.to_dict()
     constraint = replace(constraint, provenance={**constraint.provenance, **recorded})
@@ -264,22 +257,34 @@ def _judged_by_folds(
     return added([judgement for judgement, _ in found]), [held for _, held in found]
 
 
-def _summed(bounds: Iterable[Bound]) -> Bound:
-    listed = list(bounds)
-    return Bound(sum(one.rejected for one in listed), sum(one.parts for one in listed))
+def _bounded(explanation: Explanation, held: Sequence[_Held]) -> Explanation:
+    """The explanation with the bounds of its rules."""
+    if not held:
+        return explanation
+    types = [replace(rule, bound=_bound(rule, held).share) for rule in explanation.types]
+    first = [replace(rule, bound=_bound(rule, held).share) for rule in explanation.rules[:MOST_EVIDENCE]]
+    rules = (*first, *explanation.rules[MOST_EVIDENCE:])
+    return replace(explanation, types=tuple(types), rules=rules)
 
 
-def evidence(explanation: Explanation, bounds: Sequence[Bound]) -> list[dict[str, Any]]:
+def _bound(rule: Rule | TypeRule, held: Sequence[_Held]) -> Bound:
+    """Of the held-out valid parts that the premise of a rule covers, how many are rejected."""
+    own = [one.bound(rule.antecedent) for one in held]
+    return Bound(sum(one.rejected for one in own), sum(one.parts for one in own))
+
+
+def evidence(explanation: Explanation, held: Sequence[_Held]) -> list[dict[str, Any]]:
     """The evidence for each rule in the data, for the file of the constraint."""
+    rules: tuple[Rule | TypeRule, ...] = (*explanation.types, *explanation.rules)
     return [
         {
             "rule": rule.words,
             "support": round(rule.support),
             "expected": round(rule.expected, 3),
             "seen": round(rule.exceptions),
-            **({} if rule.bound is None else {"bound": bound.to_dict()}),
+            **({"bound": _bound(rule, held).to_dict()} if held else {}),
         }
-        for rule, bound in zip(explanation.rules, bounds, strict=False)
+        for rule in rules[:MOST_EVIDENCE]
         if rule.support is not None and rule.expected is not None and rule.exceptions is not None
     ]
 

@@ -8,7 +8,7 @@ from typing import Any
 from lcons_core.features import NgramContext
 from lcons_core.learn import UNSEEN
 from lcons_core.reason import by_chance
-from lcons_tasks.own_data._examples import GIVEN
+from lcons_tasks.own_data._examples import GIVEN, times
 from lcons_tasks.own_data._judgement import FEWEST, ROW, Judgement, percent
 from lcons_tasks.own_data._learn import Learned
 from lcons_tasks.own_data._undecided import Undecided
@@ -144,9 +144,7 @@ def advice(found: Learned) -> str:
 def _needed(undecided: Undecided) -> str:
     needed = undecided.needed
     refuted = max(needed.refuted_parts, needed.refuted_classes)
-    text = (
-        f"Evidence: what is forbidden was never seen, and chance would have shown it {needed.least:g} times"
-    )
+    text = f"Evidence: what is forbidden was never seen, and chance would have shown it {times(needed.least)}"
     if refuted < needed.least:
         return f"{text} or more."
     parts, classes = by_chance(needed.refuted_parts), by_chance(needed.refuted_classes)

@@ -21,7 +21,7 @@ from typing import Any
 
 from lcons_core._arithmetic import plain
 from lcons_core.reason._domain import Box
-from lcons_core.reason._explanation.types import TypeRule
+from lcons_core.reason._explanation.types import TypeRule, whole
 
 LEGEND = (
     "support: valid parts that the rule's premise covers (all of them where it has none); expected: how many"
@@ -97,9 +97,9 @@ class Rule:
             "forbidden": self.box.to_dict(),
             "antecedent": self.antecedent.to_dict(),
             "size": plain(self.size),
-            "covered": _counted(self.covered),
-            "support": _counted(self.support),
-            "exceptions": _counted(self.exceptions),
+            "covered": whole(self.covered),
+            "support": whole(self.support),
+            "exceptions": whole(self.exceptions),
             "expected": None if self.expected is None else round(self.expected, 3),
             **({} if self.bound is None else {"bound": round(self.bound, 6)}),
             "proof": self.proof.to_dict(),
@@ -130,10 +130,10 @@ class Coverage:
         """Plain data."""
         return {
             "basis": self.basis,
-            "total": _counted(self.total),
-            "rejected": _counted(self.rejected),
-            "found": _counted(self.found),
-            "shown": _counted(self.shown),
+            "total": whole(self.total),
+            "rejected": whole(self.rejected),
+            "found": whole(self.found),
+            "shown": whole(self.shown),
         }
 
 
@@ -166,7 +166,7 @@ class Explanation:
             implied = f"{len(shown) - len(beyond):,} rule{'s'[: len(shown) - len(beyond) > 1]}"
             lines.append(f"  (X and Y are different types; {implied} on single types follow)")
         legend = [LEGEND] * bool(shown and self.positives and self.positives >= FEWEST_FOR_LEGEND)
-        legend += [BOUND_LEGEND] * bool(legend and any(rule.bound is not None for rule in shown))
+        legend += [BOUND_LEGEND] * bool(legend and any(rule.bound is not None for rule in said))
         return "\n".join([*lines, self.summary(len(shown)), *legend])
 
     def __str__(self) -> str:
@@ -229,17 +229,11 @@ def by_chance(value: float) -> str:
     return f"{value:.1f}" if value < 9.95 else f"{value:,.0f}"
 
 
-def _counted(value: float | None) -> float | None:
-    """A weight for files; an int if it is a whole number."""
-    return value if value is None or value != int(value) else int(value)
-
-
 def _figures(rule: Rule | TypeRule) -> str:
     if rule.support is None or rule.exceptions is None or rule.expected is None:
         return ""
     expected, seen = by_chance(rule.expected), number(rule.exceptions)
-    bound = rule.bound if isinstance(rule, Rule) else None
-    rejects = "" if bound is None else f"; rejects under {_rounded_up(bound)}"
+    rejects = "" if rule.bound is None else f"; rejects under {_rounded_up(rule.bound)}"
     return f"  [support {number(rule.support)}; expected {expected} by chance, seen {seen}{rejects}]"
 
 

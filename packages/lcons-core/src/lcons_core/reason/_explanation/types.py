@@ -24,29 +24,40 @@ import numpy as np
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools, Floats
 from lcons_core.features._ngrams import block_names, type_of
+from lcons_core.reason._domain import Box
+from lcons_core.reason._explanation.regions import box_of
 from lcons_core.reason._explanation.words import listed
 
 
 @dataclass(frozen=True)
 class TypeRule:
-    """A rule for all types: its words, the number of forbidden pairs, and its figures on examples, if any."""
+    """A rule for all types: its words, the labels that it is about (`antecedent`), the number of forbidden
+    pairs, and its figures, if any, as in `Rule`."""
 
     words: str
+    antecedent: Box
     size: int
     support: float | None = None
     exceptions: float | None = None
     expected: float | None = None
+    bound: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        expected = None if self.expected is None else round(self.expected, 3)
         return {
             "words": self.words,
+            "antecedent": self.antecedent.to_dict(),
             "size": self.size,
-            "support": self.support,
-            "exceptions": self.exceptions,
-            "expected": expected,
+            "support": whole(self.support),
+            "exceptions": whole(self.exceptions),
+            "expected": None if self.expected is None else round(self.expected, 3),
+            **({} if self.bound is None else {"bound": round(self.bound, 6)}),
         }
+
+
+def whole(value: float | None) -> float | None:
+    """A weight for files; an int if it is a whole number."""
+    return value if value is None or value != int(value) else int(value)
 
 
 def is_label_pairs(space: FeatureSpace) -> bool:
@@ -62,20 +73,22 @@ def type_rules(
     before, after = ([type_of(value) for value in axis.values] for axis in space.axes)
     tables = _Tables(rejected, possible, counts)
     same = np.array([[a[1] == b[1] and bool(a[1]) for b in after] for a in before])
-    found: list[tuple[str, Bools, Bools]] = []
+    found: list[tuple[str, Bools, Bools, int]] = []
     for prefix in _shared(after):
-        own = np.array([one[0] == prefix for one in after])[None, :] & possible
-        cells = list(_cells(space.axes[0].values, before, own, same))
-        found += tables.said(prefix, cells, own, "before")
+        chosen = np.array([one[0] == prefix for one in after])
+        cells = list(_cells(space.axes[0].values, before, chosen[None, :] & possible, same))
+        found += ((words, mask, chosen, 1) for words, mask in tables.said(prefix, cells, "before"))
     for prefix in _shared(before):
-        own = np.array([one[0] == prefix for one in before])[:, None] & possible
-        cells = [(name, cell.T) for name, cell in _cells(space.axes[1].values, after, own.T, same.T)]
-        found += tables.said(prefix, cells, own, "after")
+        chosen = np.array([one[0] == prefix for one in before])
+        turned = _cells(space.axes[1].values, after, (chosen[:, None] & possible).T, same.T)
+        cells = [(name, cell.T) for name, cell in turned]
+        found += ((words, mask, chosen, 0) for words, mask in tables.said(prefix, cells, "after"))
     covered = np.zeros_like(rejected)
     rules = []
-    for words, mask, premise in found:
+    for words, mask, chosen, axis in found:
         if (mask & ~covered).any():
-            rules.append(TypeRule(words, int(mask.sum()), *tables.figures(mask, premise)))
+            figures = tables.figures(mask, chosen[None, :] if axis else chosen[:, None])
+            rules.append(TypeRule(words, box_of(space, {axis: chosen}), int(mask.sum()), *figures))
             covered |= mask
     return tuple(rules), covered
 
@@ -106,9 +119,7 @@ class _Tables:
     possible: Bools
     counts: Floats | None
 
-    def said(
-        self, prefix: str, cells: Sequence[tuple[str, Bools]], premise: Bools, side: str
-    ) -> Iterator[tuple[str, Bools, Bools]]:
+    def said(self, prefix: str, cells: Sequence[tuple[str, Bools]], side: str) -> Iterator[tuple[str, Bools]]:
         """The sentence for the forbidden cells next to a prefix, if there is one, with its pairs."""
         forbidden = [(name, cell) for name, cell in cells if self.rejected[cell].all()]
         others = [name for name, cell in cells if not self.rejected[cell].all()]
@@ -116,9 +127,9 @@ class _Tables:
             return
         mask = np.any([cell for _, cell in forbidden], axis=0)
         if all(name.endswith("-X") for name in others):
-            yield f"{prefix}-X needs {listed(others)} {side} it", mask, premise
+            yield f"{prefix}-X needs {listed(others)} {side} it", mask
         elif side == "before":
-            yield f"{prefix}-X cannot follow {listed([name for name, _ in forbidden])}", mask, premise
+            yield f"{prefix}-X cannot follow {listed([name for name, _ in forbidden])}", mask
 
     def figures(self, mask: Bools, premise: Bools) -> tuple[float, float, float] | tuple[()]:
         """(support, exceptions, expected) of a rule; nothing without examples."""
@@ -126,5 +137,5 @@ class _Tables:
             return ()
         total = self.counts.sum() or 1.0
         chance = np.outer(self.counts.sum(1), self.counts.sum(0)) / total
-        support, seen = float(self.counts[premise].sum()), float(self.counts[mask].sum())
+        support, seen = float((self.counts * premise).sum()), float(self.counts[mask].sum())
         return support, seen, float(chance[mask].sum())
