@@ -316,12 +316,12 @@ def _held_out_parts(task: Task, data: Data, held_out: Data) -> Parts:
 def _held_out_invalid(task: Task, held_out: Data, parts: Parts, known: Known) -> SparsePsi | None:
     """Invalid vectors of held-out data: those of the table, or vectors made in the same way as in training
     that are neither valid nor invalid in training. With `unseen` negatives there are none: training already
-    had every unseen vector."""
+    had every unseen vector. If evidence is needed there are none either: a made vector may be valid."""
     space = task.examples.space
     if task.negatives == GIVEN and isinstance(held_out, PsiTable):
         found = rows_of(space, held_out, ~held_out.valid).rows.psi
         return found if len(found) else None
-    if not len(parts.rows) or task.negatives == UNSEEN:
+    if not len(parts.rows) or task.negatives == UNSEEN or task.needed is not None:
         return None
     positives = fold(parts.rows.psi, space.d)
     try:

@@ -114,6 +114,8 @@ def _chosen(found: Learned) -> str:
 
 
 def _unjudged(found: Learned) -> str:
+    if found.undecided is not None:
+        return "a combination without evidence may be valid"
     if found.negatives == UNSEEN:
         return "with `unseen`, training already has all of them"
     return "the held-out data have none that is new, or too many"

@@ -28,6 +28,8 @@ from lcons_core.reason._domain import Box
 from lcons_core.reason._explanation.regions import box_of
 from lcons_core.reason._explanation.words import listed
 
+CANNOT = "cannot follow"
+
 
 @dataclass(frozen=True)
 class TypeRule:
@@ -85,6 +87,8 @@ def type_rules(
         found += ((words, mask, chosen, 0) for words, mask in tables.said(prefix, cells, "after"))
     covered = np.zeros_like(rejected)
     rules = []
+    # What a label needs says more than what it cannot follow.
+    found.sort(key=lambda one: CANNOT in one[0])
     for words, mask, chosen, axis in found:
         if (mask & ~covered).any():
             figures = tables.figures(mask, chosen[None, :] if axis else chosen[:, None])
@@ -129,7 +133,7 @@ class _Tables:
         if all(name.endswith("-X") for name in others):
             yield f"{prefix}-X needs {listed(others)} {side} it", mask
         elif side == "before":
-            yield f"{prefix}-X cannot follow {listed([name for name, _ in forbidden])}", mask
+            yield f"{prefix}-X {CANNOT} {listed([name for name, _ in forbidden])}", mask
 
     def figures(self, mask: Bools, premise: Bools) -> tuple[float, float, float] | tuple[()]:
         """(support, exceptions, expected) of a rule; nothing without examples."""
