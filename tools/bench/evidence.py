@@ -123,9 +123,8 @@ def main() -> int:
     for (kind, way), own in changes.items():
         means[kind, way] = statistics.mean(one.mean for one in own)
         worse, better = sum(one.high < 0 for one in own), sum(one.low > 0 for one in own)
-        print(
-            f"{kind:5} {way:9}: {means[kind, way]:+.2f}; significantly worse {worse}, better {better} of {len(own)}"
-        )
+        said = f"significantly worse {worse}, better {better} of {len(own)}"
+        print(f"{kind:5} {way:9}: {means[kind, way]:+.2f}; {said}")
     harmed = any(change.high < 0 for change in changes["CRF", "evidence"])
     failed = harmed or means["CRF", "evidence"] < -MOST_HARM or means["token", "evidence"] < LEAST_GAIN
     print("failed" if failed else "as expected")
