@@ -22,8 +22,7 @@ USES = {
 # What the POS tagger of `extract` is trained on here.
 TAGGED = [(("Ann", "Hill", "works", "in", "Rome", "."), ("NNP", "NNP", "VBZ", "IN", "NNP", "."))]
 
-# One process makes the runs and looks at them.
-pytestmark = [pytest.mark.xdist_group("golden runs"), pytest.mark.parametrize("task", RUNS)]
+pytestmark = pytest.mark.parametrize("task", RUNS)
 
 
 def test_the_figures_are_the_same(task: str, runs: Path, golden: Golden):

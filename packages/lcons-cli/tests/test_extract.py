@@ -310,12 +310,6 @@ def test_each_line_is_answered_before_the_next_comes(run, folders):
     assert "".join(answers).encode() == run().stdout_bytes
 
 
-def test_the_command_reads_stdin_and_writes_stdout(run, folders):
-    expected = run().stdout_bytes
-    done = subprocess.run([*LCONS, "--model", folders / "designed"], input=TEXT.encode(), capture_output=True)
-    assert (done.returncode, done.stdout) == (0, expected)
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell closes it")
 def test_a_closed_stdin_is_one_line(folders):
     command = ["sh", "-c", '"$@" <&-', "sh", *LCONS, "-q", "--model", folders / "designed"]

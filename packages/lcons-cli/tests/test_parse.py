@@ -422,13 +422,6 @@ def test_each_reference_is_answered_before_the_next_comes(folders):
     assert "".join(ask(command, TEXT.splitlines(keepends=True))) == TAGGED
 
 
-def test_the_command_reads_stdin_and_writes_stdout(folders):
-    done = subprocess.run(
-        [*PARSE, "--model", folders / "word", "--format", "tagged"], input=TEXT.encode(), capture_output=True
-    )
-    assert (done.returncode, done.stdout.decode()) == (0, TAGGED)
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes break otherwise there")
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_a_reader_that_goes_away_is_no_error(jobs, folders, tmp_path):
