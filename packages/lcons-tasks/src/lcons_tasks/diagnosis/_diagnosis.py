@@ -94,7 +94,8 @@ class Diagnosis:
     possible negative is gold. `beyond_seen` is the best network on the corrupted psi that `seen in training`
     accepts, and `beyond_seen_shuffled` the same after shuffling: what a global psi detects in addition to
     values that never occurred. `skill` and `found` are defined in `_verdicts.py`. `obedience` is measured by
-    the constraint, `reference_obedience` by the best reference; both are None without predictions.
+    the constraint, `reference_obedience` by the best reference; both are None without predictions. `advice`
+    is one sentence on how to use the constraint, with the `weight` of a soft one (`_advice.py`).
     """
 
     feature: str
@@ -116,6 +117,8 @@ class Diagnosis:
     found: Estimate | None = None
     obedience: Obedience | None = None
     reference_obedience: Obedience | None = None
+    weight: float | None = None
+    advice: str = ""
 
     def __contains__(self, verdict: str) -> bool:
         """Whether a verdict of that name was reached."""
@@ -168,6 +171,9 @@ def _report(found: Diagnosis, verbose: bool) -> Iterator[str]:
         if judged is not None:
             yield ""
             yield from _obedience(judged)
+    if found.advice:
+        yield ""
+        yield f"advice: {found.advice}"
 
 
 def _obedience(judged: Obedience) -> Iterator[str]:
