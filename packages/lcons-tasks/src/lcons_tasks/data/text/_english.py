@@ -6,7 +6,7 @@ A chunk is text without white space. Its tokens are found as `spacy.tokenizer.To
     middle -> a special case, a URL, or parts between infixes
 
 Prefixes and suffixes are taken off while there are any, until the rest is a special case (`don't`, `p.m.`).
-Then special cases that were split (`:-)` in `(:-))`) are put together again: the longest first, and of
+Then special cases that were split (`Mr.` in `(Ms/Mr.)`) are put together again: the longest first, and of
 equally long ones the first.
 
 `english.json` holds spaCy's rules: the patterns of affixes, infixes and URLs, the tokens of special cases
@@ -65,8 +65,8 @@ def rules() -> Rules:
 def pieces(text: str) -> Iterator[tuple[str, int]]:
     """(token, start) of each token of a text without lone surrogates.
 
-    >>> [token for token, _ in pieces("She's 5 (:-))")]
-    ['She', "'s", '5', '(', ':-)', ')']
+    >>> [token for token, _ in pieces("She's late (Ms/Mr.)")]
+    ['She', "'s", 'late', '(', 'Ms', '/', 'Mr.', ')']
     """
     tokens: list[str] = []
     starts: list[int] = []
