@@ -19,6 +19,7 @@ filter the last beam.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
@@ -90,8 +91,9 @@ def constrained_ids(
     y = np.zeros(len(batch.emission), dtype=np.int64)
     scores = np.zeros(len(batch))
     how = np.zeros(len(batch), dtype=np.int64)
-    units = layout.units.table.shape[2]
-    kernels = backend(len(batch.emission) * ((1 + units) * layout.lists.V ** (layout.m + 1) + STEP))
+    # Scores of soft constraints differ in the last bit between kernels, so these never depend on the work.
+    work = math.inf if compiled.soft else len(batch.emission) * (layout.lists.V ** (layout.m + 1) + STEP)
+    kernels = backend(work)
 
     def run(first: int, last: int) -> None:
         kernels.constrained_many(layout.chain, layout.lists, first, last, y, scores, how)

@@ -162,14 +162,10 @@ class CompiledLocal:
             store.rows.update(zip(missing.tolist(), range(first, first + len(missing)), strict=True))
         return np.array([store.rows[code] for code in codes.tolist()], dtype=np.int64)
 
-    def _work(self, kinds: Ints) -> float:
-        """The numbers to add for all n-grams of kinds, about."""
-        return float(len(kinds)) * (self.table.shape[2] * self.V**self.n + STEP)
-
     def _bounds(self, kinds: Ints) -> Floats:
         bounds = np.empty((len(kinds), self.V, self.V))
         given, pads, weight = self.context_activations(kinds), kinds[:, -2:], self.weight
-        run = backend(self._work(kinds)).pair_bounds
+        run = backend().pair_bounds
         share_rows(
             lambda first, last: run(given, pads, self.table, self.ends, weight, first, last, bounds),
             len(kinds),
@@ -181,7 +177,8 @@ class CompiledLocal:
         constraint = self.constraint
         if all(part.error_bound(constraint.space) == 0 for part in constraint.network.parts):
             given, pads = self.context_activations(kinds), np.ascontiguousarray(kinds[:, -2:])
-            run = backend(self._work(kinds)).allowed_codes
+            work = float(len(kinds)) * (self.table.shape[2] * self.V**self.n + STEP)
+            run = backend(work).allowed_codes
             pieces = share_rows(
                 lambda first, last: run(given, pads, self.table, self.ends, first, last), len(kinds)
             )
