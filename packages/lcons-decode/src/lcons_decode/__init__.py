@@ -18,6 +18,7 @@ from typing import Any
 
 from lcons_decode._adapters import CrfsuiteScores, from_pytorch_crf, from_token_logits
 from lcons_decode._constraints import (
+    COSTS,
     Constraint,
     ConstraintSet,
     Hard,
@@ -44,6 +45,7 @@ from lcons_decode.chains._viterbi import viterbi, viterbi_batch
 from lcons_decode.chains._windows import ChainConstraints
 
 __all__ = [
+    "COSTS",
     "DECODERS",
     "ChainBatch",
     "ChainConstraints",

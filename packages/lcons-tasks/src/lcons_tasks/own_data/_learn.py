@@ -128,7 +128,8 @@ def learn(
     # All valid parts, also those too rare to be learned, counted as often as seen; each made vector once.
     counted = replace(task.examples, positives=task.seen, negatives=PsiRows.of(task.examples.negatives.psi))
     explanation = explain(constraint, counted, limit=rules, seed=chosen.seed)
-    constraint = replace(constraint, provenance={**constraint.provenance, "evidence": evidence(explanation)})
+    recorded = {"violation": violation(constraint, task.examples), "evidence": evidence(explanation)}
+    constraint = replace(constraint, provenance={**constraint.provenance, **recorded})
     results = found.learner.cv_results_
     return Learned(
         constraint=constraint,
@@ -146,6 +147,14 @@ def learn(
         labels_warning=labels_warning,
         contradictions=task.contradictions,
     )
+
+
+def violation(constraint: LearnedConstraint, examples: LabelledExamples) -> float | None:
+    """The mean of -margin over the invalid examples that the constraint rejects, which is the unit of the
+    cost `standard` of soft constraints (`lcons_decode.Soft`); None if it rejects none."""
+    margins = constraint.margin(examples.negatives.psi)
+    rejected = margins[margins < 0]
+    return float(-rejected.mean()) if len(rejected) else None
 
 
 def evidence(explanation: Explanation) -> list[dict[str, Any]]:
