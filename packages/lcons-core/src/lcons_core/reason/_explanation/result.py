@@ -4,6 +4,8 @@
     exceptions  weight of the positives that the rule forbids
     expected    weight of the exceptions that is expected if its conditions were independent (`regions.py`)
     covered     weight of the negatives in its box; without examples, of the rejected points in it
+    bound       if it was judged on held-out data: an upper bound (95 %) on the share of rejected parts among
+                the valid parts that the premise covers
 
 Only `expected` measures the evidence for a rule. A rule on a label that occurs once has the support of its
 premise, but an expectation near 0. A rule whose premise never holds has no support, but a large expectation
@@ -12,6 +14,7 @@ if each of its conditions is frequent.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -23,6 +26,10 @@ LEGEND = (
     "support: valid parts that the rule's premise covers (all of them where it has none); expected: how many"
     " the rule\nwould forbid if its conditions were independent; seen: how many it forbids. Where expected is"
     " small, the rule\nrests on little, whatever its support."
+)
+BOUND_LEGEND = (
+    "rejects under: on new data, the share of the valid parts covered by the premise that the constraint"
+    " rejects (95 % bound,\nfrom held-out data)."
 )
 # With fewer valid parts, as in short examples, the figures need no legend.
 FEWEST_FOR_LEGEND = 30
@@ -76,6 +83,7 @@ class Rule:
     support: float | None = None
     exceptions: float | None = None
     expected: float | None = None
+    bound: float | None = None
 
     def __str__(self) -> str:
         return self.words
@@ -91,6 +99,7 @@ class Rule:
             "support": _counted(self.support),
             "exceptions": _counted(self.exceptions),
             "expected": None if self.expected is None else round(self.expected, 3),
+            **({} if self.bound is None else {"bound": round(self.bound, 6)}),
             "proof": self.proof.to_dict(),
         }
 
@@ -148,6 +157,7 @@ class Explanation:
         shown = self.rules[: self.limit if limit is None else limit]
         lines = [f"- {rule.words}{_figures(rule)}" for rule in shown]
         legend = [LEGEND] * bool(shown and self.positives and self.positives >= FEWEST_FOR_LEGEND)
+        legend += [BOUND_LEGEND] * bool(legend and any(rule.bound is not None for rule in shown))
         return "\n".join([*lines, self.summary(len(shown)), *legend])
 
     def __str__(self) -> str:
@@ -218,7 +228,13 @@ def _figures(rule: Rule) -> str:
     if rule.support is None or rule.exceptions is None or rule.expected is None:
         return ""
     expected, seen = by_chance(rule.expected), number(rule.exceptions)
-    return f"  [support {number(rule.support)}; expected {expected} by chance, seen {seen}]"
+    bound = "" if rule.bound is None else f"; rejects under {_rounded_up(rule.bound)}"
+    return f"  [support {number(rule.support)}; expected {expected} by chance, seen {seen}{bound}]"
+
+
+def _rounded_up(share: float) -> str:
+    """A bound in percent, rounded up."""
+    return f"{math.ceil(1000 * share - 1e-9) / 10:.1f}%"
 
 
 def _share(part: float, total: float) -> str:
