@@ -27,6 +27,7 @@ from lcons_decode._constraints import (
     broken_parts,
     forbidden_ngrams,
     rows_constraint,
+    usual_cost,
 )
 from lcons_decode._relations import RelationIds, RelationRules, decode_relations, relation_ids
 from lcons_decode._result import Decoding, RelationDecoding, Status, Violation
@@ -86,6 +87,7 @@ __all__ = [
     "relation_ids",
     "rows_constraint",
     "search",
+    "usual_cost",
     "viterbi",
     "viterbi_batch",
 ]

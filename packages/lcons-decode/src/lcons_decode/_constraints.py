@@ -88,6 +88,14 @@ class Soft:
 Constraint = LearnedConstraint | Hard | Soft
 
 
+def usual_cost(constraint: LearnedConstraint) -> str:
+    """The cost that was better on dev data (`tools/bench/soft_cost.py`): hinge for windows of labels, whose
+    allowed windows the log sigmoid orders without reason; sigmoid where windows also have contexts."""
+    feature = constraint.feature
+    labels_alone = isinstance(feature, SequenceFeature) and feature.context_column is None
+    return "hinge" if labels_alone else "sigmoid"
+
+
 def violation_scale(constraint: LearnedConstraint) -> float:
     """The mean of -margin over the invalid examples that the constraint rejected in training, from its
     provenance; 1.0 if that has no positive number."""

@@ -22,7 +22,7 @@ GOLD = "gold"
 # The name of the task of such files.
 DECODE = "decode"
 # Members of an object that are not columns.
-_MEMBERS = ("id", "score", "status", "changed", "violations")
+_MEMBERS = ("id", "score", "status", "changed", "violations", "choice")
 MAX_BYTES = 2**27
 
 Strings = tuple[str, ...]
