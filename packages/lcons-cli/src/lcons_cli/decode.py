@@ -67,8 +67,9 @@ COSTS = ("sigmoid", "hinge", "standard")
     "--choose",
     is_flag=True,
     help="Choose by cross-validation on the sequences with gold labels (column `gold`) which constraints to"
-    " use, and hard or with which weight; nothing is a possible choice. The choice and its expected gain are"
-    " printed (in JSON: `choice` of the first sequence), and all sequences are decoded with it.",
+    " use, and hard or with which weight; nothing is a possible choice. Neither the model nor the constraints"
+    " should have learned from these sequences. The choice and its expected gain are printed (in JSON:"
+    " `choice` of the first sequence), and all sequences are decoded with it.",
 )
 @click.option(
     "--labels",
@@ -147,7 +148,7 @@ def decode(
       {"emission": [[0, 0, 1], [0, 3, 1]], "words": ["New", "York"]}
       END
       lcons decode scores.npz -c pos.json:0.5 -c iob2.json --json > labels.jsonl
-      lcons decode dev.npz -c pos.json -c iob2.json --choose > labels.conll
+      lcons decode dev.jsonl -c pos.json -c iob2.json --choose > chosen.conll
     """
     from lcons_core import InvalidInput
     from lcons_decode.files import load_constraints, read_labels, read_scored
@@ -202,7 +203,8 @@ class _Listed:
         self._read = 0
 
     def __iter__(self) -> Iterator[Scored]:
-        for self._read, scored in enumerate(self._sequences, start=1):
+        for i, scored in enumerate(self._sequences, start=1):
+            self._read = i
             yield scored
 
     def share(self) -> float | None:
