@@ -135,6 +135,12 @@ def _many(ctx: click.Context, param: click.Parameter, value: str) -> int | str:
     metavar="FILE",
     help="Held-out data. Default: each of the contiguous --folds of DATA is held out once.",
 )
+@click.option(
+    "--held-out-end",
+    is_flag=True,
+    help="Hold out the last 20 % of DATA, by position, and learn only from the others; `lcons diagnose` then"
+    " uses them.",
+)
 @click.option("--no-held-out", is_flag=True, help="Do not judge on held-out data, which is quicker.")
 @click.option(
     "--refit",
@@ -166,6 +172,7 @@ def learn(
     cv: bool,
     folds: int,
     dev: str | None,
+    held_out_end: bool,
     no_held_out: bool,
     refit: bool,
     rules: int,
@@ -205,11 +212,13 @@ def learn(
     """
     if no_held_out and (dev is not None or refit):
         raise click.UsageError("use --no-held-out, or --dev or --refit, not both.")
+    if held_out_end and (dev is not None or refit or no_held_out):
+        raise click.UsageError("use --held-out-end, or --dev, --refit or --no-held-out, not both.")
     if all_rules and evidence is not None:
         raise click.UsageError("use --evidence or --all-rules, not both.")
     from lcons_core import LconsError, Recipe, save
     from lcons_core.learn import GRIDS
-    from lcons_tasks.own_data import Part, Split, contiguous_folds, summarise, summary_dict
+    from lcons_tasks.own_data import Part, Split, contiguous_folds, split, summarise, summary_dict
 
     say: Say = say_nothing if quiet else say_on_stderr
     check_target(output, data, *([] if dev is None else [dev]))
@@ -241,12 +250,16 @@ def learn(
         whole = read_labelled(data, form, columns, tabs, say)
         held_out = None if dev is None else read_labelled(dev, form, columns, tabs, say_nothing)
     parts = Split((Part.all_of(whole, _name(data)),))
-    by_folds = held_out is None and not no_held_out
+    train = whole
+    if held_out_end:
+        parts = Split.by_position(whole, _name(data))
+        train, held_out = split(whole)
+    by_folds = held_out is None and not (no_held_out or held_out_end)
     if dev is not None and held_out is not None:
         parts = replace(parts, held_out=(Part.all_of(held_out, _name(dev)),))
-    found = _learned(whole, recipe, held_out, rules, say, folds if by_folds else None)
+    found = _learned(train, recipe, held_out, rules, say, folds if by_folds else None)
     judged = "nothing was held out"
-    if by_folds and found.held_out is None:
+    if found.held_out is None and not no_held_out:
         say(f"nothing is held out of {parts.learned_from[0]}, too few for that; pass some with --dev")
         judged = "too few to hold some out"
     elif found.held_out is not None:

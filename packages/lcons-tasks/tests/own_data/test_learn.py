@@ -175,19 +175,16 @@ def test_held_out_data_of_other_labels_alone_are_refused_before_learning(monkeyp
         learn(tuples[0], None, tuples[1])
 
 
-@pytest.mark.parametrize(
-    ("strange", "by_position", "warned"), [(1, False, False), (2, False, True), (1, True, True)]
-)
-def test_held_out_structures_of_other_labels_are_told_where_they_matter(strange, by_position, warned):
+@pytest.mark.parametrize(("strange", "warned"), [(1, False), (2, True)])
+def test_held_out_structures_of_other_labels_are_told_where_they_matter(strange, warned):
     held_out = Structures([*SENTENCES * 5, *OTHERS * strange])
-    found = learn(Structures(SENTENCES), Recipe(hidden=3), held_out, by_position=by_position)
+    found = learn(Structures(SENTENCES), Recipe(hidden=3), held_out)
     assert found.held_out.outside == strange
     assert (found.labels_warning in found.warnings) == warned
     if warned:
         said = f"{strange} of {25 + strange} held-out structures are not judged, because they have labels"
         assert found.labels_warning.startswith(said)
         assert "('X', first in structure 26)" in found.labels_warning
-        assert ("shuffle" in found.labels_warning) == by_position
 
 
 def test_short_and_strange_structures_are_not_called_the_same():

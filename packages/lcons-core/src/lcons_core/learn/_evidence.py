@@ -45,23 +45,13 @@ from lcons_core._errors import TooLarge
 from lcons_core._instance import Instance
 from lcons_core._psi import PsiRows
 from lcons_core._types import Bools, Floats, Ints
-from lcons_core.features import SequenceFeature
+from lcons_core.features import SequenceFeature, type_of
 from lcons_core.learn._examples import LabelledExamples
 
 EVIDENCE = 3.0
 FOLDS = 5
 MOST_AXES = 4
 _CHUNK = 1 << 16
-
-
-def type_of(label: str) -> tuple[str, str]:
-    """(prefix, type) of a label of a span scheme; ("", "") for any other label.
-
-    >>> type_of("B-PER"), type_of("O"), type_of("NN-X")
-    (('B', 'PER'), ('', ''), ('', ''))
-    """
-    prefix, dash, kind = label.partition("-")
-    return (prefix, kind) if dash and kind and len(prefix) == 1 and prefix.isalpha() else ("", "")
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ were rejected.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,7 +36,7 @@ from lcons_core import (
     explain,
 )
 from lcons_core.learn import AUTO, DOUBLED, UNSEEN, Before, Fitted, Progress, fold
-from lcons_core.reason import Box
+from lcons_core.reason import Box, Rule, TypeRule
 from lcons_tasks.own_data._bound import Bound
 from lcons_tasks.own_data._data import Data, PsiTable, Structures, contiguous_folds
 from lcons_tasks.own_data._examples import (
@@ -168,27 +168,19 @@ def learn(
         judged, own = _judged(fit, held_out)
         held = [own]
     elif folds is not None:
-        judged, held = _judged_by_folds(data, chosen, folds, progress, before, judging)
+        judged, held = _judged_by_folds(data, chosen, folds, progress, judging)
     # All valid parts, also those too rare to be learned, counted as often as seen; each made vector once.
     counted = replace(task.examples, positives=task.seen, negatives=PsiRows.of(task.examples.negatives.psi))
     explanation = explain(fit.constraint, counted, limit=rules, seed=chosen.seed)
-    bounds = [
-        _summed(own.bound(rule.antecedent) for own in held) for rule in explanation.rules[:MOST_EVIDENCE]
-    ]
-    if held:
-        shown = [
-            replace(rule, bound=bound.share) for rule, bound in zip(explanation.rules, bounds, strict=False)
-        ]
-        explanation = replace(explanation, rules=(*shown, *explanation.rules[MOST_EVIDENCE:]))
+    explanation = _bounded(explanation, held)
     constraint = fit.constraint
-    recorded: dict[str, Any] = {
-        "evidence": evidence(explanation, bounds),
-        **_violation(constraint, task.examples),
-    }
+    recorded: dict[str, Any] = {"evidence": evidence(explanation, held)}
+    recorded |= _violation(constraint, task.examples)
     if judged is not None:
         recorded["bound"] = judged.bound.to_dict()
     constraint = replace(constraint, provenance={**constraint.provenance, **recorded})
     results = fit.fitted.learner.cv_results_
+    where = "in held-out folds" if held_out is None else "in held-out data"
     return Learned(
         constraint=constraint,
         examples=task.examples,
@@ -202,9 +194,7 @@ def learn(
         explanation=explanation,
         undecided=None if task.needed is None else undecided_of(constraint, task.examples, task.needed),
         training_warning=warning(training, "that it learned from", data, chosen),
-        held_out_warning=None
-        if judged is None
-        else warning(judged, "in held-out data", held_out or data, chosen),
+        held_out_warning=None if judged is None else warning(judged, where, held_out or data, chosen),
         labels_warning=labels_warning,
         contradictions=task.contradictions,
     )
@@ -249,7 +239,6 @@ def _judged_by_folds(
     recipe: Recipe,
     folds: int,
     progress: Callable[[Progress], None] | None,
-    before: Before | None,
     judging: Callable[[int, int], None] | None,
 ) -> tuple[Judgement | None, list[_Held]]:
     """The judgements of the networks that are learned without each fold, as one; None without folds."""
@@ -259,40 +248,44 @@ def _judged_by_folds(
         if judging is not None:
             judging(number, len(pairs))
         try:
-            task = _task(rest, recipe, None)
+            fit = _fitted(rest, _task(rest, recipe, None), recipe, progress, None)
         except InvalidInput:
-            # The rest is too small for the feature; the other folds still judge.
+            # The rest is too small for the feature or the search; the other folds still judge.
             continue
-        found.append(_judged(_fitted(rest, task, recipe, progress, before), fold_data))
+        found.append(_judged(fit, fold_data))
     if not found:
         return None, []
     return added([judgement for judgement, _ in found]), [held for _, held in found]
 
 
-def _summed(bounds: Iterable[Bound]) -> Bound:
-    listed = list(bounds)
-    return Bound(sum(one.rejected for one in listed), sum(one.parts for one in listed))
+def _bounded(explanation: Explanation, held: Sequence[_Held]) -> Explanation:
+    """The explanation with the bounds of its rules."""
+    if not held:
+        return explanation
+    types = [replace(rule, bound=_bound(rule, held).share) for rule in explanation.types]
+    first = [replace(rule, bound=_bound(rule, held).share) for rule in explanation.rules[:MOST_EVIDENCE]]
+    rules = (*first, *explanation.rules[MOST_EVIDENCE:])
+    return replace(explanation, types=tuple(types), rules=rules)
 
 
-def _violation(constraint: LearnedConstraint, examples: LabelledExamples) -> dict[str, float]:
-    """The mean of -margin over the invalid examples that the constraint rejects, which is the unit of the
-    cost `standard` of soft constraints (`lcons_decode.Soft`); nothing if it rejects none."""
-    margins = constraint.margin(examples.negatives.psi)
-    rejected = margins[margins < 0]
-    return {"violation": float(-rejected.mean())} if len(rejected) else {}
+def _bound(rule: Rule | TypeRule, held: Sequence[_Held]) -> Bound:
+    """Of the held-out valid parts that the premise of a rule covers, how many are rejected."""
+    own = [one.bound(rule.antecedent) for one in held]
+    return Bound(sum(one.rejected for one in own), sum(one.parts for one in own))
 
 
-def evidence(explanation: Explanation, bounds: Sequence[Bound]) -> list[dict[str, Any]]:
+def evidence(explanation: Explanation, held: Sequence[_Held]) -> list[dict[str, Any]]:
     """The evidence for each rule in the data, for the file of the constraint."""
+    rules: tuple[Rule | TypeRule, ...] = (*explanation.types, *explanation.rules)
     return [
         {
             "rule": rule.words,
             "support": round(rule.support),
             "expected": round(rule.expected, 3),
             "seen": round(rule.exceptions),
-            **({} if rule.bound is None else {"bound": bound.to_dict()}),
+            **({"bound": _bound(rule, held).to_dict()} if held else {}),
         }
-        for rule, bound in zip(explanation.rules, bounds, strict=False)
+        for rule in rules[:MOST_EVIDENCE]
         if rule.support is not None and rule.expected is not None and rule.exceptions is not None
     ]
 
@@ -324,12 +317,12 @@ def _held_out_parts(task: Task, data: Data, held_out: Data) -> Parts:
 def _held_out_invalid(task: Task, held_out: Data, parts: Parts, known: Known) -> SparsePsi | None:
     """Invalid vectors of held-out data: those of the table, or vectors made in the same way as in training
     that are neither valid nor invalid in training. With `unseen` negatives there are none: training already
-    had every unseen vector."""
+    had every unseen vector. If evidence is needed there are none either: a made vector may be valid."""
     space = task.examples.space
     if task.negatives == GIVEN and isinstance(held_out, PsiTable):
         found = rows_of(space, held_out, ~held_out.valid).rows.psi
         return found if len(found) else None
-    if not len(parts.rows) or task.negatives == UNSEEN:
+    if not len(parts.rows) or task.negatives == UNSEEN or task.needed is not None:
         return None
     positives = fold(parts.rows.psi, space.d)
     try:
@@ -345,3 +338,11 @@ def _held_out_invalid(task: Task, held_out: Data, parts: Parts, known: Known) ->
     had = known.valid | known.invalid | set(parts.rows.psi.row_keys())
     fresh = np.array([key not in had for key in made.psi.row_keys()], dtype=np.bool_)
     return made.psi.take(fresh) if fresh.any() else None
+
+
+def _violation(constraint: LearnedConstraint, examples: LabelledExamples) -> dict[str, float]:
+    """The mean of -margin over the invalid examples that the constraint rejects, which is the unit of the
+    cost `standard` of soft constraints (`lcons_decode.Soft`); nothing if it rejects none."""
+    margins = constraint.margin(examples.negatives.psi)
+    rejected = margins[margins < 0]
+    return {"violation": float(-rejected.mean())} if len(rejected) else {}

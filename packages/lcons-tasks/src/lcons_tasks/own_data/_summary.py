@@ -8,7 +8,7 @@ from typing import Any
 from lcons_core.features import NgramContext
 from lcons_core.learn import UNSEEN
 from lcons_core.reason import by_chance
-from lcons_tasks.own_data._examples import GIVEN
+from lcons_tasks.own_data._examples import GIVEN, times
 from lcons_tasks.own_data._judgement import FEWEST, ROW, Judgement, percent
 from lcons_tasks.own_data._learn import Learned
 from lcons_tasks.own_data._undecided import Undecided
@@ -114,6 +114,8 @@ def _chosen(found: Learned) -> str:
 
 
 def _unjudged(found: Learned) -> str:
+    if found.undecided is not None:
+        return "a combination without evidence may be valid"
     if found.negatives == UNSEEN:
         return "with `unseen`, training already has all of them"
     return "the held-out data have none that is new, or too many"
@@ -144,9 +146,7 @@ def advice(found: Learned) -> str:
 def _needed(undecided: Undecided) -> str:
     needed = undecided.needed
     refuted = max(needed.refuted_parts, needed.refuted_classes)
-    text = (
-        f"Evidence: what is forbidden was never seen, and chance would have shown it {needed.least:g} times"
-    )
+    text = f"Evidence: what is forbidden was never seen, and chance would have shown it {times(needed.least)}"
     if refuted < needed.least:
         return f"{text} or more."
     parts, classes = by_chance(needed.refuted_parts), by_chance(needed.refuted_classes)

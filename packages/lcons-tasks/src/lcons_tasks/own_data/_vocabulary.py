@@ -103,18 +103,22 @@ def check_labels(train: Data, held_out: Data) -> str | None:
 DIFFERENT = 0.2
 # A label is called missing if training lets expect this many.
 EXPECTED = 10
+# Fewer held-out labels than this differ by chance.
+FEWEST_LABELS = 100
 
 
 def _other_shares(train: Structures, held_out: Structures) -> str | None:
     """A warning if the labels of held-out data have other shares than in training: then a judgement on them
     is misleading.
 
-    >>> train, other = (Structures.of([(["a"] * 50, labels)]) for labels in (["B", "O"] * 25, ["O"] * 50))
+    >>> train, other = (Structures.of([(["a"] * 100, labels)]) for labels in (["B", "O"] * 50, ["O"] * 100))
     >>> _other_shares(train, other)  # doctest: +ELLIPSIS
     'held-out data have other labels than the training data: B is 50.0% ...
     """
     counts = [Counter(label for one in side.instances for label in one.y) for side in (train, held_out)]
     totals = [max(1, sum(own.values())) for own in counts]
+    if totals[1] < FEWEST_LABELS:
+        return None
     shares = {label: [own[label] / n for own, n in zip(counts, totals, strict=True)] for label in counts[0]}
     distance = sum(max(0.0, there - here) for there, here in shares.values())
     missing = any(not here and there * totals[1] >= EXPECTED for there, here in shares.values())
