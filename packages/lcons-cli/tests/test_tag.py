@@ -313,3 +313,15 @@ def test_importing_the_command_line_imports_click_and_nothing_heavy():
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.split()
     assert not {"lcons_core", "lcons_decode", "lcons_tasks", "numpy", "spacy", "rich", "torch"} & set(loaded)
     assert "lcons_cli.tag" in loaded
+
+
+@pytest.mark.parametrize("text", [TEXT, "She didn't pay $5 (or so) to www.a.org :-)\n\nMr. Hill did."])
+def test_a_tagger_that_reads_words_imports_no_library_that_is_slow_to_load(folders, text):
+    code = (
+        "import atexit, sys; from lcons_cli.main import main; "
+        "atexit.register(lambda: print(*sys.modules, file=sys.stderr)); "
+        f"main(['tag', '--model', {str(folders / 'word')!r}])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], input=text, capture_output=True, text=True)
+    assert done.stdout.startswith("[")
+    assert {"spacy", "thinc", "torch", "numba", "scipy", "mip"} & set(done.stderr.split()) == set()

@@ -89,7 +89,8 @@ def _enumerated(
     found = list(lattice.minimal_rules())
     if any(block.kind is Kind.COUNT for block in space.blocks):
         found = _without_contained(found)
-    said = [sentence(space, region, lattice.grown) for region in found]
+    common = None if evidence is None else evidence.chance.share
+    said = [sentence(space, region, lattice.grown, common) for region in found]
     rules = []
     for entry in said:
         weight = lattice.sum(covered, entry.region)
@@ -166,7 +167,8 @@ def _bounded(
         basis, total = "negatives", negatives.total
         rejected = negatives.take(_rejected(points, negatives))
     searched = rejected if len(rejected) else draw_rejected(points, space, seed)
-    bounds, found = strongest_rules(points, space, searched, seed)
+    gold = None if positives is None else positives.take(_rejected(points, positives))
+    bounds, found = strongest_rules(points, space, searched, seed, gold)
     evidence = None if positives is None else _Evidence(positives.weight, Chance(positives))
     rules, regions = [], []
     for found_region, row in found:
@@ -174,7 +176,7 @@ def _bounded(
         def grow(region: Region, axis: int, row: int = row) -> Bools:
             return bounds.grown(row, region, axis)
 
-        said = sentence(space, found_region, grow)
+        said = sentence(space, found_region, grow, None if evidence is None else evidence.chance.share)
         name = bounds.names[row]
         bound = bounds.bound(row, said.region)
         proof = Proof("row", name.units, name.part, bound, name.row)
