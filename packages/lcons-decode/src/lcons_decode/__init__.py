@@ -18,13 +18,16 @@ from typing import Any
 
 from lcons_decode._adapters import CrfsuiteScores, from_pytorch_crf, from_token_logits
 from lcons_decode._constraints import (
+    COSTS,
     Constraint,
     ConstraintSet,
     Hard,
     Soft,
     allowed_ngrams,
+    broken_parts,
     forbidden_ngrams,
     rows_constraint,
+    usual_cost,
 )
 from lcons_decode._relations import RelationIds, RelationRules, decode_relations, relation_ids
 from lcons_decode._result import Decoding, RelationDecoding, Status, Violation
@@ -44,6 +47,7 @@ from lcons_decode.chains._viterbi import viterbi, viterbi_batch
 from lcons_decode.chains._windows import ChainConstraints
 
 __all__ = [
+    "COSTS",
     "DECODERS",
     "ChainBatch",
     "ChainConstraints",
@@ -66,6 +70,7 @@ __all__ = [
     "allowed_ngrams",
     "beam_search",
     "beam_search_batch",
+    "broken_parts",
     "brute",
     "constrained_viterbi",
     "constrained_viterbi_batch",
@@ -82,6 +87,7 @@ __all__ = [
     "relation_ids",
     "rows_constraint",
     "search",
+    "usual_cost",
     "viterbi",
     "viterbi_batch",
 ]

@@ -1,35 +1,44 @@
 """Constraints on label sequences: learned, listed as n-grams, or written as rows.
 
 Every decoder accepts a list of constraints. Each is a `LearnedConstraint` (used as a hard one),
-`Hard(constraint, name)` or `Soft(constraint, weight, name)`. LOCAL constraints read the last n labels and one
-context per position; GLOBAL ones read the whole labelling. Lists of n-grams and rows of Theorem 1 are
-converted exactly to learned constraints:
+`Hard(constraint, name)` or `Soft(constraint, weight, name, cost)`. LOCAL constraints read the last n
+labels and one context per position; GLOBAL ones read the whole labelling. Lists of n-grams and rows of
+Theorem 1 are converted exactly to learned constraints:
 
     forbidden list:  one hidden unit per box of n-grams (lcons_core.reason._rules)
     rows r . psi + c >= 0:  the conjunction of one-unit networks 1 - ReLU(1 - r . psi - c) >= 0
 
 So the decoders see one representation only, and the margin has one meaning.
+
+A label that a constraint does not know is free: a window that contains one is allowed, with the largest
+margin, 1. The same holds for a whole labelling under a global constraint.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lcons_core import (
     Conjunction,
     Floats,
+    Instance,
+    Ints,
     InvalidInput,
     LearnedConstraint,
     LinearInequalities,
     RectifierNetwork,
+    SparsePsi,
 )
 from lcons_core.features import START, STOP, NgramLabels, Scope, SequenceFeature
 from lcons_core.reason import Box, forbid_boxes
+
+COSTS = ("sigmoid", "hinge", "standard")
 
 
 @dataclass(frozen=True)
@@ -42,18 +51,58 @@ class Hard:
 
 @dataclass(frozen=True)
 class Soft:
-    """A preference: for every part, `weight * log sigmoid(margin)` is added to the score."""
+    """A preference: for every part, `weight * cost of its margin` is added to the score.
+
+    | cost | of a part of margin m | so a weight is |
+    |---|---|---|
+    | sigmoid | log sigmoid(m) | per unit of log odds; allowed parts with small margins cost something, too |
+    | hinge | min(0, m) | per unit of margin, and all that is allowed costs nothing |
+    | standard | min(0, m / s) | what a typical violation costs |
+
+    s is the mean of -m over the invalid examples that the constraint rejects in training, which its
+    provenance records as `violation`; 1 if there is no such record.
+    """
 
     constraint: LearnedConstraint
     weight: float
     name: str = ""
+    cost: str = "sigmoid"
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.weight) and self.weight >= 0):
             raise InvalidInput(f"a soft weight must be finite and at least 0, found {self.weight}.")
+        if self.cost not in COSTS:
+            raise InvalidInput(f"a soft cost is one of {', '.join(COSTS)}, found {self.cost!r}.")
+
+    @property
+    def hinge(self) -> bool:
+        """Whether only violations cost."""
+        return self.cost != "sigmoid"
+
+    @property
+    def rate(self) -> float:
+        """The factor of log sigmoid(margin) or min(0, margin): the weight, per s if the cost is standard."""
+        return self.weight / violation_scale(self.constraint) if self.cost == "standard" else self.weight
 
 
 Constraint = LearnedConstraint | Hard | Soft
+
+
+def usual_cost(constraint: LearnedConstraint) -> str:
+    """The cost that was better on dev data (`tools/bench/soft_cost.py`): hinge for windows of labels, whose
+    allowed windows the log sigmoid orders without reason; sigmoid where windows also have contexts."""
+    feature = constraint.feature
+    labels_alone = isinstance(feature, SequenceFeature) and feature.context_column is None
+    return "hinge" if labels_alone else "sigmoid"
+
+
+def violation_scale(constraint: LearnedConstraint) -> float:
+    """The mean of -margin over the invalid examples that the constraint rejected in training, from its
+    provenance; 1.0 if that has no positive number."""
+    found = constraint.provenance.get("violation")
+    usable = isinstance(found, int | float) and np.isfinite(found) and found > 0
+    return float(found) if usable else 1.0  # type: ignore[arg-type]
+
 
 # The members of constraints on relations: labels of two candidates, and the relations between the two.
 MEMBERS = ("source", "relation", "target", "reverse")
@@ -81,11 +130,7 @@ class ConstraintSet:
                     " forbidden_ngrams or allowed_ngrams."
                 )
             name = use.name or f"constraint {i + 1}"
-            named.append(
-                Hard(use.constraint, name)
-                if isinstance(use, Hard)
-                else Soft(use.constraint, use.weight, name)
-            )
+            named.append(replace(use, name=name))
         names = [use.name for use in named]
         if len(set(names)) != len(names):
             raise InvalidInput(f"constraint names must be distinct, found {names}; rename one.")
@@ -103,6 +148,48 @@ class ConstraintSet:
             tuple(u for u in others if isinstance(u, Hard)),
             tuple(u for u in others if isinstance(u, Soft)),
         )
+
+
+def judged_margins(constraint: LearnedConstraint, instance: Instance) -> Floats:
+    """(parts,) the margin of each part of a structure; 1 for a part with a label that the constraint does not
+    know."""
+    psi, known = _parts(constraint, instance)
+    margins = np.ones(len(known))
+    if known.any():
+        margins[known] = constraint.margin(psi.take(known))
+    return margins
+
+
+def broken_parts(constraint: LearnedConstraint, instance: Instance) -> Ints:
+    """The indices of the parts of a structure that the constraint rejects; none has an unknown label.
+
+    >>> bigrams = forbidden_ngrams(["B", "I", "O"], [("O", "I")])
+    >>> [broken_parts(bigrams, Instance({}, y)).tolist() for y in (["O", "I"], ["X", "I", "X"])]
+    [[0], []]
+    """
+    psi, known = _parts(constraint, instance)
+    rejected = np.zeros(len(known), dtype=np.bool_)
+    if known.any():
+        rejected[known] = ~constraint.network.accepts(psi.take(known))
+    return np.flatnonzero(rejected)
+
+
+def _parts(constraint: LearnedConstraint, instance: Instance) -> tuple[SparsePsi, NDArray[np.bool_]]:
+    """The psi of all parts, and which of them have only labels that the constraint knows."""
+    feature = constraint.feature
+    if feature is None:
+        raise InvalidInput("this constraint has no feature, so it cannot check structures; pass one with it.")
+    labels = set(feature.labels)
+    strange = {t for t, label in enumerate(instance.y) if labels and label not in labels}
+    if not strange:
+        psi = feature.psi(instance)
+        return psi, np.ones(len(psi), dtype=np.bool_)
+    if not isinstance(feature, SequenceFeature):
+        return SparsePsi.from_indices([[]], constraint.space.d), np.zeros(1, dtype=np.bool_)
+    y = [feature.labels[0] if t in strange else label for t, label in enumerate(instance.y)]
+    psi = feature.psi(Instance(instance.x, y))
+    places = (feature.label_terms(len(y), window) for window in range(len(psi)))
+    return psi, np.array([not any(t in strange for t, _ in own) for own in places], dtype=np.bool_)
 
 
 def forbidden_ngrams(

@@ -22,7 +22,7 @@ from itertools import chain
 
 import numpy as np
 
-from lcons_core import Instance, InvalidInput, LearnedConstraint, TooLarge, compile_masks
+from lcons_core import Instance, LearnedConstraint, TooLarge, compile_masks
 from lcons_core.features import NgramContext, SequenceFeature
 from lcons_decode.kernels import STEP, Floats, Ints, Small, backend, share_rows
 
@@ -62,10 +62,12 @@ class Windows:
 
 @dataclass(frozen=True, eq=False)
 class CompiledLocal:
-    """One local constraint on the labels of a model; `weight` is None for a hard one.
+    """One local constraint on the labels of a model; `weight` is None for a hard one; `hinge` says whether
+    only violations cost (`kernels._cost`).
 
     table (n, V, U): what label v at place i adds to unit u. ends (P,): the end of each part's units; the
-    margin is the minimum over parts. order (L,): the feature's index of each label of the model.
+    margin is the minimum over parts. order (L,): the feature's index of each label of the model, -1 for a
+    label that the constraint does not know: it makes all units of its windows negative, so these are allowed.
     """
 
     constraint: LearnedConstraint
@@ -75,6 +77,7 @@ class CompiledLocal:
     ends: Ints
     order: Ints
     context_tables: tuple[Floats, ...]
+    hinge: bool = False
     store: RowStore = field(default_factory=RowStore, repr=False)
 
     @property
@@ -164,10 +167,14 @@ class CompiledLocal:
 
     def _bounds(self, kinds: Ints) -> Floats:
         bounds = np.empty((len(kinds), self.V, self.V))
-        given, pads, weight = self.context_activations(kinds), kinds[:, -2:], self.weight
+        given, pads, (weight, hinge) = (
+            self.context_activations(kinds),
+            kinds[:, -2:],
+            (self.weight, self.hinge),
+        )
         run = backend().pair_bounds
         share_rows(
-            lambda first, last: run(given, pads, self.table, self.ends, weight, first, last, bounds),
+            lambda first, last: run(given, pads, self.table, self.ends, weight, hinge, first, last, bounds),
             len(kinds),
         )
         return bounds
@@ -198,39 +205,44 @@ class CompiledLocal:
             padded = i < kind[-2] or (kind[-1] and i == self.n - 1)
             cells.append(np.array([len(self.feature.labels)]) if padded else self.order)
             codes = (codes[:, None] * self.V + (np.array([L]) if padded else np.arange(L))).reshape(-1)
-        return codes[mask[np.ix_(*cells)].reshape(-1)]
+        allowed = mask[np.ix_(*(np.maximum(own, 0) for own in cells))]
+        for i, own in enumerate(cells):
+            allowed |= (own < 0).reshape([-1 if j == i else 1 for j in range(self.n)])
+        return codes[allowed.reshape(-1)]
 
 
 def compile_local(
-    constraint: LearnedConstraint, weight: float | None, labels: Sequence[str], name: str
+    constraint: LearnedConstraint,
+    weight: float | None,
+    labels: Sequence[str],
+    name: str,
+    hinge: bool = False,
 ) -> CompiledLocal:
-    """The constraint on the labels of a model, in their order; raises an error if the feature lacks a
-    label."""
+    """The constraint on the labels of a model, in their order; labels that it does not know are free."""
     feature = constraint.feature
     assert isinstance(feature, SequenceFeature)
-    unknown = [label for label in labels if label not in feature.labels]
-    if unknown:
-        raise InvalidInput(
-            f"{name!r} was learned without label {unknown[0]!r} ({len(unknown)} of {len(labels)} labels"
-            " of the model are missing in it); use a constraint for this label set."
-        )
     axes, parts = constraint.space.axes, constraint.network.parts
     W = np.concatenate([part.W for part in parts])
-    order = np.array([feature.labels.index(label) for label in labels], dtype=np.int64)
+    index = {label: i for i, label in enumerate(feature.labels)}
+    order = np.array([index.get(label, -1) for label in labels], dtype=np.int64)
+    # Larger than any sum of the other contributions to a unit.
+    bias = np.concatenate([part.b for part in parts])
+    least = -1.0 - np.abs(bias).max() - sum(float(np.abs(axis.table(W)).max()) for axis in axes)
     table = np.zeros((feature.n, len(labels) + 1, len(W)))
     for i, axis in enumerate(axes[-feature.n :]):
         own = axis.table(W)
-        table[i, :-1] = own[order]
+        table[i, :-1] = np.where((order < 0)[:, None], least, own[order])
         if feature.pad:
             table[i, -1] = own[len(feature.labels)]
     compiled = CompiledLocal(
         constraint,
         weight,
         table,
-        np.concatenate([part.b for part in parts]),
+        bias,
         np.cumsum([part.K for part in parts]),
         order,
         tuple(np.ascontiguousarray(axis.table(W)) for axis in axes[: -feature.n]),
+        hinge,
     )
     if np.prod([float(size) for size in compiled.shape]) > 2.0**62:
         raise TooLarge(
