@@ -11,7 +11,15 @@ import lcons_tasks.apps._model_folder as folder_module
 import lcons_tasks.apps._tagger as module
 from lcons_core import iob2, learn_constraints
 from lcons_core._errors import DamagedFile, InvalidInput, LconsError
-from lcons_decode import Hard, Soft, Status, beam_search_batch, constrained_viterbi_batch, viterbi_batch
+from lcons_decode import (
+    COSTS,
+    Hard,
+    Soft,
+    Status,
+    beam_search_batch,
+    constrained_viterbi_batch,
+    viterbi_batch,
+)
 from lcons_tasks.apps._tagger import ConstrainedTagger, chunked, load_constrained_tagger
 from lcons_tasks.data import Sentence
 from lcons_tasks.models._linear_crf import LinearSettings, train_linear
@@ -247,6 +255,14 @@ def test_what_was_saved_decodes_alike_when_loaded(decoder, model, uses, existenc
     assert files(tmp_path / "again") == files(tmp_path / "tagger")
 
 
+def test_the_cost_of_a_soft_constraint_is_kept_and_older_folders_have_the_sigmoid(model, saved, tmp_path):
+    assert load_constrained_tagger(saved).constraints[1].cost == "sigmoid"
+    rule = iob2(model.labels)
+    tagger = ConstrainedTagger(model, tuple(Soft(rule, 0.5, cost, cost) for cost in COSTS))
+    tagger.save(tmp_path / "tagger")
+    assert load_constrained_tagger(tmp_path / "tagger").constraints == tagger.constraints
+
+
 def test_names_that_are_no_file_names_come_back(model, tmp_path):
     names = ["../../escape", "a/b", "A B", "a b", "..", "ü", "x" * 300, "con\x00", "constraint"]
     tagger = ConstrainedTagger(model, tuple(Hard(iob2(model.labels), name) for name in names), "beam")
@@ -368,6 +384,8 @@ def test_a_description_that_says_something_else_is_refused(changes, message, cop
         ({"weight": True}, "the weight True of a constraint"),
         ({"weight": "1"}, "the weight '1' of a constraint"),
         ({"weight": float("nan")}, "NaN"),
+        ({"cost": "square"}, "the cost 'square' of a constraint is none of sigmoid, hinge, standard"),
+        ({"cost": ["hinge"]}, "the cost ['hinge'] of a constraint"),
         ({"file": None}, "the file None of a constraint is not a plain name"),
     ],
 )

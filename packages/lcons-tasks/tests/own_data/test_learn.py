@@ -11,6 +11,7 @@ from lcons_core._instance import Instance
 from lcons_core.learn import OFTEN
 from lcons_core.learn._recipe import DOUBLINGS
 from lcons_core.learn._settings import AUTO_HIDDEN
+from lcons_decode import Soft
 from lcons_tasks.own_data import PsiTable, Structures, learn, summarise
 
 SENTENCES = [
@@ -45,6 +46,16 @@ def test_figures_of_rules_are_counted_on_all_training_data():
             i = int(axis[-1]) - 1
             expected *= sum(n for pair, n in counts.items() if pair[i] in values) / total
         assert rule.expected == pytest.approx(expected)
+
+
+def test_the_size_of_a_typical_violation_is_recorded():
+    found = learn(Structures(SENTENCES), Recipe(hidden=3))
+    margins = found.constraint.margin(found.examples.negatives.psi)
+    expected = -margins[margins < 0].mean()
+    assert found.constraint.provenance["violation"] == pytest.approx(expected)
+    assert Soft(found.constraint, 2.0, cost="standard").rate == pytest.approx(2 / expected)
+    everything = learn(Structures(SENTENCES), Recipe(hidden=1, evidence=100.0))
+    assert "violation" not in everything.constraint.provenance
 
 
 def test_figures_are_shown_with_what_they_mean():

@@ -175,6 +175,7 @@ def learn(
     explanation = _bounded(explanation, held)
     constraint = fit.constraint
     recorded: dict[str, Any] = {"evidence": evidence(explanation, held)}
+    recorded |= _violation(constraint, task.examples)
     if judged is not None:
         recorded["bound"] = judged.bound.to_dict()
     constraint = replace(constraint, provenance={**constraint.provenance, **recorded})
@@ -337,3 +338,11 @@ def _held_out_invalid(task: Task, held_out: Data, parts: Parts, known: Known) ->
     had = known.valid | known.invalid | set(parts.rows.psi.row_keys())
     fresh = np.array([key not in had for key in made.psi.row_keys()], dtype=np.bool_)
     return made.psi.take(fresh) if fresh.any() else None
+
+
+def _violation(constraint: LearnedConstraint, examples: LabelledExamples) -> dict[str, float]:
+    """The mean of -margin over the invalid examples that the constraint rejects, which is the unit of the
+    cost `standard` of soft constraints (`lcons_decode.Soft`); nothing if it rejects none."""
+    margins = constraint.margin(examples.negatives.psi)
+    rejected = margins[margins < 0]
+    return {"violation": float(-rejected.mean())} if len(rejected) else {}
