@@ -45,5 +45,5 @@ def english_rules() -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    text = json.dumps(english_rules(), ensure_ascii=False, indent=0)
-    RULES.write_text(text + "\n", encoding="utf-8")
+    lines = [f'"{name}": {json.dumps(value, ensure_ascii=False)}' for name, value in english_rules().items()]
+    RULES.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")

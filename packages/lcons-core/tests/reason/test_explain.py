@@ -26,7 +26,7 @@ from lcons_core.features._counts import Counts
 from lcons_core.features._existence import Existence
 from lcons_core.features._ngrams import NgramContext, NgramLabels
 from lcons_core.features._tuples import Tuples
-from lcons_core.reason import Explanation, explain, why
+from lcons_core.reason import Explanation, explain, explain_rejected, why
 from lcons_core.reason._domain import Box
 from lcons_core.reason._explanation.regions import Chance, WeightedPoints, box_of, points_of
 from lcons_core.reason._explanation.small_domains import merge_cells
@@ -476,3 +476,18 @@ def test_valid_points_that_are_rejected_are_in_some_rule_however_long():
         for column, value in fixed.items():
             drawn[:, column] = value
         assert not at_most_30.accepts(drawn).any()
+
+
+@given(st.lists(st.lists(st.integers(0, 1), min_size=6, max_size=6), min_size=1, max_size=12), st.booleans())
+@settings(deadline=None, max_examples=40)
+def test_every_rejected_gold_part_is_in_a_rule_and_every_rule_rejects_some(gold, enumerated):
+    space = FeatureSpace([binary("bit", "abcdef")])
+    at_most_2 = RectifierNetwork(np.ones((1, 6)), [-1.0])
+    rows = PsiRows.of(SparsePsi.from_dense(np.array(gold, dtype=float)))
+    found = explain_rejected(at_most_2, rows, space=space, enumeration=10**6 if enumerated else 0, limit=3)
+    psi = np.unique(np.array(gold), axis=0)
+    bad = psi[psi.sum(1) > 2]
+    inside = [rule.box.contains(space, bad) for rule in found.rules]
+    assert np.array(inside).reshape(len(inside), len(bad)).any(0).all()
+    assert all(some.any() for some in inside)
+    assert found.coverage.total == found.coverage.found == sum(sum(one) > 2 for one in gold)
