@@ -170,9 +170,14 @@ def test_constraints_are_hard_or_soft(model):
 
 
 @pytest.mark.parametrize("decoder", ["exact", "beam", "global"])
-def test_a_constraint_that_does_not_know_the_labels_is_refused(decoder, model):
-    with pytest.raises(InvalidInput, match=r"'iob2' does not have the model's label 'B-VP' .it lacks 1 of 4"):
-        ConstrainedTagger(model, (Hard(iob2(["B-NP", "I-NP", "O"]), "iob2"),), decoder)
+def test_labels_that_a_constraint_does_not_know_are_free_unless_it_knows_none(decoder, model):
+    tagger = ConstrainedTagger(model, (Hard(iob2(["B-NP", "I-NP", "O"]), "iob2"),), decoder)
+    words = ["the", "dog", "barks"]
+    (answer,) = tagger.tag([{"word": words}])
+    assert len(answer.y) == 3
+    assert not answer.violations
+    with pytest.raises(InvalidInput, match="'iob2' has none of the model's labels, such as 'B-NP'; learn"):
+        ConstrainedTagger(model, (Hard(iob2(["B-X", "I-X"]), "iob2"),), decoder)
 
 
 @pytest.mark.parametrize(
@@ -415,9 +420,9 @@ def test_a_file_outside_the_folder_is_refused(file, copied):
 
 
 def test_a_constraint_with_other_labels_than_the_models_is_refused(copied):
-    iob2(["B-X", "I-X", "O"]).save(copied / "constraints" / "iob2.json")
+    iob2(["B-X", "I-X"]).save(copied / "constraints" / "iob2.json")
     message = one_sentence(copied)
-    assert "the constraint 'iob2' does not have the model's label 'B-NP' (it lacks 3 of 4" in message
+    assert "the constraint 'iob2' has none of the model's labels, such as 'B-NP'" in message
     assert message.startswith(f"{str(copied)!r} is not a readable tagger: ")
 
 

@@ -34,6 +34,15 @@ class Bound:
         """The upper bound on the share of valid parts that are rejected."""
         return upper_bound(self.rejected, self.parts)
 
+    @property
+    def percent(self) -> str:
+        """The bound in percent, rounded up.
+
+        >>> Bound(1, 202_757).percent, Bound(0, 44).percent
+        ('0.1%', '6.6%')
+        """
+        return f"{math.ceil(1000 * self.share - 1e-9) / 10:.1f}%"
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         return {"rejected": self.rejected, "parts": self.parts, "share": round(self.share, 6)}

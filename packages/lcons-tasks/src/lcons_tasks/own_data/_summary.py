@@ -135,7 +135,7 @@ def advice(found: Learned) -> str:
     share = judged.bound.share
     if (not judged.forbidden_parts and share <= SOFT) or share <= HARD:
         return "use it as a hard constraint: it forbids (almost) nothing that is valid."
-    most = f"on new data it may forbid {percent(share)} of the valid parts"
+    most = f"on new data it may forbid {judged.bound.percent} of the valid parts"
     if share <= SOFT:
         return f"use it as a soft constraint, because {most}."
     if not judged.forbidden_parts:
@@ -168,7 +168,7 @@ def _judged(judgement: Judgement, with_why: bool, bounded: bool = False) -> Iter
             line += f", {_of(judgement.forbidden_parts, judgement.parts, 'of their parts', shares)}"
         yield line
     if bounded and judgement.parts:
-        most = percent(judgement.bound.share)
+        most = judgement.bound.percent
         yield f"  so on new data it forbids at most {most} of the valid parts (95 % bound)"
     if judgement.new_parts:
         allowed = judgement.new_allowed
