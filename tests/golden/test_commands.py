@@ -39,6 +39,8 @@ COMMANDS = {
     "learn-table-npz": "learn table.npz -o out.json -K 2 --json",
     "learn-nothing": "learn nothing.conll -o out.json",
     "learn-two-wishes": "learn train.conll -o out.json --refit --no-held-out",
+    "scheme": "scheme bioes B-X,I-X,E-X,S-X,O -o out.json --json",
+    "scheme-rules": f"scheme rules.txt {PAIRS} -o out.json --json",
     "explain": f"explain {PAIRS}",
     "explain-verbose": f"explain {PAIRS} -v --limit 2",
     "explain-json": f"explain {BIGRAMS} --json",

@@ -340,7 +340,20 @@ def test_gold_labels_tell_what_the_constraints_did(folder):
     text = "".join(json.dumps(line) + "\n" for line in lines)
     done = CliRunner().invoke(main, ["decode", "-c", str(folder / "iob2.json")], input=text)
     assert done.exit_code == 0
-    assert done.stderr.endswith("labels as in the column `gold`: 33.33% by the scores alone, 66.67% now\n")
+    spans, accuracy = done.stderr.splitlines()[-2:]
+    right = "by the column `gold`: 33.33% by the scores alone, 66.67% now: +33.33 ["
+    assert spans.startswith(f"lcons: span F1 {right}")
+    assert accuracy.startswith(f"lcons: token accuracy {right}")
+    assert accuracy.endswith("] points")
+
+
+def test_labels_that_are_no_spans_have_an_accuracy_alone(folder):
+    text = '{"labels": ["NN", "VB"]}\n{"emission": [[1, 0]], "gold": ["NN"]}\n'
+    done = CliRunner().invoke(main, ["decode"], input=text)
+    assert done.stderr.endswith(
+        "token accuracy by the column `gold`: 100.00% by the scores alone, 100.00% now\n"
+    )
+    assert "F1" not in done.stderr
 
 
 def test_an_npz_file_is_read_from_a_pipe(folder):

@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lcons_core._errors import InvalidInput
-from lcons_core._schemes import bilou, iob2
+from lcons_core._schemes import bilou, bioes, detect_scheme, iob2
 
-IOB2 = ("B-X", "B-Y", "I-X", "I-Y", "O")
-BILOU = ("B-X", "I-X", "L-X", "U-X", "B-Y", "I-Y", "L-Y", "U-Y", "O")
+BIOES = ("B-X", "I-X", "E-X", "S-X", "B-Y", "I-Y", "O")
 
 
 def valid_iob2(labels):
@@ -20,28 +19,66 @@ def valid_iob2(labels):
     )
 
 
-def valid_bilou(labels):
+def valid_closed(labels, last):
     open_type = None
     for label in labels:
         if open_type is None:
-            if label[0] in "IL":
+            if label[0] in ("I", last):
                 return False
             open_type = label[1:] if label[0] == "B" else None
         else:
-            if label[0] not in "IL" or label[1:] != open_type:
+            if label[0] not in ("I", last) or label[1:] != open_type:
                 return False
-            open_type = None if label[0] == "L" else open_type
+            open_type = None if label[0] == last else open_type
     return open_type is None
 
 
-@given(st.lists(st.sampled_from(IOB2), max_size=6))
-def test_iob2_accepts_exactly_the_valid_sequences(labels):
-    assert iob2(IOB2).satisfied(labels) == valid_iob2(labels)
+VALID = {
+    "iob2": valid_iob2,
+    "bioes": lambda labels: valid_closed(labels, "E"),
+    "bilou": lambda labels: valid_closed(labels, "L"),
+}
+MAKERS = {"iob2": (iob2, "BI"), "bioes": (bioes, "BIES"), "bilou": (bilou, "BILU")}
 
 
-@given(st.lists(st.sampled_from(BILOU), max_size=6))
-def test_bilou_accepts_exactly_the_valid_sequences(labels):
-    assert bilou(BILOU).satisfied(labels) == valid_bilou(labels)
+@pytest.mark.parametrize("name", MAKERS)
+@given(data=st.data())
+def test_a_scheme_accepts_exactly_the_valid_sequences(name, data):
+    make, letters = MAKERS[name]
+    labels = ["O", *(f"{letter}-{kind}" for kind in "XY" for letter in letters)]
+    sequence = data.draw(st.lists(st.sampled_from(labels), max_size=6))
+    assert make(labels).satisfied(sequence) == VALID[name](sequence)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+@given(data=st.data())
+def test_a_scheme_without_types_accepts_exactly_the_valid_sequences(name, data):
+    make, letters = MAKERS[name]
+    sequence = data.draw(st.lists(st.sampled_from(["O", *letters]), max_size=6))
+    assert make(["O", *letters]).satisfied(sequence) == VALID[name](sequence)
+
+
+@given(st.lists(st.lists(st.sampled_from([*BIOES, "L-X", "U-X", "B"]), max_size=4), max_size=3))
+def test_a_scheme_is_detected_where_it_fits_and_no_sequence_violates_it(sequences):
+    used = {label for sequence in sequences for label in sequence}
+    fitting = [
+        name
+        for name, (_, letters) in MAKERS.items()
+        if used - {"O"}
+        and all(label == "O" or label[0] in letters for label in used)
+        and all(map(VALID[name], sequences))
+    ]
+    assert detect_scheme(sequences) == next(iter(fitting), None)
+
+
+@pytest.mark.parametrize("labels", [["O"], [], ["NN", "B-X"], ["B-"], ["I-X"], ["OB-X"]])
+def test_other_labels_have_no_scheme(labels):
+    assert detect_scheme([labels]) is None
+
+
+def test_one_sequence_instead_of_a_list_of_sequences_is_an_error():
+    with pytest.raises(InvalidInput, match="list of lists"):
+        detect_scheme(["B-X", "O"])
 
 
 @pytest.mark.parametrize("label", ["NP", "X-NP", "I-", "-NP", "BI-NP"])

@@ -23,12 +23,17 @@ from lcons_decode import (
     Scored,
     Soft,
     beam_search,
+    brute,
     constrained_viterbi,
+    decode_batch,
     decode_global,
+    decode_lagrangian,
     decode_scored,
+    nbest,
     viterbi,
 )
 from lcons_decode.files import conll, described, load_constraints, read_labels, read_scored
+from lcons_decode.ilp import decode_ilp
 
 LABELS = ("B-X", "I-X", "O")
 
@@ -451,3 +456,22 @@ def test_impossible_scores_and_empty_sequences_are_written_too():
     written = json.loads(json.dumps(described(empty, no_labels)))
     assert (written["labels"], written["without"]) == ([], [])
     assert conll(empty, no_labels) == "\n"
+
+
+def test_every_decoder_reads_a_plain_list_of_words():
+    feature = NgramContext(LABELS, ("New", "York"), n=1, column="word")
+    W = np.zeros((1, feature.space.d))
+    W[0, feature.space.column("word", "York")] = W[0, feature.space.column("label", "O")] = 1.0
+    no_york_outside = LearnedConstraint(RectifierNetwork(W, [0.0]), feature.space, feature)
+    scores = ChainScores([[0.0, 0.0, 1.0], [0.0, 0.5, 1.0]], labels=LABELS)
+    words, answer = ["New", "York"], ("O", "I-X")
+    for decode in (constrained_viterbi, beam_search, decode_global, brute, decode_lagrangian):
+        assert decode(scores, [no_york_outside], x=words).y == answer, decode
+    assert nbest(scores, 1, [no_york_outside], words)[0].y == answer
+    assert [found.y for found in decode_batch([scores], [no_york_outside], [words])] == [answer]
+    assert decode_ilp(scores, [no_york_outside], words).y == answer
+    assert [found.y for _, found in decode_scored([Scored(scores, words)], [Hard(no_york_outside)])] == [
+        answer
+    ]
+    with pytest.raises(InvalidInput, match="split text into words first"):
+        constrained_viterbi(scores, [no_york_outside], "no")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcons_tasks.stats import chunk_f1, chunks, paired_bootstrap
+from lcons_tasks.stats import LabelTally, chunk_f1, chunks, paired_bootstrap
 
 LABELS = ["B-A", "I-A", "B-B", "I-B", "O"]
 sequences = st.lists(st.lists(st.sampled_from(LABELS), min_size=1, max_size=7), min_size=1, max_size=4)
@@ -33,6 +33,64 @@ def independent_chunks(labels):
 @given(st.lists(st.sampled_from(LABELS), max_size=12))
 def test_chunks_are_those_of_the_definition(labels):
     assert set(chunks(labels)) == independent_chunks(labels)
+
+
+def seqeval_chunks(labels):
+    """The rules of seqeval 1.2.2 (default mode), which are conlleval's, as it states them."""
+    found, begin, before, before_type = [], 0, "O", ""
+    for i, label in enumerate([*labels, "O"]):
+        tag, kind = label[0], label[1:].split("-", maxsplit=1)[-1] or "_"
+        changed = before_type != kind
+        pair = before + tag
+        if before in "ES" or pair in ("BB", "BS", "BO", "IB", "IS", "IO") or (before != "O" and changed):
+            found.append((before_type, begin, i))
+        start = tag in "BS" or pair in ("EE", "EI", "SE", "SI", "OE", "OI") or (tag != "O" and changed)
+        begin = i if start else begin
+        before, before_type = tag, kind
+    return found
+
+
+BIOES = [*LABELS, "E-A", "S-A", "E-B", "S-B"]
+AS_BILOU = {"E": "L", "S": "U"}
+
+
+@given(st.lists(st.sampled_from(BIOES), max_size=10))
+def test_chunks_of_bioes_and_bilou_are_those_of_seqeval(labels):
+    assert list(chunks(labels)) == seqeval_chunks(labels)
+    bilou = [AS_BILOU.get(label[0], label[0]) + label[1:] for label in labels]
+    assert list(chunks(bilou)) == seqeval_chunks(labels)
+    untyped = [label[0] for label in labels]
+    assert list(chunks(untyped)) == seqeval_chunks(untyped)
+
+
+@given(sequences, st.randoms(use_true_random=False))
+def test_a_tally_gains_what_chunk_f1_and_accuracy_gain(gold, rng):
+    before = [[rng.choice(LABELS) for _ in y] for y in gold]
+    after = [
+        [rng.choice([a, b]) for a, b in zip(y, z, strict=True)] for y, z in zip(gold, before, strict=True)
+    ]
+    tally = LabelTally()
+    for sentence in zip(gold, before, after, strict=True):
+        tally.add(*sentence)
+    *spans, accuracy = tally.gains()
+    assert bool(spans) == any(label != "O" for side in (gold, before) for y in side for label in y)
+    for gain in spans:
+        assert (gain.before, gain.after) == pytest.approx(
+            [100 * chunk_f1(gold, found).f1 for found in (before, after)]
+        )
+    right = sum(a == b for y, z in zip(gold, after, strict=True) for a, b in zip(y, z, strict=True))
+    assert accuracy.after == pytest.approx(100 * right / tally.labels)
+    assert (accuracy.interval is None) == (len(gold) == 1)
+
+
+def test_a_large_gain_in_spans_may_be_a_small_one_in_tokens():
+    tally = LabelTally()
+    for _ in range(50):
+        outside = ["O"] * 40
+        tally.add(["B-A", "I-A", *outside], ["B-A", "O", *outside], ["B-A", "I-A", *outside])
+    spans, accuracy = tally.gains()
+    assert (spans.measure, spans.interval.low) == ("span F1", 100.0)
+    assert accuracy.interval.high < 3
 
 
 # What seqeval 1.2.2 (default mode) gives for these labels.

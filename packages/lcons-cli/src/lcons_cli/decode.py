@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from operator import eq
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -24,6 +23,7 @@ from lcons_cli.streams import waits_of
 if TYPE_CHECKING:
     from lcons_decode import Decoding, Hard, Scored, Soft
     from lcons_decode.files import ScoreSource
+    from lcons_tasks.stats import LabelTally
 
 
 GOLD = "gold"
@@ -106,8 +106,9 @@ def decode(
     i is the rows offsets[i] to offsets[i + 1]) and `labels`; optionally `transition`, `start` and `stop`; and
     columns of strings such as `words` and `pos`.
 
-    If there is a column `gold`, the summary shows how many labels are right without and with the
-    constraints, so that weights can be chosen on dev data.
+    If there is a column `gold`, the summary shows span F1 (for IOB, BIOES and BILOU labels) and token
+    accuracy without and with the constraints, and the gain with its 95% interval, so that weights can be
+    chosen on dev data.
 
     If the hard constraints cannot all be satisfied, the labels that break the fewest windows are written, and
     the sequence is counted as relaxed. If all labels of a token have the score -Infinity, no labels can be
@@ -182,7 +183,7 @@ def _contents(
 
 @dataclass
 class _Summary:
-    """Counts of decoded sequences and tokens, and of right labels if there are gold labels; with `verbose`,
+    """Counts of decoded sequences and tokens, and how good they are if there are gold labels; with `verbose`,
     also of the sequences that break each constraint."""
 
     uses: Sequence[Hard | Soft]
@@ -191,8 +192,7 @@ class _Summary:
     tokens: int = 0
     changed: int = 0
     labels: int = 0
-    gold: int = 0
-    right: Counter[str] = field(default_factory=Counter)
+    gold: LabelTally | None = None
     statuses: Counter[str] = field(default_factory=Counter)
     broken: Counter[tuple[str, str]] = field(default_factory=Counter)
 
@@ -204,10 +204,8 @@ class _Summary:
         self.labels += answer.stats["changed"]
         self.statuses[str(answer.status)] += 1
         answers = {"alone": answer.stats["alone"], "now": answer.y}
-        gold = scored.x.get(GOLD, ())
-        self.gold += len(gold)
-        for when, y in answers.items():
-            self.right[when] += sum(map(eq, gold, y))
+        if gold := scored.x.get(GOLD, ()):
+            self._tally().add(gold, answers["alone"], answers["now"])
         if not self.verbose:
             return
         from lcons_core import Instance
@@ -216,6 +214,12 @@ class _Summary:
             for when, y in answers.items():
                 if len(y) == len(scored.scores):
                     self.broken[use.name, when] += not use.constraint.satisfied(Instance(scored.x, y))
+
+    def _tally(self) -> LabelTally:
+        from lcons_tasks.stats import LabelTally
+
+        self.gold = self.gold or LabelTally()
+        return self.gold
 
     def lines(self) -> Iterator[str]:
         """The lines of the summary."""
@@ -228,9 +232,12 @@ class _Summary:
         if self.statuses["infeasible"]:
             parts.append(f"infeasible: {self.statuses['infeasible']:,}")
         yield ", ".join(parts)
-        if self.gold:
-            alone, now = (f"{100 * self.right[when] / self.gold:.2f}%" for when in ("alone", "now"))
-            yield f"labels as in the column `{GOLD}`: {alone} by the scores alone, {now} now"
+        for gain in self.gold.gains() if self.gold else ():
+            points = "" if gain.interval is None else f": {gain.interval} points"
+            yield (
+                f"{gain.measure} by the column `{GOLD}`: {gain.before:.2f}% by the scores alone,"
+                f" {gain.after:.2f}% now{points}"
+            )
         for use in self.uses if self.verbose else ():
             weight = getattr(use, "weight", None)
             kind = "hard" if weight is None else f"soft, weight {weight:g}"

@@ -1,16 +1,21 @@
-"""Ready-made validity constraints for span schemes: IOB2 and BILOU.
+"""Ready-made validity constraints for span schemes: IOB2, BIOES and BILOU.
 
-Both are designed (not learned) constraints on label pairs, with explicit START and STOP.
+All are designed (not learned) constraints on label pairs, with explicit START and STOP.
 
     IOB2:   I-X needs B-X or I-X before it
-    BILOU:  I-X and L-X need B-X or I-X before them; B-X and I-X need I-X or L-X after them
+    BIOES:  I-X and E-X need B-X or I-X before them; B-X and I-X need I-X or E-X after them
+    BILOU:  BIOES with the letters L and U for E and S
+
+A label is O, or a letter and a type (`B-X`), or a letter alone (`B`) where spans have no types.
 
 Not in the paper.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
 
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput
@@ -21,6 +26,42 @@ from lcons_core.reason._rules import forbid_boxes
 OUTSIDE = "O"
 
 
+@dataclass(frozen=True)
+class Scheme:
+    """A span scheme: its letters, and those that one letter needs before or after it, for the same type."""
+
+    name: str
+    letters: str
+    before: Mapping[str, str] = field(default_factory=dict)
+    after: Mapping[str, str] = field(default_factory=dict)
+
+    def fits(self, label: str) -> bool:
+        """Whether a label is O, a letter of the scheme, or such a letter and a type."""
+        letter, dash, kind = label.partition("-")
+        return label == OUTSIDE or (len(letter) == 1 and letter in self.letters and bool(dash) == bool(kind))
+
+    def needed(self, label: str) -> tuple[set[str] | None, set[str] | None]:
+        """The labels of which one must stand before a label, and those after it; None: any may."""
+        letter, rest = label[:1], label[1:]
+        before, after = (
+            {other + rest for other in table[letter]} if label != OUTSIDE and letter in table else None
+            for table in (self.before, self.after)
+        )
+        return before, after
+
+
+def _closed(name: str, last: str, single: str) -> Scheme:
+    """A scheme that marks the last token of a span, and spans of one token."""
+    return Scheme(name, f"BI{last}{single}", {"I": "BI", last: "BI"}, {"B": f"I{last}", "I": f"I{last}"})
+
+
+SCHEMES = {
+    "iob2": Scheme("IOB2", "BI", {"I": "BI"}),
+    "bioes": _closed("BIOES", "E", "S"),
+    "bilou": _closed("BILOU", "L", "U"),
+}
+
+
 def iob2(labels: Iterable[str]) -> LearnedConstraint:
     """The constraint that a label sequence is valid IOB2.
 
@@ -28,7 +69,17 @@ def iob2(labels: Iterable[str]) -> LearnedConstraint:
     >>> constraint.satisfied(["B-NP", "I-NP", "O"]), constraint.satisfied(["I-NP", "O"])
     (True, False)
     """
-    return _scheme("IOB2", "BI", tuple(labels), {"I": "BI"}, {})
+    return _constraint(SCHEMES["iob2"], tuple(labels))
+
+
+def bioes(labels: Iterable[str]) -> LearnedConstraint:
+    """The constraint that a label sequence is valid BIOES (also called IOBES).
+
+    >>> constraint = bioes(["B-PER", "I-PER", "E-PER", "S-PER", "O"])
+    >>> constraint.satisfied(["B-PER", "E-PER", "S-PER"]), constraint.satisfied(["B-PER"])
+    (True, False)
+    """
+    return _constraint(SCHEMES["bioes"], tuple(labels))
 
 
 def bilou(labels: Iterable[str]) -> LearnedConstraint:
@@ -38,33 +89,58 @@ def bilou(labels: Iterable[str]) -> LearnedConstraint:
     >>> constraint.satisfied(["B-PER", "L-PER", "O"]), constraint.satisfied(["B-PER"])
     (True, False)
     """
-    inside = {"I": "BI", "L": "BI"}
-    return _scheme("BILOU", "BILU", tuple(labels), inside, {"B": "IL", "I": "IL"})
+    return _constraint(SCHEMES["bilou"], tuple(labels))
 
 
-def _scheme(
-    name: str,
-    prefixes: str,
-    labels: tuple[str, ...],
-    before: dict[str, str],
-    after: dict[str, str],
-) -> LearnedConstraint:
+def detect_scheme(sequences: Iterable[Sequence[str]]) -> str | None:
+    """The scheme that all label sequences obey: "iob2", "bioes", "bilou", or None.
+
+    Some label must not be O. Labels that fit several schemes, such as B-X and I-X alone, are of the first one
+    that no sequence violates.
+
+    >>> detect_scheme([["B-NP", "I-NP", "O"]]), detect_scheme([["S-NP", "O"]]), detect_scheme([["I-NP", "O"]])
+    ('iob2', 'bioes', None)
+    """
+    labels: set[str] = set()
+    pairs: set[tuple[str | None, str | None]] = set()
+    for sequence in sequences:
+        if isinstance(sequence, str):
+            raise InvalidInput(
+                f"expected label sequences, each a list of labels, found the string {sequence!r}; pass a list"
+                " of lists."
+            )
+        labels.update(sequence)
+        pairs.update(pairwise([None, *sequence, None]))
+    if labels <= {OUTSIDE}:
+        return None
+    return next((name for name, scheme in SCHEMES.items() if _obeyed(scheme, labels, pairs)), None)
+
+
+def _obeyed(scheme: Scheme, labels: set[str], pairs: set[tuple[str | None, str | None]]) -> bool:
+    if not all(scheme.fits(label) for label in labels):
+        return False
+    needed = {label: scheme.needed(label) for label in labels}
+    for first, second in pairs:
+        before = None if second is None else needed[second][0]
+        after = None if first is None else needed[first][1]
+        if (before is not None and first not in before) or (after is not None and second not in after):
+            return False
+    return True
+
+
+def _constraint(scheme: Scheme, labels: tuple[str, ...]) -> LearnedConstraint:
     feature = NgramLabels(labels, n=2, pad=True)
     first, second = feature.space.blocks
     boxes = []
     for label in labels:
-        if label == OUTSIDE:
-            continue
-        prefix, dash, kind = label.partition("-")
-        if len(prefix) != 1 or prefix not in prefixes or not dash or not kind:
+        if not scheme.fits(label):
             raise InvalidInput(
-                f"expected {name} labels, each {OUTSIDE!r} or one of the letters {prefixes} and a type, like"
-                f" '{prefixes[0]}-X'; found {label!r}."
+                f"expected {scheme.name} labels, each {OUTSIDE!r} or one of the letters {scheme.letters} and"
+                f" a type, like '{scheme.letters[0]}-X'; found {label!r}."
             )
-        for needed, own, other in ((before, second, first), (after, first, second)):
-            if prefix in needed:
-                allowed = {f"{p}-{kind}" for p in needed[prefix]}
+        for allowed, own, other in zip(scheme.needed(label), (second, first), (first, second), strict=True):
+            if allowed is not None:
                 rest = [value for value in other.values if value not in allowed]
                 boxes.append(Box.of(feature.space, {own.name: label, other.name: rest}))
     network = forbid_boxes(feature.space, boxes)
-    return LearnedConstraint(network, feature.space, feature, {"designed": name})
+    return LearnedConstraint(network, feature.space, feature, {"designed": scheme.name})

@@ -21,15 +21,34 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import InvalidInput
+from lcons_core import WORD, InvalidInput
 from lcons_core.features import checked_names
 from lcons_decode.kernels._arrays import Floats as Floats
 from lcons_decode.kernels._arrays import Ints as Ints
 
-# The columns of the input by name, one value per token; the words are "word" here and "words" in files.
+# The columns of the input by name, one value per token; the words are "word" here and "words" in files. A
+# plain sequence is the column of words.
 Columns = Mapping[str, Sequence[str]]
-X = Columns | None
+X = Columns | Sequence[str] | None
 WORDS = "words"
+
+
+def columns_of(x: X) -> Columns:
+    """The columns of an input; a plain sequence of words is the column "word".
+
+    >>> columns_of(["New", "York"]), columns_of(None)
+    ({'word': ['New', 'York']}, {})
+    """
+    if isinstance(x, Mapping):
+        return x
+    if x is None:
+        return {}
+    if isinstance(x, str) or not all(isinstance(word, str) for word in x):
+        raise InvalidInput(
+            f"expected the columns of a sequence by name, or a list of its words, found {x!r:.60}; split text"
+            " into words first, and pass one x per sequence."
+        )
+    return {WORD: x}
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +195,8 @@ class ChainBatch:
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """The scores of one sequence, with its columns `x` (words under "word", POS tags under "pos", ...).
+    """The scores of one sequence, with its columns `x` (words under "word", POS tags under "pos", ...), or a
+    plain list of its words.
 
     where: the name of the sequence in errors. id: any identifier of the sequence.
     """
@@ -187,6 +207,7 @@ class Scored:
     id: Any = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "x", columns_of(self.x))
         for name, column in self.x.items():
             if len(column) != len(self.scores):
                 raise InvalidInput(

@@ -4,10 +4,11 @@ Sentences are drawn with replacement, the same ones for both sides and for every
 interval is that of the difference of token accuracies, averaged over runs, between the 2.5th and 97.5th
 percentiles.
 
-Chunk precision, recall and F1 over IOB labels, by the rules of conlleval and seqeval.
+Chunk precision, recall and F1 over IOB, BIOES and BILOU labels, by the rules of conlleval and seqeval.
 
-A chunk of type X starts at B-X, and at I-X where no chunk of type X goes on; it ends before B, O or another
-type. A predicted chunk is right iff the gold labels have a chunk of that type at exactly those tokens.
+A chunk of type X starts at B-X and S-X, and at I-X and E-X where no chunk of type X goes on; it ends after E
+and S, and before B, S, O or another type. L and U are read as E and S. A predicted chunk is right iff the
+gold labels have a chunk of that type at exactly those tokens.
 
 F1 from counts, and how sure a difference in F1 is.
 
@@ -24,8 +25,10 @@ shares of differences) is paired by construction.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import eq
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,8 +39,11 @@ __all__ = [
     "DRAWS",
     "ChunkF1",
     "Estimate",
+    "Gain",
     "Interval",
+    "LabelTally",
     "Resampler",
+    "are_spans",
     "bootstrap_f1",
     "certain",
     "chunk_f1",
@@ -88,6 +94,8 @@ def paired_bootstrap(
 
 # The type of bare B and I.
 UNTYPED = "_"
+# The label of a token for which none was found.
+NO_LABEL = "_"
 
 
 @dataclass(frozen=True)
@@ -114,21 +122,42 @@ class ChunkF1:
         return 2 * self.right / (self.predicted + self.gold) if self.predicted + self.gold else 0.0
 
 
+_SPAN_LABEL = re.compile(r"O|[BIESLU](-.+)?", re.DOTALL)
+_PREFIXES = frozenset("BIESLU")
+
+
+def are_spans(labels: Iterable[str]) -> bool:
+    """Whether labels mark spans (IOB, BIOES or BILOU), and some of them are not O.
+
+    >>> are_spans(["B-NP", "I-NP", "O"]), are_spans(["U-NP", "O"]), are_spans(["author", "O"]), are_spans("O")
+    (True, True, False, False)
+    """
+    found = set(labels)
+    return bool(found - {"O"}) and all(map(_SPAN_LABEL.fullmatch, found))
+
+
 def chunks(labels: Sequence[str]) -> Iterator[tuple[str, int, int]]:
     """(type, first, after the last) of each chunk.
 
     >>> list(chunks(["B-NP", "I-NP", "B-NP", "O", "I-VP", "I-PP"]))
     [('NP', 0, 2), ('NP', 2, 3), ('VP', 4, 5), ('PP', 5, 6)]
+    >>> list(chunks(["B-NP", "E-NP", "E-NP", "S-NP"]))
+    [('NP', 0, 2), ('NP', 2, 3), ('NP', 3, 4)]
     """
     kind, first = "", 0
     for t, label in enumerate([*labels, "O"]):
         prefix, _, name = label.partition("-")
         name = name or UNTYPED
-        if kind and not (prefix == "I" and name == kind):
+        if kind and not (prefix in ("I", "E", "L") and name == kind):
             yield kind, first, t
             kind = ""
-        if prefix in ("B", "I") and not kind:
+        if prefix not in _PREFIXES:
+            continue
+        if not kind:
             kind, first = name, t
+        if prefix not in ("B", "I"):
+            yield kind, first, t + 1
+            kind = ""
 
 
 def chunk_f1(gold: Sequence[Sequence[str]], found: Sequence[Sequence[str]]) -> ChunkF1:
@@ -182,6 +211,93 @@ def bootstrap_f1(
 
     low, high = np.percentile(differences(weights), [2.5, 97.5])
     return Interval(float(differences(np.ones((1, n)))[0]), float(low), float(high))
+
+
+# The most units from which the sentences of a tally are drawn; neighbours are drawn together above it.
+MOST_DRAWN = 4000
+
+
+@dataclass(frozen=True)
+class Gain:
+    """A measure in percent before and after a change of labels, and the gain in points with its 95% interval
+    (None for a single sentence)."""
+
+    measure: str
+    before: float
+    after: float
+    interval: Interval | None
+
+
+class LabelTally:
+    """Labels before and after a change, compared with gold sentence by sentence, as counts alone.
+
+    >>> tally = LabelTally()
+    >>> tally.add(["B-X", "I-X", "O"], before=["B-X", "O", "O"], after=["B-X", "I-X", "O"])
+    >>> [(gain.measure, round(gain.before), round(gain.after)) for gain in tally.gains()]
+    [('span F1', 0, 100), ('token accuracy', 67, 100)]
+    """
+
+    def __init__(self) -> None:
+        self._labels: set[str] = set()
+        self._counts: list[tuple[int, ...]] = []
+
+    @property
+    def sentences(self) -> int:
+        """The number of sentences that were added."""
+        return len(self._counts)
+
+    @property
+    def labels(self) -> int:
+        """The number of gold labels that were added."""
+        return sum(counts[0] for counts in self._counts)
+
+    def add(self, gold: Sequence[str], before: Sequence[str], after: Sequence[str]) -> None:
+        """Adds one sentence; `_` stands for a label that was not found."""
+        there = set(chunks(gold))
+        counts = [len(gold)]
+        for found in (before, after):
+            claimed = set(chunks(found))
+            counts += [sum(map(eq, gold, found)), len(there & claimed), len(claimed), len(there)]
+            self._labels.update(found)
+        self._labels.update(gold)
+        self._counts.append(tuple(counts))
+
+    def gains(self, seed: int = 0) -> tuple[Gain, ...]:
+        """Span F1, if the labels are spans, and token accuracy."""
+        accuracy, spans = self._accuracy(seed), self._f1(seed)
+        return (accuracy,) if spans is None else (spans, accuracy)
+
+    def span_counts(self) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+        """(right, found, gold) spans before and after; None if the labels are not spans."""
+        if not are_spans(self._labels - {NO_LABEL}):
+            return None
+        sums = [sum(column) for column in zip(*self._counts, strict=True)]
+        return tuple(sums[2:5]), tuple(sums[6:9])
+
+    def _accuracy(self, seed: int) -> Gain:
+        counts = _pooled(np.array(self._counts))
+        sizes, before, after = counts[:, 0], counts[:, 1], counts[:, 5]
+        sure = paired_bootstrap([after], [before], sizes, seed=seed) if self.sentences > 1 else None
+        shares = [float(100 * right.sum() / max(sizes.sum(), 1)) for right in (before, after)]
+        return Gain("token accuracy", shares[0], shares[1], sure)
+
+    def _f1(self, seed: int) -> Gain | None:
+        total = self.span_counts()
+        if total is None:
+            return None
+        counts = _pooled(np.array(self._counts))
+        sure = None
+        if self.sentences > 1:
+            sure = bootstrap_f1([counts[:, 6:9]], [counts[:, 2:5]], seed=seed)
+        return Gain("span F1", float(f1(total[0])), float(f1(total[1])), sure)
+
+
+def _pooled(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Counts (N, ...) by sentence, with neighbours added up if there are more than `MOST_DRAWN`."""
+    if len(counts) <= MOST_DRAWN:
+        return counts
+    firsts = np.linspace(0, len(counts), MOST_DRAWN, endpoint=False).astype(np.intp)
+    return np.asarray(np.add.reduceat(counts, firsts, axis=0))
 
 
 RESAMPLES = 1000

@@ -56,6 +56,20 @@ def existence():
     return Hard(learn_constraints([s.y for s in SENTENCES], "existence", n=1, hidden=2), "existence")
 
 
+def test_a_plain_list_of_words_is_the_column_of_words():
+    model = train_linear([Sentence(s.words, s.labels) for s in SENTENCES], LinearSettings(iterations=5))
+    tagger = ConstrainedTagger(model, (Hard(iob2(model.labels), "iob2"),))
+    columns = [{"word": x["word"]} for x in XS]
+    plain = [list(x["word"]) for x in XS]
+    answers = [found.y for found in tagger.tag(columns)]
+    assert [found.y for found in tagger.tag(plain)] == answers
+    assert [found.y for found in tagger.tag_stream(iter(plain))] == answers
+    assert tagger.ids(plain).y.tolist() == tagger.ids(columns).y.tolist()
+    for wrong in ("the dog ran", [["the", "dog"]]):
+        with pytest.raises(InvalidInput, match="split text into words first"):
+            tagger.tag([wrong])
+
+
 def alike(found, expected):
     """Whether answers are equal but for what was changed."""
     keys = ("y", "score", "status", "violations")

@@ -243,6 +243,65 @@ def test_the_same_seed_gives_the_same_diagnosis_and_it_is_plain_data():
     assert json.loads(json.dumps(first.to_dict(), allow_nan=False))["verdicts"][0]["name"] == "exists"
 
 
+@pytest.mark.parametrize(
+    ("found", "advice"),
+    [
+        (lambda: diagnosed(None), "try it as a "),
+        (lambda: diagnosed(0.0), "leave it out, because the predictions already obey it"),
+        (lambda: diagnosed(None, hidden=1), "do not use it as it is, but learn it again"),
+        (lambda: diagnose(learned(False), language(1, 150, False), language(2, 150, False)), "leave it out"),
+    ],
+)
+def test_the_report_ends_in_advice_that_follows_the_verdicts(found, advice):
+    found = found()
+    assert found.advice.startswith(advice)
+    assert found.report().splitlines()[-1] == f"advice: {found.advice}"
+    assert found.weight is None
+
+
+def test_a_constraint_that_gold_obeys_is_advised_hard():
+    feature = NgramLabels(("A", "B"), n=2)
+    no_bb = LearnedConstraint(RectifierNetwork([[0, 1, 0, 1]], [0.0]), feature.space, feature)
+    rng = np.random.default_rng(0)
+    gold = ["".join("AB" if rng.random() < 0.5 else "AA" for _ in range(10)) for _ in range(200)]
+    held_out = [Sentence("w" * len(y), tuple(y)) for y in gold]
+    wrong = ["".join("B" if rng.random() < 0.3 else label for label in y) for y in gold]
+    found = diagnose(no_bb, held_out, held_out, wrong)
+    assert "should help" in found
+    assert found.advice.startswith("use it as a hard constraint, because predictions violate it in ")
+    assert diagnose(no_bb, held_out, held_out[:3], wrong[:3]).weight > 0
+
+
+def test_a_constraint_that_rejects_gold_is_advised_soft_with_the_weight_that_makes_both_as_frequent():
+    constraint, predictions = learned(True), noisy(HELD_OUT, 0.3)
+    gold = [replace(s, labels=y) for s, y in zip(HELD_OUT, noisy(HELD_OUT, 0.06, seed=1), strict=True)]
+    found = diagnose(constraint, TRAIN, gold, predictions)
+    assert found.advice.startswith(f"use it as a soft constraint, with a weight of about {found.weight:g},")
+    psi = [constraint.feature.psi((s.x, y)).dense() for s, y in zip(gold, predictions, strict=True)]
+    margins = constraint.network.margin(np.concatenate(psi))
+    costs, bad = np.logaddexp(0, -margins), margins < 0
+    v, g = (share.value / 100 for share in (found.obedience.violations, found.obedience.gold_violations))
+    penalty = np.exp(-found.weight * (costs[bad].mean() - costs[~bad].mean()))
+    assert v * penalty / (v * penalty + 1 - v) == pytest.approx(g, rel=0.1)
+
+
+def test_labels_that_differ_between_training_and_held_out_data_are_a_warning():
+    train = [Sentence("www", ("A", "B", "C"))] * 20
+    found = diagnose(allowing("ABCD"), train, [Sentence("www", ("A", "B", "D"))] * 20)
+    said = " ".join(found.warnings)
+    assert "labels of held-out data that are not in training: D" in said
+    assert "labels of training that are not in held-out data: C; nothing is measured" in said
+    rare = [*train, Sentence("w", ("D",))]
+    assert not any("labels of" in text for text in diagnose(allowing("ABCD"), rare, train).warnings)
+
+
+def allowing(labels):
+    """A constraint on label pairs that allows everything."""
+    feature = NgramLabels(tuple(labels), n=2)
+    network = RectifierNetwork(np.zeros((1, feature.space.d)), [0.0])
+    return LearnedConstraint(network, feature.space, feature)
+
+
 def test_the_report_names_verdicts_and_figures():
     text = str(diagnosed(0.2))
     assert text.startswith("warning: 27.1% of predicted psi are unlike training\n")

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_core import LearnedConstraint, PsiRows, RectifierNetwork
+from lcons_core import LearnedConstraint, PsiRows, RectifierNetwork, iob2
 from lcons_core._blocks import binary, count, one_hot
 from lcons_core._instance import Instance
 from lcons_core._psi import SparsePsi
@@ -19,7 +19,7 @@ from lcons_tasks.diagnosis._obedience import Predicted, obedience
 from lcons_tasks.diagnosis._references import Reference, seen_in_training
 from lcons_tasks.diagnosis._samples import corrupted, one_changed, psi_of, some_of
 from lcons_tasks.own_data import PsiTable
-from lcons_tasks.stats import Resampler
+from lcons_tasks.stats import Resampler, chunk_f1
 
 SPACE = FeatureSpace(
     [one_hot("kind", "abc", other=True), binary("bit", "xy"), count("number", ("n",), high=3)]
@@ -171,6 +171,23 @@ def test_obedience_is_what_is_counted_by_hand(feature, data, gold):
     assert found.headroom.value == pytest.approx(100 * caught / tokens)
     for share, among in ((found.error_if_violated, alarm == 1), (found.error_otherwise, alarm == 0)):
         assert share == (pytest.approx(100 * errors[among].mean()) if among.any() else None)
+
+
+def test_span_f1_and_its_headroom_are_those_of_corrected_labels():
+    gold = [("B-X", "I-X", "O", "B-X"), ("O", "B-X", "I-X", "O")]
+    predictions = [("O", "I-X", "O", "B-X"), ("O", "B-X", "O", "O")]
+    feature = iob2(("B-X", "I-X", "O")).feature
+    found = obedience(
+        Reference("it", iob2(("B-X", "I-X", "O")).network.accepts),
+        Predicted.of_structures(feature, instances(gold), predictions),
+        Resampler(2, 0),
+    )
+    corrected = [gold[0], predictions[1]]
+    before, after = (100 * chunk_f1(gold, side).f1 for side in (predictions, corrected))
+    assert found.f1.value == pytest.approx(before)
+    assert found.headroom_f1.value == pytest.approx(after - before)
+    plain = Predicted.of_structures(NgramLabels(("A", "B"), n=1), instances(["AB"]), ["AA"])
+    assert obedience(Reference("it", lambda psi: np.ones(len(psi), bool)), plain, Resampler(1, 0)).f1 is None
 
 
 @given(pairs, st.data())

@@ -88,6 +88,32 @@ def test_columns_are_stated_by_name_or_number(tmp_path):
     assert read_data(path, columns="word,label,chunk").instances[1].y == ("UH", "NNP")
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("#one B\ntwo O\n\n# O\n", [("#one", "two"), ("#",)]),
+        ("# B\n", [("#",)]),
+        ("# id 5 en\n#one B\ntwo O\n", [("#one", "two")]),
+        ("# id = 1\na A B O\n\n# id = 2\n# # B O\n", [("a",), ("#",)]),
+    ],
+)
+def test_a_hash_is_a_word_where_the_number_of_cells_fits(tmp_path, text, words):
+    path = written(tmp_path, "a.conll", text)
+    assert [instance.x["word"] for instance in read_data(path).instances] == words
+
+
+def test_a_hash_is_a_word_in_a_file_of_one_column(tmp_path):
+    path = written(tmp_path, "a.txt", "#one\n#\n\ntwo\n")
+    layout = Columns(words=1, labels=1, comments=True)
+    assert [s.words for s in read_columns(path, layout)] == [("#one", "#"), ("two",)]
+
+
+def test_a_hash_begins_a_comment_in_conllu(tmp_path):
+    token = "1\t#one\t_\tNOUN\t_\t_\t_\t_\t_\t_\n"
+    path = written(tmp_path, "a.conllu", "#" + "\t_" * 9 + "\n#one\n" + token)
+    assert [i.x["word"] for i in read_data(path).instances] == [("#one",)]
+
+
 def test_comments_before_a_sentence_are_not_read(tmp_path):
     text = "# id = 1\nAnn B\n# O\n\n# text = a b\n# O\nOh O\n"
     layout = Columns(comments=True)

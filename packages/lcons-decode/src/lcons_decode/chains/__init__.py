@@ -6,7 +6,7 @@
 Compile constraints once and use them for all sequences: they cache their result for each kind of window.
 """
 
-from lcons_decode._scores import Columns, X
+from lcons_decode._scores import Columns, X, columns_of
 from lcons_decode.chains._beam import beam_search, beam_search_batch, search
 from lcons_decode.chains._brute import brute, labellings
 from lcons_decode.chains._constrained import (
@@ -31,6 +31,7 @@ __all__ = [
     "beam_search",
     "beam_search_batch",
     "brute",
+    "columns_of",
     "constrained_ids",
     "constrained_viterbi",
     "constrained_viterbi_batch",

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from lcons_core import Instance, InvalidInput, TooLarge
 from lcons_decode._constraints import Constraint, ConstraintSet, Soft
 from lcons_decode._result import Violation
-from lcons_decode._scores import ChainBatch, Columns, X
+from lcons_decode._scores import ChainBatch, Columns, X, columns_of
 from lcons_decode.chains._contributions import CompiledLocal, compile_local, gram_members
 from lcons_decode.kernels import Chain, Ints, Layout, Lists, Small, Units
 
@@ -70,7 +70,7 @@ class ChainConstraints:
 
     def violations(self, y: Sequence[str], x: X = None) -> tuple[Violation, ...]:
         """The hard constraints that a labelling breaks, by name and position."""
-        instance = Instance(x or {}, tuple(y))
+        instance = Instance(columns_of(x), tuple(y))
         found = []
         for use, local in zip(self.named.hard, self.hard, strict=True):
             positions = local.positions(len(instance.y))
@@ -80,7 +80,7 @@ class ChainConstraints:
 
     def global_violations(self, y: Sequence[str], x: X = None) -> tuple[Violation, ...]:
         """The hard global constraints that a labelling breaks."""
-        instance = Instance(x or {}, tuple(y))
+        instance = Instance(columns_of(x), tuple(y))
         broken = (use for use in self.named.global_hard if not use.constraint.satisfied(instance))
         return tuple(Violation(use.name, None) for use in broken)
 
@@ -98,7 +98,7 @@ class ChainConstraints:
 
 
 def _penalty(uses: Iterable[Soft], y: Sequence[str], x: X) -> float:
-    instance = Instance(x or {}, tuple(y))
+    instance = Instance(columns_of(x), tuple(y))
     total = 0.0
     for use in uses:
         feature = use.constraint.feature
@@ -112,7 +112,7 @@ def lay_out(batch: ChainBatch, constraints: ChainConstraints, xs: Sequence[X] | 
     """The windows of every sequence of a batch, with the allowed n-grams of hard constraints and the
     activations of soft ones."""
     lengths = np.diff(batch.offsets)
-    columns = [{}] * len(lengths) if xs is None else [x or {} for x in xs]
+    columns = [{}] * len(lengths) if xs is None else [columns_of(x) for x in xs]
     if len(columns) != len(lengths):
         raise InvalidInput(f"expected one x for each of {len(lengths)} sequences, found {len(columns)}.")
     for x, length in zip(columns, lengths.tolist(), strict=True):

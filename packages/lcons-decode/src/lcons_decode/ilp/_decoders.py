@@ -9,7 +9,7 @@ Paper: Eq. 2, Sec. 4 and Appendix C. Not in the paper: global constraints on seq
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from itertools import product
 
@@ -17,7 +17,7 @@ from lcons_core import Instance, InvalidInput, LconsError, LearnedConstraint
 from lcons_core.features import Tuples
 from lcons_decode._constraints import MEMBERS, Hard
 from lcons_decode._result import Decoding, RelationDecoding
-from lcons_decode._scores import ChainScores, RelationScores, checked_scores
+from lcons_decode._scores import ChainScores, RelationScores, X, checked_scores, columns_of
 from lcons_decode.ilp._backend import Solver
 from lcons_decode.ilp._forms import MAX_TERMS, Form, Grounded
 from lcons_decode.ilp._ground import Hinge, ground_chain, ground_tuples, read_use
@@ -28,14 +28,14 @@ from lcons_decode.ilp._solve import solve
 def decode_ilp(
     scores: ChainScores,
     constraints: Iterable[LearnedConstraint | Hard | Hinge] = (),
-    x: Mapping[str, Sequence[str]] | None = None,
+    x: X = None,
     *,
     form: Form | str = Form.LIFTED,
     solver: Solver | str = Solver.CBC,
     time_limit: float | None = None,
     max_terms: int = MAX_TERMS,
 ) -> Decoding:
-    """The best labelling that satisfies every constraint; x: the input's columns, for context features.
+    """The best labelling that satisfies every constraint; x: columns or words, for context features.
 
     If there is none, the status is INFEASIBLE and stats["clash"] names constraints that cannot hold together.
 
@@ -58,7 +58,7 @@ def decode_ilp(
     y = tuple(result.labels[t] for t in range(len(scores)))
     for use, name in zip(uses, names, strict=True):
         learned, weight, _ = read_use(use, name)
-        if weight is None and not learned.satisfied(Instance(x or {}, y)):
+        if weight is None and not learned.satisfied(Instance(columns_of(x), y)):
             raise LconsError(f"the answer breaks {name!r}; this is a bug in lcons, please report it.")
     score = scores.score(y) - result.stats["penalty"]
     return Decoding(y, score, result.status, result.stats, result.violations)

@@ -15,7 +15,7 @@ linear psi.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -24,6 +24,7 @@ import numpy as np
 from lcons_core import Instance, InvalidInput, LearnedConstraint, Network, Psi, TooLarge, Unsupported
 from lcons_core.features import ConstraintFeature, GroundedRow, Scope, Tuples
 from lcons_decode._constraints import Hard, Soft
+from lcons_decode._scores import X, columns_of
 from lcons_decode.ilp._forms import MAX_TERMS, Expression, Grounded, PsiRow
 from lcons_decode.ilp._program import Name, Program, Row, Sense, Type, Values, Variable, pair_name
 
@@ -43,7 +44,7 @@ class Hinge:
 def ground_chain(
     program: Program,
     constraint: LearnedConstraint | Hard | Hinge,
-    x: Mapping[str, Sequence[str]] | None = None,
+    x: X = None,
     *,
     name: str = "",
     max_terms: int = MAX_TERMS,
@@ -51,7 +52,7 @@ def ground_chain(
     """A constraint on label sequences in the program of a chain; x: columns of the input."""
     learned, weight, name = read_use(constraint, name)
     feature, T = learned.feature, len(program.decisions)
-    columns: Mapping[str, Sequence[str]] = x or {}
+    columns = columns_of(x)
     rows = None if feature is None else feature.ground(Instance(columns, [""] * T))
     if feature is None or rows is None:
         raise Unsupported(

@@ -35,7 +35,7 @@ from lcons_decode import (
     Status,
     viterbi_batch,
 )
-from lcons_decode.chains import constrained_ids, viterbi_ids
+from lcons_decode.chains import columns_of, constrained_ids, viterbi_ids
 from lcons_decode.kernels import How, Ints
 from lcons_tasks.models._tagger import Tagger
 
@@ -109,33 +109,36 @@ class ConstrainedTagger:
         """The model without its constraints."""
         return replace(self, constraints=(), decoder="viterbi")
 
-    def tag(self, xs: Sequence[Columns]) -> list[Decoding]:
-        """One answer per sentence; `changed` in its stats counts labels that are not the model's own best."""
+    def tag(self, xs: Sequence[Columns | Sequence[str]]) -> list[Decoding]:
+        """One answer per sentence, which is columns by name, such as {"word": [...], "pos": [...]}, or a list
+        of words; `changed` in its stats counts labels that are not the model's own best."""
         if not xs:
             return []
-        batch = self._scores(xs)
-        found = self._decode(batch, xs)
+        columns = list(map(columns_of, xs))
+        batch = self._scores(columns)
+        found = self._decode(batch, columns)
         alone = found if self.decoder == "viterbi" else viterbi_batch(batch)
         return [
             replace(answer, stats={**answer.stats, "changed": sum(map(ne, answer.y, free.y))})
             for answer, free in zip(found, alone, strict=True)
         ]
 
-    def ids(self, xs: Sequence[Columns]) -> LabelIds:
+    def ids(self, xs: Sequence[Columns | Sequence[str]]) -> LabelIds:
         """The same answers as numbers, which is faster."""
         if not xs:
             return LabelIds(np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64), ())
-        batch = self._scores(xs)
+        columns = list(map(columns_of, xs))
+        batch = self._scores(columns)
         free, scores = viterbi_ids(batch)
         if self.decoder == "viterbi":
             ways = np.where(scores > -np.inf, How.VERIFIED, How.INFEASIBLE)
             y, statuses = free, tuple(map(_status, ways.tolist()))
         elif self.decoder == "exact":
-            y, _, ways = constrained_ids(batch, self._compiled, xs)
+            y, _, ways = constrained_ids(batch, self._compiled, columns)
             statuses = tuple(map(_status, ways.tolist()))
             self._forget()
         else:
-            y, found = free.copy(), self._decode(batch, xs)
+            y, found = free.copy(), self._decode(batch, columns)
             index = {label: i for i, label in enumerate(batch.labels)}
             for answer, first in zip(found, batch.offsets[:-1].tolist(), strict=True):
                 y[first : first + len(answer.y)] = [index[label] for label in answer.y]
@@ -145,11 +148,11 @@ class ConstrainedTagger:
         return LabelIds(y, batch.offsets, np.where(feasible, np.diff(differ), 0), statuses)
 
     def tag_stream(
-        self, xs: Iterable[Columns], waits: Callable[[], bool] = lambda: False
+        self, xs: Iterable[Columns | Sequence[str]], waits: Callable[[], bool] = lambda: False
     ) -> Iterator[Decoding]:
         """The answers of `tag` for any number of sentences, one chunk at a time, so that memory does not
         grow. A chunk also ends if the next sentence has not arrived yet (`waits`)."""
-        for chunk in chunked(xs, waits):
+        for chunk in chunked(map(columns_of, xs), waits):
             yield from self.tag(chunk)
 
     def save(self, folder: str | os.PathLike[str]) -> None:

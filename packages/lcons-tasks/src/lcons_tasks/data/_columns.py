@@ -19,6 +19,7 @@ from lcons_tasks.data._sentence import Sentence
 
 Column = str | int
 _BLANKS = re.compile("[ \t]+")
+_NAMED_VALUE = re.compile(r"#\s*\S+ = \S")
 
 
 @dataclass(frozen=True)
@@ -28,8 +29,10 @@ class Columns:
     `names`: all columns of the file; without them, any number of columns, the same in each line.
     `context`: columns by their names in x; a sequence of names stands for the columns of these names.
     `separator`: None for spaces and tabs; "\\t" for one tab, so that cells may hold spaces.
-    `comments`: skip lines that begin with # before a sentence, unless they have as many cells as a token.
-    `conllu`: skip lines whose first cell is not a number (ranges such as 1-2 and elided words such as 1.1).
+    `comments`: skip lines that begin with # before a sentence, unless they have as many cells as a token;
+        `# name = value` is always skipped.
+    `conllu`: skip all such lines, and those whose first cell is not a number (ranges such as 1-2 and elided
+        words such as 1.1).
 
     >>> Columns(("word", "pos", "chunk"), "word", "chunk", ("pos",)).places(3)
     {'words': 0, 'labels': 2, 'pos': 1}
@@ -79,16 +82,15 @@ class Columns:
         return text.split(self.separator)
 
     def is_comment(self, text: str, width: int) -> bool:
-        """Whether a line before a sentence is a comment and not its first token; tokens have `width` cells
-        (0: not known yet).
+        """Whether a line before a sentence is a comment and not its first token; tokens have `width` cells.
 
         >>> layout = Columns(comments=True)
-        >>> layout.is_comment("# text = a b", 4), layout.is_comment("# O", 2), layout.is_comment("# a b", 0)
-        (True, False, True)
+        >>> layout.is_comment("# text = a b", 4), layout.is_comment("# O", 2), layout.is_comment("#a", 1)
+        (True, False, False)
         """
         if not self.comments or not text.startswith("#"):
             return False
-        return not width or len(self.split(text)) != width or " = " in text
+        return self.conllu or len(self.split(text)) != width or bool(_NAMED_VALUE.match(text))
 
     def describe(self, width: int) -> str:
         """The expected columns of a line, in words."""
@@ -131,9 +133,24 @@ DOCSTART = "-DOCSTART-"
 _NEVER_IN_A_CELL = re.compile("[\t\r\n\ufeff]")
 
 
+def first_width(path: str | os.PathLike[str], columns: Columns) -> tuple[int, int] | None:
+    """(line, cells) of the first token that does not begin with #, or of the first line if all do; None if
+    there is no token."""
+    first = None
+    for number, text in numbered_lines(path):
+        if text:
+            found = number, len(columns.split(text))
+            if not columns.comments or not text.startswith("#"):
+                return found
+            first = first or found
+    return None if columns.conllu else first
+
+
 def read_columns(path: str | os.PathLike[str], columns: Columns = CONLL2000) -> Iterator[Sentence]:
     """The sentences of a file, one after another; raises `MalformedCorpus` at the first wrong line."""
     width = len(columns.names)
+    if columns.comments and not width:
+        _, width = first_width(path, columns) or (1, 0)
     places: dict[str, int] = {}
     rows: list[list[str]] = []
     for number, text in numbered_lines(path):

@@ -13,7 +13,7 @@ from itertools import groupby
 
 from lcons_core import OUTSIDE, WORD
 from lcons_decode import Decoding
-from lcons_tasks.stats import chunks
+from lcons_tasks.stats import are_spans, chunks
 
 Columns = Mapping[str, Sequence[str]]
 Format = Callable[[Columns, Decoding], str]
@@ -27,12 +27,13 @@ def labels_of(x: Columns, found: Decoding) -> Sequence[str]:
 
 
 def spans(labels: Sequence[str]) -> Iterator[tuple[str, int, int]]:
-    """(type, first, after the last) of each chunk; if labels are not IOB, a run of one label is a chunk.
+    """(type, first, after the last) of each chunk; if labels are not IOB, BIOES or BILOU, a run of one label
+    is a chunk.
 
     >>> list(spans(["B-NP", "I-NP", "O"])), list(spans(["author", "author", "O", "date"]))
     ([('NP', 0, 2)], [('author', 0, 2), ('date', 3, 4)])
     """
-    if all(label == OUTSIDE or label[:2] in ("B-", "I-") for label in labels):
+    if are_spans(labels):
         yield from chunks(labels)
         return
     first = 0

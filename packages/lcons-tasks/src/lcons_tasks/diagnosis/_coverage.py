@@ -6,6 +6,8 @@ of a table is unlike training if some column is outside the range that it had in
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,9 +17,12 @@ from lcons_core.features import NgramContext, Scope
 from lcons_tasks.diagnosis._material import StructureMaterial
 from lcons_tasks.diagnosis._references import Reference, seen_in_training
 from lcons_tasks.diagnosis._samples import Bools, Material
+from lcons_tasks.own_data._data import Structures
 
 # A warning is printed if more than this share of held-out input is unlike training, in percent.
 WORTH_A_WARNING = 10.0
+# How often chance must show a label that held-out data lack before this is worth a warning.
+MISSED = 5.0
 
 
 @dataclass(frozen=True)
@@ -86,6 +91,29 @@ class Coverage:
                     f" cannot read ({left.example}){what}"
                 )
         return tuple(said)
+
+
+def label_warnings(train: Structures, held_out: Structures) -> tuple[str, ...]:
+    """Warnings if the labels of training and held-out sequences differ, so that one does not stand for the
+    other. A label of training that is missing in held-out data counts if chance would show it `MISSED`
+    times."""
+    if train.tuples or held_out.tuples:
+        return ()
+    ours, theirs = (Counter(label for one in data.instances for label in one.y) for data in (train, held_out))
+    scale = theirs.total() / max(ours.total(), 1)
+    said = []
+    if new := [label for label in theirs if label not in ours]:
+        said.append(f"labels of held-out data that are not in training: {_listed(new)}")
+    if gone := [label for label, n in ours.most_common() if label not in theirs and n * scale >= MISSED]:
+        said.append(
+            f"labels of training that are not in held-out data: {_listed(gone)}; nothing is measured for"
+            " them, so hold out data that are like training"
+        )
+    return tuple(said)
+
+
+def _listed(labels: Sequence[str]) -> str:
+    return ", ".join(labels[:6]) + (f" and {len(labels) - 6} more" if labels[6:] else "")
 
 
 def coverage(

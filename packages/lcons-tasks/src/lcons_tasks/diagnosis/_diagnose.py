@@ -20,7 +20,8 @@ import numpy as np
 
 from lcons_core import Floats, Instance, InvalidInput, LconsError, LearnedConstraint, OnProgress, Unsupported
 from lcons_core.learn import NEGATIVES, usual_negatives
-from lcons_tasks.diagnosis._coverage import coverage
+from lcons_tasks.diagnosis._advice import FEW, with_advice
+from lcons_tasks.diagnosis._coverage import coverage, label_warnings
 from lcons_tasks.diagnosis._diagnosis import Diagnosis, Score, conclude
 from lcons_tasks.diagnosis._given import Examples, Given, Predictions, given_structures, given_tables
 from lcons_tasks.diagnosis._obedience import obedience
@@ -86,8 +87,6 @@ def _structures(data: Examples) -> Structures:
 
 
 CONSTRAINT = "the constraint"
-# With fewer held-out units than this, the intervals are not reliable.
-FEW = 10
 # Steps of progress for the original data and for each shuffling.
 STEPS = 100
 
@@ -113,6 +112,23 @@ def diagnose(
     called with (done, total).
     """
     given = read_given(constraint, train, held_out, predictions, negatives)
+    labels: tuple[str, ...] = ()
+    if not isinstance(train, PsiTable) and not isinstance(held_out, PsiTable):
+        labels = label_warnings(_structures(train), _structures(held_out))
+    found = _measured(constraint, given, labels, seed, negatives is not None, progress)
+    predicted = None if given.predicted is None else given.predicted.found
+    return with_advice(found, constraint, predicted, len(given.material.gold))
+
+
+def _measured(
+    constraint: LearnedConstraint,
+    given: Given,
+    labels: tuple[str, ...],
+    seed: int,
+    stated: bool,
+    progress: OnProgress | None,
+) -> Diagnosis:
+    """All figures and verdicts; `stated`: the caller stated the source of negatives."""
     material, predicted = given.material, given.predicted
     trained, size = material.sizes
     draws = Resampler(size, seed)
@@ -129,7 +145,7 @@ def diagnose(
         train_size=trained,
         held_out_size=size,
         coverage=covered,
-        warnings=(*covered.warnings(), *few),
+        warnings=(*covered.warnings(), *labels, *few),
         not_asked=given.not_asked,
         obedience=None if predicted is None else obedience(own, predicted, draws),
     )
@@ -139,7 +155,7 @@ def diagnose(
             raise InvalidInput("no held-out part can be corrupted, because the space rules out every change")
     except LconsError as error:
         # Negatives that the caller stated must work; recorded or usual ones may not fit these data.
-        if negatives is not None:
+        if stated:
             raise
         reason = f"whether such a constraint exists and was found: {str(error).rstrip('.')}"
         return replace(diagnosis, not_asked=(reason, *given.not_asked))

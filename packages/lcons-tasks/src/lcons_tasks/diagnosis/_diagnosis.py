@@ -94,7 +94,8 @@ class Diagnosis:
     possible negative is gold. `beyond_seen` is the best network on the corrupted psi that `seen in training`
     accepts, and `beyond_seen_shuffled` the same after shuffling: what a global psi detects in addition to
     values that never occurred. `skill` and `found` are defined in `_verdicts.py`. `obedience` is measured by
-    the constraint, `reference_obedience` by the best reference; both are None without predictions.
+    the constraint, `reference_obedience` by the best reference; both are None without predictions. `advice`
+    is one sentence on how to use the constraint, with the `weight` of a soft one (`_advice.py`).
     """
 
     feature: str
@@ -116,6 +117,8 @@ class Diagnosis:
     found: Estimate | None = None
     obedience: Obedience | None = None
     reference_obedience: Obedience | None = None
+    weight: float | None = None
+    advice: str = ""
 
     def __contains__(self, verdict: str) -> bool:
         """Whether a verdict of that name was reached."""
@@ -168,10 +171,15 @@ def _report(found: Diagnosis, verbose: bool) -> Iterator[str]:
         if judged is not None:
             yield ""
             yield from _obedience(judged)
+    if found.advice:
+        yield ""
+        yield f"advice: {found.advice}"
 
 
 def _obedience(judged: Obedience) -> Iterator[str]:
     right = "" if judged.accuracy is None else f" ({judged.accuracy:.2f}% right)"
+    if judged.f1 is not None:
+        right = f" (span F1 {judged.f1}, {judged.accuracy:.2f}% of labels right)"
     yield f"predictions{right} by `{judged.judge}`, % of parts"
     yield f"  violate {judged.violations}, gold {judged.gold_violations}, excess {judged.excess}"
     if judged.accuracy is None:
@@ -185,7 +193,14 @@ def _obedience(judged: Obedience) -> Iterator[str]:
             f"  wrong where violated {judged.error_if_violated:.1f}, elsewhere"
             f" {judged.error_otherwise:.1f}, difference {judged.lift}"
         )
-    yield f"  headroom, if violating parts were corrected: {judged.headroom} points"
+    yield f"  headroom, if violating parts were corrected: {_headroom(judged)}"
+
+
+def _headroom(judged: Obedience) -> str:
+    """The headroom in words: in span F1 if there are spans, and in accuracy."""
+    if judged.headroom_f1 is None:
+        return f"{judged.headroom} points"
+    return f"{judged.headroom_f1} points of span F1, {judged.headroom} of accuracy"
 
 
 def conclude(
@@ -239,7 +254,7 @@ def conclude(
     elif judged.lift is not None and judged.lift.low > 0:
         because = (
             f"{rejects}; labels wrong there {judged.error_if_violated:.1f}%, elsewhere"
-            f" {judged.error_otherwise:.1f}%; headroom {judged.headroom} points"
+            f" {judged.error_otherwise:.1f}%; headroom {_headroom(judged)}"
         )
         verdicts.append(Verdict("should help", because))
     else:

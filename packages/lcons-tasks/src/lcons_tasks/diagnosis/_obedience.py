@@ -18,11 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import Floats, Instance, Ints, PsiRows
+from lcons_core import Bools, Floats, Instance, Ints, PsiRows
 from lcons_core.features import ConstraintFeature, SequenceFeature, Tuples
 from lcons_tasks.diagnosis._material import parts_of
 from lcons_tasks.diagnosis._references import Reference, by_unit
-from lcons_tasks.stats import Estimate, Resampler, certain
+from lcons_tasks.stats import Estimate, Resampler, are_spans, certain, chunk_f1
+
+Labels = list[tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,8 @@ class Obedience:
     difference of the two, None if nothing or everything is violated. `headroom`: the accuracy, in points,
     that would be gained if every wrong label inside a violating part were corrected. If tuples or rows are
     predicted, they count as the labels. All of these are None if predicted and gold parts cannot be compared
-    one by one.
+    one by one. `f1` and `headroom_f1`: span F1 of the predictions, and what it would gain by the same
+    corrections; None if the labels are not spans (IOB, BIOES, BILOU).
     """
 
     judge: str
@@ -49,6 +52,8 @@ class Obedience:
     error_otherwise: float | None = None
     lift: Estimate | None = None
     headroom: Estimate | None = None
+    f1: Estimate | None = None
+    headroom_f1: Estimate | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,11 +69,13 @@ class Wrong:
 
 @dataclass(frozen=True, eq=False)
 class Predicted:
-    """Parts of gold and of predictions; `wrong` is None if they cannot be compared one by one."""
+    """Parts of gold and of predictions; `wrong` is None if they cannot be compared one by one. `spans` are
+    the gold and predicted labels of each unit if they are spans."""
 
     gold: PsiRows
     found: PsiRows
     wrong: Wrong | None
+    spans: tuple[Labels, Labels] | None = None
 
     @classmethod
     def of_structures(
@@ -85,7 +92,12 @@ class Predicted:
         counts = np.bincount(gold.owner, minlength=len(sizes))
         spans = [_covered(feature, *one) + o for *one, o in zip(sizes, counts, offsets, strict=False)]
         first, stop = np.concatenate(spans).T
-        return cls(gold, found, Wrong(np.array(differ, dtype=np.float64), first, stop, offsets))
+        wrong = Wrong(np.array(differ, dtype=np.float64), first, stop, offsets)
+        golds = [tuple(s.y) for s in held_out]
+        both = {label for y in (*golds, *predictions) for label in y}
+        if not all(isinstance(label, str) for label in both) or not are_spans(both):
+            return cls(gold, found, wrong)
+        return cls(gold, found, wrong, (golds, [tuple(y) for y in predictions]))
 
     @classmethod
     def of_rows(cls, gold: PsiRows, found: PsiRows, size: int) -> Predicted:
@@ -133,17 +145,42 @@ def obedience(judge: Reference, given: Predicted, draws: Resampler) -> Obedience
         None if np.isnan(outside[0]) else float(100 * outside[0]),
         Estimate.of(inside - outside),
         certain(_headroom(wrong, alarm, draws)),
+        *_f1(given, alarm, draws),
     )
+
+
+def _inside(wrong: Wrong, alarm: Any) -> Bools:
+    """(N,) which labels are inside violating parts."""
+    marks = np.zeros(len(wrong.labels) + 1)
+    np.add.at(marks, wrong.first[alarm], 1)
+    np.add.at(marks, wrong.stop[alarm], -1)
+    return np.asarray(np.cumsum(marks)[:-1] > 0)
 
 
 def _headroom(wrong: Wrong, alarm: Any, draws: Resampler) -> Floats:
     """The share of wrong labels inside violating parts, each counted once, among all labels."""
-    marks = np.zeros(len(wrong.labels) + 1)
-    np.add.at(marks, wrong.first[alarm], 1)
-    np.add.at(marks, wrong.stop[alarm], -1)
-    caught = np.concatenate([[0.0], np.cumsum(wrong.labels * (np.cumsum(marks)[:-1] > 0))])
+    caught = np.concatenate([[0.0], np.cumsum(wrong.labels * _inside(wrong, alarm))])
     edges = wrong.offsets
     return draws.ratio(caught[edges[1:]] - caught[edges[:-1]], np.diff(edges))
+
+
+def _f1(given: Predicted, alarm: Any, draws: Resampler) -> tuple[Estimate | None, Estimate | None]:
+    """Span F1 of the predictions, and its gain if the labels inside violating parts were those of gold."""
+    if given.spans is None or given.wrong is None:
+        return None, None
+    golds, found = given.spans
+    inside = np.split(_inside(given.wrong, alarm), given.wrong.offsets[1:-1])
+    corrected = [
+        tuple(g if bad else y for g, y, bad in zip(*one, strict=True))
+        for one in zip(golds, found, inside, strict=True)
+    ]
+    before, after = (_f1_draws(golds, side, draws) for side in (found, corrected))
+    return Estimate.of(before), Estimate.of(after - before)
+
+
+def _f1_draws(golds: Labels, found: Labels, draws: Resampler) -> Floats:
+    each = [chunk_f1([gold], [y]) for gold, y in zip(golds, found, strict=True)]
+    return draws.ratio([2 * one.right for one in each], [one.predicted + one.gold for one in each])
 
 
 def _pairs(gold: Sequence[Any], found: Sequence[Any]) -> list[tuple[Any, Any]]:

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from lcons_core import WORD, InvalidInput
 from lcons_tasks.data import Columns, MalformedCorpus, read_columns
-from lcons_tasks.data._lines import malformed, numbered_lines, unreadable
+from lcons_tasks.data._columns import first_width
+from lcons_tasks.data._lines import malformed, unreadable
 from lcons_tasks.data._stream import POS, column_layout
 from lcons_tasks.own_data._data import Data, Structures
 from lcons_tasks.own_data._json_lines import LABEL, read_json_lines
@@ -172,9 +173,8 @@ def described_layout(layout: Columns) -> str:
 
 def _first_width(path: str | os.PathLike[str], layout: Columns) -> tuple[int, int]:
     """(line, cells) of the first token."""
-    for number, text in numbered_lines(path):
-        if text and not layout.is_comment(text, 0):
-            return number, len(layout.split(text))
+    if found := first_width(path, layout):
+        return found
     raise MalformedCorpus(
         f"{os.fspath(path)}: expected sentences with one line per token, found an empty file; add at least"
         " one sentence."

@@ -2,20 +2,17 @@
 
     accuracy = right labels / labels        span F1 = 2 right spans / (found spans + gold spans)
 
-Intervals are paired bootstraps over sequences; if there are very many, neighbours are drawn together. The
-headline is span F1 if labels are IOB, otherwise accuracy.
+Intervals are paired bootstraps over sequences. The headline is span F1 if labels are spans (IOB, BIOES,
+BILOU), otherwise accuracy.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from operator import eq, ne
+from operator import ne
 from pathlib import Path
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from lcons_tasks.report._decoded import DECODE, Decoded, read_decoded
 from lcons_tasks.report._document import (
@@ -29,16 +26,11 @@ from lcons_tasks.report._document import (
     Table,
     TableCell,
 )
-from lcons_tasks.report._spans import are_iob, spans_of
-from lcons_tasks.stats import Interval, bootstrap_f1, f1, paired_bootstrap
-
-# The most units from which the bootstrap draws.
-MOST_DRAWN = 4000
+from lcons_tasks.stats import Gain as MeasuredGain
+from lcons_tasks.stats import LabelTally
 
 SIDES = {"without": "without constraints", "with": "with constraints"}
 HEADLINES = ("span F1", "token accuracy")
-
-Counts = NDArray[np.int64]
 
 
 def measured(sequences: Iterable[Decoded]) -> dict[str, Any]:
@@ -70,47 +62,23 @@ def measured(sequences: Iterable[Decoded]) -> dict[str, Any]:
 
 
 def _against_gold(kept: Sequence[Decoded]) -> dict[str, Any]:
-    golds = [one.gold or () for one in kept]
-    sides = {"without": [one.without for one in kept], "with": [one.labels for one in kept]}
-    sizes = np.array([len(gold) for gold in golds])
-    right = {
-        name: np.array([sum(map(eq, found, gold)) for found, gold in zip(side, golds, strict=True)])
-        for name, side in sides.items()
-    }
-    figures = {
-        "token accuracy": {
-            **{name: float(100 * own.sum() / sizes.sum()) for name, own in right.items()},
-            "interval": _interval(
-                paired_bootstrap([_pooled(right["with"])], [_pooled(right["without"])], _pooled(sizes)),
-                len(kept),
-            ),
-        }
-    }
-    if are_iob({label for side in (golds, *sides.values()) for labels in side for label in labels}):
-        figures |= _of_spans(golds, sides)
-    return {"labels": int(sizes.sum()), "became": _became(kept), "figures": figures}
+    tally = LabelTally()
+    for one in kept:
+        tally.add(one.gold or (), one.without, one.labels)
+    gains = {gain.measure: gain for gain in tally.gains()}
+    accuracy, spans = gains["token accuracy"], gains.get("span F1")
+    figures = {accuracy.measure: _figures(accuracy)}
+    counts = tally.span_counts()
+    if spans is not None and counts is not None:
+        sides = dict(zip(SIDES, counts, strict=True))
+        for name, i in (("span precision", 1), ("span recall", 2)):
+            figures[name] = {side: 100 * own[0] / max(own[i], 1) for side, own in sides.items()}
+        figures[spans.measure] = _figures(spans)
+    return {"labels": tally.labels, "became": _became(kept), "figures": figures}
 
 
-def _of_spans(golds: Sequence[Sequence[str]], sides: dict[str, list[tuple[str, ...]]]) -> dict[str, Any]:
-    counts = {
-        name: np.array([_span_counts(g, found) for g, found in zip(golds, side, strict=True)])
-        for name, side in sides.items()
-    }
-    total = {name: own.sum(0) for name, own in counts.items()}
-    sure = bootstrap_f1([_pooled(counts["with"])], [_pooled(counts["without"])])
-    return {
-        "span precision": {name: float(100 * own[0] / max(own[1], 1)) for name, own in total.items()},
-        "span recall": {name: float(100 * own[0] / max(own[2], 1)) for name, own in total.items()},
-        "span F1": {
-            **{name: float(f1(own)) for name, own in total.items()},
-            "interval": _interval(sure, len(golds)),
-        },
-    }
-
-
-def _span_counts(gold: Sequence[str], found: Sequence[str]) -> tuple[int, int, int]:
-    there, claimed = set(spans_of(gold, True)), set(spans_of(found, True))
-    return len(there & claimed), len(claimed), len(there)
+def _figures(gain: MeasuredGain) -> dict[str, Any]:
+    return {"without": gain.before, "with": gain.after, "interval": gain.interval}
 
 
 def _became(kept: Sequence[Decoded]) -> dict[str, int]:
@@ -122,19 +90,6 @@ def _became(kept: Sequence[Decoded]) -> dict[str, int]:
         if before != after
     )
     return {name: became[name] for name in ("right", "wrong", "neither")}
-
-
-def _pooled(counts: Counts) -> Counts:
-    """Counts (N, ...) by sequence, with neighbours added up if there are more than `MOST_DRAWN`."""
-    if len(counts) <= MOST_DRAWN:
-        return counts
-    firsts = np.linspace(0, len(counts), MOST_DRAWN, endpoint=False).astype(np.intp)
-    return np.asarray(np.add.reduceat(counts, firsts, axis=0))
-
-
-def _interval(found: Interval, sequences: int) -> Interval | None:
-    """The interval; None for a single sequence, from which there is no interval."""
-    return found if sequences > 1 else None
 
 
 def decoded_document(path: Path) -> Document:

@@ -2,7 +2,7 @@
 
 | labels | a span is |
 |---|---|
-| B-X, I-X, O; also L-, U- (BILOU) and E-, S- (IOBES) | a chunk, by the rules of conlleval |
+| B-X, I-X, O; also L-, U- (BILOU) and E-, S- (IOBES) | a chunk, by the rules of seqeval |
 | others | consecutive words with the same label, except O |
 
 The errors of an answer are the places where gold has another label. Places are words; if relations are
@@ -11,21 +11,17 @@ predicted, places are spans and pairs of spans.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from lcons_core import OUTSIDE
 from lcons_decode.files import NO_LABEL
 from lcons_tasks.report._document import Change
-from lcons_tasks.stats import chunks, runs_as_iob2
+from lcons_tasks.stats import are_spans, chunks, runs_as_iob2
 
 Span = tuple[str, int, int]
 Link = tuple[int, int, str]
 Side = Literal["before", "after", "gold"]
-
-_IOB = re.compile(r"O|[BI]|[BILUES]-.+", re.DOTALL)
-_AS_IOB = {"U": "B", "S": "B", "L": "I", "E": "I"}
 
 
 def are_iob(labels: Iterable[str]) -> bool:
@@ -34,8 +30,7 @@ def are_iob(labels: Iterable[str]) -> bool:
     >>> are_iob(["B-NP", "I-NP", "O"]), are_iob(["U-NP", "O"]), are_iob(["author", "O"]), are_iob(["O"])
     (True, True, False, False)
     """
-    found = set(labels) - {NO_LABEL}
-    return bool(found - {OUTSIDE}) and all(_IOB.fullmatch(label) for label in found)
+    return are_spans(set(labels) - {NO_LABEL})
 
 
 def spans_of(labels: Sequence[str], iob: bool) -> tuple[Span, ...]:
@@ -45,7 +40,7 @@ def spans_of(labels: Sequence[str], iob: bool) -> tuple[Span, ...]:
     ((('NP', 0, 2), ('NP', 2, 3)), (('author', 0, 2),))
     """
     if iob:
-        return tuple(chunks([_AS_IOB.get(label[:1], label[:1]) + label[1:] for label in labels]))
+        return tuple(chunks(labels))
     return tuple(one for one in chunks(runs_as_iob2(labels)) if one[0] not in (OUTSIDE, NO_LABEL))
 
 
