@@ -74,7 +74,7 @@ def constraint(cell: Cell, kept: Stages) -> LearnedConstraint:
     def make(folder: Path) -> None:
         bigrams = NgramLabels(LABELS, n=2, pad=True)
         learned = learn_constraints(
-            sequences(cell.seed, cell.size), bigrams, hidden=cell.hidden, seed=cell.seed
+            sequences(cell.seed, cell.size), bigrams, hidden=cell.hidden, seed=cell.seed, evidence=None
         )
         save(learned, folder / "constraint.json")
 

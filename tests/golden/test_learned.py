@@ -39,6 +39,7 @@ CASES: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "ngram-3-near": (SENTENCES, {"feature": "ngram", "n": 3, "hidden": 3}),
     "ngram-padded": (SENTENCES, {"feature": "ngram", "n": 2, "pad": True, "hidden": 3}),
     "ngram-unseen": (SENTENCES, {"feature": "ngram", "n": 2, "hidden": 2, "negatives": "unseen", "seed": 1}),
+    "ngram-evidence": (SENTENCES * 8, {"feature": "ngram", "n": 2, "hidden": 2, "evidence": 3}),
     "ngram-support": (SENTENCES, {"feature": "ngram", "n": 2, "hidden": 2, "min_support": 2}),
     "ngram-frequency": (SENTENCES, {"feature": "ngram", "n": 2, "hidden": 2, "by_frequency": True}),
     "ngram-perturb": (SENTENCES, {"feature": "ngram", "n": 2, "hidden": 2, "negatives": "perturb"}),
@@ -72,7 +73,7 @@ CASES: dict[str, tuple[list[Any], dict[str, Any]]] = {
 @pytest.mark.parametrize("name", CASES)
 def test_the_learned_constraint_is_the_same(name: str, golden: Golden):
     structures, options = CASES[name]
-    found = learn_constraints(structures, **options)
+    found = learn_constraints(structures, **{"evidence": None, **options})
     golden.data(
         f"learned/{name}.json",
         {

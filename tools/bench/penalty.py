@@ -123,7 +123,9 @@ def make(name: str | None, labels: tuple[str, ...], labelled: Sequence[Sentence]
     if name == "IOB2":
         return iob2(labels)
     structures = [(s.x, s.labels) for s in labelled]
-    return learn_constraints(structures, "pos", n=2, negatives="relabel", many="all", by_frequency=True)
+    return learn_constraints(
+        structures, "pos", n=2, negatives="relabel", many="all", by_frequency=True, evidence=None
+    )
 
 
 def measure(model: BilstmCrf, sentences: Sequence[Sentence]) -> list[float]:

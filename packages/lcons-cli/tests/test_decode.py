@@ -60,11 +60,12 @@ def patient(monkeypatch):
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("decode")
     iob2(LABELS).save(folder / "iob2.json")
-    iob2(["B-X", "I-X", "O"]).save(folder / "other.json")
+    iob2(["B-X", "I-X"]).save(folder / "other.json")
     pairs = [(first, second) for first in LABELS for second in LABELS]
     forbidden_ngrams(LABELS, pairs).save(folder / "nothing.json")
     train = [({"pos": ["NN", "NN", ","]}, ["B-NP", "I-NP", "O"]), ({"pos": ["IN", "NN"]}, ["O", "B-NP"])]
-    learn_constraints(train, "pos", n=1, hidden=2, negatives="relabel", many="all").save(folder / "pos.json")
+    learned = learn_constraints(train, "pos", n=1, hidden=2, negatives="relabel", many="all", evidence=None)
+    learned.save(folder / "pos.json")
     feature = Counts(tuple(LABELS))
     one = LearnedConstraint(RectifierNetwork([[1.0, 0.0, 0.0]], [0.0]), feature.space, feature)
     one.save(folder / "one.json")
@@ -227,7 +228,11 @@ NO_LABELS = json_lines(head=False)
         (["a\0b"], "", "cannot read 'a\\x00b'"),
         (["-c", "none.json"], None, "cannot read 'none.json'"),
         (["-c", "damaged.json"], None, "'damaged.json' is no constraint file"),
-        (["-c", "other.json"], None, "found 'B-NP' (2 of 3 are not among them)"),
+        (
+            ["-c", "other.json"],
+            None,
+            "expected scores of the labels of the constraint 'other' (B-X, I-X), found none of them",
+        ),
         (["-c", "pos.json"], None, "standard input:2: expected 'pos' next to the scores"),
         (["-c", "pos.json"], npz(), "standard input: sequence 1: expected 'pos' next to the scores"),
         (["-c", "iob2.json", "-c", "iob2.json"], None, "each constraint file once"),

@@ -165,10 +165,11 @@ def test_what_is_no_constraint_on_chains_is_refused():
         ConstraintSet.of([on_pairs])
 
 
-def test_labels_unknown_to_a_constraint_are_refused_but_unused_ones_are_not():
+def test_labels_unknown_to_a_constraint_are_free_unless_it_knows_none():
     scores = ChainScores([[1.0, 0.0]], labels="aq")
-    with pytest.raises(InvalidInput, match=r"'no a' was learned without label 'q' \(1 of 2 labels"):
-        constrained_viterbi(scores, [Hard(forbidden_ngrams("ab", ["a"]), "no a")])
+    assert constrained_viterbi(scores, [forbidden_ngrams("ab", ["a"])]).y == ("q",)
+    with pytest.raises(InvalidInput, match=r"labels of the constraint 'no x' \(x, y\), found none of them"):
+        constrained_viterbi(scores, [Hard(forbidden_ngrams("xy", ["x"]), "no x")])
     assert constrained_viterbi(scores, [forbidden_ngrams("zqa", ["a"])]).y == ("q",)
 
 

@@ -209,11 +209,14 @@ class _Summary:
         if not self.verbose:
             return
         from lcons_core import Instance
+        from lcons_decode import broken_parts
 
         for use in self.uses:
             for when, y in answers.items():
                 if len(y) == len(scored.scores):
-                    self.broken[use.name, when] += not use.constraint.satisfied(Instance(scored.x, y))
+                    self.broken[use.name, when] += bool(
+                        len(broken_parts(use.constraint, Instance(scored.x, y)))
+                    )
 
     def _tally(self) -> LabelTally:
         from lcons_tasks.stats import LabelTally

@@ -25,7 +25,7 @@ TAGGED = [({"pos": [word[-1] for word in words]}, labels) for words, labels in S
 
 @pytest.mark.parametrize("n", [2, 3])
 def test_every_training_sentence_satisfies_what_it_taught(n):
-    constraint = learn_constraints(SENTENCES, feature="ngram", n=n, hidden=10)
+    constraint = learn_constraints(SENTENCES, feature="ngram", n=n, hidden=10, evidence=None)
     assert all(constraint.satisfied(sentence) for sentence in SENTENCES)
     if n == 3:
         assert not constraint.satisfied(["I-NP", "I-NP", "O"])

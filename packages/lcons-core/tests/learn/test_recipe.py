@@ -37,6 +37,7 @@ RECIPES = {
     "weights": Recipe("existence", hidden=2, class_weight=(1.0, 4.0)),
     "doubled": Recipe("ngram", 2, hidden="doubled"),
     "searched": Recipe("ngram", 2, hidden=[1, 2], folds=2, epochs=20),
+    "evidence": Recipe("ngram", 2, hidden=2, evidence=0.5),
 }
 
 
@@ -93,7 +94,7 @@ def test_a_field_that_a_file_does_not_have_is_as_it_is_by_default():
 )
 def test_learn_constraints_is_the_recipe_of_its_arguments(options):
     learned = learn_constraints(SENTENCES, **options)
-    by_recipe = Recipe(**{"feature": "ngram", **options}).learn(SENTENCES)
+    by_recipe = Recipe(**{"feature": "ngram", "evidence": "auto", **options}).learn(SENTENCES)
     assert learned == by_recipe
     assert learned.provenance == by_recipe.provenance
 

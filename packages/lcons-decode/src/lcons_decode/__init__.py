@@ -23,6 +23,7 @@ from lcons_decode._constraints import (
     Hard,
     Soft,
     allowed_ngrams,
+    broken_parts,
     forbidden_ngrams,
     rows_constraint,
 )
@@ -66,6 +67,7 @@ __all__ = [
     "allowed_ngrams",
     "beam_search",
     "beam_search_batch",
+    "broken_parts",
     "brute",
     "constrained_viterbi",
     "constrained_viterbi_batch",

@@ -9,6 +9,9 @@ converted exactly to learned constraints:
     rows r . psi + c >= 0:  the conjunction of one-unit networks 1 - ReLU(1 - r . psi - c) >= 0
 
 So the decoders see one representation only, and the margin has one meaning.
+
+A label that a constraint does not know is free: a window that contains one is allowed, with the largest
+margin, 1. The same holds for a whole labelling under a global constraint.
 """
 
 from __future__ import annotations
@@ -19,14 +22,18 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lcons_core import (
     Conjunction,
     Floats,
+    Instance,
+    Ints,
     InvalidInput,
     LearnedConstraint,
     LinearInequalities,
     RectifierNetwork,
+    SparsePsi,
 )
 from lcons_core.features import START, STOP, NgramLabels, Scope, SequenceFeature
 from lcons_core.reason import Box, forbid_boxes
@@ -103,6 +110,48 @@ class ConstraintSet:
             tuple(u for u in others if isinstance(u, Hard)),
             tuple(u for u in others if isinstance(u, Soft)),
         )
+
+
+def judged_margins(constraint: LearnedConstraint, instance: Instance) -> Floats:
+    """(parts,) the margin of each part of a structure; 1 for a part with a label that the constraint does not
+    know."""
+    psi, known = _parts(constraint, instance)
+    margins = np.ones(len(known))
+    if known.any():
+        margins[known] = constraint.margin(psi.take(known))
+    return margins
+
+
+def broken_parts(constraint: LearnedConstraint, instance: Instance) -> Ints:
+    """The indices of the parts of a structure that the constraint rejects; none has an unknown label.
+
+    >>> bigrams = forbidden_ngrams(["B", "I", "O"], [("O", "I")])
+    >>> [broken_parts(bigrams, Instance({}, y)).tolist() for y in (["O", "I"], ["X", "I", "X"])]
+    [[0], []]
+    """
+    psi, known = _parts(constraint, instance)
+    rejected = np.zeros(len(known), dtype=np.bool_)
+    if known.any():
+        rejected[known] = ~constraint.network.accepts(psi.take(known))
+    return np.flatnonzero(rejected)
+
+
+def _parts(constraint: LearnedConstraint, instance: Instance) -> tuple[SparsePsi, NDArray[np.bool_]]:
+    """The psi of all parts, and which of them have only labels that the constraint knows."""
+    feature = constraint.feature
+    if feature is None:
+        raise InvalidInput("this constraint has no feature, so it cannot check structures; pass one with it.")
+    labels = set(feature.labels)
+    strange = {t for t, label in enumerate(instance.y) if labels and label not in labels}
+    if not strange:
+        psi = feature.psi(instance)
+        return psi, np.ones(len(psi), dtype=np.bool_)
+    if not isinstance(feature, SequenceFeature):
+        return SparsePsi.from_indices([[]], constraint.space.d), np.zeros(1, dtype=np.bool_)
+    y = [feature.labels[0] if t in strange else label for t, label in enumerate(instance.y)]
+    psi = feature.psi(Instance(instance.x, y))
+    places = (feature.label_terms(len(y), window) for window in range(len(psi)))
+    return psi, np.array([not any(t in strange for t, _ in own) for own in places], dtype=np.bool_)
 
 
 def forbidden_ngrams(

@@ -119,8 +119,6 @@ def _decoded(
     for chunk in chunks:
         labels = chunk[0].scores.labels
         if compiled is None or compiled.labels != labels or compiled.kept_bytes > MOST_KEPT:
-            for use in uses:
-                _check_labels(use, labels)
             compiled = ChainConstraints.of(constraints, labels)
         for scored in chunk:
             _check_columns(scored, uses)
@@ -147,17 +145,6 @@ def _chunks(sequences: Iterable[Scored], together: int, waits: Callable[[], bool
             chunk, tokens = [], 0
     if chunk:
         yield chunk
-
-
-def _check_labels(use: Hard | Soft, labels: Sequence[str]) -> None:
-    known: Sequence[str] = use.constraint.labels or labels
-    unknown = [label for label in labels if label not in known]
-    if unknown:
-        raise InvalidInput(
-            f"expected scores of the labels of the constraint {use.name!r} ({', '.join(known[:8])}"
-            f"{' ...' if len(known) > 8 else ''}), found {unknown[0]!r} ({len(unknown)} of {len(labels)} are"
-            " not among them); name the columns as in its data, or use a constraint for these labels."
-        )
 
 
 def _check_columns(scored: Scored, uses: Sequence[Hard | Soft]) -> None:

@@ -49,6 +49,33 @@ def test_hard_decoding_is_the_first_best_of_the_enumeration(problem):
     assert len(answer.violations) == len(best.violations)
 
 
+def with_a_new_label(scores, more):
+    """The same scores with one more label, `new`, at the end."""
+    T = len(scores)
+    rng = np.random.default_rng(more)
+    pad = {"emission": ((0, 0), (0, 1)), "transition": ((0, 1), (0, 1)), "start": (0, 1), "stop": (0, 1)}
+    arrays = {name: np.pad(getattr(scores, name), width) for name, width in pad.items()}
+    arrays["emission"][:, -1] = rng.integers(-3, 4, T)
+    return ChainScores(**arrays, labels=(*scores.labels, "new"))
+
+
+@quick
+@given(problems(max_T=4, max_L=3, max_n=3), st.integers(0, 99))
+def test_windows_with_an_unknown_label_are_allowed_at_the_least_cost(problem, more):
+    scores, uses, x = problem
+    wider = with_a_new_label(scores, more)
+    answer, oracle = constrained_viterbi(wider, uses, x), brute(wider, uses, x)
+    assert answer.status == oracle.status
+    assert answer.score == pytest.approx(oracle.score, abs=TOLERANCE)
+    assert len(answer.violations) == len(oracle.violations)
+    compiled = ChainConstraints.of(uses, wider.labels)
+    y = ["new"] * len(wider)
+    assert compiled.violations(y, x) == ()
+    most = [-use.weight * np.log1p(np.exp(-1.0)) for use in uses if isinstance(use, Soft)]
+    windows = [local.feature.window_count(len(y)) for local in compiled.soft]
+    assert compiled.penalty(y, x) == pytest.approx(sum(a * b for a, b in zip(most, windows, strict=True)))
+
+
 @quick
 @given(hard_problems)
 def test_hard_decoding_is_brute(problem):

@@ -7,6 +7,14 @@ interface of scikit-learn; sources of negatives are functions of this package.
 """
 
 from lcons_core.learn._estimator import ConstraintLearner, estimate_seconds
+from lcons_core.learn._evidence import (
+    EVIDENCE,
+    Needed,
+    fold_bounds,
+    refuted_by_folds,
+    sort_negatives,
+    type_of,
+)
 from lcons_core.learn._examples import LabelledExamples, fold, positives_of
 from lcons_core.learn._negatives import (
     MAX_NEGATIVES,
@@ -29,6 +37,7 @@ from lcons_core.learn._negatives import (
     windows_seen_apart,
 )
 from lcons_core.learn._recipe import (
+    AUTO,
     DOUBLED,
     FEATURES,
     OFTEN,
@@ -42,9 +51,11 @@ from lcons_core.learn._recipe import (
 from lcons_core.learn._settings import BASE_GRIDS, ER_HIDDEN, GRIDS, Grid, Progress
 
 __all__ = [
+    "AUTO",
     "BASE_GRIDS",
     "DOUBLED",
     "ER_HIDDEN",
+    "EVIDENCE",
     "FEATURES",
     "GRIDS",
     "MAX_NEGATIVES",
@@ -57,6 +68,7 @@ __all__ = [
     "Grid",
     "HowMany",
     "LabelledExamples",
+    "Needed",
     "NegativeSource",
     "Progress",
     "Recipe",
@@ -65,6 +77,7 @@ __all__ = [
     "estimate_seconds",
     "flipped",
     "fold",
+    "fold_bounds",
     "joined",
     "learn_constraints",
     "learn_from_examples",
@@ -75,7 +88,10 @@ __all__ = [
     "positives_of",
     "predictions",
     "recast",
+    "refuted_by_folds",
     "relabelled",
+    "sort_negatives",
+    "type_of",
     "unseen",
     "usual_negatives",
     "windows_seen_apart",

@@ -7,7 +7,7 @@ Paper: Sec. 3. Equal vectors are folded into one vector with a weight. A positiv
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -59,6 +59,9 @@ def positives_of(feature: ConstraintFeature, structures: Iterable[Any], min_supp
 class LabelledExamples:
     """Positives and negatives on one space; no vector is in both.
 
+    `undecided` are vectors of the source of negatives with too little evidence against them (`_evidence.py`);
+    they are learned as valid, but they are no observations.
+
     >>> from lcons_core._space import one_hot
     >>> space = FeatureSpace([one_hot("label", ["A", "B"])])
     >>> examples = LabelledExamples.of(space, [[1, 0]], [[1, 0], [0, 1], [0, 1]])
@@ -69,6 +72,7 @@ class LabelledExamples:
     space: FeatureSpace
     positives: PsiRows
     negatives: PsiRows
+    undecided: PsiRows = field(default_factory=lambda: PsiRows.of(SparsePsi.from_indices([], 0)))
 
     @classmethod
     def of(
@@ -91,16 +95,17 @@ class LabelledExamples:
         return cls(space, good, bad)
 
     def __len__(self) -> int:
-        return len(self.positives) + len(self.negatives)
+        return len(self.positives) + len(self.undecided) + len(self.negatives)
 
     def matrix(self, by_frequency: bool = False) -> tuple[SparsePsi, NDArray[np.bool_], Floats]:
-        """(psi, y, weights) for a learner: positives first, y True for positives.
+        """(psi, y, weights) for a learner: positives first, then undecided vectors, y True for both.
 
         A set is learned, so each distinct vector has weight 1; with `by_frequency` the weight of a positive
-        is its number of occurrences. Negatives are generated and have no frequency.
+        is its number of occurrences. Other vectors are generated and have no frequency.
         """
-        y = np.arange(len(self)) < len(self.positives)
+        y = np.arange(len(self)) < len(self.positives) + len(self.undecided)
         weights = np.ones(len(self))
         if by_frequency:
             weights[: len(self.positives)] = self.positives.weight
-        return SparsePsi.stack([self.positives.psi, self.negatives.psi]), y, weights
+        sides = [side.psi for side in (self.positives, self.undecided, self.negatives) if len(side)]
+        return SparsePsi.stack(sides), y, weights

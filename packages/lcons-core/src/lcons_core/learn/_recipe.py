@@ -5,8 +5,9 @@
 
 Paper: Sec. 3, and the hyper-parameters of Appendices B-E (`GRIDS`).
 
-Not in the paper: `caution`; positives weighted by their number of occurrences (`by_frequency`); several or
-all changes as negatives (`many`); and `hidden="doubled"`: K = 1, 2, 4, ... until all examples are right.
+Not in the paper: `evidence` (`_evidence.py`); `caution`; positives weighted by their number of occurrences
+(`by_frequency`); several or all changes as negatives (`many`); and `hidden="doubled"`: K = 1, 2, 4, ... until
+all examples are right.
 Cross-validation cannot choose K with `unseen` negatives: a held-out combination cannot be predicted from the
 others, and the network that rejects the fewest points wins.
 """
@@ -32,10 +33,12 @@ from lcons_core.features import (
     NgramContext,
     NgramLabels,
     Scope,
+    SequenceFeature,
     Tuples,
     feature_from_dict,
 )
-from lcons_core.learn._estimator import ConstraintLearner
+from lcons_core.learn._estimator import ConstraintLearner, accept_everything
+from lcons_core.learn._evidence import EVIDENCE, sort_negatives
 from lcons_core.learn._examples import LabelledExamples, positives_of
 from lcons_core.learn._negatives import (
     HowMany,
@@ -52,6 +55,7 @@ OFTEN = 10
 DOUBLED = "doubled"
 DOUBLINGS = (1, 2, 4, 8, 16, 32)
 BALANCED = "balanced"
+AUTO = "auto"
 
 
 class NamedFeature(NamedTuple):
@@ -96,6 +100,8 @@ class Recipe:
     The examples:
     negatives, many: a name in `NEGATIVES`, and the number per positive; None: the paper's for the feature.
     min_support: positives that occur fewer times are dropped.
+    evidence: windows of labels are forbidden only if chance would have shown them this many times, or what
+    they contain (`_evidence.py`); None: all negatives are; "auto": 3 for windows of labels, else None.
     by_frequency: the weight of a positive is its number of occurrences instead of 1.
     caution: the total weight of positives divided by that of negatives; with a larger one, less is rejected.
     class_weight: "balanced", (weight of an invalid, of a valid example), or None; not together with caution.
@@ -125,6 +131,7 @@ class Recipe:
     negatives: str | None = None
     many: HowMany = 1
     min_support: float = 1
+    evidence: float | str | None = None
     by_frequency: bool = False
     caution: float = 1.0
     class_weight: str | tuple[float, float] | None = BALANCED
@@ -159,6 +166,12 @@ class Recipe:
             raise InvalidInput(
                 f"expected a min_support of 0 or more, found {self.min_support}; 1 keeps all positives."
             )
+        if self.evidence not in (None, AUTO):
+            number = isinstance(self.evidence, int | float) and math.isfinite(self.evidence)
+            if not (number and float(self.evidence or 0) > 0):
+                raise InvalidInput(
+                    f'expected an evidence above 0, "auto" or None, found {self.evidence!r}; 3 is usual.'
+                )
 
     @property
     def is_global(self) -> bool:
@@ -196,7 +209,19 @@ class Recipe:
         if isinstance(feature, str):
             feature = FEATURES[feature].kind.from_instances(structures, **options)
         assert feature is not None
-        return replace(recipe, negatives=self.negatives or usual_negatives(feature)), feature
+        negatives = self.negatives or usual_negatives(feature)
+        return replace(recipe, negatives=negatives, evidence=self._evidence(feature)), feature
+
+    def _evidence(self, feature: ConstraintFeature) -> float | None:
+        windows = isinstance(feature, SequenceFeature)
+        if self.evidence is None or self.evidence == AUTO:
+            return EVIDENCE if windows and self.evidence == AUTO else None
+        if not windows:
+            raise InvalidInput(
+                f"expected no evidence with the feature {feature.kind!r}, found {self.evidence}; omit it:"
+                " only windows of labels are counted."
+            )
+        return float(self.evidence)
 
     def source(
         self, feature: ConstraintFeature, structures: Iterable[Any], positives: PsiRows
@@ -218,7 +243,12 @@ class Recipe:
         instances = read_instances(structures, feature.column)
         positives = positives_of(feature, instances, self.min_support)
         made = source or self.source(feature, instances, positives)
-        return LabelledExamples.of(feature.space, positives, made.collect(), self.min_support)
+        examples = LabelledExamples.of(feature.space, positives, made.collect(), self.min_support)
+        least = self._evidence(feature)
+        if least is None:
+            return examples
+        assert isinstance(feature, SequenceFeature)
+        return sort_negatives(feature, instances, examples, least)[0]
 
     def learner(self, examples: LabelledExamples | None = None) -> ConstraintLearner:
         """The learner; with a caution the examples are needed, because weights depend on their numbers."""
@@ -288,6 +318,9 @@ class Recipe:
         plain = {field.name: _listed(getattr(self, field.name)) for field in fields(self)}
         if self.feature is not None and not isinstance(self.feature, str):
             plain["feature"] = _listed(self.feature.to_dict())
+        if self.evidence is None:
+            # Files of versions without evidence have no such field.
+            del plain["evidence"]
         return plain
 
     @classmethod
@@ -344,15 +377,22 @@ def learn_from_examples(
     feature: ConstraintFeature | None = None,
     by_frequency: bool = False,
 ) -> LearnedConstraint:
-    """The constraint that a learner learns from labelled examples."""
+    """The constraint that a learner learns from labelled examples; without negatives, it forbids nothing."""
     psi, y, weights = examples.matrix(by_frequency)
-    learner.fit(psi, y, sample_weight=weights)
+    if len(examples.negatives):
+        learner.fit(psi, y, sample_weight=weights)
+    else:
+        accept_everything(learner, psi.d)
     settings = {name: _listed(value) for name, value in learner.get_params().items() if name != "progress"}
     provenance = record(
         seed=learner.seed,
         config=settings,
         data=hash_psi(psi, y, weights),
-        examples={"positives": len(examples.positives), "negatives": len(examples.negatives)},
+        examples={
+            "positives": len(examples.positives),
+            "negatives": len(examples.negatives),
+            **({"undecided": len(examples.undecided)} if len(examples.undecided) else {}),
+        },
         training_accuracy=float(learner.score(psi, y)),
     )
     return LearnedConstraint(learner.network_, examples.space, feature, provenance)
@@ -367,6 +407,7 @@ def learn_constraints(
     negatives: str | NegativeSource | None = None,
     many: HowMany = 1,
     min_support: float = 1,
+    evidence: float | str | None = AUTO,
     by_frequency: bool = False,
     learner: ConstraintLearner | None = None,
     **options: Any,
@@ -376,15 +417,21 @@ def learn_constraints(
     `structures` are label sequences, (words, labels) or ({"pos": tags}, labels) pairs, or lists of tuples;
     `feature` is a name in `FEATURES`, with `options` such as n, or a feature object. All other fields of a
     recipe are options, too. `negatives` may be a source object, and a `learner` object replaces the training
-    settings.
+    settings. Windows of labels that chance would have shown fewer than three times are not forbidden, unless
+    `evidence` is another number, or None: then all negatives are forbidden. A source object needs none.
 
     >>> sentences = [["B-NP", "I-NP", "O"], ["O", "B-NP", "O"], ["B-NP", "B-NP", "I-NP", "I-NP"], ["O", "O"]]
-    >>> constraint = learn_constraints(sentences, feature="ngram", n=2, hidden=2)
+    >>> constraint = learn_constraints(sentences, feature="ngram", n=2, hidden=2, evidence=None)
     >>> constraint.satisfied(["B-NP", "I-NP", "O"]), constraint.satisfied(["O", "I-NP"])
     (True, False)
+    >>> [learn_constraints(times * sentences).satisfied(["O", "I-NP"]) for times in (1, 9)]
+    [True, False]
     """
     own, name = (negatives, None) if isinstance(negatives, NegativeSource) else (None, negatives)
     given = list(structures)
+    if own is not None and evidence == AUTO:
+        # The vectors of a source object are meant to be invalid.
+        evidence = None
     recipe = Recipe(
         feature,
         hidden=hidden,
@@ -392,6 +439,7 @@ def learn_constraints(
         negatives=name,
         many=many,
         min_support=min_support,
+        evidence=evidence,
         by_frequency=by_frequency,
         **options,
     )

@@ -22,7 +22,7 @@ from itertools import chain
 
 import numpy as np
 
-from lcons_core import Instance, InvalidInput, LearnedConstraint, TooLarge, compile_masks
+from lcons_core import Instance, LearnedConstraint, TooLarge, compile_masks
 from lcons_core.features import NgramContext, SequenceFeature
 from lcons_decode.kernels import Floats, Ints, Small, backend, share_rows
 
@@ -65,7 +65,8 @@ class CompiledLocal:
     """One local constraint on the labels of a model; `weight` is None for a hard one.
 
     table (n, V, U): what label v at place i adds to unit u. ends (P,): the end of each part's units; the
-    margin is the minimum over parts. order (L,): the feature's index of each label of the model.
+    margin is the minimum over parts. order (L,): the feature's index of each label of the model, -1 for a
+    label that the constraint does not know: it makes all units of its windows negative, so these are allowed.
     """
 
     constraint: LearnedConstraint
@@ -197,36 +198,36 @@ class CompiledLocal:
             padded = i < kind[-2] or (kind[-1] and i == self.n - 1)
             cells.append(np.array([len(self.feature.labels)]) if padded else self.order)
             codes = (codes[:, None] * self.V + (np.array([L]) if padded else np.arange(L))).reshape(-1)
-        return codes[mask[np.ix_(*cells)].reshape(-1)]
+        allowed = mask[np.ix_(*(np.maximum(own, 0) for own in cells))]
+        for i, own in enumerate(cells):
+            allowed |= (own < 0).reshape([-1 if j == i else 1 for j in range(self.n)])
+        return codes[allowed.reshape(-1)]
 
 
 def compile_local(
     constraint: LearnedConstraint, weight: float | None, labels: Sequence[str], name: str
 ) -> CompiledLocal:
-    """The constraint on the labels of a model, in their order; raises an error if the feature lacks a
-    label."""
+    """The constraint on the labels of a model, in their order; labels that it does not know are free."""
     feature = constraint.feature
     assert isinstance(feature, SequenceFeature)
-    unknown = [label for label in labels if label not in feature.labels]
-    if unknown:
-        raise InvalidInput(
-            f"{name!r} was learned without label {unknown[0]!r} ({len(unknown)} of {len(labels)} labels"
-            " of the model are missing in it); use a constraint for this label set."
-        )
     axes, parts = constraint.space.axes, constraint.network.parts
     W = np.concatenate([part.W for part in parts])
-    order = np.array([feature.labels.index(label) for label in labels], dtype=np.int64)
+    index = {label: i for i, label in enumerate(feature.labels)}
+    order = np.array([index.get(label, -1) for label in labels], dtype=np.int64)
+    # Larger than any sum of the other contributions to a unit.
+    bias = np.concatenate([part.b for part in parts])
+    least = -1.0 - np.abs(bias).max() - sum(float(np.abs(axis.table(W)).max()) for axis in axes)
     table = np.zeros((feature.n, len(labels) + 1, len(W)))
     for i, axis in enumerate(axes[-feature.n :]):
         own = axis.table(W)
-        table[i, :-1] = own[order]
+        table[i, :-1] = np.where((order < 0)[:, None], least, own[order])
         if feature.pad:
             table[i, -1] = own[len(feature.labels)]
     compiled = CompiledLocal(
         constraint,
         weight,
         table,
-        np.concatenate([part.b for part in parts]),
+        bias,
         np.cumsum([part.K for part in parts]),
         order,
         tuple(np.ascontiguousarray(axis.table(W)) for axis in axes[: -feature.n]),

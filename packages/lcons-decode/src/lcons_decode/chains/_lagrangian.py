@@ -111,6 +111,12 @@ def _check(compiled: ChainConstraints) -> None:
             raise Unsupported(
                 f"{use.name!r} is not linear in the labels (label counts are); use decode_global or the ILP."
             )
+        unknown = [label for label in compiled.labels if label not in feature.labels]
+        if unknown:
+            raise Unsupported(
+                f"{use.name!r} does not know the label {unknown[0]!r}, and does not apply to labellings that"
+                " contain it, which is not linear in the labels; use decode_global."
+            )
 
 
 def _shifted(scores: ChainScores, cuts: list[Cut]) -> ChainScores:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcons_core import Instance, InvalidInput, TooLarge
-from lcons_decode._constraints import Constraint, ConstraintSet, Soft
+from lcons_decode._constraints import Constraint, ConstraintSet, Soft, broken_parts, judged_margins
 from lcons_decode._result import Violation
 from lcons_decode._scores import ChainBatch, Columns, X, columns_of
 from lcons_decode.chains._contributions import CompiledLocal, compile_local, gram_members
@@ -46,6 +46,7 @@ class ChainConstraints:
                 )
             return constraints
         named = ConstraintSet.of(constraints)
+        _check_labels(named, names)
         hard = tuple(compile_local(use.constraint, None, names, use.name) for use in named.hard)
         soft = tuple(compile_local(use.constraint, use.weight, names, use.name) for use in named.soft)
         compiled = cls(names, named, hard, soft)
@@ -74,14 +75,14 @@ class ChainConstraints:
         found = []
         for use, local in zip(self.named.hard, self.hard, strict=True):
             positions = local.positions(len(instance.y))
-            broken = use.constraint.violations(instance)
+            broken = broken_parts(use.constraint, instance)
             found += [Violation(use.name, int(positions[i])) for i in broken]
         return tuple(found) + self.global_violations(y, x)
 
     def global_violations(self, y: Sequence[str], x: X = None) -> tuple[Violation, ...]:
         """The hard global constraints that a labelling breaks."""
         instance = Instance(columns_of(x), tuple(y))
-        broken = (use for use in self.named.global_hard if not use.constraint.satisfied(instance))
+        broken = (use for use in self.named.global_hard if len(broken_parts(use.constraint, instance)))
         return tuple(Violation(use.name, None) for use in broken)
 
     def penalty(self, y: Sequence[str], x: X = None) -> float:
@@ -97,13 +98,24 @@ class ChainConstraints:
         return _penalty(self.named.global_soft, y, x)
 
 
+def _check_labels(named: ConstraintSet, labels: tuple[str, ...]) -> None:
+    """Raises an error if a constraint knows none of the labels: it would never apply."""
+    for use in (*named.hard, *named.soft, *named.global_hard, *named.global_soft):
+        known = use.constraint.labels
+        if known and labels and not set(known) & set(labels):
+            raise InvalidInput(
+                f"expected scores of the labels of the constraint {use.name!r} ({', '.join(known[:8])}"
+                f"{' ...' if len(known) > 8 else ''}), found none of them ({', '.join(labels[:8])}"
+                f"{' ...' if len(labels) > 8 else ''}); name the labels as in its data, or use a constraint"
+                " for these labels."
+            )
+
+
 def _penalty(uses: Iterable[Soft], y: Sequence[str], x: X) -> float:
     instance = Instance(columns_of(x), tuple(y))
     total = 0.0
     for use in uses:
-        feature = use.constraint.feature
-        assert feature is not None
-        margins = use.constraint.margin(feature.psi(instance))
+        margins = judged_margins(use.constraint, instance)
         total -= use.weight * float(np.logaddexp(0.0, -margins).sum())
     return total
 
