@@ -2,6 +2,7 @@ from .apps import ConstrainedTagger, Extractor, load_constrained_tagger, load_ex
 from .atomic import replacing
 from .data import Sentence, read_columns
 from .diagnosis import Diagnosis, diagnose
+from .fitted import FitSettings, FittedTagger, fit
 from .models import LinearSettings, load_tagger, train_bilstm, train_chain_svm, train_linear
 from .own_data import Learned, learn, read_data
 from .stats import Interval, chunk_f1, paired_bootstrap
@@ -12,6 +13,8 @@ __all__ = [
     "ConstrainedTagger",
     "Diagnosis",
     "Extractor",
+    "FitSettings",
+    "FittedTagger",
     "Interval",
     "Learned",
     "LinearSettings",
@@ -19,6 +22,7 @@ __all__ = [
     "__version__",
     "chunk_f1",
     "diagnose",
+    "fit",
     "learn",
     "load_constrained_tagger",
     "load_extractor",

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lcons_core import InvalidInput
 from lcons_decode._constraints import Constraint
@@ -132,7 +133,7 @@ def _sum_products(batch: ChainBatch, chosen: Ints, found: Floats) -> None:
             backward = (gains[t] * backward / joint) @ A.T
     inside = np.arange(T) < lengths[:, None]
     probability = forward.transpose(1, 0, 2)
-    whole = np.isfinite(np.where(inside[..., None], probability, 0)).all((1, 2))
+    whole: NDArray[np.bool_] = np.isfinite(np.where(inside[..., None], probability, 0)).all(axis=(1, 2))
     sure = inside & whole[:, None]
     found[tokens[sure]] = probability[sure]
     for i in chosen[~whole].tolist():

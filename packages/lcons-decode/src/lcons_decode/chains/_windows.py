@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcons_core import Instance, InvalidInput, TooLarge
-from lcons_decode._constraints import Constraint, ConstraintSet, Soft, broken_parts, judged_margins
+from lcons_decode._constraints import Constraint, ConstraintSet, Hard, Soft, broken_parts, judged_margins
 from lcons_decode._result import Violation
 from lcons_decode._scores import ChainBatch, Columns, X, columns_of
 from lcons_decode.chains._contributions import CompiledLocal, compile_local, gram_members
@@ -100,7 +100,8 @@ class ChainConstraints:
 
 def _check_labels(named: ConstraintSet, labels: tuple[str, ...]) -> None:
     """Raises an error if a constraint knows none of the labels: it would never apply."""
-    for use in (*named.hard, *named.soft, *named.global_hard, *named.global_soft):
+    uses: list[Hard | Soft] = [*named.hard, *named.soft, *named.global_hard, *named.global_soft]
+    for use in uses:
         known = use.constraint.labels
         if known and labels and not set(known) & set(labels):
             raise InvalidInput(

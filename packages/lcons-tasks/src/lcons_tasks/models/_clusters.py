@@ -1,6 +1,6 @@
 """Distributional clusters: words that stand in the same contexts of unlabelled text.
 
-    M[w, (k, c)] = max(0, log(#(w, c at offset k) * total / (#w * #c^0.75)))     positive pointwise information
+    M[w, (k, c)] = max(0, log(#(w, c at offset k) * total / (#w * #c^0.75)))     positive information
     M ~ U S V',   vector(w) = (U S^1/2)[w] / norm,   cluster(w) = argmax_j vector(w) . centre_j
 
 for offsets k = -2, -1, 1, 2; nearer neighbours count more (1 / |k|). k-means on the unit sphere finds the
@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcons_core import WORD, Floats, Ints
-from lcons_tasks.models._model_file import Arrays, read_names
+from lcons_tasks.models._model_file import read_names
 
 Columns = Mapping[str, Sequence[str]]
 
@@ -87,12 +87,10 @@ def cluster_words(
 ) -> Clusters | None:
     """The clusters of the words of a text; None if it has too few words that occur twice.
 
-    >>> text = [[article, noun, verb] for article in ("a", "the") for noun in ("dog", "cat", "cow", "bird")
-    ...         for verb in ("eats", "runs", "sleeps")]
-    >>> found = cluster_words(text, sizes=(3,))
-    >>> names = dict(zip(found.words, found.ids[:, 0].tolist()))
-    >>> names["dog"] == names["cow"], names["dog"] == names["runs"]
-    (True, False)
+    >>> nouns, verbs = ("dog", "cat", "cow", "bird"), ("eats", "runs", "sleeps")
+    >>> found = cluster_words([["a", noun, verb] for noun in nouns for verb in verbs], sizes=(2, 4))
+    >>> found.columns, len(found.words), found.add({"word": ["Yak"]})["cluster2"]
+    (('cluster1', 'cluster2'), 8, ('?',))
     """
     text = [[form(word) for word in sentence] for sentence in sentences]
     counts = Counter(word for sentence in text for word in sentence)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -37,20 +37,19 @@ class CodedText:
     @classmethod
     def of(cls, xs: Iterable[Columns], template: str = "text", columns: Sequence[str] = ()) -> CodedText:
         """The attributes of the sentences."""
-        from scipy.sparse import csr_matrix
-
         numbers: dict[str, int] = {}
-        indices: list[int] = []
-        lengths: list[int] = []
-        sizes = [0]
-        for x in xs:
-            rows = attribute_rows(x, template, columns)
-            sizes.append(len(rows))
-            lengths.extend(map(len, rows))
-            indices.extend(numbers.setdefault(a, len(numbers)) for a in chain.from_iterable(rows))
-        ends = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-        matrix = csr_matrix((np.ones(len(indices)), indices, ends), shape=(len(lengths), len(numbers)))
-        return cls(matrix, np.cumsum(sizes), numbers, template, tuple(columns))
+        rows = (attribute_rows(x, template, columns) for x in xs)
+        coded = (
+            [[numbers.setdefault(a, len(numbers)) for a in row] for row in sentence] for sentence in rows
+        )
+        return cls(*_matrix(coded, numbers), numbers, template, tuple(columns))
+
+    def other(self, xs: Iterable[Columns]) -> CodedText:
+        """Other sentences with the same numbers; attributes without one have no weight, and are left out."""
+        get = self.numbers.get
+        rows = (attribute_rows(x, self.template, self.columns) for x in xs)
+        coded = ([[i for i in map(get, row) if i is not None] for row in sentence] for sentence in rows)
+        return CodedText(*_matrix(coded, self.numbers), self.numbers, self.template, self.columns)
 
     def tokens(self, first: int, stop: int) -> slice:
         """The tokens of the sentences first .. stop - 1."""
@@ -71,17 +70,36 @@ class CodedText:
         settings: LinearSettings,
         known: Sequence[str] = (),
         copies: Sequence[int] | None = None,
+        single: bool = False,
     ) -> LinearChain:
         """The model trained on the `chosen` sentences with their labels; `known` labels without an example
-        get scores, too. `copies`: how many times each sentence counts."""
+        get scores, too. `copies`: how many times each sentence counts. `single`: each token is trained alone,
+        and transitions are 0."""
         names = list(self.numbers)
         rows = [self._rows(i) for i in chosen]
+        if single:
+            rows = [[row] for sentence in rows for row in sentence]
+            labels = [[label] for sentence in labels for label in sentence]
         return train_rows(rows, labels, names, settings, self.template, self.columns, known, copies)
 
     def _rows(self, sentence: int) -> list[list[str]]:
         tokens = self.tokens(sentence, sentence + 1)
         ends = self.matrix.indptr[tokens.start : tokens.stop + 1].tolist()
         numbers = [str(i) for i in self.matrix.indices[ends[0] : ends[-1]].tolist()] if len(ends) > 1 else []
-        return [numbers[a - ends[0] : b - ends[0]] for a, b in zip(ends, ends[1:], strict=False)]
+        return [numbers[a - ends[0] : b - ends[0]] for a, b in pairwise(ends)]
 
 
+def _matrix(sentences: Iterable[list[list[int]]], numbers: Mapping[str, int]) -> tuple[Any, Any]:
+    """(matrix, offsets) of sentences of tokens of numbers; `numbers` may grow while they are read."""
+    from scipy.sparse import csr_matrix
+
+    indices: list[int] = []
+    lengths: list[int] = []
+    sizes = [0]
+    for rows in sentences:
+        sizes.append(len(rows))
+        lengths.extend(map(len, rows))
+        indices.extend(chain.from_iterable(rows))
+    ends = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    matrix = csr_matrix((np.ones(len(indices)), indices, ends), shape=(len(lengths), len(numbers)))
+    return matrix, np.cumsum(sizes)

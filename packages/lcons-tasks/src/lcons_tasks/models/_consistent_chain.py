@@ -7,8 +7,8 @@ a key. For a token t with marginals p_t,
     R(k, y) = clip(log((S(k, y) + p_t(y) + kappa p(y)) / (n(k) + 1 + kappa)) - log p(y))
     emission'[t, y] = emission[t, y] + sum over kinds of keys of weight * R(k, y) + bias[y]
 
-So a word that is a disease in most of its sentences is one here, too, unless this sentence says otherwise. The
-sums are computed twice: the second time with the marginals of the scores that the first sums give
+So a word that is a disease in most of its sentences is one here, too, unless this sentence is against it.
+The sums are computed twice: the second time with the marginals of the scores that the first sums give
 (`consistent`). R is a window of one (word, label) with soft weights: decoding stays exact.
 
 Not in the paper. Posterior regularisation: Ganchev et al. 2010.
@@ -64,8 +64,8 @@ KEYS: Mapping[str, Callable[[Sequence[str], Clusters | None], Iterator[str]]] = 
     CLUSTER: _clusters,
     CONTEXT: _contexts,
 }
-# An unseen form has a sum of nothing: its token's own marginals count. Unseen keys of other kinds say nothing,
-# and of contexts only those that occur twice say something.
+# An unseen form has empty sums: its token's own marginals count. Unseen keys of other kinds have no effect,
+# and of contexts only those that occur twice have one.
 _LEAST = {FORM: 0, CLUSTER: 1, CONTEXT: 2}
 
 
@@ -195,21 +195,24 @@ class ConsistentChain:
                 emission = emission + table.bonus(keys, own, self.prior)
         return replace(batch, emission=emission)
 
-    def strongest(self, most: int = 10, least: float = 3.0) -> list[tuple[str, str, float, int]]:
-        """(form, label, R, number of occurrences) of the forms that the text says most about: the label is
-        the one with the largest R in absolute value times its probability."""
-        found = []
+    def strongest(
+        self, most: int = 10, least: float = 3.0, except_for: Sequence[str] = ("O",)
+    ) -> list[tuple[str, str, float, int, float]]:
+        """(form, label, R, occurrences, share of the label) of the forms with the largest sums of R, each
+        form once, `except_for` those of these labels."""
+        found: list[tuple[str, str, float, int, float]] = []
         for table in self.tables:
             if table.kind != FORM or not len(table.keys):
                 continue
             R = ratio(table.sums, table.counts, self.prior)
-            share = table.sums / np.maximum(table.counts, 1)[:, None]
-            weight = np.log1p(table.counts)[:, None] * R * share
-            for i, y in zip(*np.unravel_index(np.argsort(-weight, axis=None), weight.shape), strict=True):
+            gain = (R * table.sums).max(1) * (table.counts >= least)
+            for i in np.argsort(-gain, kind="stable").tolist():
                 if len(found) == most:
                     break
-                if table.counts[i] >= least:
-                    found.append((table.keys[i], self.labels[y], float(R[i, y]), int(table.counts[i])))
+                y = int((R[i] * table.sums[i]).argmax())
+                if gain[i] > 0 and self.labels[y] not in except_for:
+                    share = float(table.sums[i, y] / table.counts[i])
+                    found.append((table.keys[i], self.labels[y], float(R[i, y]), int(table.counts[i]), share))
         return found
 
     @property

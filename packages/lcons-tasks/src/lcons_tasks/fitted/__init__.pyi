@@ -1,0 +1,14 @@
+from ._fit import fit
+from ._fitted_tagger import Changed, Contribution, FittedTagger
+from ._settings import BASES, DEFAULT_PARTS, PARTS, FitSettings
+
+__all__ = [
+    "BASES",
+    "DEFAULT_PARTS",
+    "PARTS",
+    "Changed",
+    "Contribution",
+    "FitSettings",
+    "FittedTagger",
+    "fit",
+]
