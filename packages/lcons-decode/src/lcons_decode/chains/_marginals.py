@@ -15,7 +15,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lcons_core import InvalidInput
 from lcons_decode._constraints import Constraint
@@ -133,7 +132,7 @@ def _sum_products(batch: ChainBatch, chosen: Ints, found: Floats) -> None:
             backward = (gains[t] * backward / joint) @ A.T
     inside = np.arange(T) < lengths[:, None]
     probability = forward.transpose(1, 0, 2)
-    whole: NDArray[np.bool_] = np.isfinite(np.where(inside[..., None], probability, 0)).all(axis=(1, 2))
+    whole = np.asarray(np.isfinite(np.where(inside[..., None], probability, 0)).all(axis=(1, 2)))
     sure = inside & whole[:, None]
     found[tokens[sure]] = probability[sure]
     for i in chosen[~whole].tolist():
