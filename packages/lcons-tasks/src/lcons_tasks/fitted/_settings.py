@@ -6,8 +6,8 @@ how much better a change must be, in standard errors:
 | setting | default | others | needs |
 |---|---|---|---|
 | penalties (L1, L2) of the CRF | 0.1, 0.1 | 0.02, 0.02 | 0 |
-| clusters as features | yes | no | 2 |
-| weights of consistency (form, cluster, context) | 0.5, 0.3, 0.4 | four others, among them none | 2 |
+| clusters as features | yes | no | 1.5 |
+| weights of consistency (form, cluster, context) | 0.5, 0.3, 0.4 | four others, among them none | 1.5 |
 | bias of O | 0 | -0.5, 0.5, 1, 1.5, 2 | 1 |
 | weight of learned structure | none | 0.25, 0.5, 1, 2 | 1 |
 | retraining on unlabelled text | no | yes | 1 |
