@@ -30,7 +30,16 @@ from lcons_tasks.data import Sentence
 from lcons_tasks.fitted._bases import Base, make_base
 from lcons_tasks.fitted._fitted_tagger import Contribution, FittedTagger, changed_sentences, telling_rules
 from lcons_tasks.fitted._jackknife import Draws, count_right, fold_bounds, prefer, resemblance
-from lcons_tasks.fitted._settings import BIAS, CLUSTERS, CONSISTENCY, PAIRS, SCHEME, TOKEN, FitSettings
+from lcons_tasks.fitted._settings import (
+    BIAS,
+    BILSTM,
+    CLUSTERS,
+    CONSISTENCY,
+    PAIRS,
+    SCHEME,
+    TOKEN,
+    FitSettings,
+)
 from lcons_tasks.models import Clusters, CodedKeys, ConsistentChain, Tagger, cluster_words, consistent
 from lcons_tasks.models._consistent_chain import CLUSTER, CONTEXT, FORM
 from lcons_tasks.stats import are_spans, bootstrap_f1, f1
@@ -66,6 +75,8 @@ def fit(
     ('O', 'B-DRUG', 'O')
     """
     settings = settings or FitSettings()
+    if settings.base == BILSTM:  # it has no penalties
+        settings = replace(settings, penalties=settings.penalties[:1])
     sentences = [sentence for sentence in train if len(sentence)]
     if len(sentences) < 2:
         raise InvalidInput(
