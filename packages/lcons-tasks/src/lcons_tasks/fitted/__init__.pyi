@@ -1,10 +1,9 @@
 from ._fit import fit
 from ._fitted_tagger import Changed, Contribution, FittedTagger
-from ._settings import BASES, DEFAULT_PARTS, PARTS, FitSettings
+from ._settings import BASES, PARTS, FitSettings
 
 __all__ = [
     "BASES",
-    "DEFAULT_PARTS",
     "PARTS",
     "Changed",
     "Contribution",
