@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from lcons_core import InvalidInput
+from lcons_tasks.atomic import write_text
 from lcons_tasks.experiments.engine import _blocks as blocks
 from lcons_tasks.experiments.engine._experiment import Experiment, RunOptions, flag, option
 from lcons_tasks.experiments.engine._jobs import Tell
@@ -35,6 +37,7 @@ from lcons_tasks.report._document import (
     Text,
 )
 
+FIGURES = "figures.csv"
 SIZES, BUNDLED_SIZES = (25, 50, 100, 200), (50,)
 STARTS = 3
 # Of a whole run, the BiLSTM-CRF has these sizes only: it takes minutes where the others take seconds.
@@ -132,6 +135,7 @@ class Suite(Experiment[Options, Cell]):
     name = "suite"
     options = Options
     phase = "fitting and tagging"
+    leaves = (FIGURES,)
 
     def cells(self, options: Options) -> list[Cell]:
         """The cells to fill; a set has no cells of sizes that leave nothing in its pool."""
@@ -156,6 +160,15 @@ class Suite(Experiment[Options, Cell]):
         record = answers(cell, kept, tell)
         about = {"name": cell.corpus, "part": "dev" if cell.dev else "test"}
         return Record(record.cells, {"corpus": about})
+
+    def leave(self, folder: Path, options: Options, record: Record, kept: Stages) -> None:
+        """Writes the figure of every row of every sample as a table."""
+        lines = ["base,set,N,start,row,figure"]
+        for cell in record.cells:
+            where = ",".join(str(cell.at[name]) for name in ("base", "set", "size"))
+            for row, found in cell.rows.items():
+                lines.append(f"{where},{cell.facts['offset']},{row},{found[FIGURE]:.4f}")
+        write_text(folder / FIGURES, "\n".join(lines) + "\n")
 
     def document(self, options: Options, record: Record) -> Document:
         """The document of a run: for each base the gains by set and size, then each sample."""
@@ -278,7 +291,7 @@ def claims(record: Record) -> list[Claim]:
 def _samples(record: Record) -> Table:
     """Every sample: the figures of the main rows, and the gains of `all`."""
     over = {row: Gains.of(record, ALL, row).each() for row in (PLAIN, TUNED)}
-    rows = tuple(
+    rows: tuple[tuple[TableCell, ...], ...] = tuple(
         (
             f"{cell.at['set']}, N = {cell.at['size']}, from {cell.facts['offset']}",
             *(Figure((cell.rows[row][FIGURE],)) for row in MAIN),

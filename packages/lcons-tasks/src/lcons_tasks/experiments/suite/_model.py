@@ -93,10 +93,11 @@ def answer(row: str, given: Given, kept: Stages, tell: Tell) -> Answer:
         inputs["changed"] = sum(a != b for ys in zip(*sides, strict=True) for a, b in zip(*ys, strict=True))
 
     def make(folder: Path) -> None:
+        facts: dict[str, Any] = {}
         if row in _OWN:
-            labels, facts = _OWN[row](given), {}
+            labels = _OWN[row](given)
         elif row == CONFIDENCE:
-            labels, facts = _second_best(given, inputs["changed"]), {}
+            labels = _second_best(given, inputs["changed"])
         else:
             labels, facts = _fitted(row, given, tell)
         known = sorted({label for y in labels for label in y})
