@@ -199,9 +199,6 @@ def _consistent(given: Given, random: bool) -> Labels:
         keys = [coded.keys[i] for i in rng.choice(coded.ids, len(keys)).tolist()]
     there = base.unlabelled_scores(model)
     (table,), prior = consistent(there, marginals_batch(there), [coded], [WEIGHT])
-    if there.labels != batch.labels:
-        places = [there.labels.index(label) for label in batch.labels]
-        table, prior = replace(table, sums=table.sums[:, places]), prior[places]
     bonus = table.bonus(keys, marginals_batch(batch), prior)
     return _decoded(replace(batch, emission=batch.emission + bonus))
 
