@@ -10,7 +10,7 @@ import time
 
 import numpy as np
 import pytest
-from asking import ask
+from asking import LCONS, ask, leave
 from click.testing import CliRunner
 
 import lcons_decode._stream
@@ -307,8 +307,6 @@ def test_one_long_sequence_gives_a_sign_of_life(run, monkeypatch):
 
 # In a process of its own.
 
-LCONS = [sys.executable, "-c", "from lcons_cli.main import main; main()"]
-
 
 def test_the_examples_of_the_help_run(folder):
     text = CliRunner().invoke(main, ["decode", "--help"]).stdout
@@ -384,9 +382,4 @@ def test_a_closed_stdin_or_stdout_is_one_line(closed, sentence, folder):
 def test_a_reader_that_goes_away_is_no_error(folder, tmp_path):
     (tmp_path / "long.jsonl").write_text(json_lines(pos=False) * 3_000)
     command = [*LCONS, "decode", tmp_path / "long.jsonl", "-c", folder / "iob2.json"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert process.stdout.readline() == b"New B-NP\n"
-    process.stdout.close()
-    assert process.stderr.read() == b""
-    process.stderr.close()
-    assert process.wait(60) == 0
+    assert leave(command) == b"New B-NP\n"

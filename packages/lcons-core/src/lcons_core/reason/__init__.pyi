@@ -8,6 +8,7 @@ from lcons_core.reason._domain import Box as Box
 from lcons_core.reason._domain import DomainEquations as DomainEquations
 from lcons_core.reason._domain import domain_equations as domain_equations
 from lcons_core.reason._explanation.explain import explain as explain
+from lcons_core.reason._explanation.explain import explain_rejected as explain_rejected
 from lcons_core.reason._explanation.names import read_assignment as read_assignment
 from lcons_core.reason._explanation.result import Coverage as Coverage
 from lcons_core.reason._explanation.result import Explanation as Explanation

@@ -24,7 +24,7 @@ import numpy as np
 
 from lcons_core import Instance, LearnedConstraint, TooLarge, compile_masks
 from lcons_core.features import NgramContext, SequenceFeature
-from lcons_decode.kernels import Floats, Ints, Small, backend, share_rows
+from lcons_decode.kernels import STEP, Floats, Ints, Small, backend, share_rows
 
 
 @dataclass(eq=False)
@@ -178,7 +178,8 @@ class CompiledLocal:
         constraint = self.constraint
         if all(part.error_bound(constraint.space) == 0 for part in constraint.network.parts):
             given, pads = self.context_activations(kinds), np.ascontiguousarray(kinds[:, -2:])
-            run = backend().allowed_codes
+            work = float(len(kinds)) * (self.table.shape[2] * self.V**self.n + STEP)
+            run = backend(work).allowed_codes
             pieces = share_rows(
                 lambda first, last: run(given, pads, self.table, self.ends, first, last), len(kinds)
             )

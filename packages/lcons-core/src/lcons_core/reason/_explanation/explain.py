@@ -6,7 +6,7 @@ Not in the paper.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
@@ -72,6 +72,49 @@ def explain(
     return _bounded(constraint, space, positives, negatives, limit, seed)
 
 
+def explain_rejected(
+    constraint: PointSet,
+    gold: PsiRows,
+    *,
+    space: FeatureSpace | None = None,
+    limit: int = 20,
+    enumeration: int = ENUMERATION_LIMIT,
+    seed: int = 0,
+) -> Explanation:
+    """The rules that reject some of the valid parts `gold` (`lcons_core.learn.positives_of` makes them).
+
+    >>> from lcons_core import LabelledExamples, RectifierNetwork, binary
+    >>> bits = FeatureSpace([binary("bit", "abc")])
+    >>> gold = LabelledExamples.of(bits, [[1, 1, 0], [0, 0, 1]], [[1, 1, 1]]).positives
+    >>> print(explain_rejected(RectifierNetwork([[1.0, 1.0, 1.0]], [0.0]), gold, space=bits))
+    - where bit a holds, bit b must not hold  [support 1; expected 0.5 by chance, seen 1]
+    1 rule (strongest first, each proved, not complete); it covers 100% of the rejected gold parts.
+    """
+    space = space_of(constraint, space)
+    weighted = _weighted(space, gold)
+    rejected = weighted.take(_rejected(constraint, weighted))
+    found = explain(
+        constraint, _Given(gold, rejected.rows), space=space, limit=limit, enumeration=enumeration, seed=seed
+    )
+    rules = tuple(rule for rule in found.rules if rule.exceptions)
+    assignments = rejected.assignments()
+    inside = np.zeros((len(rules), len(rejected)), dtype=np.bool_)
+    for i, rule in enumerate(rules):
+        inside[i] = rule.box.contains(space, assignments)
+    every, shown = (float(rejected.weights[some.any(0)].sum()) for some in (inside, inside[:limit]))
+    total = rejected.total
+    coverage = Coverage("rejected gold parts", total, total, every, shown)
+    return replace(found, rules=rules, complete=not total, coverage=coverage)
+
+
+@dataclass(frozen=True)
+class _Given:
+    """Valid parts, and those of them that are rejected, as `explain` reads examples."""
+
+    positives: PsiRows
+    negatives: PsiRows
+
+
 def _enumerated(
     points: PointSet,
     space: FeatureSpace,
@@ -88,7 +131,8 @@ def _enumerated(
     found = list(lattice.minimal_rules())
     if any(block.kind is Kind.COUNT for block in space.blocks):
         found = _without_contained(found)
-    said = [sentence(space, region, lattice.grown) for region in found]
+    common = None if evidence is None else evidence.chance.share
+    said = [sentence(space, region, lattice.grown, common) for region in found]
     rules = []
     for entry in said:
         weight = lattice.sum(covered, entry.region)
@@ -148,7 +192,8 @@ def _bounded(
         basis, total = "negatives", negatives.total
         rejected = negatives.take(_rejected(points, negatives))
     searched = rejected if len(rejected) else draw_rejected(points, space, seed)
-    bounds, found = strongest_rules(points, space, searched, seed)
+    gold = None if positives is None else positives.take(_rejected(points, positives))
+    bounds, found = strongest_rules(points, space, searched, seed, gold)
     evidence = None if positives is None else _Evidence(positives.weight, Chance(positives))
     rules, regions = [], []
     for found_region, row in found:
@@ -156,7 +201,7 @@ def _bounded(
         def grow(region: Region, axis: int, row: int = row) -> Bools:
             return bounds.grown(row, region, axis)
 
-        said = sentence(space, found_region, grow)
+        said = sentence(space, found_region, grow, None if evidence is None else evidence.chance.share)
         name = bounds.names[row]
         bound = bounds.bound(row, said.region)
         proof = Proof("row", name.units, name.part, bound, name.row)
