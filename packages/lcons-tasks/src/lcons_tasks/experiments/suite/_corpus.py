@@ -123,7 +123,7 @@ def _folders(corpus: str) -> dict[str, Path]:
     return {}
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
 def load_set(corpus: str, name: str, dev: bool = False) -> LabelledSet:
     """The set of that name."""
     if name not in set_names(corpus):

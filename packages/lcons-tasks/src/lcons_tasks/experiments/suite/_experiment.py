@@ -45,8 +45,8 @@ BILSTM_SIZES = (50,), (100,)
 # Points that `fit` is to gain over the tuned base, on the mean of all cells.
 WANTED = 3.0
 
-# Processor seconds of a row with the CRF, and additional seconds per labelled sentence; some rows and the other
-# bases take longer by a factor.
+# Processor seconds of a row with the CRF, and additional seconds per labelled sentence; some rows and the
+# other bases take longer by a factor.
 _A_ROW, _A_SENTENCE = 4.0, 0.04
 _TIMES = {ALL: 2.5, NO_TEXT: 1.5, PLAIN: 0.1}
 _BASE_TIMES = {CRF: 1.0, TOKEN: 0.7, BILSTM: 5.0}
