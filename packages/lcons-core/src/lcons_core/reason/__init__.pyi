@@ -16,6 +16,7 @@ from lcons_core.reason._explanation.result import Proof as Proof
 from lcons_core.reason._explanation.result import Rule as Rule
 from lcons_core.reason._explanation.result import by_chance as by_chance
 from lcons_core.reason._explanation.small_domains import lattice_size as lattice_size
+from lcons_core.reason._explanation.types import TypeRule as TypeRule
 from lcons_core.reason._explanation.why import Completions as Completions
 from lcons_core.reason._explanation.why import Why as Why
 from lcons_core.reason._explanation.why import completions as completions

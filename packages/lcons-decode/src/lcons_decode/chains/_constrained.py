@@ -1,6 +1,6 @@
 """Exact decoding under constraints: hard, soft, or both, local and global.
 
-    maximise  score(y) + sum_soft weight * log sigmoid(margin)   over the y that break the fewest hard windows
+    maximise  score(y) + sum_soft weight * cost(margin)   over the y that break the fewest hard windows
 
 by dynamic programming over states of the last n - 1 labels. If the unconstrained best labelling breaks
 nothing, it is the answer. Otherwise only the n-grams that the constraints allow are tried. If no labelling

@@ -19,6 +19,7 @@ from typing import TypeVar
 
 from lcons_core import InvalidInput
 from lcons_decode.kernels._arrays import Chain, Floats, How, Ints, Layout, Lists, Small, Units
+from lcons_decode.kernels._cost import costs
 
 __all__ = [
     "BACKENDS",
@@ -32,6 +33,7 @@ __all__ = [
     "Small",
     "Units",
     "backend",
+    "costs",
     "share_rows",
 ]
 

@@ -23,6 +23,7 @@ from lcons_core.reason._explanation.large_domains import draw_rejected, stronges
 from lcons_core.reason._explanation.regions import Chance, Region, WeightedPoints, box_of, size_of, within
 from lcons_core.reason._explanation.result import Coverage, Explanation, Proof, Rule
 from lcons_core.reason._explanation.small_domains import Lattice, lattice_size
+from lcons_core.reason._explanation.types import TypeRule, is_label_pairs, type_rules
 from lcons_core.reason._explanation.words import RuleSentence, sentence
 from lcons_core.reason._points import ENUMERATION_LIMIT, space_of
 
@@ -144,18 +145,35 @@ def _enumerated(
     order = sorted(range(len(rules)), key=lambda i: strength[i])
     if len(rules) > 1:
         order = _shown_first(lattice, negatives, said, order, limit, seed)
+    types: tuple[TypeRule, ...] = ()
+    covered_pairs = np.zeros([len(axis) for axis in space.axes], dtype=np.bool_)
+    if is_label_pairs(space):
+        inner = (slice(0, -1),) * 2
+        counts = None if positives is None else lattice.weights(positives)[inner]
+        tables = lattice.rejected[inner] > 0, ~lattice.vacuous[inner]
+        types, covered_pairs = type_rules(space, *tables, counts)
+        rules = [
+            replace(rule, implied=bool(types) and _is_within(entry.region, covered_pairs))
+            for rule, entry in zip(rules, said, strict=True)
+        ]
+        order = sorted(order, key=lambda i: rules[i].implied)
     shown = [said[i].region for i in order[:limit]]
     if negatives is None:
         total = float(lattice.rejected[(-1,) * lattice.rejected.ndim])
-        part = _union(lattice, shown)
+        part = _union(lattice, shown, covered_pairs)
         coverage = Coverage("rejected points", total, total, total, part)
     else:
         rejected = _weight_rejected(points, negatives)
-        part = _weight_covered(negatives, shown)
+        part = _weight_covered(negatives, shown, covered_pairs if types else None)
         coverage = Coverage("negatives", negatives.total, rejected, rejected, part)
-    return Explanation(
-        tuple(rules[i] for i in order), True, coverage, limit, None if positives is None else positives.total
-    )
+    valid = None if positives is None else positives.total
+    return Explanation(tuple(rules[i] for i in order), True, coverage, limit, valid, types)
+
+
+def _is_within(region: Region, covered: Bools) -> bool:
+    """Whether all pairs of a region are covered."""
+    rows, columns = (region.get(i, np.ones(n, dtype=np.bool_)) for i, n in enumerate(covered.shape))
+    return bool(covered[np.ix_(np.flatnonzero(rows), np.flatnonzero(columns))].all())
 
 
 def _shown_first(
@@ -224,26 +242,26 @@ class _Evidence:
     weight: Callable[[Region], float]
     chance: Chance
 
-    def figures(self, said: RuleSentence) -> dict[str, float]:
-        return {
-            "support": self.weight(said.antecedent),
-            "exceptions": self.weight(said.region),
-            "expected": self.chance.expected(said.region),
-        }
+    def figures(self, said: RuleSentence) -> tuple[float, float, float]:
+        """(support, exceptions, expected)."""
+        return self.weight(said.antecedent), self.weight(said.region), self.chance.expected(said.region)
 
 
 def _rule(
     space: FeatureSpace, said: RuleSentence, covered: float, proof: Proof, evidence: _Evidence | None
 ) -> Rule:
-    return Rule(
+    rule = Rule(
         said.words,
         box_of(space, said.region),
         box_of(space, said.antecedent),
         size_of(space, said.region),
         covered,
         proof,
-        **({} if evidence is None else evidence.figures(said)),
     )
+    if evidence is None:
+        return rule
+    support, exceptions, expected = evidence.figures(said)
+    return replace(rule, support=support, exceptions=exceptions, expected=expected)
 
 
 def _weighted(space: FeatureSpace, rows: PsiRows) -> WeightedPoints:
@@ -270,17 +288,20 @@ def _weight_rejected(points: PointSet, examples: WeightedPoints) -> float:
     return float(examples.weights[_rejected(points, examples)].sum())
 
 
-def _weight_covered(examples: WeightedPoints, regions: list[Region]) -> float:
+def _weight_covered(examples: WeightedPoints, regions: list[Region], pairs: Bools | None = None) -> float:
+    """The weight of the examples in some region, or among the `pairs` of values of the two axes."""
     covered = np.zeros(len(examples), dtype=np.bool_)
+    if pairs is not None:
+        covered = pairs[examples.values(0), examples.values(1)]
     for region in regions:
         covered |= examples.inside(region)
     return float(examples.weights[covered].sum())
 
 
-def _union(lattice: Lattice, regions: list[Region]) -> float:
-    """The number of rejected points that are in some region."""
+def _union(lattice: Lattice, regions: list[Region], covered: Bools) -> float:
+    """The number of rejected points that are covered already, or in some region."""
     inner = lattice.rejected[(slice(0, -1),) * lattice.rejected.ndim]
-    covered = np.zeros(inner.shape, dtype=np.bool_)
+    covered = covered.copy()
     for region in regions:
         picked = [
             np.flatnonzero(region[i]) if i in region else np.arange(n) for i, n in enumerate(inner.shape)
