@@ -18,7 +18,7 @@ from lcons_decode.chains._constrained import (
     nbest,
 )
 from lcons_decode.chains._lagrangian import decode_lagrangian
-from lcons_decode.chains._marginals import Marginals, marginals
+from lcons_decode.chains._marginals import Marginals, marginals, marginals_batch
 from lcons_decode.chains._viterbi import viterbi, viterbi_batch, viterbi_ids
 from lcons_decode.chains._windows import ChainConstraints, lay_out
 
@@ -40,6 +40,7 @@ __all__ = [
     "labellings",
     "lay_out",
     "marginals",
+    "marginals_batch",
     "nbest",
     "search",
     "viterbi",

@@ -1,5 +1,8 @@
 from ._bilstm_crf import BilstmCrf
 from ._chain_svm import train_chain_svm
+from ._clusters import Clusters, cluster_words, form
+from ._coded_text import CodedText
+from ._consistent_chain import CodedKeys, ConsistentChain, consistent
 from ._crf_trainer import BilstmSettings, crf_loss, train_bilstm
 from ._linear_chain import LinearChain
 from ._linear_crf import LinearSettings, train_linear
@@ -12,6 +15,10 @@ from ._word_vectors import WordVectors, find_vectors, load_vectors
 __all__ = [
     "BilstmCrf",
     "BilstmSettings",
+    "Clusters",
+    "CodedKeys",
+    "CodedText",
+    "ConsistentChain",
     "LinearChain",
     "LinearSettings",
     "RelationModel",
@@ -19,8 +26,11 @@ __all__ = [
     "Tagger",
     "TrainedSvm",
     "WordVectors",
+    "cluster_words",
+    "consistent",
     "crf_loss",
     "find_vectors",
+    "form",
     "load_tagger",
     "load_vectors",
     "train_bilstm",

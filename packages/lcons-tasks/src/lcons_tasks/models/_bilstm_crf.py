@@ -157,9 +157,10 @@ class BilstmCrf:
         transition, start, stop = (part.detach().double().numpy().copy() for part in chain)
         return ChainBatch(emission, offsets, transition, start, stop, self.labels)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model, its word vectors included."""
-        arrays = {name: tensor.numpy() for name, tensor in self.network.state_dict().items()}
+    @property
+    def contents(self) -> tuple[dict[str, Any], Arrays]:
+        """The header and the arrays of the model's file, word vectors included."""
+        arrays: Arrays = {name: tensor.numpy() for name, tensor in self.network.state_dict().items()}
         header: dict[str, Any] = {
             "kind": self.kind,
             "labels": list(self.labels),
@@ -169,7 +170,11 @@ class BilstmCrf:
         }
         if self.vectors is not None:
             header["vectors"] = {"name": self.vectors.name, "words": list(self.vectors.words)}
-        write_model(path, header, arrays)
+        return header, arrays
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model, its word vectors included."""
+        write_model(path, *self.contents)
 
     @classmethod
     def from_file(cls, header: Mapping[str, Any], arrays: Arrays) -> Self:

@@ -60,8 +60,9 @@ class LinearChain:
             emission = np.add.reduceat(summed, np.cumsum(lengths) - lengths, axis=0)
         return ChainBatch(emission, offsets, self.transition, self.start, self.stop, self.labels)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model."""
+    @property
+    def contents(self) -> tuple[dict[str, Any], Arrays]:
+        """The header and the arrays of the model's file."""
         header = {
             "kind": self.kind,
             "labels": list(self.labels),
@@ -69,7 +70,11 @@ class LinearChain:
             "template": self.template,
             "attributes": list(self.attributes),
         }
-        write_model(path, header, self._arrays)
+        return header, self._arrays
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model."""
+        write_model(path, *self.contents)
 
     @classmethod
     def from_file(cls, header: Mapping[str, Any], arrays: Arrays) -> Self:

@@ -18,6 +18,9 @@ from lcons_tasks.data._sentence import Sentence
 from lcons_tasks.models._linear_chain import LinearChain
 from lcons_tasks.models.phi._templates import attribute_rows
 
+# The score of a step to a label that training does not show.
+ABSENT = -30.0
+
 
 @dataclass(frozen=True)
 class LinearSettings:
@@ -32,22 +35,44 @@ class LinearSettings:
 
 def train_linear(train: Sequence[Sentence], settings: LinearSettings | None = None) -> LinearChain:
     """The linear CRF that the sentences train."""
-    import pycrfsuite
-
     if not any(map(len, train)):
         raise InvalidInput(
             f"training needs words: got none in {len(train)} sentences; pass a sentence with words."
         )
     settings = settings or LinearSettings()
-    labels = tuple(sorted({label for sentence in train for label in sentence.labels}))
-    index = {label: i for i, label in enumerate(labels)}
     # CRFsuite gets numbers instead of names: its dump is read line by line, and a name may hold a newline.
     number: dict[str, int] = {}
+    rows = [
+        [[str(number.setdefault(attribute, len(number))) for attribute in row] for row in attributes]
+        for attributes in (attribute_rows(s.x, settings.template, settings.columns) for s in train)
+    ]
+    labels = [sentence.labels for sentence in train]
+    return train_rows(rows, labels, list(number), settings, settings.template, settings.columns)
+
+
+def train_rows(
+    sentences: Sequence[Sequence[Sequence[str]]],
+    labels: Sequence[Sequence[str]],
+    names: Sequence[str],
+    settings: LinearSettings,
+    template: str,
+    columns: Sequence[str],
+    known: Sequence[str] = (),
+    copies: Sequence[int] | None = None,
+) -> LinearChain:
+    """The linear CRF of sentences whose tokens are lists of numbers, as text, of the attributes `names`.
+
+    Labels that are `known` but not in `labels` cost `ABSENT` at every step, so that they are never chosen.
+    `copies`: how many times each sentence counts."""
+    import pycrfsuite
+
+    own = tuple(sorted({label for sentence in labels for label in sentence} | set(known)))
+    index = {label: i for i, label in enumerate(own)}
     trainer = pycrfsuite.Trainer(verbose=False)
-    for sentence in train:
-        rows = attribute_rows(sentence.x, settings.template, settings.columns)
-        xseq = [[str(number.setdefault(attribute, len(number))) for attribute in row] for row in rows]
-        trainer.append(xseq, [str(index[label]) for label in sentence.labels])
+    times = copies or [1] * len(sentences)
+    for xseq, y, many in zip(sentences, labels, times, strict=True):
+        for _ in range(many):
+            trainer.append(xseq, [str(index[label]) for label in y])
     trainer.set_params(
         {
             "c1": settings.c1,
@@ -63,16 +88,15 @@ def train_linear(train: Sequence[Sentence], settings: LinearSettings | None = No
         tagger.open(path)
         info = tagger.info()
         tagger.close()
-    names = tuple(number)
     attributes = tuple(sorted({names[int(attribute)] for attribute, _ in info.state_features}))
     row = {attribute: i for i, attribute in enumerate(attributes)}
-    weights = np.zeros((len(attributes), len(labels)))
+    weights = np.zeros((len(attributes), len(own)))
     for (attribute, label), weight in info.state_features.items():
         weights[row[names[int(attribute)]], int(label)] = weight
-    transition = np.zeros((len(labels), len(labels)))
+    transition = np.zeros((len(own), len(own)))
     for (before, after), weight in info.transitions.items():
         transition[int(before), int(after)] = weight
-    nothing = np.zeros(len(labels))
-    return LinearChain(
-        labels, settings.columns, settings.template, attributes, weights, transition, nothing, nothing
-    )
+    absent = [index[label] for label in set(known) - {label for sentence in labels for label in sentence}]
+    start, stop = np.zeros(len(own)), np.zeros(len(own))
+    transition[:, absent], start[absent] = ABSENT, ABSENT
+    return LinearChain(own, tuple(columns), template, attributes, weights, transition, start, stop)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from lcons_core import MissingExtra
 from lcons_decode import ChainBatch
-from lcons_tasks.models._model_file import damaged, read_model
+from lcons_tasks.models._model_file import Arrays, damaged, read_model
 
 Columns = Mapping[str, Sequence[str]]
 
@@ -40,23 +40,21 @@ class Tagger(Protocol):
         """The scores of the inputs, in order."""
         ...
 
+    @property
+    def contents(self) -> tuple[dict[str, Any], Arrays]:
+        """The header and the arrays of the model's file."""
+        ...
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model to a file that holds all it needs."""
         ...
 
 
 def load_tagger(path: str | os.PathLike[str]) -> Tagger:
-    """The model in a file, a linear chain or a BiLSTM-CRF; only a BiLSTM-CRF needs torch."""
+    """The model in a file, of any kind; only a BiLSTM-CRF needs torch."""
     header, arrays = read_model(path)
     try:
-        if header.get("kind") == "linear-chain":
-            from lcons_tasks.models._linear_chain import LinearChain
-
-            return LinearChain.from_file(header, arrays)
-        if header.get("kind") == "bilstm-crf":
-            from lcons_tasks.models._bilstm_crf import BilstmCrf
-
-            return BilstmCrf.from_file(header, arrays)
+        return from_contents(header, arrays)
     except ImportError as error:
         raise MissingExtra(
             f"the model {os.fspath(path)!r} needs {error.name or 'torch'}, which is not installed; run"
@@ -64,4 +62,21 @@ def load_tagger(path: str | os.PathLike[str]) -> Tagger:
         ) from error
     except Exception as error:  # a header may hold anything, so any line above may fail
         raise damaged(path, f"{type(error).__name__} {error}") from None
-    raise damaged(path, f"its kind is {header.get('kind')!r}")
+
+
+def from_contents(header: Mapping[str, Any], arrays: Arrays) -> Tagger:
+    """The model with these `contents`; raises an error of any kind if they are not those of a model."""
+    kind = header.get("kind")
+    if kind == "linear-chain":
+        from lcons_tasks.models._linear_chain import LinearChain
+
+        return LinearChain.from_file(header, arrays)
+    if kind == "bilstm-crf":
+        from lcons_tasks.models._bilstm_crf import BilstmCrf
+
+        return BilstmCrf.from_file(header, arrays)
+    if kind == "consistent-chain":
+        from lcons_tasks.models._consistent_chain import ConsistentChain
+
+        return ConsistentChain.from_file(header, arrays)
+    raise ValueError(f"its kind is {kind!r}")

@@ -1,0 +1,17 @@
+"""`fit`: a better tagger from a few labelled sentences and unlabelled text, that is never worse by choice.
+
+| module | holds |
+|---|---|
+| `_fit.py` | the steps, and the order of choices |
+| `_settings.py` | the parts, and the values of each setting |
+| `_bases.py` | base models: linear CRF, BiLSTM-CRF, single tokens |
+| `_jackknife.py` | contiguous folds, counts, and the guard: how much better a change must be |
+| `_fitted_tagger.py` | the result: the tagger, what each part gave, its rules |
+| `_estimator.py` | the same in the style of scikit-learn |
+
+Not in the paper: all of this folder.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

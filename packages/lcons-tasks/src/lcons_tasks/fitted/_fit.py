@@ -1,0 +1,379 @@
+"""A tagger from a few labelled sentences and unlabelled text, every choice made inside the labelled ones.
+
+    labelled -> folds -> base models -> out-of-fold scores -> options -> F1 -> choice
+    unlabelled -> clusters -> base models;  -> marginals -> consistency (`models._consistent_chain`)
+    all labelled + choice -> ConstrainedTagger
+
+The order of choices: clusters and penalties of the base model, then label pairs as a hard constraint, then
+the weights of consistency, then the bias of O. Each keeps its default unless another value is better by the
+number of standard errors that `_settings` states. At the end the whole is compared with the base model: if it
+is worse by more than one standard error, the base model is the answer.
+
+Not in the paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from lcons_core import Ints, InvalidInput, Recipe, bilou, bioes, detect_scheme, iob2
+from lcons_core.learn import EVIDENCE
+from lcons_decode import ChainBatch, ChainConstraints, Hard
+from lcons_decode.chains import constrained_ids, marginals_batch
+from lcons_tasks.apps import ConstrainedTagger
+from lcons_tasks.data import Sentence
+from lcons_tasks.fitted._bases import Base, make_base
+from lcons_tasks.fitted._fitted_tagger import Contribution, FittedTagger, changed_sentences, telling_rules
+from lcons_tasks.fitted._jackknife import Draws, count_right, fold_bounds, prefer, resemblance
+from lcons_tasks.fitted._settings import (
+    BIAS,
+    BILSTM,
+    CLUSTERS,
+    CONSISTENCY,
+    PAIRS,
+    SCHEME,
+    TOKEN,
+    FitSettings,
+)
+from lcons_tasks.models import Clusters, CodedKeys, ConsistentChain, Tagger, cluster_words, consistent
+from lcons_tasks.models._consistent_chain import CLUSTER, CONTEXT, FORM
+from lcons_tasks.stats import are_spans, bootstrap_f1, f1
+
+OUTSIDE = "O"
+DESIGNED = {"iob2": iob2, "bioes": bioes, "bilou": bilou}
+# With less unlabelled text, clusters and consistency say little that the labelled sentences do not.
+LEAST_UNLABELLED = 20
+# Standard errors that a change needs: more against what has helped everywhere (`_settings`).
+SURE, LIKELY = 1.5, 1.0
+
+Labels = list[tuple[str, ...]]
+Weights = tuple[float, float, float]
+NO_WEIGHTS: Weights = (0.0, 0.0, 0.0)
+Progress = Callable[[str, int, int], None]
+
+
+def fit(
+    train: Sequence[Sentence],
+    unlabelled: Sequence[Sequence[str]] = (),
+    settings: FitSettings | None = None,
+    *,
+    progress: Progress | None = None,
+) -> FittedTagger:
+    """The tagger that the labelled sentences and the unlabelled text, lists of words, give.
+
+    `progress` is called with what is being done, how many steps are done, and how many there are.
+
+    >>> words = ["aspirin", "ibuprofen", "morphine", "codeine"]
+    >>> train = [Sentence(("give", w, "now"), ("O", "B-DRUG", "O")) for w in words]
+    >>> found = fit(train, settings=FitSettings.plain())
+    >>> found.tag([["give", "aspirin", "now"]])[0].y
+    ('O', 'B-DRUG', 'O')
+    """
+    settings = settings or FitSettings()
+    if settings.base == BILSTM:  # it has no penalties
+        settings = replace(settings, penalties=settings.penalties[:1])
+    sentences = [sentence for sentence in train if len(sentence)]
+    if len(sentences) < 2:
+        raise InvalidInput(
+            f"fit needs at least 2 labelled sentences with words: got {len(sentences)}; label some more."
+        )
+    work = _Work(sentences, _spaced(unlabelled, settings.most_unlabelled), settings, progress)
+    return work.run()
+
+
+def _spaced(texts: Sequence[Sequence[str]], most: int) -> list[tuple[str, ...]]:
+    """At most so many of the texts with words, evenly spaced."""
+    kept = [tuple(words) for words in texts if len(words)]
+    if len(kept) <= most:
+        return kept
+    return [kept[i] for i in np.linspace(0, len(kept) - 1, most).round().astype(int).tolist()]
+
+
+@dataclass(frozen=True, eq=False)
+class _Folds:
+    """A base, and for each fold a model that has not seen it, with its scores of the fold."""
+
+    base: Base
+    clusters: Clusters | None
+    penalties: tuple[float, float]
+    models: tuple[Tagger, ...]
+    held: tuple[ChainBatch, ...]
+
+
+class _Work:
+    """The data of one `fit`, and its steps."""
+
+    def __init__(
+        self,
+        sentences: list[Sentence],
+        texts: list[tuple[str, ...]],
+        settings: FitSettings,
+        progress: Progress | None,
+    ) -> None:
+        self.sentences, self.texts, self.settings = sentences, texts, settings
+        self.gold = [sentence.labels for sentence in sentences]
+        self.labels = tuple(sorted({label for y in self.gold for label in y}))
+        self.spans = are_spans(self.labels)
+        self.folds = fold_bounds(len(sentences), settings.folds)
+        self.draws = Draws.of(len(sentences), settings.seed)
+        words = [sentence.words for sentence in sentences]
+        self.resemblance = resemblance(words, texts, self.folds)
+        self.outside = self.labels.index(OUTSIDE) if OUTSIDE in self.labels else None
+        self.bases: dict[bool, Base] = {}
+        self.clusters: Clusters | None = None
+        self.steps: list[tuple[str, Labels]] = []
+        self.progress, self.done = progress, 0
+        bases = len(settings.penalties) + self.uses(CLUSTERS)
+        self.total = len(self.folds) * (bases + self.uses(PAIRS) + self.uses(CONSISTENCY)) + 1
+
+    def uses(self, part: str) -> bool:
+        """Whether a part may be used and has what it needs."""
+        if part in (CLUSTERS, CONSISTENCY) and len(self.texts) < LEAST_UNLABELLED:
+            return False
+        if part == BIAS and self.outside is None:
+            return False
+        return part in self.settings.parts
+
+    def run(self) -> FittedTagger:
+        """All steps."""
+        plain = self._trained(False, self.settings.penalties[0])
+        self._keep("base model", self._decoded(plain.held))
+        scheme = self._scheme() if self.uses(SCHEME) else ()
+        if scheme:
+            self._keep(f"label scheme {scheme[0].name}", self._decoded(plain.held, scheme))
+        folds = self._chosen_base(plain, scheme)
+        if folds is not plain:
+            name = "clusters of words" if folds.clusters is not None else "penalties"
+            self._keep(name, self._decoded(folds.held, scheme))
+        pairs = self._chosen_pairs(folds, scheme) if self.uses(PAIRS) else ()
+        hard = (*scheme, *pairs)
+        weights, bias = self._chosen_adjustment(folds, scheme, pairs)
+        first, last = (self._counts(self.steps[i][1]) for i in (0, -1))
+        if self._prefer(1, [0], [first, last], LIKELY) == 0:
+            folds, weights, bias, hard = plain, NO_WEIGHTS, 0.0, ()
+            self._keep("base model again, which is better", self.steps[0][1])
+        return self._finished(folds, weights, bias, hard)
+
+    def _prefer(self, default: int, others: Sequence[int], counts: Sequence[Ints], errors: float) -> int:
+        """`prefer`, with more standard errors where folds resemble each other."""
+        return prefer(default, others, counts, self.draws, errors * self.resemblance**2)
+
+    def _say(self, what: str) -> None:
+        if self.progress is not None:
+            self.progress(what, self.done, self.total)
+        self.done += 1
+
+    def _keep(self, name: str, found: Labels) -> None:
+        self.steps.append((name, found))
+
+    def _counts(self, found: Labels) -> Ints:
+        return count_right(self.gold, found, self.spans)
+
+    def _base(self, clustered: bool) -> Base:
+        """The base with or without clusters, made once."""
+        clusters = self.clusters if clustered else None
+        if clustered not in self.bases:
+            settings = self.settings
+            self.bases[clustered] = make_base(
+                settings.base, self.sentences, self.texts, clusters, settings.iterations, settings.seed
+            )
+        return self.bases[clustered]
+
+    def _trained(self, clustered: bool, penalties: tuple[float, float]) -> _Folds:
+        base = self._base(clustered)
+        models, held = [], []
+        for first, stop in self.folds:
+            self._say("training base models")
+            others = [i for i in range(len(self.sentences)) if not first <= i < stop]
+            models.append(base.train(others, penalties))
+            held.append(base.scores(models[-1], first, stop))
+        clusters = self.clusters if clustered else None
+        return _Folds(base, clusters, penalties, tuple(models), tuple(held))
+
+    def _decoded(
+        self, held: Sequence[ChainBatch], hard: Sequence[Hard] = (), own: Sequence[Sequence[Hard]] = ()
+    ) -> Labels:
+        """The labels of all sentences, each decoded from the scores of its fold under hard constraints;
+        `own` are more of them for each fold."""
+        found: Labels = []
+        for k, batch in enumerate(held):
+            uses = [*hard, *(own[k] if own else ())]
+            y, _, _ = constrained_ids(batch, ChainConstraints.of(uses, batch.labels), None)
+            names = [batch.labels[i] for i in y.tolist()]
+            bounds = batch.offsets.tolist()
+            found += [tuple(names[a:b]) for a, b in pairwise(bounds)]
+        return found
+
+    def _scheme(self) -> tuple[Hard, ...]:
+        name = detect_scheme(self.gold)
+        return () if name is None else (Hard(DESIGNED[name](self.labels), name),)
+
+    def _chosen_base(self, plain: _Folds, scheme: tuple[Hard, ...]) -> _Folds:
+        """The base with the best penalties; with clusters, unless it is surely better without."""
+        candidates = [plain]
+        if self.uses(CLUSTERS):
+            words = [sentence.words for sentence in self.sentences]
+            self.clusters = cluster_words([*words, *self.texts], seed=self.settings.seed)
+        clustered = self.clusters is not None
+        first, *others = self.settings.penalties
+        if clustered:
+            candidates.append(self._trained(True, first))
+        candidates += [self._trained(clustered, penalties) for penalties in others]
+        counts = [self._counts(self._decoded(folds.held, scheme)) for folds in candidates]
+        if not clustered:
+            return candidates[self._prefer(0, range(1, len(candidates)), counts, 0.0)]
+        best = self._prefer(1, range(2, len(candidates)), counts, 0.0)
+        return candidates[self._prefer(best, [0], counts, SURE)]
+
+    def _chosen_pairs(self, folds: _Folds, scheme: tuple[Hard, ...]) -> tuple[Hard, ...]:
+        """A hard constraint on pairs of labels that chance would have shown, if the folds support it. A model
+        of single tokens has it unless the folds are against it."""
+        own = []
+        for first, stop in self.folds:
+            self._say("learning label pairs")
+            others = [s for i, s in enumerate(self.sentences) if not first <= i < stop]
+            own.append(_learn_pairs(others, self.settings.seed))
+        without = self._decoded(folds.held, scheme)
+        found = self._decoded(folds.held, scheme, own)
+        counts = [self._counts(without), self._counts(found)]
+        default = 1 if self.settings.base == TOKEN else 0
+        if not self._prefer(default, [1 - default], counts, LIKELY):
+            return ()
+        self._keep("label pairs", found)
+        self._pairs_of_folds = own
+        return _learn_pairs(self.sentences, self.settings.seed)
+
+    def _chosen_adjustment(
+        self, folds: _Folds, scheme: tuple[Hard, ...], pairs: tuple[Hard, ...]
+    ) -> tuple[Weights, float]:
+        """The weights of consistency, and the bias of O."""
+        settings = self.settings
+        weights: list[Weights] = [NO_WEIGHTS]
+        if self.uses(CONSISTENCY):
+            weights = [*settings.weights, NO_WEIGHTS]
+        biases = settings.biases if self.uses(BIAS) else (0.0,)
+        held = self._adjusted(folds, weights)
+        own = self._pairs_of_folds if pairs else ()
+        options = [(w, bias) for w in range(len(weights)) for bias in biases]
+        found = [
+            self._decoded([_biased(batch, self.outside, bias) for batch in held[w]], scheme, own)
+            for w, bias in options
+        ]
+        counts = [self._counts(labels) for labels in found]
+        start = options.index((0, 0.0))
+        if weights[0] != NO_WEIGHTS:
+            self._keep("consistency over unlabelled text", found[start])
+        same = [i for i, (w, _) in enumerate(options) if w == 0 and i != start]
+        chosen = self._prefer(start, same, counts, LIKELY)
+        if chosen != start:
+            self._keep("bias of O", found[chosen])
+        others = [i for i, (w, _) in enumerate(options) if w != 0]
+        last = self._prefer(chosen, others, counts, SURE)
+        if last != chosen:
+            name = "no consistency" if weights[options[last][0]] == NO_WEIGHTS else "other weights"
+            self._keep(f"{name}, which the folds prefer", found[last])
+        return weights[options[last][0]], options[last][1]
+
+    def _adjusted(self, folds: _Folds, weights: Sequence[Weights]) -> list[list[ChainBatch]]:
+        """For each choice of weights, the scores of the folds with consistency."""
+        if weights == [NO_WEIGHTS]:
+            return [list(folds.held)]
+        keys = self._keys(folds.clusters)
+        found: list[list[ChainBatch]] = [[] for _ in weights]
+        for (first, stop), model, held in zip(self.folds, folds.models, folds.held, strict=True):
+            self._say("reading unlabelled text")
+            batch = folds.base.unlabelled_scores(model)
+            probability = marginals_batch(batch)
+            words = [sentence.words for sentence in self.sentences[first:stop]]
+            for own, w in zip(found, weights, strict=True):
+                chain = _chain(model, folds.clusters, batch, probability, keys, w)
+                own.append(chain.adjusted(held, words))
+        return found
+
+    def _keys(self, clusters: Clusters | None) -> list[CodedKeys]:
+        return [CodedKeys.of(kind, self.texts, clusters) for kind in (FORM, CLUSTER, CONTEXT)]
+
+    def _finished(self, folds: _Folds, weights: Weights, bias: float, hard: tuple[Hard, ...]) -> FittedTagger:
+        self._say("training on all sentences")
+        N = len(self.sentences)
+        base = folds.base.train(range(N), folds.penalties)
+        model = _chain(base, folds.clusters, None, None, (), NO_WEIGHTS)
+        if weights != NO_WEIGHTS:
+            batch = folds.base.unlabelled_scores(base)
+            keys = self._keys(folds.clusters)
+            model = _chain(base, folds.clusters, batch, marginals_batch(batch), keys, weights)
+        if bias and self.outside is not None:
+            shift = np.zeros(len(self.labels))
+            shift[self.outside] = -bias
+            model = replace(model, bias=shift)
+        tagger = ConstrainedTagger(model, hard)
+        counts = [self._counts(found) for _, found in self.steps]
+        seed = self.settings.seed
+        contributions = tuple(
+            Contribution(
+                name,
+                float(f1(counts[i].sum(0))),
+                bootstrap_f1([counts[i]], [counts[max(i - 1, 0)]], seed=seed),
+            )
+            for i, (name, _) in enumerate(self.steps)
+        )
+        return FittedTagger(
+            tagger=tagger,
+            measure="span F1" if self.spans else "token accuracy",
+            labelled=N,
+            unlabelled=len(self.texts),
+            contributions=contributions,
+            gain=bootstrap_f1([counts[-1]], [counts[0]], seed=seed),
+            rules=telling_rules(tagger),
+            changed=changed_sentences(self.sentences, self.steps[0][1], self.steps[-1][1]),
+            chosen={
+                "base": self.settings.base,
+                "penalties": list(folds.penalties),
+                "clusters": folds.clusters is not None,
+                "weights": dict(zip((FORM, CLUSTER, CONTEXT), weights, strict=True)),
+                "bias of O": -bias,
+                "hard": [use.name for use in hard],
+                "folds": len(self.folds),
+                "resemblance": self.resemblance,
+                "seed": seed,
+            },
+        )
+
+
+def _learn_pairs(sentences: Sequence[Sentence], seed: int) -> tuple[Hard, ...]:
+    """The constraint on pairs of labels with evidence; nothing if no pair has any."""
+    recipe = Recipe("ngram", n=2, evidence=EVIDENCE, hidden="doubled", restarts=1, seed=seed)
+    instances = [sentence.instance for sentence in sentences]
+    if not len(recipe.examples(instances).negatives):
+        return ()
+    return (Hard(recipe.learn(instances), PAIRS),)
+
+
+def _chain(
+    base: Tagger,
+    clusters: Clusters | None,
+    batch: ChainBatch | None,
+    probability: Any,
+    keys: Sequence[CodedKeys],
+    weights: Weights,
+) -> ConsistentChain:
+    """The base model with the tables of the unlabelled text that `batch` scores."""
+    L = len(base.labels if batch is None else batch.labels)
+    if batch is None or weights == NO_WEIGHTS:
+        return ConsistentChain(base, clusters, (), np.full(L, 1 / L), np.zeros(L))
+    tables, prior = consistent(batch, probability, keys, weights)
+    return ConsistentChain(base, clusters, tables, prior, np.zeros(L))
+
+
+def _biased(batch: ChainBatch, outside: int | None, bias: float) -> ChainBatch:
+    """The scores with a smaller score of O."""
+    if outside is None or not bias:
+        return batch
+    emission = batch.emission.copy()
+    emission[:, outside] -= bias
+    return replace(batch, emission=emission)

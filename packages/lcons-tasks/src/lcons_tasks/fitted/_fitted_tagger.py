@@ -1,0 +1,121 @@
+"""The result of `fit`: the tagger, what each part gave by the jackknife, its rules, and changed sentences."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from lcons_core import explain
+from lcons_decode import Decoding, Hard
+from lcons_tasks.apps import ConstrainedTagger
+from lcons_tasks.data import Sentence
+from lcons_tasks.models import ConsistentChain
+from lcons_tasks.stats import Interval
+
+MOST_RULES, MOST_CHANGED = 10, 5
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """A part, the figure with it and all before it, in percent, and its gain over the one before."""
+
+    part: str
+    figure: float
+    gain: Interval
+
+
+@dataclass(frozen=True)
+class Changed:
+    """A labelled sentence that the parts changed: its words, gold labels, and labels before and after."""
+
+    words: tuple[str, ...]
+    gold: tuple[str, ...]
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class FittedTagger:
+    """A tagger and how it was chosen.
+
+    measure: the name of the figures, which are out-of-fold: no sentence was tagged by a model that had seen
+    it. But the settings were chosen by them, so that they are a little optimistic.
+    contributions: each part in order; the first is the base model alone.
+    gain: of all parts over the base model.
+    """
+
+    tagger: ConstrainedTagger
+    measure: str
+    labelled: int
+    unlabelled: int
+    contributions: tuple[Contribution, ...]
+    gain: Interval
+    rules: tuple[str, ...]
+    changed: tuple[Changed, ...]
+    chosen: Mapping[str, Any]
+
+    @property
+    def base(self) -> float:
+        """The figure of the base model."""
+        return self.contributions[0].figure
+
+    @property
+    def figure(self) -> float:
+        """The figure of the fitted tagger."""
+        return self.contributions[-1].figure
+
+    def tag(self, sentences: Sequence[Any]) -> list[Decoding]:
+        """One answer per sentence, a list of words or columns with `word`."""
+        return self.tagger.tag(sentences)
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Writes the tagger, which `lcons tag` and `load_constrained_tagger` read."""
+        self.tagger.save(folder)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, without the model."""
+        return {
+            "measure": self.measure,
+            "labelled": self.labelled,
+            "unlabelled": self.unlabelled,
+            "base": self.base,
+            "fitted": self.figure,
+            "gain": asdict(self.gain),
+            "contributions": [asdict(one) for one in self.contributions],
+            "chosen": dict(self.chosen),
+            "rules": list(self.rules),
+            "changed": [asdict(one) for one in self.changed],
+        }
+
+
+def telling_rules(tagger: ConstrainedTagger, most: int = MOST_RULES) -> tuple[str, ...]:
+    """What the tagger knows beyond its base model, in words: rules of hard constraints, and the words that
+    unlabelled text says most about."""
+    rules = [
+        rule.words
+        for use in tagger.constraints
+        if isinstance(use, Hard)
+        for rule in explain(use.constraint, limit=most // 2).rules
+    ][: most // 2]
+    model = tagger.model
+    if isinstance(model, ConsistentChain):
+        for word, label, _, count, share in model.strongest(most - len(rules)):
+            kind = "not part of anything" if label == "O" else label
+            rules.append(f"`{word}` is {kind} in {share:.0%} of its {count} occurrences")
+    return tuple(rules[:most])
+
+
+def changed_sentences(
+    sentences: Sequence[Sentence],
+    before: Sequence[tuple[str, ...]],
+    after: Sequence[tuple[str, ...]],
+    most: int = MOST_CHANGED,
+) -> tuple[Changed, ...]:
+    """Sentences whose labels differ, spread over the file; whether the change is right or wrong."""
+    places = [i for i, (a, b) in enumerate(zip(before, after, strict=True)) if a != b]
+    step = max(1, len(places) // most)
+    return tuple(
+        Changed(sentences[i].words, sentences[i].labels, before[i], after[i]) for i in places[::step][:most]
+    )
