@@ -1,5 +1,6 @@
 from ._fit import fit
 from ._fitted_tagger import Changed, Contribution, FittedTagger
+from ._report import fit_document
 from ._settings import BASES, DEFAULT_PARTS, PARTS, FitSettings
 
 __all__ = [
@@ -11,4 +12,5 @@ __all__ = [
     "FitSettings",
     "FittedTagger",
     "fit",
+    "fit_document",
 ]

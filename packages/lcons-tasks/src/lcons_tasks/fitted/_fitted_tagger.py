@@ -11,6 +11,7 @@ from lcons_core import explain
 from lcons_decode import Decoding, Hard
 from lcons_tasks.apps import ConstrainedTagger
 from lcons_tasks.data import Sentence
+from lcons_tasks.data._tagged_text import spans
 from lcons_tasks.models import ConsistentChain
 from lcons_tasks.stats import Interval
 
@@ -71,8 +72,11 @@ class FittedTagger:
         return self.tagger.tag(sentences)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Writes the tagger, which `lcons tag` and `load_constrained_tagger` read."""
-        self.tagger.save(folder)
+        """Writes the tagger, which `lcons tag` and `load_constrained_tagger` read, and its report."""
+        from lcons_tasks.apps._tagger_folder import write_tagger
+        from lcons_tasks.fitted._report import fit_reports
+
+        write_tagger(self.tagger, folder, lambda made: fit_reports(self, made))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, without the model."""
@@ -113,8 +117,10 @@ def changed_sentences(
     after: Sequence[tuple[str, ...]],
     most: int = MOST_CHANGED,
 ) -> tuple[Changed, ...]:
-    """Sentences whose labels differ, spread over the file; whether the change is right or wrong."""
-    places = [i for i, (a, b) in enumerate(zip(before, after, strict=True)) if a != b]
+    """Sentences whose spans differ, spread over the file; whether the change is right or wrong."""
+    places = [
+        i for i, (a, b) in enumerate(zip(before, after, strict=True)) if list(spans(a)) != list(spans(b))
+    ]
     step = max(1, len(places) // most)
     return tuple(
         Changed(sentences[i].words, sentences[i].labels, before[i], after[i]) for i in places[::step][:most]

@@ -137,7 +137,8 @@ def _vectors(text: Sequence[Sequence[str]], words: Sequence[str]) -> Floats:
     kept = information > 0
     M = sparse.csr_matrix((information[kept], (M.row[kept], M.col[kept])), shape=shape)
     k = min(_DIMENSIONS, min(shape) - 1)
-    U, S, _ = svds(M, k=k, v0=np.random.default_rng(0).standard_normal(min(shape)))
+    # PROPACK, because ARPACK, where it finds a subspace early, goes on from a random vector of its own.
+    U, S, _ = svds(M, k=k, v0=np.random.default_rng(0).standard_normal(shape[0]), solver="propack")
     vectors = U * np.sqrt(S)
     return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9))
 
