@@ -1,3 +1,4 @@
+from ._estimator import ConstrainedTaggerCV
 from ._fit import fit
 from ._fitted_tagger import Changed, Contribution, FittedTagger
 from ._report import fit_document
@@ -8,6 +9,7 @@ __all__ = [
     "DEFAULT_PARTS",
     "PARTS",
     "Changed",
+    "ConstrainedTaggerCV",
     "Contribution",
     "FitSettings",
     "FittedTagger",
