@@ -2,11 +2,10 @@ from ._estimator import ConstrainedTaggerCV
 from ._fit import fit
 from ._fitted_tagger import Changed, Contribution, FittedTagger
 from ._report import fit_document
-from ._settings import BASES, DEFAULT_PARTS, PARTS, FitSettings
+from ._settings import BASES, PARTS, FitSettings
 
 __all__ = [
     "BASES",
-    "DEFAULT_PARTS",
     "PARTS",
     "Changed",
     "ConstrainedTaggerCV",

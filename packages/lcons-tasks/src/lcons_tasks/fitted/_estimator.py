@@ -18,7 +18,7 @@ from lcons_tasks.data import Sentence
 from lcons_tasks.fitted._fit import fit
 from lcons_tasks.fitted._fitted_tagger import FittedTagger
 from lcons_tasks.fitted._jackknife import count_right
-from lcons_tasks.fitted._settings import CRF, DEFAULT_PARTS, FitSettings
+from lcons_tasks.fitted._settings import CRF, PARTS, FitSettings
 from lcons_tasks.stats import are_spans, f1
 
 Words = Sequence[Sequence[str]]
@@ -42,7 +42,7 @@ class ConstrainedTaggerCV:
         self,
         unlabelled: Words = (),
         base: str = CRF,
-        parts: Sequence[str] = DEFAULT_PARTS,
+        parts: Sequence[str] = PARTS,
         folds: int = 5,
         seed: int = 0,
     ) -> None:

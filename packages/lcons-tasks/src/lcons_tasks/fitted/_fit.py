@@ -29,8 +29,17 @@ from lcons_tasks.apps import ConstrainedTagger
 from lcons_tasks.data import Sentence
 from lcons_tasks.fitted._bases import Base, make_base
 from lcons_tasks.fitted._fitted_tagger import Contribution, FittedTagger, changed_sentences, telling_rules
-from lcons_tasks.fitted._jackknife import Draws, count_right, fold_bounds, prefer
-from lcons_tasks.fitted._settings import BIAS, CLUSTERS, CONSISTENCY, PAIRS, SCHEME, TOKEN, FitSettings
+from lcons_tasks.fitted._jackknife import Draws, count_right, fold_bounds, prefer, resemblance
+from lcons_tasks.fitted._settings import (
+    BIAS,
+    BILSTM,
+    CLUSTERS,
+    CONSISTENCY,
+    PAIRS,
+    SCHEME,
+    TOKEN,
+    FitSettings,
+)
 from lcons_tasks.models import Clusters, CodedKeys, ConsistentChain, Tagger, cluster_words, consistent
 from lcons_tasks.models._consistent_chain import CLUSTER, CONTEXT, FORM
 from lcons_tasks.stats import are_spans, bootstrap_f1, f1
@@ -39,8 +48,8 @@ OUTSIDE = "O"
 DESIGNED = {"iob2": iob2, "bioes": bioes, "bilou": bilou}
 # With less unlabelled text, clusters and consistency say little that the labelled sentences do not.
 LEAST_UNLABELLED = 20
-# Two standard errors for what has helped everywhere, one for the rest: see `_settings`.
-SURE, LIKELY = 2.0, 1.0
+# Standard errors that a change needs: more against what has helped everywhere (`_settings`).
+SURE, LIKELY = 1.5, 1.0
 
 Labels = list[tuple[str, ...]]
 Weights = tuple[float, float, float]
@@ -66,6 +75,8 @@ def fit(
     ('O', 'B-DRUG', 'O')
     """
     settings = settings or FitSettings()
+    if settings.base == BILSTM:  # it has no penalties
+        settings = replace(settings, penalties=settings.penalties[:1])
     sentences = [sentence for sentence in train if len(sentence)]
     if len(sentences) < 2:
         raise InvalidInput(
@@ -110,6 +121,8 @@ class _Work:
         self.spans = are_spans(self.labels)
         self.folds = fold_bounds(len(sentences), settings.folds)
         self.draws = Draws.of(len(sentences), settings.seed)
+        words = [sentence.words for sentence in sentences]
+        self.resemblance = resemblance(words, texts, self.folds)
         self.outside = self.labels.index(OUTSIDE) if OUTSIDE in self.labels else None
         self.bases: dict[bool, Base] = {}
         self.clusters: Clusters | None = None
@@ -141,10 +154,14 @@ class _Work:
         hard = (*scheme, *pairs)
         weights, bias = self._chosen_adjustment(folds, scheme, pairs)
         first, last = (self._counts(self.steps[i][1]) for i in (0, -1))
-        if f1(first.sum(0)) - f1(last.sum(0)) > LIKELY * self.draws.error(first, last):
+        if self._prefer(1, [0], [first, last], LIKELY) == 0:
             folds, weights, bias, hard = plain, NO_WEIGHTS, 0.0, ()
             self._keep("base model again, which is better", self.steps[0][1])
         return self._finished(folds, weights, bias, hard)
+
+    def _prefer(self, default: int, others: Sequence[int], counts: Sequence[Ints], errors: float) -> int:
+        """`prefer`, with more standard errors where folds resemble each other."""
+        return prefer(default, others, counts, self.draws, errors * self.resemblance**2)
 
     def _say(self, what: str) -> None:
         if self.progress is not None:
@@ -209,9 +226,9 @@ class _Work:
         candidates += [self._trained(clustered, penalties) for penalties in others]
         counts = [self._counts(self._decoded(folds.held, scheme)) for folds in candidates]
         if not clustered:
-            return candidates[prefer(0, range(1, len(candidates)), counts, self.draws, 0.0)]
-        best = prefer(1, range(2, len(candidates)), counts, self.draws, 0.0)
-        return candidates[prefer(best, [0], counts, self.draws, SURE)]
+            return candidates[self._prefer(0, range(1, len(candidates)), counts, 0.0)]
+        best = self._prefer(1, range(2, len(candidates)), counts, 0.0)
+        return candidates[self._prefer(best, [0], counts, SURE)]
 
     def _chosen_pairs(self, folds: _Folds, scheme: tuple[Hard, ...]) -> tuple[Hard, ...]:
         """A hard constraint on pairs of labels that chance would have shown, if the folds support it. A model
@@ -225,7 +242,7 @@ class _Work:
         found = self._decoded(folds.held, scheme, own)
         counts = [self._counts(without), self._counts(found)]
         default = 1 if self.settings.base == TOKEN else 0
-        if not prefer(default, [1 - default], counts, self.draws, LIKELY):
+        if not self._prefer(default, [1 - default], counts, LIKELY):
             return ()
         self._keep("label pairs", found)
         self._pairs_of_folds = own
@@ -252,11 +269,11 @@ class _Work:
         if weights[0] != NO_WEIGHTS:
             self._keep("consistency over unlabelled text", found[start])
         same = [i for i, (w, _) in enumerate(options) if w == 0 and i != start]
-        chosen = prefer(start, same, counts, self.draws, LIKELY)
+        chosen = self._prefer(start, same, counts, LIKELY)
         if chosen != start:
             self._keep("bias of O", found[chosen])
         others = [i for i, (w, _) in enumerate(options) if w != 0]
-        last = prefer(chosen, others, counts, self.draws, SURE)
+        last = self._prefer(chosen, others, counts, SURE)
         if last != chosen:
             name = "no consistency" if weights[options[last][0]] == NO_WEIGHTS else "other weights"
             self._keep(f"{name}, which the folds prefer", found[last])
@@ -322,6 +339,7 @@ class _Work:
                 "bias of O": -bias,
                 "hard": [use.name for use in hard],
                 "folds": len(self.folds),
+                "resemblance": self.resemblance,
                 "seed": seed,
             },
         )
