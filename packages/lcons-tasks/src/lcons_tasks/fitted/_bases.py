@@ -112,10 +112,9 @@ class _Bilstm:
     def train(self, chosen: Sequence[int], penalties: tuple[float, float]) -> Tagger:
         from lcons_tasks.models import BilstmSettings, train_bilstm
 
-        sentences = [self._sentence(i) for i in chosen]
-        kept = max(1, len(sentences) - max(1, len(sentences) // 5))
+        kept, held = _divided([self._sentence(i) for i in chosen])
         settings = BilstmSettings(epochs=60, patience=8, patience_steps=200, columns=self.inputs.columns)
-        return train_bilstm(sentences[:kept], sentences[kept:] or sentences, settings, seed=self.seed)
+        return train_bilstm(kept, held or kept, settings, seed=self.seed)
 
     def scores(self, model: Tagger, first: int, stop: int) -> ChainBatch:
         return _with_labels(model.scores(self.inputs.labelled[first:stop]), self.inputs.known)
@@ -127,6 +126,18 @@ class _Bilstm:
         x = self.inputs.labelled[i]
         columns = {name: tuple(x[name]) for name in self.inputs.columns}
         return Sentence(tuple(x[WORD]), self.inputs.labels[i], columns)
+
+
+def _divided(sentences: Sequence[Sentence]) -> tuple[list[Sentence], list[Sentence]]:
+    """The first four fifths to train on, and the last, without sentences whose labels only it has; these are
+    trained on, too, so that the model has all labels."""
+    first = max(1, len(sentences) - max(1, len(sentences) // 5))
+    kept: list[Sentence] = list(sentences[:first])
+    held: list[Sentence] = []
+    for sentence in sentences[first:]:
+        known = {label for one in kept for label in one.labels}
+        (held if known.issuperset(sentence.labels) else kept).append(sentence)
+    return kept, held
 
 
 def _with_labels(batch: ChainBatch, labels: tuple[str, ...]) -> ChainBatch:

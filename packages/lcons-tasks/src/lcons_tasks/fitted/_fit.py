@@ -349,7 +349,9 @@ def _learn_pairs(sentences: Sequence[Sentence], seed: int) -> tuple[Hard, ...]:
     """The constraint on pairs of labels with evidence; nothing if no pair has any."""
     recipe = Recipe("ngram", n=2, evidence=EVIDENCE, hidden="doubled", restarts=1, seed=seed)
     instances = [sentence.instance for sentence in sentences]
-    if not len(recipe.examples(instances).negatives):
+    seen = {pair for sentence in sentences for pair in pairwise(sentence.labels)}
+    labels = {label for sentence in sentences for label in sentence.labels}
+    if not seen or len(seen) == len(labels) ** 2 or not len(recipe.examples(instances).negatives):
         return ()
     return (Hard(recipe.learn(instances), PAIRS),)
 

@@ -25,6 +25,7 @@ from lcons_tasks.own_data._formats import FORM, members_of, tell_format
 from lcons_tasks.own_data._json_lines import MEMBERS, names_of
 
 _RAW = "raw"
+_TABLES = (".csv", ".npz")
 _NEVER_WITH_TABS = (".txt", ".jsonl", ".ndjson", ".json")
 _BEGINNING = 2**16
 # A shorter file of single words may be a heading.
@@ -55,7 +56,7 @@ def read_words(
 
 def _form(path: str | os.PathLike[str], tabs: bool) -> str:
     """The format of a file: raw text, or one of `FORMATS`."""
-    if _has_single_words(path):
+    if Path(path).suffix.lower() not in _TABLES and _has_single_words(path):
         return "conll"
     try:
         return tell_format(path, tabs=tabs and Path(path).suffix.lower() not in _NEVER_WITH_TABS)
