@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -50,8 +51,25 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "train.conll").write_text(conll(TRAIN))
     (tmp_path / "more.txt").write_text("\n".join(" ".join(words) + ".\n" for words in TEXT))
+    (tmp_path / "dev.conll").write_text(conll(TRAIN))
+    write_scores(tmp_path / "scores.npz")
     (tmp_path / "text.txt").write_text("Give quinine now. No soup was found.\n")
     return tmp_path
+
+
+def write_scores(path, wrong=0.4):
+    """Scores of `TRAIN`: right, but a share of the spans begin with I-DRUG, as no scheme allows."""
+    rng = np.random.default_rng(0)
+    labels = ("B-DRUG", "I-DRUG", "O")
+    rows, offsets = [], [0]
+    for sentence in TRAIN:
+        for _, label in sentence:
+            row = [0.5 * (label != "O"), 0.0, 0.0]
+            row[labels.index("I-DRUG" if label != "O" and rng.random() < wrong else label)] += 1.0
+            rows.append(row)
+        offsets.append(len(rows))
+    words = [word for sentence in TRAIN for word, _ in sentence]
+    np.savez(path, emission=rows, offsets=offsets, labels=labels, words=words)
 
 
 def lcons(*words, **options):
@@ -61,7 +79,7 @@ def lcons(*words, **options):
 def test_the_examples_of_the_help_run(folder):
     shown = CliRunner().invoke(main, ["fit", "--help"], terminal_width=200).stdout
     lines = re.findall(r"^ +lcons (.*)", shown.partition("Example:")[2], re.MULTILINE)
-    assert len(lines) == 3
+    assert len(lines) == 4
     for line in lines:
         done = lcons(*shlex.split(line))
         assert done.exit_code == 0, done.output
@@ -212,3 +230,36 @@ def test_an_interrupt_leaves_nothing(folder):
     assert said.splitlines()[-1] == "lcons: interrupted"
     assert not (folder / "tagger").exists()
     assert not [path for path in folder.iterdir() if path.name.startswith(".")]
+
+
+def test_constraints_for_scores_of_ones_own_are_those_that_decode_uses(folder):
+    done = lcons("fit", "dev.conll", "--scores", "scores.npz", "-o", "chosen", "-q")
+    assert done.exit_code == 0, done.output
+    assert re.search(r"span F1: \d+\.\d by the scores alone, 100\.0 under the constraints", done.stdout)
+    command = done.stdout.splitlines()[-1].removeprefix("Next: lcons ")
+    assert command.startswith("decode scores.npz -c chosen/constraints/iob2.json")
+    decoded = lcons(*shlex.split(command)).stdout
+    assert [line.split()[1] for line in decoded.splitlines() if line] == [y for s in TRAIN for _, y in s]
+    listed = json.loads((folder / "chosen/decoding.json").read_text())
+    assert listed["constraints"][0] == {"name": "iob2", "file": "constraints/iob2.json", "weight": None}
+    assert "# Constraints for a tagger" in (folder / "chosen/report.md").read_text()
+
+
+def test_scores_that_fit_too_well_are_warned_of(folder):
+    write_scores(folder / "scores.npz", wrong=0)
+    done = lcons("fit", "dev.conll", "--scores", "scores.npz", "-o", "chosen", "-q")
+    assert done.exit_code == 0
+    assert "warning: the scores alone are right on 100.0 % of the tokens" in done.stderr
+
+
+def test_scores_of_other_sentences_are_an_error(folder):
+    (folder / "other.conll").write_text(conll(TRAIN[::-1]))
+    (folder / "fewer.conll").write_text(conll(TRAIN[1:]))
+    for file, expected in (("other.conll", "in the same order"), ("fewer.conll", "found 32 sequences")):
+        done = lcons("fit", file, "--scores", "scores.npz", "-o", "chosen", "-q")
+        assert done.exit_code == 2
+        assert expected in done.stderr
+    done = lcons("fit", "dev.conll", "--scores", "scores.npz", "-o", "chosen", "--plain")
+    assert done.exit_code == 2
+    assert "use --scores, or" in done.stderr
+    assert not (folder / "chosen").exists()

@@ -1,4 +1,4 @@
-"""`lcons fit`: a tagger from a few labelled sentences and unlabelled text.
+"""`lcons fit`: a tagger from a few labelled sentences and unlabelled text, or constraints for one's own.
 
 Only click is imported here; other modules are imported when the command runs.
 """
@@ -6,6 +6,7 @@ Only click is imported here; other modules are imported when the command runs.
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -17,17 +18,19 @@ from typing import TYPE_CHECKING
 import click
 
 from lcons_cli.console import Say, say_nothing, say_on_stderr
+from lcons_cli.decode import opened_bytes
 from lcons_cli.labelled_file import labelled_options, read_labelled
 from lcons_cli.options import FILE, common_options, in_options
 from lcons_cli.progress import about, signs_of_life, waiting, working
 
 if TYPE_CHECKING:
-    from lcons_tasks import FittedTagger, Sentence
+    from lcons_tasks import FitSettings, FittedTagger, Sentence
+    from lcons_tasks.fitted import Fitted, FittedScores
     from lcons_tasks.own_data import Data
 
 BASES = ("crf", "bilstm", "token")
 
-# With fewer labelled sentences, the folds decide by chance.
+# With fewer labelled sentences, the folds decide by chance; fewer unlabelled ones are not used.
 FEW = 20
 # The widest lines of the summary.
 WIDTH = 100
@@ -59,6 +62,14 @@ WIDTH = 100
     help="The base model. crf: a linear CRF on words, shapes, affixes and neighbours. bilstm: a BiLSTM-CRF,"
     " which takes many minutes. token: a linear model of single tokens.",
 )
+@click.option(
+    "--scores",
+    type=FILE,
+    metavar="FILE",
+    help="The scores of your own tagger on the sentences of TRAIN, as `lcons decode` reads them. It must not"
+    " have been trained on these sentences. Instead of a tagger, FOLDER then holds the constraints to decode"
+    " its scores under.",
+)
 @click.option("--plain", is_flag=True, help="The base model alone: nothing is chosen and nothing added.")
 @labelled_options
 @click.option(
@@ -74,6 +85,7 @@ def fit(
     unlabelled: tuple[str, ...],
     output: str,
     base: str,
+    scores: str | None,
     plain: bool,
     form: str | None,
     columns: str | None,
@@ -97,42 +109,113 @@ def fit(
     Prints the figures without and with the parts, by folds: no sentence is tagged by a model that has seen
     it. FOLDER also holds report.md and report.html.
 
+    With `--scores`, the label scheme, label pairs and a bias of O are chosen for the scores of your own
+    tagger. FOLDER holds the constraint files, and decoding.json lists them with their weights; the command
+    that uses them is printed.
+
     \b
     Example:
       lcons fit train.conll -o tagger --unlabelled more.txt
       lcons tag --model tagger text.txt
       lcons fit train.conll -o plain --plain
+      lcons fit dev.conll --scores scores.npz -o constraints
     """
     from lcons_tasks import FitSettings
-    from lcons_tasks import fit as fit_tagger
     from lcons_tasks.apps import check_tagger_folder
-    from lcons_tasks.own_data import read_words
+    from lcons_tasks.fitted import check_decoding_folder
 
     say: Say = say_nothing if quiet else say_on_stderr
-    check_tagger_folder(output)
+    if scores is not None:
+        if unlabelled or plain or base != "crf":
+            raise click.UsageError("use --scores, or --unlabelled, --base or --plain, not both.")
+        check_decoding_folder(output)
+    else:
+        check_tagger_folder(output)
     settings = FitSettings.plain(base, seed) if plain else FitSettings(base, seed=seed)
     settings = replace(settings, folds=folds)
     with working(f"reading {Path(train).name}", say):
         sentences = labelled_sentences(read_labelled(train, form, columns, tabs, say), train)
+    found: FittedTagger | FittedScores
+    if scores is None:
+        found, warnings = _tagger(sentences, _texts(unlabelled, columns, tabs, say), settings, plain, say)
+        command, holds = f"lcons tag --model {output} text.txt", "tagger is"
+    else:
+        found, warnings = chosen, _ = _constraints(sentences, scores, settings, say)
+        command = shlex.join(["lcons", "decode", scores, *chosen.options(output)])
+        holds = "constraints are"
+    found.save(output)
+    ctx = click.get_current_context()
+    warnings = [in_options(text, ctx.command, ctx) for text in warnings]
+    if as_json:
+        content = {"folder": output, **found.to_dict(), "warnings": warnings, "next": command}
+        click.echo(json.dumps(content, ensure_ascii=False, indent=2))
+    else:
+        click.echo("\n".join(_summary(found, command, verbose)))
+        click.echo(f"The {holds} in {output}, the report in {Path(output) / 'report.html'}.\nNext: {command}")
+    for text in warnings:
+        click.echo(f"warning: {text}", err=True)
+
+
+def _texts(files: tuple[str, ...], columns: str | None, tabs: bool, say: Say) -> list[tuple[str, ...]]:
+    """The unlabelled sentences of all files."""
+    from lcons_tasks.own_data import read_words
+
     texts: list[tuple[str, ...]] = []
-    for file in unlabelled:
+    for file in files:
         with working(f"reading {Path(file).name}", say):
             own = read_words(file, columns, tabs)
         texts += own
         say(f"{Path(file).name}: {len(own):,} sentences, {sum(map(len, own)):,} words")
+    return texts
+
+
+def _tagger(
+    sentences: list[Sentence], texts: list[tuple[str, ...]], settings: FitSettings, plain: bool, say: Say
+) -> tuple[FittedTagger, list[str]]:
+    """The tagger, and warnings."""
+    from lcons_tasks import fit as fit_tagger
+
     with fitting(say) as progress:
         found = fit_tagger(sentences, texts, settings, progress=progress)
-    ctx = click.get_current_context()
-    warnings = [in_options(text, ctx.command, ctx) for text in _warnings(found, plain)]
-    found.save(output)
-    command = f"lcons tag --model {output} text.txt"
-    if as_json:
-        content = {"tagger": output, **found.to_dict(), "warnings": warnings, "next": command}
-        click.echo(json.dumps(content, ensure_ascii=False, indent=2))
-    else:
-        click.echo("\n".join(_summary(found, output, command, verbose)))
-    for text in warnings:
-        click.echo(f"warning: {text}", err=True)
+    warnings = list(_few(found))
+    if len(texts) < FEW and not plain:
+        given = (
+            f"{len(texts)} sentences of unlabelled text are too few"
+            if texts
+            else "no unlabelled text was given"
+        )
+        warnings.append(
+            f"{given}, so that most parts had nothing to learn from; with `unlabelled=`, a few hundred"
+            " sentences of the same kind are usually worth several points"
+        )
+    return found, warnings
+
+
+def _constraints(
+    sentences: list[Sentence], file: str, settings: FitSettings, say: Say
+) -> tuple[FittedScores, list[str]]:
+    """The constraints for the scores in a file, and warnings."""
+    from lcons_decode.files import read_scored
+    from lcons_tasks.fitted import fit_scores
+
+    with working("choosing constraints", say), opened_bytes(file) as source:
+        found = fit_scores(sentences, list(read_scored(source, file)), settings)
+    warnings = list(_few(found))
+    if found.suspicious:
+        warnings.append(
+            f"the scores alone are right on {found.accuracy:.1f} % of the tokens, as if the tagger had been"
+            " trained on these sentences; constraints chosen on such scores are of no use for new text, so"
+            " pass scores of sentences that it has not seen"
+        )
+    return found, warnings
+
+
+def _few(found: Fitted) -> Iterator[str]:
+    if found.labelled < FEW:
+        yield (
+            f"{found.labelled} labelled sentences are few: the figures may be far off, and the parts were"
+            f" chosen almost blindly; label at least {FEW}, better 100"
+        )
 
 
 def labelled_sentences(data: Data, file: str) -> list[Sentence]:
@@ -187,20 +270,7 @@ class _State:
         return f"{self._what}: {self._done} of {self._total} steps done, {about(left)} to go"
 
 
-def _warnings(found: FittedTagger, plain: bool) -> Iterator[str]:
-    if found.labelled < FEW:
-        yield (
-            f"{found.labelled} labelled sentences are few: the figures may be far off, and the parts were"
-            f" chosen almost blindly; label at least {FEW}, better 100"
-        )
-    if not found.unlabelled and not plain:
-        yield (
-            "no unlabelled text was given, so that most parts had nothing to learn from; with `unlabelled=`,"
-            " a few hundred sentences of the same kind are usually worth several points"
-        )
-
-
-def _summary(found: FittedTagger, folder: str, command: str, verbose: bool) -> Iterator[str]:
+def _summary(found: Fitted, command: str, verbose: bool) -> Iterator[str]:
     from lcons_tasks.fitted import fit_document
     from lcons_tasks.report import Change, Facts, marked_lines, to_terminal
 
@@ -216,5 +286,4 @@ def _summary(found: FittedTagger, folder: str, command: str, verbose: bool) -> I
         for block in section.blocks:
             if isinstance(block, Facts):
                 yield from ("", f"{block.caption}:", *(f"- {name}: {what}" for name, what in block.facts))
-    yield from ("", f"The tagger is in {folder}, its report in {Path(folder) / 'report.html'}.")
-    yield f"Next: {command}"
+    yield ""

@@ -1,6 +1,6 @@
 """A model with its constraints as a folder that holds all it needs; never pickle.
 
-    model.npz               the model (`models._model_file`)
+    model.npz               the model (`models._model_file`), if it has one
     constraints/NAME.json   each constraint (`lcons_core.save`)
     report.md, report.html  how it was made, if its maker says so; nothing reads them
     NOUN.json               {"format": 1, ..., "constraints": [{"name", "file", ...}, ...]}
@@ -79,7 +79,7 @@ class FolderKind:
     def write(
         self,
         folder: str | os.PathLike[str],
-        model: Savable,
+        model: Savable | None,
         constraints: Sequence[Described],
         more: Mapping[str, Any] | None = None,
         reports: Reports | None = None,
@@ -95,7 +95,8 @@ class FolderKind:
             target = Path(os.path.realpath(folder))
             self._check_replaceable(target)
             with replacing_folder(target) as made:
-                model.save(made / MODEL)
+                if model is not None:
+                    model.save(made / MODEL)
                 (made / CONSTRAINTS).mkdir()
                 for one, file in zip(constraints, files, strict=True):
                     save(one.constraint, made / file)

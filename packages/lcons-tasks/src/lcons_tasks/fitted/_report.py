@@ -27,7 +27,7 @@ from lcons_tasks.report import (
 )
 
 if TYPE_CHECKING:
-    from lcons_tasks.fitted._fitted_tagger import FittedTagger
+    from lcons_tasks.fitted._fitted_tagger import Fitted
 
 FIT = "fit"
 _OPTIMISTIC = (
@@ -36,23 +36,16 @@ _OPTIMISTIC = (
 )
 
 
-def fit_document(found: FittedTagger, next_command: str = "") -> Document:
+def fit_document(found: Fitted, next_command: str = "") -> Document:
     """The report of a fitted tagger; `next_command` is a command to try next."""
-    unlabelled = f" and {found.unlabelled:,} without labels" if found.unlabelled else ""
+    title, made, sides = _names(found)
     compared = (
-        f"A tagger from {found.labelled:,} labelled sentences{unlabelled}. Figures are {found.measure} on the"
-        f" labelled sentences, by {found.chosen['folds']} contiguous folds."
+        f"{made} Figures are {found.measure} on the labelled sentences, by {found.chosen['folds']} contiguous"
+        " folds."
     )
     headline = None
     if len(found.contributions) > 1:
-        headline = Headline(
-            found.measure,
-            Figure((found.base,)),
-            Figure((found.figure,)),
-            found.gain,
-            "by the base model",
-            "by the fitted tagger",
-        )
+        headline = Headline(found.measure, Figure((found.base,)), Figure((found.figure,)), found.gain, *sides)
     sections = (
         Section("What each part gave", tuple(_parts(found))),
         Section("Rules", (Listing(found.rules),) if found.rules else ()),
@@ -60,7 +53,7 @@ def fit_document(found: FittedTagger, next_command: str = "") -> Document:
         Section("Settings", (Facts("Chosen by the folds", tuple(_facts(found.chosen))),)),
     )
     return Document(
-        "A fitted tagger",
+        title,
         FIT,
         f"{found.labelled:,} labelled sentences",
         compared,
@@ -70,13 +63,23 @@ def fit_document(found: FittedTagger, next_command: str = "") -> Document:
     )
 
 
-def fit_reports(found: FittedTagger, folder: Path) -> Mapping[str, str]:
+def _names(found: Fitted) -> tuple[str, str, tuple[str, str]]:
+    """The title, what was made of what, and the two sides of the headline."""
+    if found.unlabelled is None:
+        made = f"Constraints for the scores of a tagger, from {found.labelled:,} labelled sentences."
+        return "Constraints for a tagger", made, ("by the scores alone", "under the constraints")
+    text = f" and {found.unlabelled:,} without labels" if found.unlabelled else ""
+    made = f"A tagger from {found.labelled:,} labelled sentences{text}."
+    return "A fitted tagger", made, ("by the base model", "by the fitted tagger")
+
+
+def fit_reports(found: Fitted, folder: Path) -> Mapping[str, str]:
     """The report as files of a tagger's folder."""
-    document = fit_document(found, "lcons tag --model FOLDER text.txt")
+    document = fit_document(found, "" if found.unlabelled is None else "lcons tag --model FOLDER text.txt")
     return {"report.md": to_markdown(document), "report.html": to_html(document, folder)}
 
 
-def _parts(found: FittedTagger) -> list[Block]:
+def _parts(found: Fitted) -> list[Block]:
     """A table of all parts, and their gains as a picture."""
     first, *others = found.contributions
     rows: list[tuple[TableCell, ...]] = [(first.part, Figure((first.figure,)), None)]
@@ -87,14 +90,14 @@ def _parts(found: FittedTagger) -> list[Block]:
     ]
     if others:
         gains = [Gain(one.part, "over all before it", one.gain) for one in others]
-        gains.append(Gain("all parts", "over the base model", found.gain))
+        gains.append(Gain("all parts", f"over the {first.part}", found.gain))
         blocks.append(Gains(f"Gains in points of {found.measure}, with 95% intervals", tuple(gains)))
     return blocks
 
 
-def _changed(found: FittedTagger) -> list[Block]:
+def _changed(found: Fitted) -> list[Block]:
     if not found.changed:
-        return [Text("No labelled sentence is tagged otherwise than by the base model.")]
+        return [Text("No labelled sentence changed.")]
     changes = tuple(Change(one.words, one.before, one.after, one.gold) for one in found.changed)
     return [Sentences("the labelled sentences, by models that had not seen them", changes)]
 
