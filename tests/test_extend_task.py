@@ -32,8 +32,6 @@ from lcons_tasks.report._document import Document, Section
 LABELS = ("B-X", "I-X", "B-Y", "I-Y", "O")
 ROW, DESIGNED, ACCEPTED = "learned", "as designed", "held-out accepted"
 
-pytestmark = pytest.mark.xdist_group("task of one's own")
-
 
 @dataclass(frozen=True)
 class Options(RunOptions):

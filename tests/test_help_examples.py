@@ -35,8 +35,6 @@ ROOT = Path(__file__).resolve().parent.parent
 ELSEWHERE = ("compare", "convert", "decode", "explain", "fit", "learn", "report", "scheme", "verify")
 EXPERIMENTS = ("chunking", "citation", "er", "synthetic")
 
-pytestmark = pytest.mark.xdist_group("help examples")
-
 # `echo "text" | lcons ...`, `lcons ... > file`, `head $(lcons ...)`, or just `lcons ...`.
 LINE = re.compile(r'(?:echo "(?P<text>.*)" \| |head \$\()?lcons (?P<words>[^>)]+?)(?: > (?P<file>\S+)|\))?')
 

@@ -14,8 +14,6 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ["lcons-core", "lcons-decode", "lcons-tasks", "lcons-cli"]
 
-pytestmark = pytest.mark.xdist_group("wheels")
-
 ALONE = """
 import itertools, sys
 import numpy as np

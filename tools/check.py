@@ -16,7 +16,8 @@ STAGES = {
     "format": ["ruff", "format", "--check"],
     "types": ["mypy"],
     "import layers": ["lint-imports", "--no-logo"],
-    "tests": ["pytest", "--numprocesses=2", "--dist=loadgroup"],
+    # The tests of a file share fixtures that take seconds to make, so one process runs them all.
+    "tests": ["pytest", "--numprocesses=2", "--dist=loadfile"],
 }
 
 # Without paths among the arguments, the folders are `testpaths`. What a folder holds is run, marked or not.

@@ -12,8 +12,17 @@ from page_outline import outline
 
 from lcons_core import load
 
-# One process makes the runs and looks at them.
-pytestmark = [pytest.mark.xdist_group("golden runs"), pytest.mark.parametrize("task", RUNS)]
+# By task: a command that uses what a run leaves, its input, and how its output begins.
+USES = {
+    "chunking": ("tag --model {}/tagger --columns word,pos", "The DT\ndog NN\n\n", "The DT B-NP\n"),
+    "citation": ("parse --model {}/parser --format tagged", "Stone, A. (1999).\n", "<author> Stone, A."),
+    "er": ("extract --model {}/extractor", "[Ann Lee] lives in [Oslo] .\n", '{"text": "Ann Lee lives'),
+    "synthetic": ("explain {}/constraints/instance-1/K2.json", None, "- z z7 always holds\n"),
+}
+# What the POS tagger of `extract` is trained on here.
+TAGGED = [(("Ann", "Hill", "works", "in", "Rome", "."), ("NNP", "NNP", "VBZ", "IN", "NNP", "."))]
+
+pytestmark = pytest.mark.parametrize("task", RUNS)
 
 
 def test_the_figures_are_the_same(task: str, runs: Path, golden: Golden):
@@ -48,6 +57,14 @@ def test_the_predictions_are_the_same(task: str, runs: Path, golden: Golden):
         for i, sentence in enumerate(re.split("\n" if path.suffix == ".jsonl" else "\n\n", text), start=1):
             lines.append(f"{i} {hashlib.sha256(sentence.encode()).hexdigest()[:12]}\n")
     golden.text(f"experiments/{task}/predictions.txt", "".join(lines))
+
+
+def test_what_is_left_serves_its_command(task: str, runs: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("lcons_cli.extract._tagged_corpus", lambda: ("a sentence", TAGGED))
+    command, given, expected = USES[task]
+    done = lcons(*command.format(runs / task).split(), "-q", stdin=given)
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith(expected)
 
 
 @pytest.fixture(scope="session")

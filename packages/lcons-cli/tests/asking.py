@@ -1,12 +1,19 @@
-"""A command that is asked line by line, by somebody who waits for each answer before the next question."""
+"""Commands in a process of their own: asked line by line, or left by their reader."""
 
 import os
 import select
 import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 PATIENCE = 60
+# Commands print their progress after two seconds, which pass on a busy machine: here they never do.
+LCONS = [
+    sys.executable,
+    "-c",
+    "from lcons_cli import main, progress; progress.PATIENCE = 3600.0; main.main()",
+]
 
 
 def ask(command: Sequence[Any], questions: Sequence[str], lines: int = 1) -> Iterator[str]:
@@ -26,3 +33,17 @@ def ask(command: Sequence[Any], questions: Sequence[str], lines: int = 1) -> Ite
             yield "".join(asked.stdout.readline().decode() for _ in range(lines))
         asked.stdin.close()
     assert asked.returncode == 0
+
+
+def leave(command: Sequence[Any]) -> bytes:
+    """The first line of what a command writes, which is more than a pipe holds; the reader then goes away.
+
+    The command ends without an error, and prints nothing on stderr.
+    """
+    pipe = subprocess.PIPE
+    with subprocess.Popen([*map(str, command)], stdout=pipe, stderr=pipe) as left:
+        first = left.stdout.readline()
+        left.stdout.close()
+        assert left.stderr.read() == b""
+    assert left.returncode == 0
+    return first

@@ -10,16 +10,17 @@ import time
 
 import numpy as np
 import pytest
-from asking import ask
+from asking import LCONS, ask, leave
 from click.testing import CliRunner
 
 import lcons_decode._stream
 from lcons_cli.main import main
-from lcons_core import iob2, learn_constraints
+from lcons_core import iob2, learn_constraints, load
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._network import RectifierNetwork
 from lcons_core.features import Counts, Existence
-from lcons_decode import ChainScores, Soft, constrained_viterbi, forbidden_ngrams
+from lcons_decode import COSTS, ChainScores, Hard, Scored, Soft, constrained_viterbi, forbidden_ngrams
+from lcons_tasks import choose
 
 LABELS = ["B-NP", "I-NP", "O"]
 EMISSIONS = [[[0, 0, 1], [0, 3, 1]], [[1, 0, 0]], [[0, 1, 0], [0, 0, 2], [0, 1, 0]]]
@@ -129,10 +130,82 @@ def test_a_weight_makes_a_constraint_soft(run):
     scores = [ChainScores(emission, labels=LABELS) for emission in EMISSIONS]
     for weight, options in ((0.5, ["-c", "iob2.json:0.5"]), (0.5, ["-c", "iob2.json", "--soft", "0.5"])):
         found = [json.loads(line) for line in run(*options, "--json").stdout.splitlines()]
-        expected = [constrained_viterbi(one, [Soft(iob2(LABELS), weight)]) for one in scores]
+        expected = [constrained_viterbi(one, [Soft(iob2(LABELS), weight, cost="hinge")]) for one in scores]
         assert [(tuple(o["labels"]), o["score"]) for o in found] == [(a.y, a.score) for a in expected]
     hard = run("-c", "iob2.json:100", given=npz()).stdout
     assert hard == CONLL != run("-c", "iob2.json:0.001").stdout
+
+
+@pytest.mark.parametrize("cost", COSTS)
+def test_the_cost_of_soft_constraints_is_an_option(cost, run):
+    result = run("-c", "iob2.json:0.5", "--soft-cost", cost, "--json")
+    scores = [ChainScores(emission, labels=LABELS) for emission in EMISSIONS]
+    expected = [constrained_viterbi(one, [Soft(iob2(LABELS), 0.5, cost=cost)]).score for one in scores]
+    assert [json.loads(line)["score"] for line in result.stdout.splitlines()] == expected
+
+
+GOLD = [["B-NP", "I-NP"], ["B-NP"], ["B-NP", "O", "B-NP"]]
+
+
+def gold_lines(times=1):
+    lines = [json.loads(line) for line in json_lines().splitlines()]
+    for line, gold in zip(lines[1:], GOLD, strict=True):
+        line["gold"] = gold
+    return "".join(json.dumps(line) + "\n" for line in [lines[0], *lines[1:] * times])
+
+
+def test_what_to_do_with_constraints_is_chosen_on_gold_labels(run):
+    options = ("-c", "nothing.json", "-c", "iob2.json", "--choose")
+    result = run(*options, given=gold_lines(5))
+    assert result.exit_code == 0
+    chosen, *others = result.stderr.splitlines()
+    assert chosen == (
+        "lcons: chosen by 5 folds of 15 sequences: iob2: soft, weight 2, cost hinge; expected gain in span"
+        " F1: +25.00 [+8.33, +50.00] points"
+    )
+    assert others[0].startswith("lcons: sequences: 15 (30 tokens), changed by the constraints: 10")
+    by_hand = run("-c", "iob2.json:2", given=gold_lines(5))
+    assert result.stdout == by_hand.stdout
+    choice = choose(
+        [Scored(ChainScores(one, labels=LABELS)) for one in EMISSIONS * 5],
+        [Hard(load("nothing.json"), "nothing"), Hard(load("iob2.json"), "iob2")],
+        GOLD * 5,
+    )
+    assert chosen == f"lcons: {choice}"
+    first, *rest = map(json.loads, run(*options, "--json", given=gold_lines(5)).stdout.splitlines())
+    assert first["choice"] == choice.to_dict()
+    assert not any("choice" in one for one in rest)
+
+
+def test_nothing_is_a_choice(run):
+    result = run("-c", "nothing.json", "--choose", given=gold_lines(5))
+    assert result.stdout == run(given=gold_lines(5)).stdout
+    assert "15 sequences: nothing; expected gain in span F1: +0.00 [+0.00, +0.00] points" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "given", "message"),
+    [
+        ([], gold_lines(5), "--choose chooses among constraints, found none; add one with `-c FILE`."),
+        (
+            ["-c", "iob2.json:1"],
+            gold_lines(5),
+            "also chooses the weights, found a weight of 'iob2'; leave it",
+        ),
+        (
+            ["-c", "iob2.json", "--soft", "1"],
+            gold_lines(5),
+            "also chooses the weights, found --soft 1; leave",
+        ),
+        (["-c", "iob2.json"], json_lines(), "needs the gold labels of at least 5 sequences, found 0; add a"),
+        (["-c", "iob2.json"], gold_lines(1), "needs the gold labels of at least 5 sequences, found 3; add a"),
+    ],
+)
+def test_a_choice_needs_constraints_and_gold_labels(options, given, message, run):
+    result = run(*options, "--choose", given=given)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert message in result.stderr
+    assert len(result.stderr.splitlines()) == 1
 
 
 def test_hard_and_soft_constraints_and_columns_that_they_read_go_together(run):
@@ -307,18 +380,18 @@ def test_one_long_sequence_gives_a_sign_of_life(run, monkeypatch):
 
 # In a process of its own.
 
-LCONS = [sys.executable, "-c", "from lcons_cli.main import main; main()"]
-
 
 def test_the_examples_of_the_help_run(folder):
     text = CliRunner().invoke(main, ["decode", "--help"]).stdout
     example = re.search(r"  Example:\n((?:    .*\n)+)", text)[1].replace("\n    ", "\n").strip()
     assert example.startswith("lcons decode")
     (folder / "scores.npz").write_bytes(npz(pos=packed(TAGS)))
+    (folder / "dev.jsonl").write_text(gold_lines(5))
     script = f'lcons() {{ {shlex.join(LCONS)} "$@"; }}\nset -e\n{example}\n'
     done = subprocess.run(["sh", "-c", script], cwd=folder, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "New B-NP\nYork I-NP\n\n"), done.stderr
     assert len((folder / "labels.jsonl").read_text().splitlines()) == 3
+    assert len((folder / "chosen.conll").read_text().split("\n\n")) == 16
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes cannot be asked there")
@@ -384,9 +457,4 @@ def test_a_closed_stdin_or_stdout_is_one_line(closed, sentence, folder):
 def test_a_reader_that_goes_away_is_no_error(folder, tmp_path):
     (tmp_path / "long.jsonl").write_text(json_lines(pos=False) * 3_000)
     command = [*LCONS, "decode", tmp_path / "long.jsonl", "-c", folder / "iob2.json"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert process.stdout.readline() == b"New B-NP\n"
-    process.stdout.close()
-    assert process.stderr.read() == b""
-    process.stderr.close()
-    assert process.wait(60) == 0
+    assert leave(command) == b"New B-NP\n"

@@ -93,7 +93,10 @@ def learned(tmp_path_factory):
         ("psi.csv", "psi", "-K", 2),
         ("train.conll", "all", "-K", 2, "--no-held-out"),
     ]:
-        done = invoke("learn", folder / data, "-o", folder / f"{name}.json", *options, "-q")
+        held_out = () if "--no-held-out" in options else ("--held-out-end",)
+        done = invoke(
+            "learn", folder / data, "-o", folder / f"{name}.json", *options, *held_out, "--all-rules", "-q"
+        )
         assert done.exit_code == 0, done.output
     return folder
 
@@ -188,7 +191,8 @@ def test_what_was_learned_from_is_what_training_is_beside_a_held_out_file(folder
 
 def test_learn_and_diagnose_read_a_file_alike_with_the_same_options(folder):
     of_tags = ("--columns", "word=1,label=2", "--format", "conll")
-    assert invoke("learn", "train.conll", "-o", "tags.json", "-K", 2, *of_tags).exit_code == 0
+    done = invoke("learn", "train.conll", "-o", "tags.json", "-K", 2, "--held-out-end", *of_tags)
+    assert done.exit_code == 0
     assert invoke("diagnose", "tags.json", "--train", "train.conll", *of_tags).exit_code == 0
     result = invoke("diagnose", "tags.json", "--train", "train.conll")
     assert "unknown label 'B-NP'" in result.stderr or "unknown label 'O'" in result.stderr

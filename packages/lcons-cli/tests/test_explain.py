@@ -1,12 +1,14 @@
 """`lcons explain`: rules in words, and why a combination is forbidden."""
 
 import json
+from dataclasses import replace
 
 import pytest
-from constraint_files import PAIRS, pairs, run, run_example, write_files
+from constraint_files import PAIRS, RELATIONS, SOURCES, pairs, run, run_example, write_files
 
 from lcons_cli.explain import spread
-from lcons_core import compare, parse_rules
+from lcons_core import compare, iob2, parse_rules, save
+from lcons_core.features import Tuples
 
 
 @pytest.fixture
@@ -50,6 +52,38 @@ def test_a_forbidden_combination_has_an_inequality_its_terms_and_their_sum(files
     assert lines[3].strip().startswith("1.00 [source NoEnt] + 3.00 [source Person]")
     assert lines[3].endswith("- 2.50 [relation LiveIn] + 1.00 >= 0")
     assert [line.split()[-1] for line in lines[5:]] == ["1.0000", "-2.5000", "1.0000", "-0.5000"]
+
+
+@pytest.fixture
+def gold(files):
+    """pairs.json with its feature, and labelled data for it and for bigrams, one with an unknown label."""
+    feature = Tuples(("source", "relation"), (SOURCES, RELATIONS))
+    save(replace(pairs(), feature=feature), files / "pairs.json")
+    tuples = [["Person", "Kill"], ["Location", "Kill"], ["Location", "Kill"], ["Person", "NoRel"]]
+    lines = "".join(json.dumps({"tuples": [one]}) + "\n" for one in tuples)
+    (files / "pairs.jsonl").write_text(lines)
+    iob2(["B-X", "I-X", "O"]).save(files / "iob2.json")
+    (files / "dev.conll").write_text("a B-X\nb I-X\n\na O\nb I-X\n\na B-Z\n\n")
+    return files
+
+
+def test_the_rules_that_reject_gold_are_printed_with_how_much_they_reject(gold):
+    result = run("explain", gold / "pairs.json", "--gold", gold / "pairs.jsonl")
+    assert result.exit_code == 0
+    rule, summary = result.stdout.splitlines()
+    assert rule.startswith("- relation Kill or LiveIn needs source Person  [support 3; expected ")
+    assert rule.endswith("seen 2]")
+    assert summary.endswith("it covers 100% of the rejected gold parts.")
+    result = run("explain", gold / "iob2.json", "--gold", gold / "dev.conll")
+    assert result.stdout.startswith("- label 1 O or (start) cannot go with label 2 I-X  [support 3; ")
+    assert "left out: 1 structures with labels that the constraint lacks" in result.stderr
+
+
+def test_gold_that_is_not_rejected_needs_no_rule(gold):
+    (gold / "dev.conll").write_text("a B-X\nb I-X\n\n")
+    assert run("explain", gold / "iob2.json", "--gold", gold / "dev.conll").stdout == (
+        "nothing is rejected of 3 parts.\n"
+    )
 
 
 def test_the_file_may_come_last(files):
@@ -104,5 +138,5 @@ def test_words_after_the_option_all_belong_to_it():
     assert spread(["--forbidden", "A", "--", "c"]) == ["--forbidden", "A", "--", "c"]
 
 
-def test_the_example_runs(files):
-    assert run_example("explain", files) == [0, 0, 0]
+def test_the_example_runs(gold):
+    assert run_example("explain", gold) == [0, 0, 0, 0]

@@ -17,7 +17,7 @@ from lcons_cli.main import main
 from lcons_core import Recipe, load
 from lcons_core.learn import FEATURES, NEGATIVES, OFTEN
 from lcons_core.learn._recipe import DOUBLINGS
-from lcons_tasks.own_data import FORMATS, Split, read_data, split
+from lcons_tasks.own_data import FORMATS, Split, read_data
 
 SENTENCES = [
     "Ann NNP B\nLee NNP I\nsings VBZ O\n. . O",
@@ -52,25 +52,62 @@ def run(*arguments):
 def test_the_constraint_is_written_and_said_in_words(folder):
     result = run("train.conll", "-o", "c.json", "-K", 3)
     assert result.exit_code == 0
-    assert "label 1 O cannot go with label 2 I" in result.stdout
-    assert "learned from the first 80 % of the structures (16 of 20)" in result.stdout
-    assert "forbids 0 of 4 valid structures, 0 of" in result.stdout
-    assert "by chance, seen 0]" in result.stdout
+    assert "Rules with evidence:\n- label 1 B cannot go with label 2 O  [" in result.stdout
+    assert "learned from all 20 structures" in result.stdout
+    assert "On held-out data (5 contiguous folds of train.conll, each held out once):" in result.stdout
+    assert "forbids 0 of 20 valid structures, 0 of 44 of their parts\n  so on new data" in result.stdout
+    assert "by chance, seen 0; rejects under " in result.stdout
+    assert (
+        "not forbidden (too rare to tell): 1, such as\n- label 1 I, label 2 B  [expected 2.2" in result.stdout
+    )
+    assert result.stdout.splitlines()[-1].startswith("Advice: use it as a soft constraint, and label more")
     assert "warning" not in result.stderr
     assert "reading CoNLL columns word=1,pos=2,label=-1" in result.stderr
     constraint = load("c.json")
     assert constraint.satisfied(["B", "I", "O"])
     assert not constraint.satisfied(["O", "I"])
     recorded = constraint.provenance["split"]
-    assert Split.from_dict(recorded).learned_from_words == "the first 80 % of the structures (16 of 20)"
-    assert [part["count"] for side in ("learned_from", "held_out") for part in recorded[side]] == [16, 4]
+    assert Split.from_dict(recorded).learned_from_words == "all 20 structures"
+    assert (recorded["folds"], recorded["held_out"]) == (5, [])
+    assert constraint.provenance["bound"] == {"rejected": 0, "parts": 44, "share": 0.065819}
+    assert constraint.provenance["evidence"][0]["bound"]["rejected"] == 0
+
+
+def test_evidence_is_a_number_or_not_needed(folder):
+    assert "2 invalid ones" in run("train.conll", "-o", "c.json", "-K", 3, "--no-held-out").stdout
+    assert load("c.json").satisfied(["I", "B"])
+    for options in (("--evidence", 1), ("--all-rules",)):
+        result = run("train.conll", "-o", "c.json", "-K", 3, "--no-held-out", *options)
+        assert "3 invalid ones" in result.stdout
+        assert ("Rules with evidence:" in result.stdout) == ("--all-rules" not in options)
+        assert not load("c.json").satisfied(["I", "B"])
+    assert "evidence" not in load("c.json").provenance["recipe"]
+    result = run("train.conll", "-o", "c.json", "-K", 3, "--evidence", 99)
+    assert "nothing is forbidden." in result.stdout
+    assert "Advice: do not use it, because it forbids nothing; label more data, or lower --evidence." in (
+        result.stdout
+    )
+
+
+def test_a_rare_label_of_the_end_is_in_the_constraint(folder):
+    (folder / "late.conll").write_text("\n\n".join([*SENTENCES * 5, "Oh UH X\n! . O"]))
+    result = run("late.conll", "-o", "c.json", "-K", 3)
+    assert load("c.json").labels == ("B", "I", "O", "X")
+    assert "not judged: 1 (structure 26: unknown label 'X')" in result.stdout
+
+
+def test_labels_of_another_kind_are_told(folder):
+    (folder / "other.conll").write_text("a N B\nb N I\nc N I\n\n" * 40)
+    result = run("train.conll", "-o", "c.json", "-K", 3, "--dev", "other.conll", "-q")
+    assert "warning: held-out data have other labels than the training data: O is 43.8%" in result.stderr
 
 
 @pytest.mark.parametrize(
     ("options", "learned_from", "held_out"),
     [
-        ((), [("train.conll", "first", 16, 20)], [("train.conll", "last", 4, 20)]),
+        ((), [("train.conll", "all", 20, 20)], []),
         (("--no-held-out",), [("train.conll", "all", 20, 20)], []),
+        (("--held-out-end",), [("train.conll", "first", 16, 20)], [("train.conll", "last", 4, 20)]),
         (("--refit",), [("train.conll", "all", 20, 20)], []),
         (("--dev", "odd.conll"), [("train.conll", "all", 20, 20)], [("odd.conll", "all", 25, 25)]),
         (
@@ -100,27 +137,28 @@ def test_the_recipe_in_a_file_learns_the_same_again(folder, options):
     assert run("train.conll", "-o", "c.json", "-q", *options).exit_code == 0
     constraint = load("c.json")
     recipe = Recipe.from_dict(constraint.provenance["recipe"])
-    train, _ = split(read_data("train.conll", "conll"))
+    train = read_data("train.conll", "conll")
     assert recipe.learn(train.instances).network == constraint.network
 
 
 def test_what_is_forbidden_of_gold_is_said_loudly(folder):
-    result = run("odd.conll", "-o", "c.json", "-K", 3, "-q")
+    result = run("odd.conll", "-o", "c.json", "-K", 3, "-q", "--all-rules")
     assert result.exit_code == 0
     (line,) = result.stderr.splitlines()
     assert line.startswith(
-        "warning: the constraint forbids 5 of 5 gold structures in held-out data (5 of 5 parts),"
+        "warning: the constraint forbids 5 of 25 gold structures in held-out folds (5 of 49 parts),"
     )
     assert "structure 21 (Oh/O Lee/I): label 1 O, label 2 I" in line
     assert "- 5 x label 1 O, label 2 I (first in 21: Oh/O Lee/I)" in result.stdout
-    found = json.loads(run("odd.conll", "-o", "c.json", "-K", 3, "-q", "--json").stdout)
+    found = json.loads(run("odd.conll", "-o", "c.json", "-K", 3, "-q", "--json", "--all-rules").stdout)
+    assert found["advice"].startswith("do not use it, because on new data it may forbid ")
     assert [f"warning: {text}" for text in found["warnings"]] == [line]
     assert found["held_out"]["forbidden_structures"] == 5
     assert found["constraint"] == "c.json"
 
 
 def test_advice_names_options_and_not_arguments(folder):
-    options = ("odd.conll", "-o", "c.json", "-K", 3, "-q", "--no-held-out", "--min-support", 6)
+    options = ("odd.conll", "-o", "c.json", "-K", 3, "-q", "--no-held-out", "--all-rules", "--min-support", 6)
     line = run(*options).stderr
     assert "fewer than 6 times, so lower --min-support; or use it as a soft constraint." in line
     found = json.loads(run(*options, "--json").stdout)
@@ -128,7 +166,7 @@ def test_advice_names_options_and_not_arguments(folder):
 
 
 def test_the_sum_that_forbids_is_shown_when_asked(folder):
-    assert "so it is forbidden" in run("odd.conll", "-o", "c.json", "-v").stdout
+    assert "so it is forbidden" in run("odd.conll", "-o", "c.json", "-v", "--all-rules").stdout
 
 
 def test_held_out_data_may_be_a_file_or_none(folder):
@@ -142,9 +180,9 @@ def test_held_out_data_may_be_a_file_or_none(folder):
 
 
 def test_refit_saves_a_constraint_of_everything(folder):
-    result = run("odd.conll", "-o", "c.json", "-K", 3, "--refit")
-    assert "learned from all 25 structures" in result.stdout
-    assert "forbids 5 of 5 valid structures" in result.stdout
+    result = run("train.conll", "-o", "c.json", "-K", 3, "--dev", "odd.conll", "--refit")
+    assert "learned from all 45 structures, held-out ones too" in result.stdout
+    assert "forbids 5 of 25 valid structures" in result.stdout
     assert load("c.json").satisfied(["O", "I"])
     (warning,) = (line for line in result.stderr.splitlines() if line.startswith("warning"))
     assert warning.startswith(
@@ -165,8 +203,14 @@ def test_refit_saves_a_constraint_of_everything(folder):
         (("train.conll", "--feature", "existence", "-K", 2), "constraint: existence, n = 1"),
         (("train.conll", "--feature", "counts", "--spans", "-K", 2), "constraint: counts"),
         (("train.conll", "--feature", "shape", "--pad", "-K", 2), "shape, n = 2, padded"),
-        (("train.conll", "-K", 2, "--cv", "--folds", 2), "chosen from 9 settings by cross-validation"),
-        (("train.conll", "-K", "1,2", "--folds", 2), "chosen from 2 settings by cross-validation"),
+        (
+            ("train.conll", "-K", 2, "--cv", "--folds", 2, "--all-rules"),
+            "chosen from 9 settings by cross-validation",
+        ),
+        (
+            ("train.conll", "-K", "1,2", "--folds", 2, "--all-rules"),
+            "chosen from 2 settings by cross-validation",
+        ),
         (("train.conll", "-K", "auto"), "chosen K = "),
         (("tabs.txt", "--tabs", "-K", 2), "constraint: ngram, n = 2, 3 labels"),
         (("train.conll", "--negatives", "relabel", "--many", "all"), "made by `relabel`"),
@@ -217,6 +261,8 @@ def test_choices_are_those_of_the_library():
             ("constant.conll", "--feature", "pos"),
             "a column 'pos' with two values or more, found only one (N)",
         ),
+        (("train.conll", "--feature", "counts", "--evidence", "2"), "expected no evidence with the feature"),
+        (("psi.csv", "--evidence", "2"), "expected no 'evidence' with a table"),
         (("short.conll",), "expected sentences of 2 tokens or more, found none"),
         (("tabs.txt", "--format", "conll"), "use --tabs if"),
     ],
@@ -256,7 +302,15 @@ def test_data_are_not_replaced(folder):
 
 @pytest.mark.parametrize(
     "arguments",
-    [("-K", "0"), ("-K", "x"), ("--many", "0"), ("--no-held-out", "--refit"), ("--caution", "0")],
+    [
+        ("-K", "0"),
+        ("-K", "x"),
+        ("--many", "0"),
+        ("--no-held-out", "--refit"),
+        ("--caution", "0"),
+        ("--evidence", "2", "--all-rules"),
+        ("--held-out-end", "--refit"),
+    ],
 )
 def test_wrong_usage_has_exit_code_2(folder, arguments):
     assert run("train.conll", "-o", "c.json", *arguments).exit_code == 2
@@ -273,10 +327,10 @@ def test_an_interrupt_leaves_no_file(folder, monkeypatch):
     assert sorted(folder.iterdir()) == before
 
 
-def test_few_structures_are_all_learned_from(folder):
+def test_few_structures_have_as_many_folds(folder):
     (folder / "few.conll").write_text("\n\n".join(SENTENCES[:4]))
     result = run("few.conll", "-o", "c.json", "-K", 2)
-    assert "nothing is held out of 4 structures, too few for that" in result.stderr
+    assert "On held-out data (4 contiguous folds of few.conll, each held out once)" in result.stdout
     assert "learned from all 4 structures" in result.stdout
 
 
@@ -285,15 +339,6 @@ def test_one_structure_is_not_called_structures(folder):
     result = run("few.conll", "-o", "c.json", "-K", 2)
     assert "nothing is held out of 1 structure, too few" in result.stderr
     assert "learned from 1 structure:" in result.stdout
-
-
-def test_labels_of_the_held_out_end_alone_are_told(folder):
-    (folder / "late.conll").write_text("\n\n".join([*SENTENCES * 5, "Oh UH X\n! . O"]))
-    for more in ((), ("--refit",)):
-        result = run("late.conll", "-o", "c.json", "-K", 3, "-q", *more)
-        assert result.exit_code == 0
-        assert "warning: 1 of 5 held-out structures are not judged" in result.stderr
-        assert "('X', first in structure 26); shuffle the data, or pass --dev FILE." in result.stderr
 
 
 def test_there_is_a_sign_of_life_from_reading_to_the_end(folder, monkeypatch):
@@ -358,4 +403,4 @@ def test_the_command_runs_by_itself(folder):
     given = [sys.executable, "-c", code, "learn", "train.conll", "-o", "c.json", "-K", "2", "-q"]
     done = subprocess.run(given, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "In words:" in done.stdout
+    assert "Rules with evidence:" in done.stdout

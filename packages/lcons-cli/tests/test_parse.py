@@ -13,7 +13,7 @@ from collections import Counter
 from functools import partial
 
 import pytest
-from asking import ask
+from asking import LCONS, ask, leave
 from click.testing import CliRunner
 
 import lcons_cli.parse as command
@@ -413,20 +413,13 @@ def test_references_that_ran_out_of_budget_are_counted():
     assert command._summary(counts, "csl", True).endswith("relaxed: 0, out of budget: 1")
 
 
-LCONS = [sys.executable, "-c", "from lcons_cli.main import main; main()", "parse"]
+PARSE = [*LCONS, "parse"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes cannot be asked there")
 def test_each_reference_is_answered_before_the_next_comes(folders):
-    command = [*LCONS, "-q", "--model", folders / "word", "--format", "tagged"]
+    command = [*PARSE, "-q", "--model", folders / "word", "--format", "tagged"]
     assert "".join(ask(command, TEXT.splitlines(keepends=True))) == TAGGED
-
-
-def test_the_command_reads_stdin_and_writes_stdout(folders):
-    done = subprocess.run(
-        [*LCONS, "--model", folders / "word", "--format", "tagged"], input=TEXT.encode(), capture_output=True
-    )
-    assert (done.returncode, done.stdout.decode()) == (0, TAGGED)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes break otherwise there")
@@ -434,21 +427,13 @@ def test_the_command_reads_stdin_and_writes_stdout(folders):
 def test_a_reader_that_goes_away_is_no_error(jobs, folders, tmp_path):
     (tmp_path / "long.txt").write_text(TEXT * 2_000)
     options = ["--format", "tagged", "--jobs", jobs]
-    process = subprocess.Popen(
-        [*LCONS, "--model", folders / "word", *options, tmp_path / "long.txt"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    assert process.stdout.readline().startswith(b"<author> B. Brook")
-    process.stdout.close()
-    assert process.stderr.read() == b""
-    process.stderr.close()
-    assert process.wait(60) == 0
+    first = leave([*PARSE, "--model", folders / "word", *options, tmp_path / "long.txt"])
+    assert first.startswith(b"<author> B. Brook")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell closes it")
 def test_a_closed_stdin_is_one_line(folders):
-    command = ["sh", "-c", '"$@" <&-', "sh", *LCONS, "-q", "--model", folders / "word"]
+    command = ["sh", "-c", '"$@" <&-', "sh", *PARSE, "-q", "--model", folders / "word"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
@@ -460,7 +445,7 @@ def test_a_closed_stdin_is_one_line(folders):
 def test_a_full_disk_is_one_line(folders):
     with open("/dev/full", "wb") as full:  # noqa: PTH123
         done = subprocess.run(
-            [*LCONS, "--model", folders / "word"], input=TEXT.encode(), stdout=full, stderr=subprocess.PIPE
+            [*PARSE, "--model", folders / "word"], input=TEXT.encode(), stdout=full, stderr=subprocess.PIPE
         )
     assert done.returncode == 2
     assert done.stderr.count(b"\n") == 1
@@ -472,7 +457,7 @@ def busy(folders, tmp_path):
     """A command that has begun to write what two processes do, in a session of its own."""
     (tmp_path / "long.txt").write_text(TEXT * 2_000)
     process = subprocess.Popen(
-        [*LCONS, "--model", folders / "word", "--jobs", "2", "--format", "tagged", tmp_path / "long.txt"],
+        [*PARSE, "--model", folders / "word", "--jobs", "2", "--format", "tagged", tmp_path / "long.txt"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,

@@ -27,7 +27,6 @@ pytestmark = [
     pytest.mark.skipif(
         find_chromium() is None, reason="no Chromium: install one or name it in LCONS_CHROMIUM"
     ),
-    pytest.mark.xdist_group("chromium"),
 ]
 
 SHOWN = "[...document.querySelectorAll('{}')].filter((one) => one.checkVisibility()).length"

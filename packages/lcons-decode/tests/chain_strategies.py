@@ -4,7 +4,7 @@ paper's beam.
 Scores and weights are sixteenths, so float sums of them are exact; only soft penalties need a tolerance.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise, product
 from math import inf
@@ -17,7 +17,7 @@ from lcons_core._constraint import LearnedConstraint
 from lcons_core._network import Conjunction, RectifierNetwork
 from lcons_core.features import START, STOP, Counts, Existence, NgramContext, NgramLabels
 from lcons_core.testing import networks
-from lcons_decode import ChainScores, Hard, Soft, Violation
+from lcons_decode import COSTS, ChainScores, Hard, Soft, Violation
 
 TOLERANCE = 1e-9
 LABELS = ("a", "b", "c", "d")
@@ -80,6 +80,14 @@ soft_weights = st.integers(0, 20).map(lambda quarters: quarters / 4)
 
 
 @st.composite
+def softened(draw, constraint, name):
+    """The constraint as a preference of any weight and cost; some record the violations of training."""
+    cost, scale = draw(st.sampled_from(COSTS)), draw(st.sampled_from([None, 0.5, 2.0]))
+    provenance = {} if scale is None else {"violation": scale}
+    return Soft(replace(constraint, provenance=provenance), draw(soft_weights), name, cost)
+
+
+@st.composite
 def local_uses(draw, labels, min_size=1, max_size=3, max_n=4, kinds=("hard", "soft")):
     """Local constraints, hard and soft, of different n."""
     uses = []
@@ -88,7 +96,7 @@ def local_uses(draw, labels, min_size=1, max_size=3, max_n=4, kinds=("hard", "so
         if draw(st.sampled_from(kinds)) == "hard":
             uses.append(Hard(constraint, f"c{i}"))
         else:
-            uses.append(Soft(constraint, draw(soft_weights), f"c{i}"))
+            uses.append(draw(softened(constraint, f"c{i}")))
     return uses
 
 
@@ -99,7 +107,7 @@ def global_uses(draw, labels, kinds=("hard", "soft")):
     constraint = draw(learned(feature))
     if draw(st.sampled_from(kinds)) == "hard":
         return Hard(constraint, "whole")
-    return Soft(constraint, draw(soft_weights), "whole")
+    return draw(softened(constraint, "whole"))
 
 
 @st.composite
@@ -162,10 +170,16 @@ class Windows:
 
 
 def _verdict(use, psi):
-    """(accepted, log sigmoid(margin)); without a psi: accepted, at no cost."""
+    """(accepted, penalty at weight 1); without a psi: accepted, at no cost."""
     if psi is None:
         return True, 0.0
-    return use.constraint.accepts(psi), -float(np.logaddexp(0.0, -use.constraint.margin(psi)))
+    margin = float(use.constraint.margin(psi))
+    penalty = {
+        "sigmoid": lambda: -float(np.logaddexp(0.0, -margin)),
+        "hinge": lambda: -max(0.0, -margin),
+        "standard": lambda: -max(0.0, -margin) / use.constraint.provenance.get("violation", 1.0),
+    }
+    return use.constraint.accepts(psi), penalty[getattr(use, "cost", "sigmoid")]()
 
 
 @dataclass(frozen=True)

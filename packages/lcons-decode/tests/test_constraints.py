@@ -1,5 +1,6 @@
 """Constraints: lists and rows have their exact meaning, weights are exact, mistakes raise clear errors."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -12,7 +13,7 @@ from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput, TooLarge
 from lcons_core._inequalities import LinearInequalities
 from lcons_core._network import RectifierNetwork
-from lcons_core.features import START, STOP, NgramContext, NgramLabels, Tuples
+from lcons_core.features import START, STOP, Counts, NgramContext, NgramLabels, Tuples
 from lcons_core.testing import networks
 from lcons_decode import (
     ChainConstraints,
@@ -26,6 +27,7 @@ from lcons_decode import (
     constrained_viterbi,
     forbidden_ngrams,
     rows_constraint,
+    usual_cost,
 )
 from lcons_decode.chains import labellings
 
@@ -146,6 +148,43 @@ def test_lists_of_mixed_length_none_or_unannounced_padding_are_refused():
 def test_soft_weights_must_be_finite_and_not_negative(weight):
     with pytest.raises(InvalidInput, match="a soft weight must be finite and at least 0"):
         Soft(forbidden_ngrams("ab", ["a"]), weight)
+
+
+def test_soft_costs_have_a_name():
+    with pytest.raises(InvalidInput, match="a soft cost is one of sigmoid, hinge, standard, found 'square'"):
+        Soft(forbidden_ngrams("ab", ["a"]), 1.0, cost="square")
+
+
+def margins_of(*margins):
+    """A constraint on one label of the alphabet, with these margins."""
+    labels = "abc"[: len(margins)]
+    feature = NgramLabels(tuple(labels), 1)
+    network = RectifierNetwork([[1.0 - margin for margin in margins]], [0.0])
+    return LearnedConstraint(network, feature.space, feature)
+
+
+def test_only_violations_cost_under_hinge_and_standard():
+    rule = margins_of(1.0, 0.25, -2.0)
+    expected = {"hinge": (0.0, 0.0, -6.0), "standard": (0.0, 0.0, -1.5)}
+    expected["sigmoid"] = tuple(-3 * np.log1p(np.exp(-np.array([1.0, 0.25, -2.0]))))
+    for cost, penalties in expected.items():
+        use = Soft(replace(rule, provenance={"violation": 4.0}), 3.0, cost=cost)
+        compiled = ChainConstraints.of([use], "abc")
+        assert [compiled.penalty([label]) for label in "abc"] == pytest.approx(penalties)
+
+
+@pytest.mark.parametrize("recorded", [None, 0.0, -1.0, np.nan, np.inf, "2", True])
+def test_without_a_usable_record_a_typical_violation_has_the_margin_minus_one(recorded):
+    rule = replace(margins_of(1.0, -2.0), provenance={"violation": recorded})
+    assert Soft(rule, 3.0, cost="standard").rate == 3.0
+
+
+def test_windows_of_labels_usually_cost_violations_alone():
+    assert usual_cost(forbidden_ngrams("ab", ["ab"])) == "hinge"
+    assert usual_cost(on_contexts()) == "sigmoid"
+    counts = Counts(("a", "b"))
+    over = LearnedConstraint(RectifierNetwork(np.zeros((1, 2)), [0.0]), counts.space, counts)
+    assert usual_cost(over) == "sigmoid"
 
 
 def test_names_are_given_where_missing_and_refused_where_used_twice():

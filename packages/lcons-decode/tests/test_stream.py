@@ -398,6 +398,8 @@ def test_constraints_are_hard_or_soft_as_named(tmp_path, monkeypatch):
         ("b:2", None),
     ]
     assert [u.weight for u in load_constraints(["a.json", "sub/a.json:0.5"], soft=2.0)] == [2.0, 0.5]
+    assert [u.cost for u in load_constraints(["a.json:1", "b:2:3"])] == ["hinge"] * 2
+    assert [u.cost for u in load_constraints(["a.json", "b:2"], 0.5, "sigmoid")] == ["sigmoid"] * 2
     for names, message in (
         (["a.json", "a.json"], "once, found 'a.json' twice"),
         (["a.json:-1"], "at least 0, found -1"),

@@ -23,10 +23,16 @@ from lcons_cli.streams import waits_of
 if TYPE_CHECKING:
     from lcons_decode import Decoding, Hard, Scored, Soft
     from lcons_decode.files import ScoreSource
+    from lcons_tasks.diagnosis import Choice
     from lcons_tasks.stats import LabelTally
 
 
 GOLD = "gold"
+# The member of the first JSON object that describes what was chosen.
+CHOICE = "choice"
+FOLDS = 5
+# As in lcons_decode.COSTS; importing that takes longer.
+COSTS = ("sigmoid", "hinge", "standard")
 
 
 @click.command(short_help="Label your own scores under constraints.")
@@ -45,6 +51,25 @@ GOLD = "gold"
     type=float,
     metavar="WEIGHT",
     help="Make all constraints without their own weight soft, with this weight.",
+)
+@click.option(
+    "--soft-cost",
+    "cost",
+    type=click.Choice(["auto", *COSTS]),
+    default="auto",
+    show_default=True,
+    help="What a window costs at weight 1. hinge: how far it is beyond the constraint, so what is allowed"
+    " costs nothing. standard: the same in units of a typical violation in training. sigmoid: log"
+    " sigmoid(margin), which also orders what is allowed. auto: hinge for windows of labels alone, else"
+    " sigmoid.",
+)
+@click.option(
+    "--choose",
+    is_flag=True,
+    help="Choose by cross-validation on the sequences with gold labels (column `gold`) which constraints to"
+    " use, and hard or with which weight; nothing is a possible choice. Neither the model nor the constraints"
+    " should have learned from these sequences. The choice and its expected gain are printed (in JSON:"
+    " `choice` of the first sequence), and all sequences are decoded with it.",
 )
 @click.option(
     "--labels",
@@ -90,6 +115,8 @@ def decode(
     file: str,
     files: tuple[str, ...],
     soft: float | None,
+    cost: str,
+    choose: bool,
     labels_file: str | None,
     beam: int | None,
     budget: int,
@@ -107,8 +134,8 @@ def decode(
     columns of strings such as `words` and `pos`.
 
     If there is a column `gold`, the summary shows span F1 (for IOB, BIOES and BILOU labels) and token
-    accuracy without and with the constraints, and the gain with its 95% interval, so that weights can be
-    chosen on dev data.
+    accuracy without and with the constraints, and the gain with its 95% interval; with --choose, constraints
+    and weights are chosen by it.
 
     If the hard constraints cannot all be satisfied, the labels that break the fewest windows are written, and
     the sequence is counted as relaxed. If all labels of a token have the score -Infinity, no labels can be
@@ -121,6 +148,7 @@ def decode(
       {"emission": [[0, 0, 1], [0, 3, 1]], "words": ["New", "York"]}
       END
       lcons decode scores.npz -c pos.json:0.5 -c iob2.json --json > labels.jsonl
+      lcons decode dev.jsonl -c pos.json -c iob2.json --choose > chosen.conll
     """
     from lcons_core import InvalidInput
     from lcons_decode.files import load_constraints, read_labels, read_scored
@@ -131,18 +159,77 @@ def decode(
         raise InvalidInput(
             "--soft is the weight of constraints, found no constraint; add one with `-c FILE`."
         )
-    uses = load_constraints(files, soft)
+    own_cost = None if cost == "auto" else cost
+    uses = load_constraints(files, soft, own_cost)
+    hard = _choosable(uses, soft) if choose else []
     labels = None if labels_file is None else read_labels(labels_file)
     say: Say = say_nothing if quiet else say_on_stderr
     with opened_bytes(file) as source:
         scored = read_scored(source, "standard input" if file == STDIN else file, labels)
-        summary = _Summary(uses, verbose)
+        choice = None
+        if choose:
+            scored = _Listed(scored)
+            choice = _chosen(scored, hard, {"cost": own_cost, "beam": beam, "budget": budget}, say)
+            uses = list(choice.uses)
+        summary = _Summary(uses, verbose, choice)
         waits = waits_of(source)
         options = {"beam": beam, "budget": budget, "waits": waits}
         written = "tabs" if tabs else form
         if write_all(_contents(scored, uses, options, written, summary, say), waits):
             for line in summary.lines():
                 say(line)
+
+
+def _choosable(uses: Sequence[Hard | Soft], soft: float | None) -> list[Hard]:
+    """The constraints to choose from; raises an error if there are none, or if a weight is given."""
+    from lcons_core import InvalidInput
+    from lcons_decode import Hard
+
+    hard = [use for use in uses if isinstance(use, Hard)]
+    if not uses:
+        raise InvalidInput("--choose chooses among constraints, found none; add one with `-c FILE`.")
+    if len(hard) < len(uses):
+        weighted = next(use.name for use in uses if not isinstance(use, Hard))
+        found = f"a weight of {weighted!r}" if soft is None else f"--soft {soft:g}"
+        raise InvalidInput(f"--choose also chooses the weights, found {found}; leave it out.")
+    return hard
+
+
+class _Listed:
+    """All sequences of a source, in memory."""
+
+    def __init__(self, source: ScoreSource) -> None:
+        self._sequences = list(source)
+        self._read = 0
+
+    def __iter__(self) -> Iterator[Scored]:
+        for i, scored in enumerate(self._sequences, start=1):
+            self._read = i
+            yield scored
+
+    def share(self) -> float | None:
+        """The share that has been read."""
+        return self._read / len(self._sequences) if self._sequences else None
+
+
+def _chosen(sequences: _Listed, hard: Sequence[Hard], options: dict[str, Any], say: Say) -> Choice:
+    """The choice on the sequences with gold labels."""
+    from lcons_core import InvalidInput
+    from lcons_tasks.diagnosis import choose
+
+    labelled = [scored for scored in sequences if len(scored.x.get(GOLD, ()))]
+    if len(labelled) < FOLDS:
+        raise InvalidInput(
+            f"--choose needs the gold labels of at least {FOLDS} sequences, found {len(labelled)}; add a"
+            f" column `{GOLD}`, or leave --choose out."
+        )
+    measured = [0, 0]
+
+    def progress(*now: int) -> None:
+        measured[:] = now
+
+    with signs_of_life(lambda: "choosing: {} of {} options measured".format(*measured), say):
+        return choose(labelled, hard, folds=FOLDS, progress=progress, **options)
 
 
 def _contents(
@@ -163,7 +250,9 @@ def _contents(
     with signs_of_life(state.now, say):
         for scored, answer in decode_scored(source, uses, **options, progress=state.tried):
             if form == "json":
-                text = json_line(described(scored, answer))
+                begins = summary.choice is not None and not summary.sequences
+                more = {CHOICE: summary.choice.to_dict()} if summary.choice and begins else {}
+                text = json_line(described(scored, answer) | more)
             else:
                 columns = list(scored.x) if columns is None else columns
                 if sorted(columns) != sorted(scored.x):
@@ -188,6 +277,7 @@ class _Summary:
 
     uses: Sequence[Hard | Soft]
     verbose: bool
+    choice: Choice | None = None
     sequences: int = 0
     tokens: int = 0
     changed: int = 0
@@ -226,6 +316,8 @@ class _Summary:
 
     def lines(self) -> Iterator[str]:
         """The lines of the summary."""
+        if self.choice is not None:
+            yield str(self.choice)
         parts = [f"sequences: {self.sequences:,} ({self.tokens:,} tokens)"]
         if self.uses:
             parts.append(f"changed by the constraints: {self.changed:,} ({self.labels:,} labels)")

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     type=FILE,
     metavar="FILE",
     help="Data that neither the constraint nor the model was trained on. Default: the last 20 % of the"
-    " training data, which `lcons learn` held out, if the constraint records this.",
+    " training data, if `lcons learn --held-out-end` learned only from the others.",
 )
 @click.option(
     "--model",
@@ -130,7 +130,7 @@ def diagnose(
     if held is None:
         raise InvalidInput(
             f"expected --held-out FILE, found none, and {division.why}; name data that it was not learned"
-            " from."
+            " from, or learn it with `lcons learn --held-out-end`."
         )
     if division.held_out is not None:
         say(f"{division.why}, as it records" + ("; the others are held out" if held_out is None else ""))

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lcons_cli.console import Say, say_nothing, say_on_stderr
+from lcons_cli.labelled_file import labelled_options, read_labelled
 from lcons_cli.options import FILE, common_options
 from lcons_cli.progress import about, working
 
 if TYPE_CHECKING:
-    from lcons_core import LearnedConstraint
+    from lcons_core import LearnedConstraint, PsiRows
     from lcons_core.reason import Completions, Why
 
 FORBIDDEN = "--forbidden"
@@ -73,12 +74,24 @@ def spread(args: Sequence[str]) -> list[str]:
     is_flag=True,
     help="Print all rules as `forbid:` lines, which `lcons compare` reads.",
 )
+@click.option(
+    "--gold",
+    type=FILE,
+    metavar="FILE",
+    help="Labelled data, as for `lcons learn`: print only the rules that reject some of it, with the number"
+    " of parts that each rejects.",
+)
+@labelled_options
 @common_options("Print the proof of each rule as well.", json="Print JSON, with all rules.")
 def explain(
     constraint: str | None,
     words: tuple[str, ...],
     limit: int,
     as_rules: bool,
+    gold: str | None,
+    form: str | None,
+    columns: str | None,
+    tabs: bool,
     seed: int,
     as_json: bool,
     quiet: bool,
@@ -90,6 +103,7 @@ def explain(
     Example:
       lcons explain pairs.json
       lcons explain pairs.json --forbidden Location Kill
+      lcons explain pairs.json --gold pairs.jsonl
       lcons explain pairs.json --forbidden source=Location,relation=Kill --json
     """
     if constraint is None and len(words) > 1:
@@ -104,11 +118,36 @@ def explain(
     if words:
         _answer(learned, words, seed, as_json, say)
     else:
-        _rules(learned, limit, as_rules, seed, as_json, verbose, say)
+        parts = None if gold is None else _parts(learned, gold, form, columns, tabs, say)
+        _rules(learned, parts, limit, as_rules, seed, as_json, verbose, say)
+
+
+def _parts(
+    learned: LearnedConstraint, gold: str, form: str | None, columns: str | None, tabs: bool, say: Say
+) -> PsiRows:
+    """The parts of labelled data that the constraint reads."""
+    from lcons_core import InvalidInput, PsiRows, SparsePsi
+    from lcons_core.learn import positives_of
+    from lcons_tasks.own_data import PsiTable
+
+    data = read_labelled(gold, form, columns, tabs, say)
+    if isinstance(data, PsiTable):
+        return PsiRows.of(SparsePsi.from_dense(data.X[data.valid]))
+    if learned.feature is None:
+        raise InvalidInput(
+            f"expected a table of psi vectors in {gold!r}, because the constraint has no feature, found"
+            " structures; name the table that it was learned from."
+        )
+    known = set(learned.labels)
+    read = [one for one in data.instances if not known or known.issuperset(one.y)]
+    if len(read) < len(data.instances):
+        say(f"left out: {len(data.instances) - len(read):,} structures with labels that the constraint lacks")
+    return positives_of(learned.feature, read)
 
 
 def _rules(
     learned: LearnedConstraint,
+    gold: PsiRows | None,
     limit: int,
     as_rules: bool,
     seed: int,
@@ -118,15 +157,20 @@ def _rules(
 ) -> None:
     """Prints the rules."""
     from lcons_core import explain as explain_constraint
-    from lcons_core.reason import ENUMERATION_LIMIT, lattice_size, rules_text
+    from lcons_core.reason import ENUMERATION_LIMIT, explain_rejected, lattice_size, rules_text
 
     cells = lattice_size(learned.space)
     if 2 * _SPEED < cells <= ENUMERATION_LIMIT:
         say(f"{cells:,} partial assignments to look at; {about(cells / _SPEED)}")
     with working("finding rules", say):
-        found = explain_constraint(learned, limit=limit, seed=seed)
+        if gold is None:
+            found = explain_constraint(learned, limit=limit, seed=seed)
+        else:
+            found = explain_rejected(learned, gold, limit=limit, seed=seed)
     if as_json:
         click.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))
+    elif gold is not None and not found.coverage.total:
+        click.echo(f"nothing is rejected of {gold.total:,.0f} parts.")
     elif as_rules:
         click.echo(f"# {found.summary(len(found.rules))}")
         words = [" ".join(rule.words.split()) for rule in found.rules]

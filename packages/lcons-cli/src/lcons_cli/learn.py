@@ -113,22 +113,40 @@ def _many(ctx: click.Context, param: click.Parameter, value: str) -> int | str:
     show_default=True,
     help="Weight of valid vectors relative to invalid ones; a larger weight forbids less.",
 )
+@click.option(
+    "--evidence",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="E",
+    help="Windows of labels are forbidden only if chance would have shown them E times. Default: 3; other"
+    " features need no evidence.",
+)
+@click.option("--all-rules", is_flag=True, help="Forbid all invalid vectors, also those without evidence.")
 @click.option("--cv", is_flag=True, help="Choose rate and decay from the paper's grid by cross-validation.")
 @click.option(
-    "--folds", type=click.IntRange(min=2), default=5, show_default=True, help="Folds of cross-validation."
+    "--folds",
+    type=click.IntRange(min=2),
+    default=5,
+    show_default=True,
+    help="Folds of cross-validation, and of the judgement without --dev.",
 )
 @click.option(
     "--dev",
     type=FILE,
     metavar="FILE",
-    help="Held-out data. Default: the last 20 % of DATA, by position.",
+    help="Held-out data. Default: each of the contiguous --folds of DATA is held out once.",
 )
-@click.option("--no-held-out", is_flag=True, help="Learn from all of DATA; hold nothing out.")
+@click.option(
+    "--held-out-end",
+    is_flag=True,
+    help="Hold out the last 20 % of DATA, by position, and learn only from the others; `lcons diagnose` then"
+    " uses them.",
+)
+@click.option("--no-held-out", is_flag=True, help="Do not judge on held-out data, which is quicker.")
 @click.option(
     "--refit",
     is_flag=True,
-    help="Learn again from all data, held-out data included, and save this constraint. Default: save the"
-    " judged one.",
+    help="Learn again from all data, those of --dev included, and save this constraint. Without --dev, the"
+    " constraint is always learned from all data.",
 )
 @click.option("--rules", type=click.IntRange(min=1), default=20, show_default=True, help="Rules to print.")
 @common_options("Show the sum that forbids each example.")
@@ -149,9 +167,12 @@ def learn(
     many: Any,
     min_support: float,
     caution: float,
+    evidence: float | None,
+    all_rules: bool,
     cv: bool,
     folds: int,
     dev: str | None,
+    held_out_end: bool,
     no_held_out: bool,
     refit: bool,
     rules: int,
@@ -167,13 +188,21 @@ def learn(
     or npz with X, y and names. Columns of a table named block=value form a block, of which one value holds.
 
     Prints the rules in words, how well they fit held-out data, and what they forbid there. A warning is
-    printed if the constraint forbids correctly labelled structures.
+    printed if the constraint forbids correctly labelled structures. The last line is advice: use it as a hard
+    constraint, as a soft one, or not at all.
+
+    A window of labels is forbidden only with evidence: it, or a part of it, was never seen, although chance
+    would have shown it 3 times (--evidence). Labels such as B-PER are also counted as classes over all types,
+    so that rules hold for rare types. Other unseen windows are not forbidden (too rare to tell);
+    --all-rules forbids them, too.
 
     Each rule is followed by its support: the number of parts (n-grams, tuples, rows) of the training data
     that its premise covers, or all parts if it has no premise. The support alone is not evidence. So two more
     numbers follow: how many parts the rule would forbid by chance, if its conditions were independent, and
     how many it does forbid: [support 313; expected 300 by chance, seen 7]. If the expected number is small,
-    there is little evidence for the rule, even with a large support.
+    there is little evidence for the rule, even with a large support. The last number, in "rejects under
+    0.4%", is a bound from held-out data: on new data, the constraint rejects at most this share of the valid
+    parts that the premise covers, with a confidence of 95 %.
 
     \b
     Example:
@@ -183,9 +212,13 @@ def learn(
     """
     if no_held_out and (dev is not None or refit):
         raise click.UsageError("use --no-held-out, or --dev or --refit, not both.")
+    if held_out_end and (dev is not None or refit or no_held_out):
+        raise click.UsageError("use --held-out-end, or --dev, --refit or --no-held-out, not both.")
+    if all_rules and evidence is not None:
+        raise click.UsageError("use --evidence or --all-rules, not both.")
     from lcons_core import LconsError, Recipe, save
     from lcons_core.learn import GRIDS
-    from lcons_tasks.own_data import Part, Split, split, summarise, summary_dict
+    from lcons_tasks.own_data import Part, Split, contiguous_folds, split, summarise, summary_dict
 
     say: Say = say_nothing if quiet else say_on_stderr
     check_target(output, data, *([] if dev is None else [dev]))
@@ -203,6 +236,7 @@ def learn(
         seed=seed,
         folds=folds,
         caution=caution,
+        evidence=None if all_rules else "auto" if evidence is None else evidence,
         column=context,
         pad=pad,
         spans=spans,
@@ -215,19 +249,22 @@ def learn(
     with working(f"reading {_name(data)}", say):
         whole = read_labelled(data, form, columns, tabs, say)
         held_out = None if dev is None else read_labelled(dev, form, columns, tabs, say_nothing)
-    train, parts = whole, Split((Part.all_of(whole, _name(data)),))
-    judged = "nothing was held out"
-    if dev is not None and held_out is not None:
-        parts = replace(parts, held_out=(Part.all_of(held_out, _name(dev)),))
-    elif not no_held_out:
+    parts = Split((Part.all_of(whole, _name(data)),))
+    train = whole
+    if held_out_end:
         parts = Split.by_position(whole, _name(data))
         train, held_out = split(whole)
-        if held_out is None:
-            say(f"nothing is held out of {parts.learned_from[0]}, too few for that; pass some with --dev")
-            judged = "too few to hold some out"
-    if parts.held_out:
+    by_folds = held_out is None and not (no_held_out or held_out_end)
+    if dev is not None and held_out is not None:
+        parts = replace(parts, held_out=(Part.all_of(held_out, _name(dev)),))
+    found = _learned(train, recipe, held_out, rules, say, folds if by_folds else None)
+    judged = "nothing was held out"
+    if found.held_out is None and not no_held_out:
+        say(f"nothing is held out of {parts.learned_from[0]}, too few for that; pass some with --dev")
+        judged = "too few to hold some out"
+    elif found.held_out is not None:
+        parts = replace(parts, folds=len(contiguous_folds(whole, folds)) if by_folds else 0)
         judged = parts.held_out_words
-    found = _learned(train, recipe, held_out, rules, say, by_position=dev is None)
     if refit and held_out is not None:
         found, parts = _refitted(found, whole, held_out, parts, recipe, rules, say)
         judged += ", judged before the constraint was learned again with them"
@@ -239,9 +276,9 @@ def learn(
     ctx = click.get_current_context()
     warnings = [in_options(text, ctx.command, ctx) for text in found.warnings]
     content = {"constraint": output, **summary_dict(found, source, judged), "warnings": warnings}
-    click.echo(
-        json.dumps(content, indent=2) if as_json else summarise(found, source, judged, verbose), nl=as_json
-    )
+    content["advice"] = in_options(content["advice"], ctx.command, ctx)
+    text = in_options(summarise(found, source, judged, verbose), ctx.command, ctx)
+    click.echo(json.dumps(content, indent=2) if as_json else text, nl=as_json)
     for text in warnings:
         click.echo(f"warning: {' '.join(text.split())}", err=True)
     say(f"written to {output}: the constraint learned from {source}")
@@ -255,15 +292,11 @@ def _refitted(
     from lcons_tasks.own_data import Part, Split, joined
 
     file, other = (side[0].file for side in (parts.learned_from, parts.held_out))
-    own = Part.all_of(whole, file)
-    # Data held out of the same file are also in `whole`.
-    by_position = parts.held_out[0].which != own.which
-    everything = whole if by_position else joined(whole, held_out)
-    again = _learned(everything, recipe, None, rules, say)
+    again = _learned(joined(whole, held_out), recipe, None, rules, say)
     text = found.held_out_warning
     before = None if text is None else f"before it was learned again with held-out data, {text}"
     judged = replace(again, held_out=found.held_out, held_out_warning=before)
-    used = (own,) if by_position else (own, Part.all_of(held_out, other))
+    used = (Part.all_of(whole, file), Part.all_of(held_out, other))
     return replace(judged, labels_warning=found.labels_warning), Split(used)
 
 
@@ -273,7 +306,7 @@ def _learned(
     held_out: Data | None,
     rules: int,
     say: Say,
-    by_position: bool = False,
+    folds: int | None = None,
 ) -> Learned:
     def before(examples: LabelledExamples, learner: ConstraintLearner) -> None:
         seconds = estimate_seconds(examples, learner)
@@ -290,6 +323,12 @@ def _learned(
                 f"making up to {number:,} invalid vectors by `{source}`: {about(seconds)};"
                 " `--negatives relabel` makes fewer"
             )
+
+    started = time.perf_counter()
+
+    def judging(number: int, of: int) -> None:
+        if number == 1 and (seconds := of * (time.perf_counter() - started)) > SHORT:
+            say(f"judging by {of} folds, each learned without: {about(seconds)}; --no-held-out omits it")
 
     with ExitStack() as stack:
         bar = stack.enter_context(waiting("learning", say))
@@ -315,7 +354,8 @@ def _learned(
             progress=report,
             making=making,
             before=before,
-            by_position=by_position,
+            folds=folds,
+            judging=judging,
         )
 
 

@@ -179,3 +179,13 @@ def test_folds_are_contiguous_and_complete(number, folds):
     bounds = fold_bounds(number, folds)
     assert [i for first, stop in bounds for i in range(first, stop)] == list(range(number))
     assert len(bounds) == max(1, min(folds, number))
+
+
+def test_one_label_error_does_not_end_a_rule():
+    sentences = labellings(np.random.default_rng(1), 150, ("X", "Y", "Z"))
+    clean = learn_constraints(sentences)
+    noisy = learn_constraints([*sentences[:70], ["O", "O", "I-X"], *sentences[70:]])
+    for bad in (["O", "I-Y"], ["O", "I-Z"], ["B-X", "I-Y"], ["I-Z", "I-X"]):
+        assert not clean.satisfied(bad)
+        assert not noisy.satisfied(bad)
+    assert noisy.satisfied(["O", "I-X"])

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_core import make_examples
+from lcons_core import LabelledExamples, make_examples
 from lcons_core._blocks import Block, Requirement, binary, count, one_hot
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput
@@ -26,7 +26,7 @@ from lcons_core.features._counts import Counts
 from lcons_core.features._existence import Existence
 from lcons_core.features._ngrams import NgramContext, NgramLabels
 from lcons_core.features._tuples import Tuples
-from lcons_core.reason import Explanation, explain, why
+from lcons_core.reason import Explanation, explain, explain_rejected, why
 from lcons_core.reason._domain import Box
 from lcons_core.reason._explanation.regions import Chance, WeightedPoints, box_of, points_of
 from lcons_core.reason._explanation.small_domains import merge_cells
@@ -456,3 +456,38 @@ def test_everything_shown_is_plain_data():
         again = json.loads(json.dumps(explanation.to_dict()))
         assert len(again["rules"]) == len(explanation) == len(explanation.table())
         json.dumps(explanation.table())
+
+
+def test_valid_points_that_are_rejected_are_in_some_rule_however_long():
+    space = FeatureSpace([binary("bit", map(str, range(100)))])
+    at_most_30 = RectifierNetwork(np.ones((1, 100)), [-30.0])
+    rng = np.random.default_rng(0)
+    gold = [rng.permutation(np.arange(100) < number).astype(float) for number in (10, 20, 40, 50, 60)]
+    crowd = [rng.permutation(np.arange(100) < 90).astype(float) for _ in range(30)]
+    found = explain(at_most_30, LabelledExamples.of(space, gold, crowd), space=space)
+    rejected = [psi for psi in gold if psi.sum() > 30]
+    for psi in rejected:
+        values = {f"bit {i}": str(int(bit)) for i, bit in enumerate(psi)}
+        assert any(all(values[a] in some for a, some in rule.box.conditions) for rule in found.rules)
+    assert sum(rule.exceptions for rule in found.rules) >= len(rejected)
+    for rule in found.rules:
+        fixed = {int(name.removeprefix("bit ")): float(values[0]) for name, values in rule.box.conditions}
+        drawn = rng.integers(0, 2, (50, 100)).astype(float)
+        for column, value in fixed.items():
+            drawn[:, column] = value
+        assert not at_most_30.accepts(drawn).any()
+
+
+@given(st.lists(st.lists(st.integers(0, 1), min_size=6, max_size=6), min_size=1, max_size=12), st.booleans())
+@settings(deadline=None, max_examples=40)
+def test_every_rejected_gold_part_is_in_a_rule_and_every_rule_rejects_some(gold, enumerated):
+    space = FeatureSpace([binary("bit", "abcdef")])
+    at_most_2 = RectifierNetwork(np.ones((1, 6)), [-1.0])
+    rows = PsiRows.of(SparsePsi.from_dense(np.array(gold, dtype=float)))
+    found = explain_rejected(at_most_2, rows, space=space, enumeration=10**6 if enumerated else 0, limit=3)
+    psi = np.unique(np.array(gold), axis=0)
+    bad = psi[psi.sum(1) > 2]
+    inside = [rule.box.contains(space, bad) for rule in found.rules]
+    assert np.array(inside).reshape(len(inside), len(bad)).any(0).all()
+    assert all(some.any() for some in inside)
+    assert found.coverage.total == found.coverage.found == sum(sum(one) > 2 for one in gold)

@@ -9,6 +9,7 @@ from lcons_core._blocks import Requirement, binary, count, one_hot
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._network import RectifierNetwork
 from lcons_core._space import FeatureSpace
+from lcons_core.learn import LabelledExamples
 from lcons_core.reason import explain, why
 from lcons_core.reason._domain import Box
 from lcons_core.reason._explanation.words import noun, values
@@ -149,8 +150,8 @@ def test_long_lists_are_shortened_in_words_but_not_in_data():
     boxes = [Box.of(space, {"a": values[:9], "b": values[:9]})]
     rule = explain(forbid_boxes(space, boxes), space=space).rules[0]
     assert rule.words == (
-        "any of 9 of 20 values of a (v00, v01, v02, ...) cannot go with"
-        " any of 9 of 20 values of b (v00, v01, v02, ...)"
+        "a v00, v01, v02, v03, v04, v05 or 3 others of 20 cannot go with"
+        " b v00, v01, v02, v03, v04, v05 or 3 others of 20"
     )
     assert rule.to_dict()["forbidden"] == {"a": values[:9], "b": values[:9]}
     assert words_of(space, {"a": values[3:], "b": values[3:5]}) == ["b v03 or v04 needs a v00, v01 or v02"]
@@ -165,7 +166,7 @@ LABELS = ("I-VP", "B-NP", "O")
     [
         (3, "label I-VP needs pos 1 T00, T01 or T02"),
         (8, "label I-VP needs pos 1 T00, T01, T02, T03, T04, T05, T06 or T07"),
-        (9, "label I-VP needs any of 9 of 43 values of pos 1 (T00, T01, T02, ...)"),
+        (9, "label I-VP needs pos 1 T00, T01, T02, T03, T04, T05 or 3 others of 43"),
         (35, "pos 1 T35, T36, T37, T38, T39, T40, T41 or T42 cannot go with label I-VP"),
     ],
 )
@@ -182,8 +183,19 @@ def test_a_long_condition_is_said_by_what_it_leaves_out():
         "label O cannot go with next I-VP, unless pos 1 is T00/T01/T02/T03/T04/T05/T06/T07"
     ]
     assert words_of(FeatureSpace(space.blocks[:1]), {"pos 1": TAGS[20:]}) == [
-        "pos 1 is always any of 20 of 43 values (T00, T01, T02, ...)"
+        "pos 1 is always T00, T01, T02, T03, T04, T05 or 14 others of 43"
     ]
+
+
+def test_of_many_values_the_most_common_ones_are_named():
+    space = FeatureSpace([one_hot("pos", TAGS), one_hot("label", "XY")])
+    network = forbid_boxes(space, [Box.of(space, {"pos": TAGS[:19], "label": "X"})])
+    seen = [("T11", "Y")] * 2 + [("T03", "Y")] * 5 + [("T40", "X")]
+    psi = [space.vector(pos=tag, label=label) for tag, label in seen]
+    found = explain(
+        network, LabelledExamples.of(space, psi, [space.vector(pos="T00", label="X")]), space=space
+    )
+    assert found.rules[0].words == "pos T03, T11 or 17 others of 43 needs label Y"
 
 
 def test_a_condition_that_leaves_nothing_out_says_any_value():

@@ -18,6 +18,7 @@ from typing import Any
 
 from lcons_decode._adapters import CrfsuiteScores, from_pytorch_crf, from_token_logits
 from lcons_decode._constraints import (
+    COSTS,
     Constraint,
     ConstraintSet,
     Hard,
@@ -26,6 +27,7 @@ from lcons_decode._constraints import (
     broken_parts,
     forbidden_ngrams,
     rows_constraint,
+    usual_cost,
 )
 from lcons_decode._relations import RelationIds, RelationRules, decode_relations, relation_ids
 from lcons_decode._result import Decoding, RelationDecoding, Status, Violation
@@ -45,6 +47,7 @@ from lcons_decode.chains._viterbi import viterbi, viterbi_batch
 from lcons_decode.chains._windows import ChainConstraints
 
 __all__ = [
+    "COSTS",
     "DECODERS",
     "ChainBatch",
     "ChainConstraints",
@@ -84,6 +87,7 @@ __all__ = [
     "relation_ids",
     "rows_constraint",
     "search",
+    "usual_cost",
     "viterbi",
     "viterbi_batch",
 ]

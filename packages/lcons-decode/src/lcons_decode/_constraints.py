@@ -1,9 +1,9 @@
 """Constraints on label sequences: learned, listed as n-grams, or written as rows.
 
 Every decoder accepts a list of constraints. Each is a `LearnedConstraint` (used as a hard one),
-`Hard(constraint, name)` or `Soft(constraint, weight, name)`. LOCAL constraints read the last n labels and one
-context per position; GLOBAL ones read the whole labelling. Lists of n-grams and rows of Theorem 1 are
-converted exactly to learned constraints:
+`Hard(constraint, name)` or `Soft(constraint, weight, name, cost)`. LOCAL constraints read the last n
+labels and one context per position; GLOBAL ones read the whole labelling. Lists of n-grams and rows of
+Theorem 1 are converted exactly to learned constraints:
 
     forbidden list:  one hidden unit per box of n-grams (lcons_core.reason._rules)
     rows r . psi + c >= 0:  the conjunction of one-unit networks 1 - ReLU(1 - r . psi - c) >= 0
@@ -17,7 +17,7 @@ margin, 1. The same holds for a whole labelling under a global constraint.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -38,6 +38,8 @@ from lcons_core import (
 from lcons_core.features import START, STOP, NgramLabels, Scope, SequenceFeature
 from lcons_core.reason import Box, forbid_boxes
 
+COSTS = ("sigmoid", "hinge", "standard")
+
 
 @dataclass(frozen=True)
 class Hard:
@@ -49,18 +51,58 @@ class Hard:
 
 @dataclass(frozen=True)
 class Soft:
-    """A preference: for every part, `weight * log sigmoid(margin)` is added to the score."""
+    """A preference: for every part, `weight * cost of its margin` is added to the score.
+
+    | cost | of a part of margin m | so a weight is |
+    |---|---|---|
+    | sigmoid | log sigmoid(m) | per unit of log odds; allowed parts with small margins cost something, too |
+    | hinge | min(0, m) | per unit of margin, and all that is allowed costs nothing |
+    | standard | min(0, m / s) | what a typical violation costs |
+
+    s is the mean of -m over the invalid examples that the constraint rejects in training, which its
+    provenance records as `violation`; 1 if there is no such record.
+    """
 
     constraint: LearnedConstraint
     weight: float
     name: str = ""
+    cost: str = "sigmoid"
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.weight) and self.weight >= 0):
             raise InvalidInput(f"a soft weight must be finite and at least 0, found {self.weight}.")
+        if self.cost not in COSTS:
+            raise InvalidInput(f"a soft cost is one of {', '.join(COSTS)}, found {self.cost!r}.")
+
+    @property
+    def hinge(self) -> bool:
+        """Whether only violations cost."""
+        return self.cost != "sigmoid"
+
+    @property
+    def rate(self) -> float:
+        """The factor of log sigmoid(margin) or min(0, margin): the weight, per s if the cost is standard."""
+        return self.weight / violation_scale(self.constraint) if self.cost == "standard" else self.weight
 
 
 Constraint = LearnedConstraint | Hard | Soft
+
+
+def usual_cost(constraint: LearnedConstraint) -> str:
+    """The cost that was better on dev data (`tools/bench/soft_cost.py`): hinge for windows of labels, whose
+    allowed windows the log sigmoid orders without reason; sigmoid where windows also have contexts."""
+    feature = constraint.feature
+    labels_alone = isinstance(feature, SequenceFeature) and feature.context_column is None
+    return "hinge" if labels_alone else "sigmoid"
+
+
+def violation_scale(constraint: LearnedConstraint) -> float:
+    """The mean of -margin over the invalid examples that the constraint rejected in training, from its
+    provenance; 1.0 if that has no positive number."""
+    found = constraint.provenance.get("violation")
+    usable = isinstance(found, int | float) and np.isfinite(found) and found > 0
+    return float(found) if usable else 1.0  # type: ignore[arg-type]
+
 
 # The members of constraints on relations: labels of two candidates, and the relations between the two.
 MEMBERS = ("source", "relation", "target", "reverse")
@@ -88,11 +130,7 @@ class ConstraintSet:
                     " forbidden_ngrams or allowed_ngrams."
                 )
             name = use.name or f"constraint {i + 1}"
-            named.append(
-                Hard(use.constraint, name)
-                if isinstance(use, Hard)
-                else Soft(use.constraint, use.weight, name)
-            )
+            named.append(replace(use, name=name))
         names = [use.name for use in named]
         if len(set(names)) != len(names):
             raise InvalidInput(f"constraint names must be distinct, found {names}; rename one.")

@@ -136,6 +136,7 @@ def test_hinges_cost_their_weight_times_the_negative_margin(form, case, weight):
     best, labellings = brute(product(scores.labels, repeat=len(scores)), score)
     found = decode_ilp(scores, [Hinge(first, weight, "soft"), *others], x, form=form)
     assert found.score == best
+    assert decode_ilp(scores, [Soft(first, weight, cost="hinge"), *others], x, form=form).score == best
     if labellings:
         assert found.y in labellings
         broken = first.violations(Instance(x, found.y))

@@ -24,7 +24,7 @@ from lcons_decode import (
     viterbi,
 )
 from lcons_decode.chains import lay_out
-from lcons_decode.kernels import How, backend
+from lcons_decode.kernels import LITTLE_WORK, How, backend
 from lcons_decode.kernels import _compiled as compiled
 from lcons_decode.kernels import _plain as plain
 
@@ -128,6 +128,16 @@ def _reachable(gram, step, T, V, m):
     return all((label == V - 1) == (at < 0 or at == T) for at, label in enumerate(labels, step - m))
 
 
+def test_little_work_does_not_import_numba(monkeypatch):
+    monkeypatch.delenv("LCONS_DECODE_BACKEND", raising=False)
+    assert backend(1) is compiled  # it is imported already
+    monkeypatch.delitem(sys.modules, "numba")
+    assert backend(1) is plain
+    assert backend(LITTLE_WORK) is compiled
+    monkeypatch.setenv("LCONS_DECODE_BACKEND", "numba")
+    assert backend(1) is compiled
+
+
 def test_the_backend_is_numba_unless_told_otherwise(monkeypatch):
     monkeypatch.delenv("LCONS_DECODE_BACKEND", raising=False)
     assert backend() is compiled
@@ -141,7 +151,7 @@ def test_the_backend_is_numba_unless_told_otherwise(monkeypatch):
 def compiled_in(tmp_path, *variables):
     """The files that decoding writes to the folders named by environment variables."""
     cleared = {name: value for name, value in os.environ.items() if not name.endswith("_CACHE_DIR")}
-    named = {name: str(tmp_path / name) for name in variables}
+    named = {name: str(tmp_path / name) for name in variables} | {"LCONS_DECODE_BACKEND": "numba"}
     code = "from lcons_decode import ChainScores, viterbi; viterbi(ChainScores([[0.0, 1.0]]))"
     subprocess.run([sys.executable, "-c", code], env={**cleared, **named}, check=True)
     return {path.relative_to(tmp_path).parts[0] for path in tmp_path.rglob("*.nbi")}

@@ -1,7 +1,7 @@
 from .apps import ConstrainedTagger, Extractor, load_constrained_tagger, load_extractor
 from .atomic import replacing
 from .data import Sentence, read_columns
-from .diagnosis import Diagnosis, diagnose
+from .diagnosis import Choice, Diagnosis, choose, diagnose
 from .fitted import ConstrainedTaggerCV, FitSettings, FittedTagger, fit
 from .models import LinearSettings, load_tagger, train_bilstm, train_chain_svm, train_linear
 from .own_data import Learned, learn, read_data
@@ -10,6 +10,7 @@ from .stats import Interval, chunk_f1, paired_bootstrap
 __version__: str
 
 __all__ = [
+    "Choice",
     "ConstrainedTagger",
     "ConstrainedTaggerCV",
     "Diagnosis",
@@ -21,6 +22,7 @@ __all__ = [
     "LinearSettings",
     "Sentence",
     "__version__",
+    "choose",
     "chunk_f1",
     "diagnose",
     "fit",

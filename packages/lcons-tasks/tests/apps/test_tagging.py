@@ -11,7 +11,15 @@ import lcons_tasks.apps._model_folder as folder_module
 import lcons_tasks.apps._tagger as module
 from lcons_core import iob2, learn_constraints
 from lcons_core._errors import DamagedFile, InvalidInput, LconsError
-from lcons_decode import Hard, Soft, Status, beam_search_batch, constrained_viterbi_batch, viterbi_batch
+from lcons_decode import (
+    COSTS,
+    Hard,
+    Soft,
+    Status,
+    beam_search_batch,
+    constrained_viterbi_batch,
+    viterbi_batch,
+)
 from lcons_tasks.apps._tagger import ConstrainedTagger, chunked, load_constrained_tagger
 from lcons_tasks.data import Sentence
 from lcons_tasks.models._linear_crf import LinearSettings, train_linear
@@ -162,9 +170,14 @@ def test_constraints_are_hard_or_soft(model):
 
 
 @pytest.mark.parametrize("decoder", ["exact", "beam", "global"])
-def test_a_constraint_that_does_not_know_the_labels_is_refused(decoder, model):
-    with pytest.raises(InvalidInput, match=r"'iob2' does not have the model's label 'B-VP' .it lacks 1 of 4"):
-        ConstrainedTagger(model, (Hard(iob2(["B-NP", "I-NP", "O"]), "iob2"),), decoder)
+def test_labels_that_a_constraint_does_not_know_are_free_unless_it_knows_none(decoder, model):
+    tagger = ConstrainedTagger(model, (Hard(iob2(["B-NP", "I-NP", "O"]), "iob2"),), decoder)
+    words = ["the", "dog", "barks"]
+    (answer,) = tagger.tag([{"word": words}])
+    assert len(answer.y) == 3
+    assert not answer.violations
+    with pytest.raises(InvalidInput, match="'iob2' has none of the model's labels, such as 'B-NP'; learn"):
+        ConstrainedTagger(model, (Hard(iob2(["B-X", "I-X"]), "iob2"),), decoder)
 
 
 @pytest.mark.parametrize(
@@ -240,6 +253,14 @@ def test_what_was_saved_decodes_alike_when_loaded(decoder, model, uses, existenc
     assert (loaded.decoder, loaded.beam, loaded.columns) == (decoder, 4, ("pos",))
     loaded.save(tmp_path / "again")
     assert files(tmp_path / "again") == files(tmp_path / "tagger")
+
+
+def test_the_cost_of_a_soft_constraint_is_kept_and_older_folders_have_the_sigmoid(model, saved, tmp_path):
+    assert load_constrained_tagger(saved).constraints[1].cost == "sigmoid"
+    rule = iob2(model.labels)
+    tagger = ConstrainedTagger(model, tuple(Soft(rule, 0.5, cost, cost) for cost in COSTS))
+    tagger.save(tmp_path / "tagger")
+    assert load_constrained_tagger(tmp_path / "tagger").constraints == tagger.constraints
 
 
 def test_names_that_are_no_file_names_come_back(model, tmp_path):
@@ -363,6 +384,8 @@ def test_a_description_that_says_something_else_is_refused(changes, message, cop
         ({"weight": True}, "the weight True of a constraint"),
         ({"weight": "1"}, "the weight '1' of a constraint"),
         ({"weight": float("nan")}, "NaN"),
+        ({"cost": "square"}, "the cost 'square' of a constraint is none of sigmoid, hinge, standard"),
+        ({"cost": ["hinge"]}, "the cost ['hinge'] of a constraint"),
         ({"file": None}, "the file None of a constraint is not a plain name"),
     ],
 )
@@ -397,9 +420,9 @@ def test_a_file_outside_the_folder_is_refused(file, copied):
 
 
 def test_a_constraint_with_other_labels_than_the_models_is_refused(copied):
-    iob2(["B-X", "I-X", "O"]).save(copied / "constraints" / "iob2.json")
+    iob2(["B-X", "I-X"]).save(copied / "constraints" / "iob2.json")
     message = one_sentence(copied)
-    assert "the constraint 'iob2' does not have the model's label 'B-NP' (it lacks 3 of 4" in message
+    assert "the constraint 'iob2' has none of the model's labels, such as 'B-NP'" in message
     assert message.startswith(f"{str(copied)!r} is not a readable tagger: ")
 
 

@@ -40,10 +40,6 @@ needs_cora = pytest.mark.skipif(find("cora") is None, reason="needs Cora")
 QUICK = Options(seeds=(1,), bases=("words-brief",), decoders=("exact", "soft", "designed"), sizes=(20,))
 
 
-# The run that they share is made once, by one process.
-pytestmark = pytest.mark.xdist_group("citation")
-
-
 @pytest.fixture(scope="module")
 def stages(tmp_path_factory):
     return Stages(tmp_path_factory.mktemp("stages"))

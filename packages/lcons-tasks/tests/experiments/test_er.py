@@ -52,10 +52,6 @@ QUICK = Options("bundled", ("1",), (0.3,), (2.0**-5,), passes=3)
 needs_conll04 = pytest.mark.skipif(find("conll04") is None, reason="Roth and Yih's corpus is not at hand")
 
 
-# The run that they share is made once, by one process.
-pytestmark = pytest.mark.xdist_group("er")
-
-
 @pytest.fixture(scope="module")
 def corpus():
     return load_corpus("bundled")

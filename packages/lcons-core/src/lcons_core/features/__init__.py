@@ -25,6 +25,7 @@ from lcons_core.features._ngrams import (
     SequenceFeature,
     is_punctuation,
     shape,
+    type_of,
 )
 from lcons_core.features._protocol import ConstraintFeature, GroundedRow, Scope, checked_names
 from lcons_core.features._tuples import Tuples
@@ -46,4 +47,5 @@ __all__ = [
     "feature_kinds",
     "is_punctuation",
     "shape",
+    "type_of",
 ]

@@ -84,6 +84,16 @@ WORD_CLASSES: dict[str, Callable[[str], str]] = {
 }
 
 
+def type_of(label: str) -> tuple[str, str]:
+    """(prefix, type) of a label of a span scheme; ("", "") for any other label.
+
+    >>> type_of("B-PER"), type_of("O"), type_of("NN-X")
+    (('B', 'PER'), ('', ''), ('', ''))
+    """
+    prefix, dash, kind = label.partition("-")
+    return (prefix, kind) if dash and kind and len(prefix) == 1 and prefix.isalpha() else ("", "")
+
+
 START = "(start)"
 STOP = "(stop)"
 

@@ -13,7 +13,6 @@ from lcons_core.learn._evidence import (
     fold_bounds,
     refuted_by_folds,
     sort_negatives,
-    type_of,
 )
 from lcons_core.learn._examples import LabelledExamples, fold, positives_of
 from lcons_core.learn._negatives import (
@@ -91,7 +90,6 @@ __all__ = [
     "refuted_by_folds",
     "relabelled",
     "sort_negatives",
-    "type_of",
     "unseen",
     "usual_negatives",
     "windows_seen_apart",

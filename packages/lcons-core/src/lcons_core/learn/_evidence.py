@@ -18,9 +18,13 @@ sums over its pairs, so that a class that is never seen also covers types that o
 
     chance(class) = sum over its pairs (a, b) of  N(a) N(b) / N
 
+One label error per 50 windows that chance would have shown does not count: such a class still covers its
+other pairs.
+
 Contiguous folds of the training structures test both kinds of evidence: a window that one fold contains
-although the other folds have evidence against it refutes this evidence. With refuted_parts and
-refuted_classes the largest evidence that was refuted (0 if none was, scaled from the folds to all data),
+although the other folds have evidence against it refutes this evidence, unless it may be a label error. With
+refuted_parts and refuted_classes the largest evidence that was refuted (0 if none was, scaled from the folds
+to all data),
 
     w is forbidden  iff  chance(S) >= e and chance(S) > refuted_parts for an unseen part S of w,
                      or  the same for an unseen class of w and refuted_classes.
@@ -45,23 +49,15 @@ from lcons_core._errors import TooLarge
 from lcons_core._instance import Instance
 from lcons_core._psi import PsiRows
 from lcons_core._types import Bools, Floats, Ints
-from lcons_core.features import SequenceFeature
+from lcons_core.features import SequenceFeature, type_of
 from lcons_core.learn._examples import LabelledExamples
 
 EVIDENCE = 3.0
 FOLDS = 5
 MOST_AXES = 4
+# What occurs at most this often, of the times by chance, may be a label error.
+NOISE = 0.02
 _CHUNK = 1 << 16
-
-
-def type_of(label: str) -> tuple[str, str]:
-    """(prefix, type) of a label of a span scheme; ("", "") for any other label.
-
-    >>> type_of("B-PER"), type_of("O"), type_of("NN-X")
-    (('B', 'PER'), ('', ''), ('', ''))
-    """
-    prefix, dash, kind = label.partition("-")
-    return (prefix, kind) if dash and kind and len(prefix) == 1 and prefix.isalpha() else ("", "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,15 +73,15 @@ class WindowCounts:
         """The number of windows."""
         return float(self.weights.sum())
 
-    def evidence(self, windows: Ints) -> tuple[Floats, Floats]:
+    def evidence(self, windows: Ints, held: WindowCounts | None = None) -> tuple[Floats, Floats]:
         """(C,) how often chance would have shown the unseen parts of each window, and its unseen classes; 0
-        if all of them were seen."""
+        if all of them were seen. With other windows `held`, only evidence that these refute."""
         chunks = [windows[first : first + _CHUNK] for first in range(0, len(windows), _CHUNK)]
         none = np.zeros(0)
-        parts = np.concatenate([none, *map(self._of_parts, chunks)])
-        return parts, np.concatenate([none, *map(self._of_classes, chunks)])
+        parts = np.concatenate([none, *(self._of_parts(some, held) for some in chunks)])
+        return parts, np.concatenate([none, *(self._of_classes(some, held) for some in chunks)])
 
-    def _of_parts(self, windows: Ints) -> Floats:
+    def _of_parts(self, windows: Ints, held: WindowCounts | None) -> Floats:
         counts: dict[tuple[int, ...], Floats] = {(): np.full(len(windows), self.total)}
         best = np.zeros(len(windows))
         for S in self._parts():
@@ -98,7 +94,10 @@ class WindowCounts:
                     less_i, less_j, rest = (tuple(a for a in S if a not in out) for out in ({i}, {j}, {i, j}))
                     shown = counts[less_i] * counts[less_j] / np.maximum(counts[rest], 1e-300)
                     chance = np.minimum(chance, np.where(counts[rest] > 0, shown, 0.0))
-            best = np.where(counts[S] == 0, np.maximum(best, chance), best)
+            against = counts[S] == 0
+            if held is not None:
+                against &= held._count(S, windows) > NOISE * chance
+            best = np.where(against, np.maximum(best, chance), best)
         return best
 
     def _parts(self) -> Iterator[tuple[int, ...]]:
@@ -144,7 +143,7 @@ class WindowCounts:
             shown[keys[own]] += totals[own] / len(places)
         return shown
 
-    def _of_classes(self, windows: Ints) -> Floats:
+    def _of_classes(self, windows: Ints, held: WindowCounts | None) -> Floats:
         best = np.zeros(len(windows))
         if not self._types.any():
             return best
@@ -152,7 +151,10 @@ class WindowCounts:
         for i, j in combinations(range(first, len(self.feature.space.axes)), 2):
             seen, chance = self._classes(i, j)
             own = self._class_of(windows[:, i], windows[:, j])
-            best = np.where(seen[own] == 0, np.maximum(best, chance[own]), best)
+            against = (seen[own] <= NOISE * chance[own]) & (self._count((i, j), windows) == 0)
+            if held is not None:
+                against &= held._classes(i, j)[0][own] > NOISE * chance[own]
+            best = np.where(against, np.maximum(best, chance[own]), best)
         return best
 
     def _classes(self, i: int, j: int) -> tuple[Floats, Floats]:
@@ -238,10 +240,11 @@ def refuted_by_folds(
     bounds = fold_bounds(len(windows), folds)
     for first, stop in bounds if len(bounds) > 1 else ():
         rest = np.concatenate([*windows[:first], *windows[stop:]])
-        held = np.unique(np.concatenate(windows[first:stop]), axis=0)
+        held = np.concatenate(windows[first:stop])
         if len(rest) and len(held):
             scale = len(bounds) / (len(bounds) - 1)
-            for i, chance in enumerate(WindowCounts(feature, rest, np.ones(len(rest))).evidence(held)):
+            counts, other = (WindowCounts(feature, some, np.ones(len(some))) for some in (rest, held))
+            for i, chance in enumerate(counts.evidence(np.unique(held, axis=0), other)):
                 refuted[i] = max(refuted[i], scale * float(chance.max()))
     return Needed(least, *refuted)
 

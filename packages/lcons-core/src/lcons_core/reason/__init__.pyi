@@ -8,6 +8,7 @@ from lcons_core.reason._domain import Box as Box
 from lcons_core.reason._domain import DomainEquations as DomainEquations
 from lcons_core.reason._domain import domain_equations as domain_equations
 from lcons_core.reason._explanation.explain import explain as explain
+from lcons_core.reason._explanation.explain import explain_rejected as explain_rejected
 from lcons_core.reason._explanation.names import read_assignment as read_assignment
 from lcons_core.reason._explanation.result import Coverage as Coverage
 from lcons_core.reason._explanation.result import Explanation as Explanation
@@ -15,6 +16,7 @@ from lcons_core.reason._explanation.result import Proof as Proof
 from lcons_core.reason._explanation.result import Rule as Rule
 from lcons_core.reason._explanation.result import by_chance as by_chance
 from lcons_core.reason._explanation.small_domains import lattice_size as lattice_size
+from lcons_core.reason._explanation.types import TypeRule as TypeRule
 from lcons_core.reason._explanation.why import Completions as Completions
 from lcons_core.reason._explanation.why import Why as Why
 from lcons_core.reason._explanation.why import completions as completions

@@ -29,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lcons_decode._scores import ChainScores
-from lcons_decode.kernels import Floats, Ints, Layout, backend
+from lcons_decode.kernels import Floats, Ints, Layout, backend, costs
 from lcons_decode.kernels import _plain as plain
 
 # About this many numbers are computed for n-grams at a time.
@@ -66,7 +66,7 @@ def _penalty(ids: Ints, layout: Layout) -> float:
     total = 0.0
     for c, weight in enumerate(units.weights):
         own = margins[:, units.owners == c].min(-1)[units.present[:steps, c]]
-        total -= float(weight) * float(np.logaddexp(0.0, -own).sum())
+        total += float(weight) * float(costs(own, units.hinges[c]).sum())
     return total
 
 

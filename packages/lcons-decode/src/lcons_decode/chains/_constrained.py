@@ -1,6 +1,6 @@
 """Exact decoding under constraints: hard, soft, or both, local and global.
 
-    maximise  score(y) + sum_soft weight * log sigmoid(margin)   over the y that break the fewest hard windows
+    maximise  score(y) + sum_soft weight * cost(margin)   over the y that break the fewest hard windows
 
 by dynamic programming over states of the last n - 1 labels. If the unconstrained best labelling breaks
 nothing, it is the answer. Otherwise only the n-grams that the constraints allow are tried. If no labelling
@@ -19,6 +19,7 @@ filter the last beam.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
@@ -31,7 +32,7 @@ from lcons_decode._scores import ChainBatch, ChainScores, Floats, Ints, Sequence
 from lcons_decode.chains._best_first import in_order
 from lcons_decode.chains._viterbi import read_decoding
 from lcons_decode.chains._windows import ChainConstraints, lay_out
-from lcons_decode.kernels import How, backend, share_rows
+from lcons_decode.kernels import STEP, How, backend, share_rows
 
 BUDGET = 10_000
 
@@ -90,7 +91,9 @@ def constrained_ids(
     y = np.zeros(len(batch.emission), dtype=np.int64)
     scores = np.zeros(len(batch))
     how = np.zeros(len(batch), dtype=np.int64)
-    kernels = backend()
+    # Scores of soft constraints differ in the last bit between kernels, so these never depend on the work.
+    work = math.inf if compiled.soft else len(batch.emission) * (layout.lists.V ** (layout.m + 1) + STEP)
+    kernels = backend(work)
 
     def run(first: int, last: int) -> None:
         kernels.constrained_many(layout.chain, layout.lists, first, last, y, scores, how)

@@ -24,7 +24,7 @@ import numpy as np
 
 from lcons_core import Instance, LearnedConstraint, TooLarge, compile_masks
 from lcons_core.features import NgramContext, SequenceFeature
-from lcons_decode.kernels import Floats, Ints, Small, backend, share_rows
+from lcons_decode.kernels import STEP, Floats, Ints, Small, backend, share_rows
 
 
 @dataclass(eq=False)
@@ -62,7 +62,8 @@ class Windows:
 
 @dataclass(frozen=True, eq=False)
 class CompiledLocal:
-    """One local constraint on the labels of a model; `weight` is None for a hard one.
+    """One local constraint on the labels of a model; `weight` is None for a hard one; `hinge` says whether
+    only violations cost (`kernels._cost`).
 
     table (n, V, U): what label v at place i adds to unit u. ends (P,): the end of each part's units; the
     margin is the minimum over parts. order (L,): the feature's index of each label of the model, -1 for a
@@ -76,6 +77,7 @@ class CompiledLocal:
     ends: Ints
     order: Ints
     context_tables: tuple[Floats, ...]
+    hinge: bool = False
     store: RowStore = field(default_factory=RowStore, repr=False)
 
     @property
@@ -165,10 +167,14 @@ class CompiledLocal:
 
     def _bounds(self, kinds: Ints) -> Floats:
         bounds = np.empty((len(kinds), self.V, self.V))
-        given, pads, weight = self.context_activations(kinds), kinds[:, -2:], self.weight
+        given, pads, (weight, hinge) = (
+            self.context_activations(kinds),
+            kinds[:, -2:],
+            (self.weight, self.hinge),
+        )
         run = backend().pair_bounds
         share_rows(
-            lambda first, last: run(given, pads, self.table, self.ends, weight, first, last, bounds),
+            lambda first, last: run(given, pads, self.table, self.ends, weight, hinge, first, last, bounds),
             len(kinds),
         )
         return bounds
@@ -178,7 +184,8 @@ class CompiledLocal:
         constraint = self.constraint
         if all(part.error_bound(constraint.space) == 0 for part in constraint.network.parts):
             given, pads = self.context_activations(kinds), np.ascontiguousarray(kinds[:, -2:])
-            run = backend().allowed_codes
+            work = float(len(kinds)) * (self.table.shape[2] * self.V**self.n + STEP)
+            run = backend(work).allowed_codes
             pieces = share_rows(
                 lambda first, last: run(given, pads, self.table, self.ends, first, last), len(kinds)
             )
@@ -205,7 +212,11 @@ class CompiledLocal:
 
 
 def compile_local(
-    constraint: LearnedConstraint, weight: float | None, labels: Sequence[str], name: str
+    constraint: LearnedConstraint,
+    weight: float | None,
+    labels: Sequence[str],
+    name: str,
+    hinge: bool = False,
 ) -> CompiledLocal:
     """The constraint on the labels of a model, in their order; labels that it does not know are free."""
     feature = constraint.feature
@@ -231,6 +242,7 @@ def compile_local(
         np.cumsum([part.K for part in parts]),
         order,
         tuple(np.ascontiguousarray(axis.table(W)) for axis in axes[: -feature.n]),
+        hinge,
     )
     if np.prod([float(size) for size in compiled.shape]) > 2.0**62:
         raise TooLarge(

@@ -18,7 +18,7 @@ from lcons_decode._constraints import Constraint, ConstraintSet, Hard, Soft, bro
 from lcons_decode._result import Violation
 from lcons_decode._scores import ChainBatch, Columns, X, columns_of
 from lcons_decode.chains._contributions import CompiledLocal, compile_local, gram_members
-from lcons_decode.kernels import Chain, Ints, Layout, Lists, Small, Units
+from lcons_decode.kernels import Chain, Ints, Layout, Lists, Small, Units, costs
 
 MAX_STATES = 2**22
 
@@ -48,7 +48,9 @@ class ChainConstraints:
         named = ConstraintSet.of(constraints)
         _check_labels(named, names)
         hard = tuple(compile_local(use.constraint, None, names, use.name) for use in named.hard)
-        soft = tuple(compile_local(use.constraint, use.weight, names, use.name) for use in named.soft)
+        soft = tuple(
+            compile_local(use.constraint, use.rate, names, use.name, use.hinge) for use in named.soft
+        )
         compiled = cls(names, named, hard, soft)
         if len(names) ** compiled.m > MAX_STATES:
             raise TooLarge(
@@ -86,7 +88,7 @@ class ChainConstraints:
         return tuple(Violation(use.name, None) for use in broken)
 
     def penalty(self, y: Sequence[str], x: X = None) -> float:
-        """The sum of `weight * log sigmoid(margin)` over all parts of all soft constraints."""
+        """The sum of `weight * cost of the margin` (`Soft`) over all parts of all soft constraints."""
         return self.local_penalty(y, x) + self.global_penalty(y, x)
 
     def local_penalty(self, y: Sequence[str], x: X = None) -> float:
@@ -100,7 +102,7 @@ class ChainConstraints:
 
 def _check_labels(named: ConstraintSet, labels: tuple[str, ...]) -> None:
     """Raises an error if a constraint knows none of the labels: it would never apply."""
-    uses: list[Hard | Soft] = [*named.hard, *named.soft, *named.global_hard, *named.global_soft]
+    uses: tuple[Hard | Soft, ...] = (*named.hard, *named.soft, *named.global_hard, *named.global_soft)
     for use in uses:
         known = use.constraint.labels
         if known and labels and not set(known) & set(labels):
@@ -117,7 +119,7 @@ def _penalty(uses: Iterable[Soft], y: Sequence[str], x: X) -> float:
     total = 0.0
     for use in uses:
         margins = judged_margins(use.constraint, instance)
-        total -= use.weight * float(np.logaddexp(0.0, -margins).sum())
+        total += use.rate * float(costs(margins, use.hinge).sum())
     return total
 
 
@@ -216,10 +218,9 @@ def _units(constraints: ChainConstraints, columns: Sequence[Columns], offsets: I
     present = np.zeros((steps, len(constraints.soft)), dtype=np.bool_)
     table = np.zeros((m + 1, V, size))
     bound_rows = np.full((len(constraints.soft), steps), -1, dtype=np.int64)
-    bounds, ends, owners, weights = [np.zeros((0, V, V))], [], [], []
+    bounds, ends, owners = [np.zeros((0, V, V))], [], []
     first = first_row = 0
-    for c, use in enumerate(constraints.named.soft):
-        local = constraints.soft[c]
+    for c, local in enumerate(constraints.soft):
         windows = local.windows(columns, offsets)
         span = slice(first, first + local.table.shape[2])
         given[windows.steps, span] = local.context_activations(local.kinds(windows.codes))[windows.which]
@@ -229,7 +230,6 @@ def _units(constraints: ChainConstraints, columns: Sequence[Columns], offsets: I
         bounds.append(local.store.bounds.reshape(-1, V, V))
         ends += [first + int(end) for end in local.ends]
         owners += [c] * len(local.ends)
-        weights.append(use.weight)
         first, first_row = span.stop, first_row + len(bounds[-1])
     return Units(
         given,
@@ -237,7 +237,8 @@ def _units(constraints: ChainConstraints, columns: Sequence[Columns], offsets: I
         table,
         np.array(ends, dtype=np.int64),
         np.array(owners, dtype=np.int64),
-        np.array(weights, dtype=np.float64),
+        np.array([use.rate for use in constraints.named.soft], dtype=np.float64),
+        np.array([use.hinge for use in constraints.named.soft], dtype=np.bool_),
         bound_rows,
         np.concatenate(bounds),
     )

@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lcons_core import InvalidInput, load
-from lcons_decode._constraints import Hard, Soft
+from lcons_decode._constraints import Hard, Soft, usual_cost
 
 
-def load_constraints(names: Sequence[str], soft: float | None = None) -> list[Hard | Soft]:
+def load_constraints(
+    names: Sequence[str], soft: float | None = None, cost: str | None = None
+) -> list[Hard | Soft]:
     """The constraints in files, each `FILE` (hard) or `FILE:WEIGHT` (soft), named after their files. If
-    `soft` is a weight, files without a weight are soft with this one."""
+    `soft` is a weight, files without a weight are soft with this one. `cost`: the cost of soft constraints;
+    None: `usual_cost` of each."""
     found: list[tuple[str, float | None]] = [_file_and_weight(name) for name in names]
     stems = [Path(file).stem for file, _ in found]
     uses: list[Hard | Soft] = []
@@ -20,7 +23,8 @@ def load_constraints(names: Sequence[str], soft: float | None = None) -> list[Ha
         name = stem if stems.count(stem) == 1 else file
         if any(use.name == name for use in uses):
             raise InvalidInput(f"expected each constraint file once, found {file!r} twice; leave one out.")
-        uses.append(Hard(constraint, name) if weight is None else Soft(constraint, weight, name))
+        kind = cost or usual_cost(constraint)
+        uses.append(Hard(constraint, name) if weight is None else Soft(constraint, weight, name, kind))
     return uses
 
 

@@ -15,7 +15,7 @@ from itertools import product
 
 from lcons_core import Instance, InvalidInput, LconsError, LearnedConstraint
 from lcons_core.features import Tuples
-from lcons_decode._constraints import MEMBERS, Hard
+from lcons_decode._constraints import MEMBERS, Hard, Soft
 from lcons_decode._result import Decoding, RelationDecoding
 from lcons_decode._scores import ChainScores, RelationScores, X, checked_scores, columns_of
 from lcons_decode.ilp._backend import Solver
@@ -27,7 +27,7 @@ from lcons_decode.ilp._solve import solve
 
 def decode_ilp(
     scores: ChainScores,
-    constraints: Iterable[LearnedConstraint | Hard | Hinge] = (),
+    constraints: Iterable[LearnedConstraint | Hard | Soft | Hinge] = (),
     x: X = None,
     *,
     form: Form | str = Form.LIFTED,
@@ -100,7 +100,7 @@ def relation_program(scores: RelationScores) -> Program:
 
 
 def ground_relations(
-    program: Program, n: int, constraint: LearnedConstraint | Hard | Hinge, *, name: str = ""
+    program: Program, n: int, constraint: LearnedConstraint | Hard | Soft | Hinge, *, name: str = ""
 ) -> Grounded:
     """A constraint on tuples of source, relation, target and reverse, for every ordered pair."""
     learned, _, _ = read_use(constraint, name)
@@ -122,7 +122,7 @@ def ground_relations(
 
 def decode_relations_ilp(
     scores: RelationScores,
-    constraints: Iterable[LearnedConstraint | Hard | Hinge] = (),
+    constraints: Iterable[LearnedConstraint | Hard | Soft | Hinge] = (),
     *,
     form: Form | str = Form.LIFTED,
     solver: Solver | str = Solver.CBC,

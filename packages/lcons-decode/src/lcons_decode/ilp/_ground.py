@@ -43,7 +43,7 @@ class Hinge:
 
 def ground_chain(
     program: Program,
-    constraint: LearnedConstraint | Hard | Hinge,
+    constraint: LearnedConstraint | Hard | Soft | Hinge,
     x: X = None,
     *,
     name: str = "",
@@ -89,7 +89,7 @@ def ground_chain(
 
 def ground_tuples(
     program: Program,
-    constraint: LearnedConstraint | Hard | Hinge,
+    constraint: LearnedConstraint | Hard | Soft | Hinge,
     parts: Iterable[Sequence[Hashable]],
     *,
     name: str = "",
@@ -161,14 +161,17 @@ def ground_columns(
 
 
 def read_use(
-    constraint: LearnedConstraint | Hard | Hinge, name: str
+    constraint: LearnedConstraint | Hard | Soft | Hinge, name: str
 ) -> tuple[LearnedConstraint, float | None, str]:
     """The constraint, its hinge weight (None: hard) and its name."""
     if isinstance(constraint, Soft):
-        raise Unsupported(
-            f"the penalty of Soft, weight * log sigmoid(margin), is not linear; pass"
-            f" {constraint.name or 'it'!r} to an integer program as Hinge(constraint, weight)."
-        )
+        if not constraint.hinge:
+            raise Unsupported(
+                f"the penalty of Soft, weight * log sigmoid(margin), is not linear; pass"
+                f" {constraint.name or 'it'!r} to an integer program as Hinge(constraint, weight), or with"
+                " the cost 'hinge' or 'standard'."
+            )
+        constraint = Hinge(constraint.constraint, constraint.rate, constraint.name)
     if isinstance(constraint, LearnedConstraint):
         constraint = Hard(constraint)
     if not isinstance(constraint, Hard | Hinge):

@@ -3,12 +3,15 @@
     Layout(chain, lists, units) -> backend().constrained_many, beam_many, ... -> labels, scores, How
 
 The environment variable `LCONS_DECODE_BACKEND` (numba or numpy) selects one; numba is imported at the first
-use only. The compiled loops run without the interpreter lock, so that threads can share the rows of a batch.
+use only, and not for so little work that importing it would take longer than the loops of numpy. The
+compiled loops run without the interpreter lock, so that threads can share the rows of a batch.
 """
 
 from __future__ import annotations
 
+import math
 import os
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from types import ModuleType
@@ -16,9 +19,11 @@ from typing import TypeVar
 
 from lcons_core import InvalidInput
 from lcons_decode.kernels._arrays import Chain, Floats, How, Ints, Layout, Lists, Small, Units
+from lcons_decode.kernels._cost import costs
 
 __all__ = [
     "BACKENDS",
+    "STEP",
     "Chain",
     "Floats",
     "How",
@@ -28,6 +33,7 @@ __all__ = [
     "Small",
     "Units",
     "backend",
+    "costs",
     "share_rows",
 ]
 
@@ -35,16 +41,23 @@ BACKENDS = ("numba", "numpy")
 
 Result = TypeVar("Result")
 
+# Importing numba and reading its compiled code takes about as long as this much work in numpy.
+LITTLE_WORK = 2**23
+# What a step in Python costs, in such numbers.
+STEP = 2**10
+
 LEAST_SHARE = 64
 PIECES = 4  # per worker, because pieces differ in cost
 
 
-def backend() -> ModuleType:
-    """The module of kernels in use: numba's, or numpy's if numba is missing or numpy was selected."""
+def backend(work: float = math.inf) -> ModuleType:
+    """The module of kernels in use: numba's; or numpy's if numba is missing, if numpy was selected, or if
+    numba is not imported yet and the work (numbers to add and compare, about) is below `LITTLE_WORK`."""
     chosen = os.environ.get("LCONS_DECODE_BACKEND", "")
     if chosen and chosen not in BACKENDS:
         raise InvalidInput(f"LCONS_DECODE_BACKEND must be one of {', '.join(BACKENDS)}, found {chosen!r}.")
-    if chosen != "numpy":
+    little = not chosen and work < LITTLE_WORK and "numba" not in sys.modules
+    if chosen != "numpy" and not little:
         try:
             from lcons_decode.kernels import _compiled as compiled
 

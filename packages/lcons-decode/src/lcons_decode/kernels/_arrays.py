@@ -77,8 +77,9 @@ class Lists(NamedTuple):
 class Units(NamedTuple):
     """Soft constraints. given (steps, U): what contexts add to each unit; table (m + 1, V, U): what labels
     add; ends (P,): the end of each part's units; owners (P,): the constraint of each part; weights (C,);
-    present (steps, C): whether a constraint has a window at a step; bound_rows (C, steps) and bounds
-    (R, V, V): an upper bound on its penalty given the last two labels."""
+    hinges (C,): whether only violations cost (`_cost`); present (steps, C): whether a constraint has a window
+    at a step; bound_rows (C, steps) and bounds (R, V, V): an upper bound on its penalty given the last two
+    labels."""
 
     given: Floats
     present: NDArray[np.bool_]
@@ -86,6 +87,7 @@ class Units(NamedTuple):
     ends: Ints
     owners: Ints
     weights: Floats
+    hinges: NDArray[np.bool_]
     bound_rows: Ints
     bounds: Floats
 

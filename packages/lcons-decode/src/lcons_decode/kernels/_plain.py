@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from lcons_decode.kernels._arrays import Chain, Floats, How, Ints, Lists, Units
+from lcons_decode.kernels._cost import costs
 
 
 def allowed_codes(
@@ -37,6 +38,7 @@ def pair_bounds(
     table: Floats,
     ends: Ints,
     weight: float,
+    hinge: bool,
     first: int,
     last: int,
     bounds: Floats,
@@ -201,7 +203,7 @@ def broken(grams: Ints, step: int, lists: Lists) -> Ints:
 
 
 def penalties(grams: Ints, step: int, units: Units | None, V: int) -> Any:
-    """Sum over soft constraints of weight * log sigmoid(margin) for each n-gram at `step`."""
+    """Sum over soft constraints of weight * cost of the margin for each n-gram at `step`."""
     if units is None or not len(units.weights):
         return 0.0
     activations = np.broadcast_to(units.given[step], (*grams.shape, units.table.shape[2])).copy()
@@ -213,7 +215,7 @@ def penalties(grams: Ints, step: int, units: Units | None, V: int) -> Any:
     total = np.zeros(grams.shape)
     for c, weight in enumerate(units.weights):
         if units.present[step, c]:
-            total -= weight * np.logaddexp(0.0, -by_part[..., units.owners == c].min(-1))
+            total += weight * costs(by_part[..., units.owners == c].min(-1), units.hinges[c])
     return total
 
 

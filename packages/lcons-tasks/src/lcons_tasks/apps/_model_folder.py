@@ -60,12 +60,14 @@ class FolderKind:
     made_by: the advice in the error for a missing folder.
     keys: the keys of the description besides format and constraints.
     entry_keys: the keys of a constraint in the description besides name and file.
+    optional_keys: keys of a constraint that may be missing.
     """
 
     noun: str
     made_by: str
     keys: tuple[str, ...] = ()
     entry_keys: tuple[str, ...] = ()
+    optional_keys: tuple[str, ...] = ()
 
     @property
     def description(self) -> str:
@@ -167,7 +169,7 @@ class FolderKind:
 
     def _check_entry(self, entry: Any) -> None:
         *others, last = ("name", "file", *self.entry_keys)
-        whole = isinstance(entry, dict) and set(entry) == {*others, last}
+        whole = isinstance(entry, dict) and set(entry) - set(self.optional_keys) == {*others, last}
         expect(whole, f"a constraint must have {', '.join(others)} and {last} only")
         name, file = entry["name"], entry["file"]
         expect(isinstance(name, str) and name, "a constraint has no name")

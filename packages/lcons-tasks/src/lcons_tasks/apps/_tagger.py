@@ -217,12 +217,12 @@ def _named(use: Constraint, name: str) -> Hard | Soft:
 
 
 def _check_labels(use: Hard | Soft, labels: Sequence[str]) -> None:
+    """Raises an error if the constraint knows none of the labels; single labels that it lacks are free."""
     known = use.constraint.labels or labels
-    unknown = [label for label in labels if label not in known]
-    if unknown:
+    if labels and not set(known) & set(labels):
         raise InvalidInput(
-            f"the constraint {use.name!r} does not have the model's label {unknown[0]!r} (it lacks"
-            f" {len(unknown)} of {len(labels)}); learn it from data with the model's labels."
+            f"the constraint {use.name!r} has none of the model's labels, such as {labels[0]!r}; learn it"
+            " from data with the model's labels."
         )
 
 

@@ -1,8 +1,9 @@
 """A constrained tagger as a folder (`lcons_tasks.apps._model_folder`).
 
-    tagger.json   {"format": 1, "decoder", "beam", "constraints": [{"name", "file", "weight"}, ...]}
+    tagger.json   {"format": 1, "decoder", "beam", "constraints": [{"name", "file", "weight", "cost"}, ...]}
 
-The weight of a hard constraint is null. If anything is wrong with a folder, `read_tagger` raises an
+The weight of a hard constraint is null. The cost of a soft one is written unless it is `sigmoid`, the only
+cost that older folders have. If anything is wrong with a folder, `read_tagger` raises an
 `LconsError` with one sentence.
 """
 
@@ -13,10 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from lcons_core import load
-from lcons_decode import Hard, Soft
+from lcons_decode import COSTS, Hard, Soft
 from lcons_tasks.apps._model_folder import MODEL, Described, FolderKind, Reports, expect
 from lcons_tasks.apps._tagger import ConstrainedTagger
 from lcons_tasks.models._tagger import load_tagger
+
+SIGMOID = "sigmoid"
 
 TAGGER = FolderKind(
     noun="tagger",
@@ -24,6 +27,7 @@ TAGGER = FolderKind(
     " citation`",
     keys=("decoder", "beam"),
     entry_keys=("weight",),
+    optional_keys=("cost",),
 )
 
 
@@ -31,10 +35,7 @@ def write_tagger(
     tagger: ConstrainedTagger, folder: str | os.PathLike[str], reports: Reports | None = None
 ) -> None:
     """Writes the tagger, which replaces an existing one; if that fails, the old one stays unchanged."""
-    described = [
-        Described(use.name, use.constraint, {"weight": use.weight if isinstance(use, Soft) else None})
-        for use in tagger.constraints
-    ]
+    described = [Described(use.name, use.constraint, _kind(use)) for use in tagger.constraints]
     more = {"decoder": tagger.decoder, "beam": tagger.beam}
     TAGGER.write(folder, tagger.model, described, more, reports)
 
@@ -50,17 +51,32 @@ def read_tagger(folder: str | os.PathLike[str]) -> ConstrainedTagger:
     described = TAGGER.read(path)
     with TAGGER.explained(path):
         expect(isinstance(described["decoder"], str), "its decoder is not a name")
-        weights = [_weight(entry["weight"]) for entry in described["constraints"]]
+        kinds = [
+            (_weight(entry["weight"]), _cost(entry.get("cost", SIGMOID)))
+            for entry in described["constraints"]
+        ]
     model = load_tagger(path / MODEL)
     uses: list[Hard | Soft] = []
-    for entry, weight in zip(described["constraints"], weights, strict=True):
+    for entry, (weight, cost) in zip(described["constraints"], kinds, strict=True):
         constraint, name = load(path / entry["file"]), entry["name"]
-        uses.append(Hard(constraint, name) if weight is None else Soft(constraint, weight, name))
+        uses.append(Hard(constraint, name) if weight is None else Soft(constraint, weight, name, cost))
     with TAGGER.explained(path):
         return ConstrainedTagger(model, tuple(uses), described["decoder"], described["beam"])
+
+
+def _kind(use: Hard | Soft) -> dict[str, Any]:
+    """The weight and the cost of a constraint, for the description."""
+    if isinstance(use, Hard):
+        return {"weight": None}
+    return {"weight": use.weight} | ({} if use.cost == SIGMOID else {"cost": use.cost})
 
 
 def _weight(weight: Any) -> float | None:
     number = weight is None or (type(weight) in (int, float) and weight >= 0)
     expect(number, f"the weight {weight!r:.40} of a constraint is neither null nor a number from 0")
     return None if weight is None else float(weight)
+
+
+def _cost(cost: Any) -> str:
+    expect(cost in COSTS, f"the cost {cost!r:.40} of a constraint is none of {', '.join(COSTS)}")
+    return str(cost)

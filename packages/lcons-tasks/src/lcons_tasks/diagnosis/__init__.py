@@ -8,6 +8,7 @@ the data; the learner does not find it; the base model already obeys it), but do
 Not in the paper: all of this folder.
 """
 
+from lcons_tasks.diagnosis._choice import Choice, Option, choose
 from lcons_tasks.diagnosis._coverage import Coverage, LeftOut
 from lcons_tasks.diagnosis._diagnose import Division, diagnose, divide
 from lcons_tasks.diagnosis._diagnosis import Diagnosis, Score, Verdict
@@ -17,15 +18,18 @@ from lcons_tasks.diagnosis._predictions import predict, read_predictions, read_s
 from lcons_tasks.stats import Estimate
 
 __all__ = [
+    "Choice",
     "Coverage",
     "Diagnosis",
     "Division",
     "Estimate",
     "LeftOut",
     "Obedience",
+    "Option",
     "Predictions",
     "Score",
     "Verdict",
+    "choose",
     "diagnose",
     "divide",
     "predict",

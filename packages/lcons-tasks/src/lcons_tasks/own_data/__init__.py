@@ -17,6 +17,7 @@ support and an expected number near 0. All three are counted on all training dat
 Not in the paper: all of this folder.
 """
 
+from lcons_tasks.own_data._bound import Bound, upper_bound
 from lcons_tasks.own_data._data import (
     SPLIT,
     Data,
@@ -24,6 +25,7 @@ from lcons_tasks.own_data._data import (
     PsiTable,
     Split,
     Structures,
+    contiguous_folds,
     joined,
     recorded_split,
     split,
@@ -31,13 +33,15 @@ from lcons_tasks.own_data._data import (
 from lcons_tasks.own_data._formats import FORMATS, described_layout, labelled_layout, read_data, tell_format
 from lcons_tasks.own_data._judgement import Forbidden, Judgement
 from lcons_tasks.own_data._learn import Learned, learn
-from lcons_tasks.own_data._summary import summarise, summary_dict
+from lcons_tasks.own_data._summary import advice, summarise, summary_dict
 from lcons_tasks.own_data._tables import table_space
+from lcons_tasks.own_data._undecided import Undecided
 from lcons_tasks.own_data._words import read_words
 
 __all__ = [
     "FORMATS",
     "SPLIT",
+    "Bound",
     "Data",
     "Forbidden",
     "Judgement",
@@ -46,6 +50,9 @@ __all__ = [
     "PsiTable",
     "Split",
     "Structures",
+    "Undecided",
+    "advice",
+    "contiguous_folds",
     "described_layout",
     "joined",
     "labelled_layout",
@@ -58,4 +65,5 @@ __all__ = [
     "summary_dict",
     "table_space",
     "tell_format",
+    "upper_bound",
 ]

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lcons_core import Floats, Instance, Ints, InvalidInput
+from lcons_core.learn import fold_bounds
 
 HELD_OUT = 0.2
 ALL, FIRST, LAST = "all", "first", "last"
@@ -107,6 +108,35 @@ def split(data: Data, share: float = HELD_OUT) -> tuple[Data, Data | None]:
     return (data.take(~held_out), data.take(held_out)) if held_out.any() else (data, None)
 
 
+def contiguous_folds(data: Data, folds: int) -> list[tuple[Data, Data]]:
+    """(the rest, the fold) for each of `folds` contiguous folds; of a table, contiguous in its valid rows and
+    in its invalid rows. Neighbours stay together, because they are alike. No folds of a single structure.
+
+    >>> [(len(rest), fold.first) for rest, fold in contiguous_folds(Structures.of([(["a"], ["O"])] * 5), 2)]
+    [(3, 1), (2, 3)]
+    """
+    if isinstance(data, Structures):
+        bounds = fold_bounds(len(data), folds)
+        return [
+            (
+                replace(data, instances=data.instances[:first] + data.instances[stop:]),
+                replace(data, instances=data.instances[first:stop], first=data.first + first),
+            )
+            for first, stop in (bounds if len(bounds) > 1 else ())
+        ]
+    sides = [np.flatnonzero(data.valid == verdict) for verdict in (False, True)]
+    sides = [rows for rows in sides if len(rows)]
+    found: list[tuple[Data, Data]] = []
+    for fold in range(min(folds, *map(len, sides))):
+        held_out = np.zeros(len(data), dtype=np.bool_)
+        for rows in sides:
+            first, stop = fold_bounds(len(rows), min(folds, *map(len, sides)))[fold]
+            held_out[rows[first:stop]] = True
+        if not held_out.all():
+            found.append((data.take(~held_out), data.take(held_out)))
+    return found
+
+
 def joined(data: Data, other: Data) -> Data:
     """Both as one, `other` after `data`; they must be of the same kind."""
     if isinstance(data, Structures) and isinstance(other, Structures) and data.tuples == other.tuples:
@@ -153,10 +183,12 @@ class Part:
 
 @dataclass(frozen=True)
 class Split:
-    """The parts of files that a constraint was learned from, and those that were held out, if any."""
+    """The parts of files that a constraint was learned from, and those that were held out, if any; `folds`:
+    the number of folds of the former that judged it, if any."""
 
     learned_from: tuple[Part, ...]
     held_out: tuple[Part, ...] = ()
+    folds: int = 0
 
     @classmethod
     def by_position(cls, data: Data, file: str, share: float = HELD_OUT) -> Split:
@@ -190,6 +222,8 @@ class Split:
     @property
     def held_out_words(self) -> str:
         """The data that were held out, in words."""
+        if not self.held_out:
+            return f"{self.folds} contiguous folds of {self.learned_from[0].file}, each held out once"
         (part,) = self.held_out
         return f"{part} of {part.file}" + ("" if part.which == ALL else f", {part.count:,}")
 
@@ -198,6 +232,7 @@ class Split:
         return {
             "learned_from": [asdict(part) for part in self.learned_from],
             "held_out": [asdict(part) for part in self.held_out],
+            **({"folds": self.folds} if self.folds else {}),
         }
 
     @classmethod
@@ -207,9 +242,10 @@ class Split:
             sides = [tuple(Part(**part) for part in data[side]) for side in ("learned_from", "held_out")]
         except (KeyError, TypeError) as error:
             raise InvalidInput(f"expected a split of files, found {data!r:.200} ({error}).") from None
+        folds = data.get("folds", 0)
         if not sides[0]:
             raise InvalidInput("expected a split of files, found one without a part to learn from.")
-        return cls(*sides)
+        return cls(sides[0], sides[1], folds if isinstance(folds, int) else 0)
 
 
 SPLIT = "split"

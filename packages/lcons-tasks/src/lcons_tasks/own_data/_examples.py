@@ -16,7 +16,17 @@ from numpy.typing import NDArray
 
 from lcons_core import WORD, FeatureSpace, Ints, InvalidInput, LabelledExamples, PsiRows, Recipe, SparsePsi
 from lcons_core.features import ConstraintFeature, NgramContext, SequenceFeature, is_punctuation
-from lcons_core.learn import FEATURES, OFTEN, UNSEEN, flipped, fold, unseen
+from lcons_core.learn import (
+    AUTO,
+    FEATURES,
+    OFTEN,
+    UNSEEN,
+    Needed,
+    flipped,
+    fold,
+    sort_negatives,
+    unseen,
+)
 from lcons_tasks.data._stream import POS
 from lcons_tasks.own_data._data import PsiTable, Structures
 from lcons_tasks.own_data._tables import table_space
@@ -79,7 +89,7 @@ Making = Callable[[str, int, float], None]
 class Task:
     """A learning task: the recipe with its feature and negatives named, the feature (None for tables), and
     `seen`: all valid vectors of the training data, including those that `min_support` leaves out of the
-    examples. `negatives` is the recipe's source, or `GIVEN`."""
+    examples. `negatives` is the recipe's source, or `GIVEN`; `needed` is the evidence that windows need."""
 
     recipe: Recipe
     feature: ConstraintFeature | None
@@ -88,6 +98,7 @@ class Task:
     valid: Parts
     seen: PsiRows
     contradictions: int = 0
+    needed: Needed | None = None
 
 
 def of_structures(data: Structures, recipe: Recipe, making: Making | None) -> Task:
@@ -117,7 +128,10 @@ def of_structures(data: Structures, recipe: Recipe, making: Making | None) -> Ta
     if making is not None:
         making(source, made.size, made.size * feature.space.d / CHECKED)
     examples = LabelledExamples.of(feature.space, positives, made.collect(), recipe.min_support)
-    return Task(recipe, feature, examples, source, valid, seen)
+    needed = None
+    if isinstance(feature, SequenceFeature) and isinstance(recipe.evidence, float):
+        examples, needed = sort_negatives(feature, data.instances, examples, recipe.evidence)
+    return Task(recipe, feature, examples, source, valid, seen, needed=needed)
 
 
 def _fitting(recipe: Recipe, tuples: bool) -> Recipe:
@@ -201,7 +215,8 @@ def _check_values(feature: ConstraintFeature, recipe: Recipe) -> None:
 
 
 def of_table(data: PsiTable, recipe: Recipe) -> Task:
-    for name in ("feature", "n", "column", "pad", "spans", "names"):
+    recipe = replace(recipe, evidence=None) if recipe.evidence == AUTO else recipe
+    for name in ("feature", "n", "column", "pad", "spans", "names", "evidence"):
         if getattr(recipe, name):
             raise InvalidInput(
                 f"expected no {name!r} with a table of psi vectors, found {getattr(recipe, name)!r}; leave it"

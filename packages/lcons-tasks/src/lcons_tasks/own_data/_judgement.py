@@ -5,14 +5,15 @@ A valid structure that it forbids is an error of the constraint: decoding under 
 
 from __future__ import annotations
 
-from collections.abc import Set
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence, Set
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
 from lcons_core import Kind, LearnedConstraint, Recipe, SparsePsi, why
 from lcons_core.features import SequenceFeature
+from lcons_tasks.own_data._bound import Bound
 from lcons_tasks.own_data._data import Data, PsiTable
 from lcons_tasks.own_data._examples import Parts, times
 from lcons_tasks.own_data._vocabulary import Unknown
@@ -62,9 +63,43 @@ class Judgement:
     unknown: Unknown | None
     examples: tuple[Forbidden, ...]
 
+    @property
+    def bound(self) -> Bound:
+        """The bound on the share of valid parts that are forbidden."""
+        return Bound(self.forbidden_parts, self.parts)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         return asdict(self)
+
+
+def added(judgements: Sequence[Judgement], most: int = MOST_SHOWN) -> Judgement:
+    """The judgements of several folds as one: counts are added, and of equal examples the first is kept."""
+    first = judgements[0]
+
+    def total(name: str) -> Any:
+        known = [value for one in judgements if (value := getattr(one, name)) is not None]
+        return sum(known) if known else None
+
+    counts: dict[str, int] = {}
+    examples: dict[str, Forbidden] = {}
+    for example in (example for one in judgements for example in one.examples):
+        counts[example.words] = counts.get(example.words, 0) + example.count
+        examples.setdefault(example.words, example)
+    frequent = sorted(examples.values(), key=lambda one: -counts[one.words])[:most]
+    unknown = [one.unknown for one in judgements if one.unknown is not None]
+    merged = None
+    if unknown:
+        tokens, never = (sum(getattr(one, name) for one in unknown) for name in ("tokens", "never"))
+        merged = replace(unknown[0], tokens=tokens, never=never)
+    numbers = (field.name for field in fields(Judgement) if field.type in ("int", "int | None"))
+    return replace(
+        first,
+        **{name: total(name) for name in numbers},
+        outside_example=next((one.outside_example for one in judgements if one.outside), ""),
+        unknown=merged,
+        examples=tuple(replace(one, count=counts[one.words]) for one in frequent),
+    )
 
 
 @dataclass(frozen=True)

@@ -2,22 +2,30 @@
 
     data -> feature -> LabelledExamples -> ConstraintLearner -> LearnedConstraint -> Judgement, Explanation
 
-Held-out data are used only for the judgement. Invalid vectors for the judgement are made from the held-out
-structures in the same way as in training; vectors that are valid in either part, or invalid in training, are
-left out. Support, exceptions and expectations of rules are counted on all training data. If K is "auto" and
-the negatives are all unseen vectors, K is doubled until it fits (`Recipe`).
+Held-out data are used only for the judgement; without them, contiguous folds of the data judge: each is held
+out once, and the network learned from the others is judged on it. The constraint is always learned from all
+data. Invalid vectors for the judgement are made from the held-out structures in the same way as in training;
+vectors that are valid in either part, or invalid in training, are left out. Support, exceptions and
+expectations of rules are counted on all training data. If K is "auto" and the negatives are all unseen
+vectors, K is doubled until it fits (`Recipe`).
+
+Each rule has a bound of its own (`_bound.py`): of the held-out valid parts that its premise covers, how many
+were rejected.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lcons_core import (
     Explanation,
+    FeatureSpace,
+    Ints,
     InvalidInput,
     LabelledExamples,
     LconsError,
@@ -27,8 +35,10 @@ from lcons_core import (
     SparsePsi,
     explain,
 )
-from lcons_core.learn import DOUBLED, UNSEEN, Before, Progress, fold
-from lcons_tasks.own_data._data import Data, PsiTable, Structures
+from lcons_core.learn import AUTO, DOUBLED, UNSEEN, Before, Fitted, Progress, fold
+from lcons_core.reason import Box, Rule, TypeRule
+from lcons_tasks.own_data._bound import Bound
+from lcons_tasks.own_data._data import Data, PsiTable, Structures, contiguous_folds
 from lcons_tasks.own_data._examples import (
     GIVEN,
     Making,
@@ -41,10 +51,10 @@ from lcons_tasks.own_data._examples import (
     parts_of,
     rows_of,
 )
-from lcons_tasks.own_data._judgement import Judgement, Known, judge, warning
+from lcons_tasks.own_data._judgement import Judgement, Known, added, judge, warning
+from lcons_tasks.own_data._undecided import Undecided, undecided_of
 from lcons_tasks.own_data._vocabulary import check_labels, unknown_contexts
 
-AUTO = "auto"
 # At most this many invalid vectors are made from held-out data.
 MOST_JUDGED = 10**6
 # A constraint file stores the evidence for at most this many rules.
@@ -56,8 +66,9 @@ class Learned:
     """A constraint, its examples and recipe, its judgement on them and on held-out data, and its rules.
 
     `chosen` is the learner's configuration, `scores` are the mean accuracies of cross-validation, if there
-    was one, and `tried` is each K with its accuracy, if K was doubled; `contradictions` counts vectors of a
-    table that are both valid and invalid in it."""
+    was one, and `tried` is each K with its accuracy, if K was doubled; `undecided` are the windows without
+    enough evidence, if evidence is needed; `contradictions` counts vectors of a table that are both valid and
+    invalid in it."""
 
     constraint: LearnedConstraint
     examples: LabelledExamples
@@ -69,6 +80,7 @@ class Learned:
     training: Judgement
     held_out: Judgement | None
     explanation: Explanation
+    undecided: Undecided | None = None
     training_warning: str | None = None
     held_out_warning: str | None = None
     labels_warning: str | None = None
@@ -76,10 +88,45 @@ class Learned:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """One sentence for each part of the data in which valid structures are forbidden, and one if some
-        structures were not judged."""
-        texts = (self.training_warning, self.held_out_warning, self.labels_warning)
+        """One sentence for each part of the data in which valid structures are forbidden, one if some
+        structures were not judged or have other labels, and one if windows without evidence are forbidden."""
+        beyond = None if self.undecided is None else self.undecided.warning
+        texts = (self.training_warning, self.held_out_warning, self.labels_warning, beyond)
         return tuple(text for text in texts if text is not None)
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """A learning task, what was learned, and the keys of its vectors."""
+
+    data: Data
+    task: Task
+    fitted: Fitted
+    known: Known
+
+    @property
+    def constraint(self) -> LearnedConstraint:
+        return self.fitted.constraint
+
+
+@dataclass(frozen=True)
+class _Held:
+    """The valid parts of held-out data, and which of them a constraint rejects."""
+
+    points: Ints
+    space: FeatureSpace
+    rejected: NDArray[np.bool_]
+
+    def bound(self, box: Box) -> Bound:
+        """Of the parts in the box, how many are rejected; none are, if the space has no such axis."""
+        inside = np.ones(len(self.points), dtype=np.bool_)
+        names = [axis.name for axis in self.space.axes]
+        for name, values in box.conditions:
+            if name not in names:
+                return Bound(0, 0)
+            at = names.index(name)
+            inside &= np.isin(self.space.axes[at].values, values)[self.points[:, at]]
+        return Bound(int((inside & self.rejected).sum()), int(inside.sum()))
 
 
 def learn(
@@ -87,17 +134,19 @@ def learn(
     recipe: Recipe | None = None,
     held_out: Data | None = None,
     *,
+    folds: int | None = None,
     rules: int = 20,
     progress: Callable[[Progress], None] | None = None,
     making: Making | None = None,
     before: Before | None = None,
-    by_position: bool = False,
+    judging: Callable[[int, int], None] | None = None,
 ) -> Learned:
     """The constraint that the data obey.
 
-    `making` is called before negatives are made, with their source, the most that it may make and the seconds
-    that it needs; `before` is called with the examples and the learner before each training. `by_position`:
-    the held-out data are the end of the same data, so that a label that occurs only there causes a warning.
+    Without a recipe, windows of labels need evidence. `folds`: without held-out data, this many contiguous
+    folds of the data judge; `judging` is called with the number of each and their number before it is learned
+    without. `making` is called before negatives are made, with their source, the most that it may make and
+    the seconds that it needs; `before` is called with the examples and the learner before each training.
 
     >>> from lcons_core import Recipe
     >>> from lcons_tasks.own_data import Structures, learn
@@ -106,66 +155,139 @@ def learn(
     >>> found.constraint.satisfied(["O", "I"]), found.training.forbidden_structures
     (False, 0)
     """
-    chosen = recipe or Recipe()
-    labels_warning = None if held_out is None else check_labels(data, held_out, by_position)
-    task = of_table(data, chosen) if isinstance(data, PsiTable) else of_structures(data, chosen, making)
-    held = None if held_out is None else _held_out_parts(task, data, held_out)
-    doubled = chosen.hidden == AUTO and task.negatives == UNSEEN
-    training_recipe = replace(task.recipe, hidden=DOUBLED) if doubled else task.recipe
-    found = training_recipe.learn_examples(task.examples, task.feature, progress=progress, before=before)
-    constraint = found.constraint
-    vectors = (task.seen, task.examples.positives, task.examples.negatives)
-    keys = Known(*(set(rows.psi.row_keys()) for rows in vectors))
-    training = judge(constraint, data, task.valid, keys)
-    judged = None
-    if held is not None and held_out is not None:
-        unknown = None
-        if isinstance(data, Structures) and isinstance(held_out, Structures):
-            outside = {i for i, _ in held.outside}
-            unknown = unknown_contexts(task.feature, task.recipe.feature, data, held_out, outside)
-        fresh = _held_out_invalid(task, held_out, held, keys)
-        judged = judge(constraint, held_out, held, keys, True, fresh, unknown)
+    chosen = recipe or Recipe(evidence=AUTO)
+    labels_warning = None if held_out is None else check_labels(data, held_out)
+    task = _task(data, chosen, making)
+    if held_out is not None:
+        # Errors of held-out data come before the work.
+        _held_out_parts(task, data, held_out)
+    fit = _fitted(data, task, chosen, progress, before)
+    training = judge(fit.constraint, data, task.valid, fit.known)
+    judged, held = None, []
+    if held_out is not None:
+        judged, own = _judged(fit, held_out)
+        held = [own]
+    elif folds is not None:
+        judged, held = _judged_by_folds(data, chosen, folds, progress, judging)
     # All valid parts, also those too rare to be learned, counted as often as seen; each made vector once.
     counted = replace(task.examples, positives=task.seen, negatives=PsiRows.of(task.examples.negatives.psi))
-    explanation = explain(constraint, counted, limit=rules, seed=chosen.seed)
-    constraint = replace(constraint, provenance={**constraint.provenance, "evidence": evidence(explanation)})
-    results = found.learner.cv_results_
+    explanation = explain(fit.constraint, counted, limit=rules, seed=chosen.seed)
+    explanation = _bounded(explanation, held)
+    constraint = fit.constraint
+    recorded: dict[str, Any] = {"evidence": evidence(explanation, held)}
+    recorded |= _violation(constraint, task.examples)
+    if judged is not None:
+        recorded["bound"] = judged.bound.to_dict()
+    constraint = replace(constraint, provenance={**constraint.provenance, **recorded})
+    results = fit.fitted.learner.cv_results_
+    where = "in held-out folds" if held_out is None else "in held-out data"
     return Learned(
         constraint=constraint,
         examples=task.examples,
-        recipe=chosen,
+        recipe=task.recipe,
         negatives=task.negatives,
-        chosen=dict(found.learner.configuration_),
+        chosen=dict(fit.fitted.learner.configuration_),
         scores=() if results is None else tuple(map(float, results["mean_test_score"])),
-        tried=found.tried,
+        tried=fit.fitted.tried,
         training=training,
         held_out=judged,
         explanation=explanation,
+        undecided=None if task.needed is None else undecided_of(constraint, task.examples, task.needed),
         training_warning=warning(training, "that it learned from", data, chosen),
-        held_out_warning=_warning_on(judged, held_out, chosen),
+        held_out_warning=None if judged is None else warning(judged, where, held_out or data, chosen),
         labels_warning=labels_warning,
         contradictions=task.contradictions,
     )
 
 
-def evidence(explanation: Explanation) -> list[dict[str, Any]]:
+def _task(data: Data, recipe: Recipe, making: Making | None) -> Task:
+    return of_table(data, recipe) if isinstance(data, PsiTable) else of_structures(data, recipe, making)
+
+
+def _fitted(
+    data: Data,
+    task: Task,
+    recipe: Recipe,
+    progress: Callable[[Progress], None] | None,
+    before: Before | None,
+) -> _Fit:
+    doubled = recipe.hidden == AUTO and task.negatives == UNSEEN
+    training = replace(task.recipe, hidden=DOUBLED) if doubled else task.recipe
+    found = training.learn_examples(task.examples, task.feature, progress=progress, before=before)
+    vectors = (task.seen, task.examples.positives, task.examples.negatives)
+    return _Fit(data, task, found, Known(*(set(rows.psi.row_keys()) for rows in vectors)))
+
+
+def _judged(fit: _Fit, held_out: Data) -> tuple[Judgement, _Held]:
+    """The judgement on held-out data, and their valid parts."""
+    task, constraint = fit.task, fit.constraint
+    parts = _held_out_parts(task, fit.data, held_out)
+    unknown = None
+    if isinstance(fit.data, Structures) and isinstance(held_out, Structures):
+        outside = {i for i, _ in parts.outside}
+        unknown = unknown_contexts(task.feature, task.recipe.feature, fit.data, held_out, outside)
+    fresh = _held_out_invalid(task, held_out, parts, fit.known)
+    judgement = judge(constraint, held_out, parts, fit.known, True, fresh, unknown)
+    psi, space = parts.rows.psi, constraint.space
+    if not len(psi):
+        return judgement, _Held(np.zeros((0, len(space.axes)), dtype=np.int64), space, np.zeros(0, np.bool_))
+    return judgement, _Held(space.assignments(psi), space, ~constraint.network.accepts(psi))
+
+
+def _judged_by_folds(
+    data: Data,
+    recipe: Recipe,
+    folds: int,
+    progress: Callable[[Progress], None] | None,
+    judging: Callable[[int, int], None] | None,
+) -> tuple[Judgement | None, list[_Held]]:
+    """The judgements of the networks that are learned without each fold, as one; None without folds."""
+    found: list[tuple[Judgement, _Held]] = []
+    pairs = contiguous_folds(data, folds)
+    for number, (rest, fold_data) in enumerate(pairs, start=1):
+        if judging is not None:
+            judging(number, len(pairs))
+        try:
+            fit = _fitted(rest, _task(rest, recipe, None), recipe, progress, None)
+        except InvalidInput:
+            # The rest is too small for the feature or the search; the other folds still judge.
+            continue
+        found.append(_judged(fit, fold_data))
+    if not found:
+        return None, []
+    return added([judgement for judgement, _ in found]), [held for _, held in found]
+
+
+def _bounded(explanation: Explanation, held: Sequence[_Held]) -> Explanation:
+    """The explanation with the bounds of its rules."""
+    if not held:
+        return explanation
+    types = [replace(rule, bound=_bound(rule, held).share) for rule in explanation.types]
+    first = [replace(rule, bound=_bound(rule, held).share) for rule in explanation.rules[:MOST_EVIDENCE]]
+    rules = (*first, *explanation.rules[MOST_EVIDENCE:])
+    return replace(explanation, types=tuple(types), rules=rules)
+
+
+def _bound(rule: Rule | TypeRule, held: Sequence[_Held]) -> Bound:
+    """Of the held-out valid parts that the premise of a rule covers, how many are rejected."""
+    own = [one.bound(rule.antecedent) for one in held]
+    return Bound(sum(one.rejected for one in own), sum(one.parts for one in own))
+
+
+def evidence(explanation: Explanation, held: Sequence[_Held]) -> list[dict[str, Any]]:
     """The evidence for each rule in the data, for the file of the constraint."""
+    rules: tuple[Rule | TypeRule, ...] = (*explanation.types, *explanation.rules)
     return [
         {
             "rule": rule.words,
             "support": round(rule.support),
             "expected": round(rule.expected, 3),
             "seen": round(rule.exceptions),
+            **({"bound": _bound(rule, held).to_dict()} if held else {}),
         }
-        for rule in explanation.rules[:MOST_EVIDENCE]
+        for rule in rules[:MOST_EVIDENCE]
         if rule.support is not None and rule.expected is not None and rule.exceptions is not None
     ]
-
-
-def _warning_on(judged: Judgement | None, held_out: Data | None, recipe: Recipe) -> str | None:
-    if judged is None or held_out is None:
-        return None
-    return warning(judged, "in held-out data", held_out, recipe)
 
 
 def _held_out_parts(task: Task, data: Data, held_out: Data) -> Parts:
@@ -195,12 +317,12 @@ def _held_out_parts(task: Task, data: Data, held_out: Data) -> Parts:
 def _held_out_invalid(task: Task, held_out: Data, parts: Parts, known: Known) -> SparsePsi | None:
     """Invalid vectors of held-out data: those of the table, or vectors made in the same way as in training
     that are neither valid nor invalid in training. With `unseen` negatives there are none: training already
-    had every unseen vector."""
+    had every unseen vector. If evidence is needed there are none either: a made vector may be valid."""
     space = task.examples.space
     if task.negatives == GIVEN and isinstance(held_out, PsiTable):
         found = rows_of(space, held_out, ~held_out.valid).rows.psi
         return found if len(found) else None
-    if not len(parts.rows) or task.negatives == UNSEEN:
+    if not len(parts.rows) or task.negatives == UNSEEN or task.needed is not None:
         return None
     positives = fold(parts.rows.psi, space.d)
     try:
@@ -216,3 +338,11 @@ def _held_out_invalid(task: Task, held_out: Data, parts: Parts, known: Known) ->
     had = known.valid | known.invalid | set(parts.rows.psi.row_keys())
     fresh = np.array([key not in had for key in made.psi.row_keys()], dtype=np.bool_)
     return made.psi.take(fresh) if fresh.any() else None
+
+
+def _violation(constraint: LearnedConstraint, examples: LabelledExamples) -> dict[str, float]:
+    """The mean of -margin over the invalid examples that the constraint rejects, which is the unit of the
+    cost `standard` of soft constraints (`lcons_decode.Soft`); nothing if it rejects none."""
+    margins = constraint.margin(examples.negatives.psi)
+    rejected = margins[margins < 0]
+    return {"violation": float(-rejected.mean())} if len(rejected) else {}

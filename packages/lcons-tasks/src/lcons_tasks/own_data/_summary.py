@@ -7,9 +7,11 @@ from typing import Any
 
 from lcons_core.features import NgramContext
 from lcons_core.learn import UNSEEN
-from lcons_tasks.own_data._examples import GIVEN
+from lcons_core.reason import by_chance
+from lcons_tasks.own_data._examples import GIVEN, times
 from lcons_tasks.own_data._judgement import FEWEST, ROW, Judgement, percent
 from lcons_tasks.own_data._learn import Learned
+from lcons_tasks.own_data._undecided import Undecided
 
 
 def summarise(found: Learned, learned_from: str, held_out: str, with_why: bool = False) -> str:
@@ -32,6 +34,8 @@ def summary_dict(found: Learned, learned_from: str, held_out: str) -> dict[str, 
         "seed": found.recipe.seed,
         "negatives": found.negatives,
         "examples": {"valid": len(found.examples.positives), "invalid": len(found.examples.negatives)},
+        "evidence": found.recipe.evidence,
+        "undecided": None if found.undecided is None else found.undecided.to_dict(),
         "contradictions": found.contradictions,
         "training_accuracy": found.constraint.provenance["training_accuracy"],
         "configuration": found.chosen,
@@ -41,7 +45,9 @@ def summary_dict(found: Learned, learned_from: str, held_out: str) -> dict[str, 
         "held_out_data": held_out,
         "training": found.training.to_dict(),
         "held_out": None if found.held_out is None else found.held_out.to_dict(),
+        "bound": None if found.held_out is None else found.held_out.bound.to_dict(),
         "explanation": explanation,
+        "advice": advice(found),
         "warnings": list(found.warnings),
     }
 
@@ -65,20 +71,24 @@ def _lines(found: Learned, learned_from: str, held_out: str, with_why: bool) -> 
     if found.tried:
         yield _chosen(found)
     yield ""
-    yield "In words:"
+    yield "In words:" if found.undecided is None else "Rules with evidence:"
     yield str(found.explanation)
+    if found.undecided is not None:
+        yield _needed(found.undecided)
+        yield from found.undecided.lines()
     yield ""
     if found.held_out is None:
         yield f"On the data that it learned from ({held_out}):"
         yield from _judged(found.training, with_why)
     else:
         yield f"On held-out data ({held_out}):"
-        yield from _judged(found.held_out, with_why)
+        yield from _judged(found.held_out, with_why, bounded=True)
         if found.held_out.invalid is None:
             yield f"  invalid vectors: not judged, because {_unjudged(found)}"
         if found.training.forbidden_structures:
             yield "On the data that it learned from:"
             yield from _judged(found.training, with_why)
+    yield f"Advice: {advice(found)}"
 
 
 def described(found: Learned) -> str:
@@ -104,12 +114,48 @@ def _chosen(found: Learned) -> str:
 
 
 def _unjudged(found: Learned) -> str:
+    if found.undecided is not None:
+        return "a combination without evidence may be valid"
     if found.negatives == UNSEEN:
         return "with `unseen`, training already has all of them"
     return "the held-out data have none that is new, or too many"
 
 
-def _judged(judgement: Judgement, with_why: bool) -> Iterator[str]:
+# Up to this share of the valid parts, by the 95 % bound, a constraint is used as a hard or as a soft one.
+HARD, SOFT = 0.01, 0.05
+
+
+def advice(found: Learned) -> str:
+    """One sentence on how to use the constraint: hard, soft, or not at all."""
+    judged = found.held_out
+    if not len(found.explanation.rules) and found.explanation.complete:
+        return "do not use it, because it forbids nothing; label more data, or lower the argument `evidence`."
+    if judged is None or not judged.parts:
+        return "judge it on held-out data before you use it (`held_out=` or more data)."
+    share = judged.bound.share
+    if (not judged.forbidden_parts and share <= SOFT) or share <= HARD:
+        return "use it as a hard constraint: it forbids (almost) nothing that is valid."
+    most = f"on new data it may forbid {judged.bound.percent} of the valid parts"
+    if share <= SOFT:
+        return f"use it as a soft constraint, because {most}."
+    if not judged.forbidden_parts:
+        return f"use it as a soft constraint, and label more data: with {judged.parts:,} parts, {most}."
+    return f"do not use it, because {most}; label more data, or use it as a soft one with a small weight."
+
+
+def _needed(undecided: Undecided) -> str:
+    needed = undecided.needed
+    refuted = max(needed.refuted_parts, needed.refuted_classes)
+    text = f"Evidence: what is forbidden was never seen, and chance would have shown it {times(needed.least)}"
+    if refuted < needed.least:
+        return f"{text} or more."
+    parts, classes = by_chance(needed.refuted_parts), by_chance(needed.refuted_classes)
+    return (
+        f"{text} or more,\n  and more often than what folds refuted ({parts}; classes of types: {classes})."
+    )
+
+
+def _judged(judgement: Judgement, with_why: bool, bounded: bool = False) -> Iterator[str]:
     if not judgement.structures:
         yield "  it can judge none of them"
     elif not judgement.parts:
@@ -121,6 +167,9 @@ def _judged(judgement: Judgement, with_why: bool) -> Iterator[str]:
         if judgement.unit != ROW:
             line += f", {_of(judgement.forbidden_parts, judgement.parts, 'of their parts', shares)}"
         yield line
+    if bounded and judgement.parts:
+        most = judgement.bound.percent
+        yield f"  so on new data it forbids at most {most} of the valid parts (95 % bound)"
     if judgement.new_parts:
         allowed = judgement.new_allowed
         yield f"  parts that are not in training: {judgement.new_parts:,}, of which it allows {allowed:,}"

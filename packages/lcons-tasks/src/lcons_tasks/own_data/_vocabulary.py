@@ -5,6 +5,7 @@ A held-out structure with a label that is not in training cannot be judged.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Hashable
 from dataclasses import dataclass
 from typing import Any
@@ -62,10 +63,9 @@ FEW = 0.05
 _SHOWN = 6
 
 
-def check_labels(train: Data, held_out: Data, by_position: bool = False) -> str | None:
-    """A warning if more than a few held-out structures have labels that are not in training, else None;
-    raises an error if all have. `by_position`: the held-out data are the end of the same data, where every
-    such label causes a warning.
+def check_labels(train: Data, held_out: Data) -> str | None:
+    """A warning if more than a few held-out structures have labels that are not in training, or if labels are
+    distributed differently, else None; raises an error if all structures have such labels.
 
     >>> train, other = (Structures.of([(["a", "b"], labels)]) for labels in (["B", "O"], ["B", "X"]))
     >>> check_labels(train, other)
@@ -81,23 +81,58 @@ def check_labels(train: Data, held_out: Data, by_position: bool = False) -> str 
     new = [_labels(one, train.tuples) - known for one in held_out.instances]
     strange = [i for i, labels in enumerate(new) if labels]
     if not strange:
-        return None
+        return None if train.tuples else _other_shares(train, held_out)
     first = held_out.numbers()[strange[0]]
     names = _listed([repr(name) for name in sorted({str(label[1]) for labels in new for label in labels})])
     remedy = "use held-out data with the same labels"
-    if by_position:
-        remedy = "shuffle the data, or pass `held_out=`"
     if len(strange) == len(held_out):
         have = _listed(sorted({str(label[1]) for label in known}))
         raise InvalidInput(
             f"expected held-out structures with the labels of training ({have}), found others in each"
             f" ({names}, first in structure {first}); {remedy}."
         )
-    if not by_position and len(strange) <= FEW * len(held_out):
-        return None
+    if len(strange) <= FEW * len(held_out):
+        return None if train.tuples else _other_shares(train, held_out)
     return (
         f"{len(strange):,} of {len(held_out):,} held-out structures are not judged, because they have labels"
         f" that are not in the training data ({names}, first in structure {first}); {remedy}."
+    )
+
+
+# Held-out data are called different if this share of their labels would have to change to match training.
+DIFFERENT = 0.2
+# A label is called missing if training lets expect this many.
+EXPECTED = 10
+# Fewer held-out labels than this differ by chance.
+FEWEST_LABELS = 100
+
+
+def _other_shares(train: Structures, held_out: Structures) -> str | None:
+    """A warning if the labels of held-out data have other shares than in training: then a judgement on them
+    is misleading.
+
+    >>> train, other = (Structures.of([(["a"] * 100, labels)]) for labels in (["B", "O"] * 50, ["O"] * 100))
+    >>> _other_shares(train, other)  # doctest: +ELLIPSIS
+    'held-out data have other labels than the training data: B is 50.0% ...
+    """
+    counts = [Counter(label for one in side.instances for label in one.y) for side in (train, held_out)]
+    totals = [max(1, sum(own.values())) for own in counts]
+    if totals[1] < FEWEST_LABELS:
+        return None
+    shares = {label: [own[label] / n for own, n in zip(counts, totals, strict=True)] for label in counts[0]}
+    distance = sum(max(0.0, there - here) for there, here in shares.values())
+    missing = any(not here and there * totals[1] >= EXPECTED for there, here in shares.values())
+    if distance <= DIFFERENT and not missing:
+        return None
+    label, (there, here) = max(shares.items(), key=lambda one: abs(one[1][0] - one[1][1]))
+    if distance <= DIFFERENT:
+        label, (there, here) = max(
+            (one for one in shares.items() if not one[1][1]), key=lambda one: one[1][0]
+        )
+    return (
+        f"held-out data have other labels than the training data: {label} is {100 * there:.1f}% of the labels"
+        f" there and {100 * here:.1f}% here; use held-out data of the same kind, or judgements and choices on"
+        " them are misleading."
     )
 
 

@@ -23,6 +23,8 @@ GOLD = "gold"
 DECODE = "decode"
 # Members of an object that are not columns.
 _MEMBERS = ("id", "score", "status", "changed", "violations")
+# What `--choose` chose, an object; a column may have this name, too.
+_CHOICE = "choice"
 MAX_BYTES = 2**27
 
 Strings = tuple[str, ...]
@@ -89,7 +91,8 @@ class _Line:
             if name not in self.found:
                 raise self._wrong(f"`{name}`", "none")
         columns = {name: self._strings(name) for name in ("labels", "without", WORDS, GOLD)}
-        others = [name for name in self.found if name not in (*columns, *_MEMBERS)]
+        members = (*_MEMBERS, _CHOICE) if isinstance(self.found.get(_CHOICE), dict) else _MEMBERS
+        others = [name for name in self.found if name not in (*columns, *members)]
         columns |= {name: self._strings(name) for name in others}
         lengths = {name: len(column) for name, column in columns.items() if column is not None}
         if len(set(lengths.values())) > 1:

@@ -5,12 +5,16 @@ by the evidence in the constraint file:
 
     provenance["evidence"] = [{"rule": words, "support": int, "expected": float, "seen": int}, ...]
 
+A rule that was judged on held-out data also has a "bound": {"share": float}, at most how much of the valid
+parts that its premise covers the constraint rejects (95 %); provenance["bound"] is that of the constraint.
+
 `lcons_core.reason.Coverage` defines the figures. A file may contain anything, so malformed evidence is left
 out.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +27,7 @@ from lcons_core.reason import Explanation, Proof, Rule, by_chance, condition
 
 # If a proof has more units than this, their number is given instead of a list.
 MOST_UNITS = 6
-MEMBER = "evidence"
+MEMBER, BOUND = "evidence", "bound"
 # A larger number cannot be a count of parts.
 LARGEST = 10**15
 
@@ -85,12 +89,46 @@ def in_its_data(constraint: LearnedConstraint, rules: Sequence[Rule]) -> Counted
     found = [known.get(rule.words) for rule in rules]
     if not any(found):
         return None
-    cells = [
+    cells: list[tuple[str, ...]] = [
         ("", "", "") if one is None else (many(one.support), by_chance(one.expected), many(one.seen))
         for one in found
     ]
     where = "support, expected and seen are counts in the data that the constraint was learned from"
-    return Counted(("support", "expected by chance", "seen"), cells, where)
+    head: tuple[str, ...] = ("support", "expected by chance", "seen")
+    if any(one is not None and one.bound is not None for one in found):
+        head += ("rejects at most",)
+        cells = [(*own, _bounded(one)) for own, one in zip(cells, found, strict=True)]
+        where += (
+            "; rejects at most: the share of the valid parts covered by the premise, by held-out data (95 %"
+            " bound)"
+        )
+    return Counted(head, cells, where)
+
+
+def _bounded(one: Evidence | None) -> str:
+    return "" if one is None or one.bound is None else _rounded_up(one.bound)
+
+
+def _rounded_up(share: float) -> str:
+    """A bound in percent, rounded up."""
+    return f"{math.ceil(1000 * share - 1e-9) / 10:.1f}%"
+
+
+def bound_note(provenance: Mapping[str, Any]) -> str:
+    """A sentence on the share of valid parts that the constraint rejects; "" if it was not judged.
+
+    >>> bound_note({"bound": {"rejected": 0, "parts": 391, "share": 0.007632}})
+    'On new data, it rejects at most 0.8% of the valid parts (95 % bound; 0 of 391 held-out parts).'
+    """
+    given = provenance.get(BOUND)
+    if not isinstance(given, dict):
+        return ""
+    rejected, parts, share = (given.get(name) for name in ("rejected", "parts", "share"))
+    if not (_is_number(rejected, int) and _is_number(parts, int) and _is_share(share)):
+        return ""
+    most = _rounded_up(float(share or 0))
+    held = f"{rejected:,} of {parts:,} held-out parts"
+    return f"On new data, it rejects at most {most} of the valid parts (95 % bound; {held})."
 
 
 def in_full(space: FeatureSpace, rule: Rule) -> tuple[tuple[str, str], ...]:
@@ -162,6 +200,9 @@ def rules_view(constraint: LearnedConstraint, gold: Ints | None, file: str = "",
         cells = [(*own, *more) for own, more in zip(cells, counted.cells, strict=True)]
     proofs = [proved(rule.proof) for rule in shown]
     note = said.summary(len(shown)) if shown else said.summary()
+    if said.types:
+        note = f"For all types X and Y: {'; '.join(rule.words for rule in said.types)}. {note}"
+    note = " ".join(filter(None, [bound_note(constraint.provenance), note]))
     if len(set(proofs)) == 1:
         note += f" Proof: {proofs[0]}."
     elif proofs:
@@ -177,18 +218,19 @@ def rules_view(constraint: LearnedConstraint, gold: Ints | None, file: str = "",
 @dataclass(frozen=True)
 class Evidence:
     """The numbers of parts that a rule's premise covers, that it would forbid by chance, and that it
-    forbids."""
+    forbids; and its bound, if it was judged."""
 
     support: int
     expected: float
     seen: int
+    bound: float | None = None
 
 
 def evidence_of(provenance: Mapping[str, Any]) -> dict[str, Evidence]:
     """The evidence of each rule, by its words.
 
     >>> evidence_of({"evidence": [{"rule": "a", "support": 3, "expected": 1.5, "seen": 0}, "b", {"rule": 1}]})
-    {'a': Evidence(support=3, expected=1.5, seen=0)}
+    {'a': Evidence(support=3, expected=1.5, seen=0, bound=None)}
     """
     given = provenance.get(MEMBER)
     found = {}
@@ -198,7 +240,9 @@ def evidence_of(provenance: Mapping[str, Any]) -> dict[str, Evidence]:
             continue
         support, expected, seen = (one.get(name) for name in ("support", "expected", "seen"))
         if _is_number(support, int) and _is_number(expected, int | float) and _is_number(seen, int):
-            found[words] = Evidence(support, float(expected), seen)
+            bound = one.get("bound")
+            share = bound.get("share") if isinstance(bound, dict) else None
+            found[words] = Evidence(support, float(expected), seen, share if _is_share(share) else None)
     return found
 
 
@@ -206,8 +250,13 @@ def _is_number(value: Any, kind: Any) -> bool:
     return isinstance(value, kind) and not isinstance(value, bool) and 0 <= value <= LARGEST
 
 
+def _is_share(value: Any) -> bool:
+    return _is_number(value, int | float) and value <= 1
+
+
 def without_evidence(value: Any) -> Any:
-    """Plain data without its evidence, also inside joint constraints, which contain several provenances."""
+    """Plain data without its evidence and bound, also inside joint constraints, which contain several
+    provenances."""
     if isinstance(value, dict):
-        return {key: without_evidence(one) for key, one in value.items() if key != MEMBER}
+        return {key: without_evidence(one) for key, one in value.items() if key not in (MEMBER, BOUND)}
     return [without_evidence(one) for one in value] if isinstance(value, list) else value

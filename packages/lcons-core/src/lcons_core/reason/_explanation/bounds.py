@@ -162,13 +162,16 @@ class Thresholds:
         levels = np.take_along_axis(tables, order, axis=2)
         return cls(bounds, order, levels, np.argsort(order, axis=2), price, last)
 
-    def boxes(self, seeds: WeightedPoints, which: Ints, rows: Ints) -> Iterator[tuple[Region, int]]:
-        """A region around seed `which[i]` proved by `rows[i]`, for every i whose search ends in time."""
+    def boxes(
+        self, seeds: WeightedPoints, which: Ints, rows: Ints, whole: bool = False
+    ) -> Iterator[tuple[Region, int]]:
+        """A region around seed `which[i]` proved by `rows[i]`, for every i whose search ends in time;
+        `whole`: with as many axes as it takes, so that every search ends."""
         values = seeds.take(which).assignments()
         step = max(1, MOST_NUMBERS // self.levels[0].size)
         for first in range(0, len(rows), step):
             part = slice(first, first + step)
-            axes, kept, done = self._search(values[part], rows[part])
+            axes, kept, done = self._search(values[part], rows[part], whole)
             found = zip(rows[part][done], axes[done], kept[done], strict=True)
             for row, some, levels in found:
                 region = {
@@ -184,9 +187,11 @@ class Thresholds:
         mask[self.order[row, axis, : level + 1]] = True
         return mask
 
-    def _search(self, values: Ints, rows: Ints) -> tuple[Ints, Ints, Bools]:
+    def _search(self, values: Ints, rows: Ints, whole: bool) -> tuple[Ints, Ints, Bools]:
         """(B, m) axes that may matter, the position of each threshold, and (B,) whether the search ended."""
-        axes = self._telling_axes(values, rows)
+        most = len(self.last) if whole else MOST_AXES
+        steps = int((self.last + 1).sum()) if whole else MOST_STEPS
+        axes = self._telling_axes(values, rows, most)
         pick = rows[:, None], axes
         levels, price, last = self.levels[pick], self.price[pick], self.last[axes]
         chosen = np.take_along_axis(values, axes, axis=1)
@@ -195,7 +200,7 @@ class Thresholds:
         now = last.copy()
         over = self.bounds.highest[rows] + self.bounds.slack[rows]
         todo = np.flatnonzero(over >= 0)
-        for _ in range(MOST_STEPS):
+        for _ in range(steps):
             if not len(todo):
                 break
             here = now[todo][:, :, None]
@@ -211,14 +216,14 @@ class Thresholds:
         self._buy_back(now, over, levels, price, last)
         return axes, now, over < 0
 
-    def _telling_axes(self, values: Ints, rows: Ints) -> Ints:
+    def _telling_axes(self, values: Ints, rows: Ints, most: int) -> Ints:
         """(B, m) the axes on which the seed's value is furthest below the maximum; few rules need others."""
         every = np.arange(len(self.last))
-        if len(every) <= MOST_AXES:
+        if len(every) <= most:
             return np.tile(every, (len(rows), 1))
         chosen = rows[:, None], every
         fall = self.bounds.most.T[rows] - self.levels[(*chosen, self.rank[(*chosen, values)])]
-        return np.argpartition(-fall, MOST_AXES, axis=1)[:, :MOST_AXES]
+        return np.argpartition(-fall, most, axis=1)[:, :most]
 
     def _buy_back(self, now: Ints, over: Floats, levels: Floats, price: Floats, last: Ints) -> None:
         """Raises thresholds while there is slack and a price falls."""

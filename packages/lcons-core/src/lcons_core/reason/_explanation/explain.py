@@ -6,7 +6,7 @@ Not in the paper.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
@@ -23,6 +23,7 @@ from lcons_core.reason._explanation.large_domains import draw_rejected, stronges
 from lcons_core.reason._explanation.regions import Chance, Region, WeightedPoints, box_of, size_of, within
 from lcons_core.reason._explanation.result import Coverage, Explanation, Proof, Rule
 from lcons_core.reason._explanation.small_domains import Lattice, lattice_size
+from lcons_core.reason._explanation.types import TypeRule, is_label_pairs, type_rules
 from lcons_core.reason._explanation.words import RuleSentence, sentence
 from lcons_core.reason._points import ENUMERATION_LIMIT, space_of
 
@@ -72,6 +73,49 @@ def explain(
     return _bounded(constraint, space, positives, negatives, limit, seed)
 
 
+def explain_rejected(
+    constraint: PointSet,
+    gold: PsiRows,
+    *,
+    space: FeatureSpace | None = None,
+    limit: int = 20,
+    enumeration: int = ENUMERATION_LIMIT,
+    seed: int = 0,
+) -> Explanation:
+    """The rules that reject some of the valid parts `gold` (`lcons_core.learn.positives_of` makes them).
+
+    >>> from lcons_core import LabelledExamples, RectifierNetwork, binary
+    >>> bits = FeatureSpace([binary("bit", "abc")])
+    >>> gold = LabelledExamples.of(bits, [[1, 1, 0], [0, 0, 1]], [[1, 1, 1]]).positives
+    >>> print(explain_rejected(RectifierNetwork([[1.0, 1.0, 1.0]], [0.0]), gold, space=bits))
+    - where bit a holds, bit b must not hold  [support 1; expected 0.5 by chance, seen 1]
+    1 rule (strongest first, each proved, not complete); it covers 100% of the rejected gold parts.
+    """
+    space = space_of(constraint, space)
+    weighted = _weighted(space, gold)
+    rejected = weighted.take(_rejected(constraint, weighted))
+    found = explain(
+        constraint, _Given(gold, rejected.rows), space=space, limit=limit, enumeration=enumeration, seed=seed
+    )
+    rules = tuple(rule for rule in found.rules if rule.exceptions)
+    assignments = rejected.assignments()
+    inside = np.zeros((len(rules), len(rejected)), dtype=np.bool_)
+    for i, rule in enumerate(rules):
+        inside[i] = rule.box.contains(space, assignments)
+    every, shown = (float(rejected.weights[some.any(0)].sum()) for some in (inside, inside[:limit]))
+    total = rejected.total
+    coverage = Coverage("rejected gold parts", total, total, every, shown)
+    return replace(found, rules=rules, complete=not total, coverage=coverage)
+
+
+@dataclass(frozen=True)
+class _Given:
+    """Valid parts, and those of them that are rejected, as `explain` reads examples."""
+
+    positives: PsiRows
+    negatives: PsiRows
+
+
 def _enumerated(
     points: PointSet,
     space: FeatureSpace,
@@ -88,7 +132,8 @@ def _enumerated(
     found = list(lattice.minimal_rules())
     if any(block.kind is Kind.COUNT for block in space.blocks):
         found = _without_contained(found)
-    said = [sentence(space, region, lattice.grown) for region in found]
+    common = None if evidence is None else evidence.chance.share
+    said = [sentence(space, region, lattice.grown, common) for region in found]
     rules = []
     for entry in said:
         weight = lattice.sum(covered, entry.region)
@@ -100,18 +145,35 @@ def _enumerated(
     order = sorted(range(len(rules)), key=lambda i: strength[i])
     if len(rules) > 1:
         order = _shown_first(lattice, negatives, said, order, limit, seed)
+    types: tuple[TypeRule, ...] = ()
+    covered_pairs = np.zeros([len(axis) for axis in space.axes], dtype=np.bool_)
+    if is_label_pairs(space):
+        inner = (slice(0, -1),) * 2
+        counts = None if positives is None else lattice.weights(positives)[inner]
+        tables = lattice.rejected[inner] > 0, ~lattice.vacuous[inner]
+        types, covered_pairs = type_rules(space, *tables, counts)
+        rules = [
+            replace(rule, implied=bool(types) and _is_within(entry.region, covered_pairs))
+            for rule, entry in zip(rules, said, strict=True)
+        ]
+        order = sorted(order, key=lambda i: rules[i].implied)
     shown = [said[i].region for i in order[:limit]]
     if negatives is None:
         total = float(lattice.rejected[(-1,) * lattice.rejected.ndim])
-        part = _union(lattice, shown)
+        part = _union(lattice, shown, covered_pairs)
         coverage = Coverage("rejected points", total, total, total, part)
     else:
         rejected = _weight_rejected(points, negatives)
-        part = _weight_covered(negatives, shown)
+        part = _weight_covered(negatives, shown, covered_pairs if types else None)
         coverage = Coverage("negatives", negatives.total, rejected, rejected, part)
-    return Explanation(
-        tuple(rules[i] for i in order), True, coverage, limit, None if positives is None else positives.total
-    )
+    valid = None if positives is None else positives.total
+    return Explanation(tuple(rules[i] for i in order), True, coverage, limit, valid, types)
+
+
+def _is_within(region: Region, covered: Bools) -> bool:
+    """Whether all pairs of a region are covered."""
+    rows, columns = (region.get(i, np.ones(n, dtype=np.bool_)) for i, n in enumerate(covered.shape))
+    return bool(covered[np.ix_(np.flatnonzero(rows), np.flatnonzero(columns))].all())
 
 
 def _shown_first(
@@ -148,7 +210,8 @@ def _bounded(
         basis, total = "negatives", negatives.total
         rejected = negatives.take(_rejected(points, negatives))
     searched = rejected if len(rejected) else draw_rejected(points, space, seed)
-    bounds, found = strongest_rules(points, space, searched, seed)
+    gold = None if positives is None else positives.take(_rejected(points, positives))
+    bounds, found = strongest_rules(points, space, searched, seed, gold)
     evidence = None if positives is None else _Evidence(positives.weight, Chance(positives))
     rules, regions = [], []
     for found_region, row in found:
@@ -156,7 +219,7 @@ def _bounded(
         def grow(region: Region, axis: int, row: int = row) -> Bools:
             return bounds.grown(row, region, axis)
 
-        said = sentence(space, found_region, grow)
+        said = sentence(space, found_region, grow, None if evidence is None else evidence.chance.share)
         name = bounds.names[row]
         bound = bounds.bound(row, said.region)
         proof = Proof("row", name.units, name.part, bound, name.row)
@@ -179,26 +242,26 @@ class _Evidence:
     weight: Callable[[Region], float]
     chance: Chance
 
-    def figures(self, said: RuleSentence) -> dict[str, float]:
-        return {
-            "support": self.weight(said.antecedent),
-            "exceptions": self.weight(said.region),
-            "expected": self.chance.expected(said.region),
-        }
+    def figures(self, said: RuleSentence) -> tuple[float, float, float]:
+        """(support, exceptions, expected)."""
+        return self.weight(said.antecedent), self.weight(said.region), self.chance.expected(said.region)
 
 
 def _rule(
     space: FeatureSpace, said: RuleSentence, covered: float, proof: Proof, evidence: _Evidence | None
 ) -> Rule:
-    return Rule(
+    rule = Rule(
         said.words,
         box_of(space, said.region),
         box_of(space, said.antecedent),
         size_of(space, said.region),
         covered,
         proof,
-        **({} if evidence is None else evidence.figures(said)),
     )
+    if evidence is None:
+        return rule
+    support, exceptions, expected = evidence.figures(said)
+    return replace(rule, support=support, exceptions=exceptions, expected=expected)
 
 
 def _weighted(space: FeatureSpace, rows: PsiRows) -> WeightedPoints:
@@ -225,17 +288,20 @@ def _weight_rejected(points: PointSet, examples: WeightedPoints) -> float:
     return float(examples.weights[_rejected(points, examples)].sum())
 
 
-def _weight_covered(examples: WeightedPoints, regions: list[Region]) -> float:
+def _weight_covered(examples: WeightedPoints, regions: list[Region], pairs: Bools | None = None) -> float:
+    """The weight of the examples in some region, or among the `pairs` of values of the two axes."""
     covered = np.zeros(len(examples), dtype=np.bool_)
+    if pairs is not None:
+        covered = pairs[examples.values(0), examples.values(1)]
     for region in regions:
         covered |= examples.inside(region)
     return float(examples.weights[covered].sum())
 
 
-def _union(lattice: Lattice, regions: list[Region]) -> float:
-    """The number of rejected points that are in some region."""
+def _union(lattice: Lattice, regions: list[Region], covered: Bools) -> float:
+    """The number of rejected points that are covered already, or in some region."""
     inner = lattice.rejected[(slice(0, -1),) * lattice.rejected.ndim]
-    covered = np.zeros(inner.shape, dtype=np.bool_)
+    covered = covered.copy()
     for region in regions:
         picked = [
             np.flatnonzero(region[i]) if i in region else np.arange(n) for i, n in enumerate(inner.shape)

@@ -6,6 +6,9 @@ reading cost (greedy set cover). A row has a large sureness at psi if little of 
 
     sureness = -r_S(psi) / (max r_S - r_S(psi)),     1 if the row rejects everything
 
+If no short rule is found, or valid points are rejected that none covers, rules with as many conditions as
+it takes are searched for them.
+
 The rules are sound, not complete: some rejected points may be in no rule. No axis of a rule can be made free
 with the row of the rule; another row might still prove a wider rule.
 
@@ -37,17 +40,29 @@ ROWS_A_SEED = 4
 SAMPLE = 5_000
 MOST_RULES = 300
 LEAST_SHARE = 2e-4
+# The points that no short rule covers for which a long one is searched.
+LONG_SEEDS = 60
 DRAWN = 20_000
 MOST_NUMBERS = 4_000_000
 
 
 def strongest_rules(
-    points: PointSet, space: FeatureSpace, rejected: WeightedPoints, seed: int
+    points: PointSet,
+    space: FeatureSpace,
+    rejected: WeightedPoints,
+    seed: int,
+    gold: WeightedPoints | None = None,
 ) -> tuple[RowBounds, list[tuple[Region, int]]]:
-    """The rows tried; and the rules found with their rows, in the order of a greedy cover."""
+    """The rows tried; and the rules found with their rows, in the order of a greedy cover. `gold`: valid
+    points that are rejected, which should be in some rule, however long."""
     rng = np.random.default_rng(seed)
     most = int(np.clip(MOST_NUMBERS // len(space.axes), 200, SAMPLE))
     sample = rejected.sample(most, rng)
+    important = np.zeros(len(sample), dtype=np.bool_)
+    if gold is not None and len(gold):
+        some = gold.sample(SEEDS, rng)
+        important = np.arange(len(sample) + len(some)) >= len(sample)
+        sample = sample.joined(some)
     bounds, values = rejecting_rows(points, space, sample)
     if not len(bounds):
         return bounds, []
@@ -68,6 +83,16 @@ def strongest_rules(
         chosen, uncovered = greedy_cover(sample, candidates, MOST_RULES, LEAST_SHARE)
         if not chosen or not uncovered.any():
             break
+    left = np.flatnonzero(uncovered & important if chosen else uncovered)[:LONG_SEEDS]
+    if len(left):
+        which, rows = _surest_rows(bounds, values[left], 1)
+        for region, row in thresholds.boxes(sample, left[which], rows, whole=True):
+            freed = _freed(bounds, row, region)
+            if _key(freed) not in pool:
+                pool[_key(freed)] = Candidate.of(sample, freed)
+                proofs.append(row)
+        candidates = list(pool.values())
+        chosen, _ = greedy_cover(sample, candidates, MOST_RULES, LEAST_SHARE)
     return bounds, [(candidates[i].region, proofs[i]) for i in chosen]
 
 

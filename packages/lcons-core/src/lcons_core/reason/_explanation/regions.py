@@ -90,6 +90,11 @@ class WeightedPoints:
         """The chosen points."""
         return WeightedPoints(self.space, self.rows.take(rows))
 
+    def joined(self, other: WeightedPoints) -> WeightedPoints:
+        """These points, then the others."""
+        both = SparsePsi.stack([self.psi, other.psi])
+        return WeightedPoints(self.space, PsiRows.of(both, weight=np.append(self.weights, other.weights)))
+
     def sample(self, most: int, rng: np.random.Generator) -> WeightedPoints:
         """All points, or `most` random ones."""
         if len(self) <= most:
@@ -189,7 +194,7 @@ class Chance:
         total = self.positives.total
         if not total:
             return 0.0
-        inside = {axis: np.where(mask, self._share(axis), 0.0) for axis, mask in region.items()}
+        inside = {axis: np.where(mask, self.share(axis), 0.0) for axis, mask in region.items()}
         possible = [pair for pair in self._possible if set(pair[:2]) <= set(region)]
         tied = sorted({axis for pair in possible for axis in pair[:2]})
         chance = float(np.prod([share.sum() for axis, share in inside.items() if axis not in tied]))
@@ -201,11 +206,12 @@ class Chance:
             chance *= float(np.einsum(*operands, [], optimize="greedy"))
         return total * chance
 
-    def _share(self, axis: int) -> Floats:
+    def share(self, axis: int) -> Floats:
+        """The share of each value of an axis."""
         if axis not in self._shares:
             points = self.positives
             counts = np.bincount(points.values(axis), points.weights, minlength=len(points.space.axes[axis]))
-            self._shares[axis] = counts / points.total
+            self._shares[axis] = counts / max(points.total, 1e-300)
         return self._shares[axis]
 
     @cached_property

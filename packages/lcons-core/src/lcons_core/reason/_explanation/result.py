@@ -4,6 +4,8 @@
     exceptions  weight of the positives that the rule forbids
     expected    weight of the exceptions that is expected if its conditions were independent (`regions.py`)
     covered     weight of the negatives in its box; without examples, of the rejected points in it
+    bound       if it was judged on held-out data: an upper bound (95 %) on the share of rejected parts among
+                the valid parts that the premise covers
 
 Only `expected` measures the evidence for a rule. A rule on a label that occurs once has the support of its
 premise, but an expectation near 0. A rule whose premise never holds has no support, but a large expectation
@@ -12,17 +14,23 @@ if each of its conditions is frequent.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 from lcons_core._arithmetic import plain
 from lcons_core.reason._domain import Box
+from lcons_core.reason._explanation.types import TypeRule, whole
 
 LEGEND = (
     "support: valid parts that the rule's premise covers (all of them where it has none); expected: how many"
     " the rule\nwould forbid if its conditions were independent; seen: how many it forbids. Where expected is"
     " small, the rule\nrests on little, whatever its support."
+)
+BOUND_LEGEND = (
+    "rejects under: on new data, the share of the valid parts covered by the premise that the constraint"
+    " rejects (95 % bound,\nfrom held-out data)."
 )
 # With fewer valid parts, as in short examples, the figures need no legend.
 FEWEST_FOR_LEGEND = 30
@@ -64,7 +72,7 @@ class Rule:
     """A forbidden box: every point inside is rejected.
 
     `antecedent` is the part of the box before "needs", "cannot" or "must"; `size` is the number of points of
-    the box. Figures on examples are None without examples.
+    the box. Figures on examples are None without examples; `implied`: a rule over types says the same.
     """
 
     words: str
@@ -76,6 +84,8 @@ class Rule:
     support: float | None = None
     exceptions: float | None = None
     expected: float | None = None
+    bound: float | None = None
+    implied: bool = False
 
     def __str__(self) -> str:
         return self.words
@@ -87,10 +97,11 @@ class Rule:
             "forbidden": self.box.to_dict(),
             "antecedent": self.antecedent.to_dict(),
             "size": plain(self.size),
-            "covered": _counted(self.covered),
-            "support": _counted(self.support),
-            "exceptions": _counted(self.exceptions),
+            "covered": whole(self.covered),
+            "support": whole(self.support),
+            "exceptions": whole(self.exceptions),
             "expected": None if self.expected is None else round(self.expected, 3),
+            **({} if self.bound is None else {"bound": round(self.bound, 6)}),
             "proof": self.proof.to_dict(),
         }
 
@@ -119,10 +130,10 @@ class Coverage:
         """Plain data."""
         return {
             "basis": self.basis,
-            "total": _counted(self.total),
-            "rejected": _counted(self.rejected),
-            "found": _counted(self.found),
-            "shown": _counted(self.shown),
+            "total": whole(self.total),
+            "rejected": whole(self.rejected),
+            "found": whole(self.found),
+            "shown": whole(self.shown),
         }
 
 
@@ -131,7 +142,8 @@ class Explanation:
     """Rules, strongest first; `complete` if their union is exactly the rejected set.
 
     `limit` is the default number of rules to show; `rules` has all of them. `positives` is the total weight
-    of the valid parts in the figures, None without examples.
+    of the valid parts in the figures, None without examples. `types` are rules over label types, which the
+    text shows first, without the rules that they imply.
     """
 
     rules: tuple[Rule, ...]
@@ -139,6 +151,7 @@ class Explanation:
     coverage: Coverage
     limit: int
     positives: float | None = None
+    types: tuple[TypeRule, ...] = ()
 
     def __len__(self) -> int:
         return len(self.rules)
@@ -146,8 +159,14 @@ class Explanation:
     def text(self, limit: int | None = None) -> str:
         """One line per rule, one line on their coverage, and a legend if there are many valid parts."""
         shown = self.rules[: self.limit if limit is None else limit]
-        lines = [f"- {rule.words}{_figures(rule)}" for rule in shown]
+        beyond = [rule for rule in shown if not rule.implied]
+        said: tuple[Rule | TypeRule, ...] = (*self.types, *beyond)
+        lines = [f"- {rule.words}{_figures(rule)}" for rule in said]
+        if len(beyond) < len(shown):
+            implied = f"{len(shown) - len(beyond):,} rule{'s'[: len(shown) - len(beyond) > 1]}"
+            lines.append(f"  (X and Y are different types; {implied} on single types follow)")
         legend = [LEGEND] * bool(shown and self.positives and self.positives >= FEWEST_FOR_LEGEND)
+        legend += [BOUND_LEGEND] * bool(legend and any(rule.bound is not None for rule in said))
         return "\n".join([*lines, self.summary(len(shown)), *legend])
 
     def __str__(self) -> str:
@@ -185,6 +204,7 @@ class Explanation:
         return {
             "complete": self.complete,
             "coverage": self.coverage.to_dict(),
+            **({"types": [rule.to_dict() for rule in self.types]} if self.types else {}),
             "rules": [rule.to_dict() for rule in self.rules],
         }
 
@@ -209,16 +229,17 @@ def by_chance(value: float) -> str:
     return f"{value:.1f}" if value < 9.95 else f"{value:,.0f}"
 
 
-def _counted(value: float | None) -> float | None:
-    """A weight for files; an int if it is a whole number."""
-    return value if value is None or value != int(value) else int(value)
-
-
-def _figures(rule: Rule) -> str:
+def _figures(rule: Rule | TypeRule) -> str:
     if rule.support is None or rule.exceptions is None or rule.expected is None:
         return ""
     expected, seen = by_chance(rule.expected), number(rule.exceptions)
-    return f"  [support {number(rule.support)}; expected {expected} by chance, seen {seen}]"
+    rejects = "" if rule.bound is None else f"; rejects under {_rounded_up(rule.bound)}"
+    return f"  [support {number(rule.support)}; expected {expected} by chance, seen {seen}{rejects}]"
+
+
+def _rounded_up(share: float) -> str:
+    """A bound in percent, rounded up."""
+    return f"{math.ceil(1000 * share - 1e-9) / 10:.1f}%"
 
 
 def _share(part: float, total: float) -> str:

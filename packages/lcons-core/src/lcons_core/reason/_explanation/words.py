@@ -7,11 +7,12 @@ A box forbids `v_1 in V_1 and ... and v_m in V_m`. With C_i the complement of V_
     more        "where label 1 is A and pos 2 is B, label 3 must be C"      or  "... cannot be V"
 
 A condition that excludes only a few values is easier to read as an exception: "..., unless pos 1 is $". Of
-V_i and its complement the shorter one is listed; if both are long, their sizes are given:
+V_i and its complement the shorter one is listed; if both are long, its most common values are named, or its
+first ones if there are no examples, and the others counted:
 
     few values                "relation Kill or LiveIn"
     all but a few             "any relation but Kill"
-    many inside and outside   "any of 20 of 43 values of relation (Kill, LiveIn, WorkFor, ...)"
+    many inside and outside   "relation Kill, LiveIn or 18 others of 43"
 
 Every sentence means exactly its box: the consequent is one axis, all other axes are the antecedent.
 """
@@ -26,12 +27,15 @@ import numpy as np
 
 from lcons_core._blocks import Axis, Kind
 from lcons_core._space import FeatureSpace
-from lcons_core._types import Bools
+from lcons_core._types import Bools, Floats
 from lcons_core.reason._explanation.regions import Region
 
 LONGEST_LIST = 6
 LONGEST_SHORTER_SIDE = 8
 SHOWN = 3
+
+# The weight of each value of an axis, by the index of the axis.
+Common = Callable[[int], Floats]
 
 
 def listed(names: Sequence[str], last: str = "or") -> str:
@@ -43,34 +47,46 @@ def listed(names: Sequence[str], last: str = "or") -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}"
 
 
-def noun(axis: Axis, mask: Bools) -> str:
-    """ "relation Kill or LiveIn", "any relation but Kill", "any of 20 of 43 values of relation (...)"."""
+def noun(axis: Axis, mask: Bools, common: Floats | None = None) -> str:
+    """ "relation Kill or LiveIn", "any relation but Kill", "relation Kill, LiveIn or 18 others of 43"."""
+    positive, names = _described(axis, mask, common)
+    if not names:
+        return f"any value of {axis.name}"
+    return f"{axis.name} {names}" if positive else f"any {axis.name} but {names}"
+
+
+def values(axis: Axis, mask: Bools, common: Floats | None = None) -> str:
+    """ "Kill or LiveIn", "anything but Kill", "Kill, LiveIn or 18 others of 43"."""
+    positive, names = _described(axis, mask, common)
+    if not names:
+        return "any value"
+    return names if positive else f"anything but {names}"
+
+
+def _described(axis: Axis, mask: Bools, common: Floats | None) -> tuple[bool, str]:
+    """Whether the names are those of the values, or of all others; and the names, "" for all values."""
     inside, outside = _sides(mask)
     if _is_spelt_out(inside, outside):
-        return f"{axis.name} {listed(picked(axis, mask))}"
-    if _is_complement(inside, outside):
-        return f"any {axis.name} but {listed(picked(axis, ~mask))}"
-    return _counted(axis, mask, f" of {axis.name}")
-
-
-def values(axis: Axis, mask: Bools) -> str:
-    """ "Kill or LiveIn", "anything but Kill", "any of 20 of 43 values (...)"."""
-    inside, outside = _sides(mask)
-    if _is_spelt_out(inside, outside):
-        return listed(picked(axis, mask))
-    if _is_complement(inside, outside):
-        return f"anything but {listed(picked(axis, ~mask))}"
-    return _counted(axis, mask)
-
-
-def _counted(axis: Axis, mask: Bools, of: str = "") -> str:
-    """The number of values, if they are too many to name, and the first ones of the shorter side."""
-    inside, outside = _sides(mask)
+        return True, listed(picked(axis, mask))
     if not outside:
-        return f"any value{of}"
-    fewer = picked(axis, mask if inside <= outside else ~mask)[:SHOWN]
-    shown = f"{'' if inside <= outside else 'all but '}{', '.join(fewer)}, ..."
-    return f"any of {inside} of {len(mask)} values{of} ({shown})"
+        return True, ""
+    if _is_complement(inside, outside):
+        return False, listed(picked(axis, ~mask))
+    positive = inside <= outside
+    side = mask if positive else ~mask
+    named = side
+    if common is not None:
+        # Values that never occur tell nothing; of the others, the most common ones.
+        weights = np.where(side, common, 0.0)
+        if weights.any():
+            named = weights > 0
+        order = np.argsort(-weights, kind="stable")
+    else:
+        order = np.arange(len(side))
+    chosen = [int(v) for v in order if named[v]][:LONGEST_LIST]
+    rest = int(side.sum()) - len(chosen)
+    names = [name for v in chosen for name in picked(axis, np.arange(len(side)) == v)]
+    return positive, f"{listed([*names, f'{rest} others'])} of {len(mask)}"
 
 
 def spelt_out(names: list[str]) -> str:
@@ -132,8 +148,10 @@ class RuleSentence:
         return {i: mask for i, mask in self.region.items() if i != self.consequent}
 
 
-def sentence(space: FeatureSpace, region: Region, grow: Grow | None = None) -> RuleSentence:
-    """The sentence for a forbidden region that names the fewest values.
+def sentence(
+    space: FeatureSpace, region: Region, grow: Grow | None = None, common: Common | None = None
+) -> RuleSentence:
+    """The sentence for a forbidden region that names the fewest values; of many, the most common ones.
 
     `grow(region, axis)` returns all values of an axis that the other conditions forbid, so that "must be"
     does not name values that are forbidden anyway; the region of the sentence then includes them.
@@ -152,10 +170,10 @@ def sentence(space: FeatureSpace, region: Region, grow: Grow | None = None) -> R
         forms.append(_Form.of(space, region, kept, axis, must=False))
     # Of equal forms, that of the last axis: contexts are first and labels last, and a decoder chooses labels.
     best = min(forms, key=lambda form: form.names + len(form.core))
-    return RuleSentence(best.words(space), best.region, best.consequent, best.names)
+    return RuleSentence(best.words(space, common), best.region, best.consequent, best.names)
 
 
-def condition(space: FeatureSpace, axis: Axis, mask: Bools) -> str:
+def condition(space: FeatureSpace, axis: Axis, mask: Bools, common: Floats | None = None) -> str:
     """ "label 1 is B-NP or I-NP", "title exists", "count author >= 3"."""
     kind = space.block(axis.block).kind
     if kind is Kind.COUNT:
@@ -164,7 +182,7 @@ def condition(space: FeatureSpace, axis: Axis, mask: Bools) -> str:
         exists = axis.block == EXISTS
         held, missing = (" exists", " is missing") if exists else (" holds", " does not hold")
         return _subject(axis) + (held if mask[-1] else missing)
-    return f"{axis.name} is {values(axis, mask)}"
+    return f"{axis.name} is {values(axis, mask, common)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,8 +208,8 @@ class _Form:
         names = sum(_named(space, i, said[i]) for i in region)
         return cls(region, consequent, must, core, exceptions, names)
 
-    def words(self, space: FeatureSpace) -> str:
-        words = _core_words(space, self.region, self.core, self.consequent, self.must)
+    def words(self, space: FeatureSpace, common: Common | None) -> str:
+        words = _core_words(space, self.region, self.core, self.consequent, self.must, common)
         if self.exceptions:
             words += f", unless {self._unless(space)}"
         return words
@@ -211,18 +229,22 @@ class _Form:
         return _shortened(clauses, "or", "excepted")
 
 
-def _core_words(space: FeatureSpace, region: Region, core: list[int], consequent: int, must: bool) -> str:
+def _core_words(
+    space: FeatureSpace, region: Region, core: list[int], consequent: int, must: bool, common: Common | None
+) -> str:
     axis, mask = space.axes[consequent], region[consequent]
+    often = {i: None if common is None else common(i) for i in (*core, consequent)}
+    own = often[consequent]
     kinds = {space.block(space.axes[i].block).kind for i in (*core, consequent)}
     if not core:
-        return _always(space, axis, mask, must)
+        return _always(space, axis, mask, must, own)
     if len(core) == 1 and kinds == {Kind.ONE_HOT}:
-        subject = noun(space.axes[core[0]], region[core[0]])
+        subject = noun(space.axes[core[0]], region[core[0]], often[core[0]])
         if must:
-            return f"{subject} needs {noun(axis, ~mask)}"
-        return f"{subject} cannot go with {noun(axis, mask)}"
-    clauses = [condition(space, space.axes[i], region[i]) for i in core]
-    then = _then(space, axis, mask, must)
+            return f"{subject} needs {noun(axis, ~mask, own)}"
+        return f"{subject} cannot go with {noun(axis, mask, own)}"
+    clauses = [condition(space, space.axes[i], region[i], often[i]) for i in core]
+    then = _then(space, axis, mask, must, own)
     return f"where {_shortened(clauses, 'and', 'met')}, {then}"
 
 
@@ -236,24 +258,26 @@ def _is_exception(space: FeatureSpace, axis: int, mask: Bools, kept: int) -> boo
     return kind is Kind.ONE_HOT and len(mask) >= FEWEST_FOR_EXCEPTIONS and few
 
 
-def _always(space: FeatureSpace, axis: Axis, mask: Bools, must: bool) -> str:
+def _always(space: FeatureSpace, axis: Axis, mask: Bools, must: bool, common: Floats | None) -> str:
     kind = space.block(axis.block).kind
     if kind is Kind.COUNT:
         return f"{axis.name} is always {_ranges(axis, ~mask)}"
     if kind is Kind.BINARY:
         verb = "exists" if axis.block == EXISTS else "holds"
         return f"{_subject(axis)} {'never' if mask[-1] else 'always'} {verb}"
-    return f"{axis.name} is " + (f"always {values(axis, ~mask)}" if must else f"never {values(axis, mask)}")
+    named = values(axis, ~mask if must else mask, common)
+    return f"{axis.name} is {'always' if must else 'never'} {named}"
 
 
-def _then(space: FeatureSpace, axis: Axis, mask: Bools, must: bool) -> str:
+def _then(space: FeatureSpace, axis: Axis, mask: Bools, must: bool, common: Floats | None) -> str:
     kind = space.block(axis.block).kind
     if kind is Kind.COUNT:
         return f"{axis.name} must be {_ranges(axis, ~mask)}"
     if kind is Kind.BINARY:
         exist, missing = ("exist", "be missing") if axis.block == EXISTS else ("hold", "not hold")
         return f"{_subject(axis)} must {missing if mask[-1] else exist}"
-    return f"{axis.name} " + (f"must be {values(axis, ~mask)}" if must else f"cannot be {values(axis, mask)}")
+    named = values(axis, ~mask if must else mask, common)
+    return f"{axis.name} {'must' if must else 'cannot'} be {named}"
 
 
 def _subject(axis: Axis) -> str:

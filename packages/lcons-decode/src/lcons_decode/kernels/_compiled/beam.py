@@ -55,7 +55,8 @@ def beam_sequence(emission, chain, step, lists, units, m, width, rerank, beam, s
     candidates = np.empty(width * L)
     satisfies = np.empty(width * L, dtype=np.bool_)
     base, activations = np.empty(U), np.empty(U)
-    table, ends, owners, weights = units.table, units.ends, units.owners, units.weights
+    table, ends, owners = units.table, units.ends, units.owners
+    weights, hinges = units.weights, units.hinges
     transition, start, stop = chain.transition, chain.start, chain.stop
     chosen = np.empty(width, dtype=np.int64)
     # Whether the newest windows of each state are satisfied: STOP must not put violating states first.
@@ -81,7 +82,7 @@ def beam_sequence(emission, chain, step, lists, units, m, width, rerank, beam, s
                 if U > 0:
                     for u in range(U):
                         activations[u] = base[u] + table[m, label, u]
-                    value += penalty(activations, units.present[step + t], ends, owners, weights)
+                    value += penalty(activations, units.present[step + t], ends, owners, weights, hinges)
                 candidates[p * labels + k] = value
                 satisfies[p * labels + k] = broken(states[p] * V + label, step + t, lists) == 0
         for at in range(size * labels):

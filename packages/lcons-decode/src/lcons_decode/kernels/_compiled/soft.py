@@ -22,7 +22,13 @@ def log_sigmoid(x):
 
 
 @kernel
-def pair_bounds(activations, pads, table, ends, weight, first, last, bounds):
+def cost(margin, hinge):
+    """The penalty of a part of this margin, at most 0 and not decreasing in it (`kernels._cost`)."""
+    return min(margin, 0.0) if hinge else log_sigmoid(margin)
+
+
+@kernel
+def pair_bounds(activations, pads, table, ends, weight, hinge, first, last, bounds):
     """bounds[w] (V, V): an upper bound on the penalty of window w given its last two labels.
 
     The margin is at most the minimum over parts of 1 - sum ReLU(known activation + the least that older
@@ -54,12 +60,12 @@ def pair_bounds(activations, pads, table, ends, weight, first, last, bounds):
                         own -= max(value, 0.0)
                     begin = ends[p]
                     margin = min(margin, own)
-                bounds[w, b, c] = weight * log_sigmoid(margin)
+                bounds[w, b, c] = weight * cost(margin, hinge)
 
 
 @kernel
-def penalty(activations, present, ends, owners, weights):
-    """Sum over soft constraints of weight * log sigmoid(least margin of its parts); 0 for a constraint
+def penalty(activations, present, ends, owners, weights, hinges):
+    """Sum over soft constraints of weight * cost of the least margin of its parts; 0 for a constraint
     without a window."""
     total = 0.0
     least = np.inf
@@ -72,7 +78,7 @@ def penalty(activations, present, ends, owners, weights):
         least = min(least, margin)
         if p + 1 == ends.shape[0] or owners[p + 1] != owners[p]:
             if present[owners[p]]:
-                total += weights[owners[p]] * log_sigmoid(least)
+                total += weights[owners[p]] * cost(least, hinges[owners[p]])
             least = np.inf
     return total
 
@@ -89,7 +95,8 @@ def total_penalty(y, step, units):
         for i in range(places):
             at = t - (places - 1) + i
             activations += units.table[i, V - 1 if at < 0 or at >= T else y[at]]
-        total += penalty(activations, units.present[step + t], units.ends, units.owners, units.weights)
+        present = units.present[step + t]
+        total += penalty(activations, present, units.ends, units.owners, units.weights, units.hinges)
     return total
 
 
@@ -148,7 +155,7 @@ def lattice_sequence(emission, chain, step, keep, bound, left, least, lists, uni
     V = L + 1
     transition, start, stop = chain.transition, chain.start, chain.stop
     given, table, all_present = units.given, units.table, units.present
-    ends, owners, weights = units.ends, units.owners, units.weights
+    ends, owners, weights, hinges = units.ends, units.owners, units.weights, units.hinges
     constrained = lists.sizes.shape[0] > 0
     U = table.shape[2]
     kept = np.zeros((T + m, L), dtype=np.int64)
@@ -213,7 +220,7 @@ def lattice_sequence(emission, chain, step, keep, bound, left, least, lists, uni
                             base[u] += table[j, labels[j], u]
                 for u in range(U):
                     activations[u] = base[u] + table[m, label, u]
-                value += penalty(activations, present, ends, owners, weights)
+                value += penalty(activations, present, ends, owners, weights, hinges)
                 total = broken(state * V + label, step + t, lists) if constrained else 0
                 if t < T:
                     total += count[first + k]

@@ -1,6 +1,7 @@
-"""From raw text to tokens, sentences and Penn POS tags, through spaCy.
+"""From raw text to tokens, sentences and Penn POS tags, by spaCy's rules.
 
-Importing spaCy takes seconds, so it is imported when the first text is read, not here.
+Importing spaCy takes seconds, so it is imported when POS tags are asked for: tokens and sentences need its
+rules alone.
 """
 
 from lcons_tasks.data.text._plan import (

@@ -1,9 +1,9 @@
 """Raw text to tokens with exact offsets, and to sentences; and the tokens of bibliographic references.
 
-The tokens of running text are those of spaCy's English rules without white space. For each token,
-`text[t.start:t.end] == t.text`, and all characters that are not white space are in a token. A sentence ends
-at a full stop, a question mark or the like (spaCy's sentencizer), and at a blank line. spaCy keeps strings in
-UTF-8, which has no lone surrogates, so `encodable` replaces these.
+The tokens of running text are those of spaCy's English rules without white space (`_english.py`). For each
+token, `text[t.start:t.end] == t.text`, and all characters that are not white space are in a token. A sentence
+ends at a full stop, a question mark or the like (spaCy's sentencizer), and at a blank line. spaCy keeps
+strings in UTF-8, which has no lone surrogates, so `encodable` replaces these.
 
 A token of a reference is a run of letters and digits, or one other character: in references every mark of
 punctuation may end a field, so `433-460` is three tokens and `W.-P.` five. White space is in no token, and
@@ -17,13 +17,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from spacy.language import Language
-
+from lcons_tasks.data.text._english import pieces, sentence_starts
 
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
@@ -39,7 +35,7 @@ def encodable(text: str) -> str:
     return _SURROGATE.sub(REPLACEMENT, text)
 
 
-# spaCy's time grows with the cube of a run of brackets or quotes (10,000 of them: half a minute), so longer
+# The time grows with the square of a run of brackets or quotes, so longer
 # runs without white space are read in pieces of this many characters.
 LONGEST_RUN = 256
 
@@ -62,15 +58,12 @@ def tokenise(text: str) -> list[Token]:
     >>> [token.text for token in tokenise("It's 5 p.m., isn't it?")]
     ['It', "'s", '5', 'p.m.', ',', 'is', "n't", 'it', '?']
     """
-    tokenizer = _english().tokenizer
     readable = encodable(text)
     tokens = []
     for start, end in _pieces(readable):
-        for found in tokenizer(readable[start:end]):
-            # A token of white space contains no run, a token with white space inside contains several.
-            for run in _RUN.finditer(found.text):
-                first, last = (start + found.idx + offset for offset in run.span())
-                tokens.append(Token(text[first:last], first, last))
+        for piece, at in pieces(readable[start:end]):
+            first = start + at
+            tokens.append(Token(text[first : first + len(piece)], first, first + len(piece)))
     return tokens
 
 
@@ -80,16 +73,13 @@ def sentences(text: str) -> list[list[Token]]:
     >>> [len(sentence) for sentence in sentences("Mr. Hill left. Why?")]
     [4, 2]
     """
-    from spacy.tokens import Doc
-
     tokens = tokenise(text)
     if not tokens:
         return []
-    nlp = _english()
-    doc = nlp.get_pipe("sentencizer")(Doc(nlp.vocab, words=[encodable(token.text) for token in tokens]))
+    stops = set(sentence_starts([token.text for token in tokens]))
     starts = [0]
     for position, (before, after) in enumerate(pairwise(tokens), start=1):
-        if doc[position].is_sent_start or _BLANK_LINE.search(text, before.end, after.start):
+        if position in stops or _BLANK_LINE.search(text, before.end, after.start):
             starts.append(position)
     return [tokens[first:last] for first, last in pairwise([*starts, len(tokens)])]
 
@@ -102,15 +92,6 @@ def _pieces(text: str) -> Iterator[tuple[int, int]]:
             yield start, before.end()
             start = before.end()
     yield start, len(text)
-
-
-@cache
-def _english() -> Language:
-    import spacy
-
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    return nlp
 
 
 TOKEN = re.compile(r"\w+|[^\w\s]")

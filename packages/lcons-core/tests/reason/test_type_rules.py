@@ -1,0 +1,79 @@
+"""Rules over label types say exactly what is forbidden for every type, and come first."""
+
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lcons_core import Recipe, bilou, explain, iob2, learn_constraints
+from lcons_core.features import NgramLabels, type_of
+from lcons_core.reason._explanation.types import type_rules
+
+LABELS = ("B-X", "B-Y", "B-Z", "I-X", "I-Y", "I-Z", "O")
+
+
+def test_iob2_is_one_sentence():
+    said = str(explain(iob2(LABELS)))
+    assert said.splitlines()[0] == "- I-X needs B-X or I-X before it"
+    assert "label" not in said
+    assert "3 rules on single types follow" in said
+
+
+def test_bilou_says_what_is_needed_before_and_after():
+    labels = [f"{prefix}-{kind}" for prefix in "BILU" for kind in ("P", "Q")]
+    words = [rule.words for rule in explain(bilou([*labels, "O"])).types]
+    assert "L-X needs B-X or I-X before it" in words
+    assert "B-X needs I-X or L-X after it" in words
+
+
+def test_one_type_needs_no_rule_over_types():
+    assert explain(iob2(["B-X", "I-X", "O"])).types == ()
+    assert "types" not in explain(iob2(["B-X", "I-X", "O"])).to_dict()
+
+
+@given(st.lists(st.booleans(), min_size=49, max_size=49))
+def test_a_rule_over_types_is_forbidden_for_every_pair_that_it_is_about(bits):
+    space = NgramLabels(LABELS, 2).space
+    rejected = np.array(bits).reshape(7, 7)
+    # Whole cells are forbidden often enough to be said.
+    rejected[-1, 3:6] = rejected[-1, 3]
+    possible = np.ones((7, 7), dtype=np.bool_)
+    rules, covered = type_rules(space, rejected, possible, None)
+    assert not (covered & ~rejected).any()
+    for a, b in product(range(7), repeat=2):
+        cell = [
+            (i, j)
+            for i, j in product(range(7), repeat=2)
+            if _head(i) == _head(a) and _head(j) == _head(b) and _same(i, j) == _same(a, b)
+        ]
+        assert len({bool(covered[pair]) for pair in cell}) == 1
+    if rules:
+        assert sum(rule.size for rule in rules) >= covered.sum()
+
+
+def _head(i):
+    return type_of(LABELS[i])[0] or LABELS[i]
+
+
+def _same(i, j):
+    kinds = type_of(LABELS[i])[1], type_of(LABELS[j])[1]
+    return all(kinds) and kinds[0] == kinds[1]
+
+
+def test_figures_of_a_rule_over_types_are_sums_over_types():
+    sentences = [["B-X", "I-X", "O"], ["O", "B-Y", "I-Y"], ["B-Y", "I-Y", "I-Y"]] * 20
+    found = learn_constraints(sentences)
+    said = explain(found, Recipe("ngram", evidence=3).examples(sentences))
+    (rule,) = (rule for rule in said.types if rule.words.startswith("I-X needs"))
+    assert (rule.support, rule.exceptions) == (80, 0)
+    pairs = [pair for y in sentences for pair in pairwise(y)]
+    before, after = ([pair[i] for pair in pairs] for i in (0, 1))
+    chance = sum(
+        before.count(a) * after.count(b) / len(pairs)
+        for a in set(before)
+        for b in ("I-X", "I-Y")
+        if type_of(a)[1] != type_of(b)[1]
+    )
+    assert rule.expected == pytest.approx(chance)

@@ -1,0 +1,239 @@
+"""Whether to use constraints, which, and hard or soft: chosen on sequences with gold labels.
+
+The options are: nothing; each constraint hard, or soft with each weight; and all of them, in the same ways.
+The sequences are split into contiguous folds, because neighbours share documents. For each option o and fold
+f, s(o, f) is span F1, or token accuracy if the labels are no spans. With the best option b, the one of the
+largest mean over folds,
+
+    d(o, f) = s(b, f) - s(o, f),     chosen: the simplest o with  mean d(o, .) <= std d(o, .) / sqrt(folds)
+
+that is, within one standard error of the paired difference. Nothing is simplest; then come fewer constraints,
+then soft with smaller weights, then hard.
+
+The best of many options looks better than it is. So the expected gain is measured by nested cross-validation:
+for each fold, the choice is made on the other folds, and its labels of this fold are compared with those by
+the scores alone. The interval is a paired bootstrap over sequences.
+
+Not in the paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from operator import eq
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lcons_core import Floats, InvalidInput, LearnedConstraint
+from lcons_decode import Constraint, ConstraintSet, Hard, Scored, Soft, decode_scored, usual_cost
+from lcons_decode.chains import BUDGET
+from lcons_tasks.stats import Interval, are_spans, bootstrap_f1, chunks, f1
+
+WEIGHTS = (0.25, 0.5, 1.0, 2.0, 4.0)
+FOLDS = 5
+# The fewest folds: the standard error of a choice on all folds but one needs two.
+LEAST_FOLDS = 3
+GOLD = "gold"
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Option:
+    """A way to use constraints, and its mean over folds in percent."""
+
+    uses: tuple[Hard | Soft, ...]
+    mean: float = float("nan")
+
+    def __str__(self) -> str:
+        if not self.uses:
+            return "nothing"
+        names = ", ".join(use.name for use in self.uses)
+        costs = {use.cost: use.weight for use in self.uses if isinstance(use, Soft)}
+        if not costs:
+            return f"{names}: hard"
+        return f"{names}: soft, weight {next(iter(costs.values())):g}, cost {', '.join(costs)}"
+
+    @property
+    def simplicity(self) -> tuple[int, float]:
+        """Smaller is simpler: the number of constraints, then their weight (infinite if hard)."""
+        weights = [use.weight if isinstance(use, Soft) else np.inf for use in self.uses]
+        return len(self.uses), max(weights, default=0.0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        uses = [
+            {"name": use.name, "weight": use.weight, "cost": use.cost}
+            if isinstance(use, Soft)
+            else {"name": use.name, "weight": None}
+            for use in self.uses
+        ]
+        return {"constraints": uses, "mean": round(self.mean, 4)}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The chosen option, all options from simple to strict, and the expected gain over nothing in points of
+    the `measure` (span F1 or token accuracy), by nested cross-validation."""
+
+    chosen: Option
+    options: tuple[Option, ...]
+    measure: str
+    gain: Interval
+    sequences: int
+    folds: int
+
+    @property
+    def uses(self) -> tuple[Hard | Soft, ...]:
+        """The constraints to decode with."""
+        return self.chosen.uses
+
+    def __str__(self) -> str:
+        return (
+            f"chosen by {self.folds} folds of {self.sequences:,} sequences: {self.chosen}; expected gain in"
+            f" {self.measure}: {self.gain} points"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        gain = {"mean": self.gain.mean, "low": self.gain.low, "high": self.gain.high}
+        return {
+            "chosen": str(self.chosen),
+            **self.chosen.to_dict(),
+            "measure": self.measure,
+            "gain": {name: round(value, 4) for name, value in gain.items()},
+            "sequences": self.sequences,
+            "folds": self.folds,
+            "options": [option.to_dict() for option in self.options],
+        }
+
+
+def choose(
+    sequences: Iterable[Scored],
+    constraints: Iterable[LearnedConstraint | Hard],
+    gold: Iterable[Sequence[str]] | None = None,
+    *,
+    weights: Sequence[float] = WEIGHTS,
+    folds: int = FOLDS,
+    cost: str | None = None,
+    seed: int = 0,
+    beam: int | None = None,
+    budget: int = BUDGET,
+    progress: Callable[[int, int], None] | None = None,
+) -> Choice:
+    """The choice on these sequences, in their order.
+
+    gold: their labels; None: those of their column `gold`, and sequences without it are left out. cost: of
+    soft constraints, None: `lcons_decode.usual_cost` of each. beam, budget: as in `decode_scored`. `progress`
+    is called with the number of options that were measured and the number of all.
+
+    >>> from lcons_core import iob2
+    >>> from lcons_decode import ChainScores
+    >>> scores = ChainScores([[0.0, 0.0, 1.0], [0.0, 3.0, 1.0]], labels=["B-X", "I-X", "O"])
+    >>> found = choose([Scored(scores)] * 6, [Hard(iob2(scores.labels), "iob2")], [["B-X", "I-X"]] * 6)
+    >>> str(found.chosen), str(found.gain)
+    ('iob2: soft, weight 2, cost hinge', '+100.00 [+100.00, +100.00]')
+    """
+    given, labels = _with_gold(list(sequences), gold)
+    _check(len(given), folds, weights)
+    options = _options(constraints, weights, cost)
+    spans = are_spans({label for y in labels for label in y})
+    counts = np.zeros((len(options), len(given), 3), dtype=np.int64)
+    for o, option in enumerate(options):
+        answers = (answer.y for _, answer in decode_scored(given, option.uses, beam=beam, budget=budget))
+        counts[o] = [_counted(y, found, spans) for y, found in zip(labels, answers, strict=True)]
+        if progress is not None:
+            progress(o + 1, len(options))
+    parts = np.array_split(np.arange(len(given)), folds)
+    by_fold = np.stack([f1(counts[:, part].sum(1)) for part in parts], axis=1)
+    order = [option.simplicity for option in options]
+    means = by_fold.mean(1).tolist()
+    measured = tuple(replace(option, mean=mean) for option, mean in zip(options, means, strict=True))
+    honest = counts[0].copy()
+    for f, part in enumerate(parts):
+        honest[part] = counts[_chosen(np.delete(by_fold, f, axis=1), order), part]
+    gain = bootstrap_f1([honest], [counts[0]], seed=seed)
+    return Choice(
+        measured[_chosen(by_fold, order)],
+        measured,
+        "span F1" if spans else "token accuracy",
+        gain,
+        len(given),
+        folds,
+    )
+
+
+def _chosen(by_fold: Floats, order: Sequence[tuple[int, float]]) -> int:
+    """The index of the simplest option within one standard error of the best; of equally simple ones, the
+    better one. by_fold (options, folds)."""
+    means = by_fold.mean(1)
+    behind = by_fold[means.argmax()] - by_fold
+    error = behind.std(1, ddof=1) / np.sqrt(by_fold.shape[1])
+    within = np.flatnonzero(behind.mean(1) <= error).tolist()
+    return int(min(within, key=lambda o: (order[o], -means[o], o)))
+
+
+def _options(constraints: Iterable[Constraint], weights: Sequence[float], cost: str | None) -> list[Option]:
+    """All options, from simple to strict; nothing is the first."""
+    named = ConstraintSet.of(constraints)
+    for use in named.soft + named.global_soft:
+        raise InvalidInput(
+            f"expected constraints without weights, because weights are chosen, found {use.name!r} with the"
+            f" weight {use.weight:g}; pass its constraint alone."
+        )
+    hard = named.hard + named.global_hard
+    groups = [(use,) for use in hard] + ([hard] if len(hard) > 1 else [])
+    found = [Option(())]
+    for group in groups:
+        found.append(Option(group))
+        for weight in weights:
+            found.append(Option(tuple(_softened(use, weight, cost) for use in group)))
+    return sorted(found, key=lambda option: option.simplicity)
+
+
+def _softened(use: Hard, weight: float, cost: str | None) -> Soft:
+    return Soft(use.constraint, weight, use.name, cost or usual_cost(use.constraint))
+
+
+def _counted(gold: Sequence[str], found: Sequence[str], spans: bool) -> tuple[int, int, int]:
+    """(right, found, gold) spans of a sequence. Without spans each label is one, which makes F1 accuracy."""
+    if not spans:
+        return sum(map(eq, gold, found)), len(gold), len(gold)
+    there, claimed = set(chunks(gold)), set(chunks(found))
+    return len(there & claimed), len(claimed), len(there)
+
+
+def _with_gold(
+    sequences: list[Scored], gold: Iterable[Sequence[str]] | None
+) -> tuple[list[Scored], list[Sequence[str]]]:
+    if gold is None:
+        given = [scored for scored in sequences if len(scored.x.get(GOLD, ()))]
+        return given, [scored.x[GOLD] for scored in given]
+    labels = list(gold)
+    if len(labels) != len(sequences):
+        raise InvalidInput(
+            f"expected gold labels for each of {len(sequences)} sequences, found {len(labels)}; pass one list"
+            " of labels per sequence."
+        )
+    for scored, y in zip(sequences, labels, strict=True):
+        if len(y) != len(scored.scores):
+            raise InvalidInput(
+                f"{scored.where}: expected a gold label for each of {len(scored.scores)} tokens, found"
+                f" {len(y)}; pass one label per token."
+            )
+    return sequences, labels
+
+
+def _check(sequences: int, folds: int, weights: Sequence[float]) -> None:
+    if folds < LEAST_FOLDS:
+        raise InvalidInput(f"expected `folds` of at least {LEAST_FOLDS}, found {folds}; {FOLDS} is usual.")
+    if sequences < folds:
+        raise InvalidInput(
+            f"choosing by {folds} folds needs as many sequences with gold labels, found {sequences}; add gold"
+            f" labels in a column {GOLD!r}."
+        )
+    if any(not (np.isfinite(weight) and weight > 0) for weight in weights):
+        raise InvalidInput(f"expected weights above 0, found {list(weights)}; leave the others out.")

@@ -1,0 +1,167 @@
+"""What is chosen on gold labels is the simplest use of constraints that is about as good as the best."""
+
+import json
+
+import numpy as np
+import pytest
+
+from lcons_core import Instance, InvalidInput, LearnedConstraint, RectifierNetwork, iob2
+from lcons_core.features import Counts
+from lcons_decode import ChainScores, Hard, Scored, Soft, constrained_viterbi, forbidden_ngrams
+from lcons_tasks import choose
+from lcons_tasks.stats import chunk_f1
+
+LABELS = ("B-X", "I-X", "O")
+# Without constraints each of these begins with a wrong label: an I after O.
+BROKEN = [[0.5, 0.0, 1.0], [0.0, 4.0, 0.0], [0.0, 0.0, 1.0]]
+GOLD = ("B-X", "I-X", "O")
+SCHEME = Hard(iob2(LABELS), "iob2")
+
+
+def scored(*emissions, labels=LABELS):
+    return [Scored(ChainScores(emission, labels=labels)) for emission in emissions]
+
+
+def test_what_helps_is_chosen_with_its_gain():
+    found = choose(scored(*[BROKEN] * 10), [SCHEME], [GOLD] * 10)
+    assert [use.name for use in found.uses] == ["iob2"]
+    assert (found.measure, found.sequences, found.folds) == ("span F1", 10, 5)
+    assert (found.gain.mean, found.gain.low) == (pytest.approx(100), pytest.approx(100))
+    # Everything from the smallest sufficient weight on is equally good, and that weight is the simplest.
+    good = [option for option in found.options if option.mean == 100]
+    assert len(good) > 1
+    assert found.chosen == good[0]
+    assert [option.mean for option in found.options] == sorted(option.mean for option in found.options)
+
+
+def test_means_are_those_of_the_decoder_fold_by_fold():
+    rng = np.random.default_rng(0)
+    emissions = rng.normal(size=(17, 4, 3))
+    gold = [tuple(rng.choice(LABELS, 4)) for _ in emissions]
+    found = choose(scored(*emissions), [SCHEME], gold, weights=(0.5,), folds=4, cost="sigmoid")
+    assert [str(option) for option in found.options] == [
+        "nothing",
+        "iob2: soft, weight 0.5, cost sigmoid",
+        "iob2: hard",
+    ]
+    uses = [[], [Soft(SCHEME.constraint, 0.5)], [SCHEME]]
+    for option, use in zip(found.options, uses, strict=True):
+        answers = [constrained_viterbi(one.scores, use).y for one in scored(*emissions)]
+        folds = ((0, 5), (5, 9), (9, 13), (13, 17))
+        expected = np.mean([100 * chunk_f1(gold[a:b], answers[a:b]).f1 for a, b in folds])
+        assert option.mean == pytest.approx(expected)
+
+
+def test_nothing_is_chosen_where_nothing_helps():
+    fine = [[1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 1.0]]
+    harmful = Hard(forbidden_ngrams(LABELS, [("B-X", "I-X")]), "no spans of two")
+    for constraint in (SCHEME, harmful):
+        found = choose(scored(*[fine] * 6), [constraint], [GOLD] * 6)
+        assert (str(found.chosen), found.uses, str(found.gain)) == ("nothing", (), "+0.00 [+0.00, +0.00]")
+
+
+def test_of_two_constraints_the_one_that_helps_is_chosen_alone():
+    harmless = Hard(forbidden_ngrams(LABELS, [("O", "B-X")]), "no B-X after O")
+    found = choose(scored(*[BROKEN] * 6), [harmless, SCHEME], [GOLD] * 6)
+    assert [use.name for use in found.uses] == ["iob2"]
+    assert sorted({len(option.uses) for option in found.options}) == [0, 1, 2]
+    assert len(found.options) == 1 + 3 * 6
+
+
+def test_a_constraint_that_gold_breaks_is_chosen_soft():
+    # In every fold two sequences need the rule, and one, with clear scores, breaks it.
+    clear = [[0.0, 0.0, 30.0], [0.0, 30.0, 0.0], [0.0, 0.0, 30.0]]
+    emissions, gold = [BROKEN, BROKEN, clear] * 5, [GOLD, GOLD, ("O", "I-X", "O")] * 5
+    found = choose(scored(*emissions), [SCHEME], gold)
+    assert isinstance(found.uses[0], Soft)
+    assert found.chosen.mean == 100
+    hard = next(option for option in found.options if str(option) == "iob2: hard")
+    assert hard.mean < 100
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_gain_is_measured_on_folds_that_did_not_choose(seed):
+    rng = np.random.default_rng(seed)
+    emissions = rng.normal(size=(20, 4, 3))
+    gold = [
+        ("B-X", "I-X", "O", "O") if rng.random() < 0.5 else tuple(rng.choice(LABELS, 4)) for _ in emissions
+    ]
+    rules = [
+        SCHEME,
+        *(Hard(forbidden_ngrams(LABELS, [pair]), str(pair)) for pair in (("O", "O"), ("O", "B-X"))),
+    ]
+    found = choose(scored(*emissions), rules, gold, weights=(1.0,))
+    honest, chosen = [], []
+    for first in range(0, 20, 4):
+        rest = [i for i in range(20) if not first <= i < first + 4]
+        own = choose(scored(*emissions[rest]), rules, [gold[i] for i in rest], weights=(1.0,), folds=4)
+        chosen.append(str(own.chosen))
+        honest += [
+            constrained_viterbi(one.scores, own.uses).y for one in scored(*emissions[first : first + 4])
+        ]
+    alone = [constrained_viterbi(one.scores, []).y for one in scored(*emissions)]
+    expected = 100 * (chunk_f1(gold, honest).f1 - chunk_f1(gold, alone).f1)
+    assert len(set(chosen)) > 1
+    assert found.gain.mean == pytest.approx(expected)
+
+
+def test_one_lucky_fold_is_within_one_standard_error():
+    fine = [[1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 1.0]]
+    emissions, gold = [BROKEN] + [fine] * 9, [GOLD] * 10
+    found = choose(scored(*emissions), [SCHEME], gold)
+    assert max(option.mean for option in found.options) > found.options[0].mean
+    assert str(found.chosen) == "nothing"
+
+
+def test_labels_that_are_no_spans_are_measured_by_accuracy():
+    labels = ("NN", "VB")
+    rule = Hard(forbidden_ngrams(labels, [("NN", "NN")]), "no NN after NN")
+    found = choose(scored(*[[[1.0, 0.0], [0.3, 0.0]]] * 5, labels=labels), [rule], [("NN", "VB")] * 5)
+    assert found.measure == "token accuracy"
+    assert (found.options[0].mean, found.chosen.mean) == (50, 100)
+    assert found.gain.mean == pytest.approx(50)
+
+
+def test_the_column_gold_is_read_and_sequences_without_it_are_left_out():
+    with_gold = [Scored(one.scores, {"gold": GOLD}) for one in scored(*[BROKEN] * 6)]
+    found = choose([*scored(BROKEN), *with_gold], [SCHEME])
+    assert (found.sequences, bool(found.uses)) == (6, True)
+
+
+def test_global_constraints_can_be_chosen():
+    feature = Counts(LABELS, high=4)
+    some = LearnedConstraint(RectifierNetwork([[-2.0, 0.0, 0.0]], [2.0]), feature.space, feature)
+    assert [some.satisfied(Instance({}, y)) for y in (GOLD, ("O", "I-X", "O"))] == [True, False]
+    found = choose(scored(*[BROKEN] * 5), [Hard(some, "some B-X")], [GOLD] * 5)
+    assert [use.name for use in found.uses] == ["some B-X"]
+
+
+def test_the_same_data_give_the_same_choice_as_plain_data():
+    seen = []
+    found = choose(scored(*[BROKEN] * 5), [SCHEME], [GOLD] * 5, progress=lambda *now: seen.append(now))
+    again = choose(scored(*[BROKEN] * 5), [SCHEME], [GOLD] * 5)
+    assert found.to_dict() == again.to_dict() == json.loads(json.dumps(found.to_dict()))
+    assert found.to_dict()["constraints"] == [{"name": "iob2", "weight": 1.0, "cost": "hinge"}]
+    assert str(found) == (
+        "chosen by 5 folds of 5 sequences: iob2: soft, weight 1, cost hinge; expected gain in span F1:"
+        " +100.00 [+100.00, +100.00] points"
+    )
+    assert seen == [(i, 7) for i in range(1, 8)]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"gold": [GOLD] * 4}, "expected gold labels for each of 6 sequences, found 4"),
+        ({"gold": [GOLD[:2]] * 6}, "expected a gold label for each of 3 tokens, found 2"),
+        ({"gold": None}, "choosing by 5 folds needs as many sequences with gold labels, found 0"),
+        ({"folds": 2}, "`folds` of at least 3, found 2"),
+        ({"folds": 7}, "by 7 folds needs as many sequences with gold labels, found 6"),
+        ({"weights": (0.0, 1.0)}, "expected weights above 0"),
+        ({"constraints": [Soft(SCHEME.constraint, 0.5, "s")]}, "found 's' with the weight 0.5; pass its"),
+    ],
+)
+def test_what_cannot_be_chosen_from_is_refused(changes, message):
+    given = {"constraints": [SCHEME], "gold": [GOLD] * 6, **changes}
+    with pytest.raises(InvalidInput, match=message):
+        choose(scored(*[BROKEN] * 6), **given)
