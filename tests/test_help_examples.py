@@ -33,7 +33,7 @@ from lcons_tasks.models._structured_svm import SvmSettings
 
 ROOT = Path(__file__).resolve().parent.parent
 ELSEWHERE = ("compare", "convert", "decode", "explain", "fit", "learn", "report", "scheme", "verify")
-EXPERIMENTS = ("chunking", "citation", "er", "synthetic")
+EXPERIMENTS = ("chunking", "citation", "er", "synthetic", "suite")
 
 # `echo "text" | lcons ...`, `lcons ... > file`, `head $(lcons ...)`, or just `lcons ...`.
 LINE = re.compile(r'(?:echo "(?P<text>.*)" \| |head \$\()?lcons (?P<words>[^>)]+?)(?: > (?P<file>\S+)|\))?')

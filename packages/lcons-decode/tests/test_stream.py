@@ -371,11 +371,13 @@ def test_what_is_kept_of_windows_is_dropped_where_it_is_too_much(monkeypatch):
 
 
 def test_a_constraint_for_other_labels_or_columns_that_are_not_there_is_one_sentence():
-    scored = Scored(ChainScores([[1.0, 0.0]], labels=["A", "O"]), {"word": ("dog",)}, "it:2")
+    scored = Scored(ChainScores([[1.0, 0.0]], labels=["A", "Q"]), {"word": ("dog",)}, "it:2")
     for constraint in (iob2(LABELS), at_most(1)):
-        with pytest.raises(InvalidInput, match=r"labels of the constraint 'c' \(B-X, I-X, O\), found 'A'"):
+        with pytest.raises(
+            InvalidInput, match=r"constraint 'c' \(B-X, I-X, O\), found none of them \(A, Q\)"
+        ):
             list(decode_scored([scored], [Hard(constraint, "c")]))
-    feature = NgramContext(("A", "O"), ("NN",), 1)
+    feature = NgramContext(("A", "Q"), ("NN",), 1)
     reads = LearnedConstraint(RectifierNetwork(np.ones((1, 3)), [0.0]), feature.space, feature)
     with pytest.raises(
         InvalidInput, match=r"it:2: expected 'pos' next to the scores, because .* found words; add"

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from lcons_core import Recipe, bilou, explain, iob2, learn_constraints
 from lcons_core.features import NgramLabels, type_of
+from lcons_core.learn import positives_of
+from lcons_core.reason import explain_rejected
 from lcons_core.reason._explanation.types import type_rules
 
 LABELS = ("B-X", "B-Y", "B-Z", "I-X", "I-Y", "I-Z", "O")
@@ -26,6 +28,13 @@ def test_bilou_says_what_is_needed_before_and_after():
     words = [rule.words for rule in explain(bilou([*labels, "O"])).types]
     assert "L-X needs B-X or I-X before it" in words
     assert "B-X needs I-X or L-X after it" in words
+
+
+def test_what_rejects_gold_is_said_for_single_types():
+    gold = positives_of(NgramLabels(LABELS, 2, pad=True), [["O", "I-X"], ["B-X", "I-X"]])
+    found = explain_rejected(iob2(LABELS), gold)
+    assert found.types == ()
+    assert str(found).startswith("- label 2 I-X needs label 1 B-X or I-X  [")
 
 
 def test_one_type_needs_no_rule_over_types():

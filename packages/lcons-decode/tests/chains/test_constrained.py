@@ -71,7 +71,8 @@ def test_windows_with_an_unknown_label_are_allowed_at_the_least_cost(problem, mo
     compiled = ChainConstraints.of(uses, wider.labels)
     y = ["new"] * len(wider)
     assert compiled.violations(y, x) == ()
-    most = [-use.weight * np.log1p(np.exp(-1.0)) for use in uses if isinstance(use, Soft)]
+    least = {"sigmoid": np.log1p(np.exp(-1.0)), "hinge": 0.0, "standard": 0.0}
+    most = [-use.weight * least[use.cost] for use in uses if isinstance(use, Soft)]
     windows = [local.feature.window_count(len(y)) for local in compiled.soft]
     assert compiled.penalty(y, x) == pytest.approx(sum(a * b for a, b in zip(most, windows, strict=True)))
 

@@ -59,6 +59,13 @@ def model():
     return train_bilstm(TRAIN, DEV, settings, VECTORS)
 
 
+def test_a_model_has_labels_that_training_does_not_and_hardly_chooses_them():
+    found = train_bilstm(TRAIN, DEV, dataclasses.replace(QUICK, epochs=20), labels=["X"])
+    assert found.labels == ("N", "V", "X")
+    assert found.scores([DEV[0].x]).emission.shape == (3, 3)
+    assert all("X" not in y.y for y in viterbi_batch(found.scores([own.x for own in TRAIN])))
+
+
 # Batches
 
 

@@ -69,6 +69,16 @@ def test_what_decoding_writes_is_read_back(tmp_path):
     report_page(read_runs([path]))
 
 
+def test_what_was_chosen_is_no_column_but_a_column_may_have_its_name(tmp_path):
+    scores = ChainScores([[0.0, 0.0, 1.0]], labels=LABELS)
+    (pair,) = decode_scored([Scored(scores)], [iob2(LABELS)])
+    chosen = {"chosen": "nothing", "gain": {"mean": 0.0}}
+    one, other = write(tmp_path / "one", described(*pair) | {"choice": chosen}), tmp_path / "other"
+    assert next(read_decoded(one)).columns == {}
+    write(other, described(*pair) | {"choice": ["left"]})
+    assert next(read_decoded(other)).columns == {"choice": ("left",)}
+
+
 def test_gold_labels_of_a_file_support_the_rules_of_constraints_beside_it(tmp_path):
     save(iob2(LABELS), tmp_path / "iob2.json")
     line = {**LINE, "gold": ["B-X", "I-X"]}

@@ -12,7 +12,8 @@ then soft with smaller weights, then hard.
 
 The best of many options looks better than it is. So the expected gain is measured by nested cross-validation:
 for each fold, the choice is made on the other folds, and its labels of this fold are compared with those by
-the scores alone. The interval is a paired bootstrap over sequences.
+the scores alone. The interval is a paired bootstrap over sequences. If this gain is not above 0, nothing is
+chosen.
 
 Not in the paper.
 """
@@ -37,6 +38,7 @@ FOLDS = 5
 # The fewest folds: the standard error of a choice on all folds but one needs two.
 LEAST_FOLDS = 3
 GOLD = "gold"
+ROUNDING = 1e-9
 
 Counts = NDArray[np.int64]
 
@@ -76,13 +78,13 @@ class Option:
 
 @dataclass(frozen=True)
 class Choice:
-    """The chosen option, all options from simple to strict, and the expected gain over nothing in points of
-    the `measure` (span F1 or token accuracy), by nested cross-validation."""
+    """The chosen option, all options from simple to strict, and the gain of choosing in this way over nothing
+    in points of the `measure` (span F1 or token accuracy), by nested cross-validation."""
 
     chosen: Option
     options: tuple[Option, ...]
     measure: str
-    gain: Interval
+    nested: Interval
     sequences: int
     folds: int
 
@@ -90,6 +92,11 @@ class Choice:
     def uses(self) -> tuple[Hard | Soft, ...]:
         """The constraints to decode with."""
         return self.chosen.uses
+
+    @property
+    def gain(self) -> Interval:
+        """The expected gain of the chosen option: `nested`, or 0 if nothing is chosen."""
+        return self.nested if self.uses else Interval(0.0, 0.0, 0.0)
 
     def __str__(self) -> str:
         return (
@@ -155,15 +162,10 @@ def choose(
     honest = counts[0].copy()
     for f, part in enumerate(parts):
         honest[part] = counts[_chosen(np.delete(by_fold, f, axis=1), order), part]
-    gain = bootstrap_f1([honest], [counts[0]], seed=seed)
-    return Choice(
-        measured[_chosen(by_fold, order)],
-        measured,
-        "span F1" if spans else "token accuracy",
-        gain,
-        len(given),
-        folds,
-    )
+    nested = bootstrap_f1([honest], [counts[0]], seed=seed)
+    chosen = measured[_chosen(by_fold, order) if nested.mean > 0 else 0]
+    measure = "span F1" if spans else "token accuracy"
+    return Choice(chosen, measured, measure, nested, len(given), folds)
 
 
 def _chosen(by_fold: Floats, order: Sequence[tuple[int, float]]) -> int:
@@ -172,7 +174,8 @@ def _chosen(by_fold: Floats, order: Sequence[tuple[int, float]]) -> int:
     means = by_fold.mean(1)
     behind = by_fold[means.argmax()] - by_fold
     error = behind.std(1, ddof=1) / np.sqrt(by_fold.shape[1])
-    within = np.flatnonzero(behind.mean(1) <= error).tolist()
+    # A difference in one fold alone is exactly one standard error, and rounding must not decide.
+    within = np.flatnonzero(behind.mean(1) <= error * (1 + ROUNDING)).tolist()
     return int(min(within, key=lambda o: (order[o], -means[o], o)))
 
 

@@ -1,4 +1,4 @@
-"""The four experiments of the paper, one folder each.
+"""The four experiments of the paper, one folder each, and a suite of labelled sets for `fit`.
 
 The folder of a task holds its corpus, model, constraints, experiment and paper; `EXPERIMENTS` has one line
 per task.
@@ -26,6 +26,7 @@ EXPERIMENTS = {
     "citation": Entry("citation._experiment", "Label the fields of bibliographic references."),
     "er": Entry("entity_relation._experiment", "Label entities and relations."),
     "synthetic": Entry("synthetic._experiment", "Learn hidden constraints of integer programs."),
+    "suite": Entry("suite._experiment", "Measure `fit` on many sets with few labels."),
 }
 
 __all__ = ["EXPERIMENTS", "Entry"]

@@ -15,8 +15,6 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Protocol
 
-import numpy as np
-
 from lcons_core import WORD
 from lcons_decode import ChainBatch
 from lcons_tasks.data import Sentence
@@ -112,44 +110,19 @@ class _Bilstm:
     def train(self, chosen: Sequence[int], penalties: tuple[float, float]) -> Tagger:
         from lcons_tasks.models import BilstmSettings, train_bilstm
 
-        kept, held = _divided([self._sentence(i) for i in chosen])
+        sentences = [self._sentence(i) for i in chosen]
+        kept = max(1, len(sentences) - max(1, len(sentences) // 5))
         settings = BilstmSettings(epochs=60, patience=8, patience_steps=200, columns=self.inputs.columns)
-        return train_bilstm(kept, held or kept, settings, seed=self.seed)
+        known, dev = self.inputs.known, sentences[kept:] or sentences
+        return train_bilstm(sentences[:kept], dev, settings, seed=self.seed, labels=known)
 
     def scores(self, model: Tagger, first: int, stop: int) -> ChainBatch:
-        return _with_labels(model.scores(self.inputs.labelled[first:stop]), self.inputs.known)
+        return model.scores(self.inputs.labelled[first:stop])
 
     def unlabelled_scores(self, model: Tagger) -> ChainBatch:
-        return _with_labels(model.scores(self.inputs.unlabelled), self.inputs.known)
+        return model.scores(self.inputs.unlabelled)
 
     def _sentence(self, i: int) -> Sentence:
         x = self.inputs.labelled[i]
         columns = {name: tuple(x[name]) for name in self.inputs.columns}
         return Sentence(tuple(x[WORD]), self.inputs.labels[i], columns)
-
-
-def _divided(sentences: Sequence[Sentence]) -> tuple[list[Sentence], list[Sentence]]:
-    """The first four fifths to train on, and the last, without sentences whose labels only it has; these are
-    trained on, too, so that the model has all labels."""
-    first = max(1, len(sentences) - max(1, len(sentences) // 5))
-    kept: list[Sentence] = list(sentences[:first])
-    held: list[Sentence] = []
-    for sentence in sentences[first:]:
-        known = {label for one in kept for label in one.labels}
-        (held if known.issuperset(sentence.labels) else kept).append(sentence)
-    return kept, held
-
-
-def _with_labels(batch: ChainBatch, labels: tuple[str, ...]) -> ChainBatch:
-    """The scores with all labels; those that the model does not have are never chosen."""
-    if batch.labels == labels:
-        return batch
-    absent = -30.0
-    places = [labels.index(label) for label in batch.labels]
-    emission = np.full((len(batch.emission), len(labels)), absent)
-    emission[:, places] = batch.emission
-    transition = np.zeros((len(labels), len(labels)))
-    transition[np.ix_(places, places)] = batch.transition
-    start, stop = np.full(len(labels), absent), np.zeros(len(labels))
-    start[places], stop[places] = batch.start, batch.stop
-    return ChainBatch(emission, batch.offsets, transition, start, stop, labels)

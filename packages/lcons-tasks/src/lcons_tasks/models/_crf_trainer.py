@@ -134,8 +134,10 @@ def train_bilstm(
     vectors: WordVectors | None = None,
     seed: int = 0,
     progress: Callable[[Epoch], None] | None = None,
+    labels: Sequence[str] = (),
 ) -> BilstmCrf:
-    """The model of the epoch that is best on `dev`, which must not be empty."""
+    """The model of the epoch that is best on `dev`, which must not be empty. It has the labels of `train`,
+    and `labels`, which need not occur there."""
     if not any(map(len, train)) or not any(map(len, dev)):
         raise InvalidInput(
             f"training needs words in `train` and `dev`: got {len(train)} and {len(dev)} sentences of"
@@ -144,12 +146,12 @@ def train_bilstm(
     settings = settings or BilstmSettings()
     if settings.epochs < 1:
         raise InvalidInput(f"`epochs` must be at least 1: got {settings.epochs}; pass more.")
-    labels = tuple(sorted({label for sentence in train for label in sentence.labels}))
-    index = {label: i for i, label in enumerate(labels)}
+    known = tuple(sorted({*labels, *(label for sentence in train for label in sentence.labels)}))
+    index = {label: i for i, label in enumerate(known)}
     token_ids = TokenIds.of((sentence.x for sentence in train), settings.columns)
     with one_thread(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        model = BilstmCrf.untrained(labels, token_ids, vectors, settings.sizes, settings.dropout)
+        model = BilstmCrf.untrained(known, token_ids, vectors, settings.sizes, settings.dropout)
         x = [model.ids(sentence.x) for sentence in train]
         y = [np.array([index[label] for label in sentence.labels]) for sentence in train]
         held_out = Held(model, dev, index)

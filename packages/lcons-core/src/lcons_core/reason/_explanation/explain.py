@@ -97,7 +97,8 @@ def explain_rejected(
     found = explain(
         constraint, _Given(gold, rejected.rows), space=space, limit=limit, enumeration=enumeration, seed=seed
     )
-    rules = tuple(rule for rule in found.rules if rule.exceptions)
+    # The rule of each type says more on what is rejected than a rule over all types.
+    rules = tuple(replace(rule, implied=False) for rule in found.rules if rule.exceptions)
     assignments = rejected.assignments()
     inside = np.zeros((len(rules), len(rejected)), dtype=np.bool_)
     for i, rule in enumerate(rules):
@@ -105,7 +106,7 @@ def explain_rejected(
     every, shown = (float(rejected.weights[some.any(0)].sum()) for some in (inside, inside[:limit]))
     total = rejected.total
     coverage = Coverage("rejected gold parts", total, total, every, shown)
-    return replace(found, rules=rules, complete=not total, coverage=coverage)
+    return replace(found, rules=rules, complete=not total, coverage=coverage, types=())
 
 
 @dataclass(frozen=True)

@@ -163,8 +163,10 @@ class Explanation:
         said: tuple[Rule | TypeRule, ...] = (*self.types, *beyond)
         lines = [f"- {rule.words}{_figures(rule)}" for rule in said]
         if len(beyond) < len(shown):
-            implied = f"{len(shown) - len(beyond):,} rule{'s'[: len(shown) - len(beyond) > 1]}"
-            lines.append(f"  (X and Y are different types; {implied} on single types follow)")
+            implied = len(shown) - len(beyond)
+            single = "1 rule on a single type follows" if implied == 1 else ""
+            follow = single or f"{implied:,} rules on single types follow"
+            lines.append(f"  (X and Y are different types; {follow})")
         legend = [LEGEND] * bool(shown and self.positives and self.positives >= FEWEST_FOR_LEGEND)
         legend += [BOUND_LEGEND] * bool(legend and any(rule.bound is not None for rule in said))
         return "\n".join([*lines, self.summary(len(shown)), *legend])

@@ -1,0 +1,74 @@
+"""One cell of the suite, a set with N labelled sentences from one starting point and a base: all its rows.
+
+Each row is a stage of its own (`_model.py`), so a run with more rows uses those of earlier runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lcons_tasks.experiments.engine._jobs import Tell
+from lcons_tasks.experiments.engine._kept import Stages
+from lcons_tasks.experiments.engine._record import Coordinate, Record, RecordCell, rows_with_counts
+from lcons_tasks.experiments.suite._corpus import LabelledSet, load_set
+from lcons_tasks.experiments.suite._model import Given, answer
+from lcons_tasks.fitted._jackknife import count_right
+from lcons_tasks.stats import f1
+
+# Span F1, or token accuracy where labels are no spans.
+FIGURE = "figure"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A sample of a set by the number of its labelled sentences and its starting point, a base, and rows."""
+
+    corpus: str
+    name: str
+    size: int
+    start: int
+    base: str
+    rows: tuple[str, ...]
+    dev: bool = False
+    seed: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.name}, N = {self.size}, start {self.start + 1}, {self.base}"
+
+    @property
+    def labelled_set(self) -> LabelledSet:
+        """The set that the sample is from."""
+        return load_set(self.corpus, self.name, self.dev)
+
+
+def answers(cell: Cell, kept: Stages, tell: Tell) -> Record:
+    """The record of a cell."""
+    found = cell.labelled_set
+    labelled, texts = found.sample(cell.size, cell.start)
+    given = Given(labelled, texts, tuple(one.words for one in found.test), cell.base, cell.seed)
+    gold = [one.labels for one in found.test]
+    counts, facts = {}, {}
+    for i, row in enumerate(cell.rows):
+        tell(i / len(cell.rows), row)
+
+        def part(share: float, what: str, i: int = i) -> None:
+            tell((i + share) / len(cell.rows), what)
+
+        made = answer(row, given, kept, part)
+        counts[row] = {FIGURE: count_right(gold, made.labels, found.spans)}
+        if made.facts:
+            facts[row] = made.facts
+    at: dict[str, Coordinate] = {"base": cell.base, "set": cell.name, "size": cell.size, "start": cell.start}
+    about = {
+        "measure": "span F1" if found.spans else "token accuracy",
+        "offset": found.offset(cell.size, cell.start),
+        "unlabelled": len(texts),
+        "test": len(gold),
+        "sha256": found.sha256,
+        "fitted": facts,
+    }
+    name = f"{cell.base}-{cell.name}-{cell.size}-{cell.start + 1}"
+    rows = {row: {FIGURE: round(float(f1(counts[row][FIGURE].sum(0))), 4)} for row in cell.rows}
+    units = tuple(range(len(gold)))
+    one = RecordCell(name, at, rows, about, rows_with_counts(counts, cell.rows), units)
+    return Record((one,))

@@ -1,0 +1,332 @@
+"""`lcons run suite`: the cells, how they are filled, and the document of a run.
+
+Not in the paper: this experiment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lcons_core import InvalidInput
+from lcons_tasks.atomic import write_text
+from lcons_tasks.experiments.engine import _blocks as blocks
+from lcons_tasks.experiments.engine._experiment import Experiment, RunOptions, flag, option
+from lcons_tasks.experiments.engine._jobs import Tell
+from lcons_tasks.experiments.engine._kept import Stages
+from lcons_tasks.experiments.engine._record import Record
+from lcons_tasks.experiments.suite._answers import FIGURE, Cell, answers
+from lcons_tasks.experiments.suite._corpus import BUNDLED, SUITE, has_suite, load_set, set_names
+from lcons_tasks.experiments.suite._measures import Gains, better_and_worse
+from lcons_tasks.experiments.suite._model import ALL, MAIN, NO_TEXT, PLAIN, ROWS, TUNED
+from lcons_tasks.fitted._settings import BASES, BILSTM, CRF, TOKEN
+from lcons_tasks.report._document import (
+    Block,
+    Claim,
+    Claims,
+    Curve,
+    Document,
+    Facts,
+    Figure,
+    Headline,
+    Section,
+    Table,
+    TableCell,
+    Text,
+)
+
+FIGURES = "figures.csv"
+SIZES, BUNDLED_SIZES = (25, 50, 100, 200), (50,)
+STARTS = 3
+# Of a whole run, the BiLSTM-CRF has these sizes only: it takes minutes where the others take seconds.
+BILSTM_SIZES = (50,), (100,)
+# Points that `fit` is to gain over the tuned base, on the mean of all cells.
+WANTED = 3.0
+
+# Processor seconds of a row with the CRF, and additional seconds per labelled sentence; some rows and the
+# other bases take longer by a factor.
+_A_ROW, _A_SENTENCE = 4.0, 0.04
+_TIMES = {ALL: 2.5, NO_TEXT: 1.5, PLAIN: 0.1}
+_BASE_TIMES = {CRF: 1.0, TOKEN: 0.7, BILSTM: 5.0}
+
+LEGEND = (
+    "Rows. `plain`: the base model of the labelled sentences, with default penalties. `tuned`: the base with"
+    " clusters of words as features, its penalties and its bias of O chosen by folds. `all`: `fit` as it is"
+    " by default. `constraints`: plain under the hard constraint that `lcons learn` learns by"
+    " default. `penalties`: only these are chosen. The name of a part: this part alone. `no-text`: all,"
+    " without unlabelled text. Controls: `self-training` adds the half of the unlabelled sentences that plain"
+    " is surest of, as it labels them; `forms` and `random-groups` are consistency over the forms of words"
+    " and over random groups of tokens of the same sizes, with a fixed weight; `confidence` changes as many"
+    " labels as `all`, where plain is least sure; `bias` is the balance of labels alone."
+)
+INTERVALS = (
+    "Gains are means over starting points, in points of span F1 (token accuracy where labels are no spans),"
+    " with 95% intervals of a paired bootstrap over test sentences; means over sets and sizes also draw"
+    " these. Everything that a row chooses, it chooses inside its N labelled sentences."
+)
+
+
+@dataclass(frozen=True)
+class Options(RunOptions):
+    """The options of a run; `lean`: the BiLSTM-CRF has one size only."""
+
+    needed = ("sizes", "bases", "rows")
+
+    corpus: str = option(
+        BUNDLED,
+        flag(
+            "--corpus",
+            "bundled, suite (all sets in the data folder), a folder of sets, or auto (suite if found,"
+            " otherwise bundled).",
+            default="auto",
+        ),
+    )
+    sets: tuple[str, ...] = option((), flag("--set", "Name of a set; repeat for several. Default: all."))
+    sizes: tuple[int, ...] = option(
+        BUNDLED_SIZES, flag("--size", "Number of labelled sentences; repeat for several.", least=2)
+    )
+    starts: int = option(STARTS, flag("--starts", "Number of starting points in each set.", least=1))
+    bases: tuple[str, ...] = option((CRF,), flag("--base", "crf, token or bilstm; repeat for several."))
+    rows: tuple[str, ...] = option(
+        MAIN, flag("--row", f"Row of the tables: {', '.join(ROWS)}; repeat for several.")
+    )
+    dev: bool = option(False, flag("--dev", "Test on dev files; no test file is read."))
+    seed: int = option(0, flag("--seed", "Seed of the random numbers.", least=0))
+    lean: bool = False
+
+    def check(self) -> None:
+        for kind, names, known in (("base", self.bases, BASES), ("row", self.rows, ROWS)):
+            for name in names:
+                if name not in known:
+                    raise InvalidInput(f"unknown {kind} {name!r}; choose one of {', '.join(known)}.")
+        if min(self.sizes) < 2 or self.starts < 1 or self.seed < 0:
+            raise InvalidInput(
+                "the argument `sizes` must be at least 2, `starts` at least 1 and `seed` at least 0: got"
+                f" {min(self.sizes)}, {self.starts} and {self.seed}."
+            )
+        # Every table compares with these.
+        object.__setattr__(self, "rows", tuple(row for row in ROWS if row in (*MAIN, *self.rows)))
+
+    @classmethod
+    def start(cls, full: bool, corpus: str = "auto") -> Options:
+        """The CRF with the three main rows, on the bundled corpora in about two minutes; with `full`, all
+        bases and rows."""
+        name = (SUITE if has_suite() else BUNDLED) if corpus == "auto" else corpus
+        sizes = BUNDLED_SIZES if name == BUNDLED else SIZES
+        if full:
+            return cls(name, sizes=sizes, bases=(CRF, TOKEN, BILSTM), rows=ROWS, lean=True)
+        return cls(name, sizes=sizes)
+
+
+class Suite(Experiment[Options, Cell]):
+    """Measure what `fit` gains on many sets, from few labelled sentences and unlabelled text.
+
+    Uses every set in the folder `suite` of the data folder, each a folder with train.conll, test.conll and
+    perhaps dev.conll, and CoNLL-2000, Cora and AnyStyle; without it, two small corpora that come with lcons.
+    Each row of each sample is kept: a stopped run continues where it stopped, with the same result.
+
+    \b
+    Example:
+      lcons run suite --corpus bundled --set chunking --size 25 --starts 1
+    """
+
+    name = "suite"
+    options = Options
+    phase = "fitting and tagging"
+    leaves = (FIGURES,)
+
+    def cells(self, options: Options) -> list[Cell]:
+        """The cells to fill; a set has no cells of sizes that leave nothing in its pool."""
+        return [
+            Cell(options.corpus, name, size, start, base, options.rows, options.dev, options.seed)
+            for base in options.bases
+            for name in options.sets or set_names(options.corpus)
+            for size in options.sizes
+            for start in range(options.starts)
+            if size < len(load_set(options.corpus, name, options.dev).pool)
+            and not (options.lean and base == BILSTM and size not in _bilstm_sizes(options))
+        ]
+
+    def seconds(self, options: Options) -> float:
+        return sum(self.cost(cell) for cell in self.cells(options))
+
+    def cost(self, cell: Cell) -> float:
+        times = sum(_TIMES.get(row, 1.0) for row in cell.rows)
+        return _BASE_TIMES[cell.base] * times * (_A_ROW + _A_SENTENCE * cell.size)
+
+    def fill(self, cell: Cell, kept: Stages, tell: Tell) -> Record:
+        record = answers(cell, kept, tell)
+        about = {"name": cell.corpus, "part": "dev" if cell.dev else "test"}
+        return Record(record.cells, {"corpus": about})
+
+    def leave(self, folder: Path, options: Options, record: Record, kept: Stages) -> None:
+        """Writes the figure of every row of every sample as a table."""
+        lines = ["base,set,N,start,row,figure"]
+        for cell in record.cells:
+            where = ",".join(str(cell.at[name]) for name in ("base", "set", "size"))
+            for row, found in cell.rows.items():
+                lines.append(f"{where},{cell.facts['offset']},{row},{found[FIGURE]:.4f}")
+        write_text(folder / FIGURES, "\n".join(lines) + "\n")
+
+    def document(self, options: Options, record: Record) -> Document:
+        """The document of a run: for each base the gains by set and size, then each sample."""
+        if not record.cells:
+            raise InvalidInput(
+                f"every set needs more sentences than the smallest size {min(options.sizes)}: found none;"
+                " choose a smaller one."
+            )
+        groups = record.by("base")
+        first = next(iter(groups.values()))
+        part = "dev" if options.dev else "test"
+        return Document(
+            "A tagger from few labels and unlabelled text",
+            self.name,
+            options.corpus,
+            "All parts of `fit`, compared with its base model, tuned and with clusters of words as features"
+            " (`tuned`), and with the plain base model (`plain`). All have the same labelled sentences and"
+            f" the same unlabelled text; the figures are those of {part} sentences.",
+            _headline(first),
+            (
+                *(Section(f"Gains, base {base}", tuple(_gains(own))) for base, own in groups.items()),
+                *(Section(f"Rows, base {base}", tuple(_rows(own))) for base, own in groups.items()),
+                Section("Curve over labelled sentences", tuple(_curve(first))),
+                Section("Claims", (Claims(tuple(claims(record))),)),
+                *(Section(f"Samples, base {base}", (_samples(own),)) for base, own in groups.items()),
+                Section("How it was done", (_facts(options, record), Text(INTERVALS))),
+            ),
+            next_command="lcons fit train.conll --unlabelled text.txt -o tagger",
+        )
+
+
+def _bilstm_sizes(options: Options) -> tuple[int, ...]:
+    """The sizes of the BiLSTM-CRF in a whole run: 50 of the bundled corpora, otherwise 100."""
+    return BILSTM_SIZES[options.corpus != BUNDLED]
+
+
+def _headline(record: Record) -> Headline:
+    without, within = (Figure((record.mean(row, FIGURE),)) for row in (TUNED, ALL))
+    gain = Gains.of(record, ALL, TUNED).mean()
+    words = {"without_is": "tuned base model with clusters", "within_is": "all parts of fit"}
+    return Headline("span F1, mean of all samples", without, within, gain, **words)
+
+
+def _gains(record: Record) -> Iterator[Block]:
+    """The gains of `all` by set and size, over plain and over the tuned base; then how many are clear."""
+    for over, named in ((TUNED, "the tuned base"), (PLAIN, "the plain base")):
+        found = Gains.of(record, ALL, over)
+        cells = found.by_sample()
+        sizes = list(dict.fromkeys(size for _, size in cells))
+        rows: list[tuple[TableCell, ...]] = [
+            (name, *(cells.get((name, size)) for size in sizes), found.mean(sets=[name]))
+            for name in dict.fromkeys(name for name, _ in cells)
+        ]
+        rows.append(("mean", *(found.mean(sizes=[size]) for size in sizes), found.mean()))
+        head = ("set", *(f"N = {size}" for size in sizes), "mean")
+        yield Table(f"Gains of all parts over {named}, in points", head, tuple(rows), _clear(found, named))
+
+
+def _clear(found: Gains, named: str) -> str:
+    """How many samples are clearly better or worse, and the worst one."""
+    each, cells = found.each(), found.by_sample()
+    (up, down), (better, worse) = better_and_worse(each), better_and_worse(list(cells.values()))
+    (name, size), least = min(cells.items(), key=lambda one: one[1].mean)
+    return (
+        f"Compared with {named}: of {len(cells)} pairs of a set and an N (mean of starting points), {better}"
+        f" are significantly better and {worse} worse; of {len(each)} samples, {up} better and {down} worse."
+        f" The worst pair is {name} with N = {size}: {least}."
+    )
+
+
+def _rows(record: Record) -> Iterator[Block]:
+    """Each row: its mean figure, and its mean gains."""
+    body: list[tuple[TableCell, ...]] = []
+    for row in record.rows:
+        gains: list[TableCell] = []
+        for over in (PLAIN, TUNED):
+            found = Gains.of(record, row, over)
+            gains.append(None if row == over else found.mean())
+        plain = Gains.of(record, row, PLAIN)
+        up, down = better_and_worse(plain.each())
+        clear = None if row == PLAIN else f"{up} / {down} of {len(plain.cells)}"
+        body.append((row, Figure((record.mean(row, FIGURE),)), *gains, clear))
+    head = ("row", "mean figure", "gain over plain", "gain over tuned", "samples better / worse than plain")
+    yield Table("Rows, means over all samples", head, tuple(body), LEGEND)
+
+
+def _curve(record: Record) -> Iterator[Block]:
+    """Mean figures by N, over those sets that have every N."""
+    sizes = {cell.at["size"] for cell in record.cells}
+    whole = [own for own in record.by("set").values() if {c.at["size"] for c in own.cells} == sizes]
+    common = Record.joined(whole)
+    lines = {row: row for row in MAIN}
+    across, up = "labelled sentences", "mean figure (%)"
+    caption = "Mean figure by number of labelled sentences"
+    found: Curve | None = None
+    if common.cells:
+        found = blocks.curve(caption, across, up, common, lambda c: float(c.at["size"] or 0), lines, FIGURE)
+    if found is not None:
+        yield found
+
+
+def claims(record: Record) -> list[Claim]:
+    """What `fit` is to show, checked on the record, for each base."""
+    found = []
+    for base, own in record.by("base").items():
+        over = Gains.of(own, ALL, TUNED)
+        mean = over.mean()
+        if mean is not None:
+            text = f"{base}: all parts gain {WANTED:+.0f} over the tuned base, on the mean of sets and sizes"
+            found.append(Claim(f"(ours) {text}", mean.mean >= WANTED, str(mean)))
+        for name, gains in (("tuned", over), ("plain", Gains.of(own, ALL, PLAIN))):
+            cells = gains.by_sample()
+            low = {key: one for key, one in cells.items() if one.high < 0}
+            figures = ", ".join(f"{key[0]} N = {key[1]} {one}" for key, one in low.items())
+            text = f"{base}: no pair of a set and an N is significantly below its {name} base"
+            found.append(Claim(f"(ours) {text}", not low, figures or f"none of {len(cells)}"))
+    return found
+
+
+def _samples(record: Record) -> Table:
+    """Every sample: the figures of the main rows, and the gains of `all`."""
+    over = {row: Gains.of(record, ALL, row).each() for row in (PLAIN, TUNED)}
+    rows: tuple[tuple[TableCell, ...], ...] = tuple(
+        (
+            f"{cell.at['set']}, N = {cell.at['size']}, from {cell.facts['offset']}",
+            *(Figure((cell.rows[row][FIGURE],)) for row in MAIN),
+            over[PLAIN][i],
+            over[TUNED][i],
+        )
+        for i, cell in enumerate(record.cells)
+    )
+    head = ("sample", *MAIN, "all over plain", "all over tuned")
+    note = "`from`: the place of the first labelled sentence in the pool of the set."
+    return Table("Each sample", head, rows, note)
+
+
+def _facts(options: Options, record: Record) -> Facts:
+    return Facts(
+        "The run",
+        (
+            ("corpus", options.corpus),
+            ("tested on", "dev sentences" if options.dev else "test sentences"),
+            ("sets", "; ".join(_about(own) for own in record.by("set").values())),
+            ("sizes", ", ".join(map(str, options.sizes))),
+            ("starting points", str(options.starts)),
+            ("seed", str(options.seed)),
+        ),
+    )
+
+
+def _about(record: Record) -> str:
+    facts: Mapping[str, Any] = record.first.facts
+    unlabelled = sorted(set(record.told("unlabelled")))
+    text = f"{unlabelled[0]:,}" if len(unlabelled) == 1 else f"{unlabelled[0]:,} to {unlabelled[-1]:,}"
+    return (
+        f"{record.first.at['set']} ({facts['measure']}, {facts['test']:,} tested, {text} unlabelled, sha256"
+        f" {facts['sha256'][:12]})"
+    )
+
+
+EXPERIMENT = Suite()
