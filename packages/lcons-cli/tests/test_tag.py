@@ -213,7 +213,7 @@ def test_nothing_in_gives_nothing_out(given, columns, run):
 @pytest.mark.parametrize(
     ("arguments", "given", "model", "message"),
     [
-        ((), TEXT, "none", "found no such folder; make one with `lcons run chunking`"),
+        ((), TEXT, "none", "found no such folder; make one with `lcons fit`"),
         (("no-such-file",), TEXT, "word", "cannot read 'no-such-file': No such file or directory"),
         (("a\0b",), TEXT, "word", "cannot read 'a\\x00b'"),
         (("--columns", "pos"), COLUMNS, "word", "expected columns such as `word,pos`"),
@@ -313,6 +313,22 @@ def test_importing_the_command_line_imports_click_and_nothing_heavy():
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.split()
     assert not {"lcons_core", "lcons_decode", "lcons_tasks", "numpy", "spacy", "rich", "torch"} & set(loaded)
     assert "lcons_cli.tag" in loaded
+
+
+def test_together_the_labels_of_a_word_depend_on_the_rest_of_the_input(run):
+    text = "zork\n\n" + "the dog zork a small cat.\n\n" * 30
+    alone, together = (run(*options, given=text).stdout.splitlines() for options in ([], ["--together"]))
+    assert len(alone) == len(together) == 31
+    assert alone[0] == "[NP zork]"
+    assert together[0] == "[VP zork]"
+    assert alone[1:] == together[1:]
+
+
+def test_together_reads_columns_and_accepts_empty_input(run):
+    done = run("--together", "--columns", "word,pos", given=COLUMNS, model="pos")
+    assert done.exit_code == 0
+    assert done.stdout.startswith("the DT B-NP\ndog NN I-NP\n")
+    assert run("--together", given="").stdout == ""
 
 
 @pytest.mark.parametrize("text", [TEXT, "She didn't pay $5 (or so) to www.a.org :-)\n\nMr. Hill did."])

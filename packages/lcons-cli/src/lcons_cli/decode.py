@@ -164,7 +164,7 @@ def decode(
     hard = _choosable(uses, soft) if choose else []
     labels = None if labels_file is None else read_labels(labels_file)
     say: Say = say_nothing if quiet else say_on_stderr
-    with _opened(file) as source:
+    with opened_bytes(file) as source:
         scored = read_scored(source, "standard input" if file == STDIN else file, labels)
         choice = None
         if choose:
@@ -377,8 +377,8 @@ class _State:
 
 
 @contextmanager
-def _opened(file: str) -> Iterator[BinaryIO]:
-    """The input as bytes."""
+def opened_bytes(file: str) -> Iterator[BinaryIO]:
+    """A file of scores, or stdin, as bytes."""
     from lcons_core import LconsError
 
     if file == STDIN:

@@ -21,6 +21,7 @@ from lcons_cli.decode import decode
 from lcons_cli.diagnose import diagnose
 from lcons_cli.explain import explain
 from lcons_cli.extract import extract
+from lcons_cli.fit import fit
 from lcons_cli.learn import learn
 from lcons_cli.options import common_options, in_options
 from lcons_cli.parse import parse
@@ -126,6 +127,7 @@ def demo(seed: int, as_json: bool, quiet: bool, verbose: bool) -> None:
     run(seed, as_json, verbose)
 
 
+main.add_command(fit)
 main.add_command(learn)
 main.add_command(scheme)
 main.add_command(tag)

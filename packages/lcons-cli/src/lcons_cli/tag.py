@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Generator, Iterator
+from dataclasses import replace
 from itertools import tee
 from typing import TYPE_CHECKING
 
@@ -49,7 +50,7 @@ _ERRORS = {"json": "backslashreplace"}
     show_default=True,
     type=FILE,
     metavar="FOLDER",
-    help="The tagger, as `lcons run chunking` writes it.",
+    help="The tagger, as `lcons fit` or `lcons run chunking` writes it.",
 )
 @click.option(
     "--columns",
@@ -66,6 +67,12 @@ _ERRORS = {"json": "backslashreplace"}
     " count words. brackets: [NP the dog] [VP barked]. Default: brackets for raw text, conll for columns.",
 )
 @click.option("--no-constraints", is_flag=True, help="Use the model alone.")
+@click.option(
+    "--together",
+    is_flag=True,
+    help="Read all of the input before the first answer, and use it as unlabelled text: labels of a word are"
+    " drawn to those that it has elsewhere in the input. This helps models of few labelled sentences.",
+)
 @click.option("--json", "form", flag_value="json", help="The same as --format json.")
 @common_options("Print how often each label occurs.", json=None, seed="unused")
 def tag(
@@ -74,6 +81,7 @@ def tag(
     columns: str | None,
     form: str | None,
     no_constraints: bool,
+    together: bool,
     quiet: bool,
     verbose: bool,
 ) -> None:
@@ -85,12 +93,14 @@ def tag(
     Example:
       echo "The dog barked at us." | lcons tag
       lcons tag --columns word,pos --format json test.txt
+      lcons tag --together news.txt
     """
     from lcons_tasks.apps import load_constrained_tagger
 
     tagger = load_constrained_tagger(folder)
     say: Say = say_nothing if quiet else say_on_stderr
-    run(tagger.alone if no_constraints else tagger, file, columns, form, say, say if verbose else say_nothing)
+    used = tagger.alone if no_constraints else tagger
+    run(used, file, columns, form, say, say if verbose else say_nothing, together)
 
 
 def run(
@@ -100,15 +110,31 @@ def run(
     form: str | None,
     say: Say,
     say_more: Say = say_nothing,
+    together: bool = False,
 ) -> None:
-    """Writes the tagged sentences of the input to stdout, one chunk at a time, and prints a summary."""
+    """Writes the tagged sentences of the input to stdout, one chunk at a time, and prints a summary.
+    `together`: the labels of a word are drawn to those that it has elsewhere in the input."""
     form = form or ("brackets" if columns is None else "conll")
     summary = _Summary(bool(tagger.constraints))
     with opened(file) as source:
         xs = _inputs(tagger, source, file, columns, say)
+        if together:
+            tagger, xs = _together(tagger, xs)
         if write_all(_contents(tagger, xs, form, summary, source.waits), source.waits):
             say(str(summary))
             say_more(f"labels: {listed(summary.labels)}")
+
+
+def _together(
+    tagger: ConstrainedTagger, xs: Iterator[Columns]
+) -> tuple[ConstrainedTagger, Iterator[Columns]]:
+    """The tagger that has read all inputs, and the inputs."""
+    from lcons_tasks.models import consistent_over
+
+    known = list(xs)
+    if known:
+        tagger = replace(tagger, model=consistent_over(tagger.model, known))
+    return tagger, iter(known)
 
 
 def _contents(

@@ -2,7 +2,7 @@ from .apps import ConstrainedTagger, Extractor, load_constrained_tagger, load_ex
 from .atomic import replacing
 from .data import Sentence, read_columns
 from .diagnosis import Choice, Diagnosis, choose, diagnose
-from .fitted import FitSettings, FittedTagger, fit
+from .fitted import ConstrainedTaggerCV, FitSettings, FittedTagger, fit
 from .models import LinearSettings, load_tagger, train_bilstm, train_chain_svm, train_linear
 from .own_data import Learned, learn, read_data
 from .stats import Interval, chunk_f1, paired_bootstrap
@@ -12,6 +12,7 @@ __version__: str
 __all__ = [
     "Choice",
     "ConstrainedTagger",
+    "ConstrainedTaggerCV",
     "Diagnosis",
     "Extractor",
     "FitSettings",

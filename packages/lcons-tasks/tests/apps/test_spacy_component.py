@@ -16,11 +16,13 @@ from spacy.util import raise_error
 from lcons_core import iob2, learn_constraints
 from lcons_core._errors import DamagedFile, InvalidInput
 from lcons_decode import Hard, Soft, forbidden_ngrams
+from lcons_tasks import FitSettings, fit
 from lcons_tasks.apps import ConstrainedTagger, load_constrained_tagger
 from lcons_tasks.data import Sentence
 from lcons_tasks.models._linear_crf import LinearSettings, train_linear
 
 TEXT = "The dog barked. The small bird saw a cat."
+TEXT_WORDS = ["The", "dog", "barked", ".", "The", "small", "bird", "saw", "a", "cat", "."]
 LABELS = ["B-NP", "I-NP", "B-VP", "O", "B-NP", "I-NP", "I-NP", "B-VP", "B-NP", "I-NP", "O"]
 TAGS = {"The": "DT", "a": "DT", "small": "JJ", "barked": "VBD", "saw": "VBD", ".": "."}
 
@@ -266,3 +268,20 @@ def test_errors_go_to_the_pipelines_handler():
 def test_a_wrong_setting_is_refused_by_spacy():
     with pytest.raises(ValueError, match="constraints"):
         spacy.blank("en").add_pipe("lcons_tagger", config={"constraints": "perhaps not"})
+
+
+def test_a_fitted_tagger_is_a_component_too(tmp_path):
+    text = [s.words for s in made_up()] * 3
+    found = fit(list(made_up()), text, FitSettings(folds=2, iterations=20))
+    found.save(tmp_path / "tagger")
+    nlp = spacy.blank("en")
+    nlp.add_pipe("lcons_tagger", config={"model": str(tmp_path / "tagger")})
+    doc = nlp(TEXT)
+    expected = [label for words in (TEXT_WORDS[:4], TEXT_WORDS[4:]) for label in found.tag([words])[0].y]
+    assert [token._.lcons_label for token in doc] == expected
+    assert expected[:2] == ["B-NP", "I-NP"]
+    nlp.to_disk(tmp_path / "pipeline")
+    again = spacy.load(tmp_path / "pipeline")
+    assert [token._.lcons_label for token in again(TEXT)] == expected
+    restored = pickle.loads(pickle.dumps(nlp.get_pipe("lcons_tagger")))
+    assert restored.tagger.tag([TEXT_WORDS[:4]])[0].y == found.tag([TEXT_WORDS[:4]])[0].y

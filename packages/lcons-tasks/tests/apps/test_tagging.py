@@ -329,7 +329,7 @@ def test_a_missing_tagger_says_what_makes_one(tmp_path):
     for folder in (tmp_path / "none", tmp_path, "a\x00b"):
         message = one_sentence(folder)
         assert message.startswith("expected a tagger in the folder ")
-        assert "make one with `lcons run chunking`" in message
+        assert "make one with `lcons fit` or `lcons run chunking`" in message
 
 
 @pytest.mark.parametrize("missing", ["model.npz", "constraints/iob2.json"])

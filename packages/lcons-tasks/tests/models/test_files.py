@@ -6,6 +6,7 @@ import random
 import subprocess
 import sys
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lcons_core._errors import DamagedFile, LconsError, MissingExtra
+from lcons_decode.chains import marginals_batch
 from lcons_tasks.data import Sentence
+from lcons_tasks.models import CodedKeys, ConsistentChain, cluster_words
+from lcons_tasks.models import consistent as agree
 from lcons_tasks.models._bilstm_crf import BilstmCrf, Sizes
 from lcons_tasks.models._linear_crf import LinearSettings, train_linear
 from lcons_tasks.models._tagger import load_tagger
@@ -42,8 +46,25 @@ def bilstm(columns=(), vectors=None):
         return BilstmCrf.untrained(("N", "V"), ids, vectors, Sizes(4, 3, 2, 3, 5))
 
 
+def consistent():
+    """A model that reads clusters, with tables of all kinds and a bias."""
+    words = [[*s.words, "a", "b", "c"] for s in TRAIN for _ in range(2)]
+    clusters = cluster_words(words, sizes=(2, 3, 4))
+    read = [
+        Sentence(s.words, s.labels, {k: v for k, v in clusters.add(s.x).items() if k != "word"})
+        for s in TRAIN
+    ]
+    base = train_linear(read, LinearSettings(columns=clusters.columns, iterations=20))
+    chain = ConsistentChain(base, clusters, (), np.full(2, 0.5), np.array([0.0, -0.5]))
+    batch = base.scores([clusters.add({"word": own}) for own in words])
+    keys = [CodedKeys.of(kind, words, clusters) for kind in ("form", "cluster", "context")]
+    tables, prior = agree(batch, marginals_batch(batch), keys, (0.5, 0.3, 0.4))
+    return replace(chain, tables=tables, prior=prior)
+
+
 MODELS = {
     "linear": linear,
+    "consistent": consistent,
     "linear, context": lambda: linear(("pos",)),
     "bilstm": bilstm,
     "bilstm, context": lambda: bilstm(("pos",)),
@@ -52,6 +73,7 @@ MODELS = {
 }
 EVERY = pytest.mark.parametrize("name", MODELS)
 BOTH = pytest.mark.parametrize("name", ["linear", "bilstm, context, vectors"])
+ALL = pytest.mark.parametrize("name", ["linear", "bilstm, context, vectors", "consistent"])
 
 
 @pytest.fixture(scope="module")
@@ -169,14 +191,14 @@ def assert_damaged(load, given, match=None):
     assert text.endswith("; train it again.")
 
 
-@BOTH
+@ALL
 def test_a_truncated_file_is_damaged(name, load, content):
     own = content[name]
     for length in [*range(0, len(own), len(own) // 60), *range(len(own) - 40, len(own))]:
         assert_damaged(load, own[:length])
 
 
-@BOTH
+@ALL
 @pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
 def test_flipped_bytes_are_noticed_or_do_not_matter(name, method, load, content):
     """Time stamps and the like may change; nothing else may, and nothing else is raised."""
@@ -196,7 +218,7 @@ def test_flipped_bytes_are_noticed_or_do_not_matter(name, method, load, content)
     assert damaged > 200
 
 
-@BOTH
+@ALL
 def test_arrays_with_flipped_headers_are_damaged_or_numbers_of_the_same_shape(name, load, content):
     """With the checksum of the flipped bytes, so that the archive itself is in order."""
     rng = random.Random(1)
@@ -226,7 +248,7 @@ JSON = st.recursive(
 
 
 @pytest.mark.filterwarnings("ignore:Initializing zero-element tensors")
-@pytest.mark.parametrize("name", ["linear, context", "bilstm, context, vectors"])
+@pytest.mark.parametrize("name", ["linear, context", "bilstm, context, vectors", "consistent"])
 @given(data=st.data())
 @settings(max_examples=150)
 def test_a_header_of_other_things_is_damaged_or_scores(name, tmp_path_factory, content, data):
@@ -296,7 +318,7 @@ def test_a_header_of_the_other_kind_is_damaged(load, content):
         assert_damaged(load, with_header(content[name], lambda header, kind=kind: {**header, "kind": kind}))
 
 
-@BOTH
+@ALL
 def test_arrays_that_are_missing_or_of_another_make_are_damaged(name, load, content):
     with zipfile.ZipFile(io.BytesIO(content[name])) as archive:
         arrays = [member for member in archive.namelist() if member != "header.json"]
@@ -317,7 +339,7 @@ def test_arrays_that_are_missing_or_of_another_make_are_damaged(name, load, cont
             assert_damaged(load, repacked(content[name], change))
 
 
-@BOTH
+@ALL
 def test_a_file_without_header_or_with_a_broken_one_is_damaged(name, load, content):
     assert_damaged(load, repacked(content[name], lambda members: members.pop("header.json")))
     for text in (b"", b"{", b"\xff\xfe", b"[" * 100_000, b'{"format": NaN}'):

@@ -8,12 +8,14 @@ from ._candidates import (
 )
 from ._extractor import MOST_READ, Extractor, cut, load_extractor
 from ._tagger import ConstrainedTagger, chunked, load_constrained_tagger
+from ._tagger_folder import check_tagger_folder
 
 __all__ = [
     "MOST_READ",
     "CandidateText",
     "ConstrainedTagger",
     "Extractor",
+    "check_tagger_folder",
     "chunked",
     "cut",
     "entity_spans",

@@ -1,7 +1,8 @@
 """A model with its constraints as a folder that holds all it needs; never pickle.
 
-    model.npz               the model (`models._model_file`)
+    model.npz               the model (`models._model_file`), if it has one
     constraints/NAME.json   each constraint (`lcons_core.save`)
+    report.md, report.html  how it was made, if its maker says so; nothing reads them
     NOUN.json               {"format": 1, ..., "constraints": [{"name", "file", ...}, ...]}
 
 Each `FolderKind` adds its own keys to NOUN.json, the description of the folder. A folder is written
@@ -14,7 +15,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,8 +28,12 @@ from lcons_tasks.atomic import replacing_folder
 FORMAT = 1
 MAX_BYTES = 2**20
 MODEL, CONSTRAINTS = "model.npz", "constraints"
+REPORTS = ("report.md", "report.html")
 _SAFE_FILE = re.compile(rf"{CONSTRAINTS}/[A-Za-z0-9][A-Za-z0-9._-]*\.json", re.ASCII)
 _LONGEST_STEM = 80
+
+
+Reports = Callable[[Path], Mapping[str, str]]
 
 
 class Savable(Protocol):
@@ -76,11 +81,13 @@ class FolderKind:
     def write(
         self,
         folder: str | os.PathLike[str],
-        model: Savable,
+        model: Savable | None,
         constraints: Sequence[Described],
         more: Mapping[str, Any] | None = None,
+        reports: Reports | None = None,
     ) -> None:
-        """Writes the folder, which replaces an existing one; if that fails, the old one stays unchanged."""
+        """Writes the folder, which replaces an existing one; if that fails, the old one stays unchanged.
+        `reports` returns the text of some of `REPORTS` for the folder that is being made."""
         files = _file_names(one.name for one in constraints)
         entries = [
             {"name": one.name, "file": file, **one.more} for one, file in zip(constraints, files, strict=True)
@@ -90,12 +97,15 @@ class FolderKind:
             target = Path(os.path.realpath(folder))
             self._check_replaceable(target)
             with replacing_folder(target) as made:
-                model.save(made / MODEL)
+                if model is not None:
+                    model.save(made / MODEL)
                 (made / CONSTRAINTS).mkdir()
                 for one, file in zip(constraints, files, strict=True):
                     save(one.constraint, made / file)
                 text = json.dumps(described, indent=2) + "\n"
                 (made / self.description).write_text(text, encoding="utf-8")
+                for name, report in (reports(made) if reports else {}).items():
+                    (made / name).write_text(report, encoding="utf-8")
         except (OSError, ValueError) as error:
             if isinstance(error, LconsError):
                 raise
@@ -103,6 +113,17 @@ class FolderKind:
                 f"cannot write the folder {os.fspath(folder)!r}: {_reason(error)}; name a folder that can be"
                 " written to."
             ) from None
+
+    def check_place(self, folder: str | os.PathLike[str]) -> None:
+        """Raises `LconsError` before any work if the folder cannot be written."""
+        target = Path(os.path.realpath(folder))
+        self._check_replaceable(target)
+        above = next(path for path in target.parents if path.exists())
+        if not above.is_dir() or not os.access(above, os.W_OK):
+            raise LconsError(
+                f"cannot write the folder {os.fspath(folder)!r}: {str(above)!r} is not a folder that can be"
+                " written to; name another folder."
+            )
 
     def read(self, folder: Path) -> dict[str, Any]:
         """The description, checked: it has exactly the expected keys, and the file names are safe."""
@@ -161,7 +182,7 @@ class FolderKind:
             return
         strange = [] if target.is_dir() else [target.name]
         if not strange:
-            own = {MODEL, CONSTRAINTS, self.description}
+            own = {MODEL, CONSTRAINTS, self.description, *REPORTS}
             strange = sorted({path.name for path in target.iterdir()} - own)
         if strange:
             raise LconsError(

@@ -15,7 +15,7 @@ from typing import Any
 
 from lcons_core import load
 from lcons_decode import COSTS, Hard, Soft
-from lcons_tasks.apps._model_folder import MODEL, Described, FolderKind, expect
+from lcons_tasks.apps._model_folder import MODEL, Described, FolderKind, Reports, expect
 from lcons_tasks.apps._tagger import ConstrainedTagger
 from lcons_tasks.models._tagger import load_tagger
 
@@ -23,17 +23,26 @@ SIGMOID = "sigmoid"
 
 TAGGER = FolderKind(
     noun="tagger",
-    made_by="make one with `lcons run chunking`, or one that parses references with `lcons run citation`",
+    made_by="make one with `lcons fit` or `lcons run chunking`, or one that parses references with `lcons run"
+    " citation`",
     keys=("decoder", "beam"),
     entry_keys=("weight",),
     optional_keys=("cost",),
 )
 
 
-def write_tagger(tagger: ConstrainedTagger, folder: str | os.PathLike[str]) -> None:
+def write_tagger(
+    tagger: ConstrainedTagger, folder: str | os.PathLike[str], reports: Reports | None = None
+) -> None:
     """Writes the tagger, which replaces an existing one; if that fails, the old one stays unchanged."""
     described = [Described(use.name, use.constraint, _kind(use)) for use in tagger.constraints]
-    TAGGER.write(folder, tagger.model, described, {"decoder": tagger.decoder, "beam": tagger.beam})
+    more = {"decoder": tagger.decoder, "beam": tagger.beam}
+    TAGGER.write(folder, tagger.model, described, more, reports)
+
+
+def check_tagger_folder(folder: str | os.PathLike[str]) -> None:
+    """Raises `LconsError` if no tagger can be written there; call it before long work."""
+    TAGGER.check_place(folder)
 
 
 def read_tagger(folder: str | os.PathLike[str]) -> ConstrainedTagger:

@@ -55,7 +55,7 @@ if not Token.has_extension(LABEL):
 def make_lcons_tagger(
     nlp: Language, name: str, model: str | None, spans_key: str, constraints: bool
 ) -> "LconsTagger":
-    """The component; `model` is a tagger's folder, as `lcons run chunking` writes it, and `constraints` is
+    """The component; `model` is a tagger's folder, as `lcons fit` writes it, and `constraints` is
     whether to use its constraints."""
     return LconsTagger(name, model, spans_key=spans_key, constraints=constraints)
 
@@ -89,8 +89,8 @@ class LconsTagger(Pipe):
             if self.model is None:
                 raise InvalidInput(
                     f"the spaCy component {self.name!r} needs the folder of a tagger: got none; pass it with"
-                    f' nlp.add_pipe("{NAME}", config={{"model": FOLDER}}); `lcons run chunking` writes such a'
-                    " folder."
+                    f' nlp.add_pipe("{NAME}", config={{"model": FOLDER}}); `lcons fit` and `lcons run`'
+                    " write such folders."
                 )
             self._read = load_constrained_tagger(self.model)
         return self._read

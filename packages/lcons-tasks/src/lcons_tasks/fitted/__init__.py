@@ -7,6 +7,8 @@
 | `_bases.py` | base models: linear CRF, BiLSTM-CRF, single tokens |
 | `_jackknife.py` | contiguous folds, counts, and the guard: how much better a change must be |
 | `_fitted_tagger.py` | the result: the tagger, what each part gave, its rules |
+| `_own_scores.py` | the same choices for the scores of any tagger |
+| `_report.py` | the report |
 | `_estimator.py` | the same in the style of scikit-learn |
 
 Not in the paper: all of this folder.

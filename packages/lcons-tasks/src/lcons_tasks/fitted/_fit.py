@@ -237,7 +237,7 @@ class _Work:
         for first, stop in self.folds:
             self._say("learning label pairs")
             others = [s for i, s in enumerate(self.sentences) if not first <= i < stop]
-            own.append(_learn_pairs(others, self.settings.seed))
+            own.append(learn_pairs(others, self.settings.seed))
         without = self._decoded(folds.held, scheme)
         found = self._decoded(folds.held, scheme, own)
         counts = [self._counts(without), self._counts(found)]
@@ -246,7 +246,7 @@ class _Work:
             return ()
         self._keep("label pairs", found)
         self._pairs_of_folds = own
-        return _learn_pairs(self.sentences, self.settings.seed)
+        return learn_pairs(self.sentences, self.settings.seed)
 
     def _chosen_adjustment(
         self, folds: _Folds, scheme: tuple[Hard, ...], pairs: tuple[Hard, ...]
@@ -336,7 +336,7 @@ class _Work:
                 "penalties": list(folds.penalties),
                 "clusters": folds.clusters is not None,
                 "weights": dict(zip((FORM, CLUSTER, CONTEXT), weights, strict=True)),
-                "bias of O": -bias,
+                "bias of O": 0.0 - bias,
                 "hard": [use.name for use in hard],
                 "folds": len(self.folds),
                 "resemblance": self.resemblance,
@@ -345,11 +345,13 @@ class _Work:
         )
 
 
-def _learn_pairs(sentences: Sequence[Sentence], seed: int) -> tuple[Hard, ...]:
+def learn_pairs(sentences: Sequence[Sentence], seed: int) -> tuple[Hard, ...]:
     """The constraint on pairs of labels with evidence; nothing if no pair has any."""
     recipe = Recipe("ngram", n=2, evidence=EVIDENCE, hidden="doubled", restarts=1, seed=seed)
     instances = [sentence.instance for sentence in sentences]
-    if not len(recipe.examples(instances).negatives):
+    seen = {pair for sentence in sentences for pair in pairwise(sentence.labels)}
+    labels = {label for sentence in sentences for label in sentence.labels}
+    if not seen or len(seen) == len(labels) ** 2 or not len(recipe.examples(instances).negatives):
         return ()
     return (Hard(recipe.learn(instances), PAIRS),)
 

@@ -1,4 +1,4 @@
-"""The result of `fit`: the tagger, what each part gave by the jackknife, its rules, and changed sentences."""
+"""The result of `fit`: what each part gave by the jackknife, rules, changed sentences, and the tagger."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from lcons_core import explain
-from lcons_decode import Decoding, Hard
+from lcons_decode import Decoding, Hard, Soft
 from lcons_tasks.apps import ConstrainedTagger
 from lcons_tasks.data import Sentence
+from lcons_tasks.data._tagged_text import spans
 from lcons_tasks.models import ConsistentChain
 from lcons_tasks.stats import Interval
 
@@ -36,20 +37,20 @@ class Changed:
     after: tuple[str, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class FittedTagger:
-    """A tagger and how it was chosen.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Fitted:
+    """What was chosen, and what it is worth.
 
     measure: the name of the figures, which are out-of-fold: no sentence was tagged by a model that had seen
     it. But the settings were chosen by them, so that they are a little optimistic.
     contributions: each part in order; the first is the base model alone.
     gain: of all parts over the base model.
+    labelled, unlabelled: the number of sentences; None where unlabelled ones are of no use.
     """
 
-    tagger: ConstrainedTagger
     measure: str
     labelled: int
-    unlabelled: int
+    unlabelled: int | None
     contributions: tuple[Contribution, ...]
     gain: Interval
     rules: tuple[str, ...]
@@ -63,16 +64,8 @@ class FittedTagger:
 
     @property
     def figure(self) -> float:
-        """The figure of the fitted tagger."""
+        """The figure of all parts."""
         return self.contributions[-1].figure
-
-    def tag(self, sentences: Sequence[Any]) -> list[Decoding]:
-        """One answer per sentence, a list of words or columns with `word`."""
-        return self.tagger.tag(sentences)
-
-    def save(self, folder: str | os.PathLike[str]) -> None:
-        """Writes the tagger, which `lcons tag` and `load_constrained_tagger` read."""
-        self.tagger.save(folder)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, without the model."""
@@ -90,15 +83,28 @@ class FittedTagger:
         }
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FittedTagger(Fitted):
+    """A tagger and how it was chosen."""
+
+    tagger: ConstrainedTagger
+
+    def tag(self, sentences: Sequence[Any]) -> list[Decoding]:
+        """One answer per sentence, a list of words or columns with `word`."""
+        return self.tagger.tag(sentences)
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Writes the tagger, which `lcons tag` and `load_constrained_tagger` read, and its report."""
+        from lcons_tasks.apps._tagger_folder import write_tagger
+        from lcons_tasks.fitted._report import fit_reports
+
+        write_tagger(self.tagger, folder, lambda made: fit_reports(self, made))
+
+
 def telling_rules(tagger: ConstrainedTagger, most: int = MOST_RULES) -> tuple[str, ...]:
     """What the tagger knows beyond its base model, in words: rules of hard constraints, and the words that
     unlabelled text says most about."""
-    rules = [
-        rule.words
-        for use in tagger.constraints
-        if isinstance(use, Hard)
-        for rule in explain(use.constraint, limit=most // 2).rules
-    ][: most // 2]
+    rules = hard_rules(tagger.constraints, most // 2)
     model = tagger.model
     if isinstance(model, ConsistentChain):
         for word, label, _, count, share in model.strongest(most - len(rules)):
@@ -107,14 +113,23 @@ def telling_rules(tagger: ConstrainedTagger, most: int = MOST_RULES) -> tuple[st
     return tuple(rules[:most])
 
 
+def hard_rules(constraints: Sequence[Hard | Soft], most: int = MOST_RULES) -> list[str]:
+    """The first rules of hard constraints, in words, each once."""
+    hard = [use.constraint for use in constraints if isinstance(use, Hard)]
+    rules = [rule.words for constraint in hard for rule in explain(constraint, limit=most).rules]
+    return list(dict.fromkeys(rules))[:most]
+
+
 def changed_sentences(
     sentences: Sequence[Sentence],
     before: Sequence[tuple[str, ...]],
     after: Sequence[tuple[str, ...]],
     most: int = MOST_CHANGED,
 ) -> tuple[Changed, ...]:
-    """Sentences whose labels differ, spread over the file; whether the change is right or wrong."""
-    places = [i for i, (a, b) in enumerate(zip(before, after, strict=True)) if a != b]
+    """Sentences whose spans differ, spread over the file; whether the change is right or wrong."""
+    places = [
+        i for i, (a, b) in enumerate(zip(before, after, strict=True)) if list(spans(a)) != list(spans(b))
+    ]
     step = max(1, len(places) // most)
     return tuple(
         Changed(sentences[i].words, sentences[i].labels, before[i], after[i]) for i in places[::step][:most]

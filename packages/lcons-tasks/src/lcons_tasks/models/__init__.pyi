@@ -2,7 +2,7 @@ from ._bilstm_crf import BilstmCrf
 from ._chain_svm import train_chain_svm
 from ._clusters import Clusters, cluster_words, form
 from ._coded_text import CodedText
-from ._consistent_chain import CodedKeys, ConsistentChain, consistent
+from ._consistent_chain import CodedKeys, ConsistentChain, consistent, consistent_over
 from ._crf_trainer import BilstmSettings, crf_loss, train_bilstm
 from ._linear_chain import LinearChain
 from ._linear_crf import LinearSettings, train_linear
@@ -28,6 +28,7 @@ __all__ = [
     "WordVectors",
     "cluster_words",
     "consistent",
+    "consistent_over",
     "crf_loss",
     "find_vectors",
     "form",

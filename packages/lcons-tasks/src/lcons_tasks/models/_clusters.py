@@ -12,6 +12,7 @@ Not in the paper.
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -108,7 +109,6 @@ def cluster_words(
 def _vectors(text: Sequence[Sequence[str]], words: Sequence[str]) -> Floats:
     """(words, dimensions) unit vectors."""
     import scipy.sparse as sparse
-    from scipy.sparse.linalg import svds
 
     index = {word: i for i, word in enumerate(words)}
     # Sentences are joined by as many boundaries as the widest offset, so that none reads the next sentence.
@@ -136,10 +136,20 @@ def _vectors(text: Sequence[Sequence[str]], words: Sequence[str]) -> Floats:
     information = np.log(M.data * by_context.sum() / (by_word[M.row] * by_context[M.col]))
     kept = information > 0
     M = sparse.csr_matrix((information[kept], (M.row[kept], M.col[kept])), shape=shape)
-    k = min(_DIMENSIONS, min(shape) - 1)
-    U, S, _ = svds(M, k=k, v0=np.random.default_rng(0).standard_normal(min(shape)))
-    vectors = U * np.sqrt(S)
+    vectors = _directions(M, min(_DIMENSIONS, len(words) - 1))
     return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9))
+
+
+def _directions(M: Any, k: int) -> Floats:
+    """U S^1/2 of the k largest singular values of M: M M' = U S^2 U'. The same every time: where M has few
+    directions, the solver draws others, by `rng` or, before scipy 1.17, by numbers of its own."""
+    from scipy.sparse.linalg import LinearOperator, eigsh
+
+    drawn = {"rng": np.random.default_rng(0)} if "rng" in inspect.signature(eigsh).parameters else {}
+    product = LinearOperator((M.shape[0], M.shape[0]), matvec=lambda x: M @ (M.T @ x), dtype=M.dtype)
+    start = np.random.default_rng(0).standard_normal(M.shape[0])
+    squares, U = eigsh(product, k=k, v0=start, **drawn)
+    return np.asarray(U * np.maximum(squares, 0) ** 0.25)
 
 
 def _assign(vectors: Floats, weights: Floats, size: int, rng: np.random.Generator) -> Ints:

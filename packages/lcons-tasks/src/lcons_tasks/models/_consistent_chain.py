@@ -37,6 +37,8 @@ KAPPA, CLIP, ROUNDS = 1.0, 5.0, 2
 # The smallest prior probability of a label, so that its logarithm is finite.
 LEAST_PRIOR = 1e-6
 FORM, CLUSTER, CONTEXT = "form", "cluster", "context"
+# The weight of forms where nothing else is known of a text (`consistent_over`).
+ALONE = 0.7
 
 
 def _forms(words: Sequence[str], clusters: Clusters | None) -> Iterator[str]:
@@ -259,6 +261,37 @@ class ConsistentChain:
             )
         prior, bias = (_floats(arrays, name, (L,)) for name in ("prior", "bias"))
         return cls(base, clusters, tuple(tables), prior, bias)
+
+
+def consistent_over(model: Tagger, xs: Sequence[Columns]) -> ConsistentChain:
+    """The model whose answers also agree over these inputs: their sums are added to its tables.
+
+    A model without tables gets one of the forms of words, so that this works for any model.
+    """
+    L = len(model.labels)
+    chain = model
+    if not isinstance(chain, ConsistentChain):
+        chain = ConsistentChain(model, None, (), np.full(L, 1 / L), np.zeros(L))
+    weights = {table.kind: table.weight for table in chain.tables} or {FORM: ALONE}
+    texts = [x[WORD] for x in xs]
+    batch = chain.base.scores(xs if chain.clusters is None else [chain.clusters.add(x) for x in xs])
+    keys = [CodedKeys.of(kind, texts, chain.clusters) for kind in weights]
+    tables, prior = consistent(batch, marginals_batch(batch), keys, list(weights.values()))
+    if chain.tables:
+        tables, prior = tuple(map(_joined, chain.tables, tables)), chain.prior
+    return replace(chain, tables=tables, prior=prior)
+
+
+def _joined(table: Table, other: Table) -> Table:
+    """The sums and counts of both tables of one kind."""
+    keys = tuple(dict.fromkeys([*table.keys, *other.keys]))
+    rows = {key: i for i, key in enumerate(keys)}
+    sums, counts = np.zeros((len(keys), table.sums.shape[1])), np.zeros(len(keys))
+    for one in (table, other):
+        places = [rows[key] for key in one.keys]
+        sums[places] += one.sums
+        counts[places] += one.counts
+    return Table(table.kind, table.weight, keys, sums, counts)
 
 
 def _floats(arrays: Arrays, name: str, shape: tuple[int, ...]) -> Floats:

@@ -36,6 +36,7 @@ from lcons_tasks.own_data._learn import Learned, learn
 from lcons_tasks.own_data._summary import advice, summarise, summary_dict
 from lcons_tasks.own_data._tables import table_space
 from lcons_tasks.own_data._undecided import Undecided
+from lcons_tasks.own_data._words import read_words
 
 __all__ = [
     "FORMATS",
@@ -57,6 +58,7 @@ __all__ = [
     "labelled_layout",
     "learn",
     "read_data",
+    "read_words",
     "recorded_split",
     "split",
     "summarise",

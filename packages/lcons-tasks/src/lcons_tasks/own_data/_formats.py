@@ -111,7 +111,7 @@ def read_data(
             )
         return read_csv(path) if chosen == "csv" else read_npz(path)
     if chosen == "jsonl":
-        return read_json_lines(path, None if columns is None else _members(columns))
+        return read_json_lines(path, None if columns is None else members_of(columns))
     layout = labelled_layout(path, columns, tabs)
     instances = tuple(sentence.instance for sentence in read_columns(path, layout))
     if not instances:
@@ -181,7 +181,7 @@ def _first_width(path: str | os.PathLike[str], layout: Columns) -> tuple[int, in
     )
 
 
-def _members(columns: str) -> dict[str, str]:
+def members_of(columns: str) -> dict[str, str]:
     """The member of each column, from text such as `word=tokens,label=tags`."""
     members: dict[str, str] = {}
     for item in columns.split(","):

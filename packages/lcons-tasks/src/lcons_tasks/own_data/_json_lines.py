@@ -69,24 +69,25 @@ def _instance(text: str, named: Mapping[str, str], stated: Mapping[str, str]) ->
             f"expected a member `{named[LABEL]}` or `{TUPLES}`, found {found};"
             ' name the member of the labels, as in `columns="label=tags"`.'
         )
-    labels = _texts(data[named[LABEL]], named[LABEL], None)
+    labels = names_of(data[named[LABEL]], named[LABEL])
     x = {}
     for column, member in named.items():
         if column == LABEL:
             continue
         if member in data:
-            x[column] = _texts(data[member], member, len(labels))
+            x[column] = names_of(data[member], member, len(labels))
         elif column in stated:
             raise InvalidInput(
                 f"expected a member `{member}`, found none; add it or leave it out of the argument `columns`."
             )
     for member, values in data.items():
         if member not in named.values() and member not in x and isinstance(values, list) and not stated:
-            x[member] = _texts(values, member, len(labels))
+            x[member] = names_of(values, member, len(labels))
     return Instance(x, labels), False
 
 
-def _texts(values: Any, member: str, length: int | None) -> tuple[str, ...]:
+def names_of(values: Any, member: str, length: int | None = None) -> tuple[str, ...]:
+    """The names in a member; `length`: how many there must be."""
     if not isinstance(values, list) or not all(isinstance(value, str) and value for value in values):
         raise InvalidInput(
             f"expected `{member}` to be a list of names, found {repr(values)[:60]}; write labels and tags as"

@@ -31,7 +31,7 @@ from lcons_tasks.report._document import (
     TableCell,
     Text,
 )
-from lcons_tasks.report._markdown import to_markdown
+from lcons_tasks.report._markdown import marked_lines, to_markdown
 from lcons_tasks.report._page import Estimate, estimate, report_page, summary, to_html
 from lcons_tasks.report._run import Run, read_runs
 from lcons_tasks.report._storage import read_document, write_document
@@ -62,6 +62,7 @@ __all__ = [
     "TableCell",
     "Text",
     "estimate",
+    "marked_lines",
     "read_document",
     "read_runs",
     "report_page",

@@ -175,16 +175,21 @@ def _sentences(sentences: Sentences) -> Iterator[str]:
     if sentences.changes or where:
         what = "Changes" if sentences.changes else "No examples of changes"
         yield f"{what} in {sentences.name}{where}{':' if sentences.changes else '.'}"
-    yield "\n".join(_change(one) for one in sentences.changes)
+    yield "\n".join(line for one in sentences.changes for line in marked_lines(one))
 
 
-def _change(one: Change) -> str:
+def marked_lines(one: Change) -> list[str]:
+    """A changed sentence as lines: before, after, gold where it differs, and the rule.
+
+    >>> marked_lines(Change(("New", "York"), ("O", "B-LOC"), ("B-LOC", "I-LOC"), ("B-LOC", "I-LOC")))
+    ['- before: New [LOC York]', '  after:  [LOC New York]  (+2 correct)']
+    """
     after, gold = bracketed(one, "after"), "" if one.gold is None else bracketed(one, "gold")
     lines = [f"- before: {bracketed(one, 'before')}", f"  after:  {after}"]
     if gold:
         lines[-1] += f"  ({gain(one):+d} correct)"
         lines += [f"  gold:   {gold}"] if gold != after else []
-    return "\n".join([*lines, *(f"  {said}" for said in (one.rule, one.why) if said)])
+    return [*lines, *(f"  {said}" for said in (one.rule, one.why) if said)]
 
 
 def bracketed(one: Change, side: Side) -> str:

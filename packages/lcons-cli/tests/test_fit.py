@@ -1,0 +1,277 @@
+"""`lcons fit`: labelled sentences and unlabelled text in, a tagger for `lcons tag` and its report out."""
+
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from lcons_cli.main import main
+from lcons_core import LconsError
+from lcons_tasks.apps import load_constrained_tagger
+
+DRUGS = ("aspirin", "codeine", "morphine", "ibuprofen", "heparin", "insulin", "quinine", "warfarin")
+WORDS = ("rest", "water", "soup", "bread", "sleep", "light", "heat", "air")
+BEFORE = ("give {} now", "she took {} at night", "{} helped him", "no {} was found")
+
+
+def sentences(drugs=DRUGS, words=WORDS):
+    """Made-up sentences: drugs are B-DRUG, and `forte` after one is I-DRUG."""
+    for i, pattern in enumerate(BEFORE):
+        for j, (drug, word) in enumerate(zip(drugs, words, strict=True)):
+            if (i + j) % 2:
+                yield [(w, "O") for w in pattern.format(word).split()]
+            else:
+                filled = pattern.format(drug + " forte" * (j % 4 == 0)).split()
+                yield [(w, "B-DRUG" if w == drug else "I-DRUG" if w == "forte" else "O") for w in filled]
+
+
+def conll(found):
+    return "\n".join("".join(f"{w} {y}\n" for w, y in sentence) for sentence in found)
+
+
+TRAIN = list(sentences())
+TEXT = [
+    [w for w, _ in sentence]
+    for n in range(4)
+    for sentence in sentences(tuple(f"drug{n}{d}" for d in DRUGS), tuple(f"word{n}{w}" for w in WORDS))
+]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A folder with the files that the examples name."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.conll").write_text(conll(TRAIN))
+    (tmp_path / "more.txt").write_text("\n".join(" ".join(words) + ".\n" for words in TEXT))
+    (tmp_path / "dev.conll").write_text(conll(TRAIN))
+    write_scores(tmp_path / "scores.npz")
+    (tmp_path / "text.txt").write_text("Give quinine now. No soup was found.\n")
+    return tmp_path
+
+
+def write_scores(path, wrong=0.4):
+    """Scores of `TRAIN`: right, but a share of the spans begin with I-DRUG, as no scheme allows."""
+    rng = np.random.default_rng(0)
+    labels = ("B-DRUG", "I-DRUG", "O")
+    rows, offsets = [], [0]
+    for sentence in TRAIN:
+        for _, label in sentence:
+            row = [0.5 * (label != "O"), 0.0, 0.0]
+            row[labels.index("I-DRUG" if label != "O" and rng.random() < wrong else label)] += 1.0
+            rows.append(row)
+        offsets.append(len(rows))
+    words = [word for sentence in TRAIN for word, _ in sentence]
+    np.savez(path, emission=rows, offsets=offsets, labels=labels, words=words)
+
+
+def lcons(*words, **options):
+    return CliRunner().invoke(main, [*map(str, words)], **options)
+
+
+def test_the_examples_of_the_help_run(folder):
+    shown = CliRunner().invoke(main, ["fit", "--help"], terminal_width=200).stdout
+    lines = re.findall(r"^ +lcons (.*)", shown.partition("Example:")[2], re.MULTILINE)
+    assert len(lines) == 4
+    for line in lines:
+        done = lcons(*shlex.split(line))
+        assert done.exit_code == 0, done.output
+        assert done.stdout.strip()
+
+
+def test_what_is_printed_names_figures_parts_rules_changes_and_the_next_command(folder):
+    done = lcons("fit", "train.conll", "--unlabelled", "more.txt", "-o", "tagger")
+    assert done.exit_code == 0, done.output
+    out = done.stdout
+    assert re.search(r"span F1: \d+\.\d by the base model, \d+\.\d by the fitted tagger; gain", out)
+    assert re.search(r"^label scheme iob2 +\d+\.\d\d +[+-]\d", out, re.MULTILINE)
+    assert "- label 1 O or (start) cannot go with label 2 I-DRUG" in out
+    assert out.splitlines()[-1] == "Next: lcons tag --model tagger text.txt"
+    assert "more.txt: 128 sentences" in done.stderr
+    assert {path.name for path in (folder / "tagger").iterdir()} == {
+        "constraints", "model.npz", "report.html", "report.md", "tagger.json"
+    }  # fmt: skip
+    report = (folder / "tagger/report.md").read_text()
+    assert "## What each part gave" in report
+    assert "- label 1 O or (start) cannot go with label 2 I-DRUG" in report
+    assert "<html" in (folder / "tagger/report.html").read_text()
+    tagged = lcons("tag", "--model", "tagger", "text.txt")
+    assert tagged.stdout.splitlines()[0] == "Give [DRUG quinine] now ."
+
+
+def test_the_same_input_gives_the_same_bytes(folder):
+    for name in ("one", "two"):
+        assert lcons("fit", "train.conll", "--unlabelled", "more.txt", "-o", name, "-q").exit_code == 0
+    for file in ("model.npz", "tagger.json", "report.md", "report.html", "constraints/iob2.json"):
+        assert (folder / "one" / file).read_bytes() == (folder / "two" / file).read_bytes(), file
+
+
+def test_json_holds_what_is_printed(folder):
+    done = lcons("fit", "train.conll", "-o", "tagger", "--plain", "--json", "-q")
+    found = json.loads(done.stdout)
+    assert found["labelled"] == len(TRAIN)
+    assert found["base"] == found["fitted"]
+    assert [one["part"] for one in found["contributions"]] == ["base model"]
+    assert found["warnings"] == []
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("base", ["token", "bilstm"])
+def test_other_base_models_give_taggers_too(base, folder, monkeypatch):
+    if base == "bilstm":
+        from lcons_tasks.models import BilstmSettings
+
+        monkeypatch.setattr("lcons_tasks.models.BilstmSettings", lambda **_: BilstmSettings(epochs=2))
+    done = lcons("fit", "train.conll", "-o", "tagger", "--base", base, "--folds", "2", "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["chosen"]["folds"] == 2
+    assert load_constrained_tagger("tagger").tag([["give", "aspirin", "now"]])[0].y
+
+
+def test_few_labels_and_no_unlabelled_text_are_warned_of(folder):
+    (folder / "few.conll").write_text(conll(TRAIN[:6]))
+    done = lcons("fit", "few.conll", "-o", "tagger", "-q")
+    first, second = done.stderr.splitlines()
+    assert first.startswith("warning: 6 labelled sentences are few")
+    assert second.startswith("warning: no unlabelled text was given")
+    assert "--unlabelled FILE" in second
+
+
+def test_every_format_of_sentences_is_read_alike(folder):
+    lines = [{"tokens": [w for w, _ in s], "tags": [y for _, y in s]} for s in TRAIN]
+    (folder / "train.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
+    (folder / "words.conll").write_text("\n".join("".join(f"{w}\n" for w in s) for s in TEXT))
+    (folder / "more.jsonl").write_text("".join(json.dumps({"tokens": s}) + "\n" for s in TEXT))
+    (folder / "labelled.txt").write_text(conll([[(w, "O") for w in s] for s in TEXT]))
+    runs = {
+        "columns": ("train.conll", "--unlabelled", "words.conll"),
+        "labelled": ("train.conll", "--unlabelled", "labelled.txt"),
+        "json": ("train.jsonl", "--columns", "word=tokens,label=tags", "--unlabelled", "more.jsonl"),
+        "mixed": ("train.jsonl", "--columns", "word=tokens,label=tags", "--unlabelled", "words.conll"),
+    }
+    models = set()
+    for name, words in runs.items():
+        done = lcons("fit", *words, "-o", name, "--folds", "2", "-q")
+        assert done.exit_code == 0, done.output
+        models.add((folder / name / "model.npz").read_bytes())
+    assert len(models) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("pairs.jsonl", '{"tuples": [["Person", "Kill"]]}\n', "found tuples"),
+        ("table.csv", "a,b,valid\n1,0,1\n", "found a table of psi vectors"),
+        ("labels.jsonl", '{"labels": ["O"]}\n', "name their place with --columns"),
+        ("one.conll", "Ann B-PER\n", "fit needs at least 2 labelled sentences"),
+    ],
+)
+def test_other_data_are_an_error_in_one_line(name, content, expected, folder):
+    (folder / name).write_text(content)
+    done = lcons("fit", name, "-o", "tagger", "-q")
+    assert done.exit_code == 2
+    assert expected in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not (folder / "tagger").exists()
+
+
+def test_a_folder_that_is_no_tagger_is_refused_before_any_work(folder, monkeypatch):
+    monkeypatch.setattr("lcons_tasks.fit", lambda *_, **__: pytest.fail("it worked"))
+    (folder / "mine").mkdir()
+    (folder / "mine/notes.txt").write_text("keep")
+    for name in ("mine", "train.conll", "train.conll/tagger"):
+        done = lcons("fit", "train.conll", "-o", name, "-q")
+        assert done.exit_code == 2, name
+        assert "name another folder" in done.stderr
+    assert (folder / "mine/notes.txt").read_text() == "keep"
+
+
+def test_a_tagger_is_replaced_whole_or_stays(folder, monkeypatch):
+    assert lcons("fit", "train.conll", "-o", "tagger", "--plain", "-q").exit_code == 0
+    before = (folder / "tagger/model.npz").read_bytes()
+
+    def fail(*_):
+        raise LconsError("the disk is full.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("lcons_tasks.fitted._report.to_html", fail)
+        assert lcons("fit", "train.conll", "-o", "tagger", "--base", "token", "-q").exit_code == 2
+    assert (folder / "tagger/model.npz").read_bytes() == before
+    assert lcons("fit", "train.conll", "-o", "tagger", "--base", "token", "-q").exit_code == 0
+    assert (folder / "tagger/model.npz").read_bytes() != before
+
+
+def test_an_interrupt_leaves_nothing(folder):
+    script = (
+        "import lcons_tasks.fitted._bases as bases, os, time\n"
+        "def train(*_, **__):\n"
+        "    open('started', 'w').close()\n"
+        "    time.sleep(60)\n"
+        "bases._Linear.train = train\n"
+        "from lcons_cli.main import main\n"
+        "main(['fit', 'train.conll', '-o', 'tagger'])\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE, text=True) as run:
+        while not (folder / "started").exists():
+            assert run.poll() is None
+            time.sleep(0.05)
+        time.sleep(2.5)
+        os.kill(run.pid, signal.SIGINT)
+        said = run.communicate()[1]
+    assert run.returncode == 130
+    assert "lcons: training base models" in said
+    assert said.splitlines()[-1] == "lcons: interrupted"
+    assert not (folder / "tagger").exists()
+    assert not [path for path in folder.iterdir() if path.name.startswith(".")]
+
+
+def test_constraints_for_scores_of_ones_own_are_those_that_decode_uses(folder):
+    done = lcons("fit", "dev.conll", "--scores", "scores.npz", "-o", "chosen", "-q")
+    assert done.exit_code == 0, done.output
+    assert re.search(r"span F1: \d+\.\d by the scores alone, 100\.0 under the constraints", done.stdout)
+    command = done.stdout.splitlines()[-1].removeprefix("Next: lcons ")
+    assert command.startswith("decode scores.npz -c chosen/constraints/iob2.json")
+    decoded = lcons(*shlex.split(command)).stdout
+    assert [line.split()[1] for line in decoded.splitlines() if line] == [y for s in TRAIN for _, y in s]
+    listed = json.loads((folder / "chosen/decoding.json").read_text())
+    assert listed["constraints"][0] == {"name": "iob2", "file": "constraints/iob2.json", "weight": None}
+    assert "# Constraints for a tagger" in (folder / "chosen/report.md").read_text()
+
+
+def test_scores_that_fit_too_well_are_warned_of(folder):
+    write_scores(folder / "scores.npz", wrong=0)
+    done = lcons("fit", "dev.conll", "--scores", "scores.npz", "-o", "chosen", "-q")
+    assert done.exit_code == 0
+    assert "warning: the scores alone are right on 100.0 % of the tokens" in done.stderr
+
+
+def test_scores_of_other_sentences_are_an_error(folder):
+    (folder / "other.conll").write_text(conll(TRAIN[::-1]))
+    (folder / "fewer.conll").write_text(conll(TRAIN[1:]))
+    for file, expected in (("other.conll", "in the same order"), ("fewer.conll", "found 32 sequences")):
+        done = lcons("fit", file, "--scores", "scores.npz", "-o", "chosen", "-q")
+        assert done.exit_code == 2
+        assert expected in done.stderr
+    done = lcons("fit", "dev.conll", "--scores", "scores.npz", "-o", "chosen", "--plain")
+    assert done.exit_code == 2
+    assert "use --scores, or" in done.stderr
+    assert not (folder / "chosen").exists()
+
+
+def test_a_fitted_tagger_reads_text_without_libraries_that_are_slow_to_load(folder):
+    assert lcons("fit", "train.conll", "--unlabelled", "more.txt", "-o", "tagger", "-q").exit_code == 0
+    code = (
+        "import atexit, sys; from lcons_cli.main import main; "
+        "atexit.register(lambda: print(*sys.modules, file=sys.stderr)); "
+        "main(['tag', '--model', 'tagger', 'text.txt'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.splitlines()[0] == "Give [DRUG quinine] now ."
+    assert {"spacy", "torch", "numba", "scipy"} & set(done.stderr.split()) == set()

@@ -1,0 +1,254 @@
+"""Constraints and weights for the scores of any tagger, chosen on labelled sentences that it has not learned.
+
+    scores, gold -> label scheme (hard), label pairs with evidence (hard), bias of O (soft) -> `lcons decode`
+
+The choices are those of `fit`, by contiguous folds: label pairs are learned without the fold that they are
+judged on. A part stays out unless the folds support it; the label scheme, and label pairs for scores without
+transitions, stay in unless the folds are against them.
+
+The bias of O is a soft constraint on single labels, so that files and decoders need nothing new: O has the
+margin -1, all others 1, and a weight w takes w from the score of O, because
+
+    log sigmoid(-1) - log sigmoid(1) = -1,    min(0, -1) - min(0, 1) = -1
+
+Not in the paper.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from lcons_core import WORD, InvalidInput, LearnedConstraint, RectifierNetwork, detect_scheme
+from lcons_core.features import NgramLabels
+from lcons_decode import ChainBatch, ChainConstraints, ChainScores, Hard, Scored, Soft
+from lcons_decode.chains import constrained_ids
+from lcons_tasks.apps._model_folder import CONSTRAINTS, Described, FolderKind
+from lcons_tasks.data import Sentence
+from lcons_tasks.fitted._fit import DESIGNED, LIKELY, OUTSIDE, Labels, learn_pairs
+from lcons_tasks.fitted._fitted_tagger import Contribution, Fitted, changed_sentences, hard_rules
+from lcons_tasks.fitted._jackknife import Draws, count_right, fold_bounds, prefer
+from lcons_tasks.fitted._settings import FitSettings
+from lcons_tasks.stats import are_spans, bootstrap_f1, f1
+
+# A tagger is rarely better than this, in percent of tokens, on sentences that it was not trained on.
+SUSPICIOUS = 99.0
+
+DECODING = FolderKind(
+    noun="decoding", made_by="make one with `lcons fit --scores`", keys=("chosen",), entry_keys=("weight",)
+)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FittedScores(Fitted):
+    """The constraints to decode a tagger's scores under, and how they were chosen.
+
+    accuracy: of the scores alone, in percent of tokens.
+    """
+
+    constraints: tuple[Hard | Soft, ...]
+    accuracy: float
+
+    @property
+    def suspicious(self) -> bool:
+        """Whether the scores fit gold so well that they may be those of training sentences."""
+        return self.accuracy > SUSPICIOUS
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Writes the constraints, decoding.json, which lists them with their weights, and a report."""
+        from lcons_tasks.fitted._report import fit_reports
+
+        described = [
+            Described(use.name, use.constraint, {"weight": _weight(use)}) for use in self.constraints
+        ]
+        more = {"chosen": dict(self.chosen)}
+        DECODING.write(folder, None, described, more, lambda made: fit_reports(self, made))
+
+    def options(self, folder: str | os.PathLike[str]) -> list[str]:
+        """The options of `lcons decode` for the constraints in a folder that `save` wrote."""
+        found = []
+        for use in self.constraints:
+            weight = "" if isinstance(use, Hard) else f":{use.weight:g}"
+            found += ["-c", f"{os.fspath(folder)}/{CONSTRAINTS}/{use.name}.json{weight}"]
+        return found
+
+
+def check_decoding_folder(folder: str | os.PathLike[str]) -> None:
+    """Raises `LconsError` if no constraints can be written there; call it before long work."""
+    DECODING.check_place(folder)
+
+
+def fit_scores(
+    train: Sequence[Sentence], scored: Sequence[Scored | ChainScores], settings: FitSettings | None = None
+) -> FittedScores:
+    """What to decode the scores under: those of the labelled sentences, in the same order, by a tagger that
+    was not trained on them.
+
+    >>> train = [Sentence(("New", "York"), ("B-X", "I-X"))] * 4
+    >>> scores = ChainScores([[0.0, 0.0, 1.0], [0.0, 2.0, 1.0]], labels=["B-X", "I-X", "O"])
+    >>> found = fit_scores(train, [scores] * 4)
+    >>> found.base, found.figure, [use.name for use in found.constraints]
+    (0.0, 100.0, ['iob2'])
+    """
+    settings = settings or FitSettings()
+    sequences = [one if isinstance(one, Scored) else Scored(one) for one in scored]
+    _check_same(train, sequences)
+    if len(train) < 2:
+        raise InvalidInput(f"fit needs at least 2 labelled sentences: got {len(train)}; label some more.")
+    return _Choice(train, ChainBatch.of([one.scores for one in sequences]), settings).run()
+
+
+def _check_same(train: Sequence[Sentence], scored: Sequence[Scored]) -> None:
+    if len(train) != len(scored):
+        raise InvalidInput(
+            f"expected the scores of the {len(train):,} labelled sentences, in the same order, found"
+            f" {len(scored):,} sequences; score these sentences."
+        )
+    for number, (sentence, one) in enumerate(zip(train, scored, strict=True), start=1):
+        if len(sentence) != len(one.scores):
+            raise InvalidInput(
+                f"expected {len(sentence)} rows of scores for the words of sentence {number}, found"
+                f" {len(one.scores)}; score the labelled sentences, in the same order."
+            )
+        if WORD in one.x and tuple(one.x[WORD]) != sentence.words:
+            raise InvalidInput(
+                f"expected the scores of {' '.join(sentence.words)[:60]!r} for sentence {number}, found those"
+                f" of {' '.join(one.x[WORD])[:60]!r}; score the labelled sentences, in the same order."
+            )
+
+
+class _Choice:
+    """The data of one `fit_scores`, and its steps."""
+
+    def __init__(self, train: Sequence[Sentence], batch: ChainBatch, settings: FitSettings) -> None:
+        self.train, self.batch, self.settings = list(train), batch, settings
+        self.gold = [sentence.labels for sentence in train]
+        self.spans = are_spans({*batch.labels, *(label for y in self.gold for label in y)})
+        self.folds = fold_bounds(len(train), settings.folds)
+        self.draws = Draws.of(len(train), settings.seed)
+        self.steps: list[tuple[str, Labels]] = []
+
+    def run(self) -> FittedScores:
+        """All steps."""
+        self.steps.append(("scores alone", self._decoded(())))
+        accuracy = float(f1(count_right(self.gold, self.steps[0][1], spans=False).sum(0)))
+        uses: list[Hard | Soft] = []
+        if (scheme := self._scheme()) is not None:
+            self._add(uses, scheme, [[scheme]] * len(self.folds), f"label scheme {scheme.name}", default=True)
+        others = [[s for i, s in enumerate(self.train) if not a <= i < b] for a, b in self.folds]
+        own = [learn_pairs(sentences, self.settings.seed) for sentences in others]
+        for pairs in learn_pairs(self.train, self.settings.seed):
+            self._add(uses, pairs, own, "label pairs", default=not self.batch.transition.any())
+        self._pairs = own if any(use.name == "pairs" for use in uses) else [()] * len(self.folds)
+        if (bias := self._bias(uses)) is not None:
+            uses.append(bias)
+        first, last = (self._counts(self.steps[i][1]) for i in (0, -1))
+        if prefer(1, [0], [first, last], self.draws, LIKELY) == 0:
+            self.steps.append(("scores alone again, which are better", self.steps[0][1]))
+            uses = []
+        return self._finished(tuple(uses), accuracy)
+
+    def _counts(self, found: Labels) -> Any:
+        return count_right(self.gold, found, self.spans)
+
+    def _scheme(self) -> Hard | None:
+        name = detect_scheme(self.gold)
+        if name is None or not are_spans(self.batch.labels):
+            return None
+        return Hard(DESIGNED[name](self.batch.labels), name)
+
+    def _add(
+        self,
+        uses: list[Hard | Soft],
+        use: Hard,
+        own: Sequence[Sequence[Hard]],
+        part: str,
+        default: bool,
+    ) -> None:
+        """Adds a constraint, which is `own` in each fold, if the folds support it, or with `default` if they
+        are not against it."""
+        found = self._decoded(uses, own)
+        counts = [self._counts(self.steps[-1][1]), self._counts(found)]
+        start = int(default)
+        if prefer(start, [1 - start], counts, self.draws, LIKELY):
+            uses.append(use)
+            self.steps.append((part, found))
+
+    def _bias(self, uses: Sequence[Hard | Soft]) -> Soft | None:
+        if OUTSIDE not in self.batch.labels:
+            return None
+        hard = [use for use in uses if use.name != "pairs"]
+        options = [bias for bias in self.settings.biases if bias]
+        softs = [bias_of_outside(self.batch.labels, bias) for bias in options]
+        found = [self._decoded([*hard, soft], self._pairs) for soft in softs]
+        counts = [self._counts(self.steps[-1][1]), *map(self._counts, found)]
+        chosen = prefer(0, range(1, len(counts)), counts, self.draws, LIKELY)
+        if not chosen:
+            return None
+        self.steps.append(("bias of O", found[chosen - 1]))
+        return softs[chosen - 1]
+
+    def _decoded(self, uses: Sequence[Hard | Soft], own: Sequence[Sequence[Hard]] = ()) -> Labels:
+        """The labels under constraints; `own` are more of them for each fold."""
+        found: Labels = []
+        for k, (first, stop) in enumerate(self.folds):
+            rows = slice(self.batch.offsets[first], self.batch.offsets[stop])
+            offsets = self.batch.offsets[first : stop + 1] - self.batch.offsets[first]
+            batch = replace(self.batch, emission=self.batch.emission[rows], offsets=offsets)
+            every = [*uses, *(own[k] if own else ())]
+            y, _, _ = constrained_ids(batch, ChainConstraints.of(every, batch.labels), None)
+            names = [batch.labels[i] for i in y.tolist()]
+            found += [tuple(names[a:b]) for a, b in pairwise(offsets.tolist())]
+        return found
+
+    def _finished(self, uses: tuple[Hard | Soft, ...], accuracy: float) -> FittedScores:
+        counts = [self._counts(found) for _, found in self.steps]
+        seed = self.settings.seed
+        contributions = tuple(
+            Contribution(
+                name,
+                float(f1(counts[i].sum(0))),
+                bootstrap_f1([counts[i]], [counts[max(i - 1, 0)]], seed=seed),
+            )
+            for i, (name, _) in enumerate(self.steps)
+        )
+        soft = [use for use in uses if isinstance(use, Soft)]
+        costly = {FEWER: "O", MORE: "every label but O"}
+        said = [f"{costly[use.name]} costs {use.weight:g}" for use in soft]
+        return FittedScores(
+            measure="span F1" if self.spans else "token accuracy",
+            labelled=len(self.train),
+            unlabelled=None,
+            contributions=contributions,
+            gain=bootstrap_f1([counts[-1]], [counts[0]], seed=seed),
+            rules=(*hard_rules(uses, 9), *said),
+            changed=changed_sentences(self.train, self.steps[0][1], self.steps[-1][1]),
+            chosen={
+                "constraints": {use.name: _weight(use) or "hard" for use in uses},
+                "folds": len(self.folds),
+                "seed": seed,
+            },
+            constraints=uses,
+            accuracy=accuracy,
+        )
+
+
+FEWER, MORE = "fewer-O", "more-O"
+
+
+def bias_of_outside(labels: Sequence[str], bias: float) -> Soft:
+    """The soft constraint that takes `bias` from the score of O, or gives it if negative."""
+    feature = NgramLabels(tuple(labels), n=1)
+    costly = [(label == OUTSIDE) == (bias > 0) for label in labels]
+    network = RectifierNetwork(np.where(costly, 2.0, 0.0)[None, :], np.zeros(1))
+    made = LearnedConstraint(network, feature.space, feature, {"designed": "bias of O"})
+    return Soft(made, abs(bias), FEWER if bias > 0 else MORE)
+
+
+def _weight(use: Hard | Soft) -> float | None:
+    return use.weight if isinstance(use, Soft) else None

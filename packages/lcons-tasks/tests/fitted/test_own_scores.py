@@ -1,0 +1,111 @@
+"""Constraints for scores of any tagger: those that help are chosen, and a bias of O is exactly a bias."""
+
+import numpy as np
+import pytest
+from made_up_drugs import corpus
+
+from lcons_core import InvalidInput
+from lcons_decode import ChainScores, Hard, Scored, Soft
+from lcons_decode.chains import constrained_viterbi, viterbi
+from lcons_decode.files import load_constraints
+from lcons_tasks import LinearSettings
+from lcons_tasks.data import Sentence
+from lcons_tasks.fitted import fit_scores
+from lcons_tasks.fitted._own_scores import bias_of_outside
+from lcons_tasks.models import CodedText
+
+TRAIN = corpus(60)
+LABELS = ("B-DRUG", "I-DRUG", "O")
+
+
+def scores(sentences, noise=1.0, outside=0.0, seed=0):
+    """Right scores with noise, and too much for O."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for sentence in sentences:
+        emission = rng.normal(0, noise, (len(sentence), 3))
+        emission[np.arange(len(sentence)), [LABELS.index(label) for label in sentence.labels]] += 2.0
+        emission[:, 2] += outside
+        found.append(ChainScores(emission, labels=LABELS))
+    return found
+
+
+def names(found):
+    return [use.name for use in found.constraints]
+
+
+def test_noisy_tokens_get_the_scheme_and_it_helps_elsewhere():
+    found = fit_scores(TRAIN, scores(TRAIN))
+    assert names(found)[0] == "iob2"
+    assert found.figure > found.base + 3
+    assert found.gain.low > 0
+    assert [one.part for one in found.contributions][:2] == ["scores alone", "label scheme iob2"]
+
+
+def test_a_bias_of_outside_is_found_and_taken_away():
+    found = fit_scores(TRAIN, scores(TRAIN, noise=0.6, outside=2.5))
+    soft = found.constraints[-1]
+    assert isinstance(soft, Soft)
+    assert soft.name == "fewer-O"
+    assert soft.weight in (1.0, 1.5, 2.0)
+    assert f"O costs {soft.weight:g}" in found.rules
+
+
+@pytest.mark.parametrize("bias", [-0.5, 0.5, 1.5])
+def test_the_soft_constraint_is_the_bias(bias):
+    use = bias_of_outside(LABELS, bias)
+    for one in scores(TRAIN[:20], noise=2.0):
+        shifted = ChainScores(one.emission - np.array([0, 0, bias]), labels=LABELS)
+        assert constrained_viterbi(one, [use]).y == viterbi(shifted).y
+
+
+def test_right_scores_are_suspicious_and_need_no_bias():
+    found = fit_scores(TRAIN, scores(TRAIN, noise=0.01))
+    assert found.suspicious
+    assert found.base == found.figure == 100
+    assert names(found)[0] == "iob2"
+    assert not any(isinstance(use, Soft) for use in found.constraints)
+    assert not fit_scores(TRAIN, scores(TRAIN)).suspicious
+
+
+def test_a_scheme_that_gold_breaks_is_not_used():
+    inside = [Sentence(s.words, tuple("I" + y[1:] if y != "O" else y for y in s.labels)) for s in TRAIN]
+    found = fit_scores(inside, scores(inside, noise=0.5))
+    assert "iob2" not in names(found)
+    assert found.figure >= found.base
+
+
+def test_a_crf_is_not_made_worse():
+    text = CodedText.of([s.x for s in TRAIN])
+    model = text.train(
+        range(30), [s.labels for s in TRAIN[:30]], LinearSettings(0.1, 0.1, iterations=30), LABELS
+    )
+    batch = text.scores(model, 30, 60)
+    sequences = [
+        ChainScores(batch.emission[a:b], batch.transition, batch.start, batch.stop, labels=batch.labels)
+        for a, b in zip(batch.offsets[:-1], batch.offsets[1:], strict=True)
+    ]
+    found = fit_scores(TRAIN[30:], sequences)
+    assert found.figure >= found.base
+
+
+def test_what_is_written_is_what_decode_reads(tmp_path):
+    found = fit_scores(TRAIN, scores(TRAIN, outside=1.5))
+    found.save(tmp_path / "chosen")
+    files = [word for word in found.options(tmp_path / "chosen") if word != "-c"]
+    loaded = load_constraints(files, None)
+    assert [type(use) for use in loaded] == [type(use) for use in found.constraints]
+    for use, own in zip(loaded, found.constraints, strict=True):
+        assert np.array_equal(use.constraint.network.W, own.constraint.network.W)
+        assert isinstance(own, Hard) or use.weight == own.weight
+
+
+def test_scores_of_other_sentences_are_an_error():
+    own = scores(TRAIN)
+    with pytest.raises(InvalidInput, match="found 59 sequences"):
+        fit_scores(TRAIN, own[1:])
+    with pytest.raises(InvalidInput, match="rows of scores for the words of sentence 1"):
+        fit_scores([Sentence(("one",), ("O",)), *TRAIN[1:]], own)
+    strange = [Scored(own[0], {"word": ("x",) * len(own[0])}), *own[1:]]
+    with pytest.raises(InvalidInput, match="expected the scores of"):
+        fit_scores(TRAIN, strange)

@@ -1,0 +1,67 @@
+"""Words that stand in the same contexts are in one cluster, and the same text gives the same clusters."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from lcons_tasks.models import Clusters, cluster_words, form
+
+NOUNS, VERBS, CITIES = ("dog", "cat", "cow", "bird"), ("eats", "runs", "sleeps"), ("oslo", "rome", "paris")
+TEXT = [
+    *(["the", noun, verb, "."] for noun, verb in itertools.product(NOUNS, VERBS)),
+    *(
+        ["we", "live", "in", city, ",", "not", "in", other]
+        for city, other in itertools.permutations(CITIES, 2)
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def found():
+    return cluster_words(TEXT, sizes=(4, 8))
+
+
+def test_words_of_the_same_contexts_share_a_cluster_and_others_do_not(found):
+    for column in found.columns:
+        clusters = found.add({"word": [*NOUNS, *VERBS, *CITIES]})[column]
+        nouns, verbs, cities = set(clusters[:4]), set(clusters[4:7]), set(clusters[7:])
+        assert len(nouns) == len(verbs) == 1
+        assert not nouns & verbs
+        assert not nouns & cities
+
+
+def test_the_same_text_gives_the_same_clusters(found):
+    again = cluster_words(TEXT, sizes=(4, 8))
+    assert again.words == found.words
+    assert np.array_equal(again.ids, found.ids)
+
+
+def test_text_that_repeats_itself_gives_the_same_clusters_too():
+    """Its matrix has few directions: a solver that needs more must not draw them by the clock."""
+    verbs = ("took", "gave", "has", "wants", "sees")
+    text = [["she", verbs[i % 5], word] for i, word in enumerate([*"abcdefgh"] * 10)]
+    runs = [cluster_words(text).ids for _ in range(4)]
+    assert all(np.array_equal(runs[0], other) for other in runs)
+
+
+def test_case_and_digits_do_not_matter_and_unknown_words_have_no_cluster(found):
+    assert form("Room 101B") == "room 000b"
+    columns = found.add({"word": ["DOG", "dog", "yak"]})
+    assert columns["cluster1"][0] == columns["cluster1"][1]
+    assert columns["cluster1"][2] == columns["cluster2"][2] == "?"
+    assert found.add({"word": []})["cluster1"] == ()
+
+
+def test_a_text_without_repeated_words_has_no_clusters():
+    assert cluster_words([["all", "words", "differ"]]) is None
+    assert cluster_words([]) is None
+
+
+@pytest.mark.parametrize(
+    "ids", [np.zeros((2, 1), np.int32), np.zeros((3, 1), np.int64), np.zeros(2, np.int64)]
+)
+def test_clusters_of_a_file_need_one_row_per_word(ids):
+    assert Clusters.from_contents(["a", "b"], np.zeros((2, 1), np.int64)).columns == ("cluster1",)
+    with pytest.raises(ValueError, match="its clusters are"):
+        Clusters.from_contents(["a", "b"], ids)

@@ -1,0 +1,80 @@
+"""Sentences without labels: the format is found from the file, and labels are never read."""
+
+import json
+
+import pytest
+
+from lcons_core import LconsError
+from lcons_tasks.own_data import read_words
+
+SENTENCES = (("New", "York", "sleeps", "."), ("Why", "?"))
+
+
+def written(path, text):
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("raw.txt", "New York sleeps. Why?\n"),
+        ("raw", "New York sleeps.\n\nWhy?"),
+        ("words.txt", "New\nYork\nsleeps\n.\n\nWhy\n?\n"),
+        ("words.conll", "New\r\nYork\r\nsleeps\r\n.\r\n\r\nWhy\r\n?"),
+        ("columns.txt", "New B-LOC\nYork I-LOC\nsleeps O\n. O\n\nWhy O\n? O\n"),
+        (
+            "more.conll",
+            "# text = New York sleeps\nNew NNP B\nYork NNP I\nsleeps VB O\n. . O\n\nWhy WP O\n? . O\n",
+        ),
+        ("more.jsonl", "".join(json.dumps({"words": s, "labels": 5}) + "\n" for s in SENTENCES)),
+        (
+            "more.conllu",
+            "\n".join("".join(f"{i}\t{w}\t_\tX\n" for i, w in enumerate(s, 1)) for s in SENTENCES),
+        ),
+    ],
+)
+def test_every_format_gives_the_same_sentences(name, content, tmp_path):
+    assert read_words(written(tmp_path / name, content)) == SENTENCES
+
+
+def test_the_place_of_the_words_is_used_if_it_fits_the_format(tmp_path):
+    columns = written(tmp_path / "a.conll", "1 New\n2 York\n3 sleeps\n4 .\n\n1 Why\n2 ?\n")
+    lines = written(tmp_path / "a.jsonl", "".join(json.dumps({"tokens": s}) + "\n" for s in SENTENCES))
+    words = written(tmp_path / "a.txt", "New\nYork\nsleeps\n.\n\nWhy\n?\n")
+    assert read_words(columns, "word=2,label=-1") == SENTENCES
+    assert read_words(lines, "word=tokens,label=tags") == SENTENCES
+    assert read_words(words, "word=2,label=3") == SENTENCES
+    assert read_words(words, "word=tokens") == SENTENCES
+    named = written(tmp_path / "b.jsonl", "".join(json.dumps({"words": s}) + "\n" for s in SENTENCES))
+    assert read_words(named, "word=2,label=3") == SENTENCES
+
+
+def test_cells_between_tabs_may_hold_blanks(tmp_path):
+    path = written(tmp_path / "a.conll", "New York\tB-LOC\nsleeps\tO\n")
+    assert read_words(path, tabs=True) == (("New York", "sleeps"),)
+
+
+def test_raw_text_may_hold_any_bytes(tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"\xef\xbb\xbfcaf\xe9 is open\n")
+    (words,) = read_words(tmp_path / "a.txt")
+    assert "".join(words) == "caf\N{REPLACEMENT CHARACTER}isopen"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("a.txt", "", "found no word"),
+        ("a.jsonl", '{"labels": ["O"]}\n', "a.jsonl:1: expected an object with `words`"),
+        ("a.jsonl", '{"words": "New York"}\n', "a.jsonl:1: expected `words` to be a list"),
+        ("a.csv", "a,b,valid\n1,0,1\n", "found a table of psi vectors"),
+    ],
+)
+def test_other_files_are_an_error(name, content, expected, tmp_path):
+    with pytest.raises(LconsError, match=expected):
+        read_words(written(tmp_path / name, content))
+
+
+def test_a_missing_file_is_an_error(tmp_path):
+    with pytest.raises(LconsError, match="cannot read"):
+        read_words(tmp_path / "none.txt")
