@@ -5,7 +5,7 @@ from .diagnosis import Choice, Diagnosis, choose, diagnose
 from .fitted import ConstrainedTaggerCV, FitSettings, FittedTagger, fit
 from .models import LinearSettings, load_tagger, train_bilstm, train_chain_svm, train_linear
 from .own_data import Learned, learn, read_data
-from .stats import Interval, chunk_f1, paired_bootstrap
+from .stats import Interval, LabelTally, chunk_f1, paired_bootstrap
 
 __version__: str
 
@@ -18,6 +18,7 @@ __all__ = [
     "FitSettings",
     "FittedTagger",
     "Interval",
+    "LabelTally",
     "Learned",
     "LinearSettings",
     "Sentence",
