@@ -1,4 +1,4 @@
-"""`fit`: a better tagger from a few labelled sentences and unlabelled text, that is never worse by choice.
+"""`fit`: a better tagger from a few labelled sentences and unlabelled text, each part judged by folds.
 
 | module | holds |
 |---|---|

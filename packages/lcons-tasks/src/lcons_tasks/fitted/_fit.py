@@ -23,13 +23,13 @@ import numpy as np
 
 from lcons_core import Ints, InvalidInput, Recipe, bilou, bioes, detect_scheme, iob2
 from lcons_core.learn import EVIDENCE
-from lcons_decode import ChainBatch, ChainConstraints, Hard
-from lcons_decode.chains import constrained_ids, marginals_batch
+from lcons_decode import ChainBatch, Hard
+from lcons_decode.chains import marginals_batch
 from lcons_tasks.apps import ConstrainedTagger
 from lcons_tasks.data import Sentence
 from lcons_tasks.fitted._bases import Base, make_base
-from lcons_tasks.fitted._fitted_tagger import Contribution, FittedTagger, changed_sentences, telling_rules
-from lcons_tasks.fitted._jackknife import Draws, count_right, fold_bounds, prefer, resemblance
+from lcons_tasks.fitted._fitted_tagger import FittedTagger, changed_sentences, contributions, telling_rules
+from lcons_tasks.fitted._jackknife import Draws, count_right, decode_folds, fold_bounds, prefer, resemblance
 from lcons_tasks.fitted._settings import (
     BIAS,
     BILSTM,
@@ -42,7 +42,7 @@ from lcons_tasks.fitted._settings import (
 )
 from lcons_tasks.models import Clusters, CodedKeys, ConsistentChain, Tagger, cluster_words, consistent
 from lcons_tasks.models._consistent_chain import CLUSTER, CONTEXT, FORM
-from lcons_tasks.stats import are_spans, bootstrap_f1, f1
+from lcons_tasks.stats import are_spans, bootstrap_f1
 
 OUTSIDE = "O"
 DESIGNED = {"iob2": iob2, "bioes": bioes, "bilou": bilou}
@@ -142,14 +142,14 @@ class _Work:
     def run(self) -> FittedTagger:
         """All steps."""
         plain = self._trained(False, self.settings.penalties[0])
-        self._keep("base model", self._decoded(plain.held))
+        self._keep("base model", decode_folds(plain.held, ()))
         scheme = self._scheme() if self.uses(SCHEME) else ()
         if scheme:
-            self._keep(f"label scheme {scheme[0].name}", self._decoded(plain.held, scheme))
+            self._keep(f"label scheme {scheme[0].name}", decode_folds(plain.held, scheme))
         folds = self._chosen_base(plain, scheme)
         if folds is not plain:
             name = "clusters of words" if folds.clusters is not None else "penalties"
-            self._keep(name, self._decoded(folds.held, scheme))
+            self._keep(name, decode_folds(folds.held, scheme))
         pairs = self._chosen_pairs(folds, scheme) if self.uses(PAIRS) else ()
         hard = (*scheme, *pairs)
         weights, bias = self._chosen_adjustment(folds, scheme, pairs)
@@ -195,20 +195,6 @@ class _Work:
         clusters = self.clusters if clustered else None
         return _Folds(base, clusters, penalties, tuple(models), tuple(held))
 
-    def _decoded(
-        self, held: Sequence[ChainBatch], hard: Sequence[Hard] = (), own: Sequence[Sequence[Hard]] = ()
-    ) -> Labels:
-        """The labels of all sentences, each decoded from the scores of its fold under hard constraints;
-        `own` are more of them for each fold."""
-        found: Labels = []
-        for k, batch in enumerate(held):
-            uses = [*hard, *(own[k] if own else ())]
-            y, _, _ = constrained_ids(batch, ChainConstraints.of(uses, batch.labels), None)
-            names = [batch.labels[i] for i in y.tolist()]
-            bounds = batch.offsets.tolist()
-            found += [tuple(names[a:b]) for a, b in pairwise(bounds)]
-        return found
-
     def _scheme(self) -> tuple[Hard, ...]:
         name = detect_scheme(self.gold)
         return () if name is None else (Hard(DESIGNED[name](self.labels), name),)
@@ -224,7 +210,7 @@ class _Work:
         if clustered:
             candidates.append(self._trained(True, first))
         candidates += [self._trained(clustered, penalties) for penalties in others]
-        counts = [self._counts(self._decoded(folds.held, scheme)) for folds in candidates]
+        counts = [self._counts(decode_folds(folds.held, scheme)) for folds in candidates]
         if not clustered:
             return candidates[self._prefer(0, range(1, len(candidates)), counts, 0.0)]
         best = self._prefer(1, range(2, len(candidates)), counts, 0.0)
@@ -238,8 +224,8 @@ class _Work:
             self._say("learning label pairs")
             others = [s for i, s in enumerate(self.sentences) if not first <= i < stop]
             own.append(learn_pairs(others, self.settings.seed))
-        without = self._decoded(folds.held, scheme)
-        found = self._decoded(folds.held, scheme, own)
+        without = decode_folds(folds.held, scheme)
+        found = decode_folds(folds.held, scheme, own)
         counts = [self._counts(without), self._counts(found)]
         default = 1 if self.settings.base == TOKEN else 0
         if not self._prefer(default, [1 - default], counts, LIKELY):
@@ -261,7 +247,7 @@ class _Work:
         own = self._pairs_of_folds if pairs else ()
         options = [(w, bias) for w in range(len(weights)) for bias in biases]
         found = [
-            self._decoded([_biased(batch, self.outside, bias) for batch in held[w]], scheme, own)
+            decode_folds([_biased(batch, self.outside, bias) for batch in held[w]], scheme, own)
             for w, bias in options
         ]
         counts = [self._counts(labels) for labels in found]
@@ -314,20 +300,12 @@ class _Work:
         tagger = ConstrainedTagger(model, hard)
         counts = [self._counts(found) for _, found in self.steps]
         seed = self.settings.seed
-        contributions = tuple(
-            Contribution(
-                name,
-                float(f1(counts[i].sum(0))),
-                bootstrap_f1([counts[i]], [counts[max(i - 1, 0)]], seed=seed),
-            )
-            for i, (name, _) in enumerate(self.steps)
-        )
         return FittedTagger(
             tagger=tagger,
             measure="span F1" if self.spans else "token accuracy",
             labelled=N,
             unlabelled=len(self.texts),
-            contributions=contributions,
+            contributions=contributions([name for name, _ in self.steps], counts, seed),
             gain=bootstrap_f1([counts[-1]], [counts[0]], seed=seed),
             rules=telling_rules(tagger),
             changed=changed_sentences(self.sentences, self.steps[0][1], self.steps[-1][1]),

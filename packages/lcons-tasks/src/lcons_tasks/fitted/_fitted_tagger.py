@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from lcons_core import explain
+from lcons_core import Ints, explain
 from lcons_decode import Decoding, Hard, Soft
 from lcons_tasks.apps import ConstrainedTagger
 from lcons_tasks.data import Sentence
 from lcons_tasks.data._tagged_text import spans
 from lcons_tasks.models import ConsistentChain
-from lcons_tasks.stats import Interval
+from lcons_tasks.stats import Interval, bootstrap_f1, f1
 
 MOST_RULES, MOST_CHANGED = 10, 5
 
@@ -25,6 +25,15 @@ class Contribution:
     part: str
     figure: float
     gain: Interval
+
+
+def contributions(parts: Sequence[str], counts: Sequence[Ints], seed: int) -> tuple[Contribution, ...]:
+    """What each part gives, from its counts (N, 3) and those of the part before it."""
+    before = [counts[0], *counts[:-1]]
+    return tuple(
+        Contribution(part, float(f1(own.sum(0))), bootstrap_f1([own], [last], seed=seed))
+        for part, own, last in zip(parts, counts, before, strict=True)
+    )
 
 
 @dataclass(frozen=True)

@@ -24,10 +24,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from lcons_core import Floats, Ints
+from lcons_decode import ChainBatch, ChainConstraints, Hard, Soft
+from lcons_decode.chains import constrained_ids
 from lcons_tasks.models import form
 from lcons_tasks.stats import chunks, f1
 
@@ -107,6 +110,20 @@ class Draws:
     def error(self, better: Ints, worse: Ints) -> float:
         """SE(better, worse) of two options' counts, in points."""
         return float((f1(self.weights @ better) - f1(self.weights @ worse)).std())
+
+
+def decode_folds(
+    held: Sequence[ChainBatch], uses: Sequence[Hard | Soft], own: Sequence[Sequence[Hard]] = ()
+) -> list[tuple[str, ...]]:
+    """The labels of all sentences, each decoded from the scores of its fold under constraints; `own` are more
+    of them for each fold."""
+    found: list[tuple[str, ...]] = []
+    for k, batch in enumerate(held):
+        every = [*uses, *(own[k] if own else ())]
+        y, _, _ = constrained_ids(batch, ChainConstraints.of(every, batch.labels), None)
+        names = [batch.labels[i] for i in y.tolist()]
+        found += [tuple(names[a:b]) for a, b in pairwise(batch.offsets.tolist())]
+    return found
 
 
 def prefer(default: int, others: Sequence[int], counts: Sequence[Ints], draws: Draws, errors: float) -> int:

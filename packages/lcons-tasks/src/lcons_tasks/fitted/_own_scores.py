@@ -19,20 +19,18 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from lcons_core import WORD, InvalidInput, LearnedConstraint, RectifierNetwork, detect_scheme
 from lcons_core.features import NgramLabels
-from lcons_decode import ChainBatch, ChainConstraints, ChainScores, Hard, Scored, Soft
-from lcons_decode.chains import constrained_ids
+from lcons_decode import ChainBatch, ChainScores, Hard, Scored, Soft
 from lcons_tasks.apps._model_folder import CONSTRAINTS, Described, FolderKind
 from lcons_tasks.data import Sentence
 from lcons_tasks.fitted._fit import DESIGNED, LIKELY, OUTSIDE, Labels, learn_pairs
-from lcons_tasks.fitted._fitted_tagger import Contribution, Fitted, changed_sentences, hard_rules
-from lcons_tasks.fitted._jackknife import Draws, count_right, fold_bounds, prefer
+from lcons_tasks.fitted._fitted_tagger import Fitted, changed_sentences, contributions, hard_rules
+from lcons_tasks.fitted._jackknife import Draws, count_right, decode_folds, fold_bounds, prefer
 from lcons_tasks.fitted._settings import FitSettings
 from lcons_tasks.stats import are_spans, bootstrap_f1, f1
 
@@ -132,6 +130,7 @@ class _Choice:
         self.folds = fold_bounds(len(train), settings.folds)
         self.draws = Draws.of(len(train), settings.seed)
         self.steps: list[tuple[str, Labels]] = []
+        self.held = [_part(batch, first, stop) for first, stop in self.folds]
 
     def run(self) -> FittedScores:
         """All steps."""
@@ -194,29 +193,11 @@ class _Choice:
         return softs[chosen - 1]
 
     def _decoded(self, uses: Sequence[Hard | Soft], own: Sequence[Sequence[Hard]] = ()) -> Labels:
-        """The labels under constraints; `own` are more of them for each fold."""
-        found: Labels = []
-        for k, (first, stop) in enumerate(self.folds):
-            rows = slice(self.batch.offsets[first], self.batch.offsets[stop])
-            offsets = self.batch.offsets[first : stop + 1] - self.batch.offsets[first]
-            batch = replace(self.batch, emission=self.batch.emission[rows], offsets=offsets)
-            every = [*uses, *(own[k] if own else ())]
-            y, _, _ = constrained_ids(batch, ChainConstraints.of(every, batch.labels), None)
-            names = [batch.labels[i] for i in y.tolist()]
-            found += [tuple(names[a:b]) for a, b in pairwise(offsets.tolist())]
-        return found
+        return decode_folds(self.held, uses, own)
 
     def _finished(self, uses: tuple[Hard | Soft, ...], accuracy: float) -> FittedScores:
         counts = [self._counts(found) for _, found in self.steps]
         seed = self.settings.seed
-        contributions = tuple(
-            Contribution(
-                name,
-                float(f1(counts[i].sum(0))),
-                bootstrap_f1([counts[i]], [counts[max(i - 1, 0)]], seed=seed),
-            )
-            for i, (name, _) in enumerate(self.steps)
-        )
         soft = [use for use in uses if isinstance(use, Soft)]
         costly = {FEWER: "O", MORE: "every label but O"}
         said = [f"{costly[use.name]} costs {use.weight:g}" for use in soft]
@@ -224,7 +205,7 @@ class _Choice:
             measure="span F1" if self.spans else "token accuracy",
             labelled=len(self.train),
             unlabelled=None,
-            contributions=contributions,
+            contributions=contributions([name for name, _ in self.steps], counts, seed),
             gain=bootstrap_f1([counts[-1]], [counts[0]], seed=seed),
             rules=(*hard_rules(uses, 9), *said),
             changed=changed_sentences(self.train, self.steps[0][1], self.steps[-1][1]),
@@ -236,6 +217,13 @@ class _Choice:
             constraints=uses,
             accuracy=accuracy,
         )
+
+
+def _part(batch: ChainBatch, first: int, stop: int) -> ChainBatch:
+    """The scores of the sequences first .. stop - 1."""
+    rows = slice(batch.offsets[first], batch.offsets[stop])
+    offsets = batch.offsets[first : stop + 1] - batch.offsets[first]
+    return replace(batch, emission=batch.emission[rows], offsets=offsets)
 
 
 FEWER, MORE = "fewer-O", "more-O"
