@@ -87,7 +87,9 @@ class RectifierModule(torch.nn.Module):
         activations = torch.nn.functional.linear(psi.to(self.W.dtype), self.W, self.b)
         if len(self.parts) == 1:
             return margin(activations)
-        return torch.stack([margin(part) for part in torch.split(activations, list(self.parts), -1)], -1).amin(-1)
+        return torch.stack(
+            [margin(part) for part in torch.split(activations, list(self.parts), -1)], -1
+        ).amin(-1)
 
     def logits(self, x: Any, temperature: float = 1.0) -> torch.Tensor:
         """temperature * margin, the input of a binary cross-entropy with logits."""
