@@ -192,7 +192,7 @@ def test_closed_output_is_an_error_before_any_work(tmp_path):
     command = f"{shlex.quote(str(LCONS))} explain pairs.json >&-"
     done = subprocess.run(["sh", "-c", command], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 2
-    assert done.stderr == "lcons: error: standard output is closed; send it to a file or /dev/null.\n"
+    assert done.stderr == "lcons: error: cannot write to standard output: it is closed; redirect it.\n"
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/dev/full is Linux's")

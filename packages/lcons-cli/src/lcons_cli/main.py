@@ -50,7 +50,7 @@ class LconsGroup(click.Group):
     def __call__(self, *args: Any, **options: Any) -> Any:
         if sys.stdout is None:
             # Otherwise the first file that is opened becomes standard output.
-            click.echo("lcons: error: standard output is closed; send it to a file or /dev/null.", err=True)
+            click.echo("lcons: error: cannot write to standard output: it is closed; redirect it.", err=True)
             sys.exit(ErrorLine.exit_code)
         sys.stdout = complete_output(sys.stdout)
         try:
