@@ -1,3 +1,5 @@
+from lcons_core._arithmetic import LARGEST_MAGNITUDE as LARGEST_MAGNITUDE
+from lcons_core._arithmetic import check_magnitude as check_magnitude
 from lcons_core._arithmetic import frozen as frozen
 from lcons_core._arithmetic import many as many
 from lcons_core._arithmetic import round_dyadic as round_dyadic

@@ -13,7 +13,10 @@ after scaling by 2^q. `ScaledForms` splits integers that are too long for float6
 
 with w so small that every product `D_i psi` is an exact float64 matrix product. Carries from digit to digit
 determine the sign of each value, and the sum of the digits is the value itself. Most forms have only one
-digit and need no carries: their values are int64.
+digit and need no carries: their values are int64. Points that are too long for this are Python integers.
+
+No number that enters lcons (weights, psi, scores) exceeds `LARGEST_MAGNITUDE`: then products and sums of
+float64 never overflow, and no NaN or infinity arises that a comparison could take for a verdict.
 
 `many` and `plain` write very large numbers: there are 2^K - 1 rows, and domains of 10^3000 points.
 
@@ -36,6 +39,7 @@ from lcons_core._types import Objects
 
 DYADIC_BITS = 20
 LARGEST_WEIGHT = 2.0**10
+LARGEST_MAGNITUDE = 2.0**200  # about 1.6e60, above every float32
 _MANTISSA = 53
 
 
@@ -46,7 +50,8 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def checked_array(value: ArrayLike, name: str, ndim: int) -> Floats:
-    """`value` as float64, checked to be numeric, finite and of `ndim` dimensions; copied only if needed."""
+    """`value` as float64, checked to be numeric, finite, at most `LARGEST_MAGNITUDE` in magnitude and of `ndim`
+    dimensions; copied only if needed."""
     try:
         found = np.asarray(value)
         if found.dtype.kind not in "biufO":
@@ -59,16 +64,31 @@ def checked_array(value: ArrayLike, name: str, ndim: int) -> Floats:
         ) from None
     if array.ndim != ndim:
         raise InvalidInput(f"{name} must have {ndim} dimension(s), found shape {array.shape}; reshape it.")
+    if np.abs(array).max(initial=0.0) <= LARGEST_MAGNITUDE:
+        return array
     if not np.isfinite(array).all():
         raise InvalidInput(
             f"{name} must be finite, found {int((~np.isfinite(array)).sum())} NaN or infinite value(s);"
             " replace or drop them."
         )
+    check_magnitude(array, name)
     return array
 
 
+def check_magnitude(array: Floats, name: str) -> None:
+    """Raises `InvalidInput` if an entry is so large that sums could overflow; -inf and NaN are not checked."""
+    largest = np.abs(array).max(initial=0.0)
+    if not np.isfinite(largest):
+        largest = np.abs(array[np.isfinite(array)]).max(initial=0.0)
+    if largest > LARGEST_MAGNITUDE:
+        raise InvalidInput(
+            f"{name} must be at most 2^200 (about {LARGEST_MAGNITUDE:.1e}) in magnitude, because larger sums"
+            f" could overflow, found {largest:.3g}; scale it down."
+        )
+
+
 def finite_array(value: ArrayLike, name: str, ndim: int) -> Floats:
-    """A read-only float64 copy of `value`, checked to be numeric, finite and of `ndim` dimensions."""
+    """A read-only float64 copy of `value`, checked as in `checked_array`."""
     return frozen(checked_array(value, name, ndim).copy())
 
 
@@ -92,12 +112,13 @@ def rounding_bound(total: float, terms: int, exponent: int | None) -> float:
     """An upper bound on the error of a float64 sum; 0.0 if every partial sum is exact.
 
     `total` is a bound on the sum of absolute terms, `terms` the number of additions and products, and every
-    term is a multiple of 2^-exponent (`None` if the exponent is not known).
+    term is a multiple of 2^-exponent (`None` if the exponent is not known: then products may also underflow).
     """
     if exponent is not None and total <= np.ldexp(1.0, _MANTISSA - exponent):
         return 0.0
     unit = (terms + 2) * np.ldexp(1.0, -_MANTISSA)
-    return float(1.01 * unit * total / (1.0 - min(unit, 0.5)))
+    underflow = 0.0 if exponent is not None else (terms + 2) * np.ldexp(1.0, -1074)
+    return float(1.01 * unit * total / (1.0 - min(unit, 0.5)) + underflow)
 
 
 def round_dyadic(array: ArrayLike) -> Floats:

@@ -157,7 +157,7 @@ class RectifierNetwork(_Forms, AffineSet):
                 np.maximum(activation, 0.0, out=activation)
                 total += activation
             accepted: Bools = (total <= 1.0).ravel()
-            near = np.abs(1.0 - total.ravel()) <= bound if bound else np.zeros(0, np.bool_)
+            near = ~(np.abs(1.0 - total.ravel()) > bound) if bound else np.zeros(0, np.bool_)
             return accepted, np.flatnonzero(near)
 
         return decide

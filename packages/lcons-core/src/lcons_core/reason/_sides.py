@@ -68,9 +68,10 @@ class CheckedRows:
         else:
             subsets = _drawn_subsets(network, np.random.default_rng(seed))
             pieces = [_stored_row(network, subset) for subset in subsets]
-            rows = LinearInequalities(
+            rows = LinearInequalities._built(
                 np.concatenate([piece.coefficients for piece in pieces]),
                 np.concatenate([piece.bias for piece in pieces]),
+                None,
             )
         if subsets is None:
             raise LconsError("to_inequalities returned rows without their subsets.")
