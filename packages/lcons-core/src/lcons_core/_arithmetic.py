@@ -50,8 +50,8 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def checked_array(value: ArrayLike, name: str, ndim: int) -> Floats:
-    """`value` as float64, checked to be numeric, finite, at most `LARGEST_MAGNITUDE` in magnitude and of `ndim`
-    dimensions; copied only if needed."""
+    """`value` as float64, checked to be numeric, finite, at most `LARGEST_MAGNITUDE`, of `ndim` dimensions;
+    copied only if needed."""
     try:
         found = np.asarray(value)
         if found.dtype.kind not in "biufO":
@@ -76,7 +76,7 @@ def checked_array(value: ArrayLike, name: str, ndim: int) -> Floats:
 
 
 def check_magnitude(array: Floats, name: str) -> None:
-    """Raises `InvalidInput` if an entry is so large that sums could overflow; -inf and NaN are not checked."""
+    """Raises `InvalidInput` if an entry is so large that sums could overflow; infinities are not checked."""
     largest = np.abs(array).max(initial=0.0)
     if not np.isfinite(largest):
         largest = np.abs(array[np.isfinite(array)]).max(initial=0.0)

@@ -230,6 +230,25 @@ class FeatureSpace:
             assignments = np.stack(np.unravel_index(flat, shape), axis=1).astype(np.int64)
             yield assignments[self.possible(assignments)] if self.requires else assignments
 
+    def fixed(self, axes: Iterable[int]) -> FeatureSpace:
+        """The space in which each of these axes has only its first value; none of them is in `requires`.
+
+        Columns and value indices are those of this space: only the number of points is smaller.
+        """
+        chosen = set(axes)
+        return self._with_axes(
+            Axis(axis.name, axis.block, axis.values[:1], axis.columns[:1], axis.coefficients[:1])
+            if i in chosen
+            else axis
+            for i, axis in enumerate(self.axes)
+        )
+
+    def _with_axes(self, axes: Iterable[Axis]) -> FeatureSpace:
+        """The same columns with other axes."""
+        space = FeatureSpace(self.blocks, self.requires)
+        space.__dict__["axes"] = tuple(axes)
+        return space
+
     def axis_index(self, name: str) -> int:
         """The position of an axis, by name."""
         if name not in self._axis_of:

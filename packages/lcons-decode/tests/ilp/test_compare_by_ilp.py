@@ -11,7 +11,7 @@ from lcons_core._inequalities import LinearInequalities
 from lcons_core._network import RectifierNetwork
 from lcons_core._space import FeatureSpace
 from lcons_core._theorem1 import to_inequalities
-from lcons_core.reason._compare import Outcome
+from lcons_core.reason._compare import Outcome, compare
 from lcons_core.reason._rules import Rules
 from lcons_core.testing import conjunctions, networks, spaces
 from lcons_decode.ilp import MipModel, compare_by_ilp
@@ -154,3 +154,18 @@ def test_small_domains_are_enumerated():
     space = FeatureSpace([one_hot("label", ["A", "B"])])
     a, b = RectifierNetwork([[2.0, 0.0]], [0.0]), RectifierNetwork([[3.0, 0.0]], [0.0])
     assert compare_by_ilp(a, b, space).complete
+
+
+def test_forty_used_columns_are_decided_where_enumeration_ends():
+    # ReLU(a) = ReLU(a / 2) + ReLU(a / 2): the same set with other units, which no closed form proves.
+    rng = np.random.default_rng(0)
+    W, bias = np.rint(4 * rng.normal(size=(2, 40))) / 4, np.array([-3.0, -2.0])
+    a = RectifierNetwork(W, bias)
+    halves = RectifierNetwork(np.vstack([W[:1] / 2, W[:1] / 2, W[1:]]), [-1.5, -1.5, -2.0])
+    space = FeatureSpace([binary("x", [str(j) for j in range(40)])])
+    assert "compare_by_ilp" in compare(a, halves, space).how
+    found = compare_by_ilp(a, halves, space, solver="highs")
+    assert found.outcome is Outcome.EQUAL
+    assert found.how == "highs proved that neither accepts a point that the other rejects"
+    other = compare_by_ilp(a, RectifierNetwork(W, bias + [0.25, 0.0]), space, solver="highs")
+    assert other.outcome is Outcome.DIFFERENT

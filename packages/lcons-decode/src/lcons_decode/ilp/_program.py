@@ -63,8 +63,8 @@ class Variable:
         finite = abs(self.objective) <= LARGEST_MAGNITUDE and math.isfinite(self.low)
         if not (finite and self.low <= self.high):
             raise InvalidInput(
-                f"variable {self.name!r} needs a finite objective, at most 2^200, and finite low <= high, found"
-                f" {self.objective}, {self.low} and {self.high}; fix a variable to 0 to forbid it."
+                f"variable {self.name!r} needs a finite objective, at most 2^200, and finite low <= high,"
+                f" found {self.objective}, {self.low} and {self.high}; fix a variable to 0 to forbid it."
             )
 
 
