@@ -50,7 +50,8 @@ def test_vectors_are_the_inverse_of_assignments(space):
 def test_points_enumerates_exactly_the_valid_vectors(space):
     # Brute force over all integer vectors; validity is read off the blocks anew.
     found = {tuple(row) for row in space.vectors(every_point(space))}
-    candidates = np.array(list(product([0.0, 1.0, 2.0, 3.0], repeat=space.d)))
+    ranges = [range(min(b.low, 0), max(b.high, 2) + 2) for b in space.blocks for _ in b.values]
+    candidates = np.array(list(product(*ranges)), dtype=np.float64)
     valid = {tuple(row) for row in candidates if is_point(space, row)}
     assert found == valid
     contained = space.contains(candidates)
@@ -164,7 +165,7 @@ def test_errors_name_what_is_known(ask, sentence):
         (lambda: one_hot("a", ["x", "x"]), "must be distinct"),
         (lambda: one_hot("a", ["x", OTHER], other=True), "and not"),
         (lambda: Block("a", Kind.BINARY, ("x",), other=True), "only one-hot blocks can have OTHER"),
-        (lambda: Block("a", "many", ("x",)), "one of one-hot, binary, count, found 'many'"),
+        (lambda: Block("a", "many", ("x",)), "one of one-hot, binary, count, integer, real, found 'many'"),
         (lambda: count("a", ["x"], high=0), "0 <= low < high"),
         (lambda: count("a", ["x"], high=2, low=2), "0 <= low < high"),
         (lambda: count("a", ["x"], high=2.5), "must be integers"),

@@ -10,7 +10,9 @@ from lcons_core._blocks import Kind as Kind
 from lcons_core._blocks import Requirement as Requirement
 from lcons_core._blocks import binary as binary
 from lcons_core._blocks import count as count
+from lcons_core._blocks import integer as integer
 from lcons_core._blocks import one_hot as one_hot
+from lcons_core._blocks import real as real
 from lcons_core._constraint import LearnedConstraint as LearnedConstraint
 from lcons_core._constraint import load as load
 from lcons_core._document import save as save

@@ -179,6 +179,14 @@ def scaled(array: Floats, q: int) -> Objects:
     return out
 
 
+def whole_points(psi: Floats, shift: int) -> Any:
+    """psi (N, d) times 2^shift, which are integers: as float64 if they are short, else as Python integers."""
+    with np.errstate(over="ignore"):
+        whole = np.ldexp(psi, shift)
+        short = float(np.abs(whole).sum(1).max(initial=0.0)) < 2.0**50
+    return whole if short else scaled(psi, shift)
+
+
 @dataclass(frozen=True, eq=False)
 class ScaledForms:
     """M forms `(C psi + c) / 2^q` with Python integers C (M, d) and c (M,)."""
@@ -203,6 +211,8 @@ class ScaledForms:
 
     def values(self, psi: Floats) -> Objects:
         """(N, M) values times 2^q at integral psi (N, d): int64 if sums stay below 2^62, else Python int."""
+        if psi.dtype == object:
+            return self._long_values(psi)
         digits = self._digits(psi)
         if len(digits) == 1 and len(self) <= 2**10:
             return digits[0].astype(np.int64)
@@ -213,6 +223,9 @@ class ScaledForms:
 
     def signs(self, psi: Floats) -> NDArray[np.int8]:
         """(N, M) signs -1, 0, 1 of the values at integral psi (N, d)."""
+        if psi.dtype == object:
+            long = self._long_values(psi)
+            return (long > 0).astype(np.int8) - (long < 0).astype(np.int8)
         width = self._width(psi)
         digits = self._digits(psi)
         if len(digits) == 1:
@@ -230,9 +243,16 @@ class ScaledForms:
 
     def all_hold(self, psi: Floats) -> NDArray[np.bool_]:
         """(N,) whether all values at integral psi (N, d) are at least 0."""
+        if psi.dtype == object:
+            return np.all(self.signs(psi) >= 0, axis=1)
         digits = self._digits(psi)
         signs = digits[0] if len(digits) == 1 else self.signs(psi)
         return np.min(signs, axis=1, initial=0) >= 0
+
+    def _long_values(self, psi: Objects) -> Objects:
+        """As `values`, for psi of Python integers of any length."""
+        values: Objects = psi.dot(self.C.T) + self.c
+        return values
 
     def _digits(self, psi: Floats) -> list[Floats]:
         """The products of the digits of (C, c) with (psi, 1), all exact, lowest digit first."""

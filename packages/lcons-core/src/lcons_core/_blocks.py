@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from numbers import Real
+from typing import Any
 
+from lcons_core._arithmetic import LARGEST_MAGNITUDE
 from lcons_core._errors import InvalidInput
 from lcons_core._types import Floats, Ints
 
@@ -19,18 +22,21 @@ class Kind(StrEnum):
     ONE_HOT = "one-hot"
     BINARY = "binary"
     COUNT = "count"
+    INTEGER = "integer"
+    REAL = "real"
 
 
 @dataclass(frozen=True)
 class Block:
-    """Named columns of psi; with `other` a one-hot block may be all zeros; `low..high` bound a count."""
+    """Named columns of psi; with `other` a one-hot block may be all zeros; `low..high` bound every column of
+    a count, integer or real block."""
 
     name: str
     kind: Kind
     values: tuple[str, ...]
     other: bool = False
-    low: int = 0
-    high: int = 1
+    low: Any = 0  # int; float in a real block
+    high: Any = 1
 
     def __post_init__(self) -> None:
         if self.kind not in tuple(Kind):
@@ -51,15 +57,52 @@ class Block:
             )
         if self.other and self.kind is not Kind.ONE_HOT:
             raise InvalidInput(f"only one-hot blocks can have OTHER, but block {self.name!r} is {self.kind}.")
+        if self.kind is Kind.REAL:
+            self._check_real()
+            return
         if not all(isinstance(n, int) and not isinstance(n, bool) for n in (self.low, self.high)):
             raise InvalidInput(
                 f"the bounds of block {self.name!r} must be integers, found {self.low!r} and {self.high!r}."
+            )
+        if not -LARGEST_COUNT <= self.low < self.high <= LARGEST_COUNT and self.kind is Kind.INTEGER:
+            raise InvalidInput(
+                f"integer block {self.name!r} needs -{LARGEST_COUNT:,} <= low < high <= {LARGEST_COUNT:,},"
+                f" found {self.low}..{self.high}; use a real block for larger numbers."
             )
         if not 0 <= self.low < self.high <= LARGEST_COUNT and self.kind is Kind.COUNT:
             raise InvalidInput(
                 f"count block {self.name!r} needs 0 <= low < high <= {LARGEST_COUNT:,}, found"
                 f" {self.low}..{self.high}; pass bounds that the structures can reach."
             )
+
+    def _check_real(self) -> None:
+        bounds = (self.low, self.high)
+        number = all(isinstance(n, Real) and not isinstance(n, bool) for n in bounds)
+        if not number or not -LARGEST_MAGNITUDE <= self.low < self.high <= LARGEST_MAGNITUDE:
+            raise InvalidInput(
+                f"real block {self.name!r} needs numbers low < high of at most 2^200 in magnitude, found"
+                f" {self.low!r} and {self.high!r}; pass bounds that psi can reach."
+            )
+        for name, bound in zip(("low", "high"), bounds, strict=True):
+            object.__setattr__(self, name, float(bound) + 0.0)
+
+    @property
+    def whole(self) -> bool:
+        """Whether each column is an integer between `low` and `high`: a count or an integer block."""
+        return self.kind in (Kind.COUNT, Kind.INTEGER)
+
+    @property
+    def numeric(self) -> bool:
+        """Whether each column is a number between `low` and `high`: a count, integer or real block."""
+        return self.whole or self.kind is Kind.REAL
+
+    def axis_names(self) -> tuple[str, ...]:
+        """The name of each axis: the block of a one-hot block, otherwise the block and the value, or only the
+        block if its single column, an integer or a real number, has the same name."""
+        alone = self.values == (self.name,) and self.kind in (Kind.INTEGER, Kind.REAL)
+        if self.kind is Kind.ONE_HOT or alone:
+            return (self.name,)
+        return tuple(f"{self.name} {value}" for value in self.values)
 
 
 def one_hot(name: str, values: Iterable[str], other: bool = False) -> Block:
@@ -75,6 +118,20 @@ def binary(name: str, values: Iterable[str]) -> Block:
 def count(name: str, values: Iterable[str], high: int, low: int = 0) -> Block:
     """A block of integers between `low` and `high`."""
     return Block(name, Kind.COUNT, tuple(values), low=low, high=high)
+
+
+def integer(name: str, values: Iterable[str], low: int, high: int) -> Block:
+    """A block of integers between `low` and `high`, which may be negative."""
+    return Block(name, Kind.INTEGER, tuple(values), low=low, high=high)
+
+
+def real(name: str, values: Iterable[str], low: float, high: float) -> Block:
+    """A block of real numbers between `low` and `high`.
+
+    >>> real("age", ["age"], 0, 120)
+    Block(name='age', kind=<Kind.REAL: 'real'>, values=('age',), other=False, low=0.0, high=120.0)
+    """
+    return Block(name, Kind.REAL, tuple(values), low=low, high=high)
 
 
 @dataclass(frozen=True)

@@ -327,7 +327,8 @@ class LinearInequalities(AffineSet):
     def error_bound(self, space: FeatureSpace) -> float:
         """The largest possible error of a float value of a row on the domain; 0.0 if all are exact."""
         reach = row_reach(space, self.coefficients) + np.abs(self.bias)
-        return rounding_bound(float(reach.max(initial=0.0)), len(space.axes) + 1, self._exponent)
+        q = self._exponent if space.integral else None
+        return rounding_bound(float(reach.max(initial=0.0)), 2 * len(space.axes) + 1, q)
 
     def take(self, rows: NDArray[Any]) -> LinearInequalities:
         """The chosen rows (indices or a Boolean mask)."""

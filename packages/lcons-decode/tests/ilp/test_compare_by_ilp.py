@@ -167,5 +167,5 @@ def test_forty_used_columns_are_decided_where_enumeration_ends():
     found = compare_by_ilp(a, halves, space, solver="highs")
     assert found.outcome is Outcome.EQUAL
     assert found.how == "highs proved that neither accepts a point that the other rejects"
-    other = compare_by_ilp(a, RectifierNetwork(W, bias + [0.25, 0.0]), space, solver="highs")
+    other = compare_by_ilp(a, RectifierNetwork(W, bias + np.array([0.25, 0.0])), space, solver="highs")
     assert other.outcome is Outcome.DIFFERENT

@@ -10,6 +10,9 @@ no verdict, so the other axes are fixed and all counts are multiplied by the num
 these are too many as well, first a closed-form proof of equality is tried, then a search for a witness. Every
 verdict is exact: floats guide the search but do not decide.
 
+On a space with real blocks there are infinitely many points. After the closed forms and random points, exact
+linear programs decide (`_boxes.py`): a proof of equality, or a witness.
+
 There are two closed-form proofs of equality. Two networks are equal if they have the same units: units that
 are never active are ignored, and units are compared by their values on the domain, so it does not matter
 whether a constant is in a one-hot block or in the bias. Two systems of rows are equal if each implies the
@@ -40,9 +43,11 @@ from lcons_core._network import RectifierNetwork
 from lcons_core._pointset import PointSet
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools, Floats, Ints, OnProgress
+from lcons_core.reason._boxes import search_boxes
 from lcons_core.reason._domain import drawn_points
 from lcons_core.reason._dominance import singly_implied
 from lcons_core.reason._points import ENUMERATION_LIMIT, climb, near_boundary, scan
+from lcons_core.reason._real_points import drawn_psi, psi_near_boundary
 from lcons_core.reason._rules import Rules
 from lcons_core.reason._simplify import common_space
 
@@ -142,6 +147,8 @@ def compare(
     space = common_space(space, *sets)
     for points in sets:
         check_width(points, space)
+    if not space.integral:
+        return _compare_boxes(sets, space, witnesses, seed)
     whole, free = space, 1
     if space.size > limit:
         unused = unused_axes(sets, space)
@@ -166,6 +173,37 @@ def compare(
         how=f"no difference at {tally.points:,} of {many(space.size)} points, drawn and searched near both"
         f" boundaries (seed {seed}), and no closed-form proof of equality; raise limit to enumerate, or let"
         " integer programs decide: lcons_decode.ilp.compare_by_ilp (package lcons-decode)",
+    )
+
+
+def _compare_boxes(
+    sets: tuple[PointSet, PointSet], space: FeatureSpace, witnesses: int, seed: int
+) -> Comparison:
+    """The comparison on a space with real blocks: a closed form, random points, then linear programs."""
+    corners = space.corners()
+    proof = proof_of_equality(*sets, corners)
+    if proof:
+        return Comparison(Outcome.EQUAL, 0, 0, 0, 0, (), (), False, proof)
+    rng = np.random.default_rng(seed)
+    psi = drawn_psi(space, REAL_DRAWN, rng)
+    near = [psi_near_boundary(points, space, psi, CLIMBED, rng) for points in sets]
+    tally = _Tally(space, witnesses)
+    psi = np.concatenate([psi, *near])
+    tally.add_psi(psi, *(points.accepts(psi) for points in sets))
+    if any(tally.numbers):
+        return tally.result(complete=False, how="")
+    found = search_boxes(sets, space, [corners.axes[i].name for i in unused_axes(sets, corners)])
+    if found.witness is not None:
+        named: list[tuple[dict[str, Any], ...]] = [(), ()]
+        named[found.side] = (found.witness,)
+        numbers = [len(side) for side in named]
+        return Comparison(Outcome.DIFFERENT, 1, 0, *numbers, named[0], named[1], False, found.how)
+    if found.decided:
+        return Comparison(Outcome.EQUAL, 0, 0, 0, 0, (), (), False, found.how)
+    return tally.result(
+        complete=False,
+        how=f"no difference at {tally.points:,} points of the {space.extent}, drawn and searched near both"
+        f" boundaries (seed {seed}); {found.how}",
     )
 
 
@@ -230,6 +268,15 @@ class _Tally:
             for psi in self.space.vectors(named):
                 self.found[side].append(self.space.describe(psi))
 
+    def add_psi(self, psi: Floats, a: Bools, b: Bools) -> None:
+        """Counts points, given as psi (N, d), by their two verdicts."""
+        self.points += len(psi)
+        self.both += int((a & b).sum())
+        for side, only in enumerate((a & ~b, b & ~a)):
+            self.numbers[side] += int(only.sum())
+            wanted = psi[only][: self.most - len(self.found[side])]
+            self.found[side] += [self.space.describe(point) for point in wanted]
+
     def result(self, complete: bool, how: str) -> Comparison:
         """The comparison; without a difference, EQUAL only if every point was checked."""
         outcome = Outcome.EQUAL if complete else Outcome.UNDECIDED
@@ -264,6 +311,7 @@ def in_words(witness: dict[str, Any]) -> str:
 PROOF_ROWS = 2**11
 DRAWN = 2**14
 CLIMBED = 2**8
+REAL_DRAWN = 2**12
 
 
 def proof_of_equality(a: PointSet, b: PointSet, space: FeatureSpace) -> str | None:

@@ -86,7 +86,7 @@ def space_program(space: FeatureSpace, bits: bool = True) -> SpaceProgram:
         terms_of_bits = _bits(block, space.columns[j])
         variables |= {name: Variable(name) for name, _ in terms_of_bits}
         columns[j] = terms_of_bits
-        if block.kind is Kind.COUNT:
+        if block.whole:
             constant[j] = float(block.low)
             most = float(block.high - block.low)
             rows.append(Row(("most", *space.columns[j]), terms_of_bits, Sense.AT_MOST, most))
@@ -106,7 +106,7 @@ def _whole(block: Block, column: tuple[str, str]) -> Variable:
 
 
 def _bits(block: Block, column: tuple[str, str]) -> Expression:
-    most = block.high - block.low if block.kind is Kind.COUNT else 1
+    most = block.high - block.low if block.whole else 1
     return tuple(((*column, i), float(2**i)) for i in range(most.bit_length()))
 
 

@@ -93,7 +93,7 @@ def matrices(constraint: LearnedConstraint, most: int = MOST_MATRICES) -> tuple[
     for block in space.blocks:
         if block.kind is Kind.BINARY:
             shown.append(_together(constraint, source, block))
-        if block.kind is Kind.COUNT:
+        if block.whole:
             shown.append(_single(constraint, source, axes_of(space, block.name), block))
     return shown, len(found)
 

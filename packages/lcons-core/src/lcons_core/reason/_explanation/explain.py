@@ -12,7 +12,6 @@ from typing import Protocol
 
 import numpy as np
 
-from lcons_core._blocks import Kind
 from lcons_core._errors import InvalidInput
 from lcons_core._pointset import PointSet
 from lcons_core._psi import PsiRows
@@ -63,6 +62,7 @@ def explain(
     1 rule (complete); it covers 100% of the rejected points.
     """
     space = space_of(constraint, space)
+    _check_finite(space)
     if limit < 1:
         raise InvalidInput(f"limit must be at least 1, found {limit}; pass 1 or more rules.")
     positives = negatives = None
@@ -92,6 +92,7 @@ def explain_rejected(
     1 rule (strongest first, each proved, not complete); it covers 100% of the rejected gold parts.
     """
     space = space_of(constraint, space)
+    _check_finite(space)
     weighted = _weighted(space, gold)
     rejected = weighted.take(_rejected(constraint, weighted))
     found = explain(
@@ -107,6 +108,14 @@ def explain_rejected(
     total = rejected.total
     coverage = Coverage("rejected gold parts", total, total, every, shown)
     return replace(found, rules=rules, complete=not total, coverage=coverage, types=())
+
+
+def _check_finite(space: FeatureSpace) -> None:
+    space.check_finite(
+        "explain, which lists combinations of values,",
+        "print simplify(constraint) for its inequalities by name, ask why(constraint, ...) about one point,"
+        " or bin the values into a one-hot block",
+    )
 
 
 @dataclass(frozen=True)
@@ -131,7 +140,7 @@ def _enumerated(
     if positives is not None:
         evidence = _Evidence(partial(lattice.sum, lattice.weights(positives)), Chance(positives))
     found = list(lattice.minimal_rules())
-    if any(block.kind is Kind.COUNT for block in space.blocks):
+    if any(block.whole for block in space.blocks):
         found = _without_contained(found)
     common = None if evidence is None else evidence.chance.share
     said = [sentence(space, region, lattice.grown, common) for region in found]

@@ -66,7 +66,7 @@ def _axis_value(space: FeatureSpace, name: str, value: str) -> tuple[int, str]:
     if name in blocks and blocks[name].kind is Kind.BINARY:
         space.column(name, value)
         return space.axis_index(f"{name} {value}"), "1"
-    if name in blocks and blocks[name].kind is Kind.COUNT:
+    if name in blocks and blocks[name].whole and name not in blocks[name].axis_names():
         raise InvalidInput(
             f"{name!r} is a block of counts, found {name}={value}; name the count, as in"
             f" `{name} {blocks[name].values[0]}=1`."

@@ -118,7 +118,7 @@ class WeightedPoints:
                 pieces.append(self.values(axis)[:, None])
                 axis += 1
             else:
-                low = block.low if block.kind is Kind.COUNT else 0
+                low = block.low if block.whole else 0
                 pieces.append(dense[:, column : column + width].astype(np.int64) - low)
                 axis += width
             column += width
@@ -161,7 +161,7 @@ class WeightedPoints:
             values = np.full(len(self), len(columns), dtype=np.int64)
             values[rows] = self.psi.indices[entries] - columns[0]
         else:
-            low = block.low if block.kind is Kind.COUNT else 0
+            low = block.low if block.whole else 0
             values = np.full(len(self), -low, dtype=np.int64)
             values[rows] = self.psi.values[entries].astype(np.int64) - low
         if ((values < 0) | (values >= len(axis))).any():

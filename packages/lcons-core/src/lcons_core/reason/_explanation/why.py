@@ -99,7 +99,8 @@ def why(
     """The inequality that is most violated at an assignment by name, and its terms.
 
     Pass one value per one-hot block, the names that hold (or a mapping from names to truth values) per binary
-    block, and a mapping from names to counts per count block; blocks that are not named stay open.
+    block, and a mapping from names to numbers per other block (the number alone if it has one column); blocks
+    that are not named stay open. An open real column counts with its better bound.
 
     >>> from lcons_core import RectifierNetwork, one_hot
     >>> blocks = [one_hot("source", ["Person", "Location"]), one_hot("relation", ["NoRel", "Kill"])]
@@ -108,7 +109,7 @@ def why(
     source Location, relation Kill: -2.00 - 2.00 + 3.00 = -1.00 < 0, so it is forbidden
     """
     space = space_of(constraint, space)
-    region = region_of(space, {**(assignment or {}), **named})
+    space, region = pinned_region(space, {**(assignment or {}), **named})
     is_open = [i not in region for i in range(len(space.axes))]
     if any(is_open):
         coefficients, bias, forbidden = _open_row(constraint, space, region)
@@ -125,6 +126,40 @@ def why(
     columns = [f"{block} {value}" for block, value in space.columns]
     whole = tuple(zip(columns, coefficients.tolist(), strict=True))
     return Why(tuple(terms), bias, float(value), forbidden, any(is_open), whole)
+
+
+def pinned_region(space: FeatureSpace, assignment: Mapping[str, Any]) -> tuple[FeatureSpace, Region]:
+    """A finite space for the assignment, and its region there: real columns have their given numbers, or
+    their two bounds, where a row has its maximum."""
+    if space.integral:
+        return space, region_of(space, assignment)
+    pinned: dict[int, float] = {}
+    rest: dict[str, Any] = {}
+    for name, given in assignment.items():
+        block = space.block(name)
+        if block.kind is not Kind.REAL:
+            rest[name] = given
+            continue
+        alone = len(block.values) == 1 and not isinstance(given, Mapping)
+        numbers = {block.values[0]: given} if alone else given
+        if not isinstance(numbers, Mapping):
+            raise InvalidInput(
+                f"block {name!r} is real and needs a mapping of numbers by name, found {given!r:.40}."
+            )
+        for value, number in numbers.items():
+            j, inside = space.column(name, value), isinstance(number, int | float | np.number)
+            if not inside or not block.low <= number <= block.high:
+                raise InvalidInput(
+                    f"{name!r} needs a number from {block.low:g} to {block.high:g} for {value!r}, found"
+                    f" {number!r:.40}."
+                )
+            pinned[j] = float(number)
+    finite = space.corners(pinned)
+    region = dict(region_of(finite, rest))
+    for i, axis in enumerate(finite.axes):
+        if len(axis) == 1 and int(axis.columns[0]) in pinned:
+            region[i] = np.ones(1, dtype=np.bool_)
+    return finite, region
 
 
 def region_of(space: FeatureSpace, assignment: Mapping[str, Any]) -> Region:
@@ -226,6 +261,9 @@ def completions(
     {'source': 'Location', 'relation': 'NoRel'}
     """
     space = space_of(constraint, space)
+    space.check_finite(
+        "a search through completions", "name a value of every block, or ask why(constraint, ...)"
+    )
     region = region_of(space, assignment)
     total = size_of(space, region)
     every = total <= limit

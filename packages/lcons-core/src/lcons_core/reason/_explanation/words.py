@@ -175,10 +175,10 @@ def sentence(
 
 def condition(space: FeatureSpace, axis: Axis, mask: Bools, common: Floats | None = None) -> str:
     """ "label 1 is B-NP or I-NP", "title exists", "count author >= 3"."""
-    kind = space.block(axis.block).kind
-    if kind is Kind.COUNT:
+    block = space.block(axis.block)
+    if block.whole:
         return f"{axis.name} {_ranges(axis, mask)}"
-    if kind is Kind.BINARY:
+    if block.kind is Kind.BINARY:
         exists = axis.block == EXISTS
         held, missing = (" exists", " is missing") if exists else (" holds", " does not hold")
         return _subject(axis) + (held if mask[-1] else missing)
@@ -259,10 +259,10 @@ def _is_exception(space: FeatureSpace, axis: int, mask: Bools, kept: int) -> boo
 
 
 def _always(space: FeatureSpace, axis: Axis, mask: Bools, must: bool, common: Floats | None) -> str:
-    kind = space.block(axis.block).kind
-    if kind is Kind.COUNT:
+    block = space.block(axis.block)
+    if block.whole:
         return f"{axis.name} is always {_ranges(axis, ~mask)}"
-    if kind is Kind.BINARY:
+    if block.kind is Kind.BINARY:
         verb = "exists" if axis.block == EXISTS else "holds"
         return f"{_subject(axis)} {'never' if mask[-1] else 'always'} {verb}"
     named = values(axis, ~mask if must else mask, common)
@@ -270,10 +270,10 @@ def _always(space: FeatureSpace, axis: Axis, mask: Bools, must: bool, common: Fl
 
 
 def _then(space: FeatureSpace, axis: Axis, mask: Bools, must: bool, common: Floats | None) -> str:
-    kind = space.block(axis.block).kind
-    if kind is Kind.COUNT:
+    block = space.block(axis.block)
+    if block.whole:
         return f"{axis.name} must be {_ranges(axis, ~mask)}"
-    if kind is Kind.BINARY:
+    if block.kind is Kind.BINARY:
         exist, missing = ("exist", "be missing") if axis.block == EXISTS else ("hold", "not hold")
         return f"{_subject(axis)} must {missing if mask[-1] else exist}"
     named = values(axis, ~mask if must else mask, common)

@@ -1,0 +1,209 @@
+"""Differences of two sets over boxes of real numbers, by exact linear programs.
+
+With the finite blocks at fixed values, a set of psi is a polytope P = {psi in a box : sum_k ReLU(a_k) <= 1}, in
+its lifted form linear in psi and s. So A is inside B iff for every row r of B
+
+    min {r(psi) : psi in A} >= 0
+
+one linear program per row, solved in integers (`_polytope.py`): a minimum of at least 0 is a proof, a negative
+one is attained at a point that A accepts and B rejects. Rows that hold in the whole box need no program. There
+is one polytope per point of the finite blocks that the sets use.
+
+The vertex of a program is a rational point. A witness is the float64 point nearest to it, or on the way from
+it into the polytope, if A accepts that and B rejects it, both exactly; otherwise the rational point itself.
+
+Not in the paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from lcons_core._arithmetic import ScaledForms, exponent, many, scaled
+from lcons_core._errors import TooLarge
+from lcons_core._network import Conjunction
+from lcons_core._pointset import PointSet
+from lcons_core._space import FeatureSpace
+from lcons_core._theorem1 import estimate_rows, to_inequalities
+from lcons_core._types import Floats, Objects
+from lcons_core.reason._domain import domain_equations
+from lcons_core.reason._polytope import Polytope
+from lcons_core.reason._sides import rational_rows
+
+MOST_ROWS = 2**11
+MOST_BOXES = 2**12
+CELLS = 4 * 10**7  # entries of dictionaries that all pivots may change: some ten seconds
+CENTRE = 12
+HALVINGS = 48
+
+
+@dataclass(frozen=True)
+class BoxSearch:
+    """A point by name that one set accepts and the other rejects, and which set accepts it (0 or 1); or how
+    it was proved that there is none; or, if undecided, why."""
+
+    witness: dict[str, Any] | None = None
+    side: int = 0
+    how: str = ""
+    decided: bool = True
+
+
+def search_boxes(sets: tuple[PointSet, PointSet], space: FeatureSpace, unused: Collection[str]) -> BoxSearch:
+    """A difference of the two sets in the space, whose axes `unused` (by name) change no verdict."""
+    finite = space.finite_part
+    fixed = finite.fixed(i for i, axis in enumerate(finite.axes) if axis.name in unused)
+    if fixed.size > MOST_BOXES:
+        return BoxSearch(
+            how=f"{many(fixed.size)} boxes are too many for linear programs (at most {MOST_BOXES:,})",
+            decided=False,
+        )
+    programs = 0
+    try:
+        forms = [_Side.of(points) for points in sets]
+        search = _Search(sets, forms, space)
+        for values in np.concatenate(list(fixed.points())):
+            for side in (0, 1):
+                witness, solved = search.difference(side, finite.vectors(values[None])[0])
+                programs += solved
+                if witness is not None:
+                    return BoxSearch(witness, side, "a witness found by a linear program in exact integers")
+    except TooLarge as error:
+        return BoxSearch(how=f"{programs:,} linear programs found no difference; {error}", decided=False)
+    boxes = f"{fixed.size:,} boxes" if fixed.size > 1 else "the box"
+    return BoxSearch(
+        how=f"every row of one holds on the other in {boxes}, by {programs:,} linear programs in exact integers"
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """One set in exact integers: its rows; and its hidden units by part, or none if it has only rows."""
+
+    rows: ScaledForms
+    units: ScaledForms | None
+    parts: tuple[slice, ...]
+
+    @classmethod
+    def of(cls, points: PointSet) -> _Side:
+        networks = points.networks()
+        if not networks:
+            rows = points.inequalities(MOST_ROWS)
+            return cls(ScaledForms.of(rows.coefficients, rows.bias), None, ())
+        network = Conjunction(networks)
+        if estimate_rows(network).rows > MOST_ROWS:
+            raise TooLarge(
+                f"{many(estimate_rows(network).rows)} rows are too many for linear programs (at most"
+                f" {MOST_ROWS:,})"
+            )
+        q = max(part.exponent for part in networks)
+        subsets = to_inequalities(network).subsets
+        W = np.concatenate([part.W for part in networks])
+        b = np.concatenate([part.b for part in networks])
+        stops = np.cumsum([part.K for part in networks]).tolist()
+        parts = tuple(slice(stop - part.K, stop) for stop, part in zip(stops, networks, strict=True))
+        assert subsets is not None
+        return cls(rational_rows(network, subsets, q), ScaledForms.of(W, b, q), parts)
+
+
+class _Search:
+    """The boxes of one space, in units of 2^-q: numbers of the columns `real`, from `low` to `high`."""
+
+    def __init__(self, sets: tuple[PointSet, PointSet], sides: list[_Side], space: FeatureSpace) -> None:
+        self.sets, self.sides, self.space = sets, sides, space
+        equations = domain_equations(space)
+        self.q = exponent(equations.lower, equations.upper)
+        self.low, self.high = scaled(equations.lower, self.q), scaled(equations.upper, self.q)
+        used = np.zeros(space.d, dtype=np.bool_)
+        for side in sides:
+            used |= np.any(side.rows.C != 0, axis=0)
+        self.real = np.flatnonzero(space.real_columns & used)
+        self.cells = CELLS
+
+    def difference(self, side: int, finite: Floats) -> tuple[dict[str, Any] | None, int]:
+        """A point with these values of the finite columns that set `side` accepts and the other rejects, and
+        the number of linear programs."""
+        inside, outside = self.sides[side], self.sides[1 - side]
+        start = self.low.copy()
+        here = ~self.space.real_columns
+        start[here] = scaled(finite[: int(here.sum())], self.q)
+        rows = outside.rows.times(self.q)
+        value = rows.C.dot(start) + rows.c
+        slope = rows.C[:, self.real]
+        least = value + np.minimum(slope * (self.high - self.low)[self.real], 0).sum(1)
+        open_ = np.flatnonzero(least < 0)
+        if not open_.size:
+            return None, 0
+        polytope = self._polytope(inside, start)
+        if polytope.empty:
+            return None, 1
+        extra = [0] * (polytope.n - len(self.real))
+        for solved, m in enumerate(open_.tolist(), start=1):
+            minimum, vertex = polytope.minimum([*slope[m].tolist(), *extra])
+            if minimum + int(value[m]) < 0:
+                return self._witness(polytope, start, vertex, side), solved
+        self.cells = polytope.pivots * polytope.D.size
+        return None, len(open_)
+
+    def _polytope(self, side: _Side, start: Objects) -> Polytope:
+        """The points of the box that the set accepts, over the real columns minus `low`, then s."""
+        columns = len(self.real)
+        if side.units is None:
+            rows = side.rows.times(self.q)
+            A, b = -rows.C[:, self.real], rows.C.dot(start) + rows.c
+        else:
+            units = side.units.times(self.q)
+            K = len(units)
+            budgets = np.zeros((len(side.parts), columns + K), dtype=object)
+            for budget, own in zip(budgets, side.parts, strict=True):
+                budget[columns:][own] = 1
+            A = np.concatenate([np.column_stack([units.C[:, self.real], -np.eye(K, dtype=object)]), budgets])
+            b = np.append(-(units.C.dot(start) + units.c), [1 << units.q] * len(budgets))
+        upper = np.zeros((columns, A.shape[1]), dtype=object)
+        upper[:, :columns] = np.eye(columns, dtype=object)
+        A, b = np.concatenate([A, upper]), np.append(b, (self.high - self.low)[self.real])
+        A, b = A.astype(object), b.astype(object)
+        size = (A.shape[0] + 1) * (A.shape[1] + 2)
+        return Polytope(A, b, pivots=self.cells // size)
+
+    def _witness(self, polytope: Polytope, start: Objects, vertex: list[Fraction], side: int) -> dict[str, Any]:
+        exact = self._point(start, vertex)
+        inside, outside = self.sets[side], self.sets[1 - side]
+        for point in self._towards_centre(polytope, start, exact):
+            psi = np.array([float(x) for x in point])
+            if self.space.contains(psi)[0] and inside.accepts(psi) and not outside.accepts(psi):
+                return self.space.describe(psi)
+        near = self.space.describe(np.clip([float(x) for x in exact], *self._float_bounds()))
+        for j in np.flatnonzero(self.space.real_columns).tolist():
+            block, value = self.space.columns[j]
+            near[block][value] = str(exact[j])
+        return near
+
+    def _towards_centre(
+        self, polytope: Polytope, start: Objects, exact: list[Fraction]
+    ) -> Iterator[list[Fraction]]:
+        """The point, then points from halfway to the mean of some vertices down to very near the point."""
+        yield exact
+        vertices = []
+        for j in range(min(CENTRE, len(self.real))):
+            for sign in (1, -1):
+                cost = [0] * polytope.n
+                cost[j] = sign
+                vertices.append(self._point(start, polytope.minimum(cost)[1]))
+        centre = [sum(column, Fraction(0)) / len(vertices) for column in zip(*vertices, strict=True)]
+        for halving in range(1, HALVINGS):
+            yield [x + (c - x) / 2**halving for x, c in zip(exact, centre, strict=True)]
+
+    def _point(self, start: Objects, vertex: list[Fraction]) -> list[Fraction]:
+        point = [Fraction(int(x)) for x in start]
+        for j, x in zip(self.real.tolist(), vertex, strict=False):
+            point[j] += x
+        return [x / 2**self.q for x in point]
+
+    def _float_bounds(self) -> tuple[Floats, Floats]:
+        equations = domain_equations(self.space)
+        return equations.lower, equations.upper
