@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from numbers import Real
 from typing import Any
+
+import numpy as np
 
 from lcons_core._arithmetic import LARGEST_MAGNITUDE
 from lcons_core._errors import InvalidInput
@@ -14,6 +17,7 @@ from lcons_core._types import Floats, Ints
 
 OTHER = "(other)"
 LARGEST_COUNT = 10**6
+CELLS = 32
 
 
 class Kind(StrEnum):
@@ -96,6 +100,14 @@ class Block:
         """Whether each column is a number between `low` and `high`: a count, integer or real block."""
         return self.whole or self.kind is Kind.REAL
 
+    def edges(self) -> Floats:
+        """Bounds of about 32 cells of equal length between `low` and `high`, rounded to few digits."""
+        step = (self.high - self.low) / CELLS
+        digits = 1 - math.floor(math.log10(step))
+        inner = np.round(np.linspace(self.low, self.high, CELLS + 1)[1:-1], digits)
+        kept = np.unique(inner[(inner > self.low) & (inner < self.high)]) + 0.0
+        return np.concatenate([[self.low], kept, [self.high]])
+
     def axis_names(self) -> tuple[str, ...]:
         """The name of each axis: the block of a one-hot block, otherwise the block and the value, or only the
         block if its single column, an integer or a real number, has the same name."""
@@ -161,3 +173,32 @@ class Axis:
         """(len(axis), M) contributions of each value to `W psi`, for W (M, d)."""
         table: Floats = W.T[self.columns] * self.coefficients[:, None]
         return table
+
+    def reach(self, W: Floats) -> Floats:
+        """(M,) the largest absolute contribution to each row of `W psi`."""
+        reach: Floats = np.abs(self.table(W)).max(0)
+        return reach
+
+
+@dataclass(frozen=True, eq=False)
+class CellAxis(Axis):
+    """A real column, divided into closed intervals: value v is `edges[v] <= psi_j <= edges[v + 1]`.
+
+    `coefficients` are the upper ends. A contribution of a cell is its maximum, so sums are upper bounds.
+    """
+
+    edges: Floats
+
+    def table(self, W: Floats) -> Floats:
+        """(len(axis), M) the largest contribution to `W psi` in each cell, for W (M, d)."""
+        ends: Floats = W.T[self.columns[0]] * self.edges[:, None]
+        return np.maximum(ends[:-1], ends[1:])
+
+    def reach(self, W: Floats) -> Floats:
+        """(M,) the largest absolute contribution to each row of `W psi`."""
+        reach: Floats = np.abs(W.T[self.columns[0]] * self.edges[[0, -1], None]).max(0)
+        return reach
+
+    def index(self, numbers: Floats) -> Ints:
+        """The cell of each number."""
+        return np.clip(np.searchsorted(self.edges, numbers, side="right") - 1, 0, len(self) - 1)

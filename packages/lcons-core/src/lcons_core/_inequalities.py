@@ -179,7 +179,7 @@ def row_reach(space: FeatureSpace, W: Floats) -> Floats:
     """(M,) for each row of W, the largest sum of absolute contributions at any point."""
     reach = np.zeros(len(W))
     for axis in space.axes:
-        reach += np.abs(axis.table(W)).max(0)
+        reach += axis.reach(W)
     return reach
 
 

@@ -24,6 +24,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ from lcons_core._blocks import (
     OTHER,
     Axis,
     Block,
+    CellAxis,
     Kind,
     Requirement,
     binary,
@@ -172,6 +174,22 @@ class FeatureSpace:
                 shown = tuple(f"{end:g}" for end in ends)
                 columns, numbers = frozen(np.full(len(ends), j)), frozen(np.array(ends))
                 axes.append(Axis(name, block.name, shown, columns, numbers))
+        return self._with_axes(axes)
+
+    def cells(self) -> FeatureSpace:
+        """The same columns with finite axes: the values of a real column are about 32 intervals."""
+        if self.integral:
+            return self
+        axes: list[Axis] = []
+        for block in self.blocks:
+            if block.kind is not Kind.REAL:
+                axes += self._axes_of(block)
+                continue
+            edges = frozen(block.edges())
+            shown = tuple(f"{low:.12g} to {high:.12g}" for low, high in pairwise(edges.tolist()))
+            for name, value in zip(block.axis_names(), block.values, strict=True):
+                columns = frozen(np.full(len(shown), self._column_of[block.name, value]))
+                axes.append(CellAxis(name, block.name, shown, columns, frozen(edges[1:].copy()), edges))
         return self._with_axes(axes)
 
     @property
@@ -430,6 +448,8 @@ class FeatureSpace:
             if block.kind is Kind.ONE_HOT:
                 part = dense[:, axis.columns[: len(block.values)]]
                 out[:, i] = np.where(part.any(1), part.argmax(1), len(block.values))
+            elif isinstance(axis, CellAxis):
+                out[:, i] = axis.index(dense[:, axis.columns[0]])
             else:
                 low = block.low if block.whole else 0
                 out[:, i] = dense[:, axis.columns[0]].astype(np.int64) - low
