@@ -101,7 +101,9 @@ def compare(
     sets = _read(a, b)
     space = sets[0].space
     units = sum(found.cost for found in sets)
-    if space.size <= limit and space.size * units > 2 * _SPEED:
+    if not space.integral:
+        say(f"{space.extent}: a closed form, random points or linear programs in exact integers decide")
+    elif space.size <= limit and space.size * units > 2 * _SPEED:
         say(f"{space.size:,} points to enumerate; {about(space.size * units / _SPEED)}")
     elif space.size > limit:
         say(

@@ -5,8 +5,8 @@ if the block has an OTHER, all may be 0. A binary block has independent 0/1 colu
 integers between two bounds, an integer block too, but its bounds may be negative; a real block has real
 numbers between two bounds. All columns have names, so nobody needs to remember a layout.
 
-Without real blocks the domain is a product of **axes**: one per one-hot block, one per column of other blocks.
-Value v of an axis puts `coefficients[v]` into column `columns[v]` (if that is -1, into none), so that for any W
+Without real blocks the domain is a product of **axes**: one per one-hot block, one per column of others.
+Value v of an axis puts `coefficients[v]` into column `columns[v]` (if that is -1, into none), so for any W
 
     W psi = sum over axes of axis.table(W)[v]
 

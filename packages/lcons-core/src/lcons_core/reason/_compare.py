@@ -7,8 +7,9 @@
 Up to `limit` points the whole domain is enumerated and the counts are exact. Above the limit, only the axes
 that one of the two uses are enumerated: an axis whose values all add the same to every unit (or row) changes
 no verdict, so the other axes are fixed and all counts are multiplied by the number of their combinations. If
-these are too many as well, first a closed-form proof of equality is tried, then a search for a witness. Every
-verdict is exact: floats guide the search but do not decide.
+these are too many as well, first a closed-form proof of equality is tried, then a search for a witness, then
+a proof by linear programs that the sets are equal even if psi may be real (`_boxes.py`). Every verdict is
+exact: floats guide the search but do not decide.
 
 On a space with real blocks there are infinitely many points. After the closed forms and random points, exact
 linear programs decide (`_boxes.py`): a proof of equality, or a witness.
@@ -30,7 +31,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -43,7 +44,7 @@ from lcons_core._network import RectifierNetwork
 from lcons_core._pointset import PointSet
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools, Floats, Ints, OnProgress
-from lcons_core.reason._boxes import search_boxes
+from lcons_core.reason._boxes import proof_on_reals, search_boxes
 from lcons_core.reason._domain import drawn_points
 from lcons_core.reason._dominance import singly_implied
 from lcons_core.reason._points import ENUMERATION_LIMIT, climb, near_boundary, scan
@@ -168,10 +169,13 @@ def compare(
     tally.free = 1
     found = candidates(*sets, space, np.random.default_rng(seed))
     tally.add(found, *(points.verdicts(space, found) for points in sets))
+    proof = None if any(tally.numbers) else proof_on_reals(sets, whole)
+    if proof:
+        return Comparison(Outcome.EQUAL, 0, 0, 0, 0, (), (), False, proof)
     return tally.result(
         complete=False,
         how=f"no difference at {tally.points:,} of {many(space.size)} points, drawn and searched near both"
-        f" boundaries (seed {seed}), and no closed-form proof of equality; raise limit to enumerate, or let"
+        f" boundaries (seed {seed}), and no proof of equality; raise limit to enumerate, or let"
         " integer programs decide: lcons_decode.ilp.compare_by_ilp (package lcons-decode)",
     )
 
@@ -193,11 +197,14 @@ def _compare_boxes(
     if any(tally.numbers):
         return tally.result(complete=False, how="")
     found = search_boxes(sets, space, [corners.axes[i].name for i in unused_axes(sets, corners)])
+    if not found.decided:
+        proof = proof_on_reals(sets, space)
+        found = replace(found, how=proof, decided=True) if proof else found
     if found.witness is not None:
         named: list[tuple[dict[str, Any], ...]] = [(), ()]
         named[found.side] = (found.witness,)
-        numbers = [len(side) for side in named]
-        return Comparison(Outcome.DIFFERENT, 1, 0, *numbers, named[0], named[1], False, found.how)
+        only_a, only_b = map(len, named)
+        return Comparison(Outcome.DIFFERENT, 1, 0, only_a, only_b, named[0], named[1], False, found.how)
     if found.decided:
         return Comparison(Outcome.EQUAL, 0, 0, 0, 0, (), (), False, found.how)
     return tally.result(
@@ -300,7 +307,9 @@ def in_words(witness: dict[str, Any]) -> str:
     """A point by name (`space.describe`) as text: "source Person, relation Kill"."""
     words = []
     for block, value in witness.items():
-        if isinstance(value, dict):
+        if isinstance(value, dict) and list(value) == [block]:
+            value = value[block]
+        elif isinstance(value, dict):
             value = " ".join(f"{name}={number}" for name, number in value.items())
         elif isinstance(value, list):
             value = "{" + " ".join(value) + "}"

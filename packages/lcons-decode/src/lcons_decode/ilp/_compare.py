@@ -76,8 +76,8 @@ def compare_by_ilp(
     solver = read_solver(solver)
     space = common_space(space, a, b)
     first = compare(a, b, space, limit=limit, witnesses=witnesses, seed=seed, progress=progress)
-    if first.outcome is not Outcome.UNDECIDED:
-        return first
+    if first.outcome is not Outcome.UNDECIDED or not space.integral:
+        return first  # between real margins there is no least difference, so a solver proves nothing
     try:
         networks = (_network(a), _network(b))
     except (TooLarge, Unsupported) as error:

@@ -20,10 +20,11 @@ import numpy as np
 
 from lcons_core._arithmetic import plain
 from lcons_core._blocks import Axis, Kind
-from lcons_core._errors import InvalidInput
+from lcons_core._errors import InvalidInput, TooLarge
 from lcons_core._pointset import PointSet
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Floats, Ints
+from lcons_core.reason._boxes import MOST_BOXES, accepted_in_box
 from lcons_core.reason._domain import Box
 from lcons_core.reason._explanation.large_domains import candidate_rows
 from lcons_core.reason._explanation.regions import Region, points_of, size_of
@@ -133,6 +134,19 @@ def pinned_region(space: FeatureSpace, assignment: Mapping[str, Any]) -> tuple[F
     their two bounds, where a row has its maximum."""
     if space.integral:
         return space, region_of(space, assignment)
+    pinned, rest = split_assignment(space, assignment)
+    finite = space.corners(pinned)
+    region = dict(region_of(finite, rest))
+    for i, axis in enumerate(finite.axes):
+        if len(axis) == 1 and int(axis.columns[0]) in pinned:
+            region[i] = np.ones(1, dtype=np.bool_)
+    return finite, region
+
+
+def split_assignment(
+    space: FeatureSpace, assignment: Mapping[str, Any]
+) -> tuple[dict[int, float], dict[str, Any]]:
+    """The numbers of real columns by index, and the assignment of the other blocks."""
     pinned: dict[int, float] = {}
     rest: dict[str, Any] = {}
     for name, given in assignment.items():
@@ -154,12 +168,7 @@ def pinned_region(space: FeatureSpace, assignment: Mapping[str, Any]) -> tuple[F
                     f" {number!r:.40}."
                 )
             pinned[j] = float(number)
-    finite = space.corners(pinned)
-    region = dict(region_of(finite, rest))
-    for i, axis in enumerate(finite.axes):
-        if len(axis) == 1 and int(axis.columns[0]) in pinned:
-            region[i] = np.ones(1, dtype=np.bool_)
-    return finite, region
+    return pinned, rest
 
 
 def region_of(space: FeatureSpace, assignment: Mapping[str, Any]) -> Region:
@@ -230,7 +239,8 @@ class Completions:
     """`looked` of `total` completions were checked; `allowed` are accepted; `example` is the first of these.
 
     `forbidden` is True or False if proved, None if not known. `total` counts the completions in the product
-    of axes; `looked` counts only points of the space.
+    of axes; `looked` counts only points of the space. If blocks are real, a completion is the box of all
+    their open numbers, and it is allowed if some point in it is accepted.
     """
 
     total: int
@@ -261,9 +271,8 @@ def completions(
     {'source': 'Location', 'relation': 'NoRel'}
     """
     space = space_of(constraint, space)
-    space.check_finite(
-        "a search through completions", "name a value of every block, or ask why(constraint, ...)"
-    )
+    if not space.integral:
+        return _completions_in_boxes(constraint, space, assignment, limit)
     region = region_of(space, assignment)
     total = size_of(space, region)
     every = total <= limit
@@ -283,6 +292,28 @@ def completions(
         )
     forbidden = False if allowed else (True if every else None)
     return Completions(total, looked, allowed, example, forbidden)
+
+
+def _completions_in_boxes(
+    constraint: PointSet, space: FeatureSpace, assignment: Mapping[str, Any], limit: int
+) -> Completions:
+    """As `completions`, where a completion is a box: the finite blocks have values, real columns are open."""
+    finite, pinned, rest = space.finite_part, *split_assignment(space, assignment)
+    region = region_of(finite, rest)
+    total = size_of(finite, region)
+    if total > min(limit, MOST_BOXES):
+        raise TooLarge(
+            f"{total:,} combinations of the finite blocks are too many for linear programs (at most"
+            f" {min(limit, MOST_BOXES):,}); name values of more blocks."
+        )
+    looked = allowed = 0
+    example = None
+    for chunk in _all(finite, region, total):
+        for psi in finite.vectors(chunk):
+            found = accepted_in_box(constraint, space, pinned, psi)
+            looked, allowed = looked + 1, allowed + (found is not None)
+            example = example or found
+    return Completions(total, looked, allowed, example, not allowed)
 
 
 def _all(space: FeatureSpace, region: Region, total: int) -> Iterator[Ints]:
