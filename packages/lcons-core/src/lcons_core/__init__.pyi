@@ -13,6 +13,7 @@ from lcons_core._blocks import count as count
 from lcons_core._blocks import integer as integer
 from lcons_core._blocks import one_hot as one_hot
 from lcons_core._blocks import real as real
+from lcons_core._columns import space_of_columns as space_of_columns
 from lcons_core._constraint import LearnedConstraint as LearnedConstraint
 from lcons_core._constraint import load as load
 from lcons_core._document import save as save

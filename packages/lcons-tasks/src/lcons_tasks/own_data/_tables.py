@@ -1,10 +1,7 @@
 """Tables of psi vectors: CSV with a header and a 0/1 column `valid`, npz with `X`, `y` and `names`.
 
-Columns named `block=value` with the same block form a block. It is one-hot if each row has exactly one of
-them (with OTHER if a row may have none), otherwise binary. Other columns are binary, or counts if they exceed
-1. A column with negative integers is an integer block, one with fractions or very large numbers a real block;
-their bounds are the range of the data, widened on both sides by its width, and not below 0 if no number is.
-The order of columns in the file is the order of psi:
+The names and numbers of the columns decide on the blocks (`lcons_core.space_of_columns`). The order of
+columns in the file is the order of psi:
 
     source=Person,source=Location,relation=NoRel,relation=Kill,valid
     1,0,0,1,1
@@ -15,26 +12,22 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 import os
 import struct
 import zipfile
 import zlib
 from collections.abc import Iterable
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core import Block, FeatureSpace, Floats, InvalidInput, binary, count, integer, one_hot, real
+from lcons_core import FeatureSpace, Floats, space_of_columns
 from lcons_tasks.data._lines import MalformedCorpus, malformed, quoted, unreadable
 from lcons_tasks.own_data._data import PsiTable
 
 VALID = "valid"
-PLAIN, COUNTED, NUMBER = "psi", "count", "number"
-LARGEST_COUNT = 10**6
 DELIMITERS = ",;\t"
 # The exceptions of numpy and zipfile for damaged files.
 _DAMAGE = (
@@ -133,79 +126,13 @@ def read_npz(path: str | os.PathLike[str]) -> PsiTable:
 
 
 def table_space(names: Iterable[str], X: Floats) -> FeatureSpace:
-    """The space of a table's columns, with kinds of blocks that fit its rows.
-
-    >>> names = ["source=Person", "source=Location", "weekday"]
-    >>> [str(block.kind) for block in table_space(names, np.array([[1.0, 0, 1], [0, 1, 0]])).blocks]
-    ['one-hot', 'binary']
-    """
-    names = list(names)
-    kinds = [_block_name(name) or _kind(name, x) for name, x in zip(names, X.T, strict=True)]
-    blocks: list[Block] = []
-    first = 0
-    for kind, group in groupby(kinds):
-        columns = slice(first, first + len(list(group)))
-        first = columns.stop
-        blocks.append(_block(kind, names[columns], X[:, columns], {block.name for block in blocks}))
-    return FeatureSpace(blocks)
+    """The space of a table's columns (`lcons_core.space_of_columns`)."""
+    return space_of_columns(X, names)
 
 
 def delimiter_of(header: str) -> str:
     """The character that separates the cells of a header."""
     return max(DELIMITERS, key=header.count)
-
-
-def _kind(name: str, x: Floats) -> tuple[str, ...]:
-    """The block of a column without one: its own for an integer or real column."""
-    if not _is_count(x):
-        return (name, NUMBER)
-    return (COUNTED if x.max() > 1 else PLAIN,)
-
-
-def _is_count(x: Floats) -> bool:
-    return bool((np.rint(x) == x).all() and x.min() >= 0 and x.max() <= LARGEST_COUNT // 2)
-
-
-def _number_block(name: str, values: list[str], x: Floats) -> Block:
-    """An integer or real block with bounds around the numbers of the data."""
-    least, most = float(x.min()), float(x.max())
-    width = (most - least) or max(1.0, abs(most))
-    unit = 10.0 ** math.floor(math.log10(width))
-    low = math.floor((least - width) / unit) * unit
-    high = math.ceil((most + width) / unit) * unit
-    low = max(0.0, low) if least >= 0 else low
-    if bool((np.rint(x) == x).all()) and -LARGEST_COUNT <= low < high <= LARGEST_COUNT:
-        return integer(name, values, math.floor(low), math.ceil(high))
-    return real(name, values, float(f"{low:.12g}"), float(f"{high:.12g}"))
-
-
-def _block_name(name: str) -> tuple[str, str] | None:
-    """(block, "=") of a column named `block=value`."""
-    block, equals, value = name.partition("=")
-    return (block, "=") if equals and block and value else None
-
-
-def _block(kind: tuple[str, ...], names: list[str], X: Floats, taken: set[str]) -> Block:
-    name, own = kind[0], kind[1:] == ("=",)
-    if kind[1:] == (NUMBER,):
-        return _number_block(name if name not in taken else f"{name} {NUMBER}", names, X)
-    if name in taken and own:
-        raise InvalidInput(
-            f"expected the columns of block {name!r} next to each other, found others between them; reorder"
-            " the columns."
-        )
-    numbered = (name if i == 1 else f"{name} {i}" for i in range(1, len(taken) + 2))
-    free = name if own else next(one for one in numbered if one not in taken)
-    values = [one.partition("=")[2] for one in names] if own else names
-    if not _is_count(X):
-        return _number_block(free, values, X)
-    if X.max() > 1:
-        # As for counts of labels, up to twice the largest count is possible.
-        return count(free, values, high=2 * int(X.max()))
-    sums = X.sum(1)
-    if own and len(values) > 1 and (sums <= 1).all():
-        return one_hot(free, values, other=bool((sums == 0).any()))
-    return binary(free, values)
 
 
 def _check_names(path: str | os.PathLike[str], names: list[str]) -> None:
