@@ -65,7 +65,7 @@ def is_point(space, row):
     chosen = {}
     for block in space.blocks:
         entries = [value[block.name, name] for name in block.values]
-        if block.kind is Kind.COUNT:
+        if block.kind in (Kind.COUNT, Kind.INTEGER):
             if not all(block.low <= x <= block.high for x in entries):
                 return False
             continue
