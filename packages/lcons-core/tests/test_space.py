@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lcons_core._blocks import OTHER, Block, Kind, Requirement, binary, count, one_hot
+from lcons_core._columns import space_of_columns
 from lcons_core._errors import InvalidInput
 from lcons_core._psi import SparsePsi
 from lcons_core._space import FeatureSpace
@@ -178,3 +179,23 @@ def test_errors_name_what_is_known(ask, sentence):
 def test_spaces_that_do_not_make_sense_are_refused(make, sentence):
     with pytest.raises(InvalidInput, match=sentence):
         make()
+
+
+@given(
+    st.lists(
+        st.lists(st.one_of(st.integers(-9, 9), st.floats(-1e60, 1e60)), min_size=2, max_size=2),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_the_space_of_columns_contains_its_rows(rows):
+    X = np.array(rows, dtype=float)
+    space = space_of_columns(X, ["age", "x=low"])
+    assert space.contains(X).all()
+    assert [value for _, value in space.columns] == ["age", "low"]
+    for block, column in zip(space.blocks, X.T, strict=True):
+        if block.kind is Kind.REAL:
+            assert block.low <= column.min() <= column.max() <= block.high
+            assert block.low >= 0 or column.min() < 0
+    with pytest.raises(InvalidInput, match="name each column"):
+        space_of_columns(X, ["age"])

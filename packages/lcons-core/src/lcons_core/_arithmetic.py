@@ -64,7 +64,7 @@ def checked_array(value: ArrayLike, name: str, ndim: int) -> Floats:
         ) from None
     if array.ndim != ndim:
         raise InvalidInput(f"{name} must have {ndim} dimension(s), found shape {array.shape}; reshape it.")
-    if np.abs(array).max(initial=0.0) <= LARGEST_MAGNITUDE:
+    if array.max(initial=0.0) <= LARGEST_MAGNITUDE and array.min(initial=0.0) >= -LARGEST_MAGNITUDE:
         return array
     if not np.isfinite(array).all():
         raise InvalidInput(

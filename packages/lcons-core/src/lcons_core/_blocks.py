@@ -18,6 +18,7 @@ from lcons_core._types import Floats, Ints
 OTHER = "(other)"
 LARGEST_COUNT = 10**6
 CELLS = 32
+SHORTEST = 1e-200
 
 
 class Kind(StrEnum):
@@ -103,6 +104,8 @@ class Block:
     def edges(self) -> Floats:
         """Bounds of about 32 cells of equal length between `low` and `high`, rounded to few digits."""
         step = (self.high - self.low) / CELLS
+        if step < SHORTEST:
+            return np.array([self.low, self.high])
         digits = 1 - math.floor(math.log10(step))
         inner = np.round(np.linspace(self.low, self.high, CELLS + 1)[1:-1], digits)
         kept = np.unique(inner[(inner > self.low) & (inner < self.high)]) + 0.0
