@@ -36,10 +36,11 @@ import numpy as np
 
 from lcons_core._arithmetic import ScaledForms, exponent, whole_points
 from lcons_core._blocks import binary
+from lcons_core._coercion import Fitted
 from lcons_core._errors import InvalidInput, Unsupported
 from lcons_core._inequalities import LinearInequalities, check_width
 from lcons_core._network import Conjunction, Network
-from lcons_core._pointset import PointSet
+from lcons_core._pointset import PointSet, as_points
 from lcons_core._psi import SparsePsi, as_psi
 from lcons_core._space import FeatureSpace
 from lcons_core._theorem1 import estimate_rows, lift, most_violated
@@ -102,7 +103,7 @@ _CELLS = 2**21
 
 
 def verify(
-    constraint: PointSet,
+    constraint: PointSet | Fitted,
     space: FeatureSpace | None = None,
     *,
     points: Any = None,
@@ -121,13 +122,14 @@ def verify(
     verified: network = 3 rows = lifted = cut at 4 points (all 0/1 vectors); 3 accepted, 1 on the boundary; \
 and for every real psi: all rows and the lifted rows are sums of its units, as rationals
     """
-    parts = constraint.networks()
+    given = as_points(constraint, "verify")
+    parts = given.networks()
     if not parts:
         raise Unsupported(
             f"verify needs a network or a constraint with one, found {type(constraint).__name__}."
         )
     network = parts[0] if len(parts) == 1 else Conjunction(parts)
-    space = constraint.space or space
+    space = given.space or space
     domain = space or FeatureSpace([binary("psi", [str(j) for j in range(network.d)])])
     check_width(network, domain)
     real = space is None or not space.integral
