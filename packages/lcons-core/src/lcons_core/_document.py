@@ -25,8 +25,10 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from lcons_core._blocks import check_numbers
 from lcons_core._coercion import as_constraint
 from lcons_core._errors import DamagedFile, InvalidInput, LconsError, TooLarge
+from lcons_core._files import open_regular
 from lcons_core._network import Conjunction, Network, RectifierNetwork
 from lcons_core._plain import canonical, check_plain, digest, parse, pretty
 from lcons_core._space import FeatureSpace
@@ -80,7 +82,7 @@ def read_file(path: str | os.PathLike[str], make: Made[T]) -> T:
     """`make` applied to the content of the file at `path`; raises `DamagedFile` if it has no constraint."""
     name = str(path)
     try:
-        with Path(path).open("rb") as file:
+        with open_regular(path) as file:
             content = file.read(MAX_BYTES + 1)
     except (OSError, ValueError, TypeError) as error:
         raise DamagedFile(
@@ -215,7 +217,12 @@ def _network(data: Any, d: int) -> Network:
     _expect(isinstance(data, dict), "its network is not an object")
     _expect_keys(data, ("parts",), "its network")
     parts = []
-    for part in _list(data["parts"], "the parts of its network"):
+    listed = _list(data["parts"], "the parts of its network")
+    units = sum(
+        len(part["W"]) for part in listed if isinstance(part, dict) and isinstance(part.get("W"), list)
+    )
+    check_numbers(units * d, f"its {units:,} units of {d:,} columns", "use fewer")
+    for part in listed:
         _expect(isinstance(part, dict), "a part of its network is not an object")
         _expect_keys(part, ("W", "b"), "a part of its network")
         rows = _list(part["W"], "W")

@@ -17,17 +17,16 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-import stat
 import zipfile
 import zlib
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lcons_core._errors import DamagedFile, LconsError
+from lcons_core._files import open_regular
 
 # The largest compressed member, in bytes that it has when it is unpacked.
 MOST_UNPACKED = 2**32
@@ -168,14 +167,3 @@ def opened_archive(path: str | os.PathLike[str]) -> Iterator[Archive]:
     """The archive in a regular file; raises `DamagedFile` with the reason, or OSError."""
     with open_regular(path) as file, explained():
         yield Archive(file)
-
-
-def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
-    """The bytes of a regular file: a pipe or a device, which may have no end, is an OSError."""
-    # Opening a pipe without a writer would wait for one.
-    descriptor = os.open(Path(path), os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    file = os.fdopen(descriptor, "rb")
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        file.close()
-        raise OSError(None, "it is not a regular file", os.fspath(path))
-    return file
