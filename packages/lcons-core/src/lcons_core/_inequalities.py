@@ -196,8 +196,7 @@ def least_values(space: FeatureSpace, W: Floats, b: Floats) -> Floats:
 
 def points_at(space: FeatureSpace, flat: Ints) -> Ints:
     """Value indices (N, axes) of the points at these positions in the product of axes."""
-    shape = tuple(len(axis) for axis in space.axes)
-    return np.stack(np.unravel_index(flat, shape), axis=1).astype(np.int64)
+    return space.unravelled(flat)
 
 
 def _sums(axes: Sequence[Axis], W: Floats) -> Floats:

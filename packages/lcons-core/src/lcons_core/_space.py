@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core._arithmetic import frozen, many
+from lcons_core._arithmetic import frozen, many, unravelled
 from lcons_core._blocks import (
     OTHER,
     Axis,
@@ -328,11 +328,13 @@ class FeatureSpace:
 
     def points(self, chunk: int = 1 << 16) -> Iterator[Ints]:
         """All points of the domain as value indices (n, axes), `chunk` at a time, the last axis fastest."""
-        shape = tuple(len(axis) for axis in self.axes)
         for first in range(0, self.size, chunk):
-            flat = np.arange(first, min(first + chunk, self.size))
-            assignments = np.stack(np.unravel_index(flat, shape), axis=1).astype(np.int64)
+            assignments = self.unravelled(np.arange(first, min(first + chunk, self.size)))
             yield assignments[self.possible(assignments)] if self.requires else assignments
+
+    def unravelled(self, flat: Ints) -> Ints:
+        """Value indices (N, axes) of the points at these positions in the product of axes."""
+        return unravelled(flat, [len(axis) for axis in self.axes])
 
     def fixed(self, axes: Iterable[int]) -> FeatureSpace:
         """The space in which each of these axes has only its first value; none of them is in `requires`.
