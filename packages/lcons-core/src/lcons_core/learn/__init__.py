@@ -45,6 +45,7 @@ from lcons_core.learn._recipe import (
     Recipe,
     learn_constraints,
     learn_from_examples,
+    learned_from,
     make_examples,
 )
 from lcons_core.learn._settings import BASE_GRIDS, ER_HIDDEN, GRIDS, Grid, Progress
@@ -80,6 +81,7 @@ __all__ = [
     "joined",
     "learn_constraints",
     "learn_from_examples",
+    "learned_from",
     "make_examples",
     "near_ngrams",
     "negative_source",
