@@ -63,6 +63,7 @@ from lcons_core._types import Ints as Ints
 from lcons_core._types import OnProgress as OnProgress
 from lcons_core.learn._estimator import ConstraintLearner as ConstraintLearner
 from lcons_core.learn._examples import LabelledExamples as LabelledExamples
+from lcons_core.learn._one_class import OneClass as OneClass
 from lcons_core.learn._recipe import learn_constraints as learn_constraints
 from lcons_core.learn._recipe import learn_from_examples as learn_from_examples
 from lcons_core.learn._recipe import learned_from as learned_from

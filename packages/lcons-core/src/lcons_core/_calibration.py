@@ -155,17 +155,28 @@ def rank(alpha: float, number: int) -> int:
     >>> rank(0.05, 300), rank(0.29, 99)
     (15, 29)
     """
+    if number < needed(alpha):
+        raise InvalidInput(
+            f"`alpha={alpha:g}` needs at least {needed(alpha):,} held-out valid structures, found {number:,};"
+            " pass more of them, or raise the argument `alpha`."
+        )
+    return int((number + 1) * _written(alpha))
+
+
+def needed(alpha: float) -> int:
+    """The smallest number of structures for alpha: the smallest n with (n + 1) alpha >= 1.
+
+    >>> needed(0.05), needed(0.3)
+    (19, 3)
+    """
     if not (isinstance(alpha, int | float) and 0 < alpha < 1):
         raise InvalidInput(f"alpha must be between 0 and 1, found {alpha!r}; 0.05 is usual.")
-    # The decimal that was written: 0.29 * 100 is below 29 in floats.
-    k = int((number + 1) * Fraction(repr(float(alpha))))
-    if k < 1:
-        least = math.ceil(1 / Fraction(repr(float(alpha)))) - 1
-        raise InvalidInput(
-            f"`alpha={alpha:g}` needs at least {least:,} held-out valid structures, found {number:,}; pass"
-            " more of them, or raise the argument `alpha`."
-        )
-    return k
+    return math.ceil(1 / _written(alpha)) - 1
+
+
+def _written(alpha: float) -> Fraction:
+    """The decimal that was written: 0.29 * 100 is below 29 in floats."""
+    return Fraction(repr(float(alpha)))
 
 
 def upper_bound(rejected: int, parts: int, confidence: float = CONFIDENCE) -> float:

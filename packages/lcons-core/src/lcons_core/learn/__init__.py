@@ -35,6 +35,7 @@ from lcons_core.learn._negatives import (
     usual_negatives,
     windows_seen_apart,
 )
+from lcons_core.learn._one_class import GENERATORS, OneClass
 from lcons_core.learn._recipe import (
     AUTO,
     DOUBLED,
@@ -57,6 +58,7 @@ __all__ = [
     "ER_HIDDEN",
     "EVIDENCE",
     "FEATURES",
+    "GENERATORS",
     "GRIDS",
     "MAX_NEGATIVES",
     "NEGATIVES",
@@ -70,6 +72,7 @@ __all__ = [
     "LabelledExamples",
     "Needed",
     "NegativeSource",
+    "OneClass",
     "Progress",
     "Recipe",
     "cheaper_flips",
