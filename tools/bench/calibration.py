@@ -32,8 +32,8 @@ import numpy as np
 from lcons_core import (
     ConstraintLearner,
     Instance,
+    Network,
     PsiRows,
-    RectifierNetwork,
     SparsePsi,
     calibrate,
     learn_constraints,
@@ -51,7 +51,7 @@ class Population:
     """A network, its valid structures with the first row of each, and the scores of invalid ones."""
 
     name: str
-    network: RectifierNetwork
+    network: Network
     rows: PsiRows
     first: np.ndarray
     wrong: np.ndarray
@@ -68,7 +68,7 @@ class Population:
         return PsiRows.of(self.rows.psi.take(rows), np.repeat(np.arange(len(chosen)), sizes))
 
 
-def scores_of(network: RectifierNetwork, rows: PsiRows, number: int) -> np.ndarray:
+def scores_of(network: Network, rows: PsiRows, number: int) -> np.ndarray:
     """(number,) the smallest margin of each structure."""
     scores = np.ones(number)
     np.minimum.at(scores, rows.owner, network.margin(rows.psi))
@@ -85,15 +85,15 @@ def rows_of(feature: ConstraintFeature, instances: Sequence[Instance]) -> tuple[
 def real(folder: Path) -> Iterator[Population]:
     """Label windows that were learned from few sentences without evidence."""
     sets = (
-        ("conll2000 labels n=3", folder / "conll2000/train.txt", {"feature": "ngram", "n": 3}),
-        ("conll2000 pos n=2", folder / "conll2000/train.txt", {"feature": "pos", "n": 2}),
-        ("snips labels n=2", folder / "suite/snips/train.conll", {"feature": "ngram", "n": 2}),
-        ("wnut17 labels n=2", folder / "suite/wnut17/train.conll", {"feature": "ngram", "n": 2}),
+        ("conll2000 labels n=3", folder / "conll2000/train.txt", "ngram", 3),
+        ("conll2000 pos n=2", folder / "conll2000/train.txt", "pos", 2),
+        ("snips labels n=2", folder / "suite/snips/train.conll", "ngram", 2),
+        ("wnut17 labels n=2", folder / "suite/wnut17/train.conll", "ngram", 2),
     )
-    for name, path, options in sets:
+    for name, path, kind, n in sets:
         data = read_data(str(path), "conll")
         assert isinstance(data, Structures)
-        constraint = learn_constraints(data.instances[:LEARNED], evidence=None, hidden=10, **options)
+        constraint = learn_constraints(data.instances[:LEARNED], kind, n=n, evidence=None, hidden=10)
         feature, labels = constraint.feature, constraint.labels
         assert feature is not None
         rest = [one for one in data.instances[LEARNED:] if set(labels) >= set(one.y)][:MOST]
@@ -108,14 +108,22 @@ def real(folder: Path) -> Iterator[Population]:
         yield Population(name, constraint.network, rows, first, wrong)
 
 
+def in_ball(psi: np.ndarray) -> np.ndarray:
+    inside: np.ndarray = (psi**2).sum(1) <= 3
+    return inside
+
+
+def few_bits(psi: np.ndarray) -> np.ndarray:
+    few: np.ndarray = psi.sum(1) <= 3
+    return few
+
+
 def synthetic() -> Iterator[Population]:
     """psi itself: a ball in five dimensions, and at most three of ten bits, learned from too few examples."""
     rng = np.random.default_rng(1)
-    for name, draw, valid in (
-        ("ball, real psi", lambda n: rng.normal(size=(n, 5)), lambda psi: (psi**2).sum(1) <= 3),
-        ("3 of 10 bits", lambda n: rng.integers(0, 2, (n, 10)) * 1.0, lambda psi: psi.sum(1) <= 3),
-    ):
-        few, many = draw(80), draw(40_000)
+    for name, shape, valid in (("ball, real psi", 5, in_ball), ("3 of 10 bits", 10, few_bits)):
+        both = rng.normal(size=(40_080, shape)) if shape == 5 else rng.integers(0, 2, (40_080, shape)) * 1.0
+        few, many = both[:80], both[80:]
         learner = ConstraintLearner(hidden=10, seed=0).fit(few, valid(few))
         psi = SparsePsi.from_dense(many[valid(many)][:20_000])
         wrong = learner.network_.margin(many[~valid(many)])

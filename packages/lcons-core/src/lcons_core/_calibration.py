@@ -36,13 +36,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
 import numpy as np
 
 from lcons_core._arithmetic import LARGEST_WEIGHT, is_dyadic, round_dyadic
+from lcons_core._coercion import as_network
 from lcons_core._errors import InvalidInput
 from lcons_core._network import Network, RectifierNetwork
 from lcons_core._psi import PsiRows, SparsePsi, as_psi
@@ -116,8 +117,9 @@ def calibrate(
     >>> looser.accepts([[1, 0, 0], [1, 1, 0], [1, 1, 1]]).tolist(), known.rejected, known.threshold
     ([True, True, False], 1, -1.0)
     """
-    rows = _rows(positives, network.d)
-    return calibrate_rows(network, rows, int(rows.owner.max(initial=-1)) + 1, alpha, tighten=tighten)
+    given: N = as_network(network, "calibrate")
+    rows = _rows(positives, given.d)
+    return calibrate_rows(given, rows, int(rows.owner.max(initial=-1)) + 1, alpha, tighten=tighten)
 
 
 def calibrate_rows(
@@ -134,7 +136,7 @@ def calibrate_rows(
     scores = np.ones(number)
     np.minimum.at(scores, rows.owner, margins)
     # The true scores differ from the float ones by at most `error`, and so do their order statistics.
-    error = max([0.0, *(part._uncertainty(rows.psi) for part in base.parts)]) if len(rows) else 0.0
+    error = max([0.0, *(part._uncertainty(rows.psi) for part in _networks(base))]) if len(rows) else 0.0
     t = Fraction(float(np.partition(scores, k - 1)[k - 1])) - Fraction(error)
     factor = _factor(base, t)
     moved = _scaled(base, factor)
@@ -230,7 +232,7 @@ def _rejected(network: Network, rows: PsiRows, number: int) -> int:
 
 def _dyadic(network: N) -> N:
     """The network with weights rounded to multiples of 2^-20; itself if they are."""
-    if all(is_dyadic(part.W) and is_dyadic(part.b) for part in network.parts):
+    if all(is_dyadic(part.W) and is_dyadic(part.b) for part in _networks(network)):
         return network
     return _each_part(network, round_dyadic)
 
@@ -244,20 +246,35 @@ def _each_part(network: N, change: Any) -> N:
     if isinstance(network, RectifierNetwork):
         made: Any = RectifierNetwork(change(network.W), change(network.b))
     else:
-        made = replace(network, parts=tuple(_each_part(part, change) for part in network.parts))
+        name, members = _members(network)
+        changed: dict[str, Any] = {name: tuple(_each_part(member, change) for member in members)}
+        made = replace(network, **changed)
     return made
+
+
+def _networks(network: Network) -> list[RectifierNetwork]:
+    """All networks that a combination is made of."""
+    if isinstance(network, RectifierNetwork):
+        return [network]
+    return [one for member in _members(network)[1] for one in _networks(member)]
+
+
+def _members(combination: Any) -> tuple[str, tuple[Network, ...]]:
+    """The only field of a combination, by name: the networks that it combines."""
+    (field,) = fields(combination)
+    return field.name, getattr(combination, field.name)
 
 
 def _factor(network: Network, t: Fraction) -> float:
     """The largest f of few bits that is at most 1 / (1 - t), such that no weight exceeds the limit."""
-    weights = [array for part in network.parts for array in (part.W, part.b)]
+    weights = [array for part in _networks(network) for array in (part.W, part.b)]
     largest = max(float(np.abs(array).max()) for array in weights)
     most = Fraction(LARGEST_WEIGHT) / Fraction(largest or 1.0)
     limit = most if t >= 1 else min(1 / (1 - t), most)
-    rounded = any(part.rounded for part in network.parts)
+    rounded = any(part.rounded for part in _networks(network))
     for bits in range(BITS, 1, -1):
         factor = _few_bits(limit, bits)
-        if rounded or not any(part.rounded for part in _scaled(network, factor).parts):
+        if rounded or not any(part.rounded for part in _networks(_scaled(network, factor))):
             return factor
     return _few_bits(limit, 1)
 
