@@ -57,6 +57,9 @@ from lcons_core._types import Columns as Columns
 from lcons_core._types import Floats as Floats
 from lcons_core._types import Ints as Ints
 from lcons_core._types import OnProgress as OnProgress
+from lcons_core._union import LiftedUnion as LiftedUnion
+from lcons_core._union import Union as Union
+from lcons_core._union import lift_union as lift_union
 from lcons_core.learn._estimator import ConstraintLearner as ConstraintLearner
 from lcons_core.learn._examples import LabelledExamples as LabelledExamples
 from lcons_core.learn._recipe import learn_constraints as learn_constraints

@@ -163,6 +163,8 @@ class RectifierNetwork(_Forms, AffineSet):
         return decide
 
     def __and__(self, other: Network) -> Conjunction:
+        if not isinstance(other, RectifierNetwork | Conjunction):
+            return NotImplemented
         return Conjunction(self.parts + other.parts)
 
     def __eq__(self, other: object) -> bool:
@@ -242,6 +244,8 @@ class Conjunction(_Forms, PsiSet):
         return lambda head, tail, flat: np.all([part(head, tail, flat) for part in parts], axis=0)
 
     def __and__(self, other: Network) -> Conjunction:
+        if not isinstance(other, RectifierNetwork | Conjunction):
+            return NotImplemented
         return Conjunction(self.parts + other.parts)
 
     def _margins(self, psi: Psi) -> Floats:

@@ -151,6 +151,7 @@ def _bags(bag: Ints, index: Ints, value: Floats, number: int) -> Bags:
     )
 
 
+SHARPNESS = 8.0
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-7
 # Half of `LARGEST_WEIGHT` in `_arithmetic.py`, so that rounding never raises.
 LARGEST_TRAINED = 2.0**9
@@ -197,14 +198,17 @@ class Population:
         spread: float,
         temperature: float,
         generator: torch.Generator,
+        alternatives: int = 1,
     ) -> None:
-        self.K = max(member.hidden for member in members)
+        self.alternatives = alternatives
+        self.K = alternatives * max(member.hidden for member in members)
         self.temperature, self._spread, self._generator = temperature, spread, generator
         self.rate = self._per_unit(torch.tensor([member.learning_rate for member in members]))
         self.decay = self._per_unit(torch.tensor([member.decay for member in members]))
         self._decays = bool((self.decay > 0).any())
         hidden = torch.tensor([member.hidden for member in members])
-        self.present = (torch.arange(self.K) < hidden[:, None]).flatten()
+        own = torch.arange(self.K // alternatives) < hidden[:, None]
+        self.present = own.repeat(1, alternatives).flatten()
         folds = torch.tensor([member.fold for member in members])
         self._folds = folds if bool((folds != folds[0]).any()) else folds[:1]
         self.theta = self._drawn(d + 1, len(members) * self.K) * self.present
@@ -220,9 +224,12 @@ class Population:
         valid, invalid = self._weights(data)
         active = data.batch.activations(self.theta)
         by_unit = active.view(len(active), -1, self.K)
-        probability = margin(by_unit, in_place=True).mul_(self.temperature).sigmoid_()
+        margins, shares = self._margins(by_unit)
+        probability = margins.mul_(self.temperature).sigmoid_()
         signal = torch.addcmul(valid, valid + invalid, probability, value=-1.0)
         active.sign_()
+        if shares is not None:
+            by_unit.view(*shares.shape, -1).mul_(shares.unsqueeze(3))
         by_unit.mul_(signal.mul_(scale * self.temperature).unsqueeze(2))
         self._adam(data.batch.gradient(active))
 
@@ -246,7 +253,7 @@ class Population:
             valid, invalid = self._weights(piece)
             hidden = piece.batch.activations(self.theta)
             by_unit = hidden.view(len(hidden), -1, self.K)
-            margins = margin(by_unit, in_place=True)
+            margins, _ = self._margins(by_unit)
             logits = self.temperature * margins
             accepted = margins >= 0
             right += torch.where(accepted, valid, invalid).sum(0)
@@ -295,6 +302,14 @@ class Population:
         columns = slice(member * self.K, (member + 1) * self.K)
         weights = self.best[:, columns][:, self.present[columns]].double().numpy()
         return np.ascontiguousarray(weights[:-1].T), weights[-1].copy()
+
+    def _margins(self, by_unit: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | None]:
+        """(B, M) margins of activations (B, M, K), which are rectified in place; for unions also the share of
+        each alternative in the gradient, (B, M, alternatives)."""
+        if self.alternatives == 1:
+            return margin(by_unit, in_place=True), None
+        each = margin(by_unit.view(*by_unit.shape[:2], self.alternatives, -1), in_place=True)
+        return each.amax(2), torch.softmax(SHARPNESS * each, 2)
 
     def _weights(self, data: WeightedBatch) -> tuple[torch.Tensor, torch.Tensor]:
         """(B, M), or (B, 1) if all members have the same weights."""

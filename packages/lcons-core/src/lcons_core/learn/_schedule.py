@@ -33,6 +33,7 @@ from lcons_core._arithmetic import round_dyadic
 from lcons_core._network import RectifierNetwork
 from lcons_core._psi import PsiRows, SparsePsi
 from lcons_core._types import Floats
+from lcons_core._union import Union
 from lcons_core.learn._inputs import INVALID, VALID, accuracy
 from lcons_core.learn._population import Batch, Evaluation, Member, Population, WeightedBatch, make_batches
 from lcons_core.learn._settings import Progress
@@ -58,13 +59,14 @@ class Settings:
     temperature: float
     patience: int
     batch_size: int | None = None
+    alternatives: int = 1
 
 
 @dataclass(frozen=True)
 class Trained:
     """The best network of a group, rounded, and its accuracy after rounding on the weights of the group."""
 
-    network: RectifierNetwork
+    network: RectifierNetwork | Union
     accuracy: float
 
 
@@ -111,7 +113,9 @@ class _Course:
         self.data = _weighted(make_batches(psi, size, draw), examples)
         norm = math.sqrt(max(float((psi.values**2).sum()) / len(psi), 1.0))
         generator = torch.Generator().manual_seed(int(draw.integers(2**63)))
-        self.population = Population(members, psi.d, 0.5 / norm, settings.temperature, generator)
+        self.population = Population(
+            members, psi.d, 0.5 / norm, settings.temperature, generator, settings.alternatives
+        )
         units = self.population.theta.shape[1]
         self.work = (psi.indices.size + len(psi)) // len(self.data) * units
         # Fewer and larger pieces than the batches of training, because there is no step between them.
@@ -222,10 +226,15 @@ class _Course:
     def _merit(self, i: int) -> tuple[float, float, int]:
         return float(self.accuracy[i]), -float(self.loss[i]), -i
 
-    def _rounded(self, W: Floats, b: Floats) -> RectifierNetwork:
-        return RectifierNetwork(round_dyadic(W / self.scale), round_dyadic(b))
+    def _rounded(self, W: Floats, b: Floats) -> RectifierNetwork | Union:
+        W, b = round_dyadic(W / self.scale), round_dyadic(b)
+        number = self.settings.alternatives
+        if number == 1:
+            return RectifierNetwork(W, b)
+        pairs = zip(np.split(W, number), np.split(b, number), strict=True)
+        return Union(tuple(RectifierNetwork(*pair) for pair in pairs))
 
-    def _accuracy(self, network: RectifierNetwork, fold: int) -> float:
+    def _accuracy(self, network: RectifierNetwork | Union, fold: int) -> float:
         return accuracy(self.examples.weight[:, :, fold], network.accepts(self.examples.psi))
 
 
