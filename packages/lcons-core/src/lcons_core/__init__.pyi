@@ -57,6 +57,7 @@ from lcons_core._types import Columns as Columns
 from lcons_core._types import Floats as Floats
 from lcons_core._types import Ints as Ints
 from lcons_core._types import OnProgress as OnProgress
+from lcons_core._union import AnyNetwork as AnyNetwork
 from lcons_core._union import LiftedUnion as LiftedUnion
 from lcons_core._union import Union as Union
 from lcons_core._union import lift_union as lift_union

@@ -30,7 +30,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Protocol, Self, overload
+from typing import Any, ClassVar, Protocol, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -62,10 +62,6 @@ class PsiSet(ABC):
     @abstractmethod
     def _accepted(self, psi: Psi) -> Bools:
         """(N,) exact verdicts on checked psi; (1,) for one psi."""
-
-    def alternatives(self) -> tuple[Self, ...]:
-        """The sets whose union is the set: only itself."""
-        return (self,)
 
     @overload
     def margin(self, psi: ManyPsi) -> Floats: ...
@@ -311,6 +307,10 @@ class LinearInequalities(AffineSet):
         if most is not None and len(self) > most:
             raise TooLarge(f"expected at most {most:,} rows, found {len(self):,}; allow more rows.")
         return self
+
+    def alternatives(self) -> tuple[LinearInequalities]:
+        """The sets whose union is the set: only itself."""
+        return (self,)
 
     def networks(self) -> tuple[()]:
         """The networks whose intersection is the set: rows have none."""

@@ -2,12 +2,13 @@
 
     accepts(psi)  iff  margin(psi) = max_m margin_m(psi) >= 0
 
-The set of one network, or of a conjunction, is convex: with two points it contains all points between them. "x
-is 0 or at least 4", "all of A or all of B" and two boxes are not convex, but are unions of such sets. The
-members of a `Union` are networks or conjunctions; unions are closed under `|` and, by distributing, under `&`.
+The set of one network, or of a conjunction, is convex: with two points it contains all points between them.
+"x is 0 or at least 4", "all of A or all of B" and two boxes are not convex, but are unions of such sets. The
+members of a `Union` are networks or conjunctions. `a | b` of unions is a union and, by distributing, so is
+`a & b`.
 
-A union has no single system of rows, so it has no `inequalities`, no `cut` and no simplified rows: these raise
-`Unsupported`. Its rows are a disjunction, one system per member (`Union.disjunction`): psi is in the set iff
+A union has no single system of rows, so it has no `inequalities`, no `cut` and no simplified rows: these
+raise `Unsupported`. Its rows are a disjunction, one system per member (`Union.disjunction`): psi is in the set iff
 all rows of one system hold.
 
 The lifted form has one binary z_m per member, which is 1 if the member must accept psi:
@@ -129,7 +130,9 @@ class Union(PsiSet):
 
     def inequalities(self, most: int | None = None) -> LinearInequalities:
         """Raises `Unsupported`: a union has one system of rows per member (`disjunction`)."""
-        self._refuse("single system of rows", "use disjunction(), or the lifted form, which has one binary each")
+        self._refuse(
+            "single system of rows", "use disjunction(), or the lifted form, which has one binary each"
+        )
 
     def cut(self, psi: Any) -> LinearInequalities:
         """Raises `Unsupported`: no row is violated by psi and holds on the whole set."""
@@ -201,7 +204,8 @@ def _all_pairs(left: tuple[Network, ...], right: tuple[Network, ...]) -> Union:
     if len(left) * len(right) > MOST_MEMBERS:
         raise TooLarge(
             f"the intersection of unions of {len(left):,} and {len(right):,} members has"
-            f" {len(left) * len(right):,}, above the limit of {MOST_MEMBERS:,}; pass them to a decoder as a list."
+            f" {len(left) * len(right):,}, above the limit of {MOST_MEMBERS:,}; pass them to a decoder as a"
+            " list."
         )
     return Union(a & b for a, b in product(left, right))
 

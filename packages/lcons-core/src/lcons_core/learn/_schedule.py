@@ -33,7 +33,6 @@ from lcons_core._arithmetic import round_dyadic
 from lcons_core._network import RectifierNetwork
 from lcons_core._psi import PsiRows, SparsePsi
 from lcons_core._types import Floats
-from lcons_core._union import Union
 from lcons_core.learn._inputs import INVALID, VALID, accuracy
 from lcons_core.learn._population import Batch, Evaluation, Member, Population, WeightedBatch, make_batches
 from lcons_core.learn._settings import Progress
@@ -64,10 +63,20 @@ class Settings:
 
 @dataclass(frozen=True)
 class Trained:
-    """The best network of a group, rounded, and its accuracy after rounding on the weights of the group."""
+    """The best network of a group, rounded, and its accuracy after rounding on the weights of the group; for
+    unions, all members of the best one."""
 
-    network: RectifierNetwork | Union
+    members: tuple[RectifierNetwork, ...]
     accuracy: float
+
+    @property
+    def network(self) -> RectifierNetwork:
+        """The network; of a union, the first member."""
+        return self.members[0]
+
+    def accepts(self, psi: SparsePsi) -> NDArray[np.bool_]:
+        """(N,) which psi some member accepts."""
+        return _some_accept(self.members, psi)
 
 
 def train(
@@ -176,11 +185,11 @@ class _Course:
     def _ends_group(self, position: int) -> NDArray[np.bool_]:
         """The members that end because this one is clear also after rounding; none if it is not."""
         member = self.members[int(self.alive[position])]
-        network = self._rounded(*self.population.snapshot(position))
-        accuracy = self._accuracy(network, member.fold)
+        members = self._rounded(*self.population.snapshot(position))
+        accuracy = self._accuracy(members, member.fold)
         if accuracy < 1.0 or member.group in self.ended:
             return np.zeros(len(self.alive), dtype=np.bool_)
-        self.ended[member.group] = Trained(network, accuracy)
+        self.ended[member.group] = Trained(members, accuracy)
         return np.array([self.members[i].group == member.group for i in self.alive.tolist()])
 
     def _plateaued(self) -> NDArray[np.bool_]:
@@ -216,8 +225,8 @@ class _Course:
         for i in sorted(ids, key=self._merit, reverse=True):
             if best is not None and best.accuracy >= self.accuracy[i] - 1e-6:
                 break
-            network = self._rounded(*self.weights[i])
-            candidate = Trained(network, self._accuracy(network, self.members[i].fold))
+            members = self._rounded(*self.weights[i])
+            candidate = Trained(members, self._accuracy(members, self.members[i].fold))
             if best is None or candidate.accuracy > best.accuracy:
                 best = candidate
         assert best is not None
@@ -226,16 +235,19 @@ class _Course:
     def _merit(self, i: int) -> tuple[float, float, int]:
         return float(self.accuracy[i]), -float(self.loss[i]), -i
 
-    def _rounded(self, W: Floats, b: Floats) -> RectifierNetwork | Union:
+    def _rounded(self, W: Floats, b: Floats) -> tuple[RectifierNetwork, ...]:
         W, b = round_dyadic(W / self.scale), round_dyadic(b)
         number = self.settings.alternatives
-        if number == 1:
-            return RectifierNetwork(W, b)
         pairs = zip(np.split(W, number), np.split(b, number), strict=True)
-        return Union(tuple(RectifierNetwork(*pair) for pair in pairs))
+        return tuple(RectifierNetwork(*pair) for pair in pairs)
 
-    def _accuracy(self, network: RectifierNetwork | Union, fold: int) -> float:
-        return accuracy(self.examples.weight[:, :, fold], network.accepts(self.examples.psi))
+    def _accuracy(self, members: tuple[RectifierNetwork, ...], fold: int) -> float:
+        return accuracy(self.examples.weight[:, :, fold], _some_accept(members, self.examples.psi))
+
+
+def _some_accept(members: Sequence[RectifierNetwork], psi: SparsePsi) -> NDArray[np.bool_]:
+    accepted: NDArray[np.bool_] = np.any([member.accepts(psi) for member in members], axis=0)
+    return accepted
 
 
 def _scaled(psi: SparsePsi) -> tuple[SparsePsi, Floats]:

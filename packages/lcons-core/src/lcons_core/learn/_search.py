@@ -88,7 +88,7 @@ def cross_validate(
         found: dict[int, Trained] = train(trained_on, members, settings, chunk_seed, progress)
         for group, result in found.items():
             configuration, fold = groups[group]
-            verdict = result.network.accepts(tested_on.psi)
+            verdict = result.accepts(tested_on.psi)
             scores[configuration, fold] = accuracy(tested_on.weight[:, :, fold], verdict)
     return scores
 

@@ -12,6 +12,10 @@ If subset sums of the weights are not exact in float64, the rows are rounded. Th
 rational subset sums, and points where the rounded rows have another verdict are counted as rounding
 differences, with an example. They are not witnesses, but they are always reported.
 
+For a union, each member is checked in this way, and at the same points
+
+    accepts(psi)  =  some member accepts psi  =  the lifted rows of the union have a solution s and off
+
 `exhausts` and `seconds` estimate the time of a verification: a point costs a multiple of rows times columns
 and of units, more if the weights are too long for one float64 product. The factors were measured and are only
 approximate.
@@ -24,7 +28,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -39,6 +43,7 @@ from lcons_core._psi import SparsePsi, as_psi
 from lcons_core._space import FeatureSpace
 from lcons_core._theorem1 import estimate_rows, lift, most_violated
 from lcons_core._types import Bools, Floats, Ints
+from lcons_core._union import AnyNetwork, LiftedUnion, Union, lift_union
 from lcons_core.reason._domain import drawn_points
 from lcons_core.reason._points import drawn_around, near_boundary
 from lcons_core.reason._sides import (
@@ -48,6 +53,7 @@ from lcons_core.reason._sides import (
     Witness,
     all_rows_checked,
     lifted_feasible,
+    lifted_union_feasible,
     network_margins,
 )
 
@@ -56,15 +62,19 @@ MOST_EXHAUSTED = 2**22
 PATIENCE = 5.0
 
 
-def exhausts(network: Network, space: FeatureSpace) -> bool:
+def exhausts(network: AnyNetwork, space: FeatureSpace) -> bool:
     """Whether the whole domain is checked: it is small, or takes at most about five seconds."""
     if space.size <= ALWAYS_EXHAUSTED:
         return True
     return space.size <= MOST_EXHAUSTED and seconds(network, space, space.size) <= PATIENCE
 
 
-def seconds(network: Network, space: FeatureSpace, points: int) -> float:
+def seconds(network: AnyNetwork, space: FeatureSpace, points: int) -> float:
     """The approximate time for this number of points, without the search for the boundary."""
+    return sum(_seconds(member, space, points) for member in network.alternatives())
+
+
+def _seconds(network: Network, space: FeatureSpace, points: int) -> float:
     digits = _digits(network)
     every = all_rows_checked(network, points)
     rows = estimate_rows(network).rows if every else DRAWN_ROWS
@@ -106,23 +116,91 @@ def verify(
     >>> print(verify(RectifierNetwork([[2.0, 2.0], [1.0, 0.0]], [-2.0, 0.0])))
     verified: network = 3 rows = lifted = cut at 4 points (all of the domain); 3 accepted, 1 on the boundary
     """
-    parts = constraint.networks()
-    if not parts:
+    members = [alternative.networks() for alternative in constraint.alternatives()]
+    if not all(members):
         raise Unsupported(
             f"verify needs a network or a constraint with one, found {type(constraint).__name__}."
         )
-    network = parts[0] if len(parts) == 1 else Conjunction(parts)
+    networks = [parts[0] if len(parts) == 1 else Conjunction(parts) for parts in members]
+    network = networks[0] if len(networks) == 1 else Union(networks)
     space = constraint.space or space
     domain = space or FeatureSpace([binary("psi", [str(j) for j in range(network.d)])])
     check_width(network, domain)
     if points is not None:
         psi = _given_points(points, network, space)
-        return _Check(network, space, _Points(len(psi), psi.__getitem__, exponent(psi)), seed).run(
-            False, None
-        )
+        given = _Points(len(psi), psi.__getitem__, exponent(psi))
+        return _checked(network, space, (psi.min(0), psi.max(0)), given, False, None, seed)
     assignments, exhausted = _domain_points(network, domain, samples, seed)
     made = _Points(len(assignments), lambda at: domain.vectors(assignments[at]))
-    return _Check(network, space, made, seed).run(exhausted, seed)
+    return _checked(network, space, domain, made, exhausted, seed, seed)
+
+
+def _checked(
+    network: AnyNetwork,
+    space: FeatureSpace | None,
+    domain: FeatureSpace | tuple[Floats, Floats],
+    points: _Points,
+    exhausted: bool,
+    seed: int | None,
+    drawn_by: int,
+) -> Verification:
+    if not isinstance(network, Union):
+        return _Check(network, space, points, drawn_by).run(exhausted, seed)
+    checks = [_Check(member, space, points, drawn_by) for member in network.members]
+    found = [check.run(exhausted, seed) for check in checks]
+    lifted = (
+        lift_union(network, domain)
+        if isinstance(domain, FeatureSpace)
+        else lift_union(network, bounds=domain)
+    )
+    accepted, boundary, witness = _check_union(network, lifted, points)
+    if witness is not None and space is not None:
+        witness = replace(witness, point=space.describe(np.array(witness.psi)))
+    witnesses = [
+        replace(one.witness, form=f"{one.witness.form} of member {m}")
+        for m, one in enumerate(found, start=1)
+        if one.witness is not None
+    ]
+    return Verification(
+        points=len(points),
+        accepted=accepted,
+        boundary=boundary,
+        rows=sum(one.rows for one in found),
+        total_rows=sum(one.total_rows for one in found),
+        all_rows=all(one.all_rows for one in found),
+        cuts=min(one.cuts for one in found),
+        exhausted=exhausted,
+        seed=seed,
+        witness=next(iter([*witnesses, *([] if witness is None else [witness])]), None),
+        rounding_differences=int(np.any([check.rounded for check in checks], axis=0).sum()),
+        rounding_example=next((one.rounding_example for one in found if one.rounding_example), None),
+        members=len(found),
+    )
+
+
+def _check_union(union: Union, lifted: LiftedUnion, points: _Points) -> tuple[int, int, Witness | None]:
+    """The numbers of accepted points and of points on the boundary, and a witness against the union."""
+    accepted = boundary = 0
+    witness = None
+    step = max(1, _CELLS // max(union.K, union.d + len(union.members)))
+    for first in range(0, len(points), step):
+        psi = points.at(slice(first, first + step))
+        whole = np.ldexp(psi, points.shift) if points.shift else psi
+        signs = [
+            np.sign(network_margins(member, whole, points.shift).min(1).astype(object)).astype(np.int64)
+            for member in union.members
+        ]
+        best = np.max(signs, axis=0)
+        truth: Bools = best >= 0
+        accepted, boundary = accepted + int(truth.sum()), boundary + int((best == 0).sum())
+        sides = {
+            "accepts()": union.accepts(psi),
+            "the lifted rows": lifted_union_feasible(lifted, whole, points.shift),
+        }
+        for form, found in sides.items():
+            for i in np.flatnonzero(truth != found)[: witness is None]:
+                witness = Witness(form, tuple(psi[i].tolist()), bool(truth[i]))
+    return accepted, boundary, witness
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,7 +312,7 @@ def _spread(accepted: Bools, most: int) -> Ints:
     return np.unique(np.concatenate(spread))
 
 
-def _domain_points(network: Network, space: FeatureSpace, samples: int, seed: int) -> tuple[Ints, bool]:
+def _domain_points(network: AnyNetwork, space: FeatureSpace, samples: int, seed: int) -> tuple[Ints, bool]:
     """Value indices (N, axes) of the whole domain and True, or of random points and False."""
     short = np.min_scalar_type(max(len(axis) for axis in space.axes))
     if exhausts(network, space):
@@ -249,7 +327,7 @@ def _domain_points(network: Network, space: FeatureSpace, samples: int, seed: in
     return np.concatenate([drawn, around, near]).astype(short), False
 
 
-def _given_points(points: Any, network: Network, space: FeatureSpace | None) -> Floats:
+def _given_points(points: Any, network: AnyNetwork, space: FeatureSpace | None) -> Floats:
     checked = as_psi(points, network.d)
     psi = checked.dense() if isinstance(checked, SparsePsi) else np.atleast_2d(checked)
     if space is not None:

@@ -21,7 +21,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from lcons_core import Instance, InvalidInput, LearnedConstraint, Network, Psi, TooLarge, Unsupported
+from lcons_core import AnyNetwork, Instance, InvalidInput, LearnedConstraint, Psi, TooLarge, Unsupported
 from lcons_core.features import ConstraintFeature, GroundedRow, Scope, Tuples
 from lcons_decode._constraints import Hard, Soft
 from lcons_decode._scores import X, columns_of
@@ -66,7 +66,8 @@ def ground_chain(
             )
         if feature.labels:
             _check_labels(name, position, program, set(feature.labels))
-    used = set(np.flatnonzero(np.any([part.W.any(0) for part in learned.network.parts], axis=0)).tolist())
+    every = [part.W.any(0) for member in learned.network.alternatives() for part in member.parts]
+    used = set(np.flatnonzero(np.any(every, axis=0)).tolist())
     _check_size(name, rows, used, max_terms)
     encoder = _Encoder(program, name)
     psi_rows = tuple(encoder.psi_row(i, row, used) for i, row in enumerate(rows))
@@ -134,7 +135,7 @@ def ground_tuples(
 
 
 def ground_columns(
-    network: Network,
+    network: AnyNetwork,
     columns: Sequence[Expression | Name],
     *,
     name: str = "network",
