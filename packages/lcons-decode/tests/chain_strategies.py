@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from lcons_core._blocks import OTHER
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._network import Conjunction, RectifierNetwork
+from lcons_core._union import Union
 from lcons_core.features import START, STOP, Counts, Existence, NgramContext, NgramLabels
 from lcons_core.testing import networks
 from lcons_decode import COSTS, ChainScores, Hard, Soft, Violation
