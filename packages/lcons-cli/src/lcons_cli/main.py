@@ -27,6 +27,7 @@ from lcons_cli.options import common_options, in_options
 from lcons_cli.parse import parse
 from lcons_cli.report import report
 from lcons_cli.scheme import scheme
+from lcons_cli.streams import complete_output
 from lcons_cli.tag import tag
 from lcons_cli.verify import verify
 
@@ -47,6 +48,11 @@ class LconsGroup(click.Group):
     """A group that turns `LconsError`, Ctrl-C and bugs in its commands into messages and exit codes."""
 
     def __call__(self, *args: Any, **options: Any) -> Any:
+        if sys.stdout is None:
+            # Otherwise the first file that is opened becomes standard output.
+            click.echo("lcons: error: cannot write to standard output: it is closed; redirect it.", err=True)
+            sys.exit(ErrorLine.exit_code)
+        sys.stdout = complete_output(sys.stdout)
         try:
             return super().__call__(*args, **options)
         except Exception as error:

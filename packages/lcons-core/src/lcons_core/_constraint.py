@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lcons_core._coercion import as_network
 from lcons_core._document import read_file, read_text
 from lcons_core._document import save as save_file
 from lcons_core._errors import InvalidInput, LconsError
@@ -56,9 +57,11 @@ class LearnedConstraint(Wrapped):
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if len(self.network.alternatives()) == 1:
-            [alone] = self.network.alternatives()
-            object.__setattr__(self, "network", alone.parts[0] if len(alone.parts) == 1 else alone)
+        network: AnyNetwork = as_network(self.network, "LearnedConstraint")
+        if len(network.alternatives()) == 1:
+            [network] = network.alternatives()
+            network = network.parts[0] if len(network.parts) == 1 else network
+        object.__setattr__(self, "network", network)
         check_width(self.network, self.space)
         if self.feature is None:
             return

@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from lcons_core._coercion import Given, as_constraint, as_network
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput, TooLarge, Unsupported
 from lcons_core._inequalities import LinearInequalities, check_width
@@ -152,9 +153,10 @@ class NamedRows:
         yield "}"
 
 
-def estimate_form(network: AnyNetwork, form: Form | str) -> RowsEstimate:
+def estimate_form(network: Given, form: Form | str) -> RowsEstimate:
     """The size of a form; for simplified rows, the size of all rows of which they are a part."""
-    form, members = read_form(form), network.alternatives()
+    own: AnyNetwork = as_network(network, "estimate_form")
+    form, members = read_form(form), own.alternatives()
     several = len(members) > 1
     if form is not Form.LIFTED and several:
         raise Unsupported(
@@ -162,9 +164,9 @@ def estimate_form(network: AnyNetwork, form: Form | str) -> RowsEstimate:
             " member; ask for the form 'lifted', or for the rows of each member."
         )
     if form is not Form.LIFTED:
-        return estimate_rows(network)
+        return estimate_rows(own)
     rows = sum(member.K + len(member.parts) for member in members) + several
-    return RowsEstimate(rows, 8 * rows * (network.d + network.K + 1 + several * len(members)))
+    return RowsEstimate(rows, 8 * rows * (own.d + own.K + 1 + several * len(members)))
 
 
 def named_rows(
@@ -185,6 +187,7 @@ def named_rows(
       0.00   -2.00 |     0.00  -2.00 |  1.00 | -2.00
       0.00    0.00 |     0.00   0.00 | -1.00 | -1.00
     """
+    as_constraint(constraint, "named_rows")
     form, network = read_form(form), constraint.network
     check_form_size(network, form, max_bytes)
     space = constraint.space
@@ -225,13 +228,14 @@ def _lifted_union(network: Union, space: FeatureSpace, blocks: tuple[Columns, ..
     return NamedRows(Form.LIFTED, meaning, space, (*blocks, auxiliary, binaries, ("", ("rhs",))), arrays)
 
 
-def check_form_size(network: AnyNetwork, form: Form, max_bytes: int) -> None:
+def check_form_size(network: Given, form: Form, max_bytes: int) -> None:
     """Raises `TooLarge` if a form would be larger than `max_bytes`."""
-    size = estimate_form(network, form)
+    own: AnyNetwork = as_network(network, "check_form_size")
+    size = estimate_form(own, form)
     if size.bytes > max_bytes:
         advice = "" if form is Form.LIFTED else "ask for the lifted form, which is linear in K, or "
         raise TooLarge(
-            f"the form {form.value!r} of a constraint with K = {network.K} hidden units needs {size}, above"
+            f"the form {form.value!r} of a constraint with K = {own.K} hidden units needs {size}, above"
             f" the limit of {max_bytes / 2**20:,.0f} MiB; {advice}raise the limit."
         )
 

@@ -8,8 +8,8 @@ members of a `Union` are networks or conjunctions. `a | b` of unions is a union 
 `a & b`.
 
 A union has no single system of rows, so it has no `inequalities`, no `cut` and no simplified rows: these
-raise `Unsupported`. Its rows are a disjunction, one system per member (`Union.disjunction`): psi is in the set iff
-all rows of one system hold.
+raise `Unsupported`. Its rows are a disjunction, one system per member (`Union.disjunction`): psi is in the
+set iff all rows of one system hold.
 
 The lifted form has one binary z_m per member, which is 1 if the member must accept psi:
 
@@ -36,6 +36,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lcons_core._arithmetic import exponent, finite_array, frozen, many, rounding_bound
+from lcons_core._coercion import Given, as_network
 from lcons_core._errors import InvalidInput, TooLarge, Unsupported
 from lcons_core._inequalities import (
     Decider,
@@ -118,7 +119,7 @@ class Union(PsiSet):
     @property
     def parts(self) -> tuple[RectifierNetwork, ...]:
         """Raises `Unsupported`: the members of a union are alternatives, and no conjunction."""
-        self._refuse("parts that must all accept", "use its members")
+        self._refuse("parts that must all accept", "use lift_union(union, space), or its members")
 
     def alternatives(self) -> tuple[Network, ...]:
         """The sets whose union is the set: its members."""
@@ -242,11 +243,12 @@ class LiftedUnion:
 
 
 def lift_union(
-    union: Union, space: FeatureSpace | None = None, *, bounds: Bounds | None = None
+    given: Given, space: FeatureSpace | None = None, *, bounds: Bounds | None = None
 ) -> LiftedUnion:
     """The rows of `lift(member)` for each member, switched off by its binary, then `-sum off_m >= 1 - M`.
 
-    The domain is that of `space`, or all psi with `low <= psi <= high` for `bounds` = (low, high), each (d,).
+    The domain is that of `space`, by default the space of a constraint, or all psi with `low <= psi <= high`
+    for `bounds` = (low, high), each (d,).
 
     >>> none, some = RectifierNetwork([[2.0]], [0.0]), RectifierNetwork([[-1.0]], [5.0])   # x <= 0, x >= 4
     >>> lifted = lift_union(Union([none, some]), bounds=([0.0], [9.0]))
@@ -255,6 +257,9 @@ def lift_union(
     >>> lifted.A_off.tolist(), lifted.rhs.tolist()
     ([[18.0, 0.0], [0.0, 0.0], [0.0, 5.0], [0.0, 0.0], [-1.0, -1.0]], [0.0, -1.0, 5.0, -1.0, -1.0])
     """
+    union = Union([as_network(given, "lift_union")])
+    if bounds is None and space is None:
+        space = getattr(given, "space", None)
     pieces = [lift_parts(member) for member in union.members]
     M, rows = len(pieces), sum(len(piece) for piece in pieces)
     A_psi, A_s = np.zeros((rows + 1, union.d)), np.zeros((rows + 1, union.K))

@@ -56,6 +56,25 @@ def test_a_stage_is_made_once_for_the_same_inputs(tmp_path):
     assert counting.keep(stages, seed=2) == "2"
 
 
+@pytest.mark.parametrize(
+    "alter",
+    [
+        lambda folder: (folder / "value").write_text("7"),
+        lambda folder: (folder / "more").write_text("7"),
+        lambda folder: (folder / "digests.json").write_text("{}"),
+        lambda folder: (folder / "digests.json").unlink(),
+    ],
+    ids=["another digit", "another file", "no digests", "digests gone"],
+)
+def test_an_altered_stage_is_made_again(alter, tmp_path):
+    stages, counting = Stages(tmp_path), Counting()
+    counting.keep(stages, seed=1)
+    (folder,) = tmp_path.iterdir()
+    alter(folder)
+    assert counting.keep(stages, seed=1) == "2"
+    assert counting.keep(stages, seed=1) == "2"
+
+
 def test_changed_code_makes_a_stage_again(tmp_path, monkeypatch):
     stages, counting = Stages(tmp_path), Counting()
     counting.keep(stages, seed=1)

@@ -2,9 +2,9 @@
 
 A union rejects a box iff each of its members rejects it, so a rule needs one row per member whose maximum
 over the box is below zero. The rules of the members are found first (`large_domains.py`), with the points
-that the union rejects as seeds. For each such point, the strongest rule of each member that contains the point is
-taken; their intersection is a box that all members reject. Axes that no row needs are made free again, and a
-greedy cover chooses the rules to show.
+that the union rejects as seeds. For each such point, the strongest rule of each member that contains the
+point is taken; their intersection is a box that all members reject. Axes that no row needs are made free
+again, and a greedy cover chooses the rules to show.
 
 Not in the paper.
 """
