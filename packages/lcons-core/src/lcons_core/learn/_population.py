@@ -16,13 +16,19 @@ For an example of weight v as valid and u as invalid, with z = tau * margin,
     loss = v softplus(-z) + u softplus(z) = (v + u) softplus(z) - v z
     dloss / da_k = tau (v - (v + u) sigmoid(z)) [a_k > 0]
 
-then Adam makes a step. If a member has fewer than K units, the missing units are columns of zeros: their
+A member of a population may also be a union of `alternatives` networks with K units in all. Its margin is the
+largest of theirs, and the gradient is shared among them by softmax(SHARPNESS * margins); then
+
+    dloss / da_mk = share_m tau (v - (v + u) sigmoid(z)) [a_mk > 0]
+
+and Adam makes a step. If a member has fewer than K units, the missing units are columns of zeros: their
 activation and gradient are 0, so they stay 0.
 
 Paper: Sec. 3; Tables 6, 8, 12 and 13: Adam, betas (0.9, 0.999), epsilon 1e-7.
 
-Not in the paper: tau, class weights and members trained together. Units that are inactive on every invalid
-example have no gradient that could activate them; they start again while invalid examples are accepted.
+Not in the paper: tau, class weights, unions and members trained together. Units that are inactive on every
+invalid example have no gradient that could activate them; they start again while invalid examples are
+accepted.
 """
 
 from __future__ import annotations
@@ -151,7 +157,9 @@ def _bags(bag: Ints, index: Ints, value: Floats, number: int) -> Bags:
     )
 
 
-SHARPNESS = 8.0
+# Of the softmax over the margins of the members of a union: sharper shares leave more members unused, and
+# with smoother ones all members learn the same.
+SHARPNESS = 4.0
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-7
 # Half of `LARGEST_WEIGHT` in `_arithmetic.py`, so that rounding never raises.
 LARGEST_TRAINED = 2.0**9

@@ -52,7 +52,8 @@ THREADED_WORK = 2**20
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of all members; `patience` counts checks, one every 10 steps or one per epoch."""
+    """The settings of all members; `patience` counts checks, one every 10 steps or one per epoch;
+    `alternatives` is the number of networks of a union, 1 for a single network."""
 
     epochs: int
     temperature: float

@@ -75,7 +75,7 @@ def cross_validate(
     )
     scores = np.empty((len(configurations), folds))
     groups = list(itertools.product(range(len(configurations)), range(folds)))
-    rows = min(len(examples), settings.batch_size or 2048) + examples.psi.d
+    rows = (min(len(examples), settings.batch_size or 2048) + examples.psi.d) * settings.alternatives
     for chunk in _chunks(groups, configurations, restarts, rows):
         members = [
             member

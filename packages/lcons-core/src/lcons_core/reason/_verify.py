@@ -130,8 +130,8 @@ def verify(
     check_width(network, domain)
     if points is not None:
         psi = _given_points(points, network, space)
-        given = _Points(len(psi), psi.__getitem__, exponent(psi))
-        return _checked(network, space, (psi.min(0), psi.max(0)), given, False, None, seed)
+        listed = _Points(len(psi), psi.__getitem__, exponent(psi))
+        return _checked(network, space, (psi.min(0), psi.max(0)), listed, False, None, seed)
     assignments, exhausted = _domain_points(network, domain, samples, seed)
     made = _Points(len(assignments), lambda at: domain.vectors(assignments[at]))
     return _checked(network, space, domain, made, exhausted, seed, seed)
