@@ -22,10 +22,11 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from lcons_core import ConstraintLearner, FeatureSpace, LearnedConstraint, UnionLearner, binary, count
+from lcons_core import ConstraintLearner, FeatureSpace, Floats, LearnedConstraint, UnionLearner, binary, count
 from lcons_decode.ilp import Program, Row, Sense, Variable, ground_columns, solve
 
 TRAINING = 2_000
@@ -39,11 +40,11 @@ class Task:
 
     name: str
     space: FeatureSpace
-    valid: Callable[[np.ndarray], np.ndarray]
-    fill: Callable[[np.ndarray, np.random.Generator], None] = lambda psi, rng: None
+    valid: Callable[[Floats], Any]
+    fill: Callable[[Floats, np.random.Generator], None] = lambda psi, rng: None
 
 
-def fill_five(psi: np.ndarray, rng: np.random.Generator) -> None:
+def fill_five(psi: Floats, rng: np.random.Generator) -> None:
     """Sets the first five of A or of B in half of the points."""
     side = rng.integers(0, 4, len(psi))
     psi[np.ix_(side == 0, range(5))] = 1.0
@@ -79,12 +80,14 @@ def tasks() -> list[Task]:
     ]
 
 
-def best_point(constraint: LearnedConstraint, gain: np.ndarray) -> np.ndarray | None:
+def best_point(constraint: LearnedConstraint, gain: Floats) -> Floats | None:
     """The point of the space with the largest gain that the constraint accepts."""
-    variables, rows, columns = [], [], []
+    variables: list[Variable] = []
+    rows: list[Row] = []
+    columns: list[Any] = []
     for axis, worth in zip(constraint.space.axes, gain, strict=True):
         most = len(axis) - 1
-        bits = [((axis.name, i), float(2**i)) for i in range(most.bit_length())]
+        bits: list[tuple[Any, float]] = [((axis.name, i), float(2**i)) for i in range(most.bit_length())]
         variables += [Variable(name, worth * c) for name, c in bits]
         rows.append(Row(("most", axis.name), tuple(bits), Sense.AT_MOST, float(most)))
         columns.append(bits)
@@ -95,7 +98,7 @@ def best_point(constraint: LearnedConstraint, gain: np.ndarray) -> np.ndarray | 
     return np.array([sum(c * found.values[name] for name, c in bits) for bits in columns])
 
 
-def programs(task: Task, constraint: LearnedConstraint, every: np.ndarray, seed: int) -> tuple[int, int]:
+def programs(task: Task, constraint: LearnedConstraint, every: Floats, seed: int) -> tuple[int, int]:
     """How many optima are truly valid, and how many are true optima."""
     rng = np.random.default_rng(seed)
     valid = every[task.valid(every)]
