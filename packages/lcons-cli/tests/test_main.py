@@ -110,7 +110,11 @@ def test_an_interrupt_is_one_line_and_an_exit_code_that_is_no_answer(stop):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there Ctrl-C is no signal of one process")
-def test_ctrl_c_ends_a_command_that_waits_for_input():
+@pytest.mark.parametrize(
+    ("number", "line", "exit_code"),
+    [(signal.SIGINT, b"lcons: interrupted\n", 130), (signal.SIGTERM, b"lcons: terminated\n", 143)],
+)
+def test_ctrl_c_and_kill_end_a_command_that_waits_for_input(number, line, exit_code):
     # In a group of its own, as the commands of `data` and `run` are.
     code = (
         "import click; from lcons_cli.main import main; "
@@ -121,9 +125,9 @@ def test_ctrl_c_ends_a_command_that_waits_for_input():
     pipe = subprocess.PIPE
     with subprocess.Popen([sys.executable, "-c", code], stdin=pipe, stdout=pipe, stderr=pipe) as process:
         assert process.stdout.readline() == b"ready\n"
-        process.send_signal(signal.SIGINT)
-        assert process.communicate(timeout=30)[1] == b"lcons: interrupted\n"
-    assert process.returncode == 130
+        process.send_signal(number)
+        assert process.communicate(timeout=30)[1] == line
+    assert process.returncode == exit_code
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
