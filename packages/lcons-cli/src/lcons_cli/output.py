@@ -34,7 +34,7 @@ def sizes(constraint: LearnedConstraint) -> Iterator[str]:
     rows = sum(estimate_form(member, Form.ROWS).rows for member in members)
     lifted = estimate_form(network, Form.LIFTED).rows
     of = f" of {len(members)} members" if len(members) > 1 else ""
-    yield f"{many(space.size)} points; {many(rows)} rows by Theorem 1{of}; {lifted:,} lifted rows"
+    yield f"{space.extent}; {many(rows)} rows by Theorem 1{of}; {lifted:,} lifted rows"
     made = constraint.provenance
     examples = made.get("examples")
     counts = examples.items() if isinstance(examples, Mapping) else ()

@@ -59,7 +59,7 @@ def verify(constraint: str, samples: int, seed: int, as_json: bool, quiet: bool,
     say(
         f"K = {network.K}, {many(rows)} rows by Theorem 1"
         f"{f' of {len(members)} members' if len(members) > 1 else ''};"
-        f" {many(space.size)} points of {', '.join(block.name for block in space.blocks[:6])},"
+        f" {space.extent} of {', '.join(block.name for block in space.blocks[:6])},"
         f" {'all checked' if every else f'{samples:,} drawn with seed {seed}'}"
         f"{f'; {about(seconds)}' if seconds > 2 else ''}"
     )
@@ -78,5 +78,7 @@ def _seconds(constraint: LearnedConstraint, points: int, every: bool) -> float:
     from lcons_core.reason import seconds
 
     space, K = constraint.space, constraint.network.K
-    moves = 0 if every else 4 * len(space.axes) * sum(len(axis) for axis in space.axes)
+    moves = 0
+    if space.integral and not every:
+        moves = 4 * len(space.axes) * sum(len(axis) for axis in space.axes)
     return seconds(constraint.network, space, points) + moves * (8e-6 + 5e-7 * K)

@@ -288,6 +288,7 @@ def greatest_activations(
     b = np.concatenate([part.b for part in network.parts])
     if space is not None:
         check_width(network, space)
+        space = space if space.integral else space.corners()
         terms, integral = len(space.axes), all(_integral(axis.coefficients) for axis in space.axes)
         highest, total = -least_values(space, -W, -b), row_reach(space, W)
     else:
