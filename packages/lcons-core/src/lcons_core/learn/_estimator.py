@@ -40,7 +40,11 @@ from lcons_core.learn._settings import Progress, class_weights_of, hidden_values
 
 
 class ConstraintLearner:
-    """Learns which psi are valid from examples with two labels; the larger label means valid.
+    """Learns which psi are valid from examples with two labels.
+
+    y is bool, 0/1 or -1/+1, where the larger label means valid. For all other labels, `valid` states the
+    label of valid examples, here or in `fit`; here, so that scikit-learn's searches and cross-validation
+    have it, too. It may be a function of both labels: with `max`, the larger means valid.
 
     hidden: K, several K to choose from, or "auto" (the smallest K within one standard error of the best).
     seed: the only source of randomness.
@@ -58,14 +62,15 @@ class ConstraintLearner:
     batch_size: None: all at once for up to 2048 distinct vectors, otherwise 1024 at a time.
     progress: called with a `Progress` at each check.
 
-    After `fit`: `network_` (rounded, exact), `classes_`, `n_features_in_`, `configuration_` (the chosen
+    After `fit`: `network_` (rounded, exact), `classes_` (ascending), `valid_` (the label that the network
+    accepts), `n_features_in_`, `configuration_` (the chosen
     hidden, learning_rate and decay), `history_` (all `Progress` of the final training), and `cv_results_`
     (None without cross-validation).
 
-    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["ok", "ok", "ok", "bad"]
-    >>> learner = ConstraintLearner(hidden=1).fit(X, [label == "ok" for label in y])
-    >>> learner.predict(X).tolist(), learner.score(X, [True, True, True, False])
-    ([True, True, True, False], 1.0)
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["ok", "ok", "ok", "wrong"]
+    >>> learner = ConstraintLearner(hidden=1).fit(X, y, valid="ok")
+    >>> learner.predict(X).tolist(), learner.network_.accepts(X).tolist(), learner.score(X, y)
+    (['ok', 'ok', 'ok', 'wrong'], [True, True, True, False], 1.0)
     """
 
     def __init__(
@@ -83,6 +88,7 @@ class ConstraintLearner:
         patience: int = 10,
         batch_size: int | None = None,
         progress: Callable[[Progress], None] | None = None,
+        valid: Any = None,
     ) -> None:
         self.hidden = hidden
         self.seed = seed
@@ -96,11 +102,15 @@ class ConstraintLearner:
         self.patience = patience
         self.batch_size = batch_size
         self.progress = progress
+        self.valid = valid
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ConstraintLearner:
-        """Learns `network_` from X (N, d) and two labels (N,)."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, valid: Any = None) -> ConstraintLearner:
+        """Learns `network_` from X (N, d) and two labels (N,); `valid`: the label of valid examples, if y is
+        not bool, 0/1 or -1/+1 and the learner has no `valid`."""
         psi = checked_psi(X)
-        classes, is_valid = two_classes(checked_labels(y, len(psi)))
+        labels = checked_labels(y, len(psi))
+        classes, place = two_classes(labels, self.valid if valid is None else valid)
+        is_valid = labels == classes[place]
         weights = checked_weights(sample_weight, len(psi))
         examples = fold_labelled(psi, is_valid, weights)
         if not examples.weight.any(axis=0).all():
@@ -108,24 +118,26 @@ class ConstraintLearner:
                 "both classes must have an example of positive weight, found a label with only zero weights;"
                 " give some of its examples a positive weight."
             )
-        network, chosen, history, results = _learn(self, examples, classes)
+        network, chosen, history, results = _learn(self, examples, (classes[1 - place], classes[place]))
         self.network_: RectifierNetwork = network
         self.configuration_: dict[str, Any] = chosen
         self.history_: tuple[Progress, ...] = history
         self.cv_results_: dict[str, Any] | None = results
         self.classes_: NDArray[Any] = classes
+        self.valid_: Any = classes[place]
         self.n_features_in_: int = psi.d
         return self
 
     def decision_function(self, X: Any) -> Floats:
-        """(N,) margins: at least 0 means valid."""
+        """(N,) values above 0 for `classes_[1]`, as scikit-learn expects: the margins of `network_`, with the
+        other sign if `valid_` is `classes_[0]`. `network_.margin` is at least 0 for valid psi, always."""
         margin: Floats = self._network().margin(self._psi(X))
-        return margin
+        return margin if self.valid_ == self.classes_[1] else -margin
 
     def predict(self, X: Any) -> NDArray[Any]:
         """(N,) predicted labels, decided exactly."""
         accepted = self._network().accepts(self._psi(X))
-        labels: NDArray[Any] = self.classes_[accepted.astype(np.intp)]
+        labels: NDArray[Any] = self.classes_[(accepted == (self.valid_ == self.classes_[1])).astype(np.intp)]
         return labels
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -191,7 +203,7 @@ class ConstraintLearner:
 
 
 def _learn(
-    learner: ConstraintLearner, examples: PsiRows, classes: NDArray[Any]
+    learner: ConstraintLearner, examples: PsiRows, labels: tuple[Any, Any]
 ) -> tuple[RectifierNetwork, dict[str, Any], tuple[Progress, ...], dict[str, Any] | None]:
     """The network, the chosen configuration, the history of its training, and the scores of all."""
     hidden = hidden_values(learner.hidden, examples.psi.d)
@@ -199,7 +211,7 @@ def _learn(
     decays = numbers("decay", learner.decay, positive=False)
     seed = whole("seed", learner.seed, 0)
     restarts = restarts_for(learner.restarts, len(examples))
-    class_weights = class_weights_of(learner.class_weight, classes)
+    class_weights = class_weights_of(learner.class_weight, labels)
     epochs, patience = whole("epochs", learner.epochs, 1), whole("patience", learner.patience, 1)
     temperature = numbers("temperature", learner.temperature, positive=True)[0]
     size = None if learner.batch_size is None else whole("batch_size", learner.batch_size, 1)
@@ -254,6 +266,7 @@ def accept_everything(learner: ConstraintLearner, d: int) -> None:
     learner.history_ = ()
     learner.cv_results_ = None
     learner.classes_ = np.array([False, True])
+    learner.valid_ = learner.classes_[1]
     learner.n_features_in_ = d
 
 

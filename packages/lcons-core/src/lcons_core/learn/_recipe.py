@@ -380,10 +380,14 @@ def learn_from_examples(
     """The constraint that a learner learns from labelled examples; without negatives, it forbids nothing."""
     psi, y, weights = examples.matrix(by_frequency)
     if len(examples.negatives):
-        learner.fit(psi, y, sample_weight=weights)
+        learner.fit(psi, y, sample_weight=weights, valid=True)
     else:
         accept_everything(learner, psi.d)
-    settings = {name: _listed(value) for name, value in learner.get_params().items() if name != "progress"}
+    settings = {
+        name: _listed(value)
+        for name, value in learner.get_params().items()
+        if name not in ("progress", "valid")
+    }
     provenance = record(
         seed=learner.seed,
         config=settings,
@@ -457,7 +461,7 @@ def learn_constraints(
 def _trained_by(recipe: Recipe, learner: ConstraintLearner) -> Recipe:
     """The recipe with the settings of a learner."""
     settings = {**learner.get_params(), "folds": learner.cv, "caution": 1.0}
-    for name in ("cv", "progress", "seed"):
+    for name in ("cv", "progress", "seed", "valid"):
         settings.pop(name)
     if isinstance(learner.class_weight, Mapping):
         settings["class_weight"] = tuple(learner.class_weight.get(label, 1.0) for label in (False, True))

@@ -26,7 +26,6 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lcons_core._errors import InvalidInput
 
@@ -78,8 +77,8 @@ def restarts_for(restarts: Any, distinct: int) -> Callable[[int], int]:
     return lambda _: number
 
 
-def class_weights_of(given: Any, classes: NDArray[Any]) -> tuple[float, float] | None:
-    """(invalid, valid) weights, or None for balanced."""
+def class_weights_of(given: Any, labels: Sequence[Any]) -> tuple[float, float] | None:
+    """(invalid, valid) weights of these two labels, or None for balanced."""
     if given is None:
         return (1.0, 1.0)
     if isinstance(given, str) and given == "balanced":
@@ -88,7 +87,7 @@ def class_weights_of(given: Any, classes: NDArray[Any]) -> tuple[float, float] |
         raise InvalidInput(
             f'class_weight must be "balanced", None or a mapping from labels to weights, found {given!r}.'
         )
-    low, high = (float(given.get(label, 1.0)) for label in classes.tolist())
+    low, high = (float(given.get(label, 1.0)) for label in labels)
     if not (0 < low < math.inf and 0 < high < math.inf):
         raise InvalidInput(
             f"class weights must be positive and finite, found {low} and {high}; pass two valid weights."
