@@ -121,11 +121,15 @@ def explain(
     if words:
         _answer(learned, words, seed, as_json, say)
     else:
-        parts = None if gold is None else _parts(learned, read_labelled(gold, form, columns, tabs, say, valid), gold)
+        parts = (
+            None
+            if gold is None
+            else _parts(learned, read_labelled(gold, form, columns, tabs, say, valid), gold, say)
+        )
         _rules(learned, parts, limit, as_rules, seed, as_json, verbose, say)
 
 
-def _parts(learned: LearnedConstraint, data: Data, gold: str) -> PsiRows:
+def _parts(learned: LearnedConstraint, data: Data, gold: str, say: Say) -> PsiRows:
     """The parts of labelled data that the constraint reads."""
     from lcons_core import InvalidInput, PsiRows, SparsePsi
     from lcons_core.learn import positives_of

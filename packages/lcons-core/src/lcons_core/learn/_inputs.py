@@ -166,9 +166,9 @@ def two_classes(labels: NDArray[Any], valid: Any = None) -> tuple[NDArray[Any], 
         if [low, high] in UNDERSTOOD:
             return classes, 1
         raise InvalidInput(
-            f"expected y of bool, 0/1 or -1/+1, or the argument `valid`, found the labels {low!r} and {high!r};"
-            f" pass `valid={low!r}` for a network that accepts the examples labelled {low!r} and rejects"
-            f" {high!r}, or `valid={high!r}` for one that accepts {high!r} and rejects {low!r}."
+            f"expected y of bool, 0/1 or -1/+1, or the argument `valid`, found the labels {low!r} and"
+            f" {high!r}; pass `valid={low!r}` for a network that accepts {low!r} and rejects {high!r}, or"
+            f" `valid={high!r}` for one that accepts {high!r} and rejects {low!r}."
         )
     stated = valid((low, high)) if callable(valid) else valid
     places = [place for place, label in enumerate((low, high)) if label == stated]

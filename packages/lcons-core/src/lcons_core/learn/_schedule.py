@@ -11,9 +11,9 @@ The result of a group is its member of best accuracy, rounded; of equal ones, th
 the first. There is no loss level that stops training: a margin is at most 1, so the loss of a valid example
 is never near zero.
 
-Columns of psi above 1 in magnitude are divided by a power of two during training, and W is rescaled at the
-end, which is exact. All random numbers come from one seed, and sums have a fixed order, so the same seed
-always leads to the same bits on one machine.
+Columns of psi are scaled during training, real-valued ones are also centred, and W and b are folded back at
+the end, which is exact (`_scaling.py`). All random numbers come from one seed, and sums have a fixed order, so
+the same seed always leads to the same bits on one machine.
 
 Not in the paper: everything except Adam (`_population.py`). The paper trains single networks for 1000 epochs.
 """
@@ -29,12 +29,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from lcons_core._arithmetic import round_dyadic
 from lcons_core._network import RectifierNetwork
-from lcons_core._psi import PsiRows, SparsePsi
+from lcons_core._psi import PsiRows
 from lcons_core._types import Floats
 from lcons_core.learn._inputs import INVALID, VALID, accuracy
 from lcons_core.learn._population import Batch, Evaluation, Member, Population, WeightedBatch, make_batches
+from lcons_core.learn._scaling import Scaling
 from lcons_core.learn._settings import Progress
 
 CLEARANCE = 0.25
@@ -106,7 +106,8 @@ class _Course:
         draw: np.random.Generator,
     ) -> None:
         self.examples, self.members, self.settings = examples, members, settings
-        psi, self.scale = _scaled(examples.psi)
+        self.scaling = Scaling.of(examples.psi)
+        psi = self.scaling.apply(examples.psi)
         size = settings.batch_size or (FULL_BATCH if len(psi) <= FULL_BATCH else LARGE_BATCH)
         self.data = _weighted(make_batches(psi, size, draw), examples)
         norm = math.sqrt(max(float((psi.values**2).sum()) / len(psi), 1.0))
@@ -172,7 +173,7 @@ class _Course:
     def _ends_group(self, position: int) -> NDArray[np.bool_]:
         """The members that end because this one is clear also after rounding; none if it is not."""
         member = self.members[int(self.alive[position])]
-        network = self._rounded(*self.population.snapshot(position))
+        network = self.scaling.fold_back(*self.population.snapshot(position))
         accuracy = self._accuracy(network, member.fold)
         if accuracy < 1.0 or member.group in self.ended:
             return np.zeros(len(self.alive), dtype=np.bool_)
@@ -212,7 +213,7 @@ class _Course:
         for i in sorted(ids, key=self._merit, reverse=True):
             if best is not None and best.accuracy >= self.accuracy[i] - 1e-6:
                 break
-            network = self._rounded(*self.weights[i])
+            network = self.scaling.fold_back(*self.weights[i])
             candidate = Trained(network, self._accuracy(network, self.members[i].fold))
             if best is None or candidate.accuracy > best.accuracy:
                 best = candidate
@@ -222,21 +223,8 @@ class _Course:
     def _merit(self, i: int) -> tuple[float, float, int]:
         return float(self.accuracy[i]), -float(self.loss[i]), -i
 
-    def _rounded(self, W: Floats, b: Floats) -> RectifierNetwork:
-        return RectifierNetwork(round_dyadic(W / self.scale), round_dyadic(b))
-
     def _accuracy(self, network: RectifierNetwork, fold: int) -> float:
         return accuracy(self.examples.weight[:, :, fold], network.accepts(self.examples.psi))
-
-
-def _scaled(psi: SparsePsi) -> tuple[SparsePsi, Floats]:
-    """psi with columns divided by powers of two, so that they are at most 1, and these powers (d,)."""
-    largest = np.ones(psi.d)
-    np.maximum.at(largest, psi.indices, np.abs(psi.values))
-    scale = np.exp2(np.ceil(np.log2(largest)))
-    if (scale == 1.0).all():
-        return psi, scale
-    return SparsePsi(psi.indptr, psi.indices, psi.values / scale[psi.indices], psi.d), scale
 
 
 def _weighted(batches: Sequence[Batch], examples: PsiRows) -> list[WeightedBatch]:

@@ -83,7 +83,9 @@ def read_csv(path: str | os.PathLike[str], valid: str | None = None) -> PsiTable
     labels = [_label(path, line, cells, header, place) for line, cells in rows[1:]]
     verdict = _verdict(f"{os.fspath(path)}: ", f"column {VALID!r}", labels, valid)
     names = header[:place] + header[place + 1 :]
-    X = np.array([_numbers(path, line, cells[:place] + cells[place + 1 :], names) for line, cells in rows[1:]])
+    X = np.array(
+        [_numbers(path, line, cells[:place] + cells[place + 1 :], names) for line, cells in rows[1:]]
+    )
     return PsiTable(tuple(names), X, verdict)
 
 
@@ -216,8 +218,8 @@ def _verdict(file: str, where: str, labels: list[str], valid: str | None) -> NDA
         low, high = found
         raise MalformedCorpus(
             f"{file}expected 0 and 1 in {where}, or the argument `valid`, found the labels {low!r} and"
-            f" {high!r}; pass `valid={low!r}` if {low!r} is valid and {high!r} invalid, or `valid={high!r}` if"
-            f" {high!r} is valid and {low!r} invalid."
+            f" {high!r}; pass `valid={low!r}` if {low!r} is valid and {high!r} invalid, or"
+            f" `valid={high!r}` if {high!r} is valid and {low!r} invalid."
         )
     if len(found) > 2:
         raise MalformedCorpus(
