@@ -122,6 +122,11 @@ def _many(ctx: click.Context, param: click.Parameter, value: str) -> int | str:
     " features need no evidence.",
 )
 @click.option("--all-rules", is_flag=True, help="Forbid all invalid vectors, also those without evidence.")
+@click.option(
+    "--robust",
+    is_flag=True,
+    help="Set vectors aside whose labels disagree with the others: for data with some wrong labels.",
+)
 @click.option("--cv", is_flag=True, help="Choose rate and decay from the paper's grid by cross-validation.")
 @click.option(
     "--folds",
@@ -171,6 +176,7 @@ def learn(
     caution: float,
     evidence: float | None,
     all_rules: bool,
+    robust: bool,
     cv: bool,
     folds: int,
     dev: str | None,
@@ -239,6 +245,7 @@ def learn(
         seed=seed,
         folds=folds,
         caution=caution,
+        robust=robust,
         evidence=None if all_rules else "auto" if evidence is None else evidence,
         column=context,
         pad=pad,

@@ -9,11 +9,11 @@ Members compete in groups (the restarts of one configuration on one fold). At ea
 
 The result of a group is its member of best accuracy, rounded; of equal ones, that with the smaller loss, then
 the first. There is no loss level that stops training: a margin is at most 1, so the loss of a valid example
-is never near zero.
+is never near zero. Members with a penalty are never clear, and the smallest loss, penalty included, is best.
 
 Columns of psi are scaled during training, real-valued ones are also centred, and W and b are folded back at
-the end, which is exact (`_scaling.py`). All random numbers come from one seed, and sums have a fixed order, so
-the same seed always leads to the same bits on one machine.
+the end, which is exact (`_scaling.py`). All random numbers come from one seed, and sums have a fixed order,
+so the same seed always leads to the same bits on one machine.
 
 Not in the paper: everything except Adam (`_population.py`). The paper trains single networks for 1000 epochs.
 """
@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -111,6 +111,8 @@ class _Course:
         size = settings.batch_size or (FULL_BATCH if len(psi) <= FULL_BATCH else LARGE_BATCH)
         self.data = _weighted(make_batches(psi, size, draw), examples)
         norm = math.sqrt(max(float((psi.values**2).sum()) / len(psi), 1.0))
+        # A penalty in these units has the same effect if all psi are multiplied by a number.
+        members = [replace(one, penalty=norm**2 * one.penalty) if one.penalty else one for one in members]
         generator = torch.Generator().manual_seed(int(draw.integers(2**63)))
         self.population = Population(members, psi.d, 0.5 / norm, settings.temperature, generator)
         units = self.population.theta.shape[1]
@@ -119,6 +121,7 @@ class _Course:
         pieces = make_batches(psi, max(size, EVALUATION_ENTRIES // units))
         self.pieces = _weighted(pieces, examples) if len(pieces) < len(self.data) else self.data
         self.halving = FIRST_HALVING
+        self.penalised = np.array([member.penalty > 0 for member in members])
         self.alive = np.arange(len(members))
         self.accuracy = np.full(len(members), -1.0)
         self.loss = np.full(len(members), np.inf)
@@ -131,7 +134,7 @@ class _Course:
     def check(self) -> int:
         """Evaluates and updates every member; returns the number of members that continue."""
         found = self.population.evaluate(self.pieces)
-        clear = found.clearance >= CLEARANCE
+        clear = (found.clearance >= CLEARANCE) & ~self.penalised[self.alive]
         self._record(found, clear)
         stays = np.ones(len(self.alive), dtype=np.bool_)
         for position in np.flatnonzero(clear):
@@ -161,11 +164,14 @@ class _Course:
     def _record(self, found: Evaluation, clear: NDArray[np.bool_]) -> None:
         ids = self.alive
         better = found.accuracy > self.accuracy[ids]
-        improved = better | ((found.accuracy == self.accuracy[ids]) & (found.loss < self.loss[ids]))
+        lower = found.loss < self.loss[ids]
+        improved = better | ((found.accuracy == self.accuracy[ids]) & lower)
+        improved = np.where(self.penalised[ids], lower, improved)
         improved |= clear
         self.accuracy[ids[improved]] = found.accuracy[improved]
         self.loss[ids[improved]] = found.loss[improved]
         self.population.remember(improved)
+        better &= ~self.penalised[ids]
         moving = better | (found.loss < 0.999 * self.watched[ids])
         self.watched[ids] = np.minimum(self.watched[ids], found.loss)
         self.stale[ids] = np.where(moving, 0, self.stale[ids] + 1)
@@ -211,7 +217,7 @@ class _Course:
         """The best network after rounding, which can move a point across the boundary and change ranks."""
         best: Trained | None = None
         for i in sorted(ids, key=self._merit, reverse=True):
-            if best is not None and best.accuracy >= self.accuracy[i] - 1e-6:
+            if best is not None and (self.penalised[i] or best.accuracy >= self.accuracy[i] - 1e-6):
                 break
             network = self.scaling.fold_back(*self.weights[i])
             candidate = Trained(network, self._accuracy(network, self.members[i].fold))
@@ -221,7 +227,8 @@ class _Course:
         return best
 
     def _merit(self, i: int) -> tuple[float, float, int]:
-        return float(self.accuracy[i]), -float(self.loss[i]), -i
+        accuracy = 0.0 if self.penalised[i] else float(self.accuracy[i])
+        return accuracy, -float(self.loss[i]), -i
 
     def _accuracy(self, network: RectifierNetwork, fold: int) -> float:
         return accuracy(self.examples.weight[:, :, fold], network.accepts(self.examples.psi))
