@@ -410,3 +410,25 @@ def test_the_command_runs_by_itself(folder):
     done = subprocess.run(given, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert "Rules with evidence:" in done.stdout
+
+
+def test_a_doubtful_fit_to_a_table_is_a_warning_and_wrong_labels_are_set_aside(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    draw = np.random.default_rng(0)
+    X = (np.arange(2**9)[:, None] >> np.arange(9) & 1)[draw.permutation(2**9)[:300]]
+    header = ",".join(f"c{i}" for i in range(9)) + ",valid\n"
+    for name, labels in (
+        ("random.csv", draw.random(300) < 0.5),
+        ("noisy.csv", (X[:, :3].sum(1) <= 1) ^ (draw.random(300) < 0.08)),
+    ):
+        rows = (f"{','.join(map(str, row))},{int(label)}" for row, label in zip(X, labels, strict=True))
+        (tmp_path / name).write_text(header + "\n".join(rows) + "\n")
+    random = run("random.csv", "-o", "c.json", "-K", 1, "--no-held-out")
+    assert random.exit_code == 0
+    assert "warning: the network is right on only" in random.stderr
+    assert "% of held-out ones; increase --hidden, use other columns, or pass --robust if" in random.stderr
+    noisy = run("noisy.csv", "-o", "c.json", "-K", 2, "--no-held-out", "--robust")
+    assert noisy.exit_code == 0
+    assert " vectors were set aside, because their labels disagree with the others" in noisy.stdout
+    assert "warning: the network" not in noisy.stderr
+    assert load("c.json").provenance["recipe"]["robust"] is True
