@@ -50,11 +50,18 @@ def test_with_many_examples_nothing_changes():
     assert auto.held_out_accuracy_ is None
 
 
-def test_few_examples_are_those_below_ten_per_weight_if_some_can_be_held_out():
-    assert few(LEAST_HELD_OUT, 11)
-    assert not few(LEAST_HELD_OUT - 1, 11)
+def test_few_examples_are_those_below_ten_per_weight():
     assert few(109, 11)
     assert not few(110, 11)
+
+
+@pytest.mark.parametrize("valid", [2, LEAST_HELD_OUT // 2])
+def test_nothing_is_held_out_of_too_few_examples_or_of_too_rare_a_label(valid):
+    rows = LEAST_HELD_OUT - 1 if valid > 2 else 2 * LEAST_HELD_OUT
+    X = np.random.default_rng(0).normal(size=(rows, 20))
+    learner = ConstraintLearner(3, **QUICK).fit(X, np.arange(rows) < valid)
+    assert learner.held_out_accuracy_ is None
+    assert "penalty" not in learner.configuration_
 
 
 def test_a_larger_penalty_leads_to_smaller_weights_on_any_scale_of_psi():

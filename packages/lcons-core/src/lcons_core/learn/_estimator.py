@@ -261,6 +261,7 @@ class _Found:
 
 
 def _learn(learner: ConstraintLearner, examples: PsiRows, labels: tuple[Any, Any]) -> _Found:
+    """Checks the settings; sets examples aside (robust), chooses the penalty, then the others, and trains."""
     hidden = hidden_values(learner.hidden, examples.psi.d)
     rates = numbers("learning_rate", learner.learning_rate, positive=True)
     decays = numbers("decay", learner.decay, positive=False)
@@ -283,7 +284,7 @@ def _learn(learner: ConstraintLearner, examples: PsiRows, labels: tuple[Any, Any
     folds = whole("cv", learner.cv, 2)
 
     def held_out(configurations: list[Configuration]) -> Floats:
-        """The accuracy of each configuration on a held-out fifth; none if the examples are too few for it."""
+        """The accuracy of each configuration on a held-out fifth."""
         split = (examples, configurations, 1, HELD_OUT_FOLDS, class_weights, settings, seed, learner.progress)
         return selection.cross_validate(*split, tested=1)[:, 0]
 
@@ -298,7 +299,8 @@ def _learn(learner: ConstraintLearner, examples: PsiRows, labels: tuple[Any, Any
                 examples, widest, folds, class_weights, settings, seed, learner.progress
             )
     apart: float | None = None
-    if penalties is None and few(len(examples), max(hidden) * (examples.psi.d + 1)):
+    divisible = len(examples) >= LEAST_HELD_OUT and selection.rarer(examples) >= HELD_OUT_FOLDS
+    if penalties is None and divisible and few(len(examples), max(hidden) * (examples.psi.d + 1)):
         slow = [rates[0] / 10] if len(rates) == 1 and _mean_square(examples) > LONG else []
         trials = selection.grid(hidden[-1:], [*rates[:1], *slow], decays[:1], PENALTIES)
         scores = held_out(trials)
@@ -340,7 +342,7 @@ def _learn(learner: ConstraintLearner, examples: PsiRows, labels: tuple[Any, Any
         record,
     )
     right = found[0].accuracy
-    if learner.penalty == AUTO and apart is None and right < POOR and len(examples) >= LEAST_HELD_OUT:
+    if learner.penalty == AUTO and apart is None and right < POOR and divisible:
         apart = float(held_out([chosen])[0])
     dropped = int((weighed.weight > 0).sum() - (examples.weight > 0).sum()) if learner.robust else 0
     return _Found(found[0].network, _described(chosen), tuple(history), results, right, apart, dropped)

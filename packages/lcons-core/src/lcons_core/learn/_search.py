@@ -112,10 +112,20 @@ def choose(configurations: Sequence[Configuration], scores: Floats, smallest: bo
     return next(i for i in near if configurations[i].hidden == least)
 
 
+def rarer(examples: PsiRows) -> int:
+    """The number of distinct psi of the rarer label."""
+    valid = int(_mostly_valid(examples).sum())
+    return min(valid, len(examples) - valid)
+
+
+def _mostly_valid(examples: PsiRows) -> NDArray[np.bool_]:
+    return examples.weight[:, VALID] > examples.weight[:, INVALID]
+
+
 def deal(examples: PsiRows, folds: int, draw: np.random.Generator) -> Ints:
     """The fold of each distinct psi, even for each label (a psi with both labels counts as the heavier)."""
-    mostly_valid = examples.weight[:, VALID] > examples.weight[:, INVALID]
-    fewest = int(min(mostly_valid.sum(), (~mostly_valid).sum()))
+    mostly_valid = _mostly_valid(examples)
+    fewest = rarer(examples)
     if fewest < folds:
         raise InvalidInput(
             f"cv={folds} needs at least {folds} distinct vectors of each label, found {fewest} of one;"

@@ -96,7 +96,7 @@ def penalties_of(penalty: Any) -> list[float] | None:
 
 def few(distinct: int, weights: int) -> bool:
     """Whether so many distinct psi are few for a network with so many weights."""
-    return LEAST_HELD_OUT <= distinct < FEW_PER_WEIGHT * weights
+    return distinct < FEW_PER_WEIGHT * weights
 
 
 def warning_of(training: float, held_out: float | None) -> str | None:
