@@ -17,9 +17,6 @@ from __future__ import annotations
 import csv
 import io
 import os
-import struct
-import zipfile
-import zlib
 from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
@@ -28,7 +25,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core import Block, FeatureSpace, Floats, InvalidInput, binary, count, one_hot
+from lcons_core import Block, DamagedFile, FeatureSpace, Floats, InvalidInput, binary, count, one_hot
+from lcons_core.storage import opened_archive
 from lcons_tasks.data._lines import MalformedCorpus, malformed, quoted, unreadable
 from lcons_tasks.own_data._data import PsiTable
 
@@ -36,19 +34,6 @@ VALID = "valid"
 PLAIN, COUNTED = "psi", "count"
 DELIMITERS = ",;\t"
 _KINDS = {"U": "text", "biuf": "numbers", "biufU": "numbers or text"}
-# The exceptions of numpy and zipfile for damaged files.
-_DAMAGE = (
-    ValueError,
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,
-    KeyError,
-    MemoryError,
-    NotImplementedError,
-    RuntimeError,
-    SyntaxError,
-    struct.error,
-)
 
 
 def read_csv(path: str | os.PathLike[str], valid: str | None = None) -> PsiTable:
@@ -92,22 +77,18 @@ def read_csv(path: str | os.PathLike[str], valid: str | None = None) -> PsiTable
 def read_npz(path: str | os.PathLike[str], valid: str | None = None) -> PsiTable:
     """The vectors of an npz file: X (N, d), y (N,), names (d,); `valid`: the label of valid vectors in y."""
     try:
-        with np.load(Path(path), allow_pickle=False) as file:
-            if not isinstance(file, np.lib.npyio.NpzFile):
-                raise ValueError("a single array")
-            missing = [name for name in ("X", "y", "names") if name not in file]
+        with opened_archive(path) as archive:
+            missing = [name for name in ("X", "y", "names") if name not in archive.names]
             if missing:
                 raise MalformedCorpus(
                     f"{os.fspath(path)}: expected arrays X (rows, columns), y (rows) and names (columns),"
-                    f" found {', '.join(file.files) or 'none'}; save them with numpy.savez."
+                    f" found {', '.join(archive.names) or 'none'}; save them with numpy.savez."
                 )
-            X, y, names = file["X"], file["y"], file["names"]
-    except _DAMAGE as error:
-        if isinstance(error, MalformedCorpus):
-            raise
+            X, y, names = (archive.array(name) for name in ("X", "y", "names"))
+    except DamagedFile as error:
         raise MalformedCorpus(
             f"{os.fspath(path)}: expected an npz file of numbers and text, found something else"
-            f" ({' '.join(str(error).split()):.80}); save X, y and names with numpy.savez, names as text."
+            f" ({error!s:.200}); save X, y and names with numpy.savez, names as text."
         ) from None
     except OSError as error:
         raise unreadable(path, error) from None
@@ -123,7 +104,7 @@ def read_npz(path: str | os.PathLike[str], valid: str | None = None) -> PsiTable
             f" {X.shape}, {y.shape} and {names.shape}; save one y per row and one name per column."
         )
     _check_names(path, names.tolist())
-    labels = y.tolist() if y.dtype.kind == "U" else [f"{number:g}" for number in y.astype(np.float64)]
+    labels = [str(label) for label in (y if y.dtype.kind == "U" else y.astype(np.float64)).tolist()]
     return PsiTable(
         tuple(names.tolist()), X.astype(np.float64), _verdict(f"{os.fspath(path)}: ", "y", labels, valid)
     )
@@ -238,9 +219,10 @@ def _verdict(file: str, where: str, labels: list[str], valid: str | None) -> NDA
 def _same(label: str) -> str:
     """One text for all ways to write a number; other labels as they are."""
     try:
-        return f"{float(label):g}"
+        number = float(label)
     except ValueError:
         return label
+    return str(int(number)) if number.is_integer() else str(number)
 
 
 def _check_width(path: str | os.PathLike[str], line: int, cells: list[str], header: list[str]) -> None:
