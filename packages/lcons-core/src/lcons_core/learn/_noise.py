@@ -6,15 +6,16 @@ cross-validation: three times, the examples are dealt into folds anew, and
     kept = the examples that do not disagree by more than s with the network learned from the kept examples of
            the other folds,   s = 0, 0, 1/4
 
-These networks have less to learn from, so they also reject right examples near the boundary. With s = 1/4, the
-clearance of `_schedule.py`, these come back, and the network corrects itself in three rounds without folds,
+These networks have less to learn from, so they also reject right examples near the boundary. With s = 1/4,
+the clearance of `_schedule.py`, these come back, and the network corrects itself in three rounds without
+folds,
 
     kept = the examples that do not disagree by more than s with the network learned from all kept examples,
            s = 1/6, 1/12, 0
 
-so a label is taken for wrong if it stays on the wrong side. The networks are wide (at least 10 units), because
-a narrow one may be wrong in the same place in every fold. The final training has any K and only uses the kept
-examples, which are nearly always separable.
+so a label is taken for wrong if it stays on the wrong side. The networks are wide (at least 10 units),
+because a narrow one may be wrong in the same place in every fold. The final training has any K and only uses
+the kept examples, which are nearly always separable.
 
 If one network separates all examples, nothing is set aside: then robust learning is learning, bit for bit.
 
