@@ -22,6 +22,7 @@ from lcons_core._constraint import LearnedConstraint as LearnedConstraint
 from lcons_core._constraint import load as load
 from lcons_core._document import save as save
 from lcons_core._errors import DamagedFile as DamagedFile
+from lcons_core._errors import FitWarning as FitWarning
 from lcons_core._errors import InvalidInput as InvalidInput
 from lcons_core._errors import LconsError as LconsError
 from lcons_core._errors import MissingExtra as MissingExtra

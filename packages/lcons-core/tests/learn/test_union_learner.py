@@ -57,6 +57,16 @@ def test_the_learned_forms_are_exact_and_the_same_seed_gives_the_same_bits():
     assert np.array_equal(first.decision_function(GRID) >= 0, first.predict(GRID))
 
 
+def test_the_valid_label_is_stated_by_name():
+    y = np.where(none_or_four(GRID), "feasible", "infeasible")
+    with pytest.raises(InvalidInput, match="the argument `valid`"):
+        UnionLearner(members=2, hidden=3, restarts=4).fit(GRID, y)
+    learner = UnionLearner(members=2, hidden=3, restarts=4).fit(GRID, y, valid="feasible")
+    assert learner.valid_ == "feasible"
+    assert np.array_equal(learner.network_.accepts(GRID), none_or_four(GRID))
+    assert learner.score(GRID, y) == learner.training_accuracy_ == 1.0
+
+
 def test_the_number_of_members_is_chosen_on_held_out_points():
     learner = UnionLearner(members=[1, 2], hidden=3, restarts=4, cv=3, epochs=800).fit(
         GRID, none_or_four(GRID)

@@ -17,18 +17,19 @@ For an example of weight v as valid and u as invalid, with z = tau * margin,
     dloss / da_k = tau (v - (v + u) sigmoid(z)) [a_k > 0]
 
 A member of a population may also be a union of `alternatives` networks with K units in all. Its margin is the
-largest of theirs, and the gradient is shared among them by softmax(SHARPNESS * margins); then
+largest of theirs, and the gradient is shared among them by softmax(SHARPNESS * margins):
 
     dloss / da_mk = share_m tau (v - (v + u) sigmoid(z)) [a_mk > 0]
 
-and Adam makes a step. If a member has fewer than K units, the missing units are columns of zeros: their
-activation and gradient are 0, so they stay 0.
+and with a penalty the loss also has the term penalty / 2 * |W|^2; then Adam makes a step. If a member has
+fewer than K units, the missing units are columns of zeros: their activation and gradient are 0, so they
+stay 0.
 
 Paper: Sec. 3; Tables 6, 8, 12 and 13: Adam, betas (0.9, 0.999), epsilon 1e-7.
 
-Not in the paper: tau, class weights, unions and members trained together. Units that are inactive on every
-invalid example have no gradient that could activate them; they start again while invalid examples are
-accepted.
+Not in the paper: tau, class weights, the penalty, unions and members trained together. Units that are
+inactive on every invalid example have no gradient that could activate them; they start again while invalid
+examples are accepted.
 """
 
 from __future__ import annotations
@@ -174,6 +175,7 @@ class Member:
     learning_rate: float
     decay: float
     fold: int = 0
+    penalty: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -214,6 +216,8 @@ class Population:
         self.rate = self._per_unit(torch.tensor([member.learning_rate for member in members]))
         self.decay = self._per_unit(torch.tensor([member.decay for member in members]))
         self._decays = bool((self.decay > 0).any())
+        self.penalty = self._per_unit(torch.tensor([member.penalty for member in members]))
+        self._penalised = bool((self.penalty > 0).any())
         hidden = torch.tensor([member.hidden for member in members])
         own = torch.arange(self.K // alternatives) < hidden[:, None]
         self.present = own.repeat(1, alternatives).flatten()
@@ -239,7 +243,10 @@ class Population:
         if shares is not None:
             by_unit.view(*shares.shape, -1).mul_(shares.unsqueeze(3))
         by_unit.mul_(signal.mul_(scale * self.temperature).unsqueeze(2))
-        self._adam(data.batch.gradient(active))
+        gradient = data.batch.gradient(active)
+        if self._penalised:
+            gradient[:-1] += self.penalty * self.theta[:-1]
+        self._adam(gradient)
 
     def _adam(self, gradient: torch.Tensor) -> None:
         self.steps += 1
@@ -273,6 +280,9 @@ class Population:
                 clearance = torch.minimum(clearance, worst)
             by_unit.mul_((invalid > 0).unsqueeze(2))
             active |= hidden.amax(0) > 0
+        if self._penalised:
+            squares = (self.penalty / 2 * self.theta[:-1].square().sum(0)).view(-1, self.K)
+            loss += squares.sum(1)
         return Evaluation(right.numpy(), loss.numpy(), clearance.double().numpy(), missed.numpy() > 0, active)
 
     def remember(self, improved: NDArray[np.bool_]) -> None:
@@ -300,7 +310,7 @@ class Population:
         units = (chosen[:, None] * self.K + torch.arange(self.K)).flatten()
         if len(self._folds) > 1:
             self._folds = self._folds[chosen]
-        for name in ("rate", "decay", "present"):
+        for name in ("rate", "decay", "penalty", "present"):
             setattr(self, name, getattr(self, name)[units])
         for name in ("theta", "first", "second", "best"):
             setattr(self, name, getattr(self, name)[:, units].contiguous())

@@ -28,7 +28,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lcons_core._errors import InvalidInput, MissingExtra
 from lcons_core._network import RectifierNetwork
@@ -36,7 +35,14 @@ from lcons_core._psi import PsiRows, SparsePsi
 from lcons_core._types import Floats
 from lcons_core._union import Union
 from lcons_core.learn._estimator import ConstraintLearner
-from lcons_core.learn._inputs import checked_labels, checked_psi, checked_weights, fold_labelled, two_classes
+from lcons_core.learn._inputs import (
+    accuracy,
+    checked_labels,
+    checked_psi,
+    checked_weights,
+    fold_labelled,
+    two_classes,
+)
 from lcons_core.learn._settings import Progress, class_weights_of, hidden_values, numbers, restarts_for, whole
 
 AUTO_MEMBERS = (1, 2, 3, 4)
@@ -78,6 +84,7 @@ class UnionLearner(ConstraintLearner):
         patience: int = 10,
         batch_size: int | None = None,
         progress: Callable[[Progress], None] | None = None,
+        valid: Any = None,
     ) -> None:
         super().__init__(
             hidden,
@@ -92,26 +99,35 @@ class UnionLearner(ConstraintLearner):
             patience=patience,
             batch_size=batch_size,
             progress=progress,
+            valid=valid,
+            penalty=0.0,
         )
         self.members = members
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> UnionLearner:
-        """Learns `network_` from X (N, d) and two labels (N,)."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, valid: Any = None) -> UnionLearner:
+        """Learns `network_` from X (N, d) and two labels (N,); `valid` as in `ConstraintLearner.fit`."""
         psi = checked_psi(X)
-        classes, is_valid = two_classes(checked_labels(y, len(psi)))
-        examples = fold_labelled(psi, is_valid, checked_weights(sample_weight, len(psi)))
+        labels = checked_labels(y, len(psi))
+        classes, place = two_classes(labels, self.valid if valid is None else valid)
+        examples = fold_labelled(psi, labels == classes[place], checked_weights(sample_weight, len(psi)))
         if not examples.weight.any(axis=0).all():
             raise InvalidInput(
                 "both classes must have an example of positive weight, found a label with only zero weights;"
                 " give some of its examples a positive weight."
             )
-        course = _Course(self, examples, classes)
+        course = _Course(self, examples, (classes[1 - place], classes[place]))
         chosen, results = course.choose(member_values(self.members))
         self.network_ = course.train(chosen)
         self.configuration_ = {"members": chosen, **course.configuration}
         self.history_ = tuple(course.history)
         self.cv_results_ = results
-        self.classes_ = classes
+        weighed = course.search.weigh(examples, course.class_weights).weight[:, :, 0]
+        self.training_accuracy_ = accuracy(weighed, self.network_.accepts(examples.psi))
+        self.held_out_accuracy_ = None
+        if results is not None:
+            self.held_out_accuracy_ = float(results["mean_test_score"][results["best_index"]])
+        self.set_aside_, self.fit_warning_ = 0, None
+        self.classes_, self.valid_ = classes, classes[place]
         self.n_features_in_ = psi.d
         return self
 
@@ -136,7 +152,7 @@ def member_values(members: Any) -> list[int]:
 class _Course:
     """The settings of a learner, checked, and the examples in the columns of training."""
 
-    def __init__(self, learner: UnionLearner, examples: PsiRows, classes: NDArray[Any]) -> None:
+    def __init__(self, learner: UnionLearner, examples: PsiRows, labels: tuple[Any, Any]) -> None:
         try:
             from lcons_core.learn import _schedule as schedule
             from lcons_core.learn import _search as search
@@ -152,7 +168,7 @@ class _Course:
         self.point = search.Configuration(hidden, rate, decay)
         self.configuration = {"hidden": hidden, "learning_rate": rate, "decay": decay}
         self.seed, self.folds = whole("seed", learner.seed, 0), whole("cv", learner.cv, 2)
-        self.class_weights = class_weights_of(learner.class_weight, classes)
+        self.class_weights = class_weights_of(learner.class_weight, labels)
         self.scale, self.centre = _standard(examples.psi)
         psi = _scaled(examples.psi, self.scale, self.centre)
         self.examples = PsiRows.of(psi, weight=examples.weight)
