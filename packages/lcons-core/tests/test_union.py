@@ -62,8 +62,8 @@ def truth(union, psi):
     """The definition, computed here from the weights alone."""
     return any(
         all(
-            1
-            >= sum(max(0, rational(w, psi, b)) for w, b in zip(part.W.tolist(), part.b.tolist(), strict=True))
+            sum(max(0, rational(w, psi, b)) for w, b in zip(part.W.tolist(), part.b.tolist(), strict=True))
+            <= 1
             for part in member.parts
         )
         for member in union.members
@@ -276,7 +276,7 @@ def test_constraints_are_joined_and_edited_exactly(case, data):
 
 def test_constraints_on_different_spaces_are_not_joined():
     other = LearnedConstraint(NONE, FeatureSpace([binary("bit", "a")]))
-    with pytest.raises(InvalidInput, match="`a | b` needs constraints on one space"):
+    with pytest.raises(InvalidInput, match=r"`a \| b` needs constraints on one space"):
         LearnedConstraint(NONE, ORDER) | other
     with pytest.raises(TypeError):
         LearnedConstraint(NONE, ORDER) | NONE
