@@ -377,7 +377,7 @@ def test_verify_finds_a_wrong_bound(monkeypatch):
 @settings(max_examples=25)
 @given(on_spaces(max_members=2))
 def test_why_has_a_row_of_every_member_where_a_point_is_forbidden(case):
-    union, space, psi = case
+    union, space, _ = case
     for assignment in np.concatenate(list(space.points()))[:4]:
         point = space.vectors(assignment[None])[0]
         named = space.describe(point)
