@@ -52,7 +52,8 @@ def test_the_rows_of_a_trust_region_hold_with_some_binaries_exactly_inside(
 def test_a_ball_around_one_point_is_one_row_without_binaries() -> None:
     rows = TrustRegion([[1, 0, 1], [1, 0, 1]], 1).rows()
     assert rows.A_psi.tolist() == [[1.0, -1.0, 1.0]]
-    assert rows.A_u.shape == (1, 0) and rows.rhs.tolist() == [1.0]
+    assert rows.A_u.shape == (1, 0)
+    assert rows.rhs.tolist() == [1.0]
 
 
 @pytest.mark.parametrize(("points", "radius"), [([[0.5]], 1), ([[1.0]], -1), ([[1.0]], 1.5), ([[]], 1)])
