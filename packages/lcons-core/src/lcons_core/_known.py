@@ -140,15 +140,15 @@ def _insert(basis: dict[int, list[Fraction]], vector: list[Fraction]) -> None:
 def _equations(basis: dict[int, list[Fraction]], point: list[Fraction]) -> LinearEquations:
     """The equations of the affine space through a point along a basis: one per column without pivot."""
     d = len(point)
-    rows, constants = [], []
+    rows: list[list[Fraction]] = []
+    constants: list[Fraction] = []
     for free in (j for j in range(d) if j not in basis):
         row = [Fraction(j == free) for j in range(d)]
         for pivot, vector in basis.items():
             row[pivot] = -vector[free]
         scale = math.lcm(*(value.denominator for value in row))
-        whole = [int(value * scale) for value in row]
-        shared = math.gcd(*whole)
-        rows.append([value // shared for value in whole])
+        shared = math.gcd(*(int(value * scale) for value in row))
+        rows.append([value * scale / shared for value in row])
         constants.append(sum((a * b for a, b in zip(rows[-1], point, strict=True)), Fraction(0)))
     for value in (*(value for row in rows for value in row), *constants):
         if abs(value) > LARGEST_COEFFICIENT or Fraction(float(value)) != value:

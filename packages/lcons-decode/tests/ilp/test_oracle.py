@@ -189,6 +189,17 @@ def test_answers_are_learned_from() -> None:
     assert found.network.b.tolist() == [-1.0]
 
 
+@pytest.mark.parametrize(("maximise", "enough"), [(True, 9.0), (False, -9.0)])
+def test_the_search_ends_when_a_point_is_good_enough(maximise: bool, enough: float) -> None:
+    c = np.array([4, 3, 2, 1]) * (1 if maximise else -1)
+    found = optimise_with_oracle(
+        c, ANYTHING, lambda point: point.sum() <= 3, maximise=maximise, enough=enough
+    )
+    assert found.value == enough
+    assert found.status is Status.OUT_OF_BUDGET
+    assert found.questions[-1].feasible
+
+
 def test_fractions_in_the_objective_are_improved_on_by_a_step() -> None:
     network = RectifierNetwork([[1.0, 1.0, 1.0, 1.0]], [-1.0])
     found = optimise_with_oracle([0.1, 0.2, 0.3, 0.4], network, lambda point: point.sum() <= 2)
