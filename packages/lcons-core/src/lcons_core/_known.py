@@ -20,8 +20,8 @@ smallest valid big-M, because the complement of x_i has distance d:
 
 Equations are found by elimination over the rationals and have whole coefficients without a common factor.
 
-Not in the paper: the outer polytope and the equality hull are those of Meng and Chang (2021), "An Integer
-Linear Programming Framework for Mining Constraints from Data"; the trust region.
+Not in the paper. The outer polytope and the equality hull are those of Meng and Chang (2021), "An Integer
+Linear Programming Framework for Mining Constraints from Data".
 """
 
 from __future__ import annotations
