@@ -13,10 +13,13 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from lcons_core import (
+    FeatureSpace,
     InvalidInput,
+    LearnedConstraint,
     RectifierNetwork,
     TooLarge,
     TrustRegion,
+    binary,
     equality_hull,
     outer_polytope,
 )
@@ -224,6 +227,14 @@ def test_fractions_in_the_objective_are_improved_on_by_a_step() -> None:
 def test_wrong_arguments_are_refused(objective: Any, options: Any) -> None:
     with pytest.raises(InvalidInput):
         optimise_with_oracle(objective, ANYTHING, lambda point: True, **options)
+
+
+def test_a_constraint_is_as_good_as_its_network() -> None:
+    constraint = LearnedConstraint(ANYTHING, FeatureSpace([binary("z", list("abcd"))]))
+    found = optimise_with_oracle(np.ones(D), constraint, lambda point: True)
+    assert found.value == 4.0
+    with pytest.raises(InvalidInput, match="optimise_with_oracle needs a network"):
+        optimise_with_oracle(np.ones(D), "network", lambda point: True)
 
 
 def test_a_time_limit_ends_the_search_with_the_best_known_point() -> None:

@@ -28,6 +28,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -42,6 +43,7 @@ from lcons_core import (
     Network,
     RectifierNetwork,
     TrustRegion,
+    as_network,
     frozen,
 )
 from lcons_decode._result import Status
@@ -52,7 +54,7 @@ from lcons_decode.ilp._program import Program, Variable
 from lcons_decode.ilp._solve import solve
 
 Oracle = Callable[[Floats], bool]
-Learn = Callable[[Floats, Bools], Network]
+Learn = Callable[[Floats, Bools], Any]
 
 QUESTIONS = 100
 # Chosen on other programs than those of tools/bench/oracle.py: with 1, 2, 4 and 8 steps, the mean gap after
@@ -90,7 +92,7 @@ class Answered:
 
 def optimise_with_oracle(
     objective: ArrayLike,
-    network: Network,
+    network: Any,
     oracle: Oracle,
     *,
     X: ArrayLike | None = None,
@@ -107,7 +109,8 @@ def optimise_with_oracle(
 ) -> Answered:
     """The best feasible point that at most `questions` questions find, with all of them.
 
-    objective: (d,) of the 0/1 point. network: accepts points that are probably feasible.
+    objective: (d,) of the 0/1 point.
+    network: accepts points that are probably feasible: a network, a conjunction, a constraint or a learner.
     oracle: called with one point (d,), returns whether it is truly feasible.
     X, y: points (N, d) with known answers (N,), such as those of training; they are never asked.
     within: rows, equations and trust regions that the point must satisfy, too.
@@ -120,10 +123,11 @@ def optimise_with_oracle(
     >>> found.point, found.value, [question.feasible for question in found.questions], found.status
     (array([1., 1., 0.]), 5.0, [False, True], <Status.OPTIMAL: 'optimal'>)
     """
+    own: Network = as_network(network, "optimise_with_oracle")
     c = np.array(objective, dtype=np.float64)
-    if c.shape != (network.d,) or not np.isfinite(c).all():
+    if c.shape != (own.d,) or not np.isfinite(c).all():
         raise InvalidInput(
-            f"the objective must be {network.d} finite numbers, one per column of the network, found shape"
+            f"the objective must be {own.d} finite numbers, one per column of the network, found shape"
             f" {c.shape}."
         )
     if step is not None and not 0 < step < math.inf:
@@ -137,7 +141,7 @@ def optimise_with_oracle(
     search = _Search(sign * c, within, step, solver, deadline)
     search.remember(X, y)
     most = math.inf if enough is None else sign * enough
-    return search.run(network, oracle, questions, most, learn, every, sign)
+    return search.run(own, oracle, questions, most, learn, every, sign)
 
 
 def allowance_at(level: int) -> float:
@@ -234,7 +238,7 @@ class _Search:
                 level = max(STRICTEST, level - 1)
             if learn is not None and len(asked) - learned >= every:
                 points, answers = zip(*((one.point, one.feasible) for one in asked), strict=True)
-                network = learn(np.array(points), np.array(answers))
+                network = as_network(learn(np.array(points), np.array(answers)), "learn")
                 level, settled, learned = 0, False, len(asked)
         return Answered(self.best, sign * self.value(), tuple(asked), status, settled, network)
 
