@@ -1,8 +1,8 @@
 """The best 0/1 point that an oracle accepts, found by solving under a learned network and asking.
 
-A network that is right on 99 % of random points is wrong at its own optimum: the solver looks for the best of
-all points that the network accepts, so it finds the mistakes that pay. So the optimum is a question to an
-oracle (a test, a simulation, a person), and the answers decide what is asked next:
+A network that is right on 99 % of random points is often wrong at its own optimum: the solver looks for the
+best of all points that the network accepts, so it finds the mistakes that pay. So the optimum is a question
+to an oracle (a test, a simulation, a person), and the answers decide what is asked next:
 
     repeat:  maximise c . psi   over points not asked, better than the best feasible one,
                                 with sum_k ReLU(a_k) <= allowance
@@ -78,8 +78,9 @@ class Question:
 class Answered:
     """The best point that is known to be feasible (None if there is none), its objective, and all questions.
 
-    status: OPTIMAL if every better point was asked or breaks `within`, TIME_LIMIT, otherwise OUT_OF_BUDGET.
-    settled: whether the last network's own optimum is known to be feasible.
+    status: OPTIMAL if every point that is better by `step` was rejected or is not `within`, TIME_LIMIT,
+    otherwise OUT_OF_BUDGET.
+    settled: whether the last network accepts no better point, except rejected ones.
     """
 
     point: Floats | None
