@@ -34,6 +34,7 @@ from lcons_core import (
     Instance,
     Network,
     PsiRows,
+    RectifierNetwork,
     SparsePsi,
     calibrate,
     learn_constraints,
