@@ -39,9 +39,9 @@ LARGEST_COUNT = 2.0**8
 # A column of whole numbers is near zero if its smallest magnitude is at most this many times its range.
 NEAR = 4.0
 QUARTILES_OF_NORMAL = 1.35
-# The largest |m|, and limits on log2(s), so that W and b are always finite and exact.
+# The largest |m|, and limits on log2(s), so that W and b are exact and below the limit of 2^200.
 FARTHEST = 2.0**30
-EXPONENTS = (-200.0, 200.0)
+EXPONENTS = (-160.0, 190.0)
 
 
 @dataclass(frozen=True, eq=False)
