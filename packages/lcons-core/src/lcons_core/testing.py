@@ -258,9 +258,9 @@ def check_theorem1(network: Given, psi: Any = None, *, rows: Any = None) -> None
 
     >>> from lcons_core import RectifierNetwork
     >>> check_theorem1(RectifierNetwork([[2.0, 2.0]], [-2.0]), rows=([[-2.0, -2.0]], [3.0]))
-    >>> check_theorem1(RectifierNetwork([[2.0, 2.0]], [-2.0]), rows=([[-2.0, -2.0]], [4.0]))       # doctest: +ELLIPSIS
+    >>> check_theorem1(RectifierNetwork([[2.0, 2.0]], [-2.0]), rows=([[-2.0, -2.0]], [4.0]))
     Traceback (most recent call last):
-    AssertionError: all the given rows hold, but the verdict of the rational margin is False at psi = ...
+    AssertionError: all the given rows hold, but the verdict of the rational margin is False at ...
     """
     own: Network = as_network(network, "check_theorem1")
     points = _checked_points(own, psi)
