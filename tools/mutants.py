@@ -1,6 +1,6 @@
 """Mutation testing of the theorem's modules: which small faults do the tests not notice?
 
-    ./tools/venv python tools/mutants.py [--module NAME] [--containing TEXT] [--list]
+    ./tools/venv python tools/mutants.py [--module NAME] [--survivors FILE] [--list]
 
 Each mutant is one module with one change: a comparison moved to its boundary or negated, an operator or a
 function replaced by its opposite, a number increased by 1, a condition negated, a statement left out. The
@@ -45,6 +45,7 @@ SELECTION = " and ".join(
     f"not {name}" for name in ("drawn", "of_their_space", "fit_their", "constraints_are", "extra_is_named")
 )
 EXAMPLES = 12
+SLOWEST = 0.8  # CPU seconds; slower tests are left out
 # Keywords that guard against faults elsewhere or change only how an object is printed.
 GUARDS = ("strict", "repr", "frozen", "eq", "copy")
 EQUIVALENT = Path(__file__).with_suffix(".txt")
@@ -202,15 +203,14 @@ def _set(node: ast.AST, name: str, value: Any) -> Any:
 def _become(node: ast.AST, other: ast.AST) -> Any:
     """Turns a node into another one, in place."""
     kind, fields = node.__class__, dict(node.__dict__)
-    position = {name: fields[name] for name in ("lineno", "col_offset") if name in fields}
     replacement = copy.copy(other.__dict__)
     node.__dict__.clear()
-    node.__class__ = other.__class__  # type: ignore[assignment]
-    node.__dict__.update({**replacement, **position})
+    node.__class__ = other.__class__
+    node.__dict__.update(replacement)
 
     def undo() -> None:
         node.__dict__.clear()
-        node.__class__ = kind  # type: ignore[assignment]
+        node.__class__ = kind
         node.__dict__.update(fields)
 
     return undo
@@ -265,14 +265,14 @@ class Laboratory:
             return True
         started, took = time.monotonic(), {}
         for item in session.items:
-            begun = time.monotonic()
+            begun = time.process_time()
             self._run(item)
-            took[item] = time.monotonic() - begun
+            took[item] = time.process_time() - begun
         if self.failed:
             print("\nthe tests fail without a mutant; repair them first")
             return True
         self.patience = 5.0 + PATIENCE * (time.monotonic() - started)
-        self.items = sorted(session.items, key=took.__getitem__)
+        self.items = [item for item in sorted(took, key=took.__getitem__) if took[item] < SLOWEST]
         print(f"\n{len(self.chosen)} mutants; the tests take {time.monotonic() - started:.1f} s", flush=True)
         self.code = report(self.chosen, self.survives)
         return True
@@ -335,6 +335,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--module", choices=MODULES, action="append", help="one module (may be repeated)")
     parser.add_argument("--list", action="store_true", help="print the mutants and run nothing")
     parser.add_argument("--containing", default="", help="only mutants whose name contains this text")
+    parser.add_argument(
+        "--survivors", type=Path, help="only those that survived in this output of a run before"
+    )
     options = parser.parse_args(arguments)
     chosen = [
         mutant
@@ -342,6 +345,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for mutant in mutants(module)
         if options.containing in mutant.name
     ]
+    if options.survivors is not None:
+        before = options.survivors.read_text(encoding="utf-8").splitlines()
+        chosen = [mutant for mutant in chosen if f"survived: {mutant.name}" in before]
     if options.list:
         print("\n".join(mutant.name for mutant in chosen))
         return 0
