@@ -127,6 +127,22 @@ def test_iterated_rows_are_the_rows(K, unit):
         assert np.array_equal(together, getattr(rows, name))
 
 
+@pytest.mark.parametrize("unit", [2.0**-20, 0.1])
+def test_rows_of_many_units_are_those_of_their_subsets(unit):
+    rng = np.random.default_rng(0)
+    network = RectifierNetwork(rng.integers(-9, 9, (14, 2)) * unit, rng.integers(-9, 9, 14) * unit)
+    if unit == 0.1:
+        network = RectifierNetwork(network.W[:13] * [1.0, 1e9], network.b[:13])
+    assert network.rounded == (unit == 0.1)
+    rows = to_inequalities(network)
+    for mask in [1, 2**12 - 1, 2**12, 2**12 + 1, 2**13 - 1, *rng.integers(1, 2**network.K, 40).tolist()]:
+        subset = np.array([mask >> k & 1 for k in range(network.K)], dtype=bool)
+        one = row_of_subset(network, subset)
+        assert np.array_equal(rows.subsets[mask - 1], subset)
+        assert np.array_equal(rows.coefficients[mask - 1], one.coefficients[0])
+        assert rows.bias[mask - 1] == one.bias[0]
+
+
 @given(networks(max_K=4, max_d=4))
 def test_threshold_network_accepts_what_the_rows_accept(network):
     rows, psi = to_inequalities(network), cube(network.d)
