@@ -21,7 +21,7 @@ from lcons_core import (
     one_hot,
     to_inequalities,
 )
-from lcons_core._arithmetic import rational_dot
+from lcons_core._arithmetic import rational_dot, rounding_bound
 from lcons_core._inequalities import (
     affine,
     check_width,
@@ -183,6 +183,23 @@ def test_rows_are_rounded_where_subset_sums_are_not_exact():
     assert (NETWORK & RectifierNetwork([[0.1, 1e9]], [0.0])).rounded
 
 
+def test_bounds_count_one_rounding_per_product_and_addition():
+    space = FeatureSpace([one_hot("tag", "ABC"), binary("bit", "x")])
+    W, b = np.array([[0.1, -0.7, 0.3, 1e9], [0.2, 0.1, -0.9, 0.5]]), np.array([0.3, -0.1])
+    network, rows = RectifierNetwork(W, b), LinearInequalities(W, b)
+    total = 1.0 + (0.7 + 1e9) + (0.9 + 0.5) + 0.4
+    assert network.error_bound(space) == pytest.approx(
+        rounding_bound(total, 2 + 2 + 1, None), rel=1e-12, abs=0
+    )
+    assert rows.error_bound(space) == pytest.approx(rounding_bound(1e9 + 1.0, 2 + 1, None), rel=1e-12, abs=0)
+    psi = np.array([1.0, 0.0, 0.0, 3.0])
+    expected = rounding_bound(network.magnitude(3.0), 4 + 2 + 1, None)
+    assert network._uncertainty(psi) == expected
+    assert network._uncertainty(SparsePsi.from_dense(psi[None])) == expected
+    assert NETWORK._uncertainty(np.array([1.0, 3.0])) == -1.0
+    assert NETWORK.error_bound(FeatureSpace([binary("bit", "ab")])) == 0.0
+
+
 def test_few_rows_are_asked_for():
     assert len(NETWORK.inequalities(3)) == len(NETWORK.inequalities()) == 3
     assert ROWS.inequalities(2) is ROWS.inequalities() is ROWS
@@ -249,6 +266,19 @@ def test_overflows_are_decided_by_rationals(psi):
     with np.errstate(over="ignore", invalid="ignore"):
         assert network.accepts(psi) == (value <= 1)
         assert rows.holds(psi) == (value >= 0)
+
+
+@pytest.mark.parametrize("psi", [[0.1, 0.2, 0.3], [0.1, 0.2, 0.3, 0.0], [0.1, 0.2, 0.3, 1.0]])
+def test_fractions_are_decided_by_rationals_also_for_whole_weights(psi):
+    # As floats, 1 + 0.1 + 0.2 - 0.3 is 1; the exact sum of these floats is a little more.
+    W = np.array([[1.0, 1.0, -1.0, 0.0][: len(psi)]])
+    assert np.array(psi) @ W[0] + 1.0 == 1.0
+    network, rows = RectifierNetwork(W, [1.0]), LinearInequalities(-W, [0.0])
+    for given_psi in (psi, [psi], SparsePsi.from_dense(np.array([psi]))):
+        assert not np.any(network.accepts(given_psi))
+        assert not np.any(rows.holds(given_psi))
+    nearly = LinearInequalities(np.concatenate([W, W]), [-(2.0**-54), -(2.0**-55)])
+    assert nearly.satisfied(psi).tolist() == [False, True]
 
 
 def test_a_threshold_network_has_one_sign_per_row():
