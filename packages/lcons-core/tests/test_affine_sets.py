@@ -281,6 +281,25 @@ def test_fractions_are_decided_by_rationals_also_for_whole_weights(psi):
     assert nearly.satisfied(psi).tolist() == [False, True]
 
 
+def test_blocks_with_points_that_floats_decide_wrongly_are_decided_by_rationals():
+    space = FeatureSpace([binary("bit", "abcd")])
+    W = np.array([[0.1, 0.2, -0.3, 1.0]])
+    network, rows = RectifierNetwork(W, [0.0]), LinearInequalities(-W, [1.0])
+    points = points_at(space, np.arange(16))
+    psi = space.vectors(points)
+    expected = [rational_dot(W[0], row, 0.0) <= 1 for row in psi]
+    everything = RectifierNetwork(np.zeros((1, 4)), [0.0])
+    for form in (network, rows, network & everything, LinearInequalities(np.tile(-W, (20, 1)), np.ones(20))):
+        floats = form.margins(space, points) >= 0
+        assert floats.tolist() != expected
+        assert form.verdicts(space, points).tolist() == form.accepts(psi).tolist() == expected
+        for split in range(5):
+            tails = 2 ** (4 - split)
+            found = form.decider(space, split)(np.arange(2**split), slice(0, tails), np.arange(16))
+            assert found.tolist() == expected
+    assert rows.satisfied_at(space, points)[:, 0].tolist() == expected
+
+
 def test_a_threshold_network_has_one_sign_per_row():
     z = ThresholdNetwork([[1.0, 0.0], [0.0, 1.0]], [0.0, -1.0])
     assert (z.K, z.d, z.W.tolist(), z.b.tolist()) == (2, 2, [[1.0, 0.0], [0.0, 1.0]], [0.0, -1.0])
