@@ -277,6 +277,10 @@ def test_fractions_are_decided_by_rationals_also_for_whole_weights(psi):
     for given_psi in (psi, [psi], SparsePsi.from_dense(np.array([psi]))):
         assert not np.any(network.accepts(given_psi))
         assert not np.any(rows.holds(given_psi))
+    for last, weight in ((1.0, -1.0), (0.5, -2.0)):
+        zero = LinearInequalities([[-1.0, -1.0, 1.0, weight]], [1.0])
+        assert zero.values([0.1, 0.2, 0.3, last]).tolist() == [0.0]
+        assert zero.satisfied([0.1, 0.2, 0.3, last]).tolist() == [False]
     nearly = LinearInequalities(np.concatenate([W, W]), [-(2.0**-54), -(2.0**-55)])
     assert nearly.satisfied(psi).tolist() == [False, True]
 
