@@ -189,9 +189,11 @@ def test_bounds_count_one_rounding_per_product_and_addition():
     network, rows = RectifierNetwork(W, b), LinearInequalities(W, b)
     total = 1.0 + (0.7 + 1e9) + (0.9 + 0.5) + 0.4
     assert network.error_bound(space) == pytest.approx(
-        rounding_bound(total, 2 + 2 + 1, None), rel=1e-12, abs=0
+        rounding_bound(total, 2 * 2 + 2 + 1, None), rel=1e-12, abs=0
     )
-    assert rows.error_bound(space) == pytest.approx(rounding_bound(1e9 + 1.0, 2 + 1, None), rel=1e-12, abs=0)
+    assert rows.error_bound(space) == pytest.approx(
+        rounding_bound(1e9 + 1.0, 2 * 2 + 1, None), rel=1e-12, abs=0
+    )
     psi = np.array([1.0, 0.0, 0.0, 3.0])
     expected = rounding_bound(network.magnitude(3.0), 4 + 2 + 1, None)
     assert network._uncertainty(psi) == expected
@@ -258,14 +260,14 @@ def test_networks_are_equal_by_their_weights():
     assert (NETWORK & same) & NETWORK == Conjunction((NETWORK, same, NETWORK))
 
 
-@pytest.mark.parametrize("psi", [[1e308, 1e308], [-1e308, 1e308], [1e308, -1e308]])
-def test_overflows_are_decided_by_rationals(psi):
-    network = RectifierNetwork([[1e10, -1e10]], [0.0])
-    rows = LinearInequalities([[1e10, -1e10]], [0.0])
-    value = Fraction(1e10) * Fraction(psi[0]) - Fraction(1e10) * Fraction(psi[1])
-    with np.errstate(over="ignore", invalid="ignore"):
-        assert network.accepts(psi) == (value <= 1)
-        assert rows.holds(psi) == (value >= 0)
+@pytest.mark.parametrize("psi", [[1e60, 1e60], [-1e60, 1e60], [1e60, -1e60], [1e60, 1.0]])
+def test_the_largest_numbers_are_decided_by_rationals(psi):
+    W = [[1e60, -1e60]]
+    value = sum(Fraction(w) * Fraction(x) for w, x in zip(W[0], psi, strict=True))
+    assert RectifierNetwork(W, [1.0]).accepts(psi) == (value <= 0)
+    assert RectifierNetwork(W, [1.0 + 2.0**-52]).accepts(psi) == (value < 0)
+    assert LinearInequalities(W, [0.0]).holds(psi) == (value >= 0)
+    assert LinearInequalities(W, [-(2.0**-1000)]).holds(psi) == (value > 0)
 
 
 @pytest.mark.parametrize("psi", [[0.1, 0.2, 0.3], [0.1, 0.2, 0.3, 0.0], [0.1, 0.2, 0.3, 1.0]])
