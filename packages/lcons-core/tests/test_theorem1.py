@@ -180,6 +180,12 @@ def test_the_subset_of_a_cut_is_the_active_units_of_the_worst_part(conjunction):
         assert len(cut) == 1
 
 
+def test_a_unit_of_activation_zero_is_not_in_the_cut():
+    network = RectifierNetwork([[1.0], [2.0], [-1.0]], [-1.0, 0.0, 0.0])
+    assert most_violated(network, [1.0]).subsets.tolist() == [[False, True, False]]
+    assert most_violated(network, [0.0]).subsets.tolist() == [[False, True, False]]
+
+
 def test_a_cut_needs_one_point():
     network = RectifierNetwork(np.ones((1, 3)), [0.0])
     for psi, dimensions in (([[1, 1, 1]], 2), (1.0, 0)):
