@@ -157,6 +157,7 @@ def test_the_cost_of_a_set_is_its_number_of_affine_values():
     assert (both.K, both.d, both.width, both.cost, both.networks()) == (3, 2, 3, 3, both.parts)
     assert (ROWS.width, ROWS.cost, ROWS.d, len(ROWS), ROWS.networks()) == (2, 2, 2, 2, ())
     assert LinearInequalities(np.zeros((0, 2)), []).width == 1
+    assert not ROWS.rounded
     assert NETWORK.magnitude(3.0) == 1.0 + 3.0 * 6.0 + 2.0
     assert NETWORK.exponent == 0
     assert RectifierNetwork([[0.25]], [0.5]).exponent == 2
