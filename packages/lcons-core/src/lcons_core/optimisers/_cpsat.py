@@ -85,11 +85,11 @@ def _is_constant(entry: Any) -> bool:
 
 
 def _low(variable: Any) -> int:
-    return int(variable.proto.domain[0])
+    return min(variable.proto.domain)
 
 
 def _high(variable: Any) -> int:
-    return int(variable.proto.domain[-1])
+    return max(variable.proto.domain)
 
 
 TOOL = CpSat

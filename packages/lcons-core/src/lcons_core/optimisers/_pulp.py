@@ -27,11 +27,15 @@ class Pulp(RowByRow):
         return Bounds(lower, upper, entry.cat == pulp.LpInteger)
 
     def taken(self, rows: set[str]) -> bool:
-        return not rows.isdisjoint(self.model.constraints)
+        # A dict before PuLP 3.3, a method since.
+        listed = self.model.constraints
+        names = (row.name for row in listed()) if callable(listed) else listed
+        return not rows.isdisjoint(names)
 
     def variable(self, name: str, bounds: Bounds) -> Any:
         kind = pulp.LpInteger if bounds.integral else pulp.LpContinuous
-        return pulp.LpVariable(name, bounds.lower, bounds.upper, kind)
+        make = getattr(self.model, "add_variable", pulp.LpVariable)
+        return make(name, bounds.lower, bounds.upper, kind)
 
     def row(self, name: str, terms: Terms, rhs: float, equal: bool) -> None:
         left = pulp.lpSum(c * entry for c, entry in terms)
