@@ -74,9 +74,10 @@ class Pulp(Model):
 
     def solve(self, gain: Any, x: list[Any]) -> bool:
         self.model += self.pulp.lpDot(gain.tolist(), x)
-        status = self.pulp.LpStatus[self.model.solve(self.pulp.HiGHS(msg=False))]
-        assert status in ("Optimal", "Infeasible")
-        return status == "Optimal"
+        done = self.model.solve(self.pulp.HiGHS(msg=False))
+        status = getattr(done, "status", done)  # an object since PuLP 4, 1 for optimal and -1 for infeasible
+        assert status in (1, -1)
+        return status == 1
 
 
 class CpSat(Model):
