@@ -23,7 +23,7 @@ def run_options(task: str) -> list[click.Parameter]:
     """The options that every task has."""
 
     @click.command()
-    @click.option("--full", is_flag=True, help="Run the paper's whole table and additional rows.")
+    @click.option("--full", is_flag=True, help="Run the whole table and additional rows.")
     @click.option("--jobs", type=click.IntRange(min=1), help="Number of processes; default: all cores.")
     @click.option(
         "--out",

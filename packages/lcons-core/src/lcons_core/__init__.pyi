@@ -9,6 +9,10 @@ from lcons_core._blocks import Requirement as Requirement
 from lcons_core._blocks import binary as binary
 from lcons_core._blocks import count as count
 from lcons_core._blocks import one_hot as one_hot
+from lcons_core._coercion import Fitted as Fitted
+from lcons_core._coercion import Given as Given
+from lcons_core._coercion import as_constraint as as_constraint
+from lcons_core._coercion import as_network as as_network
 from lcons_core._constraint import LearnedConstraint as LearnedConstraint
 from lcons_core._constraint import load as load
 from lcons_core._document import save as save
@@ -31,6 +35,7 @@ from lcons_core._network import Conjunction as Conjunction
 from lcons_core._network import Network as Network
 from lcons_core._network import RectifierNetwork as RectifierNetwork
 from lcons_core._pointset import PointSet as PointSet
+from lcons_core._pointset import as_points as as_points
 from lcons_core._psi import Psi as Psi
 from lcons_core._psi import SparsePsi as SparsePsi
 from lcons_core._schemes import OUTSIDE as OUTSIDE

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lcons_core._coercion import as_network
 from lcons_core._document import read_file, read_text
 from lcons_core._document import save as save_file
 from lcons_core._errors import InvalidInput, LconsError
@@ -53,8 +54,8 @@ class LearnedConstraint(Wrapped):
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if len(self.network.parts) == 1:
-            object.__setattr__(self, "network", self.network.parts[0])
+        network: Network = as_network(self.network, "LearnedConstraint")
+        object.__setattr__(self, "network", network.parts[0] if len(network.parts) == 1 else network)
         check_width(self.network, self.space)
         if self.feature is None:
             return

@@ -25,6 +25,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from lcons_core._coercion import as_constraint
 from lcons_core._errors import DamagedFile, InvalidInput, LconsError, TooLarge
 from lcons_core._network import Conjunction, Network, RectifierNetwork
 from lcons_core._plain import canonical, check_plain, digest, parse, pretty
@@ -115,6 +116,7 @@ def read_text(text: str, name: str, make: Made[T]) -> T:
 
 def to_document(constraint: Storable) -> dict[str, Any]:
     """The document of a constraint, header first; raises `InvalidInput` if it could not be read again."""
+    as_constraint(constraint, "save")
     feature = None if constraint.feature is None else constraint.feature.to_dict()
     if feature is not None and feature_from_dict(feature) != constraint.feature:
         raise InvalidInput(

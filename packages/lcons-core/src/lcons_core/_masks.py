@@ -19,10 +19,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from lcons_core._blocks import Axis
+from lcons_core._coercion import Fitted, as_constraint
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput, TooLarge, Unsupported
 from lcons_core._network import RectifierNetwork
-from lcons_core._pointset import PointSet
+from lcons_core._pointset import PointSet, as_points
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools, Floats, Ints
 from lcons_core.features._ngrams import SequenceFeature
@@ -97,7 +98,7 @@ class MaskTable:
         return out
 
 
-def compile_masks(constraint: LearnedConstraint, points: PointSet | None = None) -> MaskTable:
+def compile_masks(constraint: LearnedConstraint, points: PointSet | Fitted | None = None) -> MaskTable:
     """The table form of a local constraint on label n-grams; `points`, if given, replaces its network.
 
     >>> from lcons_core import iob2
@@ -105,12 +106,14 @@ def compile_masks(constraint: LearnedConstraint, points: PointSet | None = None)
     array([[ True,  True],
            [ True, False]])
     """
+    as_constraint(constraint, "compile_masks", "its feature")
     if not isinstance(constraint.feature, SequenceFeature):
         raise Unsupported(
             "masks need a local feature over label n-grams (ngram, context), found"
             f" {constraint.feature.kind if constraint.feature else 'no feature'!r}; use the rows or lift."
         )
-    return MaskTable(points or constraint.network, constraint.space, constraint.feature)
+    replaced = constraint.network if points is None else as_points(points, "compile_masks")
+    return MaskTable(replaced, constraint.space, constraint.feature)
 
 
 def _activations(axes: Sequence[Axis], W: Floats, values: Ints) -> Floats:

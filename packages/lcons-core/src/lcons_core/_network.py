@@ -19,11 +19,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lcons_core._arithmetic import exponent, finite_array, many, rational_dot, rounding_bound
+from lcons_core._coercion import Parts
 from lcons_core._errors import InvalidInput, TooLarge
 from lcons_core._inequalities import AffineSet, Decider, LinearInequalities, PsiSet, SumDecider, row_reach
 from lcons_core._psi import Psi, SparsePsi, as_psi
 from lcons_core._space import FeatureSpace
-from lcons_core._theorem1 import Parts, estimate_rows, most_violated, to_inequalities
+from lcons_core._theorem1 import estimate_rows, most_violated, to_inequalities
 from lcons_core._types import Bools, Floats, Ints
 
 

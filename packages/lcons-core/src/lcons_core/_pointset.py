@@ -11,6 +11,8 @@ from typing import Any, Protocol, overload, runtime_checkable
 
 import numpy as np
 
+from lcons_core._coercion import Fitted, learned
+from lcons_core._errors import InvalidInput
 from lcons_core._inequalities import Decider, LinearInequalities
 from lcons_core._network import RectifierNetwork
 from lcons_core._psi import ManyPsi, OnePsi
@@ -94,6 +96,18 @@ class PointSet(Protocol):
     def landmarks(self, rng: np.random.Generator) -> list[Ints]:
         """Assignments (N, axes) near the boundary that a search by margins does not reach."""
         ...
+
+
+def as_points(given: PointSet | Fitted, form: str) -> PointSet:
+    """The set that a constraint, network, rows, simplified rows, rules or a fitted learner describes."""
+    found: Any = learned(given, form)
+    if not isinstance(found, PointSet):
+        raise InvalidInput(
+            f"{form} needs a learned constraint, a network, rows, simplified rows, Rules or a fitted"
+            f" ConstraintLearner, found {type(given).__name__}; pass designed constraints as Rules(space,"
+            " forbidden=[...])."
+        )
+    return found
 
 
 class Wrapped:

@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from lcons_core._coercion import Given, as_constraint, as_network
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput, TooLarge
 from lcons_core._inequalities import LinearInequalities, check_width
@@ -151,12 +152,13 @@ class NamedRows:
         yield "}"
 
 
-def estimate_form(network: Network, form: Form | str) -> RowsEstimate:
+def estimate_form(network: Given, form: Form | str) -> RowsEstimate:
     """The size of a form; for simplified rows, the size of all rows of which they are a part."""
     if read_form(form) is not Form.LIFTED:
         return estimate_rows(network)
-    rows = network.K + len(network.parts)
-    return RowsEstimate(rows, 8 * rows * (network.d + network.K + 1))
+    own: Network = as_network(network, "estimate_form")
+    rows = own.K + len(own.parts)
+    return RowsEstimate(rows, 8 * rows * (own.d + own.K + 1))
 
 
 def named_rows(
@@ -177,6 +179,7 @@ def named_rows(
       0.00   -2.00 |     0.00  -2.00 |  1.00 | -2.00
       0.00    0.00 |     0.00   0.00 | -1.00 | -1.00
     """
+    as_constraint(constraint, "named_rows")
     form, network = read_form(form), constraint.network
     check_form_size(network, form, max_bytes)
     space = constraint.space
@@ -203,13 +206,14 @@ def named_rows(
     return NamedRows(form, meaning, space, (*blocks, ("", (BIAS,))), arrays, subsets, rounded, about)
 
 
-def check_form_size(network: Network, form: Form, max_bytes: int) -> None:
+def check_form_size(network: Given, form: Form, max_bytes: int) -> None:
     """Raises `TooLarge` if a form would be larger than `max_bytes`."""
-    size = estimate_form(network, form)
+    own: Network = as_network(network, "check_form_size")
+    size = estimate_form(own, form)
     if size.bytes > max_bytes:
         advice = "" if form is Form.LIFTED else "ask for the lifted form, which is linear in K, or "
         raise TooLarge(
-            f"the form {form.value!r} of a constraint with K = {network.K} hidden units needs {size}, above"
+            f"the form {form.value!r} of a constraint with K = {own.K} hidden units needs {size}, above"
             f" the limit of {max_bytes / 2**20:,.0f} MiB; {advice}raise the limit."
         )
 

@@ -28,47 +28,21 @@ of Theorem 1: no binaries, no big-M, linear in K.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from lcons_core._arithmetic import LARGEST, frozen, many
+from lcons_core._coercion import Given, Parts, Units, as_network
 from lcons_core._errors import InvalidInput, TooLarge
 from lcons_core._inequalities import LinearInequalities
 from lcons_core._types import Bools, Floats
 
 MAX_BYTES = 2**30
 CHUNK_BITS = 12
-
-
-class Units(Protocol):
-    """The hidden units of one network, from which its rows are computed."""
-
-    @property
-    def W(self) -> Floats: ...
-    @property
-    def b(self) -> Floats: ...
-    @property
-    def K(self) -> int: ...
-    @property
-    def d(self) -> int: ...
-    @property
-    def rounded(self) -> bool: ...
-    def activations(self, psi: Any) -> Floats: ...
-
-
-class Parts(Protocol):
-    """A network or a conjunction of several, with K units in total."""
-
-    @property
-    def parts(self) -> Sequence[Units]: ...
-    @property
-    def K(self) -> int: ...
-    @property
-    def d(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -83,13 +57,14 @@ class RowsEstimate:
         return f"{many(self.rows)} rows, {size} MiB"
 
 
-def estimate_rows(network: Parts) -> RowsEstimate:
+def estimate_rows(network: Given) -> RowsEstimate:
     """The size of `to_inequalities(network)`, without computing the rows."""
-    rows = sum(2**part.K - 1 for part in network.parts)
-    return RowsEstimate(rows, rows * (8 * (network.d + 1) + network.K))
+    own: Parts = as_network(network, "estimate_rows")
+    rows = sum(2**part.K - 1 for part in own.parts)
+    return RowsEstimate(rows, rows * (8 * (own.d + 1) + own.K))
 
 
-def to_inequalities(network: Parts, max_bytes: int = MAX_BYTES) -> LinearInequalities:
+def to_inequalities(network: Given, max_bytes: int = MAX_BYTES) -> LinearInequalities:
     """The 2^K - 1 rows of Theorem 1 (of each part, for a conjunction); `TooLarge` above `max_bytes`.
 
     >>> from lcons_core import RectifierNetwork
@@ -99,17 +74,18 @@ def to_inequalities(network: Parts, max_bytes: int = MAX_BYTES) -> LinearInequal
            [-1.,  0.],
            [-3., -2.]]), array([3., 1., 3.]))
     """
-    size = estimate_rows(network)
+    own: Parts = as_network(network, "to_inequalities")
+    size = estimate_rows(own)
     if size.bytes > max_bytes:
         raise TooLarge(
-            f"the rows of Theorem 1 for K = {network.K} need {size}, above the limit of"
+            f"the rows of Theorem 1 for K = {own.K} need {size}, above the limit of"
             f" {max_bytes / 2**20:,.0f} MiB; use lift(network), which is linear in K, or raise max_bytes."
         )
-    coefficients = _empty_rows(size.rows, network.d)
+    coefficients = _empty_rows(size.rows, own.d)
     bias = np.empty(size.rows)
-    subsets = np.zeros((size.rows, network.K), dtype=np.bool_)
+    subsets = np.zeros((size.rows, own.K), dtype=np.bool_)
     row = unit = 0
-    for part in network.parts:
+    for part in own.parts:
         write = _row_writer(part)
         for first, stop in _chunks(part.K):
             chunk = slice(row, row + stop - first)
@@ -120,13 +96,22 @@ def to_inequalities(network: Parts, max_bytes: int = MAX_BYTES) -> LinearInequal
     return LinearInequalities._built(coefficients, bias, subsets)
 
 
-def iterate_inequalities(network: Units) -> Iterator[LinearInequalities]:
+def iterate_inequalities(network: Given) -> Iterator[LinearInequalities]:
     """The same rows in the same order, at most 2^12 at a time."""
-    write = _row_writer(network)
-    for first, stop in _chunks(network.K):
-        coefficients, bias = _empty_rows(stop - first, network.d), np.empty(stop - first)
-        write(first, stop, coefficients, bias)
-        yield LinearInequalities._built(coefficients, bias, _binary_counting(first, stop, network.K))
+    return _iterate(as_network(network, "iterate_inequalities"))
+
+
+def _iterate(network: Parts) -> Iterator[LinearInequalities]:
+    unit = 0
+    for part in network.parts:
+        write = _row_writer(part)
+        for first, stop in _chunks(part.K):
+            coefficients, bias = _empty_rows(stop - first, part.d), np.empty(stop - first)
+            write(first, stop, coefficients, bias)
+            subsets = np.zeros((stop - first, network.K), dtype=np.bool_)
+            subsets[:, unit : unit + part.K] = _binary_counting(first, stop, part.K)
+            yield LinearInequalities._built(coefficients, bias, subsets)
+        unit += part.K
 
 
 def row_of_subset(network: Units, subset: Bools) -> LinearInequalities:
@@ -137,7 +122,7 @@ def row_of_subset(network: Units, subset: Bools) -> LinearInequalities:
     return LinearInequalities([coefficients], [bias], subset[None].copy())
 
 
-def most_violated(network: Parts, psi: Any) -> LinearInequalities:
+def most_violated(network: Given, psi: Any) -> LinearInequalities:
     """The row with the smallest value at `psi` (d,), which is that of S* = {k : a_k > 0}.
 
     It holds iff psi is accepted; if float64 cannot add the weights exactly, up to the rounding of the row,
@@ -149,19 +134,20 @@ def most_violated(network: Parts, psi: Any) -> LinearInequalities:
     >>> cut.coefficients, cut.bias, cut.subsets
     (array([[-2., -2.]]), array([3.]), array([[ True, False]]))
     """
+    own: Parts = as_network(network, "most_violated")
     if np.ndim(psi) != 1:
         raise InvalidInput(
-            f"a cut needs one psi of shape ({network.d},), found {np.ndim(psi)} dimensions;"
+            f"a cut needs one psi of shape ({own.d},), found {np.ndim(psi)} dimensions;"
             " call most_violated once per point."
         )
-    activations = [part.activations(psi) for part in network.parts]
+    activations = [part.activations(psi) for part in own.parts]
     sums = [np.maximum(a, 0.0).sum() for a in activations]
     worst = int(np.argmax(sums))
     active = activations[worst] > 0
     if not active.any():
         active[int(np.argmax(activations[worst]))] = True
-    row = row_of_subset(network.parts[worst], active)
-    subset = [np.zeros(part.K, dtype=np.bool_) for part in network.parts]
+    row = row_of_subset(own.parts[worst], active)
+    subset = [np.zeros(part.K, dtype=np.bool_) for part in own.parts]
     subset[worst] = active
     return LinearInequalities(row.coefficients, row.bias, np.concatenate(subset)[None])
 
@@ -188,7 +174,7 @@ class LiftedInequalities:
         return self.A_s.shape[1]
 
 
-def lift(network: Parts) -> LiftedInequalities:
+def lift(network: Given) -> LiftedInequalities:
     """The K rows `s_k - w_k . psi >= b_k`, then one row `-sum s_k >= -1` per part.
 
     >>> from lcons_core import RectifierNetwork
@@ -198,7 +184,8 @@ def lift(network: Parts) -> LiftedInequalities:
            [ 0.,  0.]]), array([[ 1.],
            [-1.]]), array([-4., -1.]))
     """
-    K, parts = network.K, network.parts
+    own: Parts = as_network(network, "lift")
+    K, parts = own.K, own.parts
     W = np.concatenate([part.W for part in parts])
     b = np.concatenate([part.b for part in parts])
     budgets = np.zeros((len(parts), K))
@@ -207,7 +194,7 @@ def lift(network: Parts) -> LiftedInequalities:
         row[first : first + part.K] = -1.0
         first += part.K
     return LiftedInequalities(
-        frozen(np.concatenate([-W, np.zeros((len(parts), network.d))]) + 0.0),
+        frozen(np.concatenate([-W, np.zeros((len(parts), own.d))]) + 0.0),
         frozen(np.concatenate([np.eye(K), budgets]) + 0.0),
         frozen(np.concatenate([b, np.full(len(parts), -1.0)])),
     )

@@ -33,6 +33,7 @@ import numpy as np
 from lcons_core import _theorem1 as theorem1
 from lcons_core._arithmetic import rational_dot, rounding_bound
 from lcons_core._blocks import Block, Requirement, binary, count, one_hot
+from lcons_core._coercion import Given, as_network
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput, MissingExtra, TooLarge
 from lcons_core._inequalities import LinearInequalities
@@ -196,11 +197,12 @@ def constraints(draw: DrawFn, feature: bool | None = None, counts: bool = True) 
     return LearnedConstraint(network, space, chosen, {"seed": seed, "note": "drawn"})
 
 
-def check_theorem1(network: Network, psi: Any = None) -> None:
+def check_theorem1(given: Given, psi: Any = None) -> None:
     """Asserts that all forms agree on psi (N, d), or without psi on all 0/1 points (d at most 10).
 
     An AssertionError names the witness. K may be at most 12 per part, because all 2^K subsets are computed.
     """
+    network: Network = as_network(given, "check_theorem1")
     points = _checked_points(network, psi)
     if max(part.K for part in network.parts) > MAX_K:
         raise TooLarge(

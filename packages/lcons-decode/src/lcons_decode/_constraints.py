@@ -34,10 +34,12 @@ from lcons_core import (
     LinearInequalities,
     RectifierNetwork,
     SparsePsi,
+    as_constraint,
 )
 from lcons_core.features import START, STOP, NgramLabels, Scope, SequenceFeature
 from lcons_core.reason import Box, forbid_boxes
 
+NEEDS = "a feature that computes psi"
 COSTS = ("sigmoid", "hinge", "standard")
 
 
@@ -47,6 +49,9 @@ class Hard:
 
     constraint: LearnedConstraint
     name: str = ""
+
+    def __post_init__(self) -> None:
+        as_constraint(self.constraint, "Hard", NEEDS)
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,7 @@ class Soft:
     cost: str = "sigmoid"
 
     def __post_init__(self) -> None:
+        as_constraint(self.constraint, "Soft", NEEDS)
         if not (np.isfinite(self.weight) and self.weight >= 0):
             raise InvalidInput(f"a soft weight must be finite and at least 0, found {self.weight}.")
         if self.cost not in COSTS:
@@ -126,8 +132,9 @@ class ConstraintSet:
             if not isinstance(use, Hard | Soft):
                 raise InvalidInput(
                     "constraints are LearnedConstraint, Hard or Soft, found"
-                    f" {type(given).__name__}; make one from rows or lists with rows_constraint,"
-                    " forbidden_ngrams or allowed_ngrams."
+                    f" {type(given).__name__}; make one from a network with LearnedConstraint(network,"
+                    " feature.space, feature), from rows or lists with rows_constraint, forbidden_ngrams or"
+                    " allowed_ngrams."
                 )
             name = use.name or f"constraint {i + 1}"
             named.append(replace(use, name=name))

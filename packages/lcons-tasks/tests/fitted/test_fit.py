@@ -105,7 +105,9 @@ def test_shuffled_text_is_not_believed():
     assert figure(found) >= figure(plain) - 3
 
 
-def test_the_guard_returns_to_the_base_model_where_the_whole_is_worse(monkeypatch):
+@pytest.mark.parametrize("resemblance", [1.0, 9.0])  # however much the folds resemble each other
+def test_the_guard_returns_to_the_base_model_where_the_whole_is_worse(resemblance, monkeypatch):
+    monkeypatch.setattr(_fit, "resemblance", lambda words, texts, folds: resemblance)
     monkeypatch.setattr(_fit._Work, "_chosen_base", lambda self, plain, scheme: plain)
     monkeypatch.setattr(_fit._Work, "_chosen_adjustment", spoilt)
     found = fit(corpus(60), TEXT, QUICK)
@@ -128,6 +130,29 @@ def test_the_same_seed_gives_the_same_bytes(found, tmp_path):
     for path in sorted((tmp_path / "one").rglob("*")):
         if path.is_file():
             assert path.read_bytes() == (tmp_path / "two" / path.relative_to(tmp_path / "one")).read_bytes()
+
+
+def test_an_interrupted_fit_continues_and_leaves_nothing_behind(found, tmp_path, monkeypatch):
+    kept = tmp_path / "kept"
+
+    def stop(what, done, total):
+        if done == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fit(TRAIN, TEXT, QUICK, kept=kept, progress=stop)
+    models = sorted(kept.glob("*/*.npz"))
+    assert len(models) == 4
+    models[0].write_bytes(models[0].read_bytes()[:-30])  # damaged: it is trained again
+    trained = []
+    train = _Linear.train
+    monkeypatch.setattr(_Linear, "train", lambda self, *args: trained.append(args) or train(self, *args))
+    again = fit(TRAIN, TEXT, QUICK, kept=kept)
+    assert len(trained) == 3 * 3 - 4 + 1 + 1  # three bases in three folds; the damaged one; the last model
+    assert list(kept.iterdir()) == []
+    found.save(tmp_path / "one")
+    again.save(tmp_path / "two")
+    assert (tmp_path / "one/model.npz").read_bytes() == (tmp_path / "two/model.npz").read_bytes()
 
 
 def test_a_saved_tagger_gives_the_same_answers(found, tmp_path):

@@ -30,10 +30,11 @@ from typing import Any
 import numpy as np
 
 from lcons_core._arithmetic import many
+from lcons_core._coercion import Fitted
 from lcons_core._errors import LconsError
 from lcons_core._inequalities import LinearInequalities, check_width, least_values, points_at
 from lcons_core._network import RectifierNetwork
-from lcons_core._pointset import PointSet
+from lcons_core._pointset import PointSet, as_points
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools, Floats, Ints, OnProgress
 from lcons_core.reason._domain import drawn_points
@@ -113,8 +114,8 @@ class Comparison:
 
 
 def compare(
-    a: PointSet,
-    b: PointSet,
+    a: PointSet | Fitted,
+    b: PointSet | Fitted,
     space: FeatureSpace | None = None,
     *,
     limit: int = ENUMERATION_LIMIT,
@@ -133,7 +134,7 @@ def compare(
     >>> print(compare(learned, Rules(pair)))
     different: 1 of 4 points; only B accepts source Place, relation Kill
     """
-    sets = (a, b)
+    sets = (as_points(a, "compare"), as_points(b, "compare"))
     space = common_space(space, *sets)
     for points in sets:
         check_width(points, space)

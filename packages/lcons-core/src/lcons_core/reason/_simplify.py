@@ -24,9 +24,10 @@ from typing import Any, overload
 import numpy as np
 
 from lcons_core._arithmetic import frozen, many
+from lcons_core._coercion import Fitted
 from lcons_core._errors import InvalidInput
 from lcons_core._inequalities import LinearInequalities, check_width
-from lcons_core._pointset import PointSet, Wrapped
+from lcons_core._pointset import PointSet, Wrapped, as_points
 from lcons_core._psi import ManyPsi, OnePsi
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools, Ints, OnProgress
@@ -142,7 +143,7 @@ class SimplifiedRows(Wrapped):
 
 
 def simplify(
-    constraint: PointSet,
+    constraint: PointSet | Fitted,
     space: FeatureSpace | None = None,
     *,
     enumeration_limit: int = ENUMERATION_LIMIT,
@@ -158,9 +159,10 @@ def simplify(
     1 of 3 rows (minimal; dropped: 1 never violated, 1 jointly implied); on the 4 points of source, relation
       -2 [source Place] -2 [relation Kill] +3 >= 0
     """
-    space = common_space(space, constraint)
-    check_width(constraint, space)
-    rows, rounded = constraint.inequalities(), constraint.rounded
+    given = as_points(constraint, "simplify")
+    space = common_space(space, given)
+    check_width(given, space)
+    rows, rounded = given.inequalities(), given.rounded
     reasons: dict[int, DroppedRow] = {}
     never = RowTables.of(rows, space).never_violated()
     for m in np.flatnonzero(never).tolist():
@@ -174,7 +176,7 @@ def simplify(
     if minimal:
         some = rows.take(kept)
         # A network that decides the same points is faster than its rows.
-        reference = constraint if constraint.networks() and not rounded else some
+        reference = given if given.networks() and not rounded else some
         needed = kept[irredundant_rows(some, space, reference, progress)]
         for m in np.setdiff1d(kept, needed).tolist():
             reasons[m] = DroppedRow(m, Reason.IMPLIED)
@@ -185,12 +187,6 @@ def simplify(
 
 def common_space(space: FeatureSpace | None, *constraints: PointSet) -> FeatureSpace:
     """The common space of the constraints, or `space` if none has one; raises if spaces differ."""
-    for constraint in constraints:
-        if not isinstance(constraint, PointSet):
-            raise InvalidInput(
-                "expected a learned constraint, a network, rows, simplified rows or Rules, found"
-                f" {type(constraint).__name__}; pass designed constraints as Rules(space, forbidden=[...])."
-            )
     spaces = [space, *(constraint.space for constraint in constraints)]
     found = [candidate for candidate in spaces if candidate is not None]
     if not found:

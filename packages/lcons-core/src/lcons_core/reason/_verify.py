@@ -31,10 +31,11 @@ import numpy as np
 
 from lcons_core._arithmetic import ScaledForms, exponent
 from lcons_core._blocks import binary
+from lcons_core._coercion import Fitted
 from lcons_core._errors import InvalidInput, Unsupported
 from lcons_core._inequalities import LinearInequalities, check_width
 from lcons_core._network import Conjunction, Network
-from lcons_core._pointset import PointSet
+from lcons_core._pointset import PointSet, as_points
 from lcons_core._psi import SparsePsi, as_psi
 from lcons_core._space import FeatureSpace
 from lcons_core._theorem1 import estimate_rows, lift, most_violated
@@ -89,7 +90,7 @@ _CELLS = 2**21
 
 
 def verify(
-    constraint: PointSet,
+    constraint: PointSet | Fitted,
     space: FeatureSpace | None = None,
     *,
     points: Any = None,
@@ -106,13 +107,14 @@ def verify(
     >>> print(verify(RectifierNetwork([[2.0, 2.0], [1.0, 0.0]], [-2.0, 0.0])))
     verified: network = 3 rows = lifted = cut at 4 points (all of the domain); 3 accepted, 1 on the boundary
     """
-    parts = constraint.networks()
+    given = as_points(constraint, "verify")
+    parts = given.networks()
     if not parts:
         raise Unsupported(
             f"verify needs a network or a constraint with one, found {type(constraint).__name__}."
         )
     network = parts[0] if len(parts) == 1 else Conjunction(parts)
-    space = constraint.space or space
+    space = given.space or space
     domain = space or FeatureSpace([binary("psi", [str(j) for j in range(network.d)])])
     check_width(network, domain)
     if points is not None:

@@ -8,6 +8,8 @@ sigmoid(tau * margin) >= 1/2 iff margin >= 0 for every tau > 0, so the set is th
 Not in the paper: tau. The margin is at most 1, so with tau = 1 a valid example's loss never falls below
 log(1 + 1/e) = 0.313.
 
+A conjunction is a module with several `parts`, whose margin is the smallest margin of its parts.
+
 `psi` may be any module that maps its input to (..., d). Parameters are float64 by default, so that
 `to_network` and `from_network` are exact inverses of each other.
 """
@@ -15,17 +17,21 @@ log(1 + 1/e) = 0.313.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 
+from lcons_core._coercion import Given, as_network
 from lcons_core._errors import InvalidInput
-from lcons_core._network import RectifierNetwork
+from lcons_core._network import Conjunction, Network, RectifierNetwork
 from lcons_core.torch._margin import margin
 
 
 class RectifierModule(torch.nn.Module):
     """margin(x) = 1 - sum_k ReLU(W psi(x) + b)_k with parameters W (K, d) and b (K,).
+
+    `parts`, the numbers of units of the networks of a conjunction, add up to K; one network by default.
 
     >>> module = RectifierModule.from_network(RectifierNetwork([[2.0, 2.0]], [-2.0]))
     >>> module(torch.tensor([[1.0, 0.0], [1.0, 1.0]], dtype=torch.float64)).tolist()
@@ -38,6 +44,7 @@ class RectifierModule(torch.nn.Module):
         K: int,
         psi: torch.nn.Module | None = None,
         *,
+        parts: Sequence[int] | None = None,
         dtype: torch.dtype = torch.float64,
         generator: torch.Generator | None = None,
     ) -> None:
@@ -46,6 +53,12 @@ class RectifierModule(torch.nn.Module):
             raise InvalidInput(
                 f"d and K must be at least 1, found d = {d} and K = {K}; pass the number of columns of psi"
                 " and the number of hidden units."
+            )
+        self.parts = (K,) if parts is None else tuple(parts)
+        if sum(self.parts) != K or min(self.parts) < 1:
+            raise InvalidInput(
+                f"parts must be numbers of units that add up to K = {K}, found {self.parts}; pass the K of"
+                " each network."
             )
         self.psi = psi
         scale = 1.0 / math.sqrt(d)
@@ -71,7 +84,12 @@ class RectifierModule(torch.nn.Module):
                 f"psi must have {self.d} columns, found shape {tuple(psi.shape)};"
                 " pass psi of the space that the constraint was learned on."
             )
-        return margin(torch.nn.functional.linear(psi.to(self.W.dtype), self.W, self.b))
+        activations = torch.nn.functional.linear(psi.to(self.W.dtype), self.W, self.b)
+        if len(self.parts) == 1:
+            return margin(activations)
+        return torch.stack(
+            [margin(part) for part in torch.split(activations, list(self.parts), -1)], -1
+        ).amin(-1)
 
     def logits(self, x: Any, temperature: float = 1.0) -> torch.Tensor:
         """temperature * margin, the input of a binary cross-entropy with logits."""
@@ -81,16 +99,18 @@ class RectifierModule(torch.nn.Module):
     @classmethod
     def from_network(
         cls,
-        network: RectifierNetwork,
+        network: Given,
         psi: torch.nn.Module | None = None,
         *,
         dtype: torch.dtype = torch.float64,
     ) -> RectifierModule:
         """The module with the same weights; raises `InvalidInput` if they are not exact in `dtype`."""
-        module = cls(network.d, network.K, psi, dtype=dtype)
+        own: Network = as_network(network, "RectifierModule.from_network")
+        module = cls(own.d, own.K, psi, parts=[part.K for part in own.parts], dtype=dtype)
+        weights = ((module.W, [part.W for part in own.parts]), (module.b, [part.b for part in own.parts]))
         with torch.no_grad():
-            for parameter, array in ((module.W, network.W), (module.b, network.b)):
-                source = torch.tensor(array)
+            for parameter, arrays in weights:
+                source = torch.cat([torch.tensor(array) for array in arrays])
                 parameter.copy_(source)
                 if not torch.equal(parameter.to(torch.float64), source):
                     raise InvalidInput(
@@ -99,10 +119,16 @@ class RectifierModule(torch.nn.Module):
                     )
         return module
 
-    def to_network(self) -> RectifierNetwork:
-        """The frozen numpy network with the same weights (psi is not part of it)."""
-        W, b = (parameter.detach().cpu().to(torch.float64).numpy() for parameter in (self.W, self.b))
-        return RectifierNetwork(W, b)
+    def to_network(self) -> Network:
+        """The frozen numpy network or conjunction with the same weights (psi is not part of it)."""
+        sizes = list(self.parts)
+        W, b = (
+            [part.numpy() for part in torch.split(parameter.detach().cpu().to(torch.float64), sizes)]
+            for parameter in (self.W, self.b)
+        )
+        parts = tuple(map(RectifierNetwork, W, b))
+        return parts[0] if len(parts) == 1 else Conjunction(parts)
 
     def extra_repr(self) -> str:
-        return f"d={self.d}, K={self.K}"
+        parts = "" if len(self.parts) == 1 else f", parts={self.parts}"
+        return f"d={self.d}, K={self.K}{parts}"

@@ -24,6 +24,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from lcons_core._coercion import as_constraint
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput, TooLarge, Unsupported
 from lcons_core._instance import Instance
@@ -65,6 +66,7 @@ def expected_penalty(
     >>> expected_penalty(iob2(["I-NP", "O"]), p, ["I-NP", "O"])      # half the labellings begin with I-NP
     tensor(0.5000)
     """
+    as_constraint(constraint, "expected_penalty", "its feature")
     if penalty not in PENALTIES:
         raise InvalidInput(f"unknown penalty {penalty!r}; use one of {', '.join(PENALTIES)}.")
     chain = marginals if isinstance(marginals, LabelChain) else LabelChain.independent(marginals)

@@ -31,6 +31,7 @@ from lcons_core import (
     Comparison,
     Conjunction,
     FeatureSpace,
+    Fitted,
     Floats,
     Network,
     OnProgress,
@@ -38,6 +39,7 @@ from lcons_core import (
     RectifierNetwork,
     TooLarge,
     Unsupported,
+    as_points,
     compare,
 )
 from lcons_core.reason import ENUMERATION_LIMIT, Outcome, common_space, least_values, row_reach
@@ -53,8 +55,8 @@ ROUNDING = 1e-11  # of a solver's arithmetic, relative to the largest terms
 
 
 def compare_by_ilp(
-    a: PointSet,
-    b: PointSet,
+    a: PointSet | Fitted,
+    b: PointSet | Fitted,
     space: FeatureSpace | None = None,
     *,
     solver: Solver | str = Solver.CBC,
@@ -74,12 +76,13 @@ def compare_by_ilp(
     True
     """
     solver = read_solver(solver)
-    space = common_space(space, a, b)
-    first = compare(a, b, space, limit=limit, witnesses=witnesses, seed=seed, progress=progress)
+    sets = (as_points(a, "compare_by_ilp"), as_points(b, "compare_by_ilp"))
+    space = common_space(space, *sets)
+    first = compare(*sets, space, limit=limit, witnesses=witnesses, seed=seed, progress=progress)
     if first.outcome is not Outcome.UNDECIDED:
         return first
     try:
-        networks = (_network(a), _network(b))
+        networks = (_network(sets[0]), _network(sets[1]))
     except (TooLarge, Unsupported) as error:
         return replace(first, how=f"{first.how}; no network for an integer program: {error}")
     deadline = None if time_limit is None else time.perf_counter() + time_limit

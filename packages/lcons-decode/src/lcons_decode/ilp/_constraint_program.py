@@ -31,6 +31,7 @@ from lcons_core import (
     Kind,
     LearnedConstraint,
     OnProgress,
+    as_constraint,
     read_form,
 )
 from lcons_core.reason import simplify
@@ -134,6 +135,7 @@ def constraint_program(
     >>> solve(constraint_program(constraint, scores=scores)).labels
     {'source': 'Place', 'relation': 'NoRel'}
     """
+    as_constraint(constraint, "constraint_program")
     form, space = read_form(form), constraint.space
     points = space_program(space, bits=False)
     program = _scored(points.program, space, scores or {})

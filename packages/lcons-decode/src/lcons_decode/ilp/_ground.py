@@ -21,9 +21,20 @@ from itertools import pairwise
 
 import numpy as np
 
-from lcons_core import Instance, InvalidInput, LearnedConstraint, Network, Psi, TooLarge, Unsupported
+from lcons_core import (
+    Given,
+    Instance,
+    InvalidInput,
+    LearnedConstraint,
+    Network,
+    Psi,
+    TooLarge,
+    Unsupported,
+    as_constraint,
+    as_network,
+)
 from lcons_core.features import ConstraintFeature, GroundedRow, Scope, Tuples
-from lcons_decode._constraints import Hard, Soft
+from lcons_decode._constraints import NEEDS, Hard, Soft
 from lcons_decode._scores import X, columns_of
 from lcons_decode.ilp._forms import MAX_TERMS, Expression, Grounded, PsiRow
 from lcons_decode.ilp._program import Name, Program, Row, Sense, Type, Values, Variable, pair_name
@@ -38,6 +49,7 @@ class Hinge:
     name: str = ""
 
     def __post_init__(self) -> None:
+        as_constraint(self.constraint, "Hinge", NEEDS)
         checked_weight(self.weight)
 
 
@@ -134,7 +146,7 @@ def ground_tuples(
 
 
 def ground_columns(
-    network: Network,
+    network: Given,
     columns: Sequence[Expression | Name],
     *,
     name: str = "network",
@@ -144,9 +156,10 @@ def ground_columns(
 
     For psi that is the assignment itself, as in the paper's synthetic programs (Appendix B).
     """
-    if len(columns) != network.d:
+    own: Network = as_network(network, "ground_columns")
+    if len(columns) != own.d:
         raise InvalidInput(
-            f"{name!r} needs {network.d} columns, found {len(columns)}; pass one entry per column of psi."
+            f"{name!r} needs {own.d} columns, found {len(columns)}; pass one entry per column of psi."
         )
     terms: dict[int, Expression] = {
         j: tuple(column) if isinstance(column, list) else ((column, 1.0),) for j, column in enumerate(columns)
@@ -157,7 +170,7 @@ def ground_columns(
         return np.array([row], dtype=np.float64)
 
     checked_weight(weight)
-    return Grounded(name, network, (PsiRow({}, terms),), psi, weight=weight, positions=(None,))
+    return Grounded(name, own, (PsiRow({}, terms),), psi, weight=weight, positions=(None,))
 
 
 def read_use(
@@ -176,7 +189,8 @@ def read_use(
         constraint = Hard(constraint)
     if not isinstance(constraint, Hard | Hinge):
         raise InvalidInput(
-            f"constraints are LearnedConstraint, Hard or Hinge, found {type(constraint).__name__}."
+            f"constraints are LearnedConstraint, Hard or Hinge, found {type(constraint).__name__}; pass a"
+            " network as LearnedConstraint(network, feature.space, feature)."
         )
     weight = constraint.weight if isinstance(constraint, Hinge) else None
     return constraint.constraint, weight, name or constraint.name or "constraint"

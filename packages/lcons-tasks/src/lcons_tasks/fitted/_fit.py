@@ -7,15 +7,18 @@
 The order of choices: clusters and penalties of the base model, then label pairs as a hard constraint, then
 the weights of consistency, then the bias of O. Each keeps its default unless another value is better by the
 number of standard errors that `_settings` states. At the end the whole is compared with the base model: if it
-is worse by more than one standard error, the base model is the answer.
+is worse by more than one standard error, or by more than 15 points however much the folds resemble each
+other, the base model is the answer.
 
 Not in the paper.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -30,6 +33,7 @@ from lcons_tasks.data import Sentence
 from lcons_tasks.fitted._bases import Base, make_base
 from lcons_tasks.fitted._fitted_tagger import FittedTagger, changed_sentences, contributions, telling_rules
 from lcons_tasks.fitted._jackknife import Draws, count_right, decode_folds, fold_bounds, prefer, resemblance
+from lcons_tasks.fitted._kept_models import KeptModels, kept_models
 from lcons_tasks.fitted._settings import (
     BIAS,
     BILSTM,
@@ -42,7 +46,7 @@ from lcons_tasks.fitted._settings import (
 )
 from lcons_tasks.models import Clusters, CodedKeys, ConsistentChain, Tagger, cluster_words, consistent
 from lcons_tasks.models._consistent_chain import CLUSTER, CONTEXT, FORM
-from lcons_tasks.stats import are_spans, bootstrap_f1
+from lcons_tasks.stats import are_spans, bootstrap_f1, f1
 
 OUTSIDE = "O"
 DESIGNED = {"iob2": iob2, "bioes": bioes, "bilou": bilou}
@@ -50,6 +54,8 @@ DESIGNED = {"iob2": iob2, "bioes": bioes, "bilou": bilou}
 LEAST_UNLABELLED = 20
 # Standard errors that a change needs: more against what has helped everywhere (`_settings`).
 SURE, LIKELY = 1.5, 1.0
+# Points below the base model that no resemblance of folds explains; the most that it did explain was 9.
+MOST_LOST = 15.0
 
 Labels = list[tuple[str, ...]]
 Weights = tuple[float, float, float]
@@ -62,11 +68,14 @@ def fit(
     unlabelled: Sequence[Sequence[str]] = (),
     settings: FitSettings | None = None,
     *,
+    kept: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> FittedTagger:
     """The tagger that the labelled sentences and the unlabelled text, lists of words, give.
 
-    `progress` is called with what is being done, how many steps are done, and how many there are.
+    `kept` is a folder for the models of the folds: if `fit` is interrupted, the next call with the same
+    arguments continues with them; they are removed when it is done. `progress` is called with what is being
+    done, how many steps are done, and how many there are.
 
     >>> words = ["aspirin", "ibuprofen", "morphine", "codeine"]
     >>> train = [Sentence(("give", w, "now"), ("O", "B-DRUG", "O")) for w in words]
@@ -82,8 +91,9 @@ def fit(
         raise InvalidInput(
             f"fit needs at least 2 labelled sentences with words: got {len(sentences)}; label some more."
         )
-    work = _Work(sentences, _spaced(unlabelled, settings.most_unlabelled), settings, progress)
-    return work.run()
+    texts = _spaced(unlabelled, settings.most_unlabelled)
+    with kept_models(kept, sentences, texts, settings) as models:
+        return _Work(sentences, texts, settings, models, progress).run()
 
 
 def _spaced(texts: Sequence[Sequence[str]], most: int) -> list[tuple[str, ...]]:
@@ -113,6 +123,7 @@ class _Work:
         sentences: list[Sentence],
         texts: list[tuple[str, ...]],
         settings: FitSettings,
+        kept: KeptModels,
         progress: Progress | None,
     ) -> None:
         self.sentences, self.texts, self.settings = sentences, texts, settings
@@ -127,7 +138,7 @@ class _Work:
         self.bases: dict[bool, Base] = {}
         self.clusters: Clusters | None = None
         self.steps: list[tuple[str, Labels]] = []
-        self.progress, self.done = progress, 0
+        self.kept, self.progress, self.done = kept, progress, 0
         bases = len(settings.penalties) + self.uses(CLUSTERS)
         self.total = len(self.folds) * (bases + self.uses(PAIRS) + self.uses(CONSISTENCY)) + 1
 
@@ -154,7 +165,8 @@ class _Work:
         hard = (*scheme, *pairs)
         weights, bias = self._chosen_adjustment(folds, scheme, pairs)
         first, last = (self._counts(self.steps[i][1]) for i in (0, -1))
-        if self._prefer(1, [0], [first, last], LIKELY) == 0:
+        lost = float(f1(first.sum(0)) - f1(last.sum(0)))
+        if lost > MOST_LOST or self._prefer(1, [0], [first, last], LIKELY) == 0:
             folds, weights, bias, hard = plain, NO_WEIGHTS, 0.0, ()
             self._keep("base model again, which is better", self.steps[0][1])
         return self._finished(folds, weights, bias, hard)
@@ -190,7 +202,8 @@ class _Work:
         for first, stop in self.folds:
             self._say("training base models")
             others = [i for i in range(len(self.sentences)) if not first <= i < stop]
-            models.append(base.train(others, penalties))
+            name = f"{'clusters' if clustered else 'words'}-{penalties[0]}-{penalties[1]}-{first}"
+            models.append(self.kept.model(name, partial(base.train, others, penalties)))
             held.append(base.scores(models[-1], first, stop))
         clusters = self.clusters if clustered else None
         return _Folds(base, clusters, penalties, tuple(models), tuple(held))

@@ -13,8 +13,9 @@ from typing import Protocol
 import numpy as np
 
 from lcons_core._blocks import Kind
+from lcons_core._coercion import Fitted
 from lcons_core._errors import InvalidInput
-from lcons_core._pointset import PointSet
+from lcons_core._pointset import PointSet, as_points
 from lcons_core._psi import PsiRows
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools
@@ -42,7 +43,7 @@ class Examples(Protocol):
 
 
 def explain(
-    constraint: PointSet,
+    constraint: PointSet | Fitted,
     examples: Examples | None = None,
     *,
     space: FeatureSpace | None = None,
@@ -62,19 +63,20 @@ def explain(
     - source Location needs relation NoRel
     1 rule (complete); it covers 100% of the rejected points.
     """
-    space = space_of(constraint, space)
+    points = as_points(constraint, "explain")
+    space = space_of(points, space)
     if limit < 1:
         raise InvalidInput(f"limit must be at least 1, found {limit}; pass 1 or more rules.")
     positives = negatives = None
     if examples is not None:
         positives, negatives = _weighted(space, examples.positives), _weighted(space, examples.negatives)
     if len(space.axes) <= MOST_AXES and lattice_size(space) <= enumeration:
-        return _enumerated(constraint, space, positives, negatives, limit, seed)
-    return _bounded(constraint, space, positives, negatives, limit, seed)
+        return _enumerated(points, space, positives, negatives, limit, seed)
+    return _bounded(points, space, positives, negatives, limit, seed)
 
 
 def explain_rejected(
-    constraint: PointSet,
+    constraint: PointSet | Fitted,
     gold: PsiRows,
     *,
     space: FeatureSpace | None = None,
@@ -91,11 +93,12 @@ def explain_rejected(
     - where bit a holds, bit b must not hold  [support 1; expected 0.5 by chance, seen 1]
     1 rule (strongest first, each proved, not complete); it covers 100% of the rejected gold parts.
     """
-    space = space_of(constraint, space)
+    points = as_points(constraint, "explain_rejected")
+    space = space_of(points, space)
     weighted = _weighted(space, gold)
-    rejected = weighted.take(_rejected(constraint, weighted))
+    rejected = weighted.take(_rejected(points, weighted))
     found = explain(
-        constraint, _Given(gold, rejected.rows), space=space, limit=limit, enumeration=enumeration, seed=seed
+        points, _Given(gold, rejected.rows), space=space, limit=limit, enumeration=enumeration, seed=seed
     )
     # The rule of each type says more on what is rejected than a rule over all types.
     rules = tuple(replace(rule, implied=False) for rule in found.rules if rule.exceptions)

@@ -20,8 +20,9 @@ import numpy as np
 
 from lcons_core._arithmetic import plain
 from lcons_core._blocks import Axis, Kind
+from lcons_core._coercion import Fitted
 from lcons_core._errors import InvalidInput
-from lcons_core._pointset import PointSet
+from lcons_core._pointset import PointSet, as_points
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Floats, Ints
 from lcons_core.reason._domain import Box
@@ -89,7 +90,7 @@ class Why:
 
 
 def why(
-    constraint: PointSet,
+    constraint: PointSet | Fitted,
     assignment: Mapping[str, Any] | None = None,
     /,
     *,
@@ -107,14 +108,15 @@ def why(
     >>> print(why(network, space=FeatureSpace(blocks), source="Location", relation="Kill"))
     source Location, relation Kill: -2.00 - 2.00 + 3.00 = -1.00 < 0, so it is forbidden
     """
-    space = space_of(constraint, space)
+    points = as_points(constraint, "why")
+    space = space_of(points, space)
     region = region_of(space, {**(assignment or {}), **named})
     is_open = [i not in region for i in range(len(space.axes))]
     if any(is_open):
-        coefficients, bias, forbidden = _open_row(constraint, space, region)
+        coefficients, bias, forbidden = _open_row(points, space, region)
     else:
         values = np.array([[int(np.flatnonzero(region[i])[0]) for i in range(len(space.axes))]])
-        coefficients, bias, forbidden = _point_row(constraint, space, values)
+        coefficients, bias, forbidden = _point_row(points, space, values)
     terms = []
     for i, axis in enumerate(space.axes):
         table = axis.table(coefficients[None])[:, 0]
@@ -210,7 +212,7 @@ class Completions:
 
 
 def completions(
-    constraint: PointSet,
+    constraint: PointSet | Fitted,
     assignment: Mapping[str, Any],
     *,
     space: FeatureSpace | None = None,
@@ -225,15 +227,16 @@ def completions(
     >>> completions(network, {"source": "Location"}, space=FeatureSpace(blocks)).example
     {'source': 'Location', 'relation': 'NoRel'}
     """
-    space = space_of(constraint, space)
+    points = as_points(constraint, "completions")
+    space = space_of(points, space)
     region = region_of(space, assignment)
     total = size_of(space, region)
     every = total <= limit
     looked = allowed = 0
     example = None
     chunks: Iterable[Ints] = _all(space, region, total)
-    for chunk in chunks if every else [_some(constraint, space, region, seed)]:
-        accepted = constraint.verdicts(space, chunk)
+    for chunk in chunks if every else [_some(points, space, region, seed)]:
+        accepted = points.verdicts(space, chunk)
         looked += len(chunk)
         allowed += int(accepted.sum())
         if example is None and accepted.any():

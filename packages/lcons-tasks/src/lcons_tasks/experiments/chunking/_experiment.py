@@ -354,7 +354,7 @@ class Chunking(Experiment[Options, Cell]):
                 Section("How it was done", (_facts(options, record), Text(CHOICES))),
             ),
             "CoNLL-2000" if not papers and WORDS in options.bases else None,
-            "lcons learn train.conll -o pos.json --feature pos -n 2 -K 5 --dev dev.conll",
+            "lcons fit train.conll -o tagger --unlabelled more.txt",
         )
 
 

@@ -1,0 +1,167 @@
+"""Every form takes a network, a conjunction, a constraint or a fitted learner, or says what it needs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import lcons_core as core
+from lcons_core import ConstraintLearner, InvalidInput, LconsError, LearnedConstraint, NotFitted
+from lcons_core.features import NgramLabels
+from lcons_core.learn._estimator import accept_everything
+from lcons_core.reason import Outcome, completions, explain_rejected
+from lcons_core.testing import check_theorem1
+from lcons_core.torch import RectifierModule, expected_penalty
+
+FEATURE = NgramLabels(("A", "B"), 2)
+SPACE = FEATURE.space
+NETWORK = core.RectifierNetwork([[2.0, 0.0, 0.0, 2.0], [-1.0, 0.0, 0.0, 0.0]], [-2.0, 0.0])
+CONJUNCTION = core.Conjunction((NETWORK, core.RectifierNetwork([[0.0, 3.0, 3.0, 0.0]], [-3.0])))
+
+
+def _fitted(network: core.RectifierNetwork) -> ConstraintLearner:
+    learner = ConstraintLearner(hidden=network.K)
+    accept_everything(learner, network.d)
+    learner.network_ = network
+    return learner
+
+
+# Each input that must work, with the network that it stands for.
+INPUTS: dict[str, tuple[Any, core.Network]] = {
+    "network": (NETWORK, NETWORK),
+    "conjunction": (CONJUNCTION, CONJUNCTION),
+    "constraint": (LearnedConstraint(NETWORK, SPACE, FEATURE), NETWORK),
+    "constraint of several": (LearnedConstraint(CONJUNCTION, SPACE, FEATURE), CONJUNCTION),
+    "learner": (_fitted(NETWORK), NETWORK),
+}
+POINT = SPACE.vectors(np.array([[0, 1]]))[0]
+CORNERS = SPACE.vectors(np.array([[0, 1], [1, 1], [1, 0]]))
+GOLD = core.LabelledExamples.of(SPACE, CORNERS[:2], CORNERS[2:]).positives
+NAMES = [block.name for block in SPACE.blocks]
+MARGINALS = torch.full((3, 2), 0.5, dtype=torch.float64)
+
+
+def _plain(found: Any) -> Any:
+    """An answer as something that `==` compares."""
+    if isinstance(found, core.LinearInequalities):
+        return found.coefficients.tolist(), found.bias.tolist(), np.asarray(found.subsets).tolist()
+    if isinstance(found, core.LiftedInequalities):
+        return found.A_psi.tolist(), found.A_s.tolist(), found.rhs.tolist()
+    if isinstance(found, core.SimplifiedRows):
+        return found.to_dict()
+    return str(found)
+
+
+# Forms that need the weights alone, or the names of columns as `space`.
+FORMS: dict[str, Callable[[Any], Any]] = {
+    "estimate_rows": core.estimate_rows,
+    "to_inequalities": core.to_inequalities,
+    "iterate_inequalities": lambda given: [_plain(rows) for rows in core.iterate_inequalities(given)],
+    "most_violated": lambda given: core.most_violated(given, POINT),
+    "lift": core.lift,
+    "estimate_form": lambda given: core.estimate_form(given, "lifted"),
+    "check_form_size": lambda given: core.check_form_size(given, core.Form.ROWS, 2**20),
+    "verify": lambda given: core.verify(given, SPACE),
+    "simplify": lambda given: core.simplify(given, SPACE),
+    "compare": lambda given: core.compare(given, NETWORK, SPACE),
+    "compare, as the second": lambda given: core.compare(NETWORK, given, SPACE),
+    "explain": lambda given: core.explain(given, space=SPACE),
+    "explain_rejected": lambda given: explain_rejected(given, GOLD, space=SPACE),
+    "why": lambda given: core.why(given, dict.fromkeys(NAMES, "A"), space=SPACE),
+    "completions": lambda given: completions(given, {NAMES[0]: "A"}, space=SPACE),
+    "check_theorem1": check_theorem1,
+    "compile_masks, as points": lambda given: (
+        core.compile_masks(LearnedConstraint(NETWORK, SPACE, FEATURE), given).masks().tolist()
+    ),
+    "LearnedConstraint": lambda given: LearnedConstraint(given, SPACE).network,
+    "RectifierModule.from_network": lambda given: RectifierModule.from_network(given).to_network(),
+}
+
+# Forms that need names or a feature, so that only constraints work.
+CONSTRAINT_FORMS: dict[str, Callable[[Any], Any]] = {
+    "save": lambda given: core.save(given, Path("never written.json")),
+    "named_rows": lambda given: list(core.named_rows(given).csv()),
+    "compile_masks": lambda given: core.compile_masks(given).masks().tolist(),
+    "expected_penalty": lambda given: expected_penalty(given, MARGINALS, ["A", "B"]),
+}
+
+WRONG = {"array": [[1.0]], "path": Path("a/b"), "str": "a.json", "class": core.RectifierNetwork, "none": None}
+
+
+@pytest.mark.parametrize("given", INPUTS)
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_of_every_input_is_that_of_its_network(form: str, given: str) -> None:
+    value, network = INPUTS[given]
+    assert _plain(FORMS[form](value)) == _plain(FORMS[form](network))
+
+
+@pytest.mark.parametrize("given", INPUTS)
+@pytest.mark.parametrize("form", CONSTRAINT_FORMS)
+def test_forms_that_need_names_take_constraints_and_say_so_otherwise(
+    form: str, given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    value, network = INPUTS[given]
+    if isinstance(value, LearnedConstraint):
+        same = LearnedConstraint(network, SPACE, FEATURE)
+        assert _plain(CONSTRAINT_FORMS[form](value)) == _plain(CONSTRAINT_FORMS[form](same))
+        return
+    with pytest.raises(InvalidInput) as caught:
+        CONSTRAINT_FORMS[form](value)
+    found = type(value).__name__
+    assert re.fullmatch(
+        rf"{form} needs a LearnedConstraint, because it needs .+, found {found}; pass"
+        r" LearnedConstraint\(network, space, feature\)\.",
+        str(caught.value),
+    )
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+@pytest.mark.parametrize("form", [*FORMS, *CONSTRAINT_FORMS])
+def test_other_inputs_raise_one_sentence_that_names_what_was_found(form: str, wrong: str) -> None:
+    if (form, wrong) == ("compile_masks, as points", "none"):
+        pytest.skip("None is the network of the constraint")
+    found = f"(the class RectifierNetwork|{type(WRONG[wrong]).__name__})"
+    with pytest.raises(InvalidInput, match=rf" needs .*, found {found}; pass .*\.$"):
+        {**FORMS, **CONSTRAINT_FORMS}[form](WRONG[wrong])
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_an_unfitted_learner_must_be_fitted_first(form: str) -> None:
+    with pytest.raises(NotFitted, match=r" needs a fitted ConstraintLearner, found .*; call fit\(X, y\)"):
+        FORMS[form](ConstraintLearner())
+
+
+@pytest.mark.parametrize("form", ["explain", "why", "simplify", "compare"])
+def test_names_that_are_missing_are_asked_for(form: str) -> None:
+    call: dict[str, Callable[[], Any]] = {
+        "explain": lambda: core.explain(_fitted(NETWORK)),
+        "why": lambda: core.why(_fitted(NETWORK)),
+        "simplify": lambda: core.simplify(_fitted(NETWORK)),
+        "compare": lambda: core.compare(_fitted(NETWORK), CONJUNCTION),
+    }
+    with pytest.raises(LconsError, match=r"names of columns; pass .*space"):
+        call[form]()
+
+
+def test_a_module_of_a_conjunction_has_its_margin_and_learns_all_of_its_parts() -> None:
+    module = RectifierModule.from_network(CONJUNCTION)
+    psi = np.random.default_rng(0).normal(size=(50, 4))
+    found = module(torch.from_numpy(psi))
+    np.testing.assert_allclose(found.detach().numpy(), CONJUNCTION.margin(psi), atol=1e-12)
+    found.sum().backward()
+    assert all(bool(part.any()) for part in torch.split(module.W.grad, module.parts))
+    assert "parts=(2, 1)" in repr(module)
+    with pytest.raises(InvalidInput, match="add up to K = 3, found"):
+        RectifierModule(4, 3, parts=(2, 2))
+
+
+def test_the_outcome_of_compare_is_a_proof_for_a_learner() -> None:
+    assert core.compare(_fitted(NETWORK), NETWORK, SPACE).outcome is Outcome.EQUAL

@@ -1,0 +1,72 @@
+"""Integer programs and decoders take what they can use of a network, conjunction, constraint or learner."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lcons_core import Conjunction, ConstraintLearner, InvalidInput, LearnedConstraint, RectifierNetwork
+from lcons_core.features import NgramLabels
+from lcons_decode import ChainScores, Hard, Soft, constrained_viterbi
+from lcons_decode._relations import RelationRules
+from lcons_decode.ilp import Hinge, compare_by_ilp, constraint_program, decode_ilp, ground_columns
+
+FEATURE = NgramLabels(("A", "B"), 2)
+SPACE = FEATURE.space
+NETWORK = RectifierNetwork([[2.0, 0.0, 0.0, 2.0], [-1.0, 0.0, 0.0, 0.0]], [-2.0, 0.0])
+CONJUNCTION = Conjunction((NETWORK, RectifierNetwork([[0.0, 3.0, 3.0, 0.0]], [-3.0])))
+LEARNER = ConstraintLearner(hidden=2)
+LEARNER.network_ = NETWORK
+INPUTS: dict[str, Any] = {
+    "network": NETWORK,
+    "conjunction": CONJUNCTION,
+    "constraint": LearnedConstraint(NETWORK, SPACE, FEATURE),
+    "learner": LEARNER,
+}
+SCORES = ChainScores(np.array([[1.0, 0.0], [0.0, 2.0]]), labels=["A", "B"])
+
+WEIGHTS_ALONE: dict[str, Callable[[Any], Any]] = {
+    "ground_columns": lambda given: ground_columns(given, list("abcd")).network,
+    "compare_by_ilp": lambda given: str(compare_by_ilp(given, CONJUNCTION, SPACE, limit=0)),
+}
+NEED_A_CONSTRAINT: dict[str, Callable[[Any], Any]] = {
+    "Hard": lambda given: Hard(given).constraint.network,
+    "Soft": lambda given: Soft(given, 1.0).constraint.network,
+    "Hinge": lambda given: Hinge(given, 1.0).constraint.network,
+    "constraint_program": lambda given: len(constraint_program(given).rows),
+    "constrained_viterbi": lambda given: constrained_viterbi(SCORES, [given]).y,
+    "decode_ilp": lambda given: decode_ilp(SCORES, [given]).y,
+}
+
+
+@pytest.mark.parametrize("given", INPUTS)
+@pytest.mark.parametrize("form", WEIGHTS_ALONE)
+def test_forms_of_weights_take_every_input(form: str, given: str) -> None:
+    network = CONJUNCTION if given == "conjunction" else NETWORK
+    assert WEIGHTS_ALONE[form](INPUTS[given]) == WEIGHTS_ALONE[form](network)
+
+
+@pytest.mark.parametrize("given", INPUTS)
+@pytest.mark.parametrize("form", NEED_A_CONSTRAINT)
+def test_forms_that_need_a_feature_or_names_say_so_in_one_sentence(form: str, given: str) -> None:
+    value = INPUTS[given]
+    if given == "constraint":
+        assert NEED_A_CONSTRAINT[form](value)
+        return
+    with pytest.raises(InvalidInput, match=rf"LearnedConstraint.*, found {type(value).__name__};") as caught:
+        NEED_A_CONSTRAINT[form](value)
+    assert "LearnedConstraint(network, " in str(caught.value)
+
+
+@pytest.mark.parametrize("form", WEIGHTS_ALONE)
+def test_forms_of_weights_refuse_anything_else(form: str) -> None:
+    with pytest.raises(InvalidInput, match=rf"^{form} needs .*, found str; pass "):
+        WEIGHTS_ALONE[form]("a.json")
+
+
+def test_relations_need_constraints() -> None:
+    with pytest.raises(InvalidInput, match="LearnedConstraint or Hard, found RectifierNetwork"):
+        RelationRules.of([NETWORK], ["A"], ["B"])  # type: ignore[list-item]
