@@ -2,8 +2,8 @@
 
 The programs are those of `ilp.py`: 50 binaries, random integer gains, a random dyadic network of K hidden
 units with a planted feasible point. The peers have the same network as a torch `Sequential` of doubles,
-y = 1 - sum ReLU(W psi + b), with y >= 0. Their formulations of ReLU, which also hold for networks that are not
-convex, need a binary, an SOS or a general constraint per hidden unit; the rows of `add_to` need none. All
+y = 1 - sum ReLU(W psi + b), with y >= 0. Their formulations of ReLU, which also hold for networks that are
+not convex, need a binary, an SOS or a general constraint per hidden unit; the rows of `add_to` need none. All
 optima must agree.
 
 Times are CPU seconds of building the formulation and solving, with one thread, all in one run. Printed are
@@ -151,7 +151,7 @@ def main() -> int:
                     f" {size.rows} rows, {size.other} other constraints;"
                     f" {sum(run.seconds for run in found):.2f} s in all, {ratios[form]:.2f}x"
                 )
-            if K == max(SIZES):
+            if max(SIZES) == K:
                 met &= report(f"{name}, K = {K}", min(ratios[peer] for peer in peers), at_least=TARGETS[name])
     return 0 if met else 1
 

@@ -2,8 +2,7 @@
 
 import mip
 
-from lcons_core import RectifierNetwork
-from lcons_core.optimisers import add_to
+from lcons_core import RectifierNetwork, add_to
 
 network = RectifierNetwork([[2.0, 2.0, 0.0], [0.0, 1.0, 1.5]], [-2.0, -1.0])
 model = mip.Model(sense=mip.MAXIMIZE, solver_name=mip.CBC)

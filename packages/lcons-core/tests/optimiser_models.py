@@ -1,7 +1,7 @@
 """The same small integer program in each modelling tool, for the tests of `lcons_core.optimisers`.
 
-A class makes integer variables, sets an objective and solves: `solve` returns whether there is a solution, and
-raises where the solver is not sure. `solution` is what `Added.check` needs.
+A class makes integer variables, sets an objective and solves: `solve` returns whether there is a solution,
+and fails if the solver is not sure. `solution` is what `Added.check` needs.
 """
 
 from __future__ import annotations

@@ -15,12 +15,22 @@ import numpy as np
 import pytest
 from optimiser_models import MODELS
 
-from lcons_core import FeatureSpace, InvalidInput, LearnedConstraint, RectifierNetwork, TooLarge, count, one_hot
+from lcons_core import (
+    FeatureSpace,
+    InvalidInput,
+    LearnedConstraint,
+    RectifierNetwork,
+    TooLarge,
+    count,
+    one_hot,
+)
 from lcons_core.optimisers import add_to
 
 pytestmark = pytest.mark.integrations
 
-TOOLS = [pytest.param(name, marks=pytest.mark.ortools if kind.ortools else ()) for name, kind in MODELS.items()]
+TOOLS = [
+    pytest.param(name, marks=pytest.mark.ortools if kind.ortools else ()) for name, kind in MODELS.items()
+]
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("with_*.py"))
 FORMS = ["rows", "lifted"]
 
@@ -153,7 +163,9 @@ def test_every_tool_has_an_example():
 @pytest.mark.parametrize("form", FORMS)
 def test_cp_sat_is_exact_to_the_last_bit_of_learned_weights(form):
     ulp = 2.0**-20
-    W = np.array([[1.0 + ulp, 3 * ulp, -ulp], [0.125 - ulp, 0.25, ulp], [-ulp, 2.0, 349525 * ulp], [-9, ulp, 0]])
+    W = np.array(
+        [[1.0 + ulp, 3 * ulp, -ulp], [0.125 - ulp, 0.25, ulp], [-ulp, 2.0, 349525 * ulp], [-9, ulp, 0]]
+    )
     for shift in (0.0, ulp):
         b = np.array([-1.0, -3 * ulp, -2.0, 0.0])
         b[0] += 1.0 - np.maximum(W.sum(1) + b, 0.0).sum() + shift
@@ -201,7 +213,10 @@ def test_vectors_of_variables_are_entries_of_psi():
     import cvxpy as cp
     import gurobipy
 
-    network, gain = RectifierNetwork([[2.0, 2.0, 0.0], [0.0, 1.0, 1.5]], [-2.0, -1.0]), np.array([3.0, 2.0, 1.0])
+    network, gain = (
+        RectifierNetwork([[2.0, 2.0, 0.0], [0.0, 1.0, 1.5]], [-2.0, -1.0]),
+        np.array([3.0, 2.0, 1.0]),
+    )
     x = cp.Variable(3, boolean=True)
     problem = cp.Problem(cp.Maximize(gain @ x), [x[1] == 1])
     added = add_to(problem, network, 1 - x, form="lifted")

@@ -9,7 +9,15 @@ import highspy
 import numpy as np
 import pytest
 
-from lcons_core import FeatureSpace, InvalidInput, LearnedConstraint, RectifierNetwork, one_hot
+from lcons_core import (
+    FeatureSpace,
+    InvalidInput,
+    LearnedConstraint,
+    RectifierNetwork,
+    Rules,
+    one_hot,
+    to_inequalities,
+)
 from lcons_core.optimisers import add_to
 
 NETWORK = RectifierNetwork([[2.0, 2.0, 0.0], [0.0, 1.0, 1.5]], [-2.0, -1.0])
@@ -123,6 +131,37 @@ def test_a_name_in_two_blocks_needs_its_block():
     constraint = LearnedConstraint(RectifierNetwork(np.ones((1, 4)), [-1.0]), space)
     with pytest.raises(InvalidInput, match="2 columns have the name 'A'"):
         add_to(binaries(1)[0], constraint, {"A": 1})
+
+
+class Learner:
+    """A fitted learner, as far as forms need one."""
+
+    network_ = NETWORK
+
+
+@pytest.mark.parametrize(
+    "constraint",
+    [NETWORK, NETWORK & NETWORK, to_inequalities(NETWORK), Learner()],
+    ids=["network", "conjunction", "rows", "learner"],
+)
+def test_every_kind_of_constraint_is_added(constraint):
+    model, x = binaries(3)
+    added = add_to(model, constraint, x)
+    best(model, zip([3.0, 2.0, 1.0], x, strict=True))
+    assert (added.psi().tolist(), added.check()) == ([1.0, 0.0, 1.0], True)
+
+
+def test_rules_are_added_by_name():
+    model, x = binaries(4)
+    rules = Rules(SPACE, forbidden=[{"source": "Place", "relation": "Kill"}])
+    added = add_to(model, rules, dict(zip(SPACE.columns, x, strict=True)), domain=True)
+    best(model, [(2.0, x[1]), (1.0, x[3])])
+    assert SPACE.describe(added.psi()) == {"source": "Place", "relation": "NoRel"}
+
+
+def test_what_is_no_constraint_is_refused():
+    with pytest.raises(InvalidInput, match="add_to needs a learned constraint"):
+        add_to(binaries(1)[0], [[1.0]], [0])
 
 
 def test_a_model_of_no_known_tool_is_refused():

@@ -54,7 +54,9 @@ def test_some_integers_fit_the_scaled_lifted_rows_where_the_network_accepts(netw
 def test_a_row_beyond_the_range_of_the_solver_is_refused():
     network = RectifierNetwork([[0.1, 1e3]], [0.0])
     (row, *_) = build_system(network, [Bounds()] * 2, Form.ROWS).rows
-    scaled = integer_row(RationalRow("r", tuple((j, Fraction(c)) for j, c in row.terms), row.rhs), frozenset(), 1)
+    scaled = integer_row(
+        RationalRow("r", tuple((j, Fraction(c)) for j, c in row.terms), row.rhs), frozenset(), 1
+    )
     with pytest.raises(TooLarge, match="below 2\\^62"):
         check_range(scaled, {0: 1, 1: 1})
     one = integer_row(RationalRow("r", ((0, Fraction(1)),), Fraction(0)), frozenset(), 1)

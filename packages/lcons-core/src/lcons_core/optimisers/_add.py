@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from lcons_core._coercion import Fitted
 from lcons_core._errors import InvalidInput
-from lcons_core._pointset import PointSet
+from lcons_core._pointset import PointSet, as_points
 from lcons_core._space import FeatureSpace
 from lcons_core._tables import Form, read_form
 from lcons_core._types import Floats
@@ -65,7 +66,7 @@ class Added:
 
 def add_to(
     model: Any,
-    constraint: Any,
+    constraint: PointSet | Fitted,
     psi: Any,
     *,
     form: Form | str | None = None,
@@ -99,7 +100,7 @@ def add_to(
     >>> added.psi(), added.check()
     (array([1., 0., 1.]), True)
     """
-    tool, points = read_tool(model), constraint
+    tool, points = read_tool(model), as_points(constraint, "add_to")
     entries = read_entries(tool, points, psi)
     numbers = [read_constant(entry) if is_number(entry) else None for entry in entries]
     bounds = [
