@@ -130,12 +130,19 @@ def _constant_bounds(number: Fraction) -> Bounds:
 
 def _integral(space: FeatureSpace | None, bounds: Sequence[Bounds]) -> tuple[bool, ...]:
     """Which columns are integers: by the tool, or by the space."""
-    return tuple(known.integral or space is not None for known in bounds)
+    blocks = () if space is None else space.blocks
+    named = [block.kind != "real" for block in blocks for _ in block.values] or [False] * len(bounds)
+    return tuple(known.integral or whole for known, whole in zip(bounds, named, strict=True))
 
 
 def _free_name(tool: Tool, system: System, name: str) -> str:
     """`name`, or name_2, name_3, ... if the model has such rows already."""
     if not name:
         raise InvalidInput("expected a name that is not empty, found ''; names of rows begin with it.")
+    taken = tool.names()
     prefixes = chain([name], (f"{name}_{number}" for number in count(2)))
-    return next(p for p in prefixes if not tool.taken({tool.joined(p, row.name) for row in system.rows}))
+    return next(
+        prefix
+        for prefix in prefixes
+        if taken.isdisjoint([prefix, *(tool.joined(prefix, row.name) for row in system.rows)])
+    )

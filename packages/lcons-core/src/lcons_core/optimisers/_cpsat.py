@@ -28,8 +28,8 @@ class CpSat(Tool):
         low, high = (flat.offset + sum(end[side] for end in ends) for side in (0, 1))
         return Bounds(float(low), float(high), True)
 
-    def taken(self, rows: set[str]) -> bool:
-        return any(constraint.name in rows for constraint in self.model.proto.constraints)
+    def names(self) -> set[str]:
+        return {constraint.name for constraint in self.model.proto.constraints}
 
     def value(self, entry: Any, solution: Any) -> float:
         kinds = (cp_model.CpSolver, cp_model.CpSolverSolutionCallback)

@@ -51,8 +51,8 @@ class Cvxpy(Tool):
         whole = leaf.attributes["integer"] is True
         return Bounds(max(lower, 0.0) if leaf.is_nonneg() else lower, upper, whole)
 
-    def taken(self, rows: set[str]) -> bool:
-        return False
+    def names(self) -> set[str]:
+        return set()
 
     def value(self, entry: Any, solution: Any) -> float:
         return float(np.asarray(entry.value).item())

@@ -32,9 +32,9 @@ class Gurobi(RowByRow):
         self.model.update()
         return Bounds(entry.LB, entry.UB, entry.VType in "BI")
 
-    def taken(self, rows: set[str]) -> bool:
+    def names(self) -> set[str]:
         self.model.update()
-        return not rows.isdisjoint(self.model.getAttr("ConstrName", self.model.getConstrs()))
+        return {*self.model.getAttr("ConstrName", self.model.getConstrs())}
 
     def variable(self, name: str, bounds: Bounds) -> Any:
         vtype = gurobipy.GRB.INTEGER if bounds.integral else gurobipy.GRB.CONTINUOUS

@@ -26,8 +26,8 @@ class Highs(RowByRow):
         _, kind = self.model.getColIntegrality(entry.index)
         return Bounds(lower, upper, kind == highspy.HighsVarType.kInteger)
 
-    def taken(self, rows: set[str]) -> bool:
-        return any(self.model.getRowByName(row)[0] == highspy.HighsStatus.kOk for row in rows)
+    def names(self) -> set[str]:
+        return {*self.model.getLp().row_names_}
 
     def variable(self, name: str, bounds: Bounds) -> Any:
         kind = highspy.HighsVarType.kInteger if bounds.integral else highspy.HighsVarType.kContinuous

@@ -23,8 +23,8 @@ class MathOpt(RowByRow):
             return Bounds()
         return Bounds(entry.lower_bound, entry.upper_bound, entry.integer)
 
-    def taken(self, rows: set[str]) -> bool:
-        return any(constraint.name in rows for constraint in self.model.linear_constraints())
+    def names(self) -> set[str]:
+        return {constraint.name for constraint in self.model.linear_constraints()}
 
     def variable(self, name: str, bounds: Bounds) -> Any:
         return self.model.add_variable(

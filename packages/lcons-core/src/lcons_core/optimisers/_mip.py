@@ -23,8 +23,8 @@ class PythonMip(RowByRow):
             return Bounds()
         return Bounds(entry.lb, entry.ub, entry.var_type != mip.CONTINUOUS)
 
-    def taken(self, rows: set[str]) -> bool:
-        return any(constraint.name in rows for constraint in self.model.constrs)
+    def names(self) -> set[str]:
+        return {constraint.name for constraint in self.model.constrs}
 
     def variable(self, name: str, bounds: Bounds) -> Any:
         kind = mip.INTEGER if bounds.integral else mip.CONTINUOUS

@@ -26,11 +26,10 @@ class Pulp(RowByRow):
         upper = math.inf if entry.upBound is None else entry.upBound
         return Bounds(lower, upper, entry.cat == pulp.LpInteger)
 
-    def taken(self, rows: set[str]) -> bool:
+    def names(self) -> set[str]:
         # A dict before PuLP 3.3, a method since.
         listed = self.model.constraints
-        names = (row.name for row in listed()) if callable(listed) else listed
-        return not rows.isdisjoint(names)
+        return {row.name for row in listed()} if callable(listed) else {*listed}
 
     def variable(self, name: str, bounds: Bounds) -> Any:
         kind = pulp.LpInteger if bounds.integral else pulp.LpContinuous

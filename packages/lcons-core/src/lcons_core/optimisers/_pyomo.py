@@ -37,8 +37,8 @@ class Pyomo(Tool):
         lower = -math.inf if entry.lb is None else entry.lb
         return Bounds(lower, math.inf if entry.ub is None else entry.ub, entry.is_integer())
 
-    def taken(self, rows: set[str]) -> bool:
-        return any(self.model.component(row.partition(".")[0]) is not None for row in rows)
+    def names(self) -> set[str]:
+        return {*self.model.component_map()}
 
     def value(self, entry: Any, solution: Any) -> float:
         return float(pyo.value(entry))

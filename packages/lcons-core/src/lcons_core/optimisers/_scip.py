@@ -23,8 +23,8 @@ class Scip(RowByRow):
             return Bounds()
         return Bounds(entry.getLbOriginal(), entry.getUbOriginal(), entry.vtype() != "CONTINUOUS")
 
-    def taken(self, rows: set[str]) -> bool:
-        return any(constraint.name in rows for constraint in self.model.getConss())
+    def names(self) -> set[str]:
+        return {constraint.name for constraint in self.model.getConss()}
 
     def variable(self, name: str, bounds: Bounds) -> Any:
         vtype = "I" if bounds.integral else "C"

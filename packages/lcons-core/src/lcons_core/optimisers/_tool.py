@@ -44,8 +44,8 @@ class Tool(ABC):
         """What is known about the values of an entry."""
 
     @abstractmethod
-    def taken(self, rows: set[str]) -> bool:
-        """Whether the model has a row with one of these names."""
+    def names(self) -> set[str]:
+        """The names of the model's rows, or of the blocks that hold them."""
 
     @abstractmethod
     def value(self, entry: Any, solution: Any) -> float:
