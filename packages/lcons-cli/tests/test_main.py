@@ -1,6 +1,7 @@
 """The command line: what every subcommand shares."""
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -109,7 +110,11 @@ def test_an_interrupt_is_one_line_and_an_exit_code_that_is_no_answer(stop):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there Ctrl-C is no signal of one process")
-def test_ctrl_c_ends_a_command_that_waits_for_input():
+@pytest.mark.parametrize(
+    ("number", "line", "exit_code"),
+    [(signal.SIGINT, b"lcons: interrupted\n", 130), (signal.SIGTERM, b"lcons: terminated\n", 143)],
+)
+def test_ctrl_c_and_kill_end_a_command_that_waits_for_input(number, line, exit_code):
     # In a group of its own, as the commands of `data` and `run` are.
     code = (
         "import click; from lcons_cli.main import main; "
@@ -120,9 +125,9 @@ def test_ctrl_c_ends_a_command_that_waits_for_input():
     pipe = subprocess.PIPE
     with subprocess.Popen([sys.executable, "-c", code], stdin=pipe, stdout=pipe, stderr=pipe) as process:
         assert process.stdout.readline() == b"ready\n"
-        process.send_signal(signal.SIGINT)
-        assert process.communicate(timeout=30)[1] == b"lcons: interrupted\n"
-    assert process.returncode == 130
+        process.send_signal(number)
+        assert process.communicate(timeout=30)[1] == line
+    assert process.returncode == exit_code
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -158,6 +163,40 @@ def test_files_are_completed(words):
     given = {"_LCONS_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
     done = subprocess.run([LCONS], env={**os.environ, **given}, capture_output=True, text=True)
     assert done.stdout == "file,p\n"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of file sizes are Linux's")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(
+    "arguments",
+    [["explain", "pairs.json", "--json"], ["convert", "pairs.json", "--to", "lp"], ["explain", "--help"]],
+)
+def test_a_disk_that_fills_while_writing_is_an_error(arguments, unbuffered, tmp_path):
+    """The first bytes can be written, the others cannot: a single write is cut short without an error."""
+    import resource
+
+    write_files(tmp_path)
+    with (tmp_path / "out").open("wb") as out:
+        done = subprocess.run(
+            [LCONS, *arguments],
+            cwd=tmp_path,
+            stdout=out,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)),
+        )
+    assert done.returncode == 2
+    assert done.stderr.count("lcons: error:") == 1
+    assert "Traceback" not in done.stderr
+
+
+def test_closed_output_is_an_error_before_any_work(tmp_path):
+    write_files(tmp_path)
+    command = f"{shlex.quote(str(LCONS))} explain pairs.json >&-"
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2
+    assert done.stderr == "lcons: error: cannot write to standard output: it is closed; redirect it.\n"
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/dev/full is Linux's")

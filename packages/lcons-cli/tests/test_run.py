@@ -38,7 +38,7 @@ def test_a_run_ends_with_a_summary_that_says_what_was_compared_and_where_the_pag
     assert "chunk F1, linear trained on 20% (42 sentences): " in said
     assert "; gain [95% interval] +" in said
     assert lines[-2] == f"Full report: {cache / 'run/report.html'}"
-    assert lines[-1].startswith("Next, with your own data: lcons learn ")
+    assert lines[-1].startswith("Next, with your own data: lcons fit ")
     assert done.stderr.startswith("lcons: about ")
     assert "lcons: decoding: 1 of 1" in done.stderr
     report = (cache / "run/report.md").read_text()

@@ -195,7 +195,7 @@ GOOD = {"emission": np.ones((2, 3)), "offsets": [0, 2], "labels": LABELS}
         ({"transitions": np.ones((3, 3))}, "found 'transitions' of float64; rename it or leave it out"),
         ({"words": ["a"]}, r"a value of 'words' for each of 2 tokens, found shape \(1,\)"),
         ({"words": ["a", "b"], "word": ["a", "b"]}, "expected .*word.* once, as a column of strings"),
-        ({"words": OBJECTS}, "found 'words.npy' of Python objects, which lcons does not read"),
+        ({"words": OBJECTS}, "the array 'words.npy' holds Python objects, which lcons does not read"),
         ({"words": np.array([b"\xff", b"a"])}, "expected UTF-8"),
     ],
 )
@@ -228,6 +228,7 @@ def test_a_damaged_npz_file_is_one_sentence(damage):
     [
         ("nonsense", r"it:1: expected a JSON object \(or an npz file\)"),
         ("[1]", "it:1: expected a JSON object, found a list"),
+        ('{"labels": ["A"], "labels": ["B"]}', "the key 'labels' twice in one object"),
         ('{"emission": [[1]]}', "it:1: expected the names of the labels, found none"),
         ('{"label": ["A"]}', "expected `emission`, or `labels`"),
         ('{"labels": []}', "expected labels as distinct names"),

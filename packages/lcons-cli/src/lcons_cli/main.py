@@ -3,10 +3,11 @@
 Each subcommand imports other modules only when it runs, so that `lcons --help` needs only click.
 
 Results go to stdout, progress to stderr. An `LconsError` or a full disk prints one line on stderr and exits
-2. Ctrl-C prints one line and exits 130. Bugs print a traceback and exit 2, because 1 means "the answer is
-no".
+2. Ctrl-C prints one line and exits 130, `kill` 143. Bugs print a traceback and exit 2, because 1 means "the
+answer is no".
 """
 
+import signal
 import sys
 import traceback
 from importlib import import_module
@@ -27,11 +28,16 @@ from lcons_cli.options import common_options, in_options
 from lcons_cli.parse import parse
 from lcons_cli.report import report
 from lcons_cli.scheme import scheme
+from lcons_cli.streams import complete_output
 from lcons_cli.tag import tag
 from lcons_cli.verify import verify
 
-# The exit code that shells use for a command that Ctrl-C ended.
-INTERRUPTED = 130
+# The exit codes that shells use for a command that Ctrl-C or `kill` ended.
+INTERRUPTED, TERMINATED = 130, 143
+
+
+class Terminated(KeyboardInterrupt):
+    """The command was asked to end by SIGTERM; it ends as if by Ctrl-C, so that nothing is left behind."""
 
 
 class ErrorLine(click.ClickException):
@@ -47,6 +53,13 @@ class LconsGroup(click.Group):
     """A group that turns `LconsError`, Ctrl-C and bugs in its commands into messages and exit codes."""
 
     def __call__(self, *args: Any, **options: Any) -> Any:
+        if sys.stdout is None:
+            # Otherwise the first file that is opened becomes standard output.
+            click.echo("lcons: error: cannot write to standard output: it is closed; redirect it.", err=True)
+            sys.exit(ErrorLine.exit_code)
+        sys.stdout = complete_output(sys.stdout)
+        if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, _terminate)
         try:
             return super().__call__(*args, **options)
         except Exception as error:
@@ -71,8 +84,10 @@ class LconsGroup(click.Group):
             raise _in_one_line(error) from error
         except (KeyboardInterrupt, click.Abort) as stop:
             # A terminal shows `^C` at the start of the line.
-            click.echo("\n" * sys.stderr.isatty() + "lcons: interrupted", err=True)
-            raise click.exceptions.Exit(INTERRUPTED) from stop
+            killed = isinstance(stop, Terminated)
+            line_end = "\n" * (sys.stderr.isatty() and not killed)
+            click.echo(f"{line_end}lcons: {'terminated' if killed else 'interrupted'}", err=True)
+            raise click.exceptions.Exit(TERMINATED if killed else INTERRUPTED) from stop
         except Exception as error:
             # If lcons_core was never imported, the error cannot be one of its errors.
             core = sys.modules.get("lcons_core")
@@ -80,6 +95,10 @@ class LconsGroup(click.Group):
                 command = self.get_command(ctx, ctx.invoked_subcommand or "") or self
                 raise ErrorLine(in_options(str(error), command, ctx)) from error
             raise
+
+
+def _terminate(number: int, frame: Any) -> None:
+    raise Terminated
 
 
 def _in_one_line(error: click.UsageError) -> click.ClickException:

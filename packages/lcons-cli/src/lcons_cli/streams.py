@@ -1,4 +1,5 @@
-"""Input that is read as it arrives: from a file, or from a program that sends a line and waits for an answer.
+"""Input that is read as it arrives: from a file, or from a program that sends a line and waits for an answer;
+and output that is written completely or is an error.
 
 A chunk of lines ends if the next line has not arrived yet (`waits`), and its answers are written then.
 """
@@ -9,7 +10,7 @@ import codecs
 import io
 import select
 from collections.abc import Callable, Iterator
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TextIO
 
 Waits = Callable[[], bool]
 
@@ -74,6 +75,19 @@ def arriving(stream: BinaryIO) -> BinaryIO:
         return Arriving(stream.fileno())
     except (OSError, ValueError, AttributeError):
         return stream
+
+
+def complete_output(stream: TextIO) -> TextIO:
+    """Standard output whose writes are complete or raise an error.
+
+    With PYTHONUNBUFFERED, text goes to the descriptor in single writes, and the rest of a short write, as on
+    a disk that is nearly full, is lost without an error. A buffered writer writes the rest or raises.
+    """
+    raw = getattr(stream, "buffer", None)
+    if not isinstance(raw, io.FileIO):
+        return stream
+    buffer = io.BufferedWriter(io.FileIO(raw.fileno(), "wb", closefd=False))
+    return io.TextIOWrapper(buffer, stream.encoding, stream.errors, newline="", line_buffering=True)
 
 
 class Text:

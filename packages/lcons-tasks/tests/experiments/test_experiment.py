@@ -2,7 +2,10 @@
 of which tables, gains, curves and claims are made."""
 
 import json
+import signal
+import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,6 +57,25 @@ def test_a_stage_is_made_once_for_the_same_inputs(tmp_path):
     stages, counting = Stages(tmp_path), Counting()
     assert [counting.keep(stages, seed=1), counting.keep(stages, seed=1)] == ["1", "1"]
     assert counting.keep(stages, seed=2) == "2"
+
+
+@pytest.mark.parametrize(
+    "alter",
+    [
+        lambda folder: (folder / "value").write_text("7"),
+        lambda folder: (folder / "more").write_text("7"),
+        lambda folder: (folder / "digests.json").write_text("{}"),
+        lambda folder: (folder / "digests.json").unlink(),
+    ],
+    ids=["another digit", "another file", "no digests", "digests gone"],
+)
+def test_an_altered_stage_is_made_again(alter, tmp_path):
+    stages, counting = Stages(tmp_path), Counting()
+    counting.keep(stages, seed=1)
+    (folder,) = tmp_path.iterdir()
+    alter(folder)
+    assert counting.keep(stages, seed=1) == "2"
+    assert counting.keep(stages, seed=1) == "2"
 
 
 def test_changed_code_makes_a_stage_again(tmp_path, monkeypatch):
@@ -225,6 +247,41 @@ def test_results_come_in_order_and_every_piece_reports(jobs, square):
 def test_an_error_of_a_piece_reaches_the_caller(jobs, square):
     with pytest.raises(ValueError, match="negative"):
         run_jobs(square, [1, -1], jobs)
+
+
+ENDLESS = """
+import os, sys, time
+from lcons_tasks.experiments.engine._jobs import run_jobs
+
+def endless(folder):
+    def run(piece, tell):
+        open(os.path.join(folder, str(os.getpid())), "w").close()
+        time.sleep(1000)
+    return run
+
+run_jobs(endless(sys.argv[1]), [1, 2], 2)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc is Linux's")
+@pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM"])
+def test_workers_end_with_the_run(name, tmp_path):
+    started = subprocess.Popen([sys.executable, "-c", ENDLESS, tmp_path], stderr=subprocess.DEVNULL)
+    try:
+        wait_until(lambda: len(list(tmp_path.iterdir())) == 2)
+    finally:
+        started.send_signal(getattr(signal, name))
+        started.wait()
+    workers = [Path("/proc", path.name) for path in tmp_path.iterdir()]
+    wait_until(lambda: not any(worker.exists() for worker in workers))
+
+
+def wait_until(condition, seconds=60):
+    """Returns when the condition holds; fails if it does not in time."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.1)
 
 
 def test_no_pieces_give_no_results(square):

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import random
 import subprocess
 import sys
@@ -99,11 +100,17 @@ def load(tmp_path):
     return load
 
 
-def repacked(content, change=lambda members: None, method=zipfile.ZIP_STORED):
-    """The archive with its members as `change` leaves them: {name: bytes}, checksums in order."""
+def repacked(content, change=None, method=zipfile.ZIP_STORED, signed=False):
+    """The archive with its members as `change` leaves them: {name: bytes}, checksums in order. If there is a
+    change, the header loses its digest, as in files of version 0.1, unless it is to stay `signed`."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
-    change(members)
+    if change is not None:
+        if not signed:
+            header = json.loads(members["header.json"])
+            del header["sha256"], header["arrays"]
+            members["header.json"] = json.dumps(header).encode()
+        change(members)
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", method) as archive:
         for name, member in members.items():
@@ -179,7 +186,57 @@ def test_a_linear_model_loads_and_scores_without_torch(tmp_path, content):
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
+def test_a_file_without_digest_is_read_as_those_of_version_0_1(load, content):
+    old = repacked(content["linear"], lambda members: None)
+    assert b"sha256" not in old
+    assert np.array_equal(load(old).scores(XS).emission, linear().scores(XS).emission)
+
+
 # Whatever else is a DamagedFile
+
+
+def negate(members):
+    name = next(name for name in members if name.endswith("weights.npy"))
+    members[name] = npy(-np.load(io.BytesIO(members[name])))
+
+
+def relabel(members):
+    header = json.loads(members["header.json"])
+    members["header.json"] = json.dumps({**header, "labels": header["labels"][::-1]}).encode()
+
+
+def add_array(members):
+    members["header.json"] = members["header.json"].replace(b'"arrays": [', b'"arrays": ["more", ')
+    members["more.npy"] = npy(np.zeros(2))
+
+
+@pytest.mark.parametrize("change", [negate, relabel, add_array])
+def test_altered_content_is_noticed(change, load, content):
+    assert_damaged(load, repacked(content["linear"], change, signed=True), "its checksum does not match")
+
+
+def test_weights_that_are_not_finite_are_damaged(load, content):
+    def spoil(members):
+        weights = np.load(io.BytesIO(members["weights.npy"]))
+        weights.flat[3] = np.nan
+        members["weights.npy"] = npy(weights)
+
+    assert_damaged(load, repacked(content["linear"], spoil), "not finite")
+
+
+def test_members_that_the_header_does_not_name_are_not_read(load, content):
+    def add(members):
+        members["more.npy"] = b"no array"
+
+    load(repacked(content["linear"], add, signed=True))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are POSIX's")
+def test_only_regular_files_are_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path("/dev/zero"), tmp_path):
+        with pytest.raises(DamagedFile, match="cannot read"):
+            load_tagger(path)
 
 
 def assert_damaged(load, given, match=None):
@@ -358,7 +415,7 @@ def test_a_pickled_object_is_never_loaded(load, content, tmp_path):
     assert_damaged(
         load,
         repacked(content["linear"], lambda members: members.update({"weights.npy": hostile})),
-        "Object arrays",
+        "Python objects",
     )
     assert not (tmp_path / "made").exists()
 

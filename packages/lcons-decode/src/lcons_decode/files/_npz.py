@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
@@ -11,7 +9,8 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core import InvalidInput, LconsError
+from lcons_core import DamagedFile, InvalidInput
+from lcons_core.storage import Archive, Member, explained
 from lcons_decode._scores import Scored
 from lcons_decode.files._model import MODEL, ScoreModel, agreed, label_names, string_columns
 
@@ -22,12 +21,8 @@ class NpzScores:
     def __init__(self, source: BinaryIO, name: str, labels: tuple[str, ...] | None) -> None:
         self.name = name
         with self._explained():
-            archive = zipfile.ZipFile(_seekable(source))
-            members = {
-                member.removesuffix(".npy"): _Member(archive, member)
-                for member in archive.namelist()
-                if member.endswith(".npy")
-            }
+            archive = Archive(_seekable(source))
+            members = {member: archive.member(member) for member in archive.names}
         missing = [key for key in ("emission", "offsets") if key not in members]
         if missing:
             raise InvalidInput(
@@ -65,9 +60,9 @@ class NpzScores:
             self._done += length
             yield self._model.scored(rows, string_columns(columns, where), where)
 
-    def _all(self, member: _Member) -> NDArray[Any]:
+    def _all(self, member: Member) -> NDArray[Any]:
         with self._explained():
-            return member.rows(member.shape[0] if member.shape else 1).reshape(member.shape)
+            return member.whole()
 
     def _checked_offsets(self, offsets: NDArray[Any], shape: tuple[int, ...]) -> NDArray[np.int64]:
         whole = offsets.dtype.kind in "iu" and offsets.ndim == 1 and len(offsets)
@@ -80,7 +75,7 @@ class NpzScores:
             )
         return offsets.astype(np.int64)
 
-    def _check_column(self, key: str, member: _Member, N: int) -> None:
+    def _check_column(self, key: str, member: Member, N: int) -> None:
         if member.dtype.kind not in "US":
             raise InvalidInput(
                 f"{self.name}: expected emission, offsets, labels, {', '.join(MODEL)} and columns of strings,"
@@ -96,57 +91,18 @@ class NpzScores:
     def _explained(self) -> Iterator[None]:
         """Converts every error of a damaged archive to an `InvalidInput` of one sentence."""
         try:
-            yield
-        except LconsError:
-            raise
-        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError) as error:
-            reason = " ".join(str(error).split()) or type(error).__name__
+            with explained():
+                yield
+        except DamagedFile as error:
             raise InvalidInput(
-                f"{self.name} is not an npz file that lcons can read: {reason:.200}; write it again with"
+                f"{self.name} is not an npz file that lcons can read: {error}; write it again with"
                 " numpy.savez."
             ) from None
-
-
-class _Member:
-    """An array in an archive, read from the first row to the last."""
-
-    def __init__(self, archive: zipfile.ZipFile, member: str) -> None:
-        self._file = archive.open(member)
-        version = np.lib.format.read_magic(self._file)
-        headers = {
-            (1, 0): np.lib.format.read_array_header_1_0,
-            (2, 0): np.lib.format.read_array_header_2_0,
-        }
-        if version not in headers:
-            raise InvalidInput(f"the array {member!r} has the unknown version {version}; use numpy.savez.")
-        self.shape: tuple[int, ...]
-        self.shape, by_columns, self.dtype = headers[version](self._file)
-        if self.dtype.hasobject:
+        except OSError as error:
             raise InvalidInput(
-                f"expected arrays of numbers or strings, found {member!r} of Python objects, which lcons"
-                " does not read; convert it with numpy.array(..., dtype=str)."
-            )
-        # Fortran order: columns come first, so single rows cannot be read.
-        self._whole = self._take(self.shape, "F") if by_columns and len(self.shape) > 1 else None
-        self._next = 0
-
-    def rows(self, count: int) -> NDArray[Any]:
-        """The next rows."""
-        self._next += count
-        if self._whole is not None:
-            return self._whole[self._next - count : self._next]
-        return self._take((count, *self.shape[1:]), "C")
-
-    def _take(self, shape: tuple[int, ...], order: Any) -> NDArray[Any]:
-        size = self.dtype.itemsize
-        for length in shape:
-            size *= length
-        content = self._file.read(size) if size else b""
-        if len(content) != size:
-            raise EOFError("it is cut off")
-        if not size:
-            return np.zeros(shape, self.dtype)
-        return np.frombuffer(content, self.dtype).reshape(shape, order=order)
+                f"{self.name} is not an npz file that lcons can read: {error.strerror or error}; write it"
+                " again with numpy.savez."
+            ) from None
 
 
 def _strings(values: NDArray[Any], where: str) -> list[str]:

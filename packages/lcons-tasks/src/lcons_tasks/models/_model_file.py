@@ -1,27 +1,31 @@
 """A model as one file: a JSON header and named arrays in an npz archive; never pickle.
 
-Files are written atomically and with fixed time stamps, so the same model has the same bytes. If anything is
-wrong with a file, `read_model` raises `DamagedFile` with one sentence.
+Files are written atomically and with fixed time stamps, so the same model has the same bytes. The header has
+the names of the arrays and the sha256 of everything else, so an altered file is refused; files of version 0.1
+have neither. Numbers are finite. If anything is wrong with a file, `read_model` raises `DamagedFile` with one
+sentence.
 """
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import os
 import zipfile
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lcons_core import DamagedFile, LconsError
+from lcons_core.storage import canonical, opened_archive, parse
 from lcons_tasks.atomic import replacing
 
 FORMAT = 1
 _HEADER = "header.json"
+_LARGEST_HEADER = 2**28
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 Arrays = dict[str, NDArray[Any]]
@@ -32,7 +36,8 @@ def write_model(path: str | os.PathLike[str], header: Mapping[str, Any], arrays:
     try:
         # Stored without compression: numbers hardly shrink, and compressed bytes depend on the zlib version.
         with replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-            text = json.dumps({"format": FORMAT, **header}, ensure_ascii=False)
+            whole = {"format": FORMAT, **header, "arrays": list(arrays)}
+            text = json.dumps({**whole, "sha256": _digest(whole, arrays)}, ensure_ascii=False)
             archive.writestr(zipfile.ZipInfo(_HEADER, _EPOCH), text)
             for name, array in arrays.items():
                 content = io.BytesIO()
@@ -48,21 +53,25 @@ def write_model(path: str | os.PathLike[str], header: Mapping[str, Any], arrays:
 def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
     """The header and the arrays of a model file."""
     try:
-        with zipfile.ZipFile(Path(path)) as archive:
-            header = json.loads(archive.read(_HEADER))
+        with opened_archive(path) as archive:
+            header = parse(archive.content(_HEADER, _LARGEST_HEADER).decode("utf-8"))
             if not isinstance(header, dict) or header.get("format") != FORMAT:
-                raise ValueError(f"its format is not {FORMAT}")
-            arrays = {
-                name.removesuffix(".npy"): _array(archive.read(name))
-                for name in archive.namelist()
-                if name != _HEADER
-            }
+                raise DamagedFile(f"its format is not {FORMAT}")
+            digest = header.pop("sha256", None)
+            names = archive.names if digest is None else read_names(header["arrays"], distinct=True)
+            arrays = {name: archive.array(name) for name in names}
+        if digest is not None and digest != _digest(header, arrays):
+            raise DamagedFile("its checksum does not match its content, so it was damaged or altered")
+        for name, array in arrays.items():
+            if array.dtype.kind in "fc" and not np.isfinite(array).all():
+                raise DamagedFile(f"its array {name!r:.60} has numbers that are not finite")
     except OSError as error:
         raise DamagedFile(
             f"cannot read {os.fspath(path)!r}: {error.strerror or error}; pass the path of a model file."
         ) from None
-    except Exception as error:  # zip, deflate, JSON and npy each have errors of their own
-        raise damaged(path, str(error) or type(error).__name__) from None
+    except LconsError as error:
+        raise damaged(path, str(error)) from None
+    header.pop("arrays", None)
     return header, arrays
 
 
@@ -83,5 +92,11 @@ def damaged(path: str | os.PathLike[str], why: str) -> DamagedFile:
     )
 
 
-def _array(content: bytes) -> NDArray[Any]:
-    return np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
+def _digest(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> str:
+    """The sha256 of a header and of the arrays that it names."""
+    hashed = hashlib.sha256(canonical(header).encode("ascii"))
+    for name, array in arrays.items():
+        whole = np.ascontiguousarray(array)
+        hashed.update(f"{name} {whole.dtype.str} {whole.shape}".encode())
+        hashed.update(whole.data if whole.size else b"")
+    return hashed.hexdigest()

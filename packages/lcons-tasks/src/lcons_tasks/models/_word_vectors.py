@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcons_core import InvalidInput
+from lcons_core.storage import opened_archive
 from lcons_tasks.data import data_folders, find, read_vectors
 
 VARIABLE = "LCONS_VECTORS"
@@ -91,9 +92,10 @@ def load_vectors(path: Path) -> WordVectors:
         pairs = list(read_vectors(path))
         return WordVectors(path.name, tuple(word for word, _ in pairs), np.array([v for _, v in pairs]))
     try:
-        with np.load(path, allow_pickle=False) as arrays:
-            words, vectors = tuple(map(str, arrays["words"])), arrays["vectors"].astype(np.float32)
-    except Exception as error:  # zip, deflate and npy each have errors of their own
+        with opened_archive(path) as archive:
+            words = tuple(map(str, archive.array("words")))
+            vectors = archive.array("vectors").astype(np.float32)
+    except (OSError, ValueError, TypeError) as error:
         reason = " ".join(str(error).split()) or type(error).__name__
         raise InvalidInput(
             f"expected an npz file of `words` and `vectors`, found {str(path)!r} ({reason}); set {VARIABLE}"

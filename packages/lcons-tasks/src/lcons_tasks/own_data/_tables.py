@@ -14,9 +14,6 @@ from __future__ import annotations
 import csv
 import io
 import os
-import struct
-import zipfile
-import zlib
 from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
@@ -25,26 +22,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core import Block, FeatureSpace, Floats, InvalidInput, binary, count, one_hot
+from lcons_core import Block, DamagedFile, FeatureSpace, Floats, InvalidInput, binary, count, one_hot
+from lcons_core.storage import opened_archive
 from lcons_tasks.data._lines import MalformedCorpus, malformed, quoted, unreadable
 from lcons_tasks.own_data._data import PsiTable
 
 VALID = "valid"
 PLAIN, COUNTED = "psi", "count"
 DELIMITERS = ",;\t"
-# The exceptions of numpy and zipfile for damaged files.
-_DAMAGE = (
-    ValueError,
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,
-    KeyError,
-    MemoryError,
-    NotImplementedError,
-    RuntimeError,
-    SyntaxError,
-    struct.error,
-)
 
 
 def read_csv(path: str | os.PathLike[str]) -> PsiTable:
@@ -90,22 +75,18 @@ def read_csv(path: str | os.PathLike[str]) -> PsiTable:
 def read_npz(path: str | os.PathLike[str]) -> PsiTable:
     """The vectors of an npz file: X (N, d), y (N,) of 0 and 1, names (d,)."""
     try:
-        with np.load(Path(path), allow_pickle=False) as file:
-            if not isinstance(file, np.lib.npyio.NpzFile):
-                raise ValueError("a single array")
-            missing = [name for name in ("X", "y", "names") if name not in file]
+        with opened_archive(path) as archive:
+            missing = [name for name in ("X", "y", "names") if name not in archive.names]
             if missing:
                 raise MalformedCorpus(
                     f"{os.fspath(path)}: expected arrays X (rows, columns), y (rows) and names (columns),"
-                    f" found {', '.join(file.files) or 'none'}; save them with numpy.savez."
+                    f" found {', '.join(archive.names) or 'none'}; save them with numpy.savez."
                 )
-            X, y, names = file["X"], file["y"], file["names"]
-    except _DAMAGE as error:
-        if isinstance(error, MalformedCorpus):
-            raise
+            X, y, names = (archive.array(name) for name in ("X", "y", "names"))
+    except DamagedFile as error:
         raise MalformedCorpus(
             f"{os.fspath(path)}: expected an npz file of numbers and text, found something else"
-            f" ({' '.join(str(error).split()):.80}); save X, y and names with numpy.savez, names as text."
+            f" ({error!s:.200}); save X, y and names with numpy.savez, names as text."
         ) from None
     except OSError as error:
         raise unreadable(path, error) from None

@@ -2,13 +2,21 @@
 
 Each piece receives a function `tell` and calls `tell(share, what)` to report its progress. With one job,
 everything runs in this process. Results are in the order of the pieces.
+
+The other processes send their progress over a connection of this machine, which this process accepts in a
+thread; without it they work in silence. They end when this process ends, for whatever reason.
 """
 
 from __future__ import annotations
 
+import contextlib
+import os
 import threading
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
+from multiprocessing.connection import Client, Connection, Listener
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -69,18 +77,20 @@ def run_jobs(
             results.append(work(piece, lambda share, what, i=i: report(Event(i, share, what))))  # type: ignore[misc]
             report(Event(i, 1.0, "done"))
         return results
-    from multiprocessing import Manager
+    found: dict[int, Result] = {}
+    lock = threading.Lock()
 
-    with Manager() as manager:
-        events: Any = manager.Queue()
-        listener = threading.Thread(target=_listen, args=(events, report), daemon=True)
-        listener.start()
-        try:
-            calls = (delayed(_call)(work, i, piece, events) for i, piece in enumerate(pieces))
-            return list(Parallel(n_jobs=workers, batch_size=1, pre_dispatch=workers)(calls))
-        finally:
-            events.put(None)
-            listener.join(timeout=5)
+    def report_alone(event: Event) -> None:
+        with lock:
+            report(event)
+
+    with _listening(report_alone) as address:
+        calls = (delayed(_call)(work, i, piece, address) for i, piece in enumerate(pieces))
+        run = Parallel(n_jobs=workers, batch_size=1, pre_dispatch=workers, return_as="generator_unordered")
+        for i, result in run(calls):
+            found[i] = result
+            report_alone(Event(i, 1.0, "done"))
+    return [found[i] for i in range(len(pieces))]
 
 
 def run_phase(
@@ -96,12 +106,75 @@ def run_phase(
     return run_jobs(work, pieces, jobs, told)
 
 
-def _call(work: Callable[[Any, Tell], Any], index: int, piece: Any, events: Any) -> Any:
-    result = work(piece, lambda share, what: events.put(Event(index, share, what)))
-    events.put(Event(index, 1.0, "done"))
-    return result
+# The other processes: the address of the first one, and the key that it expects.
+Address = tuple[tuple[str, int], bytes]
+_WATCH_SECONDS = 0.5
 
 
-def _listen(events: Any, report: Callable[[Event], None]) -> None:
-    while (event := events.get()) is not None:
-        report(event)
+@contextlib.contextmanager
+def _listening(report: Callable[[Event], None]) -> Iterator[Address]:
+    """An address of this machine; `report` is called with each event that arrives there."""
+    key, ended = os.urandom(32), threading.Event()
+    with Listener(("127.0.0.1", 0), backlog=64, authkey=key) as listener:
+        thread = threading.Thread(target=_accept, args=(listener, report, ended), daemon=True)
+        thread.start()
+        host, port = listener.address
+        try:
+            yield (str(host), int(port)), key
+        finally:
+            ended.set()
+            with contextlib.suppress(OSError, EOFError), Client((host, port), authkey=key):
+                thread.join(timeout=5)
+
+
+def _accept(listener: Listener, report: Callable[[Event], None], ended: threading.Event) -> None:
+    while not ended.is_set():
+        with contextlib.suppress(Exception):  # a stranger, or a process that has ended
+            connection = listener.accept()
+            threading.Thread(target=_read, args=(connection, report), daemon=True).start()
+
+
+def _read(connection: Connection, report: Callable[[Event], None]) -> None:
+    with contextlib.suppress(EOFError, OSError), connection:
+        while True:
+            report(connection.recv())
+            connection.send(None)
+
+
+# These run in the other processes.
+
+
+def _call(work: Callable[[Any, Tell], Any], index: int, piece: Any, address: Address) -> tuple[int, Any]:
+    _end_with_parent()
+    return index, work(piece, partial(_tell, address, index))
+
+
+def _tell(address: Address, index: int, share: float, what: str) -> None:
+    connection = _connection(address)
+    if connection is not None:
+        with contextlib.suppress(OSError, EOFError):
+            connection.send(Event(index, share, what))
+            # So that what a piece does is reported before its end is.
+            if connection.poll(1.0):
+                connection.recv()
+
+
+@cache
+def _connection(address: Address) -> Connection | None:
+    try:
+        return Client(address[0], authkey=address[1])
+    except Exception:  # progress is not worth a failure
+        return None
+
+
+@cache
+def _end_with_parent() -> None:
+    """Ends this process when its parent has ended for any reason."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(_WATCH_SECONDS)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

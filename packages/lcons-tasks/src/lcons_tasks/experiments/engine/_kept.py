@@ -6,7 +6,8 @@ of all modules that this module imports, and the versions of the libraries that 
 stage is as fine-grained as its module: the code that trains a model has a module of its own.
 
 A stage is written to a temporary folder that is renamed when it is complete. So an interrupted run leaves no
-incomplete stage, and the next run continues where it stopped. A stage that cannot be read is made again.
+incomplete stage, and the next run continues where it stopped. A stage that cannot be read is made again, and
+so is one whose files differ from the sha256 that were written with them: altered figures are never reported.
 """
 
 from __future__ import annotations
@@ -23,11 +24,13 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeVar
 
-from lcons_core import LconsError
-from lcons_tasks.atomic import replacing_folder
+from lcons_core import DamagedFile, LconsError
+from lcons_tasks.atomic import replacing_folder, write_text
 from lcons_tasks.data._catalog import cache_folder
 from lcons_tasks.experiments.engine._imports import code_of
 
+# The file with the sha256 of the other files of a stage.
+DIGESTS = "digests.json"
 # The libraries whose versions are in results.json.
 LIBRARIES = ("torch", "numpy", "numba", "python-crfsuite")
 
@@ -57,6 +60,7 @@ class Stages:
         target = self.folder / f"{name}-{stage_key(name, inputs, make.__module__)[:20]}"
         if target.is_dir():
             try:
+                _check_digests(target)
                 return read(target)
             except (LconsError, OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
                 shutil.rmtree(target, ignore_errors=True)
@@ -67,6 +71,7 @@ class Stages:
         try:
             with replacing_folder(target, first_stays=True) as folder:
                 make(folder)
+                write_text(folder / DIGESTS, json.dumps(_digests(folder), indent=1))
         except OSError as error:
             if isinstance(error, LconsError):
                 raise
@@ -74,6 +79,17 @@ class Stages:
                 f"cannot write a stage into {str(self.folder)!r}: {error.strerror or error}; free some space"
                 " there, or set LCONS_CACHE_DIR to another folder."
             ) from error
+
+
+def _digests(folder: Path) -> dict[str, str]:
+    """The sha256 of each file of a stage."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != DIGESTS)
+    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def _check_digests(folder: Path) -> None:
+    if json.loads((folder / DIGESTS).read_text(encoding="utf-8")) != _digests(folder):
+        raise DamagedFile(f"the stage {folder.name!r} was altered")
 
 
 def stage_key(name: str, inputs: Mapping[str, Any], module: str) -> str:

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from lcons_core import InvalidInput
+from lcons_core.storage import opened_archive
 from lcons_decode.kernels import Ints
 from lcons_tasks.atomic import replacing, write_text
 from lcons_tasks.report._document import Figure
@@ -202,8 +203,8 @@ class Record:
         """The record in a folder, with its counts if it has some."""
         arrays: dict[str, Ints] = {}
         if (folder / COUNTS).is_file():
-            with np.load(folder / COUNTS, allow_pickle=False) as found:
-                arrays = {key: found[key].astype(np.int64) for key in found.files}
+            with opened_archive(folder / COUNTS) as found:
+                arrays = {key: found.array(key).astype(np.int64) for key in found.names}
         return cls.of(json.loads((folder / name).read_text(encoding="utf-8")), arrays)
 
 

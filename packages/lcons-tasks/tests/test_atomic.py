@@ -1,0 +1,70 @@
+"""Files and folders appear whole or not at all, and what killed processes left is removed."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from lcons_tasks.atomic import replacing, replacing_folder
+
+WRITE = """
+import sys, time
+from pathlib import Path
+from lcons_tasks.atomic import replacing, replacing_folder
+
+with replacing_folder(Path(sys.argv[1], "folder")) as folder, replacing(Path(sys.argv[1], "file")) as file:
+    (folder / "half").write_text("x")
+    print("ready", flush=True)
+    time.sleep(1000)
+"""
+
+
+@pytest.fixture
+def writer(tmp_path):
+    """A process that is writing a file and a folder."""
+    with subprocess.Popen([sys.executable, "-c", WRITE, tmp_path], stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"ready\n"
+        long_ago = time.time() - 1000
+        for path in (*tmp_path.iterdir(), *tmp_path.glob("*/lock")):
+            os.utime(path, (long_ago, long_ago))
+        yield process
+        process.kill()
+
+
+def write(folder: Path) -> None:
+    with replacing(folder / "mine") as file:
+        file.write(b"y")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="locks are POSIX's")
+def test_what_a_killed_process_left_is_removed_and_what_a_live_one_writes_stays(writer, tmp_path):
+    write(tmp_path)
+    assert len(list(tmp_path.glob(".lcons-*"))) == 2
+    writer.send_signal(signal.SIGKILL)
+    writer.wait()
+    write(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="locks are POSIX's")
+def test_the_only_copy_of_a_replaced_folder_is_never_removed(tmp_path):
+    hidden = tmp_path / ".lcons-x"
+    (hidden / "replaced").mkdir(parents=True)
+    (hidden / "lock").touch()
+    os.utime(hidden / "lock", (0, 0))
+    write(tmp_path)
+    assert (hidden / "replaced").is_dir()
+
+
+def test_an_error_leaves_the_old_content(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_text("old")
+    for make in (replacing(tmp_path / "file"), replacing_folder(tmp_path / "folder")):
+        with pytest.raises(ZeroDivisionError), make:
+            1 / 0  # noqa: B018
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
+    assert (tmp_path / "file").read_text() == "old"
