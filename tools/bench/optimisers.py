@@ -4,7 +4,8 @@ The programs are those of `ilp.py`: 50 binaries, random integer gains, a random 
 units with a planted feasible point. The peers have the same network as a torch `Sequential` of doubles,
 y = 1 - sum ReLU(W psi + b), with y >= 0. Their formulations of ReLU, which also hold for networks that are
 not convex, need a binary, an SOS or a general constraint per hidden unit; the rows of `add_to` need none. All
-optima must agree.
+optima must agree. The presolve of Gurobi 13 finds the lifted form itself (60 variables and 11 rows are left
+in both cases at K = 10), so there the difference is the size of the model and the time to build it.
 
 Times are CPU seconds of building the formulation and solving, with one thread, all in one run. Printed are
 the sizes and the geometric mean, over instances, of the ratio to the form that `add_to` chooses. At K = 10 it
@@ -31,7 +32,7 @@ from lcons_core import RectifierNetwork
 from lcons_core.optimisers import add_to
 
 SIZES = (2, 4, 10)
-TARGETS = {"PySCIPOpt": 2.0, "gurobipy": 2.0}
+TARGETS = {"PySCIPOpt": 2.0, "gurobipy": 1.0}
 
 
 @dataclass(frozen=True)

@@ -228,4 +228,12 @@ def test_vectors_of_variables_are_entries_of_psi():
     vectors = [add_to(model, network, psi) for psi in (y, 1 - y)]
     model.setObjective(gain @ y, gurobipy.GRB.MAXIMIZE)
     model.optimize()
+    for psi in (cp.Variable((1, 3)), cp.Variable()):
+        with pytest.raises(InvalidInput, match="a sequence of 3 entries"):
+            add_to([], network, psi)
+    with pytest.raises(InvalidInput, match="a sequence of 3 entries"):
+        add_to(model, network, model.addMVar((1, 3)))
+    with pytest.raises(InvalidInput, match="affine expressions of cvxpy or numbers, found Pnorm"):
+        add_to([], network, [cp.norm(x), 0, 0])
+    model.optimize()
     assert [added.psi().tolist() for added in vectors] == [[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]

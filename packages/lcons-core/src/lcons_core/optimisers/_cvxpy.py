@@ -33,7 +33,7 @@ class Cvxpy(Tool):
         if not isinstance(psi, cp.Expression):
             return list(psi)
         if psi.ndim != 1:
-            raise TypeError
+            raise TypeError("psi has one dimension")
         self._vector = psi
         return [psi[j] for j in range(psi.size)]
 

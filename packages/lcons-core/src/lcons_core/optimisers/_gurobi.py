@@ -18,6 +18,8 @@ class Gurobi(RowByRow):
 
     def listed(self, psi: Any) -> Sequence[Any]:
         if isinstance(psi, gurobipy.MVar | gurobipy.MLinExpr):
+            if psi.ndim != 1:
+                raise TypeError("psi has one dimension")
             return [psi[j].item() for j in range(psi.shape[0])]
         return [
             entry.item() if isinstance(entry, gurobipy.MVar | gurobipy.MLinExpr) else entry for entry in psi

@@ -32,7 +32,7 @@ class Tool(ABC):
         return f"{prefix}{self.separator}{name}"
 
     def listed(self, psi: Any) -> Sequence[Any]:
-        """The entries of a psi that is not a mapping, in column order."""
+        """The entries of a psi that is not a mapping, in column order; `TypeError` if it is no sequence."""
         return list(psi)
 
     @abstractmethod
