@@ -114,10 +114,20 @@ def test_expressions_numbers_and_repeated_variables_are_entries_of_psi(tool):
             assert added.psi(program.solution).tolist() == psi.tolist()
 
 
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("tool", TOOLS)
+def test_entries_that_cancel_leave_a_row_that_holds_or_never_holds(tool, form):
+    for bias, feasible in ((0.0, True), (0.0625, False)):
+        program = MODELS[tool]()
+        x = program.variables([(0, 1)])
+        add_to(program.model, RectifierNetwork([[1.0, 1.0]], [bias]), [x[0], 1 - x[0]], form=form)
+        assert program.solve(np.ones(1), x) == feasible
+
+
 @pytest.mark.parametrize("tool", TOOLS)
 def test_only_points_of_the_space_are_feasible_with_its_equations(tool):
     space = FeatureSpace([one_hot("tag", "AB"), count("length", ["n"], high=2, low=1)])
-    constraint = LearnedConstraint(RectifierNetwork([[1.0, 0.0, 1.0]], [-2.0]), space)
+    constraint = LearnedConstraint(RectifierNetwork([[1.0, 0.0, 1.0]] * 4, [-2.75] * 4), space)
     assert constraint.accepts([1, 0, 2])
     assert not constraint.accepts([1, 1, 3])
     for form in (None, *FORMS, "simplified"):
@@ -125,7 +135,9 @@ def test_only_points_of_the_space_are_feasible_with_its_equations(tool):
             program = MODELS[tool]()
             x = program.variables([(int(value), int(value)) for value in point])
             named = dict(zip(space.columns, x, strict=True))
-            add_to(program.model, constraint, named, form=form, domain=True)
+            added = add_to(program.model, constraint, named, form=form, domain=True)
+            # The tool knows that the variables are integers, so the shortest form is that of the domain.
+            assert added.forms == ((form or "simplified"),)
             expected = bool(space.contains(point)[0]) and constraint.accepts(point)
             assert program.solve(np.zeros(3), x) == expected, (form, point)
 

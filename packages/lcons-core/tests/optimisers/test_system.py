@@ -82,6 +82,21 @@ def test_simplified_rows_and_the_equations_fit_the_accepted_points_of_the_space(
         assert fits(system, outside) == (space.contains(outside)[0] and constraint.accepts(outside))
 
 
+@pytest.mark.parametrize(
+    ("psi", "feasible"),
+    [([1, 0, 1, 0], True), ([0, 1, 0, 1], False), ([1, 1, 1, 0], False), ([0, 0, 1, 0], False)],
+)
+def test_rows_of_numbers_alone_are_dropped_or_never_hold(psi, feasible):
+    space = FeatureSpace([one_hot("tag", "AB"), one_hot("word", "xy")])
+    # The margin of (A, x) is exactly 0.
+    constraint = LearnedConstraint(RectifierNetwork([[0.5, 2.0, 0.5, 2.0]], [0.0]), space)
+    folded = fold_constants(
+        build_system(constraint, [BIT] * 4, Form.ROWS, domain=True), [Fraction(value) for value in psi]
+    )
+    assert (folded.size == 0) == feasible
+    assert fits(folded, np.array(psi, float)) == feasible
+
+
 @pytest.mark.parametrize(("K", "form"), [(1, Form.ROWS), (3, Form.ROWS), (4, Form.LIFTED)])
 def test_the_form_with_fewer_rows_and_variables_is_chosen_for_each_network(K, form):
     network = RectifierNetwork(np.ones((K, 2)), np.zeros(K))

@@ -72,7 +72,8 @@ def _over_variables(row: Row, d: int, expressions: Sequence[Any]) -> RationalRow
         rhs -= Fraction(c) * flat.offset
         for variable, factor in zip(flat.vars, flat.coeffs, strict=True):
             terms[variable.index] = terms.get(variable.index, Fraction(0)) + Fraction(c) * factor
-    return RationalRow(row.name, tuple(terms.items()), rhs, row.equal)
+    # Entries such as x and 1 - x may cancel.
+    return RationalRow(row.name, tuple((v, c) for v, c in terms.items() if c), rhs, row.equal)
 
 
 def _comparison(row: IntegerRow, variables: dict[int, Any]) -> Any:

@@ -59,7 +59,7 @@ def integer_row(row: RationalRow, real: frozenset[int], Q: int) -> IntegerRow:
     scale = math.lcm(row.rhs.denominator, *(c.denominator for _, c in unscaled))
     terms = tuple((v, int(c * scale)) for v, c in unscaled)
     rhs = row.rhs * scale
-    divisor = math.gcd(*(c for _, c in terms))
+    divisor = math.gcd(*(c for _, c in terms)) or 1
     if row.equal:
         # An equation between integers that no integers solve stays as it is.
         divisor = math.gcd(divisor, int(rhs))

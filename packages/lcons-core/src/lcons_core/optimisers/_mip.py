@@ -32,6 +32,9 @@ class PythonMip(RowByRow):
 
     def row(self, name: str, terms: Terms, rhs: float, equal: bool) -> None:
         left = mip.xsum(c * entry for c, entry in terms)
+        if not any(left.expr.values()):
+            # Entries such as x and 1 - x cancel, and CBC aborts the process on a row without variables.
+            left += self.variable(f"{name}_zero", Bounds(0.0, 0.0))
         self.model.add_constr(left == rhs if equal else left >= rhs, name)
 
     def value(self, entry: Any, solution: Any) -> float:
