@@ -159,8 +159,10 @@ def _rules(
     from lcons_core import explain as explain_constraint
     from lcons_core.reason import ENUMERATION_LIMIT, explain_rejected, lattice_size, rules_text
 
-    cells = lattice_size(learned.space)
-    if 2 * _SPEED < cells <= ENUMERATION_LIMIT:
+    if as_rules:
+        learned.space.check_finite("a file of rules", "leave out --rules to print its rules in words")
+    cells = lattice_size(learned.space.cells())
+    if learned.space.integral and 2 * _SPEED < cells <= ENUMERATION_LIMIT:
         say(f"{cells:,} partial assignments to look at; {about(cells / _SPEED)}")
     with working("finding rules", say):
         if gold is None:

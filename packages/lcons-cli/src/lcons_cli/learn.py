@@ -185,7 +185,8 @@ def learn(
 
     DATA is CoNLL columns, JSON lines ({"labels": [...], "words": [...], "pos": [...]}, or {"tuples":
     [["Person", "Kill"], ...]}), or a table of psi vectors: CSV with a header and a column `valid` of 0 and 1,
-    or npz with X, y and names. Columns of a table named block=value form a block, of which one value holds.
+    or npz with X, y and names. Columns of a table named block=value form a block, of which one value holds;
+    numbers with fractions or below 0 are real or integer columns.
 
     Prints the rules in words, how well they fit held-out data, and what they forbid there. A warning is
     printed if the constraint forbids correctly labelled structures. The last line is advice: use it as a hard

@@ -31,7 +31,7 @@ def sizes(constraint: LearnedConstraint) -> Iterator[str]:
     more = [f"{len(space.blocks) - _NAMED:,} more"] * (len(space.blocks) > _NAMED)
     yield f"{network.K} hidden units over {space.d:,} columns ({', '.join(blocks + more)})"
     rows, lifted = (estimate_form(network, form).rows for form in (Form.ROWS, Form.LIFTED))
-    yield f"{many(space.size)} points; {many(rows)} rows by Theorem 1; {lifted:,} lifted rows"
+    yield f"{space.extent}; {many(rows)} rows by Theorem 1; {lifted:,} lifted rows"
     made = constraint.provenance
     examples = made.get("examples")
     counts = examples.items() if isinstance(examples, Mapping) else ()

@@ -56,7 +56,7 @@ def verify(constraint: str, samples: int, seed: int, as_json: bool, quiet: bool,
     seconds = _seconds(learned, space.size if every else samples, every)
     say(
         f"K = {network.K}, {many(estimate_rows(network).rows)} rows by Theorem 1;"
-        f" {many(space.size)} points of {', '.join(block.name for block in space.blocks[:6])},"
+        f" {space.extent} of {', '.join(block.name for block in space.blocks[:6])},"
         f" {'all checked' if every else f'{samples:,} drawn with seed {seed}'}"
         f"{f'; {about(seconds)}' if seconds > 2 else ''}"
     )
@@ -75,5 +75,7 @@ def _seconds(constraint: LearnedConstraint, points: int, every: bool) -> float:
     from lcons_core.reason import seconds
 
     space, K = constraint.space, constraint.network.K
-    moves = 0 if every else 4 * len(space.axes) * sum(len(axis) for axis in space.axes)
+    moves = 0
+    if space.integral and not every:
+        moves = 4 * len(space.axes) * sum(len(axis) for axis in space.axes)
     return seconds(constraint.network, space, points) + moves * (8e-6 + 5e-7 * K)

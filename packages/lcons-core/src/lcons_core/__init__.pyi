@@ -1,3 +1,5 @@
+from lcons_core._arithmetic import LARGEST_MAGNITUDE as LARGEST_MAGNITUDE
+from lcons_core._arithmetic import check_magnitude as check_magnitude
 from lcons_core._arithmetic import frozen as frozen
 from lcons_core._arithmetic import many as many
 from lcons_core._arithmetic import round_dyadic as round_dyadic
@@ -8,11 +10,14 @@ from lcons_core._blocks import Kind as Kind
 from lcons_core._blocks import Requirement as Requirement
 from lcons_core._blocks import binary as binary
 from lcons_core._blocks import count as count
+from lcons_core._blocks import integer as integer
 from lcons_core._blocks import one_hot as one_hot
+from lcons_core._blocks import real as real
 from lcons_core._coercion import Fitted as Fitted
 from lcons_core._coercion import Given as Given
 from lcons_core._coercion import as_constraint as as_constraint
 from lcons_core._coercion import as_network as as_network
+from lcons_core._columns import space_of_columns as space_of_columns
 from lcons_core._constraint import LearnedConstraint as LearnedConstraint
 from lcons_core._constraint import load as load
 from lcons_core._document import save as save

@@ -133,7 +133,8 @@ class RectifierNetwork(_Forms, AffineSet):
     def error_bound(self, space: FeatureSpace) -> float:
         """The largest possible error of a float margin on the domain; 0.0 if all margins are exact."""
         total = 1.0 + row_reach(space, self.W).sum() + np.abs(self.b).sum()
-        return rounding_bound(float(total), len(space.axes) + self.K + 1, self.exponent)
+        q = self.exponent if space.integral else None
+        return rounding_bound(float(total), 2 * len(space.axes) + self.K + 1, q)
 
     def _margin_of(self, values: Floats) -> Floats:
         margin: Floats = 1.0 - np.maximum(values, 0.0).sum(-1)
@@ -158,7 +159,7 @@ class RectifierNetwork(_Forms, AffineSet):
                 np.maximum(activation, 0.0, out=activation)
                 total += activation
             accepted: Bools = (total <= 1.0).ravel()
-            near = np.abs(1.0 - total.ravel()) <= bound if bound else np.zeros(0, np.bool_)
+            near = ~(np.abs(1.0 - total.ravel()) > bound) if bound else np.zeros(0, np.bool_)
             return accepted, np.flatnonzero(near)
 
         return decide

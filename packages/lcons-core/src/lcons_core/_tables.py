@@ -240,7 +240,7 @@ def _domain(space: FeatureSpace) -> dict[str, Any]:
         ],
         "lower": equations.lower.tolist(),
         "upper": equations.upper.tolist(),
-        "integral": True,
+        "integral": True if space.integral else equations.integral.tolist(),
     }
 
 

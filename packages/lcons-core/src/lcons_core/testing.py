@@ -32,7 +32,7 @@ import numpy as np
 
 from lcons_core import _theorem1 as theorem1
 from lcons_core._arithmetic import rational_dot, rounding_bound
-from lcons_core._blocks import Block, Requirement, binary, count, one_hot
+from lcons_core._blocks import Block, Requirement, binary, count, integer, one_hot, real
 from lcons_core._coercion import Given, as_network
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput, MissingExtra, TooLarge
@@ -68,6 +68,7 @@ __all__ = [
 MAX_D = 10
 MAX_K = 12
 _LABELS = ("A", "B", "C", "D")
+_BOUNDS = st.sampled_from([-3.0, -1.0, -0.1, 0.0, 0.5, 1.0])
 
 
 def weights(largest: int = 4) -> SearchStrategy[float]:
@@ -111,18 +112,32 @@ def conjunctions(
 
 @st.composite
 def spaces(
-    draw: DrawFn, max_blocks: int = 3, max_values: int = 3, counts: bool = True, requires: bool = True
+    draw: DrawFn,
+    max_blocks: int = 3,
+    max_values: int = 3,
+    counts: bool = True,
+    requires: bool = True,
+    reals: bool = False,
 ) -> FeatureSpace:
-    """Spaces that mix one-hot blocks (with and without OTHER), binary and count blocks."""
-    kinds = ["one-hot", "one-hot", "binary", *(["count"] if counts else [])]
+    """Spaces that mix one-hot blocks (with and without OTHER), binary, count and integer blocks; `reals`: and
+    real blocks, at least one."""
+    kinds = ["one-hot", "one-hot", "binary", *(["count", "integer"] if counts else [])]
     blocks: list[Block] = []
-    for i in range(draw(st.integers(1, max_blocks))):
+    for i in range(draw(st.integers(1, 2)) if reals else 0):
+        low, length = draw(_BOUNDS), draw(st.sampled_from([0.1, 0.5, 1.0, 3.0]))
+        name = f"real {i}"
+        names = [name] if draw(st.booleans()) else ["v0", "v1"]
+        blocks.append(real(name, names, low, low + length))
+    for i in range(draw(st.integers(0 if reals else 1, max_blocks))):
         values = [f"v{j}" for j in range(draw(st.integers(1, max_values)))]
         kind, name = draw(st.sampled_from(kinds)), f"block {i}"
         if kind == "one-hot":
             blocks.append(one_hot(name, values, other=draw(st.booleans())))
         elif kind == "binary":
             blocks.append(binary(name, values))
+        elif kind == "integer":
+            low = draw(st.integers(-2, 1))
+            blocks.append(integer(name, draw(st.sampled_from([[name], ["v0", "v1"]])), low, low + 2))
         else:
             low = draw(st.integers(0, 1))
             blocks.append(count(name, values[:2], low=low, high=low + draw(st.integers(1, 2))))
@@ -138,10 +153,25 @@ def spaces(
 
 @st.composite
 def points(draw: DrawFn, space: FeatureSpace) -> Floats:
-    """psi (d,): points of the domain."""
+    """psi (d,): points of the domain; a real column is often at a bound."""
+    if not space.integral:
+        return draw(_real_points(space))
     indices = st.tuples(*(st.integers(0, len(axis) - 1) for axis in space.axes))
     choice = draw(indices.filter(lambda v: bool(space.possible(np.array([v]))[0])))
     return space.vectors(np.array([choice], dtype=np.int64))[0]
+
+
+@st.composite
+def _real_points(draw: DrawFn, space: FeatureSpace) -> Floats:
+    finite = space.finite_part
+    psi = np.zeros(space.d)
+    psi[~space.real_columns] = draw(points(finite))[: int((~space.real_columns).sum())]
+    for block in space.blocks:
+        if block.kind == "real":
+            inside = st.one_of(st.sampled_from([block.low, block.high]), st.floats(block.low, block.high))
+            for value in block.values:
+                psi[space.column(block.name, value)] = draw(inside) + 0.0
+    return psi
 
 
 @st.composite

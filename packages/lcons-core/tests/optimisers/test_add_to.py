@@ -16,6 +16,7 @@ from lcons_core import (
     RectifierNetwork,
     Rules,
     one_hot,
+    real,
     to_inequalities,
 )
 from lcons_core.optimisers import add_to
@@ -76,10 +77,13 @@ def test_values_within_a_solvers_tolerance_are_rounded_only_where_psi_is_integra
     model.silent()
     below = 1.0 - 2.0**-24
     x = model.addVariable(below, below)
-    real = add_to(model, RectifierNetwork([[1.0]], [0.0]), [x])
+    plain = add_to(model, RectifierNetwork([[1.0]], [0.0]), [x])
     named = add_to(model, NO_PLACE_KILLS, [x, 0, x, 0])
+    length = LearnedConstraint(RectifierNetwork([[1.0]], [0.0]), FeatureSpace([real("length", ["m"], -2, 2)]))
+    measured = add_to(model, length, {"m": x}, domain=True)
     model.minimize(x)
-    assert real.psi().tolist() == [below]
+    assert measured.psi().tolist() == [below]
+    assert plain.psi().tolist() == [below]
     assert named.psi().tolist() == [1.0, 0.0, 1.0, 0.0]
 
 

@@ -130,9 +130,8 @@ def _constant_bounds(number: Fraction) -> Bounds:
 
 def _integral(space: FeatureSpace | None, bounds: Sequence[Bounds]) -> tuple[bool, ...]:
     """Which columns are integers: by the tool, or by the space."""
-    blocks = () if space is None else space.blocks
-    named = [block.kind != "real" for block in blocks for _ in block.values] or [False] * len(bounds)
-    return tuple(known.integral or whole for known, whole in zip(bounds, named, strict=True))
+    whole = [False] * len(bounds) if space is None else (~space.real_columns).tolist()
+    return tuple(known.integral or by_space for known, by_space in zip(bounds, whole, strict=True))
 
 
 def _free_name(tool: Tool, system: System, name: str) -> str:

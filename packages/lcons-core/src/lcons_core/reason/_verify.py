@@ -12,6 +12,11 @@ If subset sums of the weights are not exact in float64, the rows are rounded. Th
 rational subset sums, and points where the rounded rows have another verdict are counted as rounding
 differences, with an example. They are not witnesses, but they are always reported.
 
+Real psi cannot be listed. But max over S of sum_{k in S} a_k = sum_k ReLU(a_k) for all real a. So the theorem
+is proved for every real psi if all rows and the lifted rows are those of their definition: each is compared
+with the sum of its units, as rationals (`_sides.py`). This is done if a block is real, and without a space,
+when only 0/1 psi are drawn; points are checked as well.
+
 `exhausts` and `seconds` estimate the time of a verification: a point costs a multiple of rows times columns
 and of units, more if the weights are too long for one float64 product. The factors were measured and are only
 approximate.
@@ -29,7 +34,7 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core._arithmetic import ScaledForms, exponent
+from lcons_core._arithmetic import ScaledForms, exponent, whole_points
 from lcons_core._blocks import binary
 from lcons_core._coercion import Fitted
 from lcons_core._errors import InvalidInput, Unsupported
@@ -42,7 +47,10 @@ from lcons_core._theorem1 import estimate_rows, lift, most_violated
 from lcons_core._types import Bools, Floats, Ints
 from lcons_core.reason._domain import drawn_points
 from lcons_core.reason._points import drawn_around, near_boundary
+from lcons_core.reason._real_points import drawn_psi, psi_near_boundary
 from lcons_core.reason._sides import (
+    ALL,
+    BITS,
     DRAWN_ROWS,
     CheckedRows,
     Verification,
@@ -50,6 +58,7 @@ from lcons_core.reason._sides import (
     all_rows_checked,
     lifted_feasible,
     network_margins,
+    sums_of_units,
 )
 
 ALWAYS_EXHAUSTED = 10**5
@@ -59,6 +68,8 @@ PATIENCE = 5.0
 
 def exhausts(network: Network, space: FeatureSpace) -> bool:
     """Whether the whole domain is checked: it is small, or takes at most about five seconds."""
+    if not space.integral:
+        return False
     if space.size <= ALWAYS_EXHAUSTED:
         return True
     return space.size <= MOST_EXHAUSTED and seconds(network, space, space.size) <= PATIENCE
@@ -73,7 +84,7 @@ def seconds(network: Network, space: FeatureSpace, points: int) -> float:
     row = 5e-9 if one else 4e-8 * digits if every else 4e-7 * digits
     product = 1e-10 if one else 3e-10 * digits
     unit = 6e-8 if one else 1e-6 * digits
-    a_point = 2e-7 + 4e-8 * len(space.axes) + 3e-8 * space.d + unit * network.K
+    a_point = 2e-7 + 7e-8 * space.d + unit * network.K
     a_point += rows * (row + product * space.d)
     return points * a_point
 
@@ -86,6 +97,8 @@ def _digits(network: Network) -> int:
 
 CHECKED_CUTS = 4_000
 BOUNDARY_POINTS = 256
+NEAR = ", some near the boundary"
+LONG = 400  # a value of a point that needs Python integers costs about as much as this many others
 _CELLS = 2**21
 
 
@@ -101,11 +114,13 @@ def verify(
 
     A domain is small if checking all of it takes about five seconds. A quarter of the samples are drawn
     around accepted points near the boundary, because uniform samples may all be on one side. Without a space,
-    psi is drawn from all 0/1 vectors. If `points` (N, d) are given, these are checked instead.
+    psi is drawn from all 0/1 vectors. If `points` (N, d) are given, these are checked instead. Without a
+    space, and if a block is real, the theorem is also proved for every real psi (`proved`).
 
     >>> from lcons_core import RectifierNetwork
     >>> print(verify(RectifierNetwork([[2.0, 2.0], [1.0, 0.0]], [-2.0, 0.0])))
-    verified: network = 3 rows = lifted = cut at 4 points (all of the domain); 3 accepted, 1 on the boundary
+    verified: network = 3 rows = lifted = cut at 4 points (all 0/1 vectors); 3 accepted, 1 on the boundary; \
+and for every real psi: all rows and the lifted rows are sums of its units, as rationals
     """
     given = as_points(constraint, "verify")
     parts = given.networks()
@@ -117,14 +132,20 @@ def verify(
     space = given.space or space
     domain = space or FeatureSpace([binary("psi", [str(j) for j in range(network.d)])])
     check_width(network, domain)
+    real = space is None or not space.integral
     if points is not None:
         psi = _given_points(points, network, space)
-        return _Check(network, space, _Points(len(psi), psi.__getitem__, exponent(psi)), seed).run(
-            False, None
-        )
+        made = _Points(len(psi), psi.__getitem__, exponent(psi))
+        return _Check(network, space, made, seed).run("as given", None, real)
+    if not domain.integral:
+        psi = _real_points(network, domain, samples, seed)
+        made = _Points(len(psi), psi.__getitem__, exponent(psi))
+        return _Check(network, space, made, seed).run(f"drawn with seed {seed}{NEAR}", seed, real)
     assignments, exhausted = _domain_points(network, domain, samples, seed)
     made = _Points(len(assignments), lambda at: domain.vectors(assignments[at]))
-    return _Check(network, space, made, seed).run(exhausted, seed)
+    drawn = f"drawn with seed {seed}{'' if space else ' from all 0/1 vectors'}{NEAR}"
+    every = ALL if space else BITS
+    return _Check(network, space, made, seed).run(every if exhausted else drawn, seed, real)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,9 +170,10 @@ class _Check:
         self.rounded = np.zeros(len(points), dtype=np.bool_)
         self.shift = points.shift
 
-    def run(self, exhausted: bool, seed: int | None) -> Verification:
-        """Checks every form at every point."""
-        rows = CheckedRows.of(self.network, len(self.points), self.seed)
+    def run(self, scope: str, seed: int | None, real: bool) -> Verification:
+        """Checks every form at every point; `real`: and that its rows are those of the theorem."""
+        long = whole_points(self.points.at(slice(0, 2**10)), self.shift).dtype == object
+        rows = CheckedRows.of(self.network, len(self.points) * (LONG if long else 1), self.seed)
         lifted = lift(self.network)
         accepted = np.zeros(len(self.points), dtype=np.bool_)
         boundary = 0
@@ -159,7 +181,7 @@ class _Check:
         for first in range(0, len(self.points), step):
             at = slice(first, first + step)
             psi = self.points.at(at)
-            whole = np.ldexp(psi, self.shift) if self.shift else psi
+            whole = whole_points(psi, self.shift)
             margins = network_margins(self.network, whole, self.shift)
             truth: Bools = np.all(margins >= 0, axis=1)
             accepted[at] = truth
@@ -178,7 +200,8 @@ class _Check:
             total_rows=estimate_rows(self.network).rows,
             all_rows=rows.complete,
             cuts=cuts,
-            exhausted=exhausted,
+            scope=scope,
+            proved=sums_of_units(self.network, rows, lifted) if real else "",
             seed=seed,
             witness=self.witness,
             rounding_differences=int(self.rounded.sum()),
@@ -197,7 +220,7 @@ class _Check:
         for cut, points in points_of.values():
             form = ScaledForms.of(cut.coefficients, cut.bias).times(self.shift)
             at = chosen[points]
-            holds = form.signs(np.ldexp(chosen_psi[points], self.shift))[:, 0] >= 0
+            holds = form.signs(whole_points(chosen_psi[points], self.shift))[:, 0] >= 0
             if exact:
                 self._expect(at, accepted[at], holds, "the cut")
             else:
@@ -249,6 +272,14 @@ def _domain_points(network: Network, space: FeatureSpace, samples: int, seed: in
         around = drawn_around(space, accepted if len(accepted) else near, samples // 4, rng)
     drawn = drawn_points(space, samples - len(around), rng)
     return np.concatenate([drawn, around, near]).astype(short), False
+
+
+def _real_points(network: Network, space: FeatureSpace, samples: int, seed: int) -> Floats:
+    """(N, d) random points, and some near the boundary."""
+    rng = np.random.default_rng(seed)
+    drawn = drawn_psi(space, samples, rng)
+    near = psi_near_boundary(network, space, drawn, min(samples, BOUNDARY_POINTS), rng)
+    return np.concatenate([drawn, near])
 
 
 def _given_points(points: Any, network: Network, space: FeatureSpace | None) -> Floats:

@@ -79,8 +79,8 @@ def compare_by_ilp(
     sets = (as_points(a, "compare_by_ilp"), as_points(b, "compare_by_ilp"))
     space = common_space(space, *sets)
     first = compare(*sets, space, limit=limit, witnesses=witnesses, seed=seed, progress=progress)
-    if first.outcome is not Outcome.UNDECIDED:
-        return first
+    if first.outcome is not Outcome.UNDECIDED or not space.integral:
+        return first  # between real margins there is no least difference, so a solver proves nothing
     try:
         networks = (_network(sets[0]), _network(sets[1]))
     except (TooLarge, Unsupported) as error:

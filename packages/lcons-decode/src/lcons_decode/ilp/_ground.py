@@ -22,6 +22,7 @@ from itertools import pairwise
 import numpy as np
 
 from lcons_core import (
+    LARGEST_MAGNITUDE,
     Given,
     Instance,
     InvalidInput,
@@ -198,8 +199,10 @@ def read_use(
 
 def checked_weight(weight: float | None) -> None:
     """Raises an error if a hinge weight is negative or not finite."""
-    if weight is not None and not (np.isfinite(weight) and weight >= 0):
-        raise InvalidInput(f"a hinge weight must be finite and at least 0, found {weight}.")
+    if weight is not None and not 0 <= weight <= LARGEST_MAGNITUDE:
+        raise InvalidInput(
+            f"a hinge weight must be finite and at least 0, and at most 2^200, found {weight}."
+        )
 
 
 def _check_labels(name: str, decision: Hashable, program: Program, known: set[str]) -> None:

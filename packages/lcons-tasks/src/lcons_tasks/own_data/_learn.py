@@ -228,7 +228,7 @@ def _judged(fit: _Fit, held_out: Data) -> tuple[Judgement, _Held]:
         unknown = unknown_contexts(task.feature, task.recipe.feature, fit.data, held_out, outside)
     fresh = _held_out_invalid(task, held_out, parts, fit.known)
     judgement = judge(constraint, held_out, parts, fit.known, True, fresh, unknown)
-    psi, space = parts.rows.psi, constraint.space
+    psi, space = parts.rows.psi, constraint.space.cells()
     if not len(psi):
         return judgement, _Held(np.zeros((0, len(space.axes)), dtype=np.int64), space, np.zeros(0, np.bool_))
     return judgement, _Held(space.assignments(psi), space, ~constraint.network.accepts(psi))

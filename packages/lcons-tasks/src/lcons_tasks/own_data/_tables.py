@@ -1,8 +1,7 @@
 """Tables of psi vectors: CSV with a header and a 0/1 column `valid`, npz with `X`, `y` and `names`.
 
-Columns named `block=value` with the same block form a block. It is one-hot if each row has exactly one of
-them (with OTHER if a row may have none), otherwise binary. Other columns are binary, or counts if they exceed
-1. The order of columns in the file is the order of psi:
+The names and numbers of the columns decide on the blocks (`lcons_core.space_of_columns`). The order of
+columns in the file is the order of psi:
 
     source=Person,source=Location,relation=NoRel,relation=Kill,valid
     1,0,0,1,1
@@ -15,20 +14,18 @@ import csv
 import io
 import os
 from collections.abc import Iterable
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core import Block, DamagedFile, FeatureSpace, Floats, InvalidInput, binary, count, one_hot
+from lcons_core import DamagedFile, FeatureSpace, Floats, space_of_columns
 from lcons_core.storage import opened_archive
 from lcons_tasks.data._lines import MalformedCorpus, malformed, quoted, unreadable
 from lcons_tasks.own_data._data import PsiTable
 
 VALID = "valid"
-PLAIN, COUNTED = "psi", "count"
 DELIMITERS = ",;\t"
 
 
@@ -110,62 +107,13 @@ def read_npz(path: str | os.PathLike[str]) -> PsiTable:
 
 
 def table_space(names: Iterable[str], X: Floats) -> FeatureSpace:
-    """The space of a table's columns, with kinds of blocks that fit its rows.
-
-    >>> names = ["source=Person", "source=Location", "weekday"]
-    >>> [str(block.kind) for block in table_space(names, np.array([[1.0, 0, 1], [0, 1, 0]])).blocks]
-    ['one-hot', 'binary']
-    """
-    names = list(names)
-    wrong = np.argwhere(~((np.rint(X) == X) & (X >= 0)))
-    if len(wrong):
-        row, column = wrong[0]
-        raise InvalidInput(
-            f"expected whole numbers of at least 0 in psi, found {X[row, column]:g} in column"
-            f" {names[column]!r}; use 0 and 1, counts, or binned values."
-        )
-    largest = X.max(0)
-    kinds = [
-        _block_name(name) or (COUNTED if high > 1 else PLAIN,)
-        for name, high in zip(names, largest, strict=True)
-    ]
-    blocks: list[Block] = []
-    first = 0
-    for kind, group in groupby(kinds):
-        columns = slice(first, first + len(list(group)))
-        first = columns.stop
-        blocks.append(_block(kind, names[columns], X[:, columns], {block.name for block in blocks}))
-    return FeatureSpace(blocks)
+    """The space of a table's columns (`lcons_core.space_of_columns`)."""
+    return space_of_columns(X, names)
 
 
 def delimiter_of(header: str) -> str:
     """The character that separates the cells of a header."""
     return max(DELIMITERS, key=header.count)
-
-
-def _block_name(name: str) -> tuple[str, str] | None:
-    """(block, "=") of a column named `block=value`."""
-    block, equals, value = name.partition("=")
-    return (block, "=") if equals and block and value else None
-
-
-def _block(kind: tuple[str, ...], names: list[str], X: Floats, taken: set[str]) -> Block:
-    name, own = kind[0], len(kind) > 1
-    if name in taken and own:
-        raise InvalidInput(
-            f"expected the columns of block {name!r} next to each other, found others between them; reorder"
-            " the columns."
-        )
-    numbered = (name if i == 1 else f"{name} {i}" for i in range(1, len(taken) + 2))
-    free = name if own else next(one for one in numbered if one not in taken)
-    values = [one.partition("=")[2] for one in names] if own else names
-    if X.max() > 1:
-        # As for counts of labels, up to twice the largest count is possible.
-        return count(free, values, high=2 * int(X.max()))
-    sums = X.sum(1)
-    if own and len(values) > 1 and (sums <= 1).all():
-        return one_hot(free, values, other=bool((sums == 0).any()))
-    return binary(free, values)
 
 
 def _check_names(path: str | os.PathLike[str], names: list[str]) -> None:

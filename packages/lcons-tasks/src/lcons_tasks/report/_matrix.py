@@ -93,7 +93,7 @@ def matrices(constraint: LearnedConstraint, most: int = MOST_MATRICES) -> tuple[
     for block in space.blocks:
         if block.kind is Kind.BINARY:
             shown.append(_together(constraint, source, block))
-        if block.kind is Kind.COUNT:
+        if block.whole:
             shown.append(_single(constraint, source, axes_of(space, block.name), block))
     return shown, len(found)
 
@@ -173,6 +173,9 @@ class MatrixView:
 
 def matrix_views(constraint: LearnedConstraint) -> tuple[list[MatrixView], str]:
     """All matrices of a constraint, and a note on pairs that are left out."""
+    for block in constraint.space.blocks:
+        if block.kind is Kind.REAL:
+            return [], f"There is no matrix of combinations, because the block {block.name} is real."
     found, pairs = matrices(constraint)
     hot = sum(constraint.space.block(one.down).kind is Kind.ONE_HOT for one in found if one.down)
     note = f"Pairs of blocks shown: {hot} of {pairs}, which forbid the most combinations by themselves."

@@ -209,7 +209,7 @@ def rules_view(constraint: LearnedConstraint, gold: Ints | None, file: str = "",
         head += ("proof",)
         cells = [(*own, proof) for own, proof in zip(cells, proofs, strict=True)]
     rows = [
-        RuleRow(rule.words, in_full(constraint.space, rule), own)
+        RuleRow(rule.words, in_full(constraint.space.cells(), rule), own)
         for rule, own in zip(shown, cells, strict=True)
     ]
     return RulesView(caption, head, tuple(rows), note)

@@ -1,5 +1,9 @@
 """`explain`: rules by enumeration on a small domain, by search and proofs with rows on a large one.
 
+A real column is divided into intervals. A rule on intervals is proved for all numbers in them, because a row
+has its maximum over an interval at one of its ends. Such rules are never complete: the boundary may cross any
+interval.
+
 Not in the paper.
 """
 
@@ -12,11 +16,10 @@ from typing import Protocol
 
 import numpy as np
 
-from lcons_core._blocks import Kind
 from lcons_core._coercion import Fitted
 from lcons_core._errors import InvalidInput
 from lcons_core._pointset import PointSet, as_points
-from lcons_core._psi import PsiRows
+from lcons_core._psi import PsiRows, SparsePsi
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools
 from lcons_core.reason._explanation.bounds import Candidate, greedy_cover
@@ -27,6 +30,7 @@ from lcons_core.reason._explanation.small_domains import Lattice, lattice_size
 from lcons_core.reason._explanation.types import TypeRule, is_label_pairs, type_rules
 from lcons_core.reason._explanation.words import RuleSentence, sentence
 from lcons_core.reason._points import ENUMERATION_LIMIT, space_of
+from lcons_core.reason._real_points import drawn_psi
 
 MOST_AXES = 24
 SAMPLE = 5_000
@@ -64,13 +68,13 @@ def explain(
     1 rule (complete); it covers 100% of the rejected points.
     """
     points = as_points(constraint, "explain")
-    space = space_of(points, space)
+    space = space_of(points, space).cells()
     if limit < 1:
         raise InvalidInput(f"limit must be at least 1, found {limit}; pass 1 or more rules.")
     positives = negatives = None
     if examples is not None:
         positives, negatives = _weighted(space, examples.positives), _weighted(space, examples.negatives)
-    if len(space.axes) <= MOST_AXES and lattice_size(space) <= enumeration:
+    if space.integral and len(space.axes) <= MOST_AXES and lattice_size(space) <= enumeration:
         return _enumerated(points, space, positives, negatives, limit, seed)
     return _bounded(points, space, positives, negatives, limit, seed)
 
@@ -94,7 +98,7 @@ def explain_rejected(
     1 rule (strongest first, each proved, not complete); it covers 100% of the rejected gold parts.
     """
     points = as_points(constraint, "explain_rejected")
-    space = space_of(points, space)
+    space = space_of(points, space).cells()
     weighted = _weighted(space, gold)
     rejected = weighted.take(_rejected(points, weighted))
     found = explain(
@@ -134,7 +138,7 @@ def _enumerated(
     if positives is not None:
         evidence = _Evidence(partial(lattice.sum, lattice.weights(positives)), Chance(positives))
     found = list(lattice.minimal_rules())
-    if any(block.kind is Kind.COUNT for block in space.blocks):
+    if any(block.whole for block in space.blocks):
         found = _without_contained(found)
     common = None if evidence is None else evidence.chance.share
     said = [sentence(space, region, lattice.grown, common) for region in found]
@@ -208,12 +212,12 @@ def _bounded(
     seed: int,
 ) -> Explanation:
     if negatives is None:
-        basis, rejected = "drawn rejected points", draw_rejected(points, space, seed)
+        basis, rejected = "drawn rejected points", _draw_rejected(points, space, seed)
         total = rejected.total
     else:
         basis, total = "negatives", negatives.total
         rejected = negatives.take(_rejected(points, negatives))
-    searched = rejected if len(rejected) else draw_rejected(points, space, seed)
+    searched = rejected if len(rejected) else _draw_rejected(points, space, seed)
     gold = None if positives is None else positives.take(_rejected(points, positives))
     bounds, found = strongest_rules(points, space, searched, seed, gold)
     evidence = None if positives is None else _Evidence(positives.weight, Chance(positives))
@@ -237,6 +241,14 @@ def _bounded(
         _weight_covered(rejected, regions[:limit]),
     )
     return Explanation(tuple(rules), False, coverage, limit, None if positives is None else positives.total)
+
+
+def _draw_rejected(points: PointSet, space: FeatureSpace, seed: int) -> WeightedPoints:
+    """Random rejected points."""
+    if space.integral:
+        return draw_rejected(points, space, seed)
+    psi = drawn_psi(space, SAMPLE, np.random.default_rng(seed))
+    return WeightedPoints(space, PsiRows.of(SparsePsi.from_dense(psi[~points.accepts(psi)])))
 
 
 @dataclass(frozen=True)

@@ -21,10 +21,11 @@ import numpy as np
 from lcons_core._arithmetic import plain
 from lcons_core._blocks import Axis, Kind
 from lcons_core._coercion import Fitted
-from lcons_core._errors import InvalidInput
+from lcons_core._errors import InvalidInput, TooLarge
 from lcons_core._pointset import PointSet, as_points
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Floats, Ints
+from lcons_core.reason._boxes import MOST_BOXES, accepted_in_box
 from lcons_core.reason._domain import Box
 from lcons_core.reason._explanation.large_domains import candidate_rows
 from lcons_core.reason._explanation.regions import Region, points_of, size_of
@@ -100,7 +101,8 @@ def why(
     """The inequality that is most violated at an assignment by name, and its terms.
 
     Pass one value per one-hot block, the names that hold (or a mapping from names to truth values) per binary
-    block, and a mapping from names to counts per count block; blocks that are not named stay open.
+    block, and a mapping from names to numbers per other block (the number alone if it has one column); blocks
+    that are not named stay open. An open real column counts with its better bound.
 
     >>> from lcons_core import RectifierNetwork, one_hot
     >>> blocks = [one_hot("source", ["Person", "Location"]), one_hot("relation", ["NoRel", "Kill"])]
@@ -110,7 +112,7 @@ def why(
     """
     points = as_points(constraint, "why")
     space = space_of(points, space)
-    region = region_of(space, {**(assignment or {}), **named})
+    space, region = pinned_region(space, {**(assignment or {}), **named})
     is_open = [i not in region for i in range(len(space.axes))]
     if any(is_open):
         coefficients, bias, forbidden = _open_row(points, space, region)
@@ -127,6 +129,48 @@ def why(
     columns = [f"{block} {value}" for block, value in space.columns]
     whole = tuple(zip(columns, coefficients.tolist(), strict=True))
     return Why(tuple(terms), bias, float(value), forbidden, any(is_open), whole)
+
+
+def pinned_region(space: FeatureSpace, assignment: Mapping[str, Any]) -> tuple[FeatureSpace, Region]:
+    """A finite space for the assignment, and its region there: real columns have their given numbers, or
+    their two bounds, where a row has its maximum."""
+    if space.integral:
+        return space, region_of(space, assignment)
+    pinned, rest = split_assignment(space, assignment)
+    finite = space.corners(pinned)
+    region = dict(region_of(finite, rest))
+    for i, axis in enumerate(finite.axes):
+        if len(axis) == 1 and int(axis.columns[0]) in pinned:
+            region[i] = np.ones(1, dtype=np.bool_)
+    return finite, region
+
+
+def split_assignment(
+    space: FeatureSpace, assignment: Mapping[str, Any]
+) -> tuple[dict[int, float], dict[str, Any]]:
+    """The numbers of real columns by index, and the assignment of the other blocks."""
+    pinned: dict[int, float] = {}
+    rest: dict[str, Any] = {}
+    for name, given in assignment.items():
+        block = space.block(name)
+        if block.kind is not Kind.REAL:
+            rest[name] = given
+            continue
+        alone = len(block.values) == 1 and not isinstance(given, Mapping)
+        numbers = {block.values[0]: given} if alone else given
+        if not isinstance(numbers, Mapping):
+            raise InvalidInput(
+                f"block {name!r} is real and needs a mapping of numbers by name, found {given!r:.40}."
+            )
+        for value, number in numbers.items():
+            j, inside = space.column(name, value), isinstance(number, int | float | np.number)
+            if not inside or not block.low <= number <= block.high:
+                raise InvalidInput(
+                    f"{name!r} needs a number from {block.low:g} to {block.high:g} for {value!r}, found"
+                    f" {number!r:.40}."
+                )
+            pinned[j] = float(number)
+    return pinned, rest
 
 
 def region_of(space: FeatureSpace, assignment: Mapping[str, Any]) -> Region:
@@ -197,7 +241,8 @@ class Completions:
     """`looked` of `total` completions were checked; `allowed` are accepted; `example` is the first of these.
 
     `forbidden` is True or False if proved, None if not known. `total` counts the completions in the product
-    of axes; `looked` counts only points of the space.
+    of axes; `looked` counts only points of the space. If blocks are real, a completion is the box of all
+    their open numbers, and it is allowed if some point in it is accepted.
     """
 
     total: int
@@ -229,6 +274,8 @@ def completions(
     """
     points = as_points(constraint, "completions")
     space = space_of(points, space)
+    if not space.integral:
+        return _completions_in_boxes(points, space, assignment, limit)
     region = region_of(space, assignment)
     total = size_of(space, region)
     every = total <= limit
@@ -248,6 +295,28 @@ def completions(
         )
     forbidden = False if allowed else (True if every else None)
     return Completions(total, looked, allowed, example, forbidden)
+
+
+def _completions_in_boxes(
+    constraint: PointSet, space: FeatureSpace, assignment: Mapping[str, Any], limit: int
+) -> Completions:
+    """As `completions`, where a completion is a box: the finite blocks have values, real columns are open."""
+    finite, pinned, rest = space.finite_part, *split_assignment(space, assignment)
+    region = region_of(finite, rest)
+    total = size_of(finite, region)
+    if total > min(limit, MOST_BOXES):
+        raise TooLarge(
+            f"{total:,} combinations of the finite blocks are too many for linear programs (at most"
+            f" {min(limit, MOST_BOXES):,}); name values of more blocks."
+        )
+    looked = allowed = 0
+    example = None
+    for chunk in _all(finite, region, total):
+        for psi in finite.vectors(chunk):
+            found = accepted_in_box(constraint, space, pinned, psi)
+            looked, allowed = looked + 1, allowed + (found is not None)
+            example = example or found
+    return Completions(total, looked, allowed, example, not allowed)
 
 
 def _all(space: FeatureSpace, region: Region, total: int) -> Iterator[Ints]:
