@@ -13,6 +13,10 @@ from lcons_core._blocks import count as count
 from lcons_core._blocks import integer as integer
 from lcons_core._blocks import one_hot as one_hot
 from lcons_core._blocks import real as real
+from lcons_core._calibration import Calibration as Calibration
+from lcons_core._calibration import calibrate as calibrate
+from lcons_core._calibration import rounded_up as rounded_up
+from lcons_core._calibration import upper_bound as upper_bound
 from lcons_core._coercion import Fitted as Fitted
 from lcons_core._coercion import Given as Given
 from lcons_core._coercion import as_constraint as as_constraint
@@ -69,8 +73,10 @@ from lcons_core._types import Ints as Ints
 from lcons_core._types import OnProgress as OnProgress
 from lcons_core.learn._estimator import ConstraintLearner as ConstraintLearner
 from lcons_core.learn._examples import LabelledExamples as LabelledExamples
+from lcons_core.learn._one_class import OneClass as OneClass
 from lcons_core.learn._recipe import learn_constraints as learn_constraints
 from lcons_core.learn._recipe import learn_from_examples as learn_from_examples
+from lcons_core.learn._recipe import learned_from as learned_from
 from lcons_core.learn._recipe import make_examples as make_examples
 from lcons_core.optimisers._add import add_to as add_to
 from lcons_core.reason._compare import Comparison as Comparison

@@ -35,6 +35,7 @@ from lcons_core.learn._negatives import (
     usual_negatives,
     windows_seen_apart,
 )
+from lcons_core.learn._one_class import GENERATORS, OneClass
 from lcons_core.learn._recipe import (
     AUTO,
     DOUBLED,
@@ -45,6 +46,7 @@ from lcons_core.learn._recipe import (
     Recipe,
     learn_constraints,
     learn_from_examples,
+    learned_from,
     make_examples,
 )
 from lcons_core.learn._settings import BASE_GRIDS, ER_HIDDEN, GRIDS, Grid, Progress
@@ -56,6 +58,7 @@ __all__ = [
     "ER_HIDDEN",
     "EVIDENCE",
     "FEATURES",
+    "GENERATORS",
     "GRIDS",
     "MAX_NEGATIVES",
     "NEGATIVES",
@@ -69,6 +72,7 @@ __all__ = [
     "LabelledExamples",
     "Needed",
     "NegativeSource",
+    "OneClass",
     "Progress",
     "Recipe",
     "cheaper_flips",
@@ -80,6 +84,7 @@ __all__ = [
     "joined",
     "learn_constraints",
     "learn_from_examples",
+    "learned_from",
     "make_examples",
     "near_ngrams",
     "negative_source",

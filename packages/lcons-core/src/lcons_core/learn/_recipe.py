@@ -454,6 +454,31 @@ def learn_constraints(
     return replace(found, provenance={**found.provenance, "recipe": _trained_by(recipe, learner).to_dict()})
 
 
+def learned_from(constraint: LearnedConstraint, structures: Iterable[Any]) -> bool:
+    """Whether a constraint was learned from exactly these structures, by the recipe and the hash of the data
+    in its provenance; False if these do not tell.
+
+    >>> pairs = [[("Person", "NoRel"), ("Location", "NoRel"), ("Person", "Kill")]]
+    >>> constraint = learn_constraints(pairs, "pairs", hidden=1)
+    >>> learned_from(constraint, pairs), learned_from(constraint, [[("Person", "NoRel")]])
+    (True, False)
+    """
+    recorded, feature = constraint.provenance, constraint.feature
+    how, counts = recorded.get("recipe"), recorded.get("examples")
+    if feature is None or not (isinstance(how, Mapping) and isinstance(counts, Mapping)):
+        return False
+    try:
+        recipe, given = Recipe.from_dict(how), list(structures)
+    except (InvalidInput, TypeError):
+        # The recipe of another version, or none.
+        return False
+    number = len(positives_of(feature, given, recipe.min_support))
+    if recipe.negatives is None or number != counts.get("positives"):
+        return False
+    psi, y, weights = recipe._examples(given, feature).matrix(recipe.by_frequency)
+    return hash_psi(psi, y, weights) == recorded.get("data")
+
+
 def _trained_by(recipe: Recipe, learner: ConstraintLearner) -> Recipe:
     """The recipe with the settings of a learner."""
     settings = {**learner.get_params(), "folds": learner.cv, "caution": 1.0}

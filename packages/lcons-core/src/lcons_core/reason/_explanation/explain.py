@@ -9,13 +9,14 @@ Not in the paper.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from lcons_core._calibration import Calibration
 from lcons_core._coercion import Fitted
 from lcons_core._errors import InvalidInput
 from lcons_core._pointset import PointSet, as_points
@@ -46,6 +47,14 @@ class Examples(Protocol):
     def negatives(self) -> PsiRows: ...
 
 
+@runtime_checkable
+class Recorded(Protocol):
+    """A set of points with a provenance."""
+
+    @property
+    def provenance(self) -> Mapping[str, Any]: ...
+
+
 def explain(
     constraint: PointSet | Fitted,
     examples: Examples | None = None,
@@ -74,9 +83,10 @@ def explain(
     positives = negatives = None
     if examples is not None:
         positives, negatives = _weighted(space, examples.positives), _weighted(space, examples.negatives)
-    if space.integral and len(space.axes) <= MOST_AXES and lattice_size(space) <= enumeration:
-        return _enumerated(points, space, positives, negatives, limit, seed)
-    return _bounded(points, space, positives, negatives, limit, seed)
+    small = space.integral and len(space.axes) <= MOST_AXES and lattice_size(space) <= enumeration
+    found = (_enumerated if small else _bounded)(points, space, positives, negatives, limit, seed)
+    recorded = Calibration.of(constraint.provenance) if isinstance(constraint, Recorded) else None
+    return replace(found, calibration=recorded)
 
 
 def explain_rejected(
