@@ -34,6 +34,7 @@ from lcons_core import (
     Instance,
     Network,
     PsiRows,
+    RectifierNetwork,
     SparsePsi,
     calibrate,
     learn_constraints,
@@ -96,6 +97,7 @@ def real(folder: Path) -> Iterator[Population]:
         constraint = learn_constraints(data.instances[:LEARNED], kind, n=n, evidence=None, hidden=10)
         feature, labels = constraint.feature, constraint.labels
         assert feature is not None
+        assert isinstance(constraint.network, RectifierNetwork)
         rest = [one for one in data.instances[LEARNED:] if set(labels) >= set(one.y)][:MOST]
         rows, first = rows_of(feature, rest)
         rng = np.random.default_rng(0)

@@ -10,7 +10,9 @@ the box's values,
 
     a_k - M_k * i_j(psi),   M_k >= max a_k over the domain
 
-so the result is a conjunction of one network per axis. Every edit is recorded in the provenance and checked
+so the result is a conjunction of one network per axis. `a | b` is the union (`_union.py`): a point is
+accepted if either accepts it, and a structure satisfies it iff every part is accepted by one of both. An edit
+of a union edits each of its members. Every edit is recorded in the provenance and checked
 on the whole domain, or on random points if the domain is large.
 
 Not in the paper: composition, editing and calibration (`_calibration.py`).
@@ -39,6 +41,7 @@ from lcons_core._pointset import Wrapped
 from lcons_core._psi import PsiRows, SparsePsi
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools, Ints
+from lcons_core._union import AnyNetwork, Union
 from lcons_core.features._protocol import ConstraintFeature, Scope, complete_kind
 from lcons_core.reason._domain import Box, indicator
 from lcons_core.reason._rules import forbid_boxes
@@ -53,14 +56,17 @@ EDIT_CHECK_POINTS = 10**5
 class LearnedConstraint(Wrapped):
     """`network` on `space`; `feature` computes psi from structures; `provenance` is plain data."""
 
-    network: Network
+    network: AnyNetwork
     space: FeatureSpace
     feature: ConstraintFeature | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        network: Network = as_network(self.network, "LearnedConstraint")
-        object.__setattr__(self, "network", network.parts[0] if len(network.parts) == 1 else network)
+        network: AnyNetwork = as_network(self.network, "LearnedConstraint")
+        if len(network.alternatives()) == 1:
+            [network] = network.alternatives()
+            network = network.parts[0] if len(network.parts) == 1 else network
+        object.__setattr__(self, "network", network)
         check_width(self.network, self.space)
         if self.feature is None:
             return
@@ -85,7 +91,7 @@ class LearnedConstraint(Wrapped):
         return () if self.feature is None else self.feature.labels
 
     @property
-    def points(self) -> Network:
+    def points(self) -> AnyNetwork:
         """The set of psi that the constraint accepts: its network."""
         return self.network
 
@@ -116,11 +122,7 @@ class LearnedConstraint(Wrapped):
         """The intersection of both; they must have the same space and feature."""
         if not isinstance(other, LearnedConstraint):
             return NotImplemented
-        if self.space != other.space or self.feature != other.feature:
-            raise InvalidInput(
-                "`a & b` needs constraints on one space and one feature; pass constraints on different"
-                " features to a decoder as a list."
-            )
+        self._check_same(other, "a & b", "pass constraints on different features to a decoder as a list")
         both = {"all_of": [dict(self.provenance), dict(other.provenance)]}
         return LearnedConstraint(self.network & other.network, self.space, self.feature, both)
 
@@ -160,6 +162,22 @@ class LearnedConstraint(Wrapped):
             recorded.pop(judged, None)
         return LearnedConstraint(network, self.space, self.feature, recorded)
 
+    def __or__(self, other: LearnedConstraint) -> LearnedConstraint:
+        """The union of both: every part must be accepted by one of them; same space and feature.
+
+        >>> from lcons_core import count
+        >>> space = FeatureSpace([count("order", ["boxes"], high=9)])
+        >>> none = LearnedConstraint(RectifierNetwork([[2.0]], [0.0]), space)
+        >>> four = LearnedConstraint(RectifierNetwork([[-1.0]], [5.0]), space)
+        >>> (none | four).accepts([[0], [3], [4]]).tolist()
+        [True, False, True]
+        """
+        if not isinstance(other, LearnedConstraint):
+            return NotImplemented
+        self._check_same(other, "a | b", "learn both from the same feature")
+        either = {"any_of": [dict(self.provenance), dict(other.provenance)]}
+        return LearnedConstraint(Union((self.network, other.network)), self.space, self.feature, either)
+
     def forbid(self, assignment: Mapping[str, Any] | None = None, /, **named: Any) -> LearnedConstraint:
         """The constraint that also rejects every point of a partial assignment, by name.
 
@@ -177,14 +195,10 @@ class LearnedConstraint(Wrapped):
     def allow(self, assignment: Mapping[str, Any] | None = None, /, **named: Any) -> LearnedConstraint:
         """The constraint that also accepts every point of a partial assignment, by name."""
         box = Box.of(self.space, {**(assignment or {}), **named})
-        parts = [
-            _switched_off(part, self.space, axis, values)
-            for part in self.network.parts
-            for axis, values in box.conditions
-        ]
-        return self._edited(Conjunction(tuple(parts)), box, "allow")
+        members = [_allowed(member, self.space, box) for member in self.network.alternatives()]
+        return self._edited(Union(members), box, "allow")
 
-    def _edited(self, network: Network, box: Box, verb: str) -> LearnedConstraint:
+    def _edited(self, network: AnyNetwork, box: Box, verb: str) -> LearnedConstraint:
         points, complete = _check_points(self.space)
         before, inside = self.network.verdicts(self.space, points), box.contains(self.space, points)
         expected: Bools = before & ~inside if verb == "forbid" else before | inside
@@ -197,6 +211,10 @@ class LearnedConstraint(Wrapped):
             recorded.pop(MEMBER, None)
         return LearnedConstraint(network, self.space, self.feature, recorded)
 
+    def _check_same(self, other: LearnedConstraint, what: str, advice: str) -> None:
+        if self.space != other.space or self.feature != other.feature:
+            raise InvalidInput(f"`{what}` needs constraints on one space and one feature; {advice}.")
+
     def _feature(self) -> ConstraintFeature:
         if self.feature is None:
             raise InvalidInput(
@@ -204,6 +222,14 @@ class LearnedConstraint(Wrapped):
                 " pass LearnedConstraint(..., feature=...)."
             )
         return self.feature
+
+
+def _allowed(network: Network, space: FeatureSpace, box: Box) -> Conjunction:
+    """The network that also accepts every point of the box."""
+    parts = [
+        _switched_off(part, space, axis, values) for part in network.parts for axis, values in box.conditions
+    ]
+    return Conjunction(tuple(parts))
 
 
 def _switched_off(
