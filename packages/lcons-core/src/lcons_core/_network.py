@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,6 +32,10 @@ class _Forms:
     """The forms of the intersection of the sets that `parts` accept."""
 
     space: ClassVar[None] = None
+
+    def alternatives(self) -> tuple[Self]:
+        """The sets whose union is the set: only itself."""
+        return (self,)
 
     def inequalities(self: Parts, most: int | None = None) -> LinearInequalities:
         """The rows of Theorem 1; raises `TooLarge` if there are more than `most`."""
@@ -165,6 +169,8 @@ class RectifierNetwork(_Forms, AffineSet):
         return decide
 
     def __and__(self, other: Network) -> Conjunction:
+        if not isinstance(other, RectifierNetwork | Conjunction):
+            return NotImplemented
         return Conjunction(self.parts + other.parts)
 
     def __eq__(self, other: object) -> bool:
@@ -244,6 +250,8 @@ class Conjunction(_Forms, PsiSet):
         return lambda head, tail, flat: np.all([part(head, tail, flat) for part in parts], axis=0)
 
     def __and__(self, other: Network) -> Conjunction:
+        if not isinstance(other, RectifierNetwork | Conjunction):
+            return NotImplemented
         return Conjunction(self.parts + other.parts)
 
     def _margins(self, psi: Psi) -> Floats:

@@ -14,7 +14,7 @@ from lcons_core._errors import InvalidInput, LconsError, MissingExtra, TooLarge,
 from lcons_core._instance import Instance
 from lcons_core._network import RectifierNetwork
 from lcons_core.features import Counts, Existence, NgramContext, NgramLabels, Tuples
-from lcons_core.testing import conjunctions, networks
+from lcons_core.testing import conjunctions, networks, unions
 from lcons_decode import ChainScores, Hard, Soft, Status, Violation, forbidden_ngrams
 from lcons_decode.ilp import (
     Hinge,
@@ -55,8 +55,9 @@ def chains(draw, max_T=4, max_L=3):
 
 @st.composite
 def learned(draw, feature):
-    network = draw(st.one_of(networks(max_K=3, d=feature.space.d), conjunctions(2, 2, d=feature.space.d)))
-    return LearnedConstraint(network, feature.space, feature)
+    d = feature.space.d
+    shapes = st.one_of(networks(max_K=3, d=d), conjunctions(2, 2, d=d), unions(2, 2, d=d))
+    return LearnedConstraint(draw(shapes), feature.space, feature)
 
 
 @st.composite
@@ -349,14 +350,14 @@ def test_the_solver_is_checked_before_it_is_used(monkeypatch):
     with pytest.raises(InvalidInput, match="rows, lifted, cuts"):
         decode_ilp(scores, form="dense")
     monkeypatch.setattr(backend, "version", lambda name: "1.14.0")
-    with pytest.raises(MissingExtra, match=r"1\.15\.1.*lcons-decode\[highs\]"):
+    with pytest.raises(MissingExtra, match=r"1\.15\.1.*install -U highspy"):
         decode_ilp(scores, solver="highs")
 
     def missing(name):
         raise backend.PackageNotFoundError(name)
 
     monkeypatch.setattr(backend, "version", missing)
-    with pytest.raises(MissingExtra, match=r"lcons-decode\[highs\]"):
+    with pytest.raises(MissingExtra, match="install highspy"):
         decode_ilp(scores, solver="highs")
 
 

@@ -30,7 +30,7 @@ import numpy as np
 
 from lcons_core._arithmetic import ScaledForms, exponent, many, scaled
 from lcons_core._blocks import Kind
-from lcons_core._errors import LconsError, TooLarge
+from lcons_core._errors import LconsError, TooLarge, Unsupported
 from lcons_core._network import Conjunction
 from lcons_core._pointset import PointSet
 from lcons_core._space import FeatureSpace
@@ -78,7 +78,7 @@ def search_boxes(sets: tuple[PointSet, PointSet], space: FeatureSpace, unused: C
                 programs += solved
                 if witness is not None:
                     return BoxSearch(witness, side, "a witness found by a linear program in exact integers")
-    except TooLarge as error:
+    except (TooLarge, Unsupported) as error:  # a union is no polytope
         return BoxSearch(how=f"{programs:,} linear programs found no difference; {error}", decided=False)
     boxes = f"{fixed.size:,} boxes" if fixed.size > 1 else "the box"
     return BoxSearch(
@@ -92,10 +92,13 @@ def accepted_in_box(
 ) -> dict[str, Any] | None:
     """A point by name that the set accepts, with these values of the finite columns and these numbers in some
     real columns; None if there is provably none."""
-    search = _Search((points,), [_Side.of(points)], space, pinned)
-    start = search.start(finite)
-    polytope = search.polytope(search.sides[0], start)
-    return None if polytope.empty else search.named(polytope, start, polytope.vertex(), 0)
+    for alternative in points.alternatives():
+        search = _Search((alternative,), [_Side.of(alternative)], space, pinned)
+        start = search.start(finite)
+        polytope = search.polytope(search.sides[0], start)
+        if not polytope.empty:
+            return search.named(polytope, start, polytope.vertex(), 0)
+    return None
 
 
 def proof_on_reals(sets: tuple[PointSet, PointSet], space: FeatureSpace) -> str | None:

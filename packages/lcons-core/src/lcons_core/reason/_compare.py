@@ -17,7 +17,8 @@ linear programs decide (`_boxes.py`): a proof of equality, or a witness.
 There are two closed-form proofs of equality. Two networks are equal if they have the same units: units that
 are never active are ignored, and units are compared by their values on the domain, so it does not matter
 whether a constant is in a one-hot block or in the bias. Two systems of rows are equal if each implies the
-other row by row (`_dominance.py`).
+other row by row (`_dominance.py`). Two unions are equal if both have the same members, or if each member of
+one is inside a member of the other.
 
 Candidates for a difference are random points, points near both boundaries, points found by climbing
 min(margin_a, -margin_b) and the reverse, and points in and next to the boxes of rules. A candidate with two
@@ -229,7 +230,7 @@ def _used(points: PointSet, space: FeatureSpace) -> Bools:
     if isinstance(points, Rules):
         named = {name for box in (*points.forbidden, *(points.allowed or ())) for name, _ in box.conditions}
         return np.array([axis.name in named for axis in space.axes])
-    forms = [part.W for part in points.networks()]
+    forms = [part.W for alternative in points.alternatives() for part in alternative.networks()]
     try:
         forms = forms or [points.inequalities(PROOF_ROWS).coefficients]
     except LconsError:
@@ -329,11 +330,23 @@ def proof_of_equality(a: PointSet, b: PointSet, space: FeatureSpace) -> str | No
     units = [_units(points, space) for points in (a, b)]
     if units[0] is not None and units[0] == units[1]:
         return "both have the same units on this space, in some order"
-    rows_a, rows_b = _rows(a), _rows(b)
-    if rows_a is None or rows_b is None:
+    rows_a, rows_b = ([_rows(alternative) for alternative in points.alternatives()] for points in (a, b))
+    if not (_covered(rows_a, rows_b, space) and _covered(rows_b, rows_a, space)):
         return None
-    implied = singly_implied(rows_b, rows_a, space).all() and singly_implied(rows_a, rows_b, space).all()
-    return "each row of one is implied by a row of the other" if implied else None
+    if len(rows_a) == len(rows_b) == 1:
+        return "each row of one is implied by a row of the other"
+    return "each member of one is inside a member of the other, row by row"
+
+
+def _covered(
+    inside: list[LinearInequalities | None], outside: list[LinearInequalities | None], space: FeatureSpace
+) -> bool:
+    """Whether each of the sets `inside` is shown, row by row, to be part of one of the sets `outside`."""
+    return all(
+        rows is not None
+        and any(other is not None and singly_implied(other, rows, space).all() for other in outside)
+        for rows in inside
+    )
 
 
 def candidates(a: PointSet, b: PointSet, space: FeatureSpace, rng: np.random.Generator) -> Ints:
@@ -356,10 +369,13 @@ def _lengths(space: FeatureSpace) -> Ints:
     return np.array([len(axis) for axis in space.axes])
 
 
-def _units(points: PointSet, space: FeatureSpace) -> list[list[bytes]] | None:
-    """Per part, its units that can be active, by their values on the domain, in a canonical order."""
-    networks = points.networks()
-    return sorted(sorted(_unit_keys(part, space)) for part in networks) if networks else None
+def _units(points: PointSet, space: FeatureSpace) -> list[list[list[bytes]]] | None:
+    """Per member and part, its units that can be active, by their values on the domain, in a canonical
+    order."""
+    members = [alternative.networks() for alternative in points.alternatives()]
+    if not all(members):
+        return None
+    return sorted(sorted(sorted(_unit_keys(part, space)) for part in networks) for networks in members)
 
 
 def _unit_keys(part: RectifierNetwork, space: FeatureSpace) -> list[bytes]:

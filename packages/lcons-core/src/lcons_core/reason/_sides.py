@@ -23,6 +23,7 @@ from lcons_core._inequalities import LinearInequalities
 from lcons_core._network import Network
 from lcons_core._theorem1 import LiftedInequalities, estimate_rows, row_of_subset, to_inequalities
 from lcons_core._types import Bools, Floats, Ints, Objects
+from lcons_core._union import LiftedUnion
 
 ROW_POINTS = 4 * 10**9
 ALL_ROWS = 2**13
@@ -177,6 +178,20 @@ def lifted_feasible(lifted: LiftedInequalities, whole: Floats, shift: int) -> Bo
     return np.all(values >= 0, axis=1)
 
 
+def lifted_union_feasible(lifted: LiftedUnion, whole: Floats, shift: int) -> Bools:
+    """(N,) whether some s >= 0 and some 0/1 vector `off` satisfy the lifted rows of a union.
+
+    Switching a member off does not change the rows of the others, so it suffices to leave one member on, or
+    none. The columns of `off` are added to those of psi.
+    """
+    system = LiftedInequalities(np.hstack([lifted.A_psi, lifted.A_off]), lifted.A_s, lifted.rhs)
+    feasible = np.zeros(len(whole), dtype=np.bool_)
+    for off in [*(1.0 - np.eye(lifted.M)), np.ones(lifted.M)]:
+        switched = np.tile(off.astype(whole.dtype) * (1 << shift), (len(whole), 1))
+        feasible |= lifted_feasible(system, np.hstack([whole, switched]), shift)
+    return feasible
+
+
 def _exponent(network: Network) -> int:
     return max(part.exponent for part in network.parts)
 
@@ -234,7 +249,8 @@ class Verification:
     times points are too many. The row of S*, which alone decides, was checked at `cuts` points. `boundary`
     points have a margin of exactly 0. `scope` says which points were checked; `seed` is None if they were
     given. `proved` names the forms that are equal to those of the theorem, so that they are the same set for
-    every real psi: "all rows and the lifted rows", "the lifted rows", or "" if this was not asked.
+    every real psi: "all rows and the lifted rows", "the lifted rows", or "" if this was not asked. For a
+    union, rows and cuts are those of its `members`, and the lifted form, which is not `proved`, is its own.
     """
 
     points: int
@@ -250,6 +266,7 @@ class Verification:
     witness: Witness | None
     rounding_differences: int
     rounding_example: Witness | None
+    members: int = 1
 
     @property
     def exhausted(self) -> bool:
@@ -282,6 +299,8 @@ class Verification:
         """Plain data."""
         data = {name: getattr(self, name) for name in self.__dataclass_fields__}
         data["total_rows"] = plain(self.total_rows)
+        if self.members == 1:
+            del data["members"]
         for name in ("witness", "rounding_example"):
             found = data[name]
             data[name] = None if found is None else {**vars(found), "psi": list(found.psi)}
@@ -289,12 +308,13 @@ class Verification:
         return {**data, **derived}
 
     def __str__(self) -> str:
+        name = "network" if self.members == 1 else f"union of {self.members} networks"
         rows = f"{self.rows:,} rows"
         if not self.all_rows:
             where = f" at {self.points:,} points" if self.total_rows <= ALL_ROWS else ""
             rows = f"{self.rows:,} of {many(self.total_rows)} rows (drawn, all are too many{where})"
         text = (
-            f"{'verified' if self.ok else 'false'}: network = {rows} = lifted = cut at {self.points:,}"
+            f"{'verified' if self.ok else 'false'}: {name} = {rows} = lifted = cut at {self.points:,}"
             f" points ({self.scope}); {self.accepted:,} accepted, {self.boundary:,} on the boundary"
         )
         if self.one_sided is not None:

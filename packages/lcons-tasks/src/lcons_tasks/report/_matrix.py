@@ -155,7 +155,8 @@ def _strongest(constraint: LearnedConstraint, axes: Sequence[int]) -> list[int]:
     """The axes with the largest weights, in order, at most `MOST_VALUES`."""
     if len(axes) <= MOST_VALUES:
         return list(axes)
-    W = np.concatenate([part.W for part in constraint.network.parts])
+    members = constraint.network.alternatives()
+    W = np.concatenate([part.W for member in members for part in member.parts])
     sizes = np.array([np.abs(constraint.space.axes[i].table(W)).max() for i in axes])
     return sorted(axes[k] for k in np.argsort(-sizes, kind="stable")[:MOST_VALUES])
 

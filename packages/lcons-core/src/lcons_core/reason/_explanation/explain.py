@@ -9,13 +9,14 @@ Not in the paper.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from lcons_core._calibration import Calibration
 from lcons_core._coercion import Fitted
 from lcons_core._errors import InvalidInput
 from lcons_core._pointset import PointSet, as_points
@@ -23,7 +24,8 @@ from lcons_core._psi import PsiRows, SparsePsi
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools
 from lcons_core.reason._explanation.bounds import Candidate, greedy_cover
-from lcons_core.reason._explanation.large_domains import draw_rejected, strongest_rules
+from lcons_core.reason._explanation.large_domains import draw_rejected
+from lcons_core.reason._explanation.provers import proved_rules
 from lcons_core.reason._explanation.regions import Chance, Region, WeightedPoints, box_of, size_of, within
 from lcons_core.reason._explanation.result import Coverage, Explanation, Proof, Rule
 from lcons_core.reason._explanation.small_domains import Lattice, lattice_size
@@ -44,6 +46,14 @@ class Examples(Protocol):
     def positives(self) -> PsiRows: ...
     @property
     def negatives(self) -> PsiRows: ...
+
+
+@runtime_checkable
+class Recorded(Protocol):
+    """A set of points with a provenance."""
+
+    @property
+    def provenance(self) -> Mapping[str, Any]: ...
 
 
 def explain(
@@ -74,9 +84,10 @@ def explain(
     positives = negatives = None
     if examples is not None:
         positives, negatives = _weighted(space, examples.positives), _weighted(space, examples.negatives)
-    if space.integral and len(space.axes) <= MOST_AXES and lattice_size(space) <= enumeration:
-        return _enumerated(points, space, positives, negatives, limit, seed)
-    return _bounded(points, space, positives, negatives, limit, seed)
+    small = space.integral and len(space.axes) <= MOST_AXES and lattice_size(space) <= enumeration
+    found = (_enumerated if small else _bounded)(points, space, positives, negatives, limit, seed)
+    recorded = Calibration.of(constraint.provenance) if isinstance(constraint, Recorded) else None
+    return replace(found, calibration=recorded)
 
 
 def explain_rejected(
@@ -219,18 +230,13 @@ def _bounded(
         rejected = negatives.take(_rejected(points, negatives))
     searched = rejected if len(rejected) else _draw_rejected(points, space, seed)
     gold = None if positives is None else positives.take(_rejected(points, positives))
-    bounds, found = strongest_rules(points, space, searched, seed, gold)
+    found = proved_rules(points, space, searched, seed, gold)
     evidence = None if positives is None else _Evidence(positives.weight, Chance(positives))
     rules, regions = [], []
-    for found_region, row in found:
-
-        def grow(region: Region, axis: int, row: int = row) -> Bools:
-            return bounds.grown(row, region, axis)
-
-        said = sentence(space, found_region, grow, None if evidence is None else evidence.chance.share)
-        name = bounds.names[row]
-        bound = bounds.bound(row, said.region)
-        proof = Proof("row", name.units, name.part, bound, name.row)
+    for found_region, prover in found:
+        share = None if evidence is None else evidence.chance.share
+        said = sentence(space, found_region, prover.grown, share)
+        proof = prover.proof(said.region)
         rules.append(_rule(space, said, rejected.weight(said.region), proof, evidence))
         regions.append(said.region)
     coverage = Coverage(

@@ -8,12 +8,15 @@ completions; a block without a value counts with its best value, so the sum is a
 for an allowed point with the given values. A combination is forbidden iff every completion is rejected, by
 any rows. Up to `limit` completions are all checked, so the answer is a proof. Of more, random ones and ones
 found by climbing the margin are checked: then an allowed one is a proof, but finding none is not.
+
+A union rejects a point iff each of its members does, so `why` has one inequality per member if it is
+forbidden, and that of the member that accepts it if it is allowed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -41,7 +44,8 @@ class Why:
     """`value` is the sum of `terms` (by name) and `bias`; `forbidden` iff some row is below zero there.
 
     If blocks are open, `value` is the largest value of the row, and `forbidden` iff that is below zero.
-    `coefficients` is the whole row, by the names of its columns.
+    `coefficients` is the whole row, by the names of its columns. In a union this is the row of `member`, by
+    its number; if all members forbid it, `others` are their reasons.
     """
 
     terms: tuple[tuple[str, float], ...]
@@ -50,8 +54,14 @@ class Why:
     forbidden: bool
     partial: bool
     coefficients: tuple[tuple[str, float], ...] = ()
+    member: int = 0
+    others: tuple[Why, ...] = ()
 
     def __str__(self) -> str:
+        which = f"member {self.member}: " if self.member else ""
+        return "; ".join([f"{which}{self._sentence()}", *map(str, self.others)])
+
+    def _sentence(self) -> str:
         # Omit zero terms; of very many terms, print only the largest.
         shown = [term for term in self.terms if term[1]] or list(self.terms)
         left = sum(value for _, value in sorted(shown, key=_size)[MOST_TERMS:])
@@ -61,7 +71,7 @@ class Why:
         values = [*(value for _, value in [*terms, *rest]), self.bias]
         numbers = " ".join(_signed(value, first=i == 0) for i, value in enumerate(values))
         if self.forbidden:
-            verdict = "< 0, so it is forbidden"
+            verdict = f"< 0, so it is forbidden{' there' if self.member else ''}"
         elif self.partial:
             verdict = ">= 0, so no row tried forbids every completion"
         else:
@@ -87,6 +97,8 @@ class Why:
             "forbidden": self.forbidden,
             "partial": self.partial,
             "coefficients": [{"name": name, "value": value} for name, value in self.coefficients],
+            **({"member": self.member} if self.member else {}),
+            **({"others": [other.to_dict() for other in self.others]} if self.others else {}),
         }
 
 
@@ -113,6 +125,18 @@ def why(
     points = as_points(constraint, "why")
     space = space_of(points, space)
     space, region = pinned_region(space, {**(assignment or {}), **named})
+    reasons = [_reason(alternative, space, region) for alternative in points.alternatives()]
+    if len(reasons) == 1:
+        return reasons[0]
+    numbered = [replace(reason, member=m) for m, reason in enumerate(reasons, start=1)]
+    nearest = max(numbered, key=lambda reason: (not reason.forbidden, reason.value))
+    if not nearest.forbidden:
+        return nearest
+    return replace(nearest, others=tuple(reason for reason in numbered if reason is not nearest))
+
+
+def _reason(points: PointSet, space: FeatureSpace, region: Region) -> Why:
+    """The reason of a set that is no union."""
     is_open = [i not in region for i in range(len(space.axes))]
     if any(is_open):
         coefficients, bias, forbidden = _open_row(points, space, region)
