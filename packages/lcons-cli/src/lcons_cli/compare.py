@@ -152,8 +152,10 @@ def _is_rules(path: str) -> bool:
     """Whether a file is text that cannot be a constraint file, which is JSON; False if it is missing."""
     if Path(path).suffix.lower() == ".json":
         return False
+    from lcons_core.storage import open_regular
+
     try:
-        with Path(path).open("rb") as file:
+        with open_regular(path) as file:
             start = file.read(4096)
     except (OSError, ValueError):
         return False

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from lcons_core import InvalidInput
-from lcons_core.storage import unique_keys
+from lcons_core.storage import open_regular, unique_keys
 from lcons_decode.files import NO_LABEL, WORDS
 
 GOLD = "gold"
@@ -49,7 +49,7 @@ class Decoded:
 def is_decoded(path: Path) -> bool:
     """Whether the first line of a file is an object with `labels`, which a constraint file does not have."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             first = next((line for line in iter(lambda: file.readline(MAX_BYTES), b"") if line.strip()), b"")
         found = json.loads(first.removeprefix(b"\xef\xbb\xbf"))
     except (OSError, ValueError, RecursionError):
