@@ -142,3 +142,10 @@ def test_only_regular_files_are_opened(tmp_path):
     (tmp_path / "file").write_bytes(packed(a=np.ones(1)).getvalue())
     with opened_archive(tmp_path / "file") as archive:
         assert archive.array("a").tolist() == [1]
+
+
+def test_characters_that_do_not_exist_are_refused():
+    for order in "<>":
+        text = npy(f"{{'descr': '{order}U1', 'fortran_order': False, 'shape': (1,), }}", b"\x11" * 4)
+        with pytest.raises(DamagedFile, match="characters that do not exist"):
+            read(packed(a=text))

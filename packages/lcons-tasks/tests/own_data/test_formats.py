@@ -466,3 +466,11 @@ def test_words_and_tags_of_universal_dependencies_are_read_without_a_word(tmp_pa
     (instance,) = read_data(path, columns="word=2,lemma=3,label=8").instances
     assert instance.x["lemma"] == ("ir", "nosotros", "de", "el", "mar")
     assert instance.y == ("root", "obj", "case", "det", "obl")
+
+
+def test_a_cell_of_several_lines_is_shown_on_one(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes(b'a,valid\n2,"0\n5,')
+    with pytest.raises(LconsError) as caught:
+        read_data(path)
+    assert "\n" not in str(caught.value)

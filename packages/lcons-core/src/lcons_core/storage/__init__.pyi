@@ -3,6 +3,7 @@ from lcons_core._constraint import loads as loads
 from lcons_core._document import FORMAT as FORMAT
 from lcons_core._document import dumps as dumps
 from lcons_core._document import save as save
+from lcons_core._files import open_regular as open_regular
 from lcons_core._plain import canonical as canonical
 from lcons_core._plain import check_plain as check_plain
 from lcons_core._plain import digest as digest
@@ -12,7 +13,6 @@ from lcons_core._plain import unique_keys as unique_keys
 from lcons_core.storage._archive import Archive as Archive
 from lcons_core.storage._archive import Member as Member
 from lcons_core.storage._archive import explained as explained
-from lcons_core.storage._archive import open_regular as open_regular
 from lcons_core.storage._archive import opened_archive as opened_archive
 from lcons_core.storage._provenance import hash_psi as hash_psi
 from lcons_core.storage._provenance import record as record

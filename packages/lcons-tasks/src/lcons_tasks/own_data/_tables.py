@@ -141,7 +141,7 @@ def _verdict(file: str, where: str, labels: list[str], valid: str | None) -> NDA
             return codes == "1"
         if len(found) != 2:
             raise MalformedCorpus(
-                f"{file}expected 0 and 1 in {where}, found {', '.join(found[:5])}{' ...' * (len(found) > 5)};"
+                f"{file}expected 0 and 1 in {where}, found {_shown(found[:5])}{' ...' * (len(found) > 5)};"
                 " write 1 for valid, 0 for invalid, or two labels and pass the argument `valid`."
             )
         low, high = found
@@ -152,7 +152,7 @@ def _verdict(file: str, where: str, labels: list[str], valid: str | None) -> NDA
         )
     if len(found) > 2:
         raise MalformedCorpus(
-            f"{file}expected two labels in {where}, found {len(found)} ({', '.join(found[:5])}"
+            f"{file}expected two labels in {where}, found {len(found)} ({_shown(found[:5])}"
             f"{' ...' * (len(found) > 5)}); keep two, valid and invalid."
         )
     chosen = _same(valid)
@@ -194,3 +194,8 @@ def _numbers(path: str | os.PathLike[str], line: int, cells: list[str], header: 
                 path, line, f"expected a number in column {header[i]!r}, found {quoted(cell)}; correct it."
             )
     return row
+
+
+def _shown(values: Iterable[str]) -> str:
+    """Values on one line."""
+    return ", ".join(" ".join(value.split()) for value in values)
