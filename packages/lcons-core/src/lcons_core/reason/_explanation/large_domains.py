@@ -130,7 +130,7 @@ def _worst_values(points: PointSet, space: FeatureSpace, rng: np.random.Generato
 def _surest_rows(bounds: RowBounds, values: Floats, most: int) -> tuple[Ints, Ints]:
     """(seed, row) pairs: per seed, the rows that reject it with the largest sureness."""
     reach = bounds.highest - values
-    sure = np.where(values < -bounds.slack, -values / np.maximum(reach, 1e-300), -1.0)
+    sure = np.where(values < -bounds.slack, -values / np.maximum(reach, 1e-200), -1.0)
     rows = np.argsort(-sure, axis=1, kind="stable")[:, :most]
     seeds, place = np.nonzero(np.take_along_axis(sure, rows, axis=1) > 0)
     return seeds, rows[seeds, place]
