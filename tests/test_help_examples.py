@@ -32,7 +32,9 @@ from lcons_tasks.models._relation_svm import train_relations
 from lcons_tasks.models._structured_svm import SvmSettings
 
 ROOT = Path(__file__).resolve().parent.parent
-ELSEWHERE = ("compare", "convert", "decode", "explain", "fit", "learn", "report", "scheme", "verify")
+ELSEWHERE = (
+    *("calibrate", "compare", "convert", "decode", "explain", "fit", "learn", "report", "scheme", "verify"),
+)
 EXPERIMENTS = ("chunking", "citation", "er", "synthetic", "suite")
 
 # `echo "text" | lcons ...`, `lcons ... > file`, `head $(lcons ...)`, or just `lcons ...`.

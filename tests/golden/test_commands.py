@@ -46,6 +46,8 @@ COMMANDS = {
     "learn-two-wishes": "learn train.conll -o out.json --refit --no-held-out",
     "scheme": "scheme bioes B-X,I-X,E-X,S-X,O -o out.json --json",
     "scheme-rules": f"scheme rules.txt {PAIRS} -o out.json --json",
+    "calibrate": f"calibrate {EXISTENCE} dev.conll -o out.json --alpha 0.2",
+    "calibrate-few": f"calibrate {BIGRAMS} dev.conll -o out.json",
     "explain": f"explain {PAIRS}",
     "explain-verbose": f"explain {PAIRS} -v --limit 2",
     "explain-json": f"explain {BIGRAMS} --json",

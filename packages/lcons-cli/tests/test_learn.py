@@ -40,6 +40,8 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "odd.conll").write_text("\n\n".join(SENTENCES * 4) + "\n\nOh UH O\nLee NNP I\n" * 5)
     (tmp_path / "pairs.jsonl").write_text((json.dumps({"tuples": PAIRS}) + "\n") * 10)
     (tmp_path / "psi.csv").write_text("k=a,k=b,m=c,m=d,valid\n" + "1,0,0,1,1\n0,1,1,0,1\n1,0,1,0,0\n" * 5)
+    words = "1,0,0,1,feasible\n0,1,1,0,feasible\n1,0,1,0,infeasible\n" * 5
+    (tmp_path / "words.csv").write_text("k=a,k=b,m=c,m=d,valid\n" + words)
     X, names = np.array([[1, 0], [0, 1], [1, 1]] * 5), np.array(["a", "b"])
     np.savez(tmp_path / "psi.npz", X=X, y=np.array([1, 1, 0] * 5), names=names)
     return tmp_path
@@ -198,6 +200,8 @@ def test_refit_saves_a_constraint_of_everything(folder):
             "source Location cannot go with relation Kill",
         ),
         (("psi.csv", "-K", 1), "k a needs m d"),
+        (("words.csv", "-K", 1, "--valid", "feasible"), "k a needs m d"),
+        (("words.csv", "-K", 1, "--valid", "infeasible"), "1 valid vectors and 2 invalid ones, given"),
         (("psi.npz", "-K", 1), "psi of 2 columns"),
         (("plain.txt", "--feature", "pos", "-n", 1, "-K", 2, "--context", "pos"), "constraint: pos, n = 1"),
         (("train.conll", "--feature", "existence", "-K", 2), "constraint: existence, n = 1"),
@@ -250,6 +254,8 @@ def test_choices_are_those_of_the_library():
         (("train.conll", "--feature", "counts", "-n", "2"), "expected no 'n' with the feature 'counts'"),
         (("psi.csv", "--feature", "ngram"), "expected no 'feature' with a table"),
         (("psi.csv", "--columns", "a,b"), "expected no --columns with a table"),
+        (("words.csv",), "pass --valid feasible if 'feasible' is valid and 'infeasible' invalid, or --valid"),
+        (("train.conll", "--valid", "O"), "expected no --valid with structures"),
         (("one.conll",), "expected at least two different labels, found O"),
         (("train.conll", "--dev", "psi.csv"), "of the same kind"),
         (("train.conll", "--dev", "nowhere.conll"), "cannot read 'nowhere.conll'"),
@@ -404,3 +410,25 @@ def test_the_command_runs_by_itself(folder):
     done = subprocess.run(given, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert "Rules with evidence:" in done.stdout
+
+
+def test_a_doubtful_fit_to_a_table_is_a_warning_and_wrong_labels_are_set_aside(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    draw = np.random.default_rng(0)
+    X = (np.arange(2**9)[:, None] >> np.arange(9) & 1)[draw.permutation(2**9)[:300]]
+    header = ",".join(f"c{i}" for i in range(9)) + ",valid\n"
+    for name, labels in (
+        ("random.csv", draw.random(300) < 0.5),
+        ("noisy.csv", (X[:, :3].sum(1) <= 1) ^ (draw.random(300) < 0.08)),
+    ):
+        rows = (f"{','.join(map(str, row))},{int(label)}" for row, label in zip(X, labels, strict=True))
+        (tmp_path / name).write_text(header + "\n".join(rows) + "\n")
+    random = run("random.csv", "-o", "c.json", "-K", 1, "--no-held-out")
+    assert random.exit_code == 0
+    assert "warning: the network is right on only" in random.stderr
+    assert "% of held-out ones; increase --hidden, use other columns, or pass --robust if" in random.stderr
+    noisy = run("noisy.csv", "-o", "c.json", "-K", 2, "--no-held-out", "--robust")
+    assert noisy.exit_code == 0
+    assert " vectors were set aside, because their labels disagree with the others" in noisy.stdout
+    assert "warning: the network" not in noisy.stderr
+    assert load("c.json").provenance["recipe"]["robust"] is True

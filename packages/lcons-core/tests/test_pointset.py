@@ -98,7 +98,7 @@ def test_the_other_forms_of_every_form_are_the_same_set(case):
     network, space = case
     points = np.concatenate(list(space.points()))
     psi, expected = space.vectors(points), network.verdicts(space, points)
-    counts = any(block.kind == "count" for block in space.blocks)
+    counts = any(block.whole for block in space.blocks)
     for form in every_form(network, space):
         if counts and isinstance(form, Rules):
             continue  # a set of counts is not linear

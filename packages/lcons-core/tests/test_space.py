@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lcons_core._blocks import OTHER, Block, Kind, Requirement, binary, count, one_hot
+from lcons_core._columns import space_of_columns
 from lcons_core._errors import InvalidInput
 from lcons_core._psi import SparsePsi
 from lcons_core._space import FeatureSpace
@@ -50,7 +51,8 @@ def test_vectors_are_the_inverse_of_assignments(space):
 def test_points_enumerates_exactly_the_valid_vectors(space):
     # Brute force over all integer vectors; validity is read off the blocks anew.
     found = {tuple(row) for row in space.vectors(every_point(space))}
-    candidates = np.array(list(product([0.0, 1.0, 2.0, 3.0], repeat=space.d)))
+    ranges = [range(min(b.low, 0), max(b.high, 2) + 2) for b in space.blocks for _ in b.values]
+    candidates = np.array(list(product(*ranges)), dtype=np.float64)
     valid = {tuple(row) for row in candidates if is_point(space, row)}
     assert found == valid
     contained = space.contains(candidates)
@@ -64,7 +66,7 @@ def is_point(space, row):
     chosen = {}
     for block in space.blocks:
         entries = [value[block.name, name] for name in block.values]
-        if block.kind is Kind.COUNT:
+        if block.kind in (Kind.COUNT, Kind.INTEGER):
             if not all(block.low <= x <= block.high for x in entries):
                 return False
             continue
@@ -164,7 +166,7 @@ def test_errors_name_what_is_known(ask, sentence):
         (lambda: one_hot("a", ["x", "x"]), "must be distinct"),
         (lambda: one_hot("a", ["x", OTHER], other=True), "and not"),
         (lambda: Block("a", Kind.BINARY, ("x",), other=True), "only one-hot blocks can have OTHER"),
-        (lambda: Block("a", "many", ("x",)), "one of one-hot, binary, count, found 'many'"),
+        (lambda: Block("a", "many", ("x",)), "one of one-hot, binary, count, integer, real, found 'many'"),
         (lambda: count("a", ["x"], high=0), "0 <= low < high"),
         (lambda: count("a", ["x"], high=2, low=2), "0 <= low < high"),
         (lambda: count("a", ["x"], high=2.5), "must be integers"),
@@ -177,3 +179,23 @@ def test_errors_name_what_is_known(ask, sentence):
 def test_spaces_that_do_not_make_sense_are_refused(make, sentence):
     with pytest.raises(InvalidInput, match=sentence):
         make()
+
+
+@given(
+    st.lists(
+        st.lists(st.one_of(st.integers(-9, 9), st.floats(-1e60, 1e60)), min_size=2, max_size=2),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_the_space_of_columns_contains_its_rows(rows):
+    X = np.array(rows, dtype=float)
+    space = space_of_columns(X, ["age", "x=low"])
+    assert space.contains(X).all()
+    assert [value for _, value in space.columns] == ["age", "low"]
+    for block, column in zip(space.blocks, X.T, strict=True):
+        if block.kind is Kind.REAL:
+            assert block.low <= column.min() <= column.max() <= block.high
+            assert block.low >= 0 or column.min() < 0
+    with pytest.raises(InvalidInput, match="name each column"):
+        space_of_columns(X, ["age"])

@@ -517,7 +517,7 @@ def test_constraints_on_anything_else_are_refused():
         decode_relations_ilp(graph(), [soft])
 
 
-@pytest.mark.parametrize("size", [1e9, 1e10, 1e18, 1e300, 1.7e308])
+@pytest.mark.parametrize("size", [1e9, 1e10, 1e18, 1e60])
 def test_scores_too_large_for_exact_sums_are_refused(either, size):
     large = named([[0.0, size], [size, 0.0]], np.zeros((2, 2, 2)), E, R)
     with pytest.raises(

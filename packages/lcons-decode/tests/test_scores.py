@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from lcons_core._errors import InvalidInput
 from lcons_core.testing import label_sequences
-from lcons_decode import ChainBatch, ChainScores, forbidden_ngrams, marginals, nbest
+from lcons_decode import ChainBatch, ChainScores, RelationScores, forbidden_ngrams, marginals, nbest
+from lcons_decode.ilp import Variable
 
 
 @settings(max_examples=60, deadline=None)
@@ -147,3 +148,18 @@ def test_nbest_of_none_is_refused(count):
     scores = ChainScores(np.zeros((1, 4)), labels=LABELS)
     with pytest.raises(InvalidInput, match="expected a number of labellings"):
         nbest(scores, count, [forbidden_ngrams(LABELS, ["ab"])])
+
+
+@pytest.mark.parametrize("size", [1e61, -1e300, 1.7e308])
+def test_scores_whose_sums_could_overflow_are_refused(size):
+    sentence = r"must be at most 2\^200 \(about 1\.6e\+60\) in magnitude, .*; scale it down\."
+    with pytest.raises(InvalidInput, match=f"emission {sentence}"):
+        ChainScores([[size, 0.0], [-np.inf, 1.0]])
+    with pytest.raises(InvalidInput, match=f"transition {sentence}"):
+        ChainScores([[1.0, 0.0]], [[size, 0.0], [0.0, 0.0]])
+    with pytest.raises(InvalidInput, match=f"entities {sentence}"):
+        RelationScores([[size]], np.zeros((1, 1, 1)), entity_labels=["A"], relation_labels=["B"])
+    with pytest.raises(InvalidInput, match=r"at most 2\^200"):
+        Variable("x", objective=size)
+    # The least float32, which masks often use, is a score.
+    assert ChainScores([[float(np.finfo(np.float32).min), 0.0]]).score(["1"]) == 0.0

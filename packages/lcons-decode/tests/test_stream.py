@@ -228,6 +228,7 @@ def test_a_damaged_npz_file_is_one_sentence(damage):
     [
         ("nonsense", r"it:1: expected a JSON object \(or an npz file\)"),
         ("[1]", "it:1: expected a JSON object, found a list"),
+        ('{"labels": ["A"], "labels": ["B"]}', "the key 'labels' twice in one object"),
         ('{"emission": [[1]]}', "it:1: expected the names of the labels, found none"),
         ('{"label": ["A"]}', "expected `emission`, or `labels`"),
         ('{"labels": []}', "expected labels as distinct names"),

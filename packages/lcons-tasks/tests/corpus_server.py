@@ -18,6 +18,7 @@ class Served:
     status: int = 200
     length: bool = True
     wrong_range: bool = False
+    elsewhere: str = ""
     requests: list[str | None] = field(default_factory=list)
     address: str = ""
 
@@ -51,6 +52,11 @@ def serving(content: bytes, **how):
 def respond(handler, served):
     wanted = handler.headers.get("Range")
     served.requests.append(wanted)
+    if served.elsewhere:
+        handler.send_response(302)
+        handler.send_header("Location", served.elsewhere)
+        handler.end_headers()
+        return
     if served.status != 200:
         handler.send_error(served.status)
         return

@@ -101,12 +101,14 @@ def compare(
     sets = _read(a, b)
     space = sets[0].space
     units = sum(found.cost for found in sets)
-    if space.size <= limit and space.size * units > 2 * _SPEED:
+    if not space.integral:
+        say(f"{space.extent}: a closed form, random points or linear programs in exact integers decide")
+    elif space.size <= limit and space.size * units > 2 * _SPEED:
         say(f"{space.size:,} points to enumerate; {about(space.size * units / _SPEED)}")
     elif space.size > limit:
         say(
-            f"{many(space.size)} points, more than the limit of {limit:,}, are not enumerated: a proof, a"
-            f" witness or integer programs (for at most {time_limit:g} s) decide"
+            f"{many(space.size)} points, above the limit of {limit:,}: the axes that A or B uses, a proof,"
+            f" a witness or integer programs (for at most {time_limit:g} s) decide"
         )
     with waiting("comparing", say) as progress:
         found = compare_by_ilp(
@@ -160,16 +162,17 @@ def _is_rules(path: str) -> bool:
 
 def _lines(found: Comparison, a: str, b: str) -> list[str]:
     """The outcome, and one line per witness."""
+    from lcons_core import many
     from lcons_core.reason import in_words
 
     if found.outcome != "different":
         return [str(found)]
     looked = "" if found.complete else " looked at"
-    lines = [f"different: {found.only_a + found.only_b:,} of {found.points:,} points{looked}"]
+    lines = [f"different: {many(found.only_a + found.only_b)} of {many(found.points)} points{looked}"]
     sides = ((a, found.only_a, found.witnesses_a), (b, found.only_b, found.witnesses_b))
     for name, number, witnesses in sides:
         if number:
-            lines.append(f"only {name} allows {number:,}:")
+            lines.append(f"only {name} allows {many(number)}:")
             lines += [f"  {in_words(witness)}" for witness in witnesses]
-            lines += [f"  and {number - len(witnesses):,} more"] * (number > len(witnesses))
+            lines += [f"  and {many(number - len(witnesses))} more"] * (number > len(witnesses))
     return lines

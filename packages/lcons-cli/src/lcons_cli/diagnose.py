@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lcons_cli.console import Say, say_nothing, say_on_stderr
-from lcons_cli.labelled_file import labelled_options, read_labelled
+from lcons_cli.labelled_file import labelled_options, read_labelled, valid_option
 from lcons_cli.options import FILE, common_options, in_options
 from lcons_cli.progress import waiting, working
 
@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     help="The column of predicted labels in CoNLL columns, from 1, or from -1 at the end.",
 )
 @labelled_options
+@valid_option
 @click.option(
     "--negatives",
     metavar="NAME",
@@ -87,6 +88,7 @@ def diagnose(
     form: str | None,
     columns: str | None,
     tabs: bool,
+    valid: str | None,
     negatives: str | None,
     as_json: bool,
     seed: int,
@@ -123,10 +125,10 @@ def diagnose(
     say: Say = say_nothing if quiet else say_on_stderr
     learned = load(constraint)
     with working(f"reading {Path(train).name}", say):
-        division = diagnosis.divide(learned, read_labelled(train, form, columns, tabs, say))
+        division = diagnosis.divide(learned, read_labelled(train, form, columns, tabs, say, valid))
         held = division.held_out
         if held_out is not None:
-            held = read_labelled(held_out, form, columns, tabs, say)
+            held = read_labelled(held_out, form, columns, tabs, say, valid)
     if held is None:
         raise InvalidInput(
             f"expected --held-out FILE, found none, and {division.why}; name data that it was not learned"

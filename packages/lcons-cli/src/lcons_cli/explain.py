@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lcons_cli.console import Say, say_nothing, say_on_stderr
-from lcons_cli.labelled_file import labelled_options, read_labelled
+from lcons_cli.labelled_file import labelled_options, read_labelled, valid_option
 from lcons_cli.options import FILE, common_options
 from lcons_cli.progress import about, working
 
 if TYPE_CHECKING:
     from lcons_core import LearnedConstraint, PsiRows
     from lcons_core.reason import Completions, Why
+    from lcons_tasks.own_data import Data
 
 FORBIDDEN = "--forbidden"
 
@@ -82,6 +83,7 @@ def spread(args: Sequence[str]) -> list[str]:
     " of parts that each rejects.",
 )
 @labelled_options
+@valid_option
 @common_options("Print the proof of each rule as well.", json="Print JSON, with all rules.")
 def explain(
     constraint: str | None,
@@ -92,6 +94,7 @@ def explain(
     form: str | None,
     columns: str | None,
     tabs: bool,
+    valid: str | None,
     seed: int,
     as_json: bool,
     quiet: bool,
@@ -118,19 +121,20 @@ def explain(
     if words:
         _answer(learned, words, seed, as_json, say)
     else:
-        parts = None if gold is None else _parts(learned, gold, form, columns, tabs, say)
+        parts = (
+            None
+            if gold is None
+            else _parts(learned, read_labelled(gold, form, columns, tabs, say, valid), gold, say)
+        )
         _rules(learned, parts, limit, as_rules, seed, as_json, verbose, say)
 
 
-def _parts(
-    learned: LearnedConstraint, gold: str, form: str | None, columns: str | None, tabs: bool, say: Say
-) -> PsiRows:
+def _parts(learned: LearnedConstraint, data: Data, gold: str, say: Say) -> PsiRows:
     """The parts of labelled data that the constraint reads."""
     from lcons_core import InvalidInput, PsiRows, SparsePsi
     from lcons_core.learn import positives_of
     from lcons_tasks.own_data import PsiTable
 
-    data = read_labelled(gold, form, columns, tabs, say)
     if isinstance(data, PsiTable):
         return PsiRows.of(SparsePsi.from_dense(data.X[data.valid]))
     if learned.feature is None:
@@ -159,8 +163,10 @@ def _rules(
     from lcons_core import explain as explain_constraint
     from lcons_core.reason import ENUMERATION_LIMIT, explain_rejected, lattice_size, rules_text
 
-    cells = lattice_size(learned.space)
-    if 2 * _SPEED < cells <= ENUMERATION_LIMIT:
+    if as_rules:
+        learned.space.check_finite("a file of rules", "leave out --rules to print its rules in words")
+    cells = lattice_size(learned.space.cells())
+    if learned.space.integral and 2 * _SPEED < cells <= ENUMERATION_LIMIT:
         say(f"{cells:,} partial assignments to look at; {about(cells / _SPEED)}")
     with working("finding rules", say):
         if gold is None:
@@ -179,6 +185,8 @@ def _rules(
         for rule in found.rules[:limit]:
             click.echo(f"- {rule.words}\n    {rule.proof}")
         click.echo(found.summary())
+        if found.calibration is not None:
+            click.echo(str(found.calibration))
     else:
         click.echo(str(found))
 

@@ -38,6 +38,14 @@ _OPTIONS = (
 )
 
 
+# Only for commands that read tables of psi vectors.
+valid_option = click.option(
+    "--valid",
+    metavar="LABEL",
+    help="Tables of psi vectors: the label of valid vectors, if the two labels are not 0 and 1.",
+)
+
+
 def labelled_options(command: Any) -> Any:
     """Adds `form`, `columns` and `tabs` to a command."""
     for option in reversed(_OPTIONS):
@@ -45,7 +53,9 @@ def labelled_options(command: Any) -> Any:
     return command
 
 
-def read_labelled(path: str, form: str | None, columns: str | None, tabs: bool, say: Say) -> Data:
+def read_labelled(
+    path: str, form: str | None, columns: str | None, tabs: bool, say: Say, valid: str | None = None
+) -> Data:
     """The data in a file; prints which columns are read if none were stated."""
     from lcons_tasks.own_data import described_layout, labelled_layout, read_data, tell_format
 
@@ -53,4 +63,4 @@ def read_labelled(path: str, form: str | None, columns: str | None, tabs: bool, 
     if told == "conll" and columns is None:
         layout = described_layout(labelled_layout(path, None, tabs))
         say(f"reading CoNLL columns {layout} of {Path(path).name}; choose others with --columns")
-    return read_data(path, told, columns, tabs)
+    return read_data(path, told, columns, tabs, valid)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lcons_cli.console import Say, say_nothing, say_on_stderr
-from lcons_cli.labelled_file import labelled_options, read_labelled
+from lcons_cli.labelled_file import labelled_options, read_labelled, valid_option
 from lcons_cli.options import FILE, common_options, in_options
 from lcons_cli.output import check_target
 from lcons_cli.progress import PATIENCE, about, waiting, working
@@ -62,6 +62,7 @@ def _many(ctx: click.Context, param: click.Parameter, value: str) -> int | str:
     help="The file for the constraint (JSON).",
 )
 @labelled_options
+@valid_option
 @click.option(
     "--feature",
     type=click.Choice(FEATURES),
@@ -121,6 +122,11 @@ def _many(ctx: click.Context, param: click.Parameter, value: str) -> int | str:
     " features need no evidence.",
 )
 @click.option("--all-rules", is_flag=True, help="Forbid all invalid vectors, also those without evidence.")
+@click.option(
+    "--robust",
+    is_flag=True,
+    help="Set vectors aside whose labels disagree with the others: for data with some wrong labels.",
+)
 @click.option("--cv", is_flag=True, help="Choose rate and decay from the paper's grid by cross-validation.")
 @click.option(
     "--folds",
@@ -156,6 +162,7 @@ def learn(
     form: str | None,
     columns: str | None,
     tabs: bool,
+    valid: str | None,
     feature: str | None,
     n: int | None,
     context: str | None,
@@ -169,6 +176,7 @@ def learn(
     caution: float,
     evidence: float | None,
     all_rules: bool,
+    robust: bool,
     cv: bool,
     folds: int,
     dev: str | None,
@@ -184,8 +192,9 @@ def learn(
     """Learn a constraint from the labelled structures in DATA, and print its rules.
 
     DATA is CoNLL columns, JSON lines ({"labels": [...], "words": [...], "pos": [...]}, or {"tuples":
-    [["Person", "Kill"], ...]}), or a table of psi vectors: CSV with a header and a column `valid` of 0 and 1,
-    or npz with X, y and names. Columns of a table named block=value form a block, of which one value holds.
+    [["Person", "Kill"], ...]}), or a table of psi vectors: CSV with a header and a column `valid` of 0 and 1
+    (or two other labels, with --valid), or npz with X, y and names. Columns of a table named block=value form
+    a block, of which one value holds; numbers with fractions or below 0 are real or integer columns.
 
     Prints the rules in words, how well they fit held-out data, and what they forbid there. A warning is
     printed if the constraint forbids correctly labelled structures. The last line is advice: use it as a hard
@@ -236,6 +245,7 @@ def learn(
         seed=seed,
         folds=folds,
         caution=caution,
+        robust=robust,
         evidence=None if all_rules else "auto" if evidence is None else evidence,
         column=context,
         pad=pad,
@@ -247,8 +257,8 @@ def learn(
         grid = GRIDS["citation"]
         recipe = replace(recipe, learning_rate=grid.learning_rate, decay=grid.decay, epochs=grid.epochs)
     with working(f"reading {_name(data)}", say):
-        whole = read_labelled(data, form, columns, tabs, say)
-        held_out = None if dev is None else read_labelled(dev, form, columns, tabs, say_nothing)
+        whole = read_labelled(data, form, columns, tabs, say, valid)
+        held_out = None if dev is None else read_labelled(dev, form, columns, tabs, say_nothing, valid)
     parts = Split((Part.all_of(whole, _name(data)),))
     train = whole
     if held_out_end:

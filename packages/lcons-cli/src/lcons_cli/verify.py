@@ -54,9 +54,12 @@ def verify(constraint: str, samples: int, seed: int, as_json: bool, quiet: bool,
     space, network = learned.space, learned.network
     every = exhausts(network, space)
     seconds = _seconds(learned, space.size if every else samples, every)
+    members = network.alternatives()
+    rows = sum(estimate_rows(member).rows for member in members)
     say(
-        f"K = {network.K}, {many(estimate_rows(network).rows)} rows by Theorem 1;"
-        f" {many(space.size)} points of {', '.join(block.name for block in space.blocks[:6])},"
+        f"K = {network.K}, {many(rows)} rows by Theorem 1"
+        f"{f' of {len(members)} members' if len(members) > 1 else ''};"
+        f" {space.extent} of {', '.join(block.name for block in space.blocks[:6])},"
         f" {'all checked' if every else f'{samples:,} drawn with seed {seed}'}"
         f"{f'; {about(seconds)}' if seconds > 2 else ''}"
     )
@@ -75,5 +78,7 @@ def _seconds(constraint: LearnedConstraint, points: int, every: bool) -> float:
     from lcons_core.reason import seconds
 
     space, K = constraint.space, constraint.network.K
-    moves = 0 if every else 4 * len(space.axes) * sum(len(axis) for axis in space.axes)
+    moves = 0
+    if space.integral and not every:
+        moves = 4 * len(space.axes) * sum(len(axis) for axis in space.axes)
     return seconds(constraint.network, space, points) + moves * (8e-6 + 5e-7 * K)

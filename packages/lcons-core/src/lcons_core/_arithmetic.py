@@ -1,10 +1,10 @@
 """Exact arithmetic on floats: bounds on rounding, rationals and scaled integers.
 
-A sum of multiples of 2^-q whose absolute terms add up to at most 2^(53-q) is exact in float64, in any order.
-Learning therefore ends by rounding weights to multiples of 2^-20 of magnitude at most 2^10: over integral
-psi every margin and every subset sum of Theorem 1 is then exact if K * d * max|psi| <= 2^23. For other
-weights a float value decides a sign only if it is farther from zero than `rounding_bound`; other values are
-computed again as rationals.
+A sum of multiples of 2^-q whose absolute terms add up to less than 2^(53-q) is exact in float64, in any
+order. Learning therefore ends by rounding weights to multiples of 2^-20 of magnitude at most 2^10: over
+integral psi every margin and every subset sum of Theorem 1 is then exact if K * d * max|psi| < 2^23. For
+other weights a float value decides a sign only if it is farther from zero than `rounding_bound`; other
+values are computed again as rationals.
 
 A float is a rational whose denominator is a power of two, so `C psi + c` over integral psi is an integer
 after scaling by 2^q. `ScaledForms` splits integers that are too long for float64 into digits of w bits,
@@ -13,7 +13,10 @@ after scaling by 2^q. `ScaledForms` splits integers that are too long for float6
 
 with w so small that every product `D_i psi` is an exact float64 matrix product. Carries from digit to digit
 determine the sign of each value, and the sum of the digits is the value itself. Most forms have only one
-digit and need no carries: their values are int64.
+digit and need no carries: their values are int64. Points that are too long for this are Python integers.
+
+No number that enters lcons (weights, psi, scores) exceeds `LARGEST_MAGNITUDE`: then products and sums of
+float64 never overflow, and no NaN or infinity arises that a comparison could take for a verdict.
 
 `many` and `plain` write very large numbers: there are 2^K - 1 rows, and domains of 10^3000 points.
 
@@ -36,6 +39,7 @@ from lcons_core._types import Objects
 
 DYADIC_BITS = 20
 LARGEST_WEIGHT = 2.0**10
+LARGEST_MAGNITUDE = 2.0**200  # about 1.6e60, above every float32
 _MANTISSA = 53
 
 
@@ -46,7 +50,8 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def checked_array(value: ArrayLike, name: str, ndim: int) -> Floats:
-    """`value` as float64, checked to be numeric, finite and of `ndim` dimensions; copied only if needed."""
+    """`value` as float64, checked to be numeric, finite, at most `LARGEST_MAGNITUDE`, of `ndim` dimensions;
+    copied only if needed."""
     try:
         found = np.asarray(value)
         if found.dtype.kind not in "biufO":
@@ -59,16 +64,31 @@ def checked_array(value: ArrayLike, name: str, ndim: int) -> Floats:
         ) from None
     if array.ndim != ndim:
         raise InvalidInput(f"{name} must have {ndim} dimension(s), found shape {array.shape}; reshape it.")
+    if array.max(initial=0.0) <= LARGEST_MAGNITUDE and array.min(initial=0.0) >= -LARGEST_MAGNITUDE:
+        return array
     if not np.isfinite(array).all():
         raise InvalidInput(
             f"{name} must be finite, found {int((~np.isfinite(array)).sum())} NaN or infinite value(s);"
             " replace or drop them."
         )
+    check_magnitude(array, name)
     return array
 
 
+def check_magnitude(array: Floats, name: str) -> None:
+    """Raises `InvalidInput` if an entry is so large that sums could overflow; infinities are not checked."""
+    largest = np.abs(array).max(initial=0.0)
+    if not np.isfinite(largest):
+        largest = np.abs(array[np.isfinite(array)]).max(initial=0.0)
+    if largest > LARGEST_MAGNITUDE:
+        raise InvalidInput(
+            f"{name} must be at most 2^200 (about {LARGEST_MAGNITUDE:.1e}) in magnitude, because larger sums"
+            f" could overflow, found {largest:.3g}; scale it down."
+        )
+
+
 def finite_array(value: ArrayLike, name: str, ndim: int) -> Floats:
-    """A read-only float64 copy of `value`, checked to be numeric, finite and of `ndim` dimensions."""
+    """A read-only float64 copy of `value`, checked as in `checked_array`."""
     return frozen(checked_array(value, name, ndim).copy())
 
 
@@ -92,12 +112,14 @@ def rounding_bound(total: float, terms: int, exponent: int | None) -> float:
     """An upper bound on the error of a float64 sum; 0.0 if every partial sum is exact.
 
     `total` is a bound on the sum of absolute terms, `terms` the number of additions and products, and every
-    term is a multiple of 2^-exponent (`None` if the exponent is not known).
+    term is a multiple of 2^-exponent (`None` if the exponent is not known: then products may also underflow).
     """
-    if exponent is not None and total <= np.ldexp(1.0, _MANTISSA - exponent):
+    # A total that is itself rounded is never below the limit if the exact one is not.
+    if exponent is not None and total < np.ldexp(1.0, _MANTISSA - exponent):
         return 0.0
     unit = (terms + 2) * np.ldexp(1.0, -_MANTISSA)
-    return float(1.01 * unit * total / (1.0 - min(unit, 0.5)))
+    underflow = 0.0 if exponent is not None else (terms + 2) * np.ldexp(1.0, -1074)
+    return float(1.01 * unit * total / (1.0 - min(unit, 0.5)) + underflow)
 
 
 def round_dyadic(array: ArrayLike) -> Floats:
@@ -158,6 +180,14 @@ def scaled(array: Floats, q: int) -> Objects:
     return out
 
 
+def whole_points(psi: Floats, shift: int) -> Any:
+    """psi (N, d) times 2^shift, which are integers: as float64 if they are short, else as Python integers."""
+    with np.errstate(over="ignore"):
+        whole = np.ldexp(psi, shift)
+        short = float(np.abs(whole).sum(1).max(initial=0.0)) < 2.0**50
+    return whole if short else scaled(psi, shift)
+
+
 @dataclass(frozen=True, eq=False)
 class ScaledForms:
     """M forms `(C psi + c) / 2^q` with Python integers C (M, d) and c (M,)."""
@@ -182,6 +212,8 @@ class ScaledForms:
 
     def values(self, psi: Floats) -> Objects:
         """(N, M) values times 2^q at integral psi (N, d): int64 if sums stay below 2^62, else Python int."""
+        if psi.dtype == object:
+            return self._long_values(psi)
         digits = self._digits(psi)
         if len(digits) == 1 and len(self) <= 2**10:
             return digits[0].astype(np.int64)
@@ -192,6 +224,9 @@ class ScaledForms:
 
     def signs(self, psi: Floats) -> NDArray[np.int8]:
         """(N, M) signs -1, 0, 1 of the values at integral psi (N, d)."""
+        if psi.dtype == object:
+            long = self._long_values(psi)
+            return (long > 0).astype(np.int8) - (long < 0).astype(np.int8)
         width = self._width(psi)
         digits = self._digits(psi)
         if len(digits) == 1:
@@ -209,9 +244,16 @@ class ScaledForms:
 
     def all_hold(self, psi: Floats) -> NDArray[np.bool_]:
         """(N,) whether all values at integral psi (N, d) are at least 0."""
+        if psi.dtype == object:
+            return np.all(self.signs(psi) >= 0, axis=1)
         digits = self._digits(psi)
         signs = digits[0] if len(digits) == 1 else self.signs(psi)
         return np.min(signs, axis=1, initial=0) >= 0
+
+    def _long_values(self, psi: Objects) -> Objects:
+        """As `values`, for psi of Python integers of any length."""
+        values: Objects = psi.dot(self.C.T) + self.c
+        return values
 
     def _digits(self, psi: Floats) -> list[Floats]:
         """The products of the digits of (C, c) with (psi, 1), all exact, lowest digit first."""

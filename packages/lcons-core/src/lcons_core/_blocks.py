@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from numbers import Real
+from typing import Any
 
+import numpy as np
+
+from lcons_core._arithmetic import LARGEST_MAGNITUDE
 from lcons_core._errors import InvalidInput
 from lcons_core._types import Floats, Ints
 
 OTHER = "(other)"
 LARGEST_COUNT = 10**6
+CELLS = 32
+SHORTEST = 1e-200
 
 
 class Kind(StrEnum):
@@ -19,18 +27,21 @@ class Kind(StrEnum):
     ONE_HOT = "one-hot"
     BINARY = "binary"
     COUNT = "count"
+    INTEGER = "integer"
+    REAL = "real"
 
 
 @dataclass(frozen=True)
 class Block:
-    """Named columns of psi; with `other` a one-hot block may be all zeros; `low..high` bound a count."""
+    """Named columns of psi; with `other` a one-hot block may be all zeros; `low..high` bound every column of
+    a count, integer or real block."""
 
     name: str
     kind: Kind
     values: tuple[str, ...]
     other: bool = False
-    low: int = 0
-    high: int = 1
+    low: Any = 0  # int; float in a real block
+    high: Any = 1
 
     def __post_init__(self) -> None:
         if self.kind not in tuple(Kind):
@@ -51,15 +62,62 @@ class Block:
             )
         if self.other and self.kind is not Kind.ONE_HOT:
             raise InvalidInput(f"only one-hot blocks can have OTHER, but block {self.name!r} is {self.kind}.")
+        if self.kind is Kind.REAL:
+            self._check_real()
+            return
         if not all(isinstance(n, int) and not isinstance(n, bool) for n in (self.low, self.high)):
             raise InvalidInput(
                 f"the bounds of block {self.name!r} must be integers, found {self.low!r} and {self.high!r}."
+            )
+        if not -LARGEST_COUNT <= self.low < self.high <= LARGEST_COUNT and self.kind is Kind.INTEGER:
+            raise InvalidInput(
+                f"integer block {self.name!r} needs -{LARGEST_COUNT:,} <= low < high <= {LARGEST_COUNT:,},"
+                f" found {self.low}..{self.high}; use a real block for larger numbers."
             )
         if not 0 <= self.low < self.high <= LARGEST_COUNT and self.kind is Kind.COUNT:
             raise InvalidInput(
                 f"count block {self.name!r} needs 0 <= low < high <= {LARGEST_COUNT:,}, found"
                 f" {self.low}..{self.high}; pass bounds that the structures can reach."
             )
+
+    def _check_real(self) -> None:
+        bounds = (self.low, self.high)
+        number = all(isinstance(n, Real) and not isinstance(n, bool) for n in bounds)
+        if not number or not -LARGEST_MAGNITUDE <= self.low < self.high <= LARGEST_MAGNITUDE:
+            raise InvalidInput(
+                f"real block {self.name!r} needs numbers low < high of at most 2^200 in magnitude, found"
+                f" {self.low!r} and {self.high!r}; pass bounds that psi can reach."
+            )
+        for name, bound in zip(("low", "high"), bounds, strict=True):
+            object.__setattr__(self, name, float(bound) + 0.0)
+
+    @property
+    def whole(self) -> bool:
+        """Whether each column is an integer between `low` and `high`: a count or an integer block."""
+        return self.kind in (Kind.COUNT, Kind.INTEGER)
+
+    @property
+    def numeric(self) -> bool:
+        """Whether each column is a number between `low` and `high`: a count, integer or real block."""
+        return self.whole or self.kind is Kind.REAL
+
+    def edges(self) -> Floats:
+        """Bounds of about 32 cells of equal length between `low` and `high`, rounded to few digits."""
+        step = (self.high - self.low) / CELLS
+        if step < SHORTEST:
+            return np.array([self.low, self.high])
+        digits = 1 - math.floor(math.log10(step))
+        inner = np.round(np.linspace(self.low, self.high, CELLS + 1)[1:-1], digits)
+        kept = np.unique(inner[(inner > self.low) & (inner < self.high)]) + 0.0
+        return np.concatenate([[self.low], kept, [self.high]])
+
+    def axis_names(self) -> tuple[str, ...]:
+        """The name of each axis: the block of a one-hot block, otherwise the block and the value, or only the
+        block if its single column, an integer or a real number, has the same name."""
+        alone = self.values == (self.name,) and self.kind in (Kind.INTEGER, Kind.REAL)
+        if self.kind is Kind.ONE_HOT or alone:
+            return (self.name,)
+        return tuple(f"{self.name} {value}" for value in self.values)
 
 
 def one_hot(name: str, values: Iterable[str], other: bool = False) -> Block:
@@ -75,6 +133,20 @@ def binary(name: str, values: Iterable[str]) -> Block:
 def count(name: str, values: Iterable[str], high: int, low: int = 0) -> Block:
     """A block of integers between `low` and `high`."""
     return Block(name, Kind.COUNT, tuple(values), low=low, high=high)
+
+
+def integer(name: str, values: Iterable[str], low: int, high: int) -> Block:
+    """A block of integers between `low` and `high`, which may be negative."""
+    return Block(name, Kind.INTEGER, tuple(values), low=low, high=high)
+
+
+def real(name: str, values: Iterable[str], low: float, high: float) -> Block:
+    """A block of real numbers between `low` and `high`.
+
+    >>> real("age", ["age"], 0, 120)
+    Block(name='age', kind=<Kind.REAL: 'real'>, values=('age',), other=False, low=0.0, high=120.0)
+    """
+    return Block(name, Kind.REAL, tuple(values), low=low, high=high)
 
 
 @dataclass(frozen=True)
@@ -104,3 +176,32 @@ class Axis:
         """(len(axis), M) contributions of each value to `W psi`, for W (M, d)."""
         table: Floats = W.T[self.columns] * self.coefficients[:, None]
         return table
+
+    def reach(self, W: Floats) -> Floats:
+        """(M,) the largest absolute contribution to each row of `W psi`."""
+        reach: Floats = np.abs(self.table(W)).max(0)
+        return reach
+
+
+@dataclass(frozen=True, eq=False)
+class CellAxis(Axis):
+    """A real column, divided into closed intervals: value v is `edges[v] <= psi_j <= edges[v + 1]`.
+
+    `coefficients` are the upper ends. A contribution of a cell is its maximum, so sums are upper bounds.
+    """
+
+    edges: Floats
+
+    def table(self, W: Floats) -> Floats:
+        """(len(axis), M) the largest contribution to `W psi` in each cell, for W (M, d)."""
+        ends: Floats = W.T[self.columns[0]] * self.edges[:, None]
+        return np.maximum(ends[:-1], ends[1:])
+
+    def reach(self, W: Floats) -> Floats:
+        """(M,) the largest absolute contribution to each row of `W psi`."""
+        reach: Floats = np.abs(W.T[self.columns[0]] * self.edges[[0, -1], None]).max(0)
+        return reach
+
+    def index(self, numbers: Floats) -> Ints:
+        """The cell of each number."""
+        return np.clip(np.searchsorted(self.edges, numbers, side="right") - 1, 0, len(self) - 1)

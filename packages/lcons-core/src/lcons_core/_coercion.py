@@ -2,7 +2,7 @@
 
 | given | its network | names of psi's columns | feature |
 |---|---|---|---|
-| `RectifierNetwork`, `Conjunction` | itself | none | none |
+| `RectifierNetwork`, `Conjunction`, `Union` | itself | none | none |
 | `LearnedConstraint` | `.network` | `.space` | `.feature` |
 | fitted `ConstraintLearner` | `.network_` | none | none |
 
@@ -92,7 +92,8 @@ def as_network(given: Given, form: str = "this form") -> Any:
     """
     found = learned(given, form)
     for network in (found, getattr(found, "network", None)):
-        if hasattr(network, "parts") and hasattr(network, "K"):
+        # The parts of a union raise, but it has them by name; a form that needs them says so.
+        if hasattr(network, "K") and (hasattr(type(network), "parts") or hasattr(network, "parts")):
             return network
     raise InvalidInput(
         f"{form} needs a network, a conjunction, a constraint or a fitted ConstraintLearner, found"

@@ -10,30 +10,38 @@ the box's values,
 
     a_k - M_k * i_j(psi),   M_k >= max a_k over the domain
 
-so the result is a conjunction of one network per axis. Every edit is recorded in the provenance and checked
+so the result is a conjunction of one network per axis. `a | b` is the union (`_union.py`): a point is
+accepted if either accepts it, and a structure satisfies it iff every part is accepted by one of both. An edit
+of a union edits each of its members. Every edit is recorded in the provenance and checked
 on the whole domain, or on random points if the domain is large.
 
-Not in the paper: composition and editing.
+Not in the paper: composition, editing and calibration (`_calibration.py`).
 """
 
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lcons_core._calibration import MEMBER, calibrate_rows
+from lcons_core._calibration import calibrate as calibrate_psi
 from lcons_core._coercion import as_network
 from lcons_core._document import read_file, read_text
 from lcons_core._document import save as save_file
 from lcons_core._errors import InvalidInput, LconsError
 from lcons_core._inequalities import check_width, least_values
+from lcons_core._instance import read_instances
 from lcons_core._network import Conjunction, Network, RectifierNetwork
 from lcons_core._pointset import Wrapped
+from lcons_core._psi import PsiRows, SparsePsi
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools, Ints
+from lcons_core._union import AnyNetwork, Union
 from lcons_core.features._protocol import ConstraintFeature, Scope, complete_kind
 from lcons_core.reason._domain import Box, indicator
 from lcons_core.reason._rules import forbid_boxes
@@ -48,14 +56,17 @@ EDIT_CHECK_POINTS = 10**5
 class LearnedConstraint(Wrapped):
     """`network` on `space`; `feature` computes psi from structures; `provenance` is plain data."""
 
-    network: Network
+    network: AnyNetwork
     space: FeatureSpace
     feature: ConstraintFeature | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        network: Network = as_network(self.network, "LearnedConstraint")
-        object.__setattr__(self, "network", network.parts[0] if len(network.parts) == 1 else network)
+        network: AnyNetwork = as_network(self.network, "LearnedConstraint")
+        if len(network.alternatives()) == 1:
+            [network] = network.alternatives()
+            network = network.parts[0] if len(network.parts) == 1 else network
+        object.__setattr__(self, "network", network)
         check_width(self.network, self.space)
         if self.feature is None:
             return
@@ -80,7 +91,7 @@ class LearnedConstraint(Wrapped):
         return () if self.feature is None else self.feature.labels
 
     @property
-    def points(self) -> Network:
+    def points(self) -> AnyNetwork:
         """The set of psi that the constraint accepts: its network."""
         return self.network
 
@@ -111,13 +122,61 @@ class LearnedConstraint(Wrapped):
         """The intersection of both; they must have the same space and feature."""
         if not isinstance(other, LearnedConstraint):
             return NotImplemented
-        if self.space != other.space or self.feature != other.feature:
-            raise InvalidInput(
-                "`a & b` needs constraints on one space and one feature; pass constraints on different"
-                " features to a decoder as a list."
-            )
+        self._check_same(other, "a & b", "pass constraints on different features to a decoder as a list")
         both = {"all_of": [dict(self.provenance), dict(other.provenance)]}
         return LearnedConstraint(self.network & other.network, self.space, self.feature, both)
+
+    def calibrate(self, positives: Any, alpha: float = 0.05, *, tighten: bool = False) -> LearnedConstraint:
+        """The constraint with another threshold: it rejects valid structures at most alpha of the time.
+
+        `positives` are valid structures that training did not use, or psi rows if there is no feature. The
+        threshold is only lowered, unless `tighten`: then it is also raised, if fewer are rejected than alpha
+        allows. The provenance records the guarantee (`Calibration`), and `explain` prints it.
+
+        >>> from lcons_core import binary
+        >>> space = FeatureSpace([binary("bit", "abc")])
+        >>> one = LearnedConstraint(RectifierNetwork([[1.0, 1.0, 1.0]], [0.0]), space)
+        >>> looser = one.calibrate([[1, 0, 0]] * 30 + [[1, 1, 0]] * 8 + [[1, 1, 1]], alpha=0.1)
+        >>> looser.accepts([1, 1, 0]), looser.provenance["calibration"]["rejected"]
+        (True, 1)
+        """
+        if self.feature is None or isinstance(positives, PsiRows | SparsePsi | np.ndarray):
+            network, known = calibrate_psi(self.network, positives, alpha, tighten=tighten)
+        else:
+            from lcons_core import learned_from  # by its public name: learning is a layer above constraints
+
+            structures = read_instances(positives, self.feature.column)
+            if learned_from(self, structures):
+                warnings.warn(
+                    "the constraint was learned from these structures, so it rejects fewer of them than of"
+                    " new ones, and the guarantee does not hold; calibrate on others.",
+                    stacklevel=2,
+                )
+            pieces = [self.feature.psi(structure) for structure in structures]
+            owner = np.repeat(np.arange(len(pieces)), [len(piece) for piece in pieces])
+            rows = PsiRows.of(SparsePsi.stack(pieces), owner)
+            network, known = calibrate_rows(self.network, rows, len(pieces), alpha, tighten=tighten)
+        recorded = {**self.provenance, MEMBER: known.to_dict()}
+        for judged in ("bound", "evidence") if known.factor > 1 else ():
+            # What was judged before is no bound on what a stricter constraint rejects.
+            recorded.pop(judged, None)
+        return LearnedConstraint(network, self.space, self.feature, recorded)
+
+    def __or__(self, other: LearnedConstraint) -> LearnedConstraint:
+        """The union of both: every part must be accepted by one of them; same space and feature.
+
+        >>> from lcons_core import count
+        >>> space = FeatureSpace([count("order", ["boxes"], high=9)])
+        >>> none = LearnedConstraint(RectifierNetwork([[2.0]], [0.0]), space)
+        >>> four = LearnedConstraint(RectifierNetwork([[-1.0]], [5.0]), space)
+        >>> (none | four).accepts([[0], [3], [4]]).tolist()
+        [True, False, True]
+        """
+        if not isinstance(other, LearnedConstraint):
+            return NotImplemented
+        self._check_same(other, "a | b", "learn both from the same feature")
+        either = {"any_of": [dict(self.provenance), dict(other.provenance)]}
+        return LearnedConstraint(Union((self.network, other.network)), self.space, self.feature, either)
 
     def forbid(self, assignment: Mapping[str, Any] | None = None, /, **named: Any) -> LearnedConstraint:
         """The constraint that also rejects every point of a partial assignment, by name.
@@ -136,22 +195,25 @@ class LearnedConstraint(Wrapped):
     def allow(self, assignment: Mapping[str, Any] | None = None, /, **named: Any) -> LearnedConstraint:
         """The constraint that also accepts every point of a partial assignment, by name."""
         box = Box.of(self.space, {**(assignment or {}), **named})
-        parts = [
-            _switched_off(part, self.space, axis, values)
-            for part in self.network.parts
-            for axis, values in box.conditions
-        ]
-        return self._edited(Conjunction(tuple(parts)), box, "allow")
+        members = [_allowed(member, self.space, box) for member in self.network.alternatives()]
+        return self._edited(Union(members), box, "allow")
 
-    def _edited(self, network: Network, box: Box, verb: str) -> LearnedConstraint:
+    def _edited(self, network: AnyNetwork, box: Box, verb: str) -> LearnedConstraint:
         points, complete = _check_points(self.space)
         before, inside = self.network.verdicts(self.space, points), box.contains(self.space, points)
         expected: Bools = before & ~inside if verb == "forbid" else before | inside
         if not np.array_equal(network.verdicts(self.space, points), expected):
             raise LconsError(f"the edit {verb} {box.to_dict()} also changed other points.")
         edit = {verb: box.to_dict(), "checked": len(points), "complete": complete}
-        edits = [*self.provenance.get("edits", ()), edit]
-        return LearnedConstraint(network, self.space, self.feature, {**self.provenance, "edits": edits})
+        recorded = {**self.provenance, "edits": [*self.provenance.get("edits", ()), edit]}
+        if verb == "forbid":
+            # It now rejects more than what was counted; what `allow` adds, it rejects no longer.
+            recorded.pop(MEMBER, None)
+        return LearnedConstraint(network, self.space, self.feature, recorded)
+
+    def _check_same(self, other: LearnedConstraint, what: str, advice: str) -> None:
+        if self.space != other.space or self.feature != other.feature:
+            raise InvalidInput(f"`{what}` needs constraints on one space and one feature; {advice}.")
 
     def _feature(self) -> ConstraintFeature:
         if self.feature is None:
@@ -160,6 +222,14 @@ class LearnedConstraint(Wrapped):
                 " pass LearnedConstraint(..., feature=...)."
             )
         return self.feature
+
+
+def _allowed(network: Network, space: FeatureSpace, box: Box) -> Conjunction:
+    """The network that also accepts every point of the box."""
+    parts = [
+        _switched_off(part, space, axis, values) for part in network.parts for axis, values in box.conditions
+    ]
+    return Conjunction(tuple(parts))
 
 
 def _switched_off(

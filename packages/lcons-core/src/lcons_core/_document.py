@@ -3,6 +3,9 @@
     {"format": "lcons-constraint", "version": 1, "scope", "space", "feature", "provenance",
      "network": {"parts": [{"W": rows, "b": numbers}, ...]}, "sha256": digest of all the rest}
 
+The network of a union is {"members": [{"parts": [...]}, ...]}, and the version of its file is 2: lcons 0.1.0
+reads version 1 alone, refuses the file by its version and advises to upgrade. All other files have version 1.
+
 A row of W is a list of d numbers or, if most are zero, {"columns": [...], "values": [...]}. The digest is
 that of the canonical JSON, so the layout of a file may change but not its content. A document has exactly
 these members; a version of lcons that adds a member also increases the version of the format.
@@ -31,25 +34,27 @@ from lcons_core._network import Conjunction, Network, RectifierNetwork
 from lcons_core._plain import canonical, check_plain, digest, parse, pretty
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Floats
+from lcons_core._union import AnyNetwork, Union
 from lcons_core.features._kinds import feature_from_dict
 from lcons_core.features._protocol import ConstraintFeature, Scope
 
 FORMAT = "lcons-constraint"
-VERSION = 1
+VERSION = 2
+UNIONS = 2  # the first version with unions; a file has the smallest version that can hold it
 _KEYS = ("format", "version", "scope", "space", "feature", "provenance", "network", "sha256")
 MAX_BYTES = 2**26
 _LONGEST_SENTENCE = 400
 
 T = TypeVar("T")
-Content = tuple[Network, FeatureSpace, ConstraintFeature | None, Mapping[str, Any]]
-Made = Callable[[Network, FeatureSpace, ConstraintFeature | None, Mapping[str, Any]], T]
+Content = tuple[AnyNetwork, FeatureSpace, ConstraintFeature | None, Mapping[str, Any]]
+Made = Callable[[AnyNetwork, FeatureSpace, ConstraintFeature | None, Mapping[str, Any]], T]
 
 
 class Storable(Protocol):
     """The members of a constraint that a file stores."""
 
     @property
-    def network(self) -> Network: ...
+    def network(self) -> AnyNetwork: ...
     @property
     def space(self) -> FeatureSpace: ...
     @property
@@ -123,9 +128,10 @@ def to_document(constraint: Storable) -> dict[str, Any]:
             f"expected a feature that from_dict restores from its to_dict(), found {feature!r:.80}; make"
             " from_dict the inverse of to_dict."
         )
+    members = constraint.network.alternatives()
     document: dict[str, Any] = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": 1 if len(members) == 1 else UNIONS,
         "scope": None if constraint.feature is None else str(constraint.scope),
         "space": constraint.space.to_dict(),
         "feature": feature,
@@ -133,8 +139,8 @@ def to_document(constraint: Storable) -> dict[str, Any]:
     }
     for name, value in document.items():
         check_plain(value, name)
-    parts = [{"W": [_row(w) for w in part.W], "b": _numbers(part.b)} for part in constraint.network.parts]
-    document["network"] = {"parts": parts}
+    networks = [_network_data(member) for member in members]
+    document["network"] = networks[0] if len(members) == 1 else {"members": networks}
     return {**document, "sha256": digest(document)}
 
 
@@ -157,7 +163,7 @@ def from_document(document: Any) -> Content:
     provenance = document["provenance"]
     _expect(isinstance(provenance, dict), "its provenance is not an object")
     check_plain(provenance, "its provenance")
-    return _network(document["network"], space.d), space, feature, provenance
+    return _network(document["network"], space.d, document["version"]), space, feature, provenance
 
 
 def _check_version(version: Any) -> None:
@@ -165,9 +171,9 @@ def _check_version(version: Any) -> None:
     _expect(whole, f"its version must be an integer, found {version!r:.40}")
     if version > VERSION:
         raise DamagedFile(
-            f"this file has version {version}; this lcons reads version {VERSION}; upgrade lcons-core"
+            f"this file has version {version}; this lcons reads versions 1 to {VERSION}; upgrade lcons-core"
         )
-    _expect(version == VERSION, f"its version {version} never existed")
+    _expect(version >= 1, f"its version {version} never existed")
 
 
 def _space(data: Any) -> FeatureSpace:
@@ -211,9 +217,27 @@ def _feature(data: Any, space: FeatureSpace) -> ConstraintFeature | None:
     return feature
 
 
-def _network(data: Any, d: int) -> Network:
+def _network_data(network: Network) -> dict[str, Any]:
+    return {
+        "parts": [{"W": [_row(w) for w in part.W], "b": _numbers(part.b)} for part in network.parts],
+    }
+
+
+def _network(data: Any, d: int, version: int) -> AnyNetwork:
     _expect(isinstance(data, dict), "its network is not an object")
-    _expect_keys(data, ("parts",), "its network")
+    if "members" not in data:
+        _expect(version < UNIONS, f"its version is {version}, but its network is not a union")
+        return _member(data, d, "its network")
+    _expect(version >= UNIONS, f"its version is {version}, but its network is a union")
+    _expect_keys(data, ("members",), "its network")
+    members = _list(data["members"], "the members of its network")
+    _expect(len(members) > 1, "the union of its network has a single member")
+    return Union(_member(member, d, "a member of its network") for member in members)
+
+
+def _member(data: Any, d: int, what: str) -> Network:
+    _expect(isinstance(data, dict), f"{what} is not an object")
+    _expect_keys(data, ("parts",), what)
     parts = []
     for part in _list(data["parts"], "the parts of its network"):
         _expect(isinstance(part, dict), "a part of its network is not an object")

@@ -1,4 +1,4 @@
-"""The errors of lcons: each is an `LconsError` and also the most similar built-in error.
+"""The errors and warnings of lcons: each error is an `LconsError` and also the most similar built-in error.
 
 Each message is one sentence: what was expected, what was found, what to do.
 """
@@ -32,3 +32,7 @@ class DamagedFile(LconsError, ValueError):
 
 class NotFitted(LconsError, ValueError, AttributeError):
     """A learner was used before `fit`."""
+
+
+class FitWarning(UserWarning):
+    """A learned network is right on few of its training examples, or on far fewer held-out ones."""

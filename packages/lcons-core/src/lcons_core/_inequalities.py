@@ -179,7 +179,7 @@ def row_reach(space: FeatureSpace, W: Floats) -> Floats:
     """(M,) for each row of W, the largest sum of absolute contributions at any point."""
     reach = np.zeros(len(W))
     for axis in space.axes:
-        reach += np.abs(axis.table(W)).max(0)
+        reach += axis.reach(W)
     return reach
 
 
@@ -245,11 +245,11 @@ class LinearInequalities(AffineSet):
             )
 
     @classmethod
-    def _built(cls, coefficients: Floats, bias: Floats, subsets: Bools) -> LinearInequalities:
+    def _built(cls, coefficients: Floats, bias: Floats, subsets: Bools | None) -> LinearInequalities:
         """Rows that lcons computed itself: made read-only, but not checked again."""
         rows = object.__new__(cls)
         for name, value in (("coefficients", coefficients), ("bias", bias), ("subsets", subsets)):
-            object.__setattr__(rows, name, frozen(value))
+            object.__setattr__(rows, name, None if value is None else frozen(value))
         return rows
 
     def __len__(self) -> int:
@@ -308,6 +308,10 @@ class LinearInequalities(AffineSet):
             raise TooLarge(f"expected at most {most:,} rows, found {len(self):,}; allow more rows.")
         return self
 
+    def alternatives(self) -> tuple[LinearInequalities]:
+        """The sets whose union is the set: only itself."""
+        return (self,)
+
     def networks(self) -> tuple[()]:
         """The networks whose intersection is the set: rows have none."""
         return ()
@@ -327,12 +331,13 @@ class LinearInequalities(AffineSet):
     def error_bound(self, space: FeatureSpace) -> float:
         """The largest possible error of a float value of a row on the domain; 0.0 if all are exact."""
         reach = row_reach(space, self.coefficients) + np.abs(self.bias)
-        return rounding_bound(float(reach.max(initial=0.0)), len(space.axes) + 1, self._exponent)
+        q = self._exponent if space.integral else None
+        return rounding_bound(float(reach.max(initial=0.0)), 2 * len(space.axes) + 1, q)
 
     def take(self, rows: NDArray[Any]) -> LinearInequalities:
         """The chosen rows (indices or a Boolean mask)."""
         subsets = None if self.subsets is None else self.subsets[rows]
-        return LinearInequalities(self.coefficients[rows], self.bias[rows], subsets)
+        return LinearInequalities._built(self.coefficients[rows], self.bias[rows], subsets)
 
     def to_threshold_network(self) -> ThresholdNetwork:
         """The two-layer threshold network (Eq. 6) that accepts the same psi."""
@@ -362,7 +367,7 @@ class LinearInequalities(AffineSet):
             # A float value above the bound is certainly positive. Rows that are above it at all of these
             # points are skipped, and each row is evaluated only at points that no earlier row rejects.
             worst = high.min(1) + least
-            order = np.flatnonzero(worst <= bound)
+            order = np.flatnonzero(~(worst > bound))
             order = order[np.argsort(worst[order])]
             length = tail.stop - tail.start
             open_ = np.arange(high.shape[1] * length)
@@ -372,8 +377,8 @@ class LinearInequalities(AffineSet):
                 h, t = np.divmod(open_, length)
                 some = order[first : first + 8, None]
                 value = (high[some, h] + low[some, t + tail.start]).min(0)
-                unsure[open_[np.abs(value) <= bound]] |= bound > 0
-                open_ = open_[value >= -bound]
+                unsure[open_[~(np.abs(value) > bound)]] |= bound > 0
+                open_ = open_[~(value < -bound)]
             accepted[open_] = True
             return accepted, open_[unsure[open_]]
 

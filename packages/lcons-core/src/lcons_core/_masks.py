@@ -5,7 +5,8 @@ from the labels,
 
     a = b + context(c) + label(v),       mask[c][v_1, ..., v_n] = (sum_k ReLU(a_k) <= 1)
 
-so a constraint is compiled into masks once, and a verdict is then one look-up. Masks are exact.
+so a constraint is compiled into masks once, and a verdict is then one look-up. Masks are exact. The mask of a
+union is the OR of the masks of its members.
 
 Not in the paper.
 """
@@ -67,18 +68,25 @@ class MaskTable:
                 " pass fewer contexts at a time."
             )
         labels = np.stack(np.unravel_index(np.arange(cells), self.shape), axis=1)
-        out = np.ones((len(given), cells), dtype=np.bool_)
-        networks = self.points.networks()
-        if not networks or any(part.error_bound(self.space) for part in networks):
-            for row, context in zip(out, given, strict=True):
-                row[:] = self.points.verdicts(self.space, _windows(context, labels))
-            networks = ()
-        for part in networks:
-            out &= self._exact_masks(part, given, labels)
+        out = np.zeros((len(given), cells), dtype=np.bool_)
+        for points in self.points.alternatives():
+            out |= self._accepted(points, given, labels)
         if self.space.requires:
             for row, context in zip(out, given, strict=True):
                 row &= self.space.possible(_windows(context, labels))
         return out.reshape(len(given), *self.shape)
+
+    def _accepted(self, points: PointSet, contexts: Ints, labels: Ints) -> Bools:
+        """(C, cells) the verdicts of a set that is no union."""
+        out = np.ones((len(contexts), len(labels)), dtype=np.bool_)
+        networks = points.networks()
+        if not networks or any(part.error_bound(self.space) for part in networks):
+            for row, context in zip(out, contexts, strict=True):
+                row[:] = points.verdicts(self.space, _windows(context, labels))
+            return out
+        for part in networks:
+            out &= self._exact_masks(part, contexts, labels)
+        return out
 
     def _exact_masks(self, part: RectifierNetwork, contexts: Ints, labels: Ints) -> Bools:
         out = np.empty((len(contexts), len(labels)), dtype=np.bool_)

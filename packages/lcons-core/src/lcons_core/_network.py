@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,6 +32,10 @@ class _Forms:
     """The forms of the intersection of the sets that `parts` accept."""
 
     space: ClassVar[None] = None
+
+    def alternatives(self) -> tuple[Self]:
+        """The sets whose union is the set: only itself."""
+        return (self,)
 
     def inequalities(self: Parts, most: int | None = None) -> LinearInequalities:
         """The rows of Theorem 1; raises `TooLarge` if there are more than `most`."""
@@ -133,7 +137,8 @@ class RectifierNetwork(_Forms, AffineSet):
     def error_bound(self, space: FeatureSpace) -> float:
         """The largest possible error of a float margin on the domain; 0.0 if all margins are exact."""
         total = 1.0 + row_reach(space, self.W).sum() + np.abs(self.b).sum()
-        return rounding_bound(float(total), len(space.axes) + self.K + 1, self.exponent)
+        q = self.exponent if space.integral else None
+        return rounding_bound(float(total), 2 * len(space.axes) + self.K + 1, q)
 
     def _margin_of(self, values: Floats) -> Floats:
         margin: Floats = 1.0 - np.maximum(values, 0.0).sum(-1)
@@ -158,12 +163,14 @@ class RectifierNetwork(_Forms, AffineSet):
                 np.maximum(activation, 0.0, out=activation)
                 total += activation
             accepted: Bools = (total <= 1.0).ravel()
-            near = np.abs(1.0 - total.ravel()) <= bound if bound else np.zeros(0, np.bool_)
+            near = ~(np.abs(1.0 - total.ravel()) > bound) if bound else np.zeros(0, np.bool_)
             return accepted, np.flatnonzero(near)
 
         return decide
 
     def __and__(self, other: Network) -> Conjunction:
+        if not isinstance(other, RectifierNetwork | Conjunction):
+            return NotImplemented
         return Conjunction(self.parts + other.parts)
 
     def __eq__(self, other: object) -> bool:
@@ -243,6 +250,8 @@ class Conjunction(_Forms, PsiSet):
         return lambda head, tail, flat: np.all([part(head, tail, flat) for part in parts], axis=0)
 
     def __and__(self, other: Network) -> Conjunction:
+        if not isinstance(other, RectifierNetwork | Conjunction):
+            return NotImplemented
         return Conjunction(self.parts + other.parts)
 
     def _margins(self, psi: Psi) -> Floats:

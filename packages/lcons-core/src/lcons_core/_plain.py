@@ -98,7 +98,7 @@ def parse(text: str) -> Any:
     try:
         return json.loads(
             text,
-            object_pairs_hook=_object,
+            object_pairs_hook=unique_keys,
             parse_constant=_no_number,
             parse_float=_finite,
             parse_int=_integer,
@@ -111,7 +111,8 @@ def parse(text: str) -> Any:
         raise InvalidInput("it is nested too deeply") from None
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The `object_pairs_hook` that refuses an object with a key twice, of which Python keeps the last."""
     data = dict(pairs)
     if len(data) != len(pairs):
         seen: set[str] = set()

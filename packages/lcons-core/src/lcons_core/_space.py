@@ -2,15 +2,20 @@
 
 A `FeatureSpace` is a sequence of blocks. A one-hot block has one column per value, of which exactly one is 1;
 if the block has an OTHER, all may be 0. A binary block has independent 0/1 columns; a count block has
-integers between two bounds. All columns have names, so nobody needs to remember a layout.
+integers between two bounds, an integer block too, but its bounds may be negative; a real block has real
+numbers between two bounds. All columns have names, so nobody needs to remember a layout.
 
-The domain is a product of **axes**: one per one-hot block, one per column of other blocks. Value v of an axis
-puts `coefficients[v]` into column `columns[v]` (if that is -1, into none), so that for any W
+Without real blocks the domain is a product of **axes**: one per one-hot block, one per column of others.
+Value v of an axis puts `coefficients[v]` into column `columns[v]` (if that is -1, into none), so for any W
 
     W psi = sum over axes of axis.table(W)[v]
 
 This makes block-wise bounds, enumeration and masks cheap. `requires` excludes combinations that no structure
 can have, such as a START symbol after a label.
+
+With real blocks the domain is a union of boxes, one per point of the other blocks (`finite_part`). It has no
+axes, and code that lists points raises `Unsupported` with the name of a real block. A linear function has the
+same minimum and maximum on it as on the finite space of its `corners`, where each real column is at a bound.
 """
 
 from __future__ import annotations
@@ -19,14 +24,27 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core._arithmetic import frozen
-from lcons_core._blocks import OTHER, Axis, Block, Kind, Requirement, binary, count, one_hot
-from lcons_core._errors import InvalidInput, TooLarge
+from lcons_core._arithmetic import frozen, many
+from lcons_core._blocks import (
+    OTHER,
+    Axis,
+    Block,
+    CellAxis,
+    Kind,
+    Requirement,
+    binary,
+    count,
+    integer,
+    one_hot,
+    real,
+)
+from lcons_core._errors import InvalidInput, TooLarge, Unsupported
 from lcons_core._psi import Psi, SparsePsi, as_psi
 from lcons_core._types import Floats, Ints, Vector
 
@@ -39,7 +57,9 @@ __all__ = [
     "Requirement",
     "binary",
     "count",
+    "integer",
     "one_hot",
+    "real",
 ]
 
 MAX_COLUMNS = 2**20
@@ -111,8 +131,76 @@ class FeatureSpace:
 
     @cached_property
     def axes(self) -> tuple[Axis, ...]:
-        """The independent choices whose product is the domain."""
+        """The independent choices whose product is the domain; raises `Unsupported` if a block is real."""
+        self.check_finite("listing points")
         return tuple(axis for block in self.blocks for axis in self._axes_of(block))
+
+    @cached_property
+    def real_columns(self) -> NDArray[np.bool_]:
+        """(d,) which columns belong to real blocks."""
+        return np.repeat([b.kind is Kind.REAL for b in self.blocks], [len(b.values) for b in self.blocks])
+
+    @property
+    def integral(self) -> bool:
+        """Whether every psi is a vector of integers: there is no real block."""
+        return not bool(self.real_columns.any())
+
+    def check_finite(self, what: str, instead: str = "bin its values into a one-hot block") -> None:
+        """Raises `Unsupported` with the name of the first real block, if there is one."""
+        for block in self.blocks:
+            if block.kind is Kind.REAL:
+                raise Unsupported(
+                    f"block {block.name!r} is real, and {what} needs a finite domain; {instead}."
+                )
+
+    @cached_property
+    def finite_part(self) -> FeatureSpace:
+        """The space without its real blocks, and with an empty one-value block if nothing else is left."""
+        blocks = [block for block in self.blocks if block.kind is not Kind.REAL]
+        return FeatureSpace(blocks, self.requires) if blocks else _NO_BLOCKS
+
+    def corners(self, pinned: Mapping[int, float] | None = None) -> FeatureSpace:
+        """The same columns with finite axes: a real column has its two bounds as values, or if it is pinned
+        that number alone."""
+        given = pinned or {}
+        axes: list[Axis] = []
+        for block in self.blocks:
+            if block.kind is not Kind.REAL:
+                axes += self._axes_of(block)
+                continue
+            for name, value in zip(block.axis_names(), block.values, strict=True):
+                j = self._column_of[block.name, value]
+                ends = [given[j]] if j in given else [block.low, block.high]
+                shown = tuple(f"{end:g}" for end in ends)
+                columns, numbers = frozen(np.full(len(ends), j)), frozen(np.array(ends))
+                axes.append(Axis(name, block.name, shown, columns, numbers))
+        return self._with_axes(axes)
+
+    def cells(self) -> FeatureSpace:
+        """The same columns with finite axes: the values of a real column are about 32 intervals."""
+        if self.integral:
+            return self
+        axes: list[Axis] = []
+        for block in self.blocks:
+            if block.kind is not Kind.REAL:
+                axes += self._axes_of(block)
+                continue
+            edges = frozen(block.edges())
+            shown = tuple(f"{low:.12g} to {high:.12g}" for low, high in pairwise(edges.tolist()))
+            for name, value in zip(block.axis_names(), block.values, strict=True):
+                columns = frozen(np.full(len(shown), self._column_of[block.name, value]))
+                axes.append(CellAxis(name, block.name, shown, columns, frozen(edges[1:].copy()), edges))
+        return self._with_axes(axes)
+
+    @property
+    def extent(self) -> str:
+        """The size of the domain: "36 points", "box of 2 real columns", "4 boxes of 1 real column"."""
+        columns = int(self.real_columns.sum())
+        if not columns:
+            return f"{many(self.size)} points"
+        boxes = self.finite_part.size
+        number = "box" if boxes == 1 else f"{many(boxes)} boxes"
+        return f"{number} of {columns:,} real column{'s' * (columns > 1)}"
 
     @property
     def size(self) -> int:
@@ -121,7 +209,8 @@ class FeatureSpace:
 
     def vector(self, assignment: Mapping[str, Any] | None = None, /, **named: Any) -> Vector:
         """psi (d,) from names: one value per one-hot block, the names that hold per binary block, one mapping
-        of counts per count block. Every one-hot block needs a value (OTHER, if the block has it)."""
+        of numbers per other block (the number alone if it has one column). One-hot, integer and real blocks
+        need values (OTHER, if a one-hot block has it); counts are 0 by default."""
         choice = {**(assignment or {}), **named}
         psi = np.zeros(self.d)
         for name in choice:
@@ -132,35 +221,31 @@ class FeatureSpace:
                     raise InvalidInput(
                         f"block {block.name!r} has no value; name one of {_listed(block.values)}."
                     )
-                column = self.axes[self._axis_of[block.name]].columns[
-                    self._value_index(block.name, choice[block.name])
-                ]
-                psi[column[column >= 0]] = 1.0
+                index = self._value_index(block.name, choice[block.name])
+                if index < len(block.values):
+                    psi[self._column_of[block.name, block.values[index]]] = 1.0
                 continue
-            given = choice.get(block.name, ())
-            if isinstance(given, str):
-                given = [given]
-            counts = given if isinstance(given, Mapping) else dict.fromkeys(given, 1)
-            for value, number in counts.items():
+            numbers = _numbers_of(block, choice.get(block.name, ()))
+            for value, number in numbers.items():
                 psi[self.column(block.name, value)] = number
         self.check(psi)
         return psi
 
     def describe(self, psi: Any) -> dict[str, Any]:
         """The names of one psi: the inverse of `vector`."""
-        choice = self.assignments(np.atleast_2d(np.asarray(psi, dtype=np.float64)))[0]
+        dense = np.atleast_2d(np.asarray(psi, dtype=np.float64))
+        self.check(dense)
         named: dict[str, Any] = {}
-        for axis, value in zip(self.axes, choice, strict=True):
-            block = self.block(axis.block)
+        for block, columns in zip(self.blocks, self._spans, strict=True):
+            pairs = list(zip(block.values, dense[0, columns].tolist(), strict=True))
+            held = [value for value, number in pairs if number]
             if block.kind is Kind.ONE_HOT:
-                named[block.name] = axis.values[value]
+                named[block.name] = held[0] if held else OTHER
             elif block.kind is Kind.BINARY:
-                named.setdefault(block.name, [])
-                if value:
-                    named[block.name].append(self.columns[axis.columns[value]][1])
+                named[block.name] = held
             else:
-                column = self.columns[axis.columns[value]][1]
-                named.setdefault(block.name, {})[column] = int(axis.coefficients[value])
+                whole = block.whole
+                named[block.name] = {value: int(number) if whole else number for value, number in pairs}
         return named
 
     def contains(self, psi: Any) -> NDArray[np.bool_]:
@@ -172,13 +257,16 @@ class FeatureSpace:
         valid = np.ones(len(dense), dtype=np.bool_)
         for block, columns in zip(self.blocks, self._spans, strict=True):
             part = dense[:, columns]
-            low, high = (block.low, block.high) if block.kind is Kind.COUNT else (0, 1)
-            valid &= ((part == np.rint(part)) & (part >= low) & (part <= high)).all(1)
+            low, high = (block.low, block.high) if block.numeric else (0, 1)
+            valid &= ((part >= low) & (part <= high)).all(1)
+            if block.kind is not Kind.REAL:
+                valid &= (part == np.rint(part)).all(1)
             if block.kind is Kind.ONE_HOT:
                 valid &= (part.sum(1) == 1) | (block.other & (part == 0).all(1))
         if self.requires:
             rows = np.flatnonzero(valid)
-            valid[rows] = self.possible(self._indices(dense[rows]))
+            finite = self.finite_part
+            valid[rows] = finite.possible(finite._indices(dense[np.ix_(rows, ~self.real_columns)]))
         return valid
 
     def check(self, psi: Any) -> None:
@@ -188,7 +276,8 @@ class FeatureSpace:
             raise InvalidInput(
                 f"row {int(np.argmin(valid))} of psi is not a vector of this space"
                 f" ({int((~valid).sum())} of {len(valid)} rows are not); one-hot blocks need one value,"
-                " binary blocks 0 or 1, counts integers within their bounds."
+                " binary blocks 0 or 1, counts integers within their bounds, integer and real blocks numbers"
+                " within theirs."
             )
 
     def assignments(self, psi: Any) -> Ints:
@@ -230,6 +319,25 @@ class FeatureSpace:
             assignments = np.stack(np.unravel_index(flat, shape), axis=1).astype(np.int64)
             yield assignments[self.possible(assignments)] if self.requires else assignments
 
+    def fixed(self, axes: Iterable[int]) -> FeatureSpace:
+        """The space in which each of these axes has only its first value; none of them is in `requires`.
+
+        Columns and value indices are those of this space: only the number of points is smaller.
+        """
+        chosen = set(axes)
+        return self._with_axes(
+            Axis(axis.name, axis.block, axis.values[:1], axis.columns[:1], axis.coefficients[:1])
+            if i in chosen
+            else axis
+            for i, axis in enumerate(self.axes)
+        )
+
+    def _with_axes(self, axes: Iterable[Axis]) -> FeatureSpace:
+        """The same columns with other axes."""
+        space = FeatureSpace(self.blocks, self.requires)
+        space.__dict__["axes"] = tuple(axes)
+        return space
+
     def axis_index(self, name: str) -> int:
         """The position of an axis, by name."""
         if name not in self._axis_of:
@@ -247,7 +355,7 @@ class FeatureSpace:
             }
             if block.other:
                 data["other"] = True
-            if block.kind is Kind.COUNT:
+            if block.numeric:
                 data.update(low=block.low, high=block.high)
             blocks.append(data)
         requires = [
@@ -285,10 +393,7 @@ class FeatureSpace:
 
     def _axis_names(self) -> Iterator[str]:
         for block in self.blocks:
-            if block.kind is Kind.ONE_HOT:
-                yield block.name
-            else:
-                yield from (f"{block.name} {value}" for value in block.values)
+            yield from block.axis_names()
 
     @cached_property
     def _axis_of(self) -> dict[str, int]:
@@ -312,10 +417,10 @@ class FeatureSpace:
             ones = frozen((columns >= 0).astype(np.float64))
             yield Axis(block.name, block.name, values, frozen(columns), ones)
             return
-        numbers = np.arange(block.low, block.high + 1) if block.kind is Kind.COUNT else np.arange(2)
-        for offset, value in enumerate(block.values):
+        numbers = np.arange(block.low, block.high + 1) if block.whole else np.arange(2)
+        for offset, name in enumerate(block.axis_names()):
             yield Axis(
-                f"{block.name} {value}",
+                name,
                 block.name,
                 tuple(map(str, numbers)),
                 frozen(np.full(len(numbers), first + offset)),
@@ -343,8 +448,10 @@ class FeatureSpace:
             if block.kind is Kind.ONE_HOT:
                 part = dense[:, axis.columns[: len(block.values)]]
                 out[:, i] = np.where(part.any(1), part.argmax(1), len(block.values))
+            elif isinstance(axis, CellAxis):
+                out[:, i] = axis.index(dense[:, axis.columns[0]])
             else:
-                low = block.low if block.kind is Kind.COUNT else 0
+                low = block.low if block.whole else 0
                 out[:, i] = dense[:, axis.columns[0]].astype(np.int64) - low
         return out
 
@@ -358,6 +465,23 @@ def _dense_chunks(psi: Psi) -> Iterator[Floats]:
         yield psi.take(np.arange(first, min(first + _DENSE_ROWS, len(psi)))).dense()
 
 
+def _numbers_of(block: Block, given: Any) -> Mapping[str, Any]:
+    """The number of each column: those given, or 1 for each given name."""
+    if isinstance(given, str):
+        given = [given]
+    elif isinstance(given, int | float | np.number) and block.numeric and len(block.values) == 1:
+        given = {block.values[0]: given}
+    numbers: Mapping[str, Any] = given if isinstance(given, Mapping) else dict.fromkeys(given, 1)
+    if block.kind in (Kind.INTEGER, Kind.REAL):
+        missing = [value for value in block.values if value not in numbers]
+        if missing or not isinstance(given, Mapping):
+            raise InvalidInput(
+                f"block {block.name!r} needs a number for each of its columns, found none for"
+                f" {_listed(tuple(missing) or block.values)}; pass a mapping of numbers by name."
+            )
+    return numbers
+
+
 def _listed(names: tuple[str, ...], most: int = 12) -> str:
     shown = ", ".join(repr(name) for name in names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
@@ -367,3 +491,6 @@ def _unknown_value(block: Block, value: Any) -> InvalidInput:
     return InvalidInput(
         f"unknown value {value!r} for block {block.name!r}; it is one of {_listed(block.values)}."
     )
+
+
+_NO_BLOCKS = FeatureSpace([one_hot("nothing", ["nothing"])])

@@ -119,7 +119,7 @@ def row_of_subset(network: Units, subset: Bools) -> LinearInequalities:
     members = np.flatnonzero(subset)
     coefficients = [0.0 - math.fsum(w) for w in network.W[members].T.tolist()]
     bias = math.fsum([1.0, *(-network.b[members]).tolist()])
-    return LinearInequalities([coefficients], [bias], subset[None].copy())
+    return LinearInequalities._built(np.array([coefficients]), np.array([bias]), subset[None].copy())
 
 
 def most_violated(network: Given, psi: Any) -> LinearInequalities:
@@ -149,7 +149,7 @@ def most_violated(network: Given, psi: Any) -> LinearInequalities:
     row = row_of_subset(own.parts[worst], active)
     subset = [np.zeros(part.K, dtype=np.bool_) for part in own.parts]
     subset[worst] = active
-    return LinearInequalities(row.coefficients, row.bias, np.concatenate(subset)[None])
+    return LinearInequalities._built(row.coefficients, row.bias, np.concatenate(subset)[None])
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,7 +195,7 @@ def lift(network: Given) -> LiftedInequalities:
         first += part.K
     return LiftedInequalities(
         frozen(np.concatenate([-W, np.zeros((len(parts), own.d))]) + 0.0),
-        frozen(np.concatenate([np.eye(K), budgets]) + 0.0),
+        frozen(np.concatenate([np.eye(K), budgets])),
         frozen(np.concatenate([b, np.full(len(parts), -1.0)])),
     )
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils.estimator_checks import check_estimator
 
 from lcons_core._arithmetic import is_dyadic
@@ -40,7 +40,7 @@ def test_scikit_learn_accepts_it_as_an_estimator():
     with warnings.catch_warnings():
         # It says that we do not inherit from its BaseEstimator, which is so on purpose.
         warnings.simplefilter("ignore")
-        checks = check_estimator(ConstraintLearner(), on_fail=None, on_skip=None)
+        checks = check_estimator(ConstraintLearner(valid=max), on_fail=None, on_skip=None)
     bad = {check["check_name"]: check["exception"] for check in checks if check["status"] == "failed"}
     assert bad == {}
     assert not [check for check in checks if check["status"] == "xfail"]
@@ -55,14 +55,70 @@ def test_scikit_learn_can_search_and_clone_it():
     assert clone(ConstraintLearner(3, seed=4)).get_params() == ConstraintLearner(3, seed=4).get_params()
 
 
-@pytest.mark.parametrize("labels", [("bad", "ok"), (-1, 1), (0, 1), (False, True), (3.0, 7.0)])
-def test_any_two_labels_will_do_and_the_larger_means_valid(labels):
+@pytest.mark.parametrize("labels", [(-1, 1), (0, 1), (0.0, 1.0), (False, True)])
+def test_of_bool_0_1_and_signs_the_larger_means_valid(labels):
     y = np.array(labels)[NOT_BOTH]
     learner = ConstraintLearner(1).fit(CORNERS, y)
     assert learner.classes_.tolist() == list(labels)
+    assert learner.valid_ == labels[1]
     assert learner.predict(CORNERS).tolist() == y.tolist()
     assert (learner.decision_function(CORNERS) >= 0).tolist() == [True, True, True, False]
     assert learner.score(CORNERS, y) == 1.0
+
+
+# (invalid, valid): in some pairs the valid label is the larger one, in some the smaller one.
+PAIRS = [("infeasible", "feasible"), ("rejected", "accepted"), ("unsafe", "safe"), ("bad", "ok"), (7, 3)]
+
+
+@pytest.mark.parametrize("pair", [*PAIRS, (1, 0), (True, False), ("0", "1")])
+@pytest.mark.parametrize("in_fit", [True, False])
+def test_the_network_accepts_the_label_that_is_stated_to_be_valid(pair, in_fit):
+    y = np.array(pair)[NOT_BOTH]
+    given = {"valid": pair[1]}
+    learner = ConstraintLearner(1, **({} if in_fit else given)).fit(CORNERS, y, **(given if in_fit else {}))
+    assert learner.network_.accepts(CORNERS).tolist() == [True, True, True, False]
+    assert learner.network_ == ConstraintLearner(1).fit(CORNERS, NOT_BOTH).network_
+    assert learner.valid_ == pair[1]
+    assert learner.classes_.tolist() == sorted(pair)
+    assert learner.predict(CORNERS).tolist() == y.tolist()
+    assert ((learner.decision_function(CORNERS) > 0) == (y == max(pair))).all()
+    assert learner.score(CORNERS, y) == 1.0
+
+
+@pytest.mark.parametrize("pair", [*PAIRS, ("0", "1"), (1, 2)])
+def test_other_labels_without_valid_are_refused_with_both_readings(pair):
+    with pytest.raises(InvalidInput) as error:
+        ConstraintLearner(1).fit(CORNERS, np.array(pair)[NOT_BOTH])
+    for one, other in (pair, pair[::-1]):
+        assert f"`valid={one!r}` for" in str(error.value)
+        assert f"accepts {one!r} and rejects {other!r}" in str(error.value)
+
+
+def test_valid_may_be_a_function_of_both_labels():
+    assert ConstraintLearner(1).fit(CORNERS, 1 - NOT_BOTH, valid=min).valid_ == 0
+    assert ConstraintLearner(1).fit(CORNERS, np.array(["bad", "ok"])[NOT_BOTH], valid=max).valid_ == "ok"
+
+
+@pytest.mark.parametrize("valid", ["ok", 2])
+def test_valid_must_be_one_of_the_labels(valid):
+    with pytest.raises(InvalidInput, match="expected `valid` to be one of the labels 0 and 1"):
+        ConstraintLearner(1).fit(CORNERS, NOT_BOTH, valid=valid)
+
+
+def test_class_weights_belong_to_labels_whichever_is_valid():
+    X, y = np.array([[1.0], [1.0], [0.0]]), np.array(["unsafe", "safe", "safe"])
+    for weight, verdict in ((3.0, "unsafe"), (0.3, "safe")):
+        learner = ConstraintLearner(1, valid="safe", class_weight={"unsafe": weight, "safe": 1.0})
+        assert learner.fit(X, y).predict([[1.0]]).tolist() == [verdict]
+
+
+def test_scikit_learn_scores_string_labels_with_valid():
+    X, y = ngrams(rows=200)
+    words = np.where(y, "feasible", "infeasible")
+    learner = ConstraintLearner(3, restarts=2, valid="feasible")
+    assert (cross_val_score(learner, X, words, cv=3) > 0.8).all()
+    # scikit-learn takes the larger label, "infeasible", as positive.
+    assert (cross_val_score(learner, X, words, cv=3, scoring="roc_auc") > 0.8).all()
 
 
 def test_the_rounded_network_is_the_one_that_predicts():

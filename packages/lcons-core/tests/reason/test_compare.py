@@ -197,3 +197,77 @@ def test_needs_forbids_the_other_values():
     assert rules.accepts(RELATION_RELATION.vector({"relation 1": "Kill", "relation 2": "NoRel"}))
     assert not rules.accepts(RELATION_RELATION.vector({"relation 1": "Kill", "relation 2": "Kill"}))
     assert compare(rules, Rules(RELATION_RELATION)).only_b == 10
+
+
+@settings(max_examples=60)
+@given(pairs_on_spaces(), st.data())
+def test_axes_that_neither_uses_are_fixed_and_counts_stay_exact(case, data):
+    a, b, space = case
+    extra = [one_hot("other", ["p", "q", "r"]), binary("more", ["s", "t"]), count("n", ["u"], 2)]
+    wider = FeatureSpace([*space.blocks, *extra], space.requires)
+    constant = data.draw(st.sampled_from([0.0, 0.5]))  # of all values of a one-hot block: no verdict changes
+    tail = np.array([constant] * 3 + [0.0] * 3)
+
+    def widened(network):
+        parts = [
+            RectifierNetwork(np.column_stack([p.W, np.tile(tail, (p.K, 1))]), p.b - constant)
+            for p in network.parts
+        ]
+        return parts[0] if len(parts) == 1 else type(network)(tuple(parts))
+
+    exact, wide = compare(a, b, space), compare(widened(a), widened(b), wider, limit=space.size)
+    free = 3 * 4 * 3
+    assert wide.equal == exact.equal
+    assert wide.complete
+    numbers = ("points", "both", "only_a", "only_b")
+    assert [getattr(wide, n) for n in numbers] == [free * getattr(exact, n) for n in numbers]
+    for witness in wide.witnesses_a:
+        psi = wider.vector(witness)
+        assert widened(a).accepts(psi)
+        assert not widened(b).accepts(psi)
+    reduced = space.size * free > space.size
+    assert ("change no verdict" in wide.how) == reduced
+
+
+def test_eight_of_forty_columns_are_enumerated():
+    space = FeatureSpace([binary("x", [str(j) for j in range(40)])])
+    rng = np.random.default_rng(3)
+    W = np.zeros((3, 40))
+    W[:, ::5] = np.rint(16 * rng.normal(size=(3, 8))) / 16
+    a = RectifierNetwork(W, [-0.5, 0.25, -1.0])
+    same = RectifierNetwork(np.vstack([W, -np.ones((1, 40)) * (W != 0).any(0)]), [-0.5, 0.25, -1.0, 0.0])
+    found = compare(a, same, space)
+    assert found.equal is True
+    assert found.points == 2**40
+    assert str(found) == (
+        "equal: all 1,099,511,627,776 points agree (all 256 combinations of the 8 axes that A or B uses"
+        " enumerated; the other 32 change no verdict)"
+    )
+    other = compare(a, RectifierNetwork(W, [-0.5, 0.25, -0.75]), space, witnesses=256)
+    assert other.equal is False
+    assert other.only_a == 2**32 * len(other.witnesses_a) > 0
+    rules = Rules(space, [{"x": {"1": True, "3": False}}])
+    assert compare(rules, Rules(space, allowed=[{"x": {"1": False}}, {"x": {"3": True}}])).equal is True
+
+
+def test_an_undecided_comparison_names_what_decides():
+    # At most two of 24 hold: equal on 0/1 points, but not on real ones.
+    bits = FeatureSpace([binary("x", [str(j) for j in range(24)])])
+    two, more = (RectifierNetwork(np.ones((1, 24)), [b]) for b in (-1.0, -1.5))
+    spread = RectifierNetwork(np.vstack([more.W / 2, more.W / 2]), [-0.75, -0.75])
+    found = compare(two, spread, bits)
+    assert found.outcome is Outcome.UNDECIDED
+    assert "lcons_decode.ilp.compare_by_ilp" in str(found)
+
+
+def test_sets_that_are_equal_on_reals_are_proved_equal_on_any_domain():
+    # ReLU(a) = ReLU(a / 2) + ReLU(a / 2): the same set with other units.
+    small = FeatureSpace([one_hot(f"label {i}", [f"L{v}" for v in range(6)], other=i > 2) for i in range(5)])
+    a = drawn_network(3, small)
+    W, b = np.vstack([a.W[:1] / 2, a.W[:1] / 2, a.W[1:]]), np.array([a.b[0] / 2, a.b[0] / 2, *a.b[1:]])
+    found = compare(a, RectifierNetwork(W, b), small, limit=0)
+    assert found.equal is True
+    assert "even if psi may be real" in str(found)
+    assert compare(a, RectifierNetwork(W, b), small).equal is True
+    b[2] -= 0.0625
+    assert compare(a, RectifierNetwork(W, b), small, limit=0).equal is not True

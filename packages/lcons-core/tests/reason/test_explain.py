@@ -491,10 +491,3 @@ def test_every_rejected_gold_part_is_in_a_rule_and_every_rule_rejects_some(gold,
     assert np.array(inside).reshape(len(inside), len(bad)).any(0).all()
     assert all(some.any() for some in inside)
     assert found.coverage.total == found.coverage.found == sum(sum(one) > 2 for one in gold)
-
-
-def test_a_large_weight_that_rejects_everything_overflows_nothing():
-    """The row has the same value everywhere, so its sureness has no scale."""
-    space = FeatureSpace([one_hot("label", ["A", "B"])])
-    found = explain(RectifierNetwork([[0.0, 0.0]], [2.0**30]), space=space, enumeration=0)
-    assert [rule.size for rule in found.rules] == [2]

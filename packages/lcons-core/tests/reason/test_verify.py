@@ -13,7 +13,7 @@ from paper_tables import SOURCE_RELATION, designed, printed_network
 from lcons_core._arithmetic import ScaledForms
 from lcons_core._blocks import binary, count, one_hot
 from lcons_core._constraint import LearnedConstraint
-from lcons_core._errors import InvalidInput, Unsupported
+from lcons_core._errors import InvalidInput
 from lcons_core._inequalities import LinearInequalities
 from lcons_core._network import RectifierNetwork
 from lcons_core._space import FeatureSpace
@@ -32,7 +32,8 @@ NETWORK = RectifierNetwork([[2.0, 2.0, -1.0], [1.0, -0.5, 0.25]], [-2.0, 0.25])
 def test_every_form_agrees_on_all_0_1_points(network):
     found = verify(network)
     assert found.ok
-    assert found.exhausted
+    assert found.scope == "all 0/1 vectors"
+    assert found.proved == "all rows and the lifted rows"
     assert found.all_rows
     assert found.points == found.cuts == 2**network.d
     assert found.rows == len(to_inequalities(network))
@@ -232,8 +233,11 @@ def test_points_on_one_side_only_are_said_to_be(bias, missing):
     assert found.ok
     assert f"no {missing} point was found, so only" in str(found)
     assert found.to_dict()["one_sided"].startswith(f"no {missing} point was found")
-    small = verify(RectifierNetwork(np.zeros((1, 3)), [bias]))
-    assert str(small).endswith(f"; no point of the domain is {missing}")
+    small_network = RectifierNetwork(np.zeros((1, 3)), [bias])
+    small = verify(small_network)
+    assert f"; no 0/1 vector is {missing}; " in str(small)
+    bits = FeatureSpace([binary("x", "abc")])
+    assert str(verify(small_network, bits)).endswith(f"; no point of the domain is {missing}")
 
 
 def test_all_rows_are_kept_for_many_points_and_the_text_says_where_they_are_not(monkeypatch):
@@ -275,8 +279,8 @@ def test_given_points_are_checked_as_they_are():
     assert "as given" in str(found)
     with pytest.raises(InvalidInput, match="none"):
         verify(NETWORK, points=np.zeros((0, 3)))
-    with pytest.raises(Unsupported, match="too large"):
-        verify(NETWORK, points=[[2.0**60, 2.0**-60, 0.0]])
+    long = verify(NETWORK, points=[[2.0**60, 2.0**-60, 0.0], [0.1, -0.3, 1e-300], [1 / 3, 5e-324, -1e60]])
+    assert (long.ok, long.points, long.cuts) == (True, 3, 3)
 
 
 def test_points_outside_the_space_are_refused():

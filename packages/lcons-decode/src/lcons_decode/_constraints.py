@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcons_core import (
+    LARGEST_MAGNITUDE,
     Conjunction,
     Floats,
     Instance,
@@ -75,8 +76,10 @@ class Soft:
 
     def __post_init__(self) -> None:
         as_constraint(self.constraint, "Soft", NEEDS)
-        if not (np.isfinite(self.weight) and self.weight >= 0):
-            raise InvalidInput(f"a soft weight must be finite and at least 0, found {self.weight}.")
+        if not 0 <= self.weight <= LARGEST_MAGNITUDE:
+            raise InvalidInput(
+                f"a soft weight must be finite and at least 0, and at most 2^200, found {self.weight}."
+            )
         if self.cost not in COSTS:
             raise InvalidInput(f"a soft cost is one of {', '.join(COSTS)}, found {self.cost!r}.")
 

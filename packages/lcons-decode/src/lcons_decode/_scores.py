@@ -4,8 +4,9 @@ A chain model scores a sentence by emission, transition, start and stop scores:
 
     score(y) = start[y_1] + sum_t emission[t, y_t] + sum_t transition[y_t, y_{t+1}] + stop[y_T]
 
-Transitions are [from, to] everywhere. -inf forbids a label or a transition; NaN and +inf raise an error. The
-empty sequence has one labelling, the empty one, with score 0.
+Transitions are [from, to] everywhere. -inf forbids a label or a transition; NaN, +inf and finite scores above
+2^200 in magnitude, whose sums could overflow, raise an error. The empty sequence has one labelling, the empty
+one, with score 0.
 
 A relation model has one score per candidate and label, and one score per ordered pair of candidates and
 relation.
@@ -21,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import WORD, InvalidInput
+from lcons_core import WORD, InvalidInput, check_magnitude
 from lcons_core.features import checked_names
 from lcons_decode.kernels._arrays import Floats as Floats
 from lcons_decode.kernels._arrays import Ints as Ints
@@ -259,6 +260,8 @@ class RelationScores:
         double[np.arange(n), np.arange(n)] = 0.0
         if not (np.isfinite(single).all() and np.isfinite(double).all()):
             raise InvalidInput("scores of entities and relations must be finite, found NaN or infinity.")
+        check_magnitude(single, "entities")
+        check_magnitude(double, "relations")
         for name, value in (
             ("entities", single),
             ("relations", double),
@@ -294,7 +297,7 @@ def shares_model(a: ChainScores, b: ChainScores) -> bool:
 
 
 def read_scores(value: Any, name: str, ndim: int) -> Floats:
-    """A read-only float64 array of scores; -inf is allowed, NaN and +inf are not."""
+    """A read-only float64 array of scores; -inf is allowed, NaN, +inf and magnitudes above 2^200 are not."""
     array = _floats(value, name)
     if ndim == 2 and array.size == 0 and array.ndim == 1:
         raise InvalidInput(f"{name} without tokens must still have shape (0, L); pass np.zeros((0, L)).")
@@ -307,6 +310,7 @@ def read_scores(value: Any, name: str, ndim: int) -> Floats:
             f"{name} must not contain NaN or +inf (-inf forbids), found {array[at]} at {list(at)}; check"
             " where these values come from."
         )
+    check_magnitude(array, name)
     array.flags.writeable = False
     return array
 

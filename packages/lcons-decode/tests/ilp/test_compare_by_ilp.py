@@ -11,9 +11,10 @@ from lcons_core._inequalities import LinearInequalities
 from lcons_core._network import RectifierNetwork
 from lcons_core._space import FeatureSpace
 from lcons_core._theorem1 import to_inequalities
-from lcons_core.reason._compare import Outcome
+from lcons_core._union import Union
+from lcons_core.reason._compare import Outcome, compare
 from lcons_core.reason._rules import Rules
-from lcons_core.testing import conjunctions, networks, spaces
+from lcons_core.testing import conjunctions, networks, spaces, unions
 from lcons_decode.ilp import MipModel, compare_by_ilp
 from lcons_decode.ilp._check import no_good, rounded
 from lcons_decode.ilp._compare import Difference, find_difference
@@ -27,7 +28,8 @@ def cases(draw):
     space = draw(spaces())
 
     def network():
-        return draw(st.one_of(networks(max_K=3, d=space.d), conjunctions(2, 2, d=space.d)))
+        d = space.d
+        return draw(st.one_of(networks(max_K=3, d=d), conjunctions(2, 2, d=d), unions(2, 2, d=d)))
 
     a = network()
     b = draw(st.sampled_from([network(), a]))
@@ -71,6 +73,16 @@ def test_the_solutions_of_a_spaces_program_are_its_points(space):
     assert sorted(seen) == sorted(expected)
 
 
+def test_unions_on_a_large_space_are_compared():
+    space = FeatureSpace([binary("bit", [f"b{j}" for j in range(40)])])
+    ones = np.ones((1, 40))
+    few, most = RectifierNetwork(ones, [-1.0]), RectifierNetwork(-ones, [38.0])
+    twice = RectifierNetwork(2.0 * ones, [-3.0])  # at most 2, as `few`
+    assert compare_by_ilp(Union([few, most]), Union([most, twice]), space).equal
+    almost = RectifierNetwork(ones + np.eye(1, 40), [-1.0])
+    assert compare_by_ilp(Union([few, most]), Union([most, almost]), space).only_a > 0
+
+
 def large_space():
     return FeatureSpace([binary("bit", [f"b{j}" for j in range(30)]), one_hot("label", ["A", "B"])])
 
@@ -84,9 +96,12 @@ def test_equal_sets_with_other_weights_are_proved_equal():
     b = RectifierNetwork(1.5 * W, [-1.5])
     both = RectifierNetwork(np.concatenate([W, W]) / 2, [-0.25, -0.25])
     for other in (b, both):
-        found = compare_by_ilp(a, other, space)
+        found = compare_by_ilp(a, other, space, limit=0)
         assert found.outcome is Outcome.EQUAL
         assert not found.complete
+        enumerated = compare_by_ilp(a, other, space)
+        assert enumerated.complete
+        assert enumerated.both == 15 * 2**27
 
 
 def test_a_needle_is_found_where_drawing_finds_none():
@@ -126,7 +141,7 @@ def test_what_is_not_proved_is_undecided():
     dyadic, decimal = RectifierNetwork(0.5 * W, [-0.5]), RectifierNetwork(0.6 * W, [-0.9])
     assert find_difference(dyadic, dyadic, space).doubt == ""
     assert "2^-20" in find_difference(dyadic, decimal, space).doubt
-    found = compare_by_ilp(dyadic, decimal, space)
+    found = compare_by_ilp(dyadic, decimal, space, limit=0)
     assert found.equal is None
     assert "2^-20" in found.how
     assert "time limit" in find_difference(dyadic, decimal, space, time_limit=0.0).doubt
@@ -154,3 +169,14 @@ def test_small_domains_are_enumerated():
     space = FeatureSpace([one_hot("label", ["A", "B"])])
     a, b = RectifierNetwork([[2.0, 0.0]], [0.0]), RectifierNetwork([[3.0, 0.0]], [0.0])
     assert compare_by_ilp(a, b, space).complete
+
+
+def test_columns_that_are_all_used_are_decided_where_enumeration_ends():
+    # At most two of 24 hold: equal on 0/1 points, but not on real ones, so that only a solver proves it.
+    space = FeatureSpace([binary("x", [str(j) for j in range(24)])])
+    two, half = RectifierNetwork(np.ones((1, 24)), [-1.0]), np.full((1, 24), 0.5)
+    more = RectifierNetwork(np.vstack([half, half]), [-0.75, -0.75])
+    assert "compare_by_ilp" in compare(two, more, space).how
+    found = compare_by_ilp(two, more, space, solver="highs")
+    assert found.outcome is Outcome.EQUAL
+    assert found.how == "highs proved that neither accepts a point that the other rejects"

@@ -30,6 +30,7 @@ from lcons_decode.chains import lay_out
 from lcons_decode.kernels import LITTLE_WORK, How, backend
 from lcons_decode.kernels import _compiled as compiled
 from lcons_decode.kernels import _plain as plain
+from lcons_decode.kernels._compiled.jit import is_private
 
 quick = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -179,6 +180,48 @@ def test_a_cache_folder_for_numba_alone_comes_first_and_keeps_the_code_of_other_
     assert compiled_in(tmp_path, "LCONS_CACHE_DIR", "NUMBA_CACHE_DIR") == {"NUMBA_CACHE_DIR"}
     (by_sources,) = (tmp_path / "NUMBA_CACHE_DIR").iterdir()
     assert re.fullmatch("[0-9a-f]{16}", by_sources.name)
+
+
+def decoded(tmp_path, before=""):
+    """The labels that a process with its own cache decodes, after some code, and the files of that cache."""
+    code = (
+        f"{before}\n"
+        "from lcons_decode import ChainScores, viterbi; print(viterbi(ChainScores([[0.0, 1.0]])).y)"
+    )
+    named = {"LCONS_CACHE_DIR": str(tmp_path), "LCONS_DECODE_BACKEND": "numba"}
+    cleared = {name: value for name, value in os.environ.items() if not name.endswith("_CACHE_DIR")}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={**cleared, **named}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout, sorted(tmp_path.rglob("*.nb?"))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits, owners and modes are POSIX's")
+def test_a_cache_that_cannot_be_written_or_read_is_done_without(tmp_path):
+    full = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))"
+    labels, files = decoded(tmp_path / "full", full)
+    assert files == []
+    again, files = decoded(tmp_path / "ours")
+    assert again == labels
+    assert files
+    for path in files:
+        path.write_bytes(path.read_bytes()[:20])
+    assert decoded(tmp_path / "ours")[0] == labels
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="owners and modes are POSIX's")
+def test_a_cache_that_others_can_write_to_is_not_used(tmp_path):
+    ours = tmp_path / "home" / "ours"
+    assert is_private(ours)
+    assert ours.stat().st_mode & 0o777 == 0o700
+    ours.chmod(0o770)
+    assert not is_private(ours)
+    ours.chmod(0o700)
+    ours.parent.chmod(0o777)
+    assert not is_private(ours)
+    ours.parent.chmod(0o1777)  # as /tmp: others cannot rename it
+    assert is_private(ours)
 
 
 def test_how_a_labelling_was_found_is_numbered_in_one_place():

@@ -256,6 +256,29 @@ def test_an_http_error_is_one_sentence(folder, status):
     assert left_over(folder) == []
 
 
+@pytest.mark.parametrize(
+    "address", ["http://example.org/x", "ftp://example.org/x", "file:///etc/hosts", "data:,x", "x", ""]
+)
+def test_only_https_is_fetched(address, folder):
+    with pytest.raises(FetchFailed, match="expected an address that begins with https://"):
+        fetch("toy", catalog=toy(address))
+    with serving(TEXT, elsewhere=address or "file:///") as served:
+        with pytest.raises(FetchFailed):
+            fetch("toy", catalog=toy(served.address))
+        assert len(served.requests) == 1 or address == "x"  # which is relative to the server's address
+    assert left_over(folder) == []
+
+
+@pytest.mark.parametrize("length", [True, False])
+def test_a_file_without_end_is_given_up(length, folder, monkeypatch):
+    monkeypatch.setattr(downloading, "MAX_BYTES", 1000)
+    too_many = pytest.raises(FetchFailed, match="at most 1,000 bytes")
+    with serving(b"x" * 1001, length=length) as served, too_many:
+        fetch("toy", catalog=toy(served.address))
+    part = folder / "toy" / "toy.txt.part"
+    assert not part.exists() or part.stat().st_size <= 1000
+
+
 def test_no_network_is_one_sentence(folder):
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))

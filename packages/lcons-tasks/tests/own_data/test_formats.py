@@ -171,6 +171,38 @@ def test_a_table_is_read_from_csv_and_npz_alike(tmp_path):
         assert found.valid.tolist() == [True, False]
 
 
+@pytest.mark.parametrize("labels", [("feasible", "infeasible"), ("0", "1"), ("-1", "1"), ("2", "1.5")])
+def test_the_stated_label_of_a_table_is_valid(tmp_path, labels):
+    rows = [f"{i},0,{label}" for i, label in enumerate(labels * 2)]
+    path = written(tmp_path, "t.csv", "\n".join(["a,b,valid", *rows]))
+    for array in (np.array(labels * 2), *([] if "f" in labels[0] else [np.array(labels * 2, dtype=float)])):
+        np.savez(tmp_path / "t.npz", X=np.eye(4), y=array, names=np.array(list("abcd")))
+        for file in (path, tmp_path / "t.npz"):
+            assert read_data(file, valid=labels[0]).valid.tolist() == [True, False] * 2
+            assert read_data(file, valid=labels[1]).valid.tolist() == [False, True] * 2
+    if set(labels) <= {"0", "-1", "1"}:
+        assert read_data(path).valid.tolist() == [False, True] * 2
+        return
+    with pytest.raises(LconsError) as error:
+        read_data(path)
+    for one, other in (labels, labels[::-1]):
+        assert f"`valid={one!r}` if {one!r} is valid and {other!r} invalid" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.csv", "a,valid\n1,yes\n0,no\n", "expected the label 'ok' of the argument `valid` in column"),
+        ("a.csv", "a,valid\n1,ok\n0,no\n1,maybe\n", "expected two labels in column 'valid', found 3"),
+        ("a.csv", "a,valid\n1,ok\n0,\n", "a.csv:3: expected a label in column 'valid', found none"),
+        ("a.conll", CONLL, "expected no argument `valid` with structures"),
+    ],
+)
+def test_a_label_that_does_not_fit_the_file_is_refused(tmp_path, name, text, message):
+    with pytest.raises(LconsError, match=message):
+        read_data(written(tmp_path, name, text), valid="ok")
+
+
 def test_columns_of_a_table_are_blocks_in_the_order_of_the_file():
     X = np.array([[1, 0, 0, 5, 0, 1, 1], [0, 1, 1, 0, 0, 0, 1], [0, 1, 1, 0, 0, 1, 0]], dtype=float)
     space = table_space(["k=a", "k=b", "p", "c", "q", "m=x", "m=y"], X)
@@ -219,7 +251,7 @@ def test_a_split_keeps_every_row_once_and_its_number(valid, invalid):
         ("a.csv", "", "expected a header and rows"),
         ("a.csv", "a,b\n1,0\n", "expected a column named 'valid'"),
         ("a.csv", "a,a,valid\n1,0,1\n", "a different name for each column"),
-        ("a.csv", "a,valid\n1,2\n", "expected 0 or 1 in column 'valid', found 2"),
+        ("a.csv", "a,valid\n1,2\n", "expected 0 and 1 in column 'valid', found 2"),
         ("a.csv", "a,valid\nx,1\n", "a.csv:2: expected a number in column 'a', found 'x'"),
         ("a.csv", "a,valid\n1,1,1\n", "expected 2 cells as in the header, found 3"),
         ("a.npz", b"PK\x03\x04 no", "expected an npz file"),
@@ -238,7 +270,7 @@ def test_wrong_arrays_are_refused(tmp_path):
     for wrong, message in (
         ({"X": X, "y": y}, "expected arrays X"),
         ({"X": X, "y": y, "names": names[:1]}, "found shapes"),
-        ({"X": X, "y": y + 1, "names": names}, "expected y of 0 and 1"),
+        ({"X": X, "y": y + 1, "names": names}, "in y, or the argument `valid`, found the labels '1' and '2'"),
         ({"X": X, "y": y, "names": np.arange(2)}, "expected names to hold text"),
         ({"X": X, "y": y, "names": names.astype(object)}, "expected an npz file"),
     ):

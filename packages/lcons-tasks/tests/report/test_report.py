@@ -276,6 +276,8 @@ def test_hostile_text_stays_text_in_every_block(tmp_path):
     runs = [Run(HOSTILE + str(i), tmp_path, hostile_document(HOSTILE)) for i in range(2)]
     for page in (report_page(runs[:1]), report_page(runs)):
         assert page.count("<script>") == 1
+        # Neither markup that slips through could change where links go, nor send anything.
+        assert "default-src 'none'; base-uri 'none'; form-action 'none';" in unescape(page)
         assert "<script>alert" not in page
         assert page.count("&lt;script&gt;") > 30
         assert "onclick" not in page

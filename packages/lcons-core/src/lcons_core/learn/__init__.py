@@ -35,6 +35,7 @@ from lcons_core.learn._negatives import (
     usual_negatives,
     windows_seen_apart,
 )
+from lcons_core.learn._one_class import GENERATORS, OneClass
 from lcons_core.learn._recipe import (
     AUTO,
     DOUBLED,
@@ -45,9 +46,11 @@ from lcons_core.learn._recipe import (
     Recipe,
     learn_constraints,
     learn_from_examples,
+    learned_from,
     make_examples,
 )
 from lcons_core.learn._settings import BASE_GRIDS, ER_HIDDEN, GRIDS, Grid, Progress
+from lcons_core.learn._union import UnionLearner
 
 __all__ = [
     "AUTO",
@@ -56,6 +59,7 @@ __all__ = [
     "ER_HIDDEN",
     "EVIDENCE",
     "FEATURES",
+    "GENERATORS",
     "GRIDS",
     "MAX_NEGATIVES",
     "NEGATIVES",
@@ -69,8 +73,10 @@ __all__ = [
     "LabelledExamples",
     "Needed",
     "NegativeSource",
+    "OneClass",
     "Progress",
     "Recipe",
+    "UnionLearner",
     "cheaper_flips",
     "cheaper_solutions",
     "estimate_seconds",
@@ -80,6 +86,7 @@ __all__ = [
     "joined",
     "learn_constraints",
     "learn_from_examples",
+    "learned_from",
     "make_examples",
     "near_ngrams",
     "negative_source",

@@ -17,13 +17,15 @@ The module needs only numpy; `fit` needs torch. scikit-learn is imported only if
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core._errors import InvalidInput, MissingExtra
+from lcons_core._errors import FitWarning, InvalidInput, MissingExtra
 from lcons_core._network import RectifierNetwork
 from lcons_core._psi import PsiRows, SparsePsi
 from lcons_core._types import Floats
@@ -36,11 +38,38 @@ from lcons_core.learn._inputs import (
     not_fitted,
     two_classes,
 )
-from lcons_core.learn._settings import Progress, class_weights_of, hidden_values, numbers, restarts_for, whole
+from lcons_core.learn._scaling import Scaling
+from lcons_core.learn._settings import (
+    LEAST_HELD_OUT,
+    PENALTIES,
+    POOR,
+    Progress,
+    class_weights_of,
+    few,
+    hidden_values,
+    numbers,
+    penalties_of,
+    restarts_for,
+    warning_of,
+    whole,
+)
+
+if TYPE_CHECKING:
+    from lcons_core.learn._search import Configuration
+
+AUTO = "auto"
+# Above this mean squared length of psi, a tenth of the learning rate is tried, too: one step of Adam moves an
+# activation by the rate times the sum of |psi|.
+LONG = 100.0
+HELD_OUT_FOLDS = 5
 
 
 class ConstraintLearner:
-    """Learns which psi are valid from examples with two labels; the larger label means valid.
+    """Learns which psi are valid from examples with two labels.
+
+    y is bool, 0/1 or -1/+1, where the larger label means valid. For all other labels, `valid` states the
+    label of valid examples, here or in `fit`; here, so that scikit-learn's searches and cross-validation
+    have it, too. It may be a function of both labels: with `max`, the larger means valid.
 
     hidden: K, several K to choose from, or "auto" (the smallest K within one standard error of the best).
     seed: the only source of randomness.
@@ -55,17 +84,26 @@ class ConstraintLearner:
     temperature: tau in sigmoid(tau * margin); the set that a network describes does not depend on it.
     patience: the number of checks (one every 10 steps, or one per epoch if that is longer) without
         improvement before the rate is reduced; training ends after three reductions.
+    penalty: a number times half the sum of squared weights is added to the loss, in units of the mean squared
+        length of psi. "auto": 0 if there are at least ten distinct psi per weight of the network (or fewer
+        than 100 in all); otherwise the best of five on a held-out fifth of the examples, and, if psi is long,
+        the better one of `learning_rate` and a tenth of it. Of several, cross-validation chooses one.
+    robust: examples whose labels disagree with the others are set aside before learning (`_noise.py`), unless
+        one network separates all of them; for data in which some labels are wrong.
     batch_size: None: all at once for up to 2048 distinct vectors, otherwise 1024 at a time.
     progress: called with a `Progress` at each check.
 
-    After `fit`: `network_` (rounded, exact), `classes_`, `n_features_in_`, `configuration_` (the chosen
-    hidden, learning_rate and decay), `history_` (all `Progress` of the final training), and `cv_results_`
-    (None without cross-validation).
+    After `fit`: `network_` (rounded, exact), `classes_` (ascending), `valid_` (the label that the network
+    accepts), `n_features_in_`, `configuration_` (the chosen hidden, learning_rate and decay, and the penalty
+    if there is one), `history_` (all `Progress` of the final training), `cv_results_` (None without
+    cross-validation), `training_accuracy_` and `held_out_accuracy_` (with class weights; None if nothing was
+    held out), and `set_aside_` (how many distinct examples). With penalty "auto", a fit that is poor, or much
+    better than on held-out examples, is a `FitWarning` with both accuracies (`fit_warning_`).
 
-    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["ok", "ok", "ok", "bad"]
-    >>> learner = ConstraintLearner(hidden=1).fit(X, [label == "ok" for label in y])
-    >>> learner.predict(X).tolist(), learner.score(X, [True, True, True, False])
-    ([True, True, True, False], 1.0)
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["ok", "ok", "ok", "wrong"]
+    >>> learner = ConstraintLearner(hidden=1).fit(X, y, valid="ok")
+    >>> learner.predict(X).tolist(), learner.network_.accepts(X).tolist(), learner.score(X, y)
+    (['ok', 'ok', 'ok', 'wrong'], [True, True, True, False], 1.0)
     """
 
     def __init__(
@@ -83,6 +121,9 @@ class ConstraintLearner:
         patience: int = 10,
         batch_size: int | None = None,
         progress: Callable[[Progress], None] | None = None,
+        valid: Any = None,
+        penalty: float | Sequence[float] | str = "auto",
+        robust: bool = False,
     ) -> None:
         self.hidden = hidden
         self.seed = seed
@@ -96,11 +137,17 @@ class ConstraintLearner:
         self.patience = patience
         self.batch_size = batch_size
         self.progress = progress
+        self.valid = valid
+        self.penalty = penalty
+        self.robust = robust
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ConstraintLearner:
-        """Learns `network_` from X (N, d) and two labels (N,)."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, valid: Any = None) -> ConstraintLearner:
+        """Learns `network_` from X (N, d) and two labels (N,); `valid`: the label of valid examples, if y is
+        not bool, 0/1 or -1/+1 and the learner has no `valid`."""
         psi = checked_psi(X)
-        classes, is_valid = two_classes(checked_labels(y, len(psi)))
+        labels = checked_labels(y, len(psi))
+        classes, place = two_classes(labels, self.valid if valid is None else valid)
+        is_valid = labels == classes[place]
         weights = checked_weights(sample_weight, len(psi))
         examples = fold_labelled(psi, is_valid, weights)
         if not examples.weight.any(axis=0).all():
@@ -108,24 +155,34 @@ class ConstraintLearner:
                 "both classes must have an example of positive weight, found a label with only zero weights;"
                 " give some of its examples a positive weight."
             )
-        network, chosen, history, results = _learn(self, examples, classes)
-        self.network_: RectifierNetwork = network
-        self.configuration_: dict[str, Any] = chosen
-        self.history_: tuple[Progress, ...] = history
-        self.cv_results_: dict[str, Any] | None = results
+        found = _learn(self, examples, (classes[1 - place], classes[place]))
+        self.network_: RectifierNetwork = found.network
+        self.configuration_: dict[str, Any] = found.configuration
+        self.history_: tuple[Progress, ...] = found.history
+        self.cv_results_: dict[str, Any] | None = found.results
+        self.training_accuracy_: float = found.training
+        self.held_out_accuracy_: float | None = found.held_out
+        self.set_aside_: int = found.set_aside
         self.classes_: NDArray[Any] = classes
+        self.valid_: Any = classes[place]
         self.n_features_in_: int = psi.d
+        self.fit_warning_: str | None = None
+        if self.penalty == AUTO:
+            self.fit_warning_ = warning_of(found.training, found.held_out)
+        if self.fit_warning_ is not None:
+            warnings.warn(self.fit_warning_, FitWarning, stacklevel=2)
         return self
 
     def decision_function(self, X: Any) -> Floats:
-        """(N,) margins: at least 0 means valid."""
+        """(N,) values above 0 for `classes_[1]`, as scikit-learn expects: the margins of `network_`, with the
+        other sign if `valid_` is `classes_[0]`. `network_.margin` is at least 0 for valid psi, always."""
         margin: Floats = self._network().margin(self._psi(X))
-        return margin
+        return margin if self.valid_ == self.classes_[1] else -margin
 
     def predict(self, X: Any) -> NDArray[Any]:
         """(N,) predicted labels, decided exactly."""
         accepted = self._network().accepts(self._psi(X))
-        labels: NDArray[Any] = self.classes_[accepted.astype(np.intp)]
+        labels: NDArray[Any] = self.classes_[(accepted == (self.valid_ == self.classes_[1])).astype(np.intp)]
         return labels
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -190,20 +247,33 @@ class ConstraintLearner:
         return psi if isinstance(X, SparsePsi) or hasattr(X, "tocsr") else psi.dense()
 
 
-def _learn(
-    learner: ConstraintLearner, examples: PsiRows, classes: NDArray[Any]
-) -> tuple[RectifierNetwork, dict[str, Any], tuple[Progress, ...], dict[str, Any] | None]:
-    """The network, the chosen configuration, the history of its training, and the scores of all."""
+@dataclass(frozen=True)
+class _Found:
+    """The network, the chosen configuration, the history of its training, the scores of all, and figures."""
+
+    network: RectifierNetwork
+    configuration: dict[str, Any]
+    history: tuple[Progress, ...]
+    results: dict[str, Any] | None
+    training: float
+    held_out: float | None
+    set_aside: int
+
+
+def _learn(learner: ConstraintLearner, examples: PsiRows, labels: tuple[Any, Any]) -> _Found:
+    """Checks the settings; sets examples aside (robust), chooses the penalty, then the others, and trains."""
     hidden = hidden_values(learner.hidden, examples.psi.d)
     rates = numbers("learning_rate", learner.learning_rate, positive=True)
     decays = numbers("decay", learner.decay, positive=False)
     seed = whole("seed", learner.seed, 0)
     restarts = restarts_for(learner.restarts, len(examples))
-    class_weights = class_weights_of(learner.class_weight, classes)
+    penalties = penalties_of(learner.penalty)
+    class_weights = class_weights_of(learner.class_weight, labels)
     epochs, patience = whole("epochs", learner.epochs, 1), whole("patience", learner.patience, 1)
     temperature = numbers("temperature", learner.temperature, positive=True)[0]
     size = None if learner.batch_size is None else whole("batch_size", learner.batch_size, 1)
     try:
+        from lcons_core.learn import _noise as noise
         from lcons_core.learn import _schedule as training
         from lcons_core.learn import _search as selection
     except ImportError as error:
@@ -211,7 +281,33 @@ def _learn(
             f'learning needs torch, which cannot be imported ({error}); run: pip install "lcons-core[torch]".'
         ) from error
     settings = training.Settings(epochs, temperature, patience, size)
-    configurations = selection.grid(hidden, rates, decays)
+
+    def held_out(configurations: list[Configuration]) -> Floats:
+        """The accuracy of each configuration on a held-out fifth."""
+        split = (examples, configurations, 1, HELD_OUT_FOLDS, class_weights, settings, seed, learner.progress)
+        return selection.cross_validate(*split, tested=1)[:, 0]
+
+    if learner.robust:
+        widest = selection.Configuration(max(*hidden, noise.LEAST_HIDDEN), rates[0], decays[0])
+        weighed = selection.weigh(examples, class_weights)
+        one = training.train(
+            weighed, widest.members(0, restarts(widest.hidden)), settings, seed, learner.progress
+        )
+        if one[0].accuracy < 1.0:
+            examples = noise.set_aside(
+                examples, widest, whole("cv", learner.cv, 2), class_weights, settings, seed, learner.progress
+            )
+    apart: float | None = None
+    divisible = len(examples) >= LEAST_HELD_OUT and selection.rarer(examples) >= HELD_OUT_FOLDS
+    if penalties is None and divisible and few(len(examples), max(hidden) * (examples.psi.d + 1)):
+        slow = [rates[0] / 10] if len(rates) == 1 and _mean_square(examples) > LONG else []
+        trials = selection.grid(hidden[-1:], [*rates[:1], *slow], decays[:1], PENALTIES)
+        scores = held_out(trials)
+        best = int(np.argmax(scores))
+        apart, penalties = float(scores[best]), [trials[best].penalty]
+        if len(rates) == 1:
+            rates = [trials[best].learning_rate]
+    configurations = selection.grid(hidden, rates, decays, [0.0] if penalties is None else penalties)
     chosen, results = configurations[0], None
     if len(configurations) > 1:
         # There are many members here and they are only compared; the winner has all its restarts below.
@@ -229,6 +325,7 @@ def _learn(
         winner = selection.choose(configurations, scores, smallest=learner.hidden == "auto")
         chosen = configurations[winner]
         results = _results(configurations, scores, winner)
+        apart = float(scores[winner].mean())
     history: list[Progress] = []
 
     def record(progress: Progress) -> None:
@@ -243,7 +340,21 @@ def _learn(
         seed,
         record,
     )
-    return found[0].network, vars(chosen).copy(), tuple(history), results
+    right = found[0].accuracy
+    if learner.penalty == AUTO and apart is None and right < POOR and divisible:
+        apart = float(held_out([chosen])[0])
+    dropped = int((weighed.weight > 0).sum() - (examples.weight > 0).sum()) if learner.robust else 0
+    return _Found(found[0].network, _described(chosen), tuple(history), results, right, apart, dropped)
+
+
+def _described(configuration: Configuration) -> dict[str, Any]:
+    """The configuration as plain data; the penalty only if there is one."""
+    return {name: value for name, value in vars(configuration).items() if name != "penalty" or value}
+
+
+def _mean_square(examples: PsiRows) -> float:
+    """The mean squared length of psi as it is trained on."""
+    return float((Scaling.of(examples.psi).apply(examples.psi).values ** 2).sum() / len(examples))
 
 
 def accept_everything(learner: ConstraintLearner, d: int) -> None:
@@ -254,13 +365,18 @@ def accept_everything(learner: ConstraintLearner, d: int) -> None:
     learner.history_ = ()
     learner.cv_results_ = None
     learner.classes_ = np.array([False, True])
+    learner.valid_ = learner.classes_[1]
     learner.n_features_in_ = d
+    learner.training_accuracy_ = 1.0
+    learner.held_out_accuracy_ = None
+    learner.set_aside_ = 0
+    learner.fit_warning_ = None
 
 
 def _results(configurations: Sequence[Any], scores: Floats, winner: int) -> dict[str, Any]:
     """Scores per configuration, with the names that scikit-learn's searches use."""
     return {
-        "params": [vars(configuration).copy() for configuration in configurations],
+        "params": [_described(configuration) for configuration in configurations],
         "split_test_score": scores,
         "mean_test_score": scores.mean(1),
         "std_test_score": scores.std(1),
@@ -278,7 +394,8 @@ def estimate_seconds(examples: LabelledExamples, learner: ConstraintLearner) -> 
     hidden = hidden_values(learner.hidden, psi.d)
     restarts = restarts_for(learner.restarts, len(examples))
     entries = (psi.indices.size + len(psi)) * learner.epochs / SPEED
-    grid = len(np.atleast_1d(learner.learning_rate)) * len(np.atleast_1d(learner.decay))
+    penalties = 1 if isinstance(learner.penalty, str) else len(np.atleast_1d(learner.penalty))
+    grid = len(np.atleast_1d(learner.learning_rate)) * len(np.atleast_1d(learner.decay)) * penalties
     # Half of the restarts end after 200 steps, half of the rest after 400, ...: a third of all steps.
     seconds = entries * max(K * restarts(K) for K in hidden) / 3
     if grid * len(hidden) > 1:

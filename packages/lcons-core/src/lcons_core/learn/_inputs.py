@@ -1,8 +1,12 @@
 """The inputs X, y and sample_weight of a learner: checked once, and equal examples folded into weights.
 
-X is an array, a scipy.sparse matrix or a `SparsePsi`, and becomes a `SparsePsi`; y has two distinct labels,
-and the larger one means valid; sample_weight is non-negative. scikit-learn is not imported here; if the
-caller has imported it, errors and warnings also have scikit-learn's types, so that its tools recognise them.
+X is an array, a scipy.sparse matrix or a `SparsePsi`, and becomes a `SparsePsi`; sample_weight is
+non-negative. scikit-learn is not imported here; if the caller has imported it, errors and warnings also have
+scikit-learn's types, so that its tools recognise them.
+
+y has two distinct labels, and `valid` states which of them means valid: the label itself, or a function of
+both such as `max`. Without it, y must be bool, 0/1 or -1/+1, and the larger label means valid. Of other
+labels, such as "feasible" and "infeasible", no order can tell which one is meant, so they are refused.
 
 A learner gets each distinct psi once, with one weight as an invalid and one as a valid example:
 
@@ -130,10 +134,18 @@ def checked_labels(y: Any, number: int) -> NDArray[Any]:
     return labels
 
 
-def two_classes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """(classes, is_valid): the two distinct labels in order, and which examples have the second."""
+# Labels whose larger one means valid without being stated; False and True equal 0 and 1.
+UNDERSTOOD = ([0, 1], [-1, 1])
+
+
+def two_classes(labels: NDArray[Any], valid: Any = None) -> tuple[NDArray[Any], int]:
+    """(classes, place): the two distinct labels in ascending order, and the place of the valid one.
+
+    >>> two_classes(np.array(["infeasible", "feasible"]), valid="feasible")
+    (array(['feasible', 'infeasible'], dtype='<U10'), 0)
+    """
     try:
-        classes, codes = np.unique(labels, return_inverse=True)
+        classes = np.unique(labels)
     except TypeError:
         raise InvalidInput(
             "y must have labels of one type, found types that cannot be compared; use two numbers or two"
@@ -149,7 +161,23 @@ def two_classes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
             f"y must have two classes, found 1 class ({classes[:1].tolist()}); a constraint is learned from"
             " valid and invalid examples: add examples of the other class."
         )
-    return classes, codes == 1
+    low, high = classes.tolist()
+    if valid is None:
+        if [low, high] in UNDERSTOOD:
+            return classes, 1
+        raise InvalidInput(
+            f"expected y of bool, 0/1 or -1/+1, or the argument `valid`, found the labels {low!r} and"
+            f" {high!r}; pass `valid={low!r}` for a network that accepts {low!r} and rejects {high!r}, or"
+            f" `valid={high!r}` for one that accepts {high!r} and rejects {low!r}."
+        )
+    stated = valid((low, high)) if callable(valid) else valid
+    places = [place for place, label in enumerate((low, high)) if label == stated]
+    if len(places) != 1:
+        raise InvalidInput(
+            f"expected `valid` to be one of the labels {low!r} and {high!r}, found {stated!r}; pass the label"
+            " of the valid examples."
+        )
+    return classes, places[0]
 
 
 def checked_weights(sample_weight: Any, number: int) -> Floats:

@@ -16,13 +16,20 @@ For an example of weight v as valid and u as invalid, with z = tau * margin,
     loss = v softplus(-z) + u softplus(z) = (v + u) softplus(z) - v z
     dloss / da_k = tau (v - (v + u) sigmoid(z)) [a_k > 0]
 
-then Adam makes a step. If a member has fewer than K units, the missing units are columns of zeros: their
-activation and gradient are 0, so they stay 0.
+A member of a population may also be a union of `alternatives` networks with K units in all. Its margin is the
+largest of theirs, and the gradient is shared among them by softmax(SHARPNESS * margins):
+
+    dloss / da_mk = share_m tau (v - (v + u) sigmoid(z)) [a_mk > 0]
+
+and with a penalty the loss also has the term penalty / 2 * |W|^2; then Adam makes a step. If a member has
+fewer than K units, the missing units are columns of zeros: their activation and gradient are 0, so they
+stay 0.
 
 Paper: Sec. 3; Tables 6, 8, 12 and 13: Adam, betas (0.9, 0.999), epsilon 1e-7.
 
-Not in the paper: tau, class weights and members trained together. Units that are inactive on every invalid
-example have no gradient that could activate them; they start again while invalid examples are accepted.
+Not in the paper: tau, class weights, the penalty, unions and members trained together. Units that are
+inactive on every invalid example have no gradient that could activate them; they start again while invalid
+examples are accepted.
 """
 
 from __future__ import annotations
@@ -151,6 +158,9 @@ def _bags(bag: Ints, index: Ints, value: Floats, number: int) -> Bags:
     )
 
 
+# Of the softmax over the margins of the members of a union: sharper shares leave more members unused, and
+# with smoother ones all members learn the same.
+SHARPNESS = 4.0
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-7
 # Half of `LARGEST_WEIGHT` in `_arithmetic.py`, so that rounding never raises.
 LARGEST_TRAINED = 2.0**9
@@ -165,6 +175,7 @@ class Member:
     learning_rate: float
     decay: float
     fold: int = 0
+    penalty: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -197,14 +208,19 @@ class Population:
         spread: float,
         temperature: float,
         generator: torch.Generator,
+        alternatives: int = 1,
     ) -> None:
-        self.K = max(member.hidden for member in members)
+        self.alternatives = alternatives
+        self.K = alternatives * max(member.hidden for member in members)
         self.temperature, self._spread, self._generator = temperature, spread, generator
         self.rate = self._per_unit(torch.tensor([member.learning_rate for member in members]))
         self.decay = self._per_unit(torch.tensor([member.decay for member in members]))
         self._decays = bool((self.decay > 0).any())
+        self.penalty = self._per_unit(torch.tensor([member.penalty for member in members]))
+        self._penalised = bool((self.penalty > 0).any())
         hidden = torch.tensor([member.hidden for member in members])
-        self.present = (torch.arange(self.K) < hidden[:, None]).flatten()
+        own = torch.arange(self.K // alternatives) < hidden[:, None]
+        self.present = own.repeat(1, alternatives).flatten()
         folds = torch.tensor([member.fold for member in members])
         self._folds = folds if bool((folds != folds[0]).any()) else folds[:1]
         self.theta = self._drawn(d + 1, len(members) * self.K) * self.present
@@ -220,11 +236,17 @@ class Population:
         valid, invalid = self._weights(data)
         active = data.batch.activations(self.theta)
         by_unit = active.view(len(active), -1, self.K)
-        probability = margin(by_unit, in_place=True).mul_(self.temperature).sigmoid_()
+        margins, shares = self._margins(by_unit)
+        probability = margins.mul_(self.temperature).sigmoid_()
         signal = torch.addcmul(valid, valid + invalid, probability, value=-1.0)
         active.sign_()
+        if shares is not None:
+            by_unit.view(*shares.shape, -1).mul_(shares.unsqueeze(3))
         by_unit.mul_(signal.mul_(scale * self.temperature).unsqueeze(2))
-        self._adam(data.batch.gradient(active))
+        gradient = data.batch.gradient(active)
+        if self._penalised:
+            gradient[:-1] += self.penalty * self.theta[:-1]
+        self._adam(gradient)
 
     def _adam(self, gradient: torch.Tensor) -> None:
         self.steps += 1
@@ -246,7 +268,7 @@ class Population:
             valid, invalid = self._weights(piece)
             hidden = piece.batch.activations(self.theta)
             by_unit = hidden.view(len(hidden), -1, self.K)
-            margins = margin(by_unit, in_place=True)
+            margins, _ = self._margins(by_unit)
             logits = self.temperature * margins
             accepted = margins >= 0
             right += torch.where(accepted, valid, invalid).sum(0)
@@ -258,6 +280,9 @@ class Population:
                 clearance = torch.minimum(clearance, worst)
             by_unit.mul_((invalid > 0).unsqueeze(2))
             active |= hidden.amax(0) > 0
+        if self._penalised:
+            squares = (self.penalty / 2 * self.theta[:-1].square().sum(0)).view(-1, self.K)
+            loss += squares.sum(1)
         return Evaluation(right.numpy(), loss.numpy(), clearance.double().numpy(), missed.numpy() > 0, active)
 
     def remember(self, improved: NDArray[np.bool_]) -> None:
@@ -285,7 +310,7 @@ class Population:
         units = (chosen[:, None] * self.K + torch.arange(self.K)).flatten()
         if len(self._folds) > 1:
             self._folds = self._folds[chosen]
-        for name in ("rate", "decay", "present"):
+        for name in ("rate", "decay", "penalty", "present"):
             setattr(self, name, getattr(self, name)[units])
         for name in ("theta", "first", "second", "best"):
             setattr(self, name, getattr(self, name)[:, units].contiguous())
@@ -295,6 +320,14 @@ class Population:
         columns = slice(member * self.K, (member + 1) * self.K)
         weights = self.best[:, columns][:, self.present[columns]].double().numpy()
         return np.ascontiguousarray(weights[:-1].T), weights[-1].copy()
+
+    def _margins(self, by_unit: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | None]:
+        """(B, M) margins of activations (B, M, K), which are rectified in place; for unions also the share of
+        each alternative in the gradient, (B, M, alternatives)."""
+        if self.alternatives == 1:
+            return margin(by_unit, in_place=True), None
+        each = margin(by_unit.view(*by_unit.shape[:2], self.alternatives, -1), in_place=True)
+        return each.amax(2), torch.softmax(SHARPNESS * each, 2)
 
     def _weights(self, data: WeightedBatch) -> tuple[torch.Tensor, torch.Tensor]:
         """(B, M), or (B, 1) if all members have the same weights."""

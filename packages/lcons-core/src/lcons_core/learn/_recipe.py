@@ -86,6 +86,9 @@ FEATURES: Mapping[str, NamedFeature] = MappingProxyType(
 )
 OPTIONS = ("n", "pad", "column", "word_class", "least", "spans", "high", "names")
 
+# Fields that recipes of 0.1.0 lack, with the values that mean what it did.
+_LATER: Mapping[str, Any] = MappingProxyType({"evidence": None, "penalty": None, "robust": False})
+
 Before = Callable[[LabelledExamples, ConstraintLearner], None]
 
 
@@ -109,7 +112,8 @@ class Recipe:
     The training, as in `ConstraintLearner`:
     hidden, learning_rate, decay: of several values, cross-validation with `folds` folds chooses one; hidden
     may also be "doubled" (see the module).
-    epochs, restarts, temperature, patience, batch_size, seed.
+    epochs, restarts, temperature, patience, batch_size, penalty, robust, seed. By default (None) there is no
+    penalty: made negatives are not wrong, and those held out cannot be predicted from the others.
 
     `name` is the name of the constraint in files and tables.
 
@@ -144,11 +148,13 @@ class Recipe:
     temperature: float = 4.0
     patience: int = 10
     batch_size: int | None = None
+    penalty: float | tuple[float, ...] | str | None = None
+    robust: bool = False
     seed: int = 0
     name: str = ""
 
     def __post_init__(self) -> None:
-        for several in ("hidden", "learning_rate", "decay", "names", "class_weight"):
+        for several in ("hidden", "learning_rate", "decay", "penalty", "names", "class_weight"):
             value = getattr(self, several)
             if isinstance(value, list | np.ndarray):
                 object.__setattr__(self, several, tuple(value))
@@ -272,6 +278,8 @@ class Recipe:
             temperature=self.temperature,
             patience=self.patience,
             batch_size=self.batch_size,
+            penalty=0.0 if self.penalty is None else self.penalty,
+            robust=self.robust,
         )
 
     def learn(
@@ -318,9 +326,10 @@ class Recipe:
         plain = {field.name: _listed(getattr(self, field.name)) for field in fields(self)}
         if self.feature is not None and not isinstance(self.feature, str):
             plain["feature"] = _listed(self.feature.to_dict())
-        if self.evidence is None:
-            # Files of versions without evidence have no such field.
-            del plain["evidence"]
+        for name, default in _LATER.items():
+            if plain[name] == default:
+                # Files of versions without it have no such field.
+                del plain[name]
         return plain
 
     @classmethod
@@ -380,10 +389,14 @@ def learn_from_examples(
     """The constraint that a learner learns from labelled examples; without negatives, it forbids nothing."""
     psi, y, weights = examples.matrix(by_frequency)
     if len(examples.negatives):
-        learner.fit(psi, y, sample_weight=weights)
+        learner.fit(psi, y, sample_weight=weights, valid=True)
     else:
         accept_everything(learner, psi.d)
-    settings = {name: _listed(value) for name, value in learner.get_params().items() if name != "progress"}
+    settings = {
+        name: _listed(value)
+        for name, value in learner.get_params().items()
+        if name not in ("progress", "valid") and not (name in ("penalty", "robust") and not value)
+    }
     provenance = record(
         seed=learner.seed,
         config=settings,
@@ -450,15 +463,49 @@ def learn_constraints(
         recipe = replace(recipe, negatives=None)
     if learner is None:
         return recipe.learn_examples(examples, made).constraint
-    found = learn_from_examples(examples, learner, made, by_frequency)
-    return replace(found, provenance={**found.provenance, "recipe": _trained_by(recipe, learner).to_dict()})
+    penalty = learner.penalty
+    if penalty == AUTO:
+        # As in a recipe.
+        learner.penalty = 0.0
+    try:
+        found = learn_from_examples(examples, learner, made, by_frequency)
+        recipe = _trained_by(recipe, learner)
+    finally:
+        learner.penalty = penalty
+    return replace(found, provenance={**found.provenance, "recipe": recipe.to_dict()})
+
+
+def learned_from(constraint: LearnedConstraint, structures: Iterable[Any]) -> bool:
+    """Whether a constraint was learned from exactly these structures, by the recipe and the hash of the data
+    in its provenance; False if these do not tell.
+
+    >>> pairs = [[("Person", "NoRel"), ("Location", "NoRel"), ("Person", "Kill")]]
+    >>> constraint = learn_constraints(pairs, "pairs", hidden=1)
+    >>> learned_from(constraint, pairs), learned_from(constraint, [[("Person", "NoRel")]])
+    (True, False)
+    """
+    recorded, feature = constraint.provenance, constraint.feature
+    how, counts = recorded.get("recipe"), recorded.get("examples")
+    if feature is None or not (isinstance(how, Mapping) and isinstance(counts, Mapping)):
+        return False
+    try:
+        recipe, given = Recipe.from_dict(how), list(structures)
+    except (InvalidInput, TypeError):
+        # The recipe of another version, or none.
+        return False
+    number = len(positives_of(feature, given, recipe.min_support))
+    if recipe.negatives is None or number != counts.get("positives"):
+        return False
+    psi, y, weights = recipe._examples(given, feature).matrix(recipe.by_frequency)
+    return hash_psi(psi, y, weights) == recorded.get("data")
 
 
 def _trained_by(recipe: Recipe, learner: ConstraintLearner) -> Recipe:
     """The recipe with the settings of a learner."""
     settings = {**learner.get_params(), "folds": learner.cv, "caution": 1.0}
-    for name in ("cv", "progress", "seed"):
+    for name in ("cv", "progress", "seed", "valid"):
         settings.pop(name)
+    settings["penalty"] = learner.penalty or None
     if isinstance(learner.class_weight, Mapping):
         settings["class_weight"] = tuple(learner.class_weight.get(label, 1.0) for label in (False, True))
     return replace(recipe, **settings)

@@ -9,11 +9,11 @@ Members compete in groups (the restarts of one configuration on one fold). At ea
 
 The result of a group is its member of best accuracy, rounded; of equal ones, that with the smaller loss, then
 the first. There is no loss level that stops training: a margin is at most 1, so the loss of a valid example
-is never near zero.
+is never near zero. Members with a penalty are never clear, and the smallest loss, penalty included, is best.
 
-Columns of psi above 1 in magnitude are divided by a power of two during training, and W is rescaled at the
-end, which is exact. All random numbers come from one seed, and sums have a fixed order, so the same seed
-always leads to the same bits on one machine.
+Columns of psi are scaled during training, real-valued ones are also centred, and W and b are folded back at
+the end, which is exact (`_scaling.py`). All random numbers come from one seed, and sums have a fixed order,
+so the same seed always leads to the same bits on one machine.
 
 Not in the paper: everything except Adam (`_population.py`). The paper trains single networks for 1000 epochs.
 """
@@ -23,18 +23,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from lcons_core._arithmetic import round_dyadic
 from lcons_core._network import RectifierNetwork
 from lcons_core._psi import PsiRows, SparsePsi
 from lcons_core._types import Floats
 from lcons_core.learn._inputs import INVALID, VALID, accuracy
 from lcons_core.learn._population import Batch, Evaluation, Member, Population, WeightedBatch, make_batches
+from lcons_core.learn._scaling import Scaling
 from lcons_core.learn._settings import Progress
 
 CLEARANCE = 0.25
@@ -52,20 +52,32 @@ THREADED_WORK = 2**20
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of all members; `patience` counts checks, one every 10 steps or one per epoch."""
+    """The settings of all members; `patience` counts checks, one every 10 steps or one per epoch;
+    `alternatives` is the number of networks of a union, 1 for a single network."""
 
     epochs: int
     temperature: float
     patience: int
     batch_size: int | None = None
+    alternatives: int = 1
 
 
 @dataclass(frozen=True)
 class Trained:
-    """The best network of a group, rounded, and its accuracy after rounding on the weights of the group."""
+    """The best network of a group, rounded, and its accuracy after rounding on the weights of the group; for
+    unions, all members of the best one."""
 
-    network: RectifierNetwork
+    members: tuple[RectifierNetwork, ...]
     accuracy: float
+
+    @property
+    def network(self) -> RectifierNetwork:
+        """The network; of a union, the first member."""
+        return self.members[0]
+
+    def accepts(self, psi: SparsePsi) -> NDArray[np.bool_]:
+        """(N,) which psi some member accepts."""
+        return _some_accept(self.members, psi)
 
 
 def train(
@@ -106,18 +118,24 @@ class _Course:
         draw: np.random.Generator,
     ) -> None:
         self.examples, self.members, self.settings = examples, members, settings
-        psi, self.scale = _scaled(examples.psi)
+        self.scaling = Scaling.of(examples.psi)
+        psi = self.scaling.apply(examples.psi)
         size = settings.batch_size or (FULL_BATCH if len(psi) <= FULL_BATCH else LARGE_BATCH)
         self.data = _weighted(make_batches(psi, size, draw), examples)
         norm = math.sqrt(max(float((psi.values**2).sum()) / len(psi), 1.0))
+        # A penalty in these units has the same effect if all psi are multiplied by a number.
+        members = [replace(one, penalty=norm**2 * one.penalty) if one.penalty else one for one in members]
         generator = torch.Generator().manual_seed(int(draw.integers(2**63)))
-        self.population = Population(members, psi.d, 0.5 / norm, settings.temperature, generator)
+        self.population = Population(
+            members, psi.d, 0.5 / norm, settings.temperature, generator, settings.alternatives
+        )
         units = self.population.theta.shape[1]
         self.work = (psi.indices.size + len(psi)) // len(self.data) * units
         # Fewer and larger pieces than the batches of training, because there is no step between them.
         pieces = make_batches(psi, max(size, EVALUATION_ENTRIES // units))
         self.pieces = _weighted(pieces, examples) if len(pieces) < len(self.data) else self.data
         self.halving = FIRST_HALVING
+        self.penalised = np.array([member.penalty > 0 for member in members])
         self.alive = np.arange(len(members))
         self.accuracy = np.full(len(members), -1.0)
         self.loss = np.full(len(members), np.inf)
@@ -130,7 +148,7 @@ class _Course:
     def check(self) -> int:
         """Evaluates and updates every member; returns the number of members that continue."""
         found = self.population.evaluate(self.pieces)
-        clear = found.clearance >= CLEARANCE
+        clear = (found.clearance >= CLEARANCE) & ~self.penalised[self.alive]
         self._record(found, clear)
         stays = np.ones(len(self.alive), dtype=np.bool_)
         for position in np.flatnonzero(clear):
@@ -160,11 +178,14 @@ class _Course:
     def _record(self, found: Evaluation, clear: NDArray[np.bool_]) -> None:
         ids = self.alive
         better = found.accuracy > self.accuracy[ids]
-        improved = better | ((found.accuracy == self.accuracy[ids]) & (found.loss < self.loss[ids]))
+        lower = found.loss < self.loss[ids]
+        improved = better | ((found.accuracy == self.accuracy[ids]) & lower)
+        improved = np.where(self.penalised[ids], lower, improved)
         improved |= clear
         self.accuracy[ids[improved]] = found.accuracy[improved]
         self.loss[ids[improved]] = found.loss[improved]
         self.population.remember(improved)
+        better &= ~self.penalised[ids]
         moving = better | (found.loss < 0.999 * self.watched[ids])
         self.watched[ids] = np.minimum(self.watched[ids], found.loss)
         self.stale[ids] = np.where(moving, 0, self.stale[ids] + 1)
@@ -172,11 +193,11 @@ class _Course:
     def _ends_group(self, position: int) -> NDArray[np.bool_]:
         """The members that end because this one is clear also after rounding; none if it is not."""
         member = self.members[int(self.alive[position])]
-        network = self._rounded(*self.population.snapshot(position))
-        accuracy = self._accuracy(network, member.fold)
+        members = self._rounded(*self.population.snapshot(position))
+        accuracy = self._accuracy(members, member.fold)
         if accuracy < 1.0 or member.group in self.ended:
             return np.zeros(len(self.alive), dtype=np.bool_)
-        self.ended[member.group] = Trained(network, accuracy)
+        self.ended[member.group] = Trained(members, accuracy)
         return np.array([self.members[i].group == member.group for i in self.alive.tolist()])
 
     def _plateaued(self) -> NDArray[np.bool_]:
@@ -210,33 +231,33 @@ class _Course:
         """The best network after rounding, which can move a point across the boundary and change ranks."""
         best: Trained | None = None
         for i in sorted(ids, key=self._merit, reverse=True):
-            if best is not None and best.accuracy >= self.accuracy[i] - 1e-6:
+            if best is not None and (self.penalised[i] or best.accuracy >= self.accuracy[i] - 1e-6):
                 break
-            network = self._rounded(*self.weights[i])
-            candidate = Trained(network, self._accuracy(network, self.members[i].fold))
+            members = self._rounded(*self.weights[i])
+            candidate = Trained(members, self._accuracy(members, self.members[i].fold))
             if best is None or candidate.accuracy > best.accuracy:
                 best = candidate
         assert best is not None
         return best
 
     def _merit(self, i: int) -> tuple[float, float, int]:
-        return float(self.accuracy[i]), -float(self.loss[i]), -i
+        accuracy = 0.0 if self.penalised[i] else float(self.accuracy[i])
+        return accuracy, -float(self.loss[i]), -i
 
-    def _rounded(self, W: Floats, b: Floats) -> RectifierNetwork:
-        return RectifierNetwork(round_dyadic(W / self.scale), round_dyadic(b))
+    def _rounded(self, W: Floats, b: Floats) -> tuple[RectifierNetwork, ...]:
+        folded, number = self.scaling.fold_back(W, b), self.settings.alternatives
+        if number == 1:
+            return (folded,)
+        pairs = zip(np.split(folded.W, number), np.split(folded.b, number), strict=True)
+        return tuple(RectifierNetwork(*pair) for pair in pairs)
 
-    def _accuracy(self, network: RectifierNetwork, fold: int) -> float:
-        return accuracy(self.examples.weight[:, :, fold], network.accepts(self.examples.psi))
+    def _accuracy(self, members: tuple[RectifierNetwork, ...], fold: int) -> float:
+        return accuracy(self.examples.weight[:, :, fold], _some_accept(members, self.examples.psi))
 
 
-def _scaled(psi: SparsePsi) -> tuple[SparsePsi, Floats]:
-    """psi with columns divided by powers of two, so that they are at most 1, and these powers (d,)."""
-    largest = np.ones(psi.d)
-    np.maximum.at(largest, psi.indices, np.abs(psi.values))
-    scale = np.exp2(np.ceil(np.log2(largest)))
-    if (scale == 1.0).all():
-        return psi, scale
-    return SparsePsi(psi.indptr, psi.indices, psi.values / scale[psi.indices], psi.d), scale
+def _some_accept(members: Sequence[RectifierNetwork], psi: SparsePsi) -> NDArray[np.bool_]:
+    accepted: NDArray[np.bool_] = np.any([member.accepts(psi) for member in members], axis=0)
+    return accepted
 
 
 def _weighted(batches: Sequence[Batch], examples: PsiRows) -> list[WeightedBatch]:

@@ -33,27 +33,31 @@ MOST_SIDE_BY_SIDE = 2**25
 
 @dataclass(frozen=True)
 class Configuration:
-    """One point of the grid."""
+    """One point of the grid; the penalty is in units of the mean squared length of scaled psi."""
 
     hidden: int
     learning_rate: float
     decay: float
+    penalty: float = 0.0
 
     def members(self, group: int, restarts: int, fold: int = 0) -> list[Member]:
         """The restarts of this configuration as one group."""
-        return [Member(group, self.hidden, self.learning_rate, self.decay, fold)] * restarts
+        return [Member(group, self.hidden, self.learning_rate, self.decay, fold, self.penalty)] * restarts
 
 
 def grid(
-    hidden: Sequence[int], learning_rate: Sequence[float], decay: Sequence[float]
+    hidden: Sequence[int],
+    learning_rate: Sequence[float],
+    decay: Sequence[float],
+    penalty: Sequence[float] = (0.0,),
 ) -> list[Configuration]:
     """All configurations; K varies slowest."""
-    return [Configuration(*point) for point in itertools.product(hidden, learning_rate, decay)]
+    return [Configuration(*point) for point in itertools.product(hidden, learning_rate, decay, penalty)]
 
 
 def weigh(examples: PsiRows, class_weights: tuple[float, float] | None) -> PsiRows:
     """Examples of total weight 1, with the given (invalid, valid) weights, or None for equal totals."""
-    return _table([np.ones(len(examples), dtype=np.bool_)], examples, class_weights)
+    return table([np.ones(len(examples), dtype=np.bool_)], examples, class_weights)
 
 
 def cross_validate(
@@ -65,17 +69,19 @@ def cross_validate(
     settings: Settings,
     seed: int,
     progress: Callable[[Progress], None] | None = None,
+    tested: int | None = None,
 ) -> Floats:
-    """(configurations, folds) held-out accuracies of the rounded networks."""
+    """(configurations, tested) held-out accuracies of the rounded networks; `tested`: only so many folds."""
+    tested = folds if tested is None else tested
     dealing, training = np.random.SeedSequence(seed).spawn(2)
-    fold_of = _deal(examples, folds, np.random.default_rng(dealing))
+    fold_of = deal(examples, folds, np.random.default_rng(dealing))
     trained_on, tested_on = (
-        _table([(fold_of == fold) == held_out for fold in range(folds)], examples, class_weights)
+        table([(fold_of == fold) == held_out for fold in range(tested)], examples, class_weights)
         for held_out in (False, True)
     )
-    scores = np.empty((len(configurations), folds))
-    groups = list(itertools.product(range(len(configurations)), range(folds)))
-    rows = min(len(examples), settings.batch_size or 2048) + examples.psi.d
+    scores = np.empty((len(configurations), tested))
+    groups = list(itertools.product(range(len(configurations)), range(tested)))
+    rows = (min(len(examples), settings.batch_size or 2048) + examples.psi.d) * settings.alternatives
     for chunk in _chunks(groups, configurations, restarts, rows):
         members = [
             member
@@ -88,7 +94,7 @@ def cross_validate(
         found: dict[int, Trained] = train(trained_on, members, settings, chunk_seed, progress)
         for group, result in found.items():
             configuration, fold = groups[group]
-            verdict = result.network.accepts(tested_on.psi)
+            verdict = result.accepts(tested_on.psi)
             scores[configuration, fold] = accuracy(tested_on.weight[:, :, fold], verdict)
     return scores
 
@@ -106,10 +112,20 @@ def choose(configurations: Sequence[Configuration], scores: Floats, smallest: bo
     return next(i for i in near if configurations[i].hidden == least)
 
 
-def _deal(examples: PsiRows, folds: int, draw: np.random.Generator) -> Ints:
+def rarer(examples: PsiRows) -> int:
+    """The number of distinct psi of the rarer label."""
+    valid = int(_mostly_valid(examples).sum())
+    return min(valid, len(examples) - valid)
+
+
+def _mostly_valid(examples: PsiRows) -> NDArray[np.bool_]:
+    return examples.weight[:, VALID] > examples.weight[:, INVALID]
+
+
+def deal(examples: PsiRows, folds: int, draw: np.random.Generator) -> Ints:
     """The fold of each distinct psi, even for each label (a psi with both labels counts as the heavier)."""
-    mostly_valid = examples.weight[:, VALID] > examples.weight[:, INVALID]
-    fewest = int(min(mostly_valid.sum(), (~mostly_valid).sum()))
+    mostly_valid = _mostly_valid(examples)
+    fewest = rarer(examples)
     if fewest < folds:
         raise InvalidInput(
             f"cv={folds} needs at least {folds} distinct vectors of each label, found {fewest} of one;"
@@ -122,7 +138,7 @@ def _deal(examples: PsiRows, folds: int, draw: np.random.Generator) -> Ints:
     return fold_of
 
 
-def _table(
+def table(
     folds: Sequence[NDArray[np.bool_]], examples: PsiRows, class_weights: tuple[float, float] | None
 ) -> PsiRows:
     """The examples with weights (N, 2, folds), which are 0 for rows that are not in the fold."""

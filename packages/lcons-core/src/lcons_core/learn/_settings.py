@@ -26,7 +26,6 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lcons_core._errors import InvalidInput
 
@@ -43,6 +42,14 @@ class Progress:
 
 
 AUTO_HIDDEN = (1, 2, 3, 5, 8, 10)
+# In units of the mean squared length of psi as it is trained on.
+PENALTIES = (0.0, 1e-4, 3e-4, 1e-3, 3e-3)
+# With penalty "auto", fewer distinct psi per weight than this are few. With fewer distinct psi than the least
+# number, a part that is held out tells nothing.
+FEW_PER_WEIGHT = 10
+LEAST_HELD_OUT = 100
+# Fits with a lower training accuracy are poor; with a larger difference to the held-out one, too good.
+POOR, TOO_GOOD = 0.9, 0.1
 MOST_HIDDEN = 4096
 MOST_WEIGHTS = 2**27
 MOST_RESTARTS = 32
@@ -78,8 +85,42 @@ def restarts_for(restarts: Any, distinct: int) -> Callable[[int], int]:
     return lambda _: number
 
 
-def class_weights_of(given: Any, classes: NDArray[Any]) -> tuple[float, float] | None:
-    """(invalid, valid) weights, or None for balanced."""
+def penalties_of(penalty: Any) -> list[float] | None:
+    """The penalties to choose from, or None for "auto"."""
+    if isinstance(penalty, str):
+        if penalty != "auto":
+            raise InvalidInput(f'penalty must be one or several numbers, or "auto", found {penalty!r}.')
+        return None
+    return numbers("penalty", penalty, positive=False)
+
+
+def few(distinct: int, weights: int) -> bool:
+    """Whether so many distinct psi are few for a network with so many weights."""
+    return distinct < FEW_PER_WEIGHT * weights
+
+
+def warning_of(training: float, held_out: float | None) -> str | None:
+    """One sentence with both accuracies if a fit is poor or too good.
+
+    >>> warning_of(0.99, 0.95) is None
+    True
+    """
+    beside = "" if held_out is None else f" and {held_out:.1%} of held-out ones"
+    if training < POOR:
+        return (
+            f"the network is right on only {training:.1%} of the training examples{beside}; increase the"
+            " argument `hidden`, use other columns, or pass `robust=True` if some labels are wrong."
+        )
+    if held_out is not None and training - held_out > TOO_GOOD:
+        return (
+            f"the network is right on {training:.1%} of the training examples, but on only {held_out:.1%} of"
+            " held-out ones; use more examples or fewer columns, or reduce the argument `hidden`."
+        )
+    return None
+
+
+def class_weights_of(given: Any, labels: Sequence[Any]) -> tuple[float, float] | None:
+    """(invalid, valid) weights of these two labels, or None for balanced."""
     if given is None:
         return (1.0, 1.0)
     if isinstance(given, str) and given == "balanced":
@@ -88,7 +129,7 @@ def class_weights_of(given: Any, classes: NDArray[Any]) -> tuple[float, float] |
         raise InvalidInput(
             f'class_weight must be "balanced", None or a mapping from labels to weights, found {given!r}.'
         )
-    low, high = (float(given.get(label, 1.0)) for label in classes.tolist())
+    low, high = (float(given.get(label, 1.0)) for label in labels)
     if not (0 < low < math.inf and 0 < high < math.inf):
         raise InvalidInput(
             f"class weights must be positive and finite, found {low} and {high}; pass two valid weights."

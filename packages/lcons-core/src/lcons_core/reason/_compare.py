@@ -4,14 +4,21 @@
     DIFFERENT    proved, by a witness: a point that one accepts and the other rejects
     UNDECIDED    not proved: random points and a search found no witness
 
-Up to `limit` points the whole domain is enumerated and the counts are exact. Above the limit, first a
-closed-form proof of equality is tried, then a search for a witness. Every verdict is exact: floats guide the
-search but do not decide.
+Up to `limit` points the whole domain is enumerated and the counts are exact. Above the limit, only the axes
+that one of the two uses are enumerated: an axis whose values all add the same to every unit (or row) changes
+no verdict, so the other axes are fixed and all counts are multiplied by the number of their combinations. If
+these are too many as well, first a closed-form proof of equality is tried, then a search for a witness, then
+a proof by linear programs that the sets are equal even if psi may be real (`_boxes.py`). Every verdict is
+exact: floats guide the search but do not decide.
+
+On a space with real blocks there are infinitely many points. After the closed forms and random points, exact
+linear programs decide (`_boxes.py`): a proof of equality, or a witness.
 
 There are two closed-form proofs of equality. Two networks are equal if they have the same units: units that
 are never active are ignored, and units are compared by their values on the domain, so it does not matter
 whether a constant is in a one-hot block or in the bias. Two systems of rows are equal if each implies the
-other row by row (`_dominance.py`).
+other row by row (`_dominance.py`). Two unions are equal if both have the same members, or if each member of
+one is inside a member of the other.
 
 Candidates for a difference are random points, points near both boundaries, points found by climbing
 min(margin_a, -margin_b) and the reverse, and points in and next to the boxes of rules. A candidate with two
@@ -23,13 +30,15 @@ Not in the paper: counts, witnesses, and domains that are too large to enumerate
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 import numpy as np
 
-from lcons_core._arithmetic import many
+from lcons_core._arithmetic import many, plain
 from lcons_core._coercion import Fitted
 from lcons_core._errors import LconsError
 from lcons_core._inequalities import LinearInequalities, check_width, least_values, points_at
@@ -37,9 +46,12 @@ from lcons_core._network import RectifierNetwork
 from lcons_core._pointset import PointSet, as_points
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools, Floats, Ints, OnProgress
+from lcons_core.reason._boxes import proof_on_reals, search_boxes
 from lcons_core.reason._domain import drawn_points
 from lcons_core.reason._dominance import singly_implied
 from lcons_core.reason._points import ENUMERATION_LIMIT, climb, near_boundary, scan
+from lcons_core.reason._real_points import drawn_psi, psi_near_boundary
+from lcons_core.reason._rules import Rules
 from lcons_core.reason._simplify import common_space
 
 
@@ -85,10 +97,7 @@ class Comparison:
         """Plain data."""
         return {
             "outcome": str(self.outcome),
-            "points": self.points,
-            "both": self.both,
-            "only_a": self.only_a,
-            "only_b": self.only_b,
+            **{name: plain(getattr(self, name)) for name in ("points", "both", "only_a", "only_b")},
             "witnesses_a": list(self.witnesses_a),
             "witnesses_b": list(self.witnesses_b),
             "complete": self.complete,
@@ -99,16 +108,19 @@ class Comparison:
         if self.outcome is Outcome.UNDECIDED:
             return f"undecided: {self.how}"
         if self.outcome is Outcome.EQUAL:
-            return f"equal: all {self.points:,} points agree" if self.complete else f"equal: {self.how}"
+            if not self.complete:
+                return f"equal: {self.how}"
+            how = "" if self.how == _every(self.points) else f" ({self.how})"
+            return f"equal: all {many(self.points)} points agree{how}"
         looked = "" if self.complete else " looked at"
-        text = f"different: {self.only_a + self.only_b:,} of {self.points:,} points{looked}"
+        text = f"different: {many(self.only_a + self.only_b)} of {many(self.points)} points{looked}"
         for name, number, witnesses in (
             ("A", self.only_a, self.witnesses_a),
             ("B", self.only_b, self.witnesses_b),
         ):
             shown = [in_words(witness) for witness in witnesses[:3]]
             if number > len(shown) and shown:
-                shown.append(f"and {number - len(shown):,} more")
+                shown.append(f"and {many(number - len(shown))} more")
             text += f"; only {name} accepts {' | '.join(shown)}" if shown else ""
         return text
 
@@ -138,48 +150,141 @@ def compare(
     space = common_space(space, *sets)
     for points in sets:
         check_width(points, space)
+    if not space.integral:
+        return _compare_boxes(sets, space, witnesses, seed)
+    whole, free = space, 1
+    if space.size > limit:
+        unused = unused_axes(sets, space)
+        free = math.prod(len(space.axes[i]) for i in unused)
+        space = space.fixed(unused)
     if space.size > limit:
         proof = proof_of_equality(*sets, space)
         if proof:
             return Comparison(Outcome.EQUAL, 0, 0, 0, 0, (), (), False, proof)
-    tally = _Tally(space, witnesses)
+    tally = _Tally(space, witnesses, free)
     if space.size <= limit:
         for flat, accepted in scan(sets, space):
             tally.add(flat, *accepted)
             if progress is not None and flat.size:
                 progress(int(flat[-1]) + 1, space.size)
-        return tally.result(complete=True, how=f"all {tally.points:,} points enumerated")
+        return tally.result(complete=True, how=_enumerated(tally, whole, space))
+    tally.free = 1
     found = candidates(*sets, space, np.random.default_rng(seed))
     tally.add(found, *(points.verdicts(space, found) for points in sets))
+    proof = None if any(tally.numbers) else proof_on_reals(sets, whole)
+    if proof:
+        return Comparison(Outcome.EQUAL, 0, 0, 0, 0, (), (), False, proof)
     return tally.result(
         complete=False,
         how=f"no difference at {tally.points:,} of {many(space.size)} points, drawn and searched near both"
-        f" boundaries (seed {seed}), and no closed-form proof of equality; raise limit to enumerate",
+        f" boundaries (seed {seed}), and no proof of equality; raise limit to enumerate, or let"
+        " integer programs decide: lcons_decode.ilp.compare_by_ilp (package lcons-decode)",
+    )
+
+
+def _compare_boxes(
+    sets: tuple[PointSet, PointSet], space: FeatureSpace, witnesses: int, seed: int
+) -> Comparison:
+    """The comparison on a space with real blocks: a closed form, random points, then linear programs."""
+    corners = space.corners()
+    proof = proof_of_equality(*sets, corners)
+    if proof:
+        return Comparison(Outcome.EQUAL, 0, 0, 0, 0, (), (), False, proof)
+    rng = np.random.default_rng(seed)
+    psi = drawn_psi(space, REAL_DRAWN, rng)
+    near = [psi_near_boundary(points, space, psi, CLIMBED, rng) for points in sets]
+    tally = _Tally(space, witnesses)
+    psi = np.concatenate([psi, *near])
+    tally.add_psi(psi, *(points.accepts(psi) for points in sets))
+    if any(tally.numbers):
+        return tally.result(complete=False, how="")
+    found = search_boxes(sets, space, [corners.axes[i].name for i in unused_axes(sets, corners)])
+    if not found.decided:
+        proof = proof_on_reals(sets, space)
+        found = replace(found, how=proof, decided=True) if proof else found
+    if found.witness is not None:
+        named: list[tuple[dict[str, Any], ...]] = [(), ()]
+        named[found.side] = (found.witness,)
+        only_a, only_b = map(len, named)
+        return Comparison(Outcome.DIFFERENT, 1, 0, only_a, only_b, named[0], named[1], False, found.how)
+    if found.decided:
+        return Comparison(Outcome.EQUAL, 0, 0, 0, 0, (), (), False, found.how)
+    return tally.result(
+        complete=False,
+        how=f"no difference at {tally.points:,} points of the {space.extent}, drawn and searched near both"
+        f" boundaries (seed {seed}); {found.how}",
+    )
+
+
+def unused_axes(sets: Sequence[PointSet], space: FeatureSpace) -> list[int]:
+    """The axes that change no verdict of the sets and are in no rule of `requires`, by index."""
+    needed = {name for rule in space.requires for name in (rule.block, rule.needs_block)}
+    used = np.array([axis.name in needed for axis in space.axes])
+    for points in sets:
+        used |= _used(points, space)
+    return np.flatnonzero(~used).tolist()
+
+
+def _used(points: PointSet, space: FeatureSpace) -> Bools:
+    """(axes,) False for the axes whose value changes no verdict of the set."""
+    if isinstance(points, Rules):
+        named = {name for box in (*points.forbidden, *(points.allowed or ())) for name, _ in box.conditions}
+        return np.array([axis.name in named for axis in space.axes])
+    forms = [part.W for alternative in points.alternatives() for part in alternative.networks()]
+    try:
+        forms = forms or [points.inequalities(PROOF_ROWS).coefficients]
+    except LconsError:
+        return np.ones(len(space.axes), dtype=np.bool_)
+    tables = ([axis.table(W) for W in forms] for axis in space.axes)
+    return np.array([any((table != table[0]).any() for table in some) for some in tables])
+
+
+def _every(points: int) -> str:
+    return f"all {many(points)} points enumerated"
+
+
+def _enumerated(tally: _Tally, whole: FeatureSpace, space: FeatureSpace) -> str:
+    """How a difference was excluded, or how many there are."""
+    if space is whole:
+        return _every(tally.points)
+    used = sum(len(a) == len(b) for a, b in zip(whole.axes, space.axes, strict=True))
+    return (
+        f"all {tally.points // tally.free:,} combinations of the {used} axes that A or B uses enumerated;"
+        f" the other {len(whole.axes) - used} change no verdict"
     )
 
 
 class _Tally:
-    """Counts and the first witnesses, for points that are added in chunks."""
+    """Counts and the first witnesses, for points that are added in chunks; each is `free` points."""
 
-    def __init__(self, space: FeatureSpace, witnesses: int) -> None:
-        self.space, self.most = space, witnesses
+    def __init__(self, space: FeatureSpace, witnesses: int, free: int = 1) -> None:
+        self.space, self.most, self.free = space, witnesses, free
         self.points = self.both = 0
         self.numbers = [0, 0]
         self.found: list[list[dict[str, Any]]] = [[], []]
 
     def add(self, points: Ints, a: Bools, b: Bools) -> None:
         """Counts points, given as assignments (N, axes) or as positions (N,), by their two verdicts."""
-        self.points += len(points)
-        self.both += int((a & b).sum())
+        self.points += self.free * len(points)
+        self.both += self.free * int((a & b).sum())
         differ = a != b
         if not differ.any():
             return
         for side, only in enumerate((a & differ, b & differ)):
-            self.numbers[side] += int(only.sum())
+            self.numbers[side] += self.free * int(only.sum())
             wanted = points[only][: self.most - len(self.found[side])]
             named = points_at(self.space, wanted) if points.ndim == 1 else wanted
             for psi in self.space.vectors(named):
                 self.found[side].append(self.space.describe(psi))
+
+    def add_psi(self, psi: Floats, a: Bools, b: Bools) -> None:
+        """Counts points, given as psi (N, d), by their two verdicts."""
+        self.points += len(psi)
+        self.both += int((a & b).sum())
+        for side, only in enumerate((a & ~b, b & ~a)):
+            self.numbers[side] += int(only.sum())
+            wanted = psi[only][: self.most - len(self.found[side])]
+            self.found[side] += [self.space.describe(point) for point in wanted]
 
     def result(self, complete: bool, how: str) -> Comparison:
         """The comparison; without a difference, EQUAL only if every point was checked."""
@@ -204,7 +309,9 @@ def in_words(witness: dict[str, Any]) -> str:
     """A point by name (`space.describe`) as text: "source Person, relation Kill"."""
     words = []
     for block, value in witness.items():
-        if isinstance(value, dict):
+        if isinstance(value, dict) and list(value) == [block]:
+            value = value[block]
+        elif isinstance(value, dict):
             value = " ".join(f"{name}={number}" for name, number in value.items())
         elif isinstance(value, list):
             value = "{" + " ".join(value) + "}"
@@ -215,6 +322,7 @@ def in_words(witness: dict[str, Any]) -> str:
 PROOF_ROWS = 2**11
 DRAWN = 2**14
 CLIMBED = 2**8
+REAL_DRAWN = 2**12
 
 
 def proof_of_equality(a: PointSet, b: PointSet, space: FeatureSpace) -> str | None:
@@ -222,11 +330,23 @@ def proof_of_equality(a: PointSet, b: PointSet, space: FeatureSpace) -> str | No
     units = [_units(points, space) for points in (a, b)]
     if units[0] is not None and units[0] == units[1]:
         return "both have the same units on this space, in some order"
-    rows_a, rows_b = _rows(a), _rows(b)
-    if rows_a is None or rows_b is None:
+    rows_a, rows_b = ([_rows(alternative) for alternative in points.alternatives()] for points in (a, b))
+    if not (_covered(rows_a, rows_b, space) and _covered(rows_b, rows_a, space)):
         return None
-    implied = singly_implied(rows_b, rows_a, space).all() and singly_implied(rows_a, rows_b, space).all()
-    return "each row of one is implied by a row of the other" if implied else None
+    if len(rows_a) == len(rows_b) == 1:
+        return "each row of one is implied by a row of the other"
+    return "each member of one is inside a member of the other, row by row"
+
+
+def _covered(
+    inside: list[LinearInequalities | None], outside: list[LinearInequalities | None], space: FeatureSpace
+) -> bool:
+    """Whether each of the sets `inside` is shown, row by row, to be part of one of the sets `outside`."""
+    return all(
+        rows is not None
+        and any(other is not None and singly_implied(other, rows, space).all() for other in outside)
+        for rows in inside
+    )
 
 
 def candidates(a: PointSet, b: PointSet, space: FeatureSpace, rng: np.random.Generator) -> Ints:
@@ -241,14 +361,21 @@ def candidates(a: PointSet, b: PointSet, space: FeatureSpace, rng: np.random.Gen
         found.append(climb(space, starts, difference))
         found.append(near_boundary(inside, space, 2 * CLIMBED, rng))
         found.append(climb(space, found[-1], difference))
-        found += inside.landmarks(rng)
+        found += [np.where(_lengths(space) == 1, 0, some) for some in inside.landmarks(rng)]
     return np.unique(np.concatenate(found), axis=0)
 
 
-def _units(points: PointSet, space: FeatureSpace) -> list[list[bytes]] | None:
-    """Per part, its units that can be active, by their values on the domain, in a canonical order."""
-    networks = points.networks()
-    return sorted(sorted(_unit_keys(part, space)) for part in networks) if networks else None
+def _lengths(space: FeatureSpace) -> Ints:
+    return np.array([len(axis) for axis in space.axes])
+
+
+def _units(points: PointSet, space: FeatureSpace) -> list[list[list[bytes]]] | None:
+    """Per member and part, its units that can be active, by their values on the domain, in a canonical
+    order."""
+    members = [alternative.networks() for alternative in points.alternatives()]
+    if not all(members):
+        return None
+    return sorted(sorted(sorted(_unit_keys(part, space)) for part in networks) for networks in members)
 
 
 def _unit_keys(part: RectifierNetwork, space: FeatureSpace) -> list[bytes]:

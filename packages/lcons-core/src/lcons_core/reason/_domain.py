@@ -6,7 +6,7 @@ linear in psi for one-hot and binary blocks; `indicator` returns the coefficient
 An integral psi is a point of the domain iff
 
     one-hot block:            sum of its columns  = 1      (<= 1 if the block has an OTHER)
-    every column:             low <= psi_j <= high
+    every column:             low <= psi_j <= high         (not integral in a real block)
     "value v needs block B":  indicator(v) <= indicator(B has one of the values)
 
 Simplified rows (`_simplify.py`) are valid only together with these equations.
@@ -82,7 +82,7 @@ def indicator(space: FeatureSpace, axis_name: str, values: Collection[str]) -> t
     axis = space.axes[space.axis_index(axis_name)]
     block = space.block(axis.block)
     w, c = np.zeros(space.d), 0.0
-    if block.kind is Kind.COUNT:
+    if block.whole:
         raise Unsupported(
             f"{axis_name!r} is a count: a set of counts is not linear in psi; write an inequality instead."
         )
@@ -115,11 +115,12 @@ class Equation:
 
 @dataclass(frozen=True, eq=False)
 class DomainEquations:
-    """`rows`, the bounds `lower <= psi <= upper`, and psi integral: together the domain of a space."""
+    """`rows`, the bounds `lower <= psi <= upper`, and integers in the columns `integral`: the domain."""
 
     rows: tuple[Equation, ...]
     lower: Floats
     upper: Floats
+    integral: Bools
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -128,7 +129,7 @@ class DomainEquations:
         """(N,) which psi (N, d) satisfy all equations and bounds."""
         checked = as_psi(psi, len(self.lower))
         dense = checked.dense() if isinstance(checked, SparsePsi) else np.atleast_2d(checked)
-        integral = dense == np.rint(dense)
+        integral = (dense == np.rint(dense)) | ~self.integral
         holds: Bools = (integral & (dense >= self.lower) & (dense <= self.upper)).all(1)
         for row in self.rows:
             value = dense[:, list(row.columns)] @ np.array(row.coefficients)
@@ -155,7 +156,7 @@ def domain_equations(space: FeatureSpace) -> DomainEquations:
             sense, words = ("<=", "at most one value") if block.other else ("==", "one value")
             ones = (1.0,) * len(columns)
             rows.append(Equation(columns, ones, sense, 1.0, f"{block.name} has {words}"))
-        if block.kind is Kind.COUNT:
+        if block.numeric:
             lower[list(columns)], upper[list(columns)] = block.low, block.high
     for rule in space.requires:
         w_if, c_if = indicator(space, rule.block, (rule.value,))
@@ -164,7 +165,7 @@ def domain_equations(space: FeatureSpace) -> DomainEquations:
         columns = tuple(np.flatnonzero(w).tolist())
         meaning = f"{rule.block} {rule.value} needs {rule.needs_block} {' or '.join(rule.needs_values)}"
         rows.append(Equation(columns, tuple(w[list(columns)].tolist()), ">=", c_if - c_then, meaning))
-    return DomainEquations(tuple(rows), frozen(lower), frozen(upper))
+    return DomainEquations(tuple(rows), frozen(lower), frozen(upper), frozen(~space.real_columns))
 
 
 def drawn_points(space: FeatureSpace, number: int, rng: np.random.Generator) -> Ints:
@@ -181,8 +182,10 @@ def _conditions(space: FeatureSpace, name: str, given: Any) -> Iterable[tuple[st
         return
     if isinstance(given, str):
         given = [given]
+    elif isinstance(given, int) and block.whole and len(block.values) == 1:
+        given = {block.values[0]: given}
     named = given if isinstance(given, Mapping) else dict.fromkeys(given, True)
     for value, wanted in named.items():
         space.column(name, value)
         numbers = wanted if isinstance(wanted, Collection) else [wanted]
-        yield f"{name} {value}", [int(number) for number in numbers]
+        yield block.axis_names()[block.values.index(value)], [int(number) for number in numbers]

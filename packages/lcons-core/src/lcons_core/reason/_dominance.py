@@ -101,7 +101,8 @@ class RowTables:
             row_mass = row_reach(self.space, rows.coefficients) + np.abs(rows.bias)
             reach += float(row_mass.max(initial=0.0))
             arrays += [rows.coefficients, rows.bias]
-        return rounding_bound(reach, 3 * len(self.space.axes) + 3, exponent(*arrays))
+        q = exponent(*arrays) if self.space.integral else None
+        return rounding_bound(reach, 4 * len(self.space.axes) + 3, q)
 
 
 def undominated(rows: LinearInequalities, space: FeatureSpace) -> tuple[Ints, list[tuple[int, int]]]:
@@ -157,7 +158,7 @@ def _rational_minimum(
         total -= Fraction(float(others.bias[q]))
     for axis in space.axes:
         total += min(
-            (Fraction(c[j]) - Fraction(minus[j])) * int(number) if number else Fraction(0)
+            (Fraction(c[j]) - Fraction(minus[j])) * Fraction(number) if number else Fraction(0)
             for j, number in zip(axis.columns.tolist(), axis.coefficients.tolist(), strict=True)
         )
     return total

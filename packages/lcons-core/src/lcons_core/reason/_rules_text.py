@@ -131,7 +131,7 @@ def _condition_text(space: FeatureSpace, axis_name: str, values: Sequence[str]) 
     if block.kind is Kind.ONE_HOT:
         return f"{_block_text(block)} {' or '.join(_spelt(v, space, block) for v in values)}"
     name = _spelt(space.columns[int(axis.columns[-1])][1], space, block)
-    if block.kind is Kind.COUNT:
+    if block.whole:
         return f"{_block_text(block)} {name} {_ranges_text([int(value) for value in values])}"
     if len(values) > 1:
         raise InvalidInput(
@@ -257,7 +257,7 @@ def _unescaped(text: str) -> str:
     return re.sub(r"\\(.)", lambda match: ESCAPES.get(match[1], match[1]), text)
 
 
-_NUMBER = re.compile(r"\d{1,9}", re.ASCII)
+_NUMBER = re.compile(r"-?\d{1,9}", re.ASCII)
 _COMPARED = re.compile(r"(<=|>=|=|<|>)(.*)")
 
 
@@ -293,7 +293,7 @@ def _condition(space: FeatureSpace, tokens: Tokens) -> dict[str, Any]:
         space.block(tokens[0].text)  # raises with the list of blocks
         raise InvalidInput(f"expected a block and a value, found {shown(tokens)!r}; name both.")
     block = space.block(name)
-    if block.kind is Kind.COUNT:
+    if block.whole:
         return _count(block, rest)
     negated, rest = (True, rest[1:]) if rest and rest[0].is_word("not") else (False, rest)
     values = [_value(space, block, part) for part in split(rest, ("or",))]

@@ -7,7 +7,7 @@ On the finite domain of a space a row r = c . psi + b can be dropped if it is
     jointly implied:     every point that violates r violates a row that is kept
 
 The first two have closed forms. The third needs enumeration (`_dominance.py`), so it is used only on small
-domains; on others the result is sound, but not minimal.
+domains; on others, and on real blocks, the result is sound, but not minimal.
 
 All decisions are exact. The minima are over the product of axes; `requires` only makes the domain smaller, so
 rows that are redundant on the product are redundant on the domain.
@@ -23,7 +23,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from lcons_core._arithmetic import frozen, many
+from lcons_core._arithmetic import frozen
 from lcons_core._coercion import Fitted
 from lcons_core._errors import InvalidInput
 from lcons_core._inequalities import LinearInequalities, check_width
@@ -127,7 +127,7 @@ class SimplifiedRows(Wrapped):
         status = "minimal" if self.minimal else "sound, not minimal"
         lines = [
             f"{len(self.kept):,} of {total:,} rows ({status}; dropped: {why or 'none'});"
-            f" on the {many(self.space.size)} points of"
+            f" on the {self.space.extent} of"
             f" {', '.join(block.name for block in self.space.blocks)}"
         ]
         if self.rounded:
@@ -164,15 +164,17 @@ def simplify(
     check_width(given, space)
     rows, rounded = given.inequalities(), given.rounded
     reasons: dict[int, DroppedRow] = {}
-    never = RowTables.of(rows, space).never_violated()
+    # The minimum of a linear function over a box of reals is at a corner.
+    finite = space if space.integral else space.corners()
+    never = RowTables.of(rows, finite).never_violated()
     for m in np.flatnonzero(never).tolist():
         reasons[m] = DroppedRow(m, Reason.NEVER_VIOLATED)
     left = np.flatnonzero(~never)
-    kept, dominated = undominated(rows.take(left), space)
+    kept, dominated = undominated(rows.take(left), finite)
     for m, by in dominated:
         reasons[int(left[m])] = DroppedRow(int(left[m]), Reason.DOMINATED, int(left[by]))
     kept = left[kept]
-    minimal = space.size <= enumeration_limit
+    minimal = space.integral and space.size <= enumeration_limit
     if minimal:
         some = rows.take(kept)
         # A network that decides the same points is faster than its rows.

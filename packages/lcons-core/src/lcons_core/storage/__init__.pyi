@@ -8,6 +8,7 @@ from lcons_core._plain import check_plain as check_plain
 from lcons_core._plain import digest as digest
 from lcons_core._plain import parse as parse
 from lcons_core._plain import pretty as pretty
+from lcons_core._plain import unique_keys as unique_keys
 from lcons_core.storage._archive import Archive as Archive
 from lcons_core.storage._archive import Member as Member
 from lcons_core.storage._archive import explained as explained

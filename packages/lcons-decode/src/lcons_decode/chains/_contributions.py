@@ -11,18 +11,19 @@ padding. The kind of a window is its contexts, the number of START labels at its
 ends in STOP. For each distinct kind, the codes that a hard constraint allows are listed once, in ascending
 order, and cached: most constraints forbid most n-grams, so a list is shorter than a mask. For soft
 constraints, an upper bound on the penalty given the last two labels is cached instead. Lists are exact:
-weights that float64 cannot add exactly are added as rationals (`lcons_core._masks`).
+weights that float64 cannot add exactly are added as rationals (`lcons_core._masks`). A union allows the codes
+that one of its members allows; its penalty is not the sum of theirs, so it cannot be soft here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 import numpy as np
 
-from lcons_core import Instance, LearnedConstraint, TooLarge, compile_masks
+from lcons_core import Instance, LearnedConstraint, TooLarge, Unsupported, compile_masks
 from lcons_core.features import NgramContext, SequenceFeature
 from lcons_decode.kernels import STEP, Floats, Ints, Small, backend, share_rows
 
@@ -68,6 +69,7 @@ class CompiledLocal:
     table (n, V, U): what label v at place i adds to unit u. ends (P,): the end of each part's units; the
     margin is the minimum over parts. order (L,): the feature's index of each label of the model, -1 for a
     label that the constraint does not know: it makes all units of its windows negative, so these are allowed.
+    `members` are those of a union, which alone decide; the tables are then those of the first.
     """
 
     constraint: LearnedConstraint
@@ -78,6 +80,7 @@ class CompiledLocal:
     order: Ints
     context_tables: tuple[Floats, ...]
     hinge: bool = False
+    members: tuple[CompiledLocal, ...] = ()
     store: RowStore = field(default_factory=RowStore, repr=False)
 
     @property
@@ -182,6 +185,8 @@ class CompiledLocal:
     def _lists(self, kinds: Ints) -> tuple[Ints, Ints]:
         """(indptr, codes) of the allowed n-grams of kinds."""
         constraint = self.constraint
+        if self.members:
+            return _merged([member._lists(kinds) for member in self.members])
         if all(part.error_bound(constraint.space) == 0 for part in constraint.network.parts):
             given, pads = self.context_activations(kinds), np.ascontiguousarray(kinds[:, -2:])
             work = float(len(kinds)) * (self.table.shape[2] * self.V**self.n + STEP)
@@ -221,6 +226,8 @@ def compile_local(
     """The constraint on the labels of a model, in their order; labels that it does not know are free."""
     feature = constraint.feature
     assert isinstance(feature, SequenceFeature)
+    if len(constraint.network.alternatives()) > 1:
+        return _compile_union(constraint, weight, labels, name)
     axes, parts = constraint.space.axes, constraint.network.parts
     W = np.concatenate([part.W for part in parts])
     index = {label: i for i, label in enumerate(feature.labels)}
@@ -249,3 +256,27 @@ def compile_local(
             f"{name!r} has too many kinds of windows for 64-bit codes; use a smaller n or vocabulary."
         )
     return compiled
+
+
+def _compile_union(
+    constraint: LearnedConstraint, weight: float | None, labels: Sequence[str], name: str
+) -> CompiledLocal:
+    if weight is not None:
+        raise Unsupported(
+            f"{name!r} is a union, which has no soft penalty in a chain; use it as a hard constraint, or as"
+            " Hinge(constraint, weight) in an integer program."
+        )
+    alone = (replace(constraint, network=member) for member in constraint.network.alternatives())
+    members = tuple(compile_local(member, None, labels, name) for member in alone)
+    return replace(members[0], constraint=constraint, members=members, store=RowStore())
+
+
+def _merged(lists: Sequence[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
+    """(indptr, codes): for every kind, the codes of all lists, ascending and distinct."""
+    kinds = len(lists[0][0]) - 1
+    merged = [
+        np.unique(np.concatenate([codes[indptr[i] : indptr[i + 1]] for indptr, codes in lists]))
+        for i in range(kinds)
+    ]
+    every = np.concatenate(merged) if merged else np.zeros(0, dtype=np.int64)
+    return np.cumsum([0, *map(len, merged)]), every

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 from lcons_core import InvalidInput, LconsError
+from lcons_core.storage import unique_keys
 from lcons_decode._scores import Scored
 from lcons_decode.files._model import MODEL, ScoreModel, agreed, label_names, string_columns
 from lcons_decode.files._npz import NpzScores
@@ -139,7 +140,7 @@ def _object(content: bytes, where: str) -> dict[str, Any]:
             " or write npz with numpy.savez."
         ) from None
     try:
-        found = json.loads(text)
+        found = json.loads(text, object_pairs_hook=unique_keys)
     except (ValueError, RecursionError) as error:
         raise InvalidInput(
             f"{where}: expected a JSON object (or an npz file), found something else ({error!s:.80}); write"

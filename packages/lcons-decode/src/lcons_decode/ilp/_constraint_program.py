@@ -7,6 +7,7 @@
 The solutions of the program of a space are its points. A one-hot block is a decision with one binary variable
 per value (OTHER is one of the values, but has no column). A binary column is a binary variable. A count is an
 integer variable or, in bits, `low + sum_i 2^i bit_i`, at most `high`, so that every solution is a 0/1 point.
+A real column is a continuous variable.
 `requires` are implications `y[value] <= sum of y[needed values]`. A variable is named by block and value.
 
 Paper: Theorem 1 for the rows. Not in the paper: the points of a space as solutions, the lifted form,
@@ -70,7 +71,9 @@ def space_program(space: FeatureSpace, bits: bool = True) -> SpaceProgram:
     rows: list[Row] = []
     constant: dict[int, float] = {}
     columns: dict[int, Expression] = {}
-    for axis in space.axes:
+    if bits:
+        space.check_finite("a program of 0/1 variables", "write its columns as continuous variables")
+    for axis in space.corners().axes:
         block = space.block(axis.block)
         if block.kind is Kind.ONE_HOT:
             decisions[axis.name] = {value: (axis.name, value) for value in axis.values}
@@ -87,7 +90,7 @@ def space_program(space: FeatureSpace, bits: bool = True) -> SpaceProgram:
         terms_of_bits = _bits(block, space.columns[j])
         variables |= {name: Variable(name) for name, _ in terms_of_bits}
         columns[j] = terms_of_bits
-        if block.kind is Kind.COUNT:
+        if block.whole:
             constant[j] = float(block.low)
             most = float(block.high - block.low)
             rows.append(Row(("most", *space.columns[j]), terms_of_bits, Sense.AT_MOST, most))
@@ -103,11 +106,12 @@ def space_program(space: FeatureSpace, bits: bool = True) -> SpaceProgram:
 def _whole(block: Block, column: tuple[str, str]) -> Variable:
     if block.kind is Kind.BINARY:
         return Variable(column)
-    return Variable(column, low=float(block.low), high=float(block.high), type=Type.INTEGER)
+    kind = Type.CONTINUOUS if block.kind is Kind.REAL else Type.INTEGER
+    return Variable(column, low=float(block.low), high=float(block.high), type=kind)
 
 
 def _bits(block: Block, column: tuple[str, str]) -> Expression:
-    most = block.high - block.low if block.kind is Kind.COUNT else 1
+    most: int = block.high - block.low if block.whole else 1
     return tuple(((*column, i), float(2**i)) for i in range(most.bit_length()))
 
 

@@ -8,25 +8,37 @@ t is 0 for a hard constraint. For the hinge, t >= 0 costs `weight * t`: the leas
 max(0, sum_k ReLU(a_k) - 1), so the penalty is exact in all three forms. The parts of a conjunction share t,
 because its margin is the least of theirs.
 
-Paper: Theorem 1 for ROWS. Not in the paper: LIFTED, CUTS, the hinge.
+A union has one binary off_m per psi row and member, and each row of member m may be broken by up to U if
+off_m = 1, where U is the most that the row can be broken, in closed form from the bounds of the variables
+(of the indicators of a decision, exactly one is 1):
+
+    row >= -U off_m,     sum_m off_m <= M - 1
+
+Some member then keeps its rows, so the three forms and the hinge stay exact. CUTS adds one row per member.
+
+Paper: Theorem 1 for ROWS. Not in the paper: LIFTED, CUTS, the hinge, unions.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
 from lcons_core import (
+    AnyNetwork,
     Floats,
     InvalidInput,
     LinearInequalities,
     Network,
     Psi,
     TooLarge,
+    Unsupported,
     estimate_rows,
     most_violated,
     to_inequalities,
@@ -55,7 +67,7 @@ class Grounded:
     """
 
     name: str
-    network: Network
+    network: AnyNetwork
     psi_rows: tuple[PsiRow, ...]
     psi: Callable[[Values], Psi]
     variables: tuple[Variable, ...] = ()
@@ -117,6 +129,7 @@ def with_constraints(
     _check_size(constraints, form, max_terms)
     variables: list[Variable] = []
     rows: list[Row] = []
+    bounds = Bounds(program, constraints)
     for grounded in constraints:
         variables += grounded.variables
         rows += grounded.rows
@@ -124,20 +137,99 @@ def with_constraints(
             for i in range(len(grounded.psi_rows)):
                 slack = _slack(grounded, i)
                 variables.append(Variable(slack, -grounded.weight, 0.0, math.inf, Type.CONTINUOUS))
+        for i in range(len(grounded.psi_rows)):
+            binaries = [member.off for member in _members(grounded, i) if member.off is not None]
+            variables += [Variable(off) for off in binaries]
+            if binaries:
+                terms = tuple((off, 1.0) for off in binaries)
+                rows.append(
+                    Row(("some", grounded.name, i), terms, Sense.AT_MOST, len(terms) - 1.0, grounded.name)
+                )
         if form is Form.LIFTED:
             variables += _lifted_variables(grounded)
-            rows += _lifted_rows(grounded)
+            rows += _lifted_rows(grounded, bounds)
         elif form is Form.ROWS:
-            rows += _theorem_rows(grounded)
+            rows += _theorem_rows(grounded, bounds)
     return program.extended(variables, rows)
 
 
-def cut(grounded: Grounded, index: int, psi: Floats) -> Row:
-    """The most violated row of Theorem 1 at psi row `index`; its name contains the subset."""
-    inequality = most_violated(grounded.network, psi)
-    subset = tuple(np.flatnonzero(inequality.subsets[0]).tolist()) if inequality.subsets is not None else ()
-    name = ("row", grounded.name, index, *subset)
-    return next(_inequality_rows(grounded, index, inequality, iter([name])))
+def cuts(grounded: Grounded, index: int, psi: Floats, bounds: Bounds) -> Iterator[Row]:
+    """The most violated row of Theorem 1 at psi row `index`, one per member of a union; its name contains the
+    subset."""
+    for member in _members(grounded, index):
+        inequality = most_violated(member.network, psi)
+        subset = np.flatnonzero(inequality.subsets[0]).tolist() if inequality.subsets is not None else []
+        name = ("row", grounded.name, index, *member.label, *subset)
+        yield from _inequality_rows(grounded, index, inequality, [name], member, bounds)
+
+
+@dataclass(frozen=True)
+class _Member:
+    """One alternative of a grounded network at one psi row; `off` switches it off (None: it is the only one).
+    Its units begin at `unit` and its parts at `part` of all."""
+
+    network: Network
+    off: Name | None
+    label: tuple[Hashable, ...]
+    unit: int
+    part: int
+
+
+def _members(grounded: Grounded, index: int) -> Iterator[_Member]:
+    alternatives = grounded.network.alternatives()
+    unit = part = 0
+    for m, network in enumerate(alternatives):
+        several = len(alternatives) > 1
+        off = ("off", grounded.name, index, m) if several else None
+        yield _Member(network, off, ("member", m) if several else (), unit, part)
+        unit, part = unit + network.K, part + len(network.parts)
+
+
+class Bounds:
+    """Upper bounds on expressions over the variables of a program with constraints, never rounded down."""
+
+    def __init__(self, program: Program, constraints: Sequence[Grounded]) -> None:
+        self.program = program
+        self.variables = dict(program.variables)
+        for grounded in constraints:
+            self.variables |= {variable.name: variable for variable in grounded.variables}
+
+    @cached_property
+    def _decision_of(self) -> dict[Name, Hashable]:
+        decisions = self.program.decisions.items()
+        return {name: decision for decision, labels in decisions for name in labels.values()}
+
+    def highest(self, terms: Sequence[tuple[Name, float]], constant: float) -> float:
+        """At least the largest value of the terms plus the constant; one indicator per decision is 1."""
+        total = Fraction(constant)
+        chosen: dict[Hashable, dict[Name, float]] = {}
+        for name, c in terms:
+            variable = self.variables[name]
+            if name in self._decision_of:
+                chosen.setdefault(self._decision_of[name], {})[name] = c
+                continue
+            end = variable.high if c > 0 else variable.low
+            if not math.isfinite(end):
+                raise Unsupported(
+                    f"a union needs bounds on all variables, found {name!r} without a bound; bound it."
+                )
+            total += Fraction(c) * Fraction(end)
+        for decision, given in chosen.items():
+            indicators = self.program.decisions[decision].values()
+            possible = [given.get(name, 0.0) for name in indicators if self.variables[name].high > 0]
+            total += Fraction(max(possible, default=0.0))
+        found = float(total)
+        return found if Fraction(found) >= total else float(np.nextafter(found, np.inf))
+
+
+def _switch(
+    member: _Member, bounds: Bounds, terms: Sequence[tuple[Name, float]], least: float
+) -> list[tuple[Name, float]]:
+    """The term U off_m that makes `terms >= least` hold wherever the member is off."""
+    if member.off is None:
+        return []
+    most = bounds.highest([(name, -c) for name, c in terms], least)
+    return [(member.off, most)] if most > 0 else []
 
 
 def slack_name(grounded: Grounded, index: int) -> Name:
@@ -163,51 +255,63 @@ def _lifted_variables(grounded: Grounded) -> Iterator[Variable]:
             yield Variable(("s", grounded.name, i, k), 0.0, 0.0, most, Type.CONTINUOUS)
 
 
-def _lifted_rows(grounded: Grounded) -> Iterator[Row]:
-    network, group = grounded.network, grounded.name
+def _lifted_rows(grounded: Grounded, bounds: Bounds) -> Iterator[Row]:
+    for i in range(len(grounded.psi_rows)):
+        for member in _members(grounded, i):
+            yield from _lifted_member(grounded, i, member, bounds)
+
+
+def _lifted_member(grounded: Grounded, i: int, member: _Member, bounds: Bounds) -> Iterator[Row]:
+    network, group, row = member.network, grounded.name, grounded.psi_rows[i]
     W = np.concatenate([part.W for part in network.parts])
     b = np.concatenate([part.b for part in network.parts])
     stops = np.cumsum([part.K for part in network.parts]).tolist()
-    for i, row in enumerate(grounded.psi_rows):
-        activation = affine(row, W, b)
-        s = [("s", group, i, k) for k in range(network.K)]
-        for k, name in enumerate(s):
-            terms = ((name, 1.0), *activation.terms(k, -1.0))
-            rhs = float(activation.constant[k])
-            yield Row(("unit", group, i, k), terms, Sense.AT_LEAST, rhs, group)
-        # With coefficients of one, CBC concludes that a hinge is integral, and misses optima. Halves are the
-        # same row.
-        unit = 1.0 if grounded.weight is None else 0.5
-        slack = () if grounded.weight is None else ((_slack(grounded, i), -unit),)
-        for p, (first, stop) in enumerate(zip([0, *stops], stops, strict=False)):
-            budget = (*((name, unit) for name in s[first:stop]), *slack)
-            yield Row(("budget", group, i, p), budget, Sense.AT_MOST, unit, group)
+    activation = affine(row, W, b)
+    s: list[Name] = [("s", group, i, member.unit + k) for k in range(network.K)]
+    for k, name in enumerate(s):
+        own, rhs = activation.terms(k, -1.0), float(activation.constant[k])
+        terms = ((name, 1.0), *own, *_switch(member, bounds, own, rhs))
+        yield Row(("unit", group, i, member.unit + k), terms, Sense.AT_LEAST, rhs, group)
+    # With coefficients of one, CBC concludes that a hinge is integral, and misses optima. Halves are the
+    # same row.
+    unit = 1.0 if grounded.weight is None else 0.5
+    slack = () if grounded.weight is None else ((_slack(grounded, i), -unit),)
+    for p, (first, stop) in enumerate(zip([0, *stops], stops, strict=False)):
+        budget = (*((name, unit) for name in s[first:stop]), *slack)
+        yield Row(("budget", group, i, member.part + p), budget, Sense.AT_MOST, unit, group)
 
 
-def _theorem_rows(grounded: Grounded) -> Iterator[Row]:
-    inequalities = to_inequalities(grounded.network)
+def _theorem_rows(grounded: Grounded, bounds: Bounds) -> Iterator[Row]:
+    systems = [to_inequalities(network) for network in grounded.network.alternatives()]
     for i in range(len(grounded.psi_rows)):
-        names = (("row", grounded.name, i, m) for m in range(len(inequalities)))
-        yield from _inequality_rows(grounded, i, inequalities, names)
+        for member, inequalities in zip(_members(grounded, i), systems, strict=True):
+            names = [("row", grounded.name, i, *member.label, m) for m in range(len(inequalities))]
+            yield from _inequality_rows(grounded, i, inequalities, names, member, bounds)
 
 
 def _inequality_rows(
-    grounded: Grounded, index: int, inequalities: LinearInequalities, names: Iterable[Name]
+    grounded: Grounded,
+    index: int,
+    inequalities: LinearInequalities,
+    names: Sequence[Name],
+    member: _Member,
+    bounds: Bounds,
 ) -> Iterator[Row]:
     values = affine(grounded.psi_rows[index], inequalities.coefficients, inequalities.bias)
     slack = [] if grounded.weight is None else [(_slack(grounded, index), 1.0)]
-    for m, name in zip(range(len(inequalities)), names, strict=True):
-        terms = tuple(values.terms(m) + slack)
-        yield Row(name, terms, Sense.AT_LEAST, 0.0 - float(values.constant[m]), grounded.name)
+    for m, name in enumerate(names):
+        own, least = values.terms(m), 0.0 - float(values.constant[m])
+        terms = (*own, *slack, *_switch(member, bounds, own, least))
+        yield Row(name, terms, Sense.AT_LEAST, least, grounded.name)
 
 
 def _check_size(constraints: Sequence[Grounded], form: Form, max_terms: int) -> None:
     """Raises an error with the size if a form would exceed the limit, before anything is built."""
     for grounded in constraints:
-        network = grounded.network
+        members = grounded.network.alternatives()
         inequalities = {
-            Form.ROWS: estimate_rows(network).rows,
-            Form.LIFTED: network.K + len(network.parts),
+            Form.ROWS: sum(estimate_rows(network).rows for network in members),
+            Form.LIFTED: sum(network.K + len(network.parts) for network in members),
             Form.CUTS: 0,
         }[form]
         width = sum(len(expression) for row in grounded.psi_rows for expression in row.columns.values())

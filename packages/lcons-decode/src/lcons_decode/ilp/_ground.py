@@ -22,11 +22,12 @@ from itertools import pairwise
 import numpy as np
 
 from lcons_core import (
+    LARGEST_MAGNITUDE,
+    AnyNetwork,
     Given,
     Instance,
     InvalidInput,
     LearnedConstraint,
-    Network,
     Psi,
     TooLarge,
     Unsupported,
@@ -78,7 +79,8 @@ def ground_chain(
             )
         if feature.labels:
             _check_labels(name, position, program, set(feature.labels))
-    used = set(np.flatnonzero(np.any([part.W.any(0) for part in learned.network.parts], axis=0)).tolist())
+    every = [part.W.any(0) for member in learned.network.alternatives() for part in member.parts]
+    used = set(np.flatnonzero(np.any(every, axis=0)).tolist())
     _check_size(name, rows, used, max_terms)
     encoder = _Encoder(program, name)
     psi_rows = tuple(encoder.psi_row(i, row, used) for i, row in enumerate(rows))
@@ -156,7 +158,7 @@ def ground_columns(
 
     For psi that is the assignment itself, as in the paper's synthetic programs (Appendix B).
     """
-    own: Network = as_network(network, "ground_columns")
+    own: AnyNetwork = as_network(network, "ground_columns")
     if len(columns) != own.d:
         raise InvalidInput(
             f"{name!r} needs {own.d} columns, found {len(columns)}; pass one entry per column of psi."
@@ -198,8 +200,10 @@ def read_use(
 
 def checked_weight(weight: float | None) -> None:
     """Raises an error if a hinge weight is negative or not finite."""
-    if weight is not None and not (np.isfinite(weight) and weight >= 0):
-        raise InvalidInput(f"a hinge weight must be finite and at least 0, found {weight}.")
+    if weight is not None and not 0 <= weight <= LARGEST_MAGNITUDE:
+        raise InvalidInput(
+            f"a hinge weight must be finite and at least 0, and at most 2^200, found {weight}."
+        )
 
 
 def _check_labels(name: str, decision: Hashable, program: Program, known: set[str]) -> None:

@@ -25,7 +25,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
-from lcons_core import InvalidInput
+from lcons_core import LARGEST_MAGNITUDE, InvalidInput
 
 Name = Hashable
 Values = Mapping[Name, float]
@@ -60,10 +60,11 @@ class Variable:
     type: Type = Type.BINARY
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.objective) and math.isfinite(self.low) and self.low <= self.high):
+        finite = abs(self.objective) <= LARGEST_MAGNITUDE and math.isfinite(self.low)
+        if not (finite and self.low <= self.high):
             raise InvalidInput(
-                f"variable {self.name!r} needs a finite objective and finite low <= high, found"
-                f" {self.objective}, {self.low} and {self.high}; fix a variable to 0 to forbid it."
+                f"variable {self.name!r} needs a finite objective, at most 2^200, and finite low <= high,"
+                f" found {self.objective}, {self.low} and {self.high}; fix a variable to 0 to forbid it."
             )
 
 

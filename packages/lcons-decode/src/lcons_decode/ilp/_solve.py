@@ -27,7 +27,16 @@ from lcons_core import LconsError
 from lcons_decode._result import Status, Violation
 from lcons_decode.ilp._backend import Answer, Found, MipModel, Solver, read_solver
 from lcons_decode.ilp._check import Check, check, find_clash, no_good, rounded
-from lcons_decode.ilp._forms import MAX_TERMS, Form, Grounded, cut, read_form, slack_name, with_constraints
+from lcons_decode.ilp._forms import (
+    MAX_TERMS,
+    Bounds,
+    Form,
+    Grounded,
+    cuts,
+    read_form,
+    slack_name,
+    with_constraints,
+)
 from lcons_decode.ilp._program import Name, Program, graph_program
 from lcons_decode.kernels._arrays import Floats, Ints
 
@@ -118,7 +127,7 @@ class Search:
         max_terms: int = MAX_TERMS,
     ) -> None:
         self.program, self.constraints, self.form, self.solver = program, constraints, form, solver
-        self.deadline = deadline
+        self.deadline, self.bounds = deadline, Bounds(program, constraints)
         self.full = with_constraints(program, constraints, form, max_terms)
         self.model = MipModel(self.full, solver)
         self.cuts: set[Name] = set()
@@ -146,11 +155,11 @@ class Search:
         if self.form is Form.CUTS:
             wanted = [*verdict.rejected, *self._underpaid(verdict, answer)]
             for c, i in wanted:
-                row = cut(self.constraints[c], i, verdict.psi[c][i])
-                if row.name not in self.cuts:
-                    self.cuts.add(row.name)
-                    self.model.add(row)
-                    added = True
+                for row in cuts(self.constraints[c], i, verdict.psi[c][i], self.bounds):
+                    if row.name not in self.cuts:
+                        self.cuts.add(row.name)
+                        self.model.add(row)
+                        added = True
         if not added and not verdict.accepted:
             self.model.add(no_good(self.program, values, self.no_goods))
             self.no_goods += 1

@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from types import ModuleType
 from typing import TypeVar
 
-from lcons_core import InvalidInput
+from lcons_core import InvalidInput, MissingExtra
 from lcons_decode.kernels._arrays import Chain, Floats, How, Ints, Layout, Lists, Small, Units
 from lcons_decode.kernels._cost import costs
 
@@ -62,9 +62,12 @@ def backend(work: float = math.inf) -> ModuleType:
             from lcons_decode.kernels import _compiled as compiled
 
             return compiled
-        except ImportError:
+        except ImportError as error:
             if chosen == "numba":
-                raise
+                raise MissingExtra(
+                    f"LCONS_DECODE_BACKEND is numba, which cannot be imported ({error}); install numba, or"
+                    " unset the variable."
+                ) from None
     from lcons_decode.kernels import _plain as plain
 
     return plain

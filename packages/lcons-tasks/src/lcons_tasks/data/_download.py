@@ -21,16 +21,28 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from functools import cache
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
-from typing import IO, BinaryIO, cast
+from typing import IO, Any, BinaryIO, cast
 from urllib.error import HTTPError, URLError
-from urllib.request import Request, urlopen
+from urllib.parse import urlsplit
+from urllib.request import (
+    HTTPDefaultErrorHandler,
+    HTTPErrorProcessor,
+    HTTPHandler,
+    HTTPRedirectHandler,
+    HTTPSHandler,
+    OpenerDirector,
+    ProxyHandler,
+    Request,
+)
 
 from lcons_tasks.data._catalog import Download
 from lcons_tasks.data._lines import FetchFailed
 
 MAX_BYTES = 2**32
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _UNPACK_CHUNK = 2**20
 _DAMAGE = (OSError, EOFError, ValueError, RuntimeError, zlib.error, tarfile.TarError, zipfile.BadZipFile)
 
@@ -131,9 +143,11 @@ def download(address: str, part: Path, progress: OnBytes) -> None:
         have = 0
     with contextlib.closing(_request(address, have, said.validator)) as response:
         have, said = _start(response, have, address)
+        _check_size(said, said.total or 0)
         with _disk(part), part.open("ab" if have else "wb", buffering=0) as file:
             _remember(said, part)
             for chunk in _chunks(response, said):
+                _check_size(said, have + len(chunk))
                 _write_all(file, chunk)
                 have += len(chunk)
                 progress(have, said.total)
@@ -147,12 +161,46 @@ def forget(part: Path) -> None:
     _memory(part).unlink(missing_ok=True)
 
 
+def _check_size(said: _Said, size: int) -> None:
+    if size > MAX_BYTES:
+        raise FetchFailed(
+            f"expected at most {MAX_BYTES:,} bytes from {said.address}, found more; do not use this address."
+        )
+
+
+def _check_address(address: str) -> None:
+    """Raises `FetchFailed` for anything but https; on this machine http is allowed, too."""
+    parts = urlsplit(address)
+    if parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK):
+        return
+    raise FetchFailed(f"expected an address that begins with https://, found {address[:200]!r}; use another.")
+
+
+class _Redirects(HTTPRedirectHandler):
+    """Follows redirects to allowed addresses only."""
+
+    def redirect_request(self, *given: Any) -> Request | None:
+        _check_address(given[-1])
+        return super().redirect_request(*given)
+
+
+@cache
+def _opener() -> OpenerDirector:
+    """What opens addresses, without the handlers of ftp:, file: and data: that `urlopen` has."""
+    opener = OpenerDirector()
+    for handler in (ProxyHandler, HTTPHandler, HTTPSHandler, HTTPDefaultErrorHandler, HTTPErrorProcessor):
+        opener.add_handler(handler())
+    opener.add_handler(_Redirects())
+    return opener
+
+
 def _request(address: str, have: int, validator: str | None) -> HTTPResponse:
     headers = {"User-Agent": "lcons", "Accept-Encoding": "identity"}
     if have and validator:
         headers |= {"Range": f"bytes={have}-", "If-Range": validator}
     try:
-        response: HTTPResponse = urlopen(Request(address, headers=headers), timeout=TIMEOUT)
+        _check_address(address)
+        response: HTTPResponse = _opener().open(Request(address, headers=headers), timeout=TIMEOUT)
     except HTTPError as error:
         error.close()
         if error.code == 416 and have:
@@ -161,6 +209,8 @@ def _request(address: str, have: int, validator: str | None) -> HTTPResponse:
             f"expected a file at {address}, found HTTP {error.code} ({error.reason}); try again later, or get"
             " the file elsewhere and import it with `lcons data add`."
         ) from None
+    except FetchFailed:
+        raise
     except (URLError, OSError, HTTPException, ValueError) as error:
         reason = getattr(error, "reason", None) or error
         raise FetchFailed(

@@ -65,7 +65,7 @@ def references(
         def progress(step: Progress, first: float = first, last: float = last) -> None:
             tell(first + (last - first) * step.epoch / step.epochs)
 
-        learner = ConstraintLearner(K, seed=seed, restarts=1, epochs=epochs, progress=progress)
+        learner = ConstraintLearner(K, seed=seed, restarts=1, epochs=epochs, progress=progress, penalty=0.0)
         found.append(Reference(f"network, K = {K}", learner.fit(psi, y, weights).network_.accepts))
     return found
 

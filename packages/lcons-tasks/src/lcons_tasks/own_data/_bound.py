@@ -15,11 +15,10 @@ Not in the paper.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
-CONFIDENCE = 0.95
+from lcons_core import rounded_up, upper_bound
 
 
 @dataclass(frozen=True)
@@ -41,30 +40,8 @@ class Bound:
         >>> Bound(1, 202_757).percent, Bound(0, 44).percent
         ('0.1%', '6.6%')
         """
-        return f"{math.ceil(1000 * self.share - 1e-9) / 10:.1f}%"
+        return rounded_up(self.share)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         return {"rejected": self.rejected, "parts": self.parts, "share": round(self.share, 6)}
-
-
-def upper_bound(rejected: int, parts: int, confidence: float = CONFIDENCE) -> float:
-    """The Clopper-Pearson upper bound on a share; 1 without parts.
-
-    >>> round(upper_bound(0, 300), 4), round(upper_bound(3, 300), 4), upper_bound(2, 2)
-    (0.0099, 0.0256, 1.0)
-    """
-    if rejected >= parts:
-        return 1.0
-    low, high = rejected / parts, 1.0
-    logs = [
-        math.lgamma(parts + 1) - math.lgamma(k + 1) - math.lgamma(parts - k + 1) for k in range(rejected + 1)
-    ]
-    for _ in range(60):
-        share = (low + high) / 2
-        terms = [log + k * math.log(share) + (parts - k) * math.log1p(-share) for k, log in enumerate(logs)]
-        if math.fsum(map(math.exp, terms)) >= 1 - confidence:
-            low = share
-        else:
-            high = share
-    return high

@@ -235,6 +235,9 @@ def of_table(data: PsiTable, recipe: Recipe) -> Task:
     if len(invalid):
         both = len(set(seen.psi.row_keys()).intersection(invalid.row_keys()))
         examples = LabelledExamples.of(space, positives, invalid)
+        if recipe.penalty is None:
+            # Other people's labels, unlike made negatives, may be wrong or too few for the columns.
+            recipe = replace(recipe, penalty=AUTO)
         return Task(recipe, None, examples, GIVEN, valid, seen, both)
     examples = LabelledExamples.of(space, positives, made_of_rows(recipe, space, positives))
     return Task(recipe, None, examples, str(recipe.negatives), valid, seen)

@@ -92,13 +92,18 @@ FORM, UPOS = 2, 4
 
 
 def read_data(
-    path: str | os.PathLike[str], form: str | None = None, columns: str | None = None, tabs: bool = False
+    path: str | os.PathLike[str],
+    form: str | None = None,
+    columns: str | None = None,
+    tabs: bool = False,
+    valid: str | None = None,
 ) -> Data:
     """The structures or vectors of a file.
 
     `form` is one of `FORMATS`, or None: found from the file. `columns` states the places of the columns: for
     CoNLL columns as `word,pos,label` or `word=1,label=-1`, for JSON lines as `word=tokens,label=tags`.
     `tabs`: the file is CoNLL columns, and one tab separates the cells, so that they may contain blanks.
+    `valid`: the label of valid vectors in a table of psi vectors, if its labels are not 0 and 1.
     """
     chosen = form or tell_format(path, columns is not None, tabs)
     if chosen not in FORMATS:
@@ -109,7 +114,12 @@ def read_data(
                 f"expected no argument `columns` with a table of psi vectors, found {columns!r:.60}; leave it"
                 " out, because the header names the columns."
             )
-        return read_csv(path) if chosen == "csv" else read_npz(path)
+        return read_csv(path, valid) if chosen == "csv" else read_npz(path, valid)
+    if valid is not None:
+        raise InvalidInput(
+            f"expected no argument `valid` with structures, found {valid!r:.60}; leave it out, because all"
+            " structures in the file are valid."
+        )
     if chosen == "jsonl":
         return read_json_lines(path, None if columns is None else members_of(columns))
     layout = labelled_layout(path, columns, tabs)

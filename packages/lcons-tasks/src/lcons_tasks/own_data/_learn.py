@@ -15,6 +15,7 @@ were rejected.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -25,6 +26,7 @@ from numpy.typing import NDArray
 from lcons_core import (
     Explanation,
     FeatureSpace,
+    FitWarning,
     Ints,
     InvalidInput,
     LabelledExamples,
@@ -67,7 +69,8 @@ class Learned:
 
     `chosen` is the learner's configuration, `scores` are the mean accuracies of cross-validation, if there
     was one, and `tried` is each K with its accuracy, if K was doubled; `undecided` are the windows without
-    enough evidence, if evidence is needed; `contradictions` counts vectors of a table that are both valid and
+    enough evidence, if evidence is needed; `set_aside` counts the vectors whose labels robust learning took
+    for wrong; `contradictions` counts vectors of a table that are both valid and
     invalid in it."""
 
     constraint: LearnedConstraint
@@ -84,14 +87,23 @@ class Learned:
     training_warning: str | None = None
     held_out_warning: str | None = None
     labels_warning: str | None = None
+    fit_warning: str | None = None
+    set_aside: int = 0
     contradictions: int = 0
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """One sentence for each part of the data in which valid structures are forbidden, one if some
-        structures were not judged or have other labels, and one if windows without evidence are forbidden."""
+        structures were not judged or have other labels, one if windows without evidence are forbidden, and
+        one if the fit to given labels is poor or too good."""
         beyond = None if self.undecided is None else self.undecided.warning
-        texts = (self.training_warning, self.held_out_warning, self.labels_warning, beyond)
+        texts = (
+            self.training_warning,
+            self.held_out_warning,
+            self.labels_warning,
+            beyond,
+            self.fit_warning,
+        )
         return tuple(text for text in texts if text is not None)
 
 
@@ -196,6 +208,8 @@ def learn(
         training_warning=warning(training, "that it learned from", data, chosen),
         held_out_warning=None if judged is None else warning(judged, where, held_out or data, chosen),
         labels_warning=labels_warning,
+        fit_warning=fit.fitted.learner.fit_warning_,
+        set_aside=fit.fitted.learner.set_aside_,
         contradictions=task.contradictions,
     )
 
@@ -213,7 +227,10 @@ def _fitted(
 ) -> _Fit:
     doubled = recipe.hidden == AUTO and task.negatives == UNSEEN
     training = replace(task.recipe, hidden=DOUBLED) if doubled else task.recipe
-    found = training.learn_examples(task.examples, task.feature, progress=progress, before=before)
+    with warnings.catch_warnings():
+        # Stored as `Learned.fit_warning`.
+        warnings.simplefilter("ignore", FitWarning)
+        found = training.learn_examples(task.examples, task.feature, progress=progress, before=before)
     vectors = (task.seen, task.examples.positives, task.examples.negatives)
     return _Fit(data, task, found, Known(*(set(rows.psi.row_keys()) for rows in vectors)))
 
@@ -228,7 +245,7 @@ def _judged(fit: _Fit, held_out: Data) -> tuple[Judgement, _Held]:
         unknown = unknown_contexts(task.feature, task.recipe.feature, fit.data, held_out, outside)
     fresh = _held_out_invalid(task, held_out, parts, fit.known)
     judgement = judge(constraint, held_out, parts, fit.known, True, fresh, unknown)
-    psi, space = parts.rows.psi, constraint.space
+    psi, space = parts.rows.psi, constraint.space.cells()
     if not len(psi):
         return judgement, _Held(np.zeros((0, len(space.axes)), dtype=np.int64), space, np.zeros(0, np.bool_))
     return judgement, _Held(space.assignments(psi), space, ~constraint.network.accepts(psi))

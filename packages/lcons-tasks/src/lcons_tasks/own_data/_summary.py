@@ -37,6 +37,7 @@ def summary_dict(found: Learned, learned_from: str, held_out: str) -> dict[str, 
         "evidence": found.recipe.evidence,
         "undecided": None if found.undecided is None else found.undecided.to_dict(),
         "contradictions": found.contradictions,
+        **({"set_aside": found.set_aside} if found.recipe.robust else {}),
         "training_accuracy": found.constraint.provenance["training_accuracy"],
         "configuration": found.chosen,
         "cross_validation": list(found.scores),
@@ -59,6 +60,8 @@ def _lines(found: Learned, learned_from: str, held_out: str, with_why: bool) -> 
     yield f"constraint: {described(found)}, K = {found.constraint.network.K}, seed {found.recipe.seed}"
     yield f"learned from {learned_from}: {valid:,} valid vectors and {invalid:,} invalid ones, {made};"
     yield f"  it classifies {percent(accuracy)} of them correctly"
+    if found.set_aside:
+        yield f"  {found.set_aside:,} vectors were set aside, because their labels disagree with the others"
     if found.contradictions:
         yield f"  {found.contradictions:,} vectors were given as valid and as invalid, and count as valid"
     if found.scores:

@@ -1,8 +1,10 @@
-"""Tables of psi vectors: CSV with a header and a 0/1 column `valid`, npz with `X`, `y` and `names`.
+"""Tables of psi vectors: CSV with a header and a column `valid`, npz with `X`, `y` and `names`.
 
-Columns named `block=value` with the same block form a block. It is one-hot if each row has exactly one of
-them (with OTHER if a row may have none), otherwise binary. Other columns are binary, or counts if they exceed
-1. The order of columns in the file is the order of psi:
+The labels in `valid` and y are 0 and 1 or -1 and 1, where 1 means valid. If they are two others, the argument
+`valid` states the label of valid vectors.
+
+The names and numbers of the columns decide on the blocks (`lcons_core.space_of_columns`). The order of
+columns in the file is the order of psi:
 
     source=Person,source=Location,relation=NoRel,relation=Kill,valid
     1,0,0,1,1
@@ -15,25 +17,24 @@ import csv
 import io
 import os
 from collections.abc import Iterable
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core import Block, DamagedFile, FeatureSpace, Floats, InvalidInput, binary, count, one_hot
+from lcons_core import DamagedFile, FeatureSpace, Floats, space_of_columns
 from lcons_core.storage import opened_archive
 from lcons_tasks.data._lines import MalformedCorpus, malformed, quoted, unreadable
 from lcons_tasks.own_data._data import PsiTable
 
 VALID = "valid"
-PLAIN, COUNTED = "psi", "count"
 DELIMITERS = ",;\t"
+_KINDS = {"U": "text", "biuf": "numbers", "biufU": "numbers or text"}
 
 
-def read_csv(path: str | os.PathLike[str]) -> PsiTable:
-    """The vectors of a CSV file (comma, semicolon or tab)."""
+def read_csv(path: str | os.PathLike[str], valid: str | None = None) -> PsiTable:
+    """The vectors of a CSV file (comma, semicolon or tab); `valid`: the label of valid vectors."""
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")
     except OSError as error:
@@ -57,23 +58,21 @@ def read_csv(path: str | os.PathLike[str]) -> PsiTable:
         raise malformed(
             path,
             rows[0][0],
-            f"expected a column named {VALID!r} (1 for valid vectors, 0 for invalid), found"
+            f"expected a column named {VALID!r} (1 for valid vectors, 0 for invalid; or two labels), found"
             f" {', '.join(header[:12])}{' ...' if len(header) > 12 else ''}; add or rename it.",
         )
-    numbers = np.array([_numbers(path, line, cells, header) for line, cells in rows[1:]])
     place = header.index(VALID)
-    verdict = numbers[:, place]
-    if not np.isin(verdict, (0, 1)).all():
-        row = int(np.argmin(np.isin(verdict, (0, 1))))
-        raise malformed(
-            path, rows[1 + row][0], f"expected 0 or 1 in column {VALID!r}, found {verdict[row]:g}; change it."
-        )
-    names = [name for name in header if name != VALID]
-    return PsiTable(tuple(names), np.delete(numbers, place, axis=1), verdict == 1)
+    labels = [_label(path, line, cells, header, place) for line, cells in rows[1:]]
+    verdict = _verdict(f"{os.fspath(path)}: ", f"column {VALID!r}", labels, valid)
+    names = header[:place] + header[place + 1 :]
+    X = np.array(
+        [_numbers(path, line, cells[:place] + cells[place + 1 :], names) for line, cells in rows[1:]]
+    )
+    return PsiTable(tuple(names), X, verdict)
 
 
-def read_npz(path: str | os.PathLike[str]) -> PsiTable:
-    """The vectors of an npz file: X (N, d), y (N,) of 0 and 1, names (d,)."""
+def read_npz(path: str | os.PathLike[str], valid: str | None = None) -> PsiTable:
+    """The vectors of an npz file: X (N, d), y (N,), names (d,); `valid`: the label of valid vectors in y."""
     try:
         with opened_archive(path) as archive:
             missing = [name for name in ("X", "y", "names") if name not in archive.names]
@@ -90,10 +89,10 @@ def read_npz(path: str | os.PathLike[str]) -> PsiTable:
         ) from None
     except OSError as error:
         raise unreadable(path, error) from None
-    for name, array, kinds in (("X", X, "biuf"), ("y", y, "biuf"), ("names", names, "U")):
+    for name, array, kinds in (("X", X, "biuf"), ("y", y, "biufU"), ("names", names, "U")):
         if array.dtype.kind not in kinds:
             raise MalformedCorpus(
-                f"{os.fspath(path)}: expected {name} to hold {'text' if kinds == 'U' else 'numbers'}, found"
+                f"{os.fspath(path)}: expected {name} to hold {_KINDS[kinds]}, found"
                 f" {array.dtype}; convert it before saving."
             )
     if X.ndim != 2 or y.shape != X.shape[:1] or names.shape != X.shape[1:]:
@@ -101,71 +100,21 @@ def read_npz(path: str | os.PathLike[str]) -> PsiTable:
             f"{os.fspath(path)}: expected X (rows, columns), y (rows) and names (columns), found shapes"
             f" {X.shape}, {y.shape} and {names.shape}; save one y per row and one name per column."
         )
-    if not np.isin(y, (0, 1)).all():
-        raise MalformedCorpus(
-            f"{os.fspath(path)}: expected y of 0 and 1, found other values; write 1 for valid, 0 for invalid."
-        )
     _check_names(path, names.tolist())
-    return PsiTable(tuple(names.tolist()), X.astype(np.float64), y == 1)
+    labels = [str(label) for label in (y if y.dtype.kind == "U" else y.astype(np.float64)).tolist()]
+    return PsiTable(
+        tuple(names.tolist()), X.astype(np.float64), _verdict(f"{os.fspath(path)}: ", "y", labels, valid)
+    )
 
 
 def table_space(names: Iterable[str], X: Floats) -> FeatureSpace:
-    """The space of a table's columns, with kinds of blocks that fit its rows.
-
-    >>> names = ["source=Person", "source=Location", "weekday"]
-    >>> [str(block.kind) for block in table_space(names, np.array([[1.0, 0, 1], [0, 1, 0]])).blocks]
-    ['one-hot', 'binary']
-    """
-    names = list(names)
-    wrong = np.argwhere(~((np.rint(X) == X) & (X >= 0)))
-    if len(wrong):
-        row, column = wrong[0]
-        raise InvalidInput(
-            f"expected whole numbers of at least 0 in psi, found {X[row, column]:g} in column"
-            f" {names[column]!r}; use 0 and 1, counts, or binned values."
-        )
-    largest = X.max(0)
-    kinds = [
-        _block_name(name) or (COUNTED if high > 1 else PLAIN,)
-        for name, high in zip(names, largest, strict=True)
-    ]
-    blocks: list[Block] = []
-    first = 0
-    for kind, group in groupby(kinds):
-        columns = slice(first, first + len(list(group)))
-        first = columns.stop
-        blocks.append(_block(kind, names[columns], X[:, columns], {block.name for block in blocks}))
-    return FeatureSpace(blocks)
+    """The space of a table's columns (`lcons_core.space_of_columns`)."""
+    return space_of_columns(X, names)
 
 
 def delimiter_of(header: str) -> str:
     """The character that separates the cells of a header."""
     return max(DELIMITERS, key=header.count)
-
-
-def _block_name(name: str) -> tuple[str, str] | None:
-    """(block, "=") of a column named `block=value`."""
-    block, equals, value = name.partition("=")
-    return (block, "=") if equals and block and value else None
-
-
-def _block(kind: tuple[str, ...], names: list[str], X: Floats, taken: set[str]) -> Block:
-    name, own = kind[0], len(kind) > 1
-    if name in taken and own:
-        raise InvalidInput(
-            f"expected the columns of block {name!r} next to each other, found others between them; reorder"
-            " the columns."
-        )
-    numbered = (name if i == 1 else f"{name} {i}" for i in range(1, len(taken) + 2))
-    free = name if own else next(one for one in numbered if one not in taken)
-    values = [one.partition("=")[2] for one in names] if own else names
-    if X.max() > 1:
-        # As for counts of labels, up to twice the largest count is possible.
-        return count(free, values, high=2 * int(X.max()))
-    sums = X.sum(1)
-    if own and len(values) > 1 and (sums <= 1).all():
-        return one_hot(free, values, other=bool((sums == 0).any()))
-    return binary(free, values)
 
 
 def _check_names(path: str | os.PathLike[str], names: list[str]) -> None:
@@ -176,13 +125,64 @@ def _check_names(path: str | os.PathLike[str], names: list[str]) -> None:
         )
 
 
-def _numbers(path: str | os.PathLike[str], line: int, cells: list[str], header: list[str]) -> NDArray[Any]:
+def _label(path: str | os.PathLike[str], line: int, cells: list[str], header: list[str], place: int) -> str:
+    _check_width(path, line, cells, header)
+    if not cells[place].strip():
+        raise malformed(path, line, f"expected a label in column {header[place]!r}, found none; write it.")
+    return cells[place].strip()
+
+
+def _verdict(file: str, where: str, labels: list[str], valid: str | None) -> NDArray[np.bool_]:
+    """Which of the labels mean valid. Numbers are equal if their values are: 1 and 1.0."""
+    codes = np.array([_same(label) for label in labels])
+    found = sorted(set(codes.tolist()))
+    if valid is None:
+        if set(found) <= {"0", "1"} or set(found) == {"-1", "1"}:
+            return codes == "1"
+        if len(found) != 2:
+            raise MalformedCorpus(
+                f"{file}expected 0 and 1 in {where}, found {', '.join(found[:5])}{' ...' * (len(found) > 5)};"
+                " write 1 for valid, 0 for invalid, or two labels and pass the argument `valid`."
+            )
+        low, high = found
+        raise MalformedCorpus(
+            f"{file}expected 0 and 1 in {where}, or the argument `valid`, found the labels {low!r} and"
+            f" {high!r}; pass `valid={low!r}` if {low!r} is valid and {high!r} invalid, or"
+            f" `valid={high!r}` if {high!r} is valid and {low!r} invalid."
+        )
+    if len(found) > 2:
+        raise MalformedCorpus(
+            f"{file}expected two labels in {where}, found {len(found)} ({', '.join(found[:5])}"
+            f"{' ...' * (len(found) > 5)}); keep two, valid and invalid."
+        )
+    chosen = _same(valid)
+    if chosen not in found:
+        raise MalformedCorpus(
+            f"{file}expected the label {valid!r} of the argument `valid` in {where}, found"
+            f" {' and '.join(map(repr, found))}; pass one of these."
+        )
+    return codes == chosen
+
+
+def _same(label: str) -> str:
+    """One text for all ways to write a number; other labels as they are."""
+    try:
+        number = float(label)
+    except ValueError:
+        return label
+    return str(int(number)) if number.is_integer() else str(number)
+
+
+def _check_width(path: str | os.PathLike[str], line: int, cells: list[str], header: list[str]) -> None:
     if len(cells) != len(header):
         raise malformed(
             path,
             line,
             f"expected {len(header)} cells as in the header, found {len(cells)}; correct the line.",
         )
+
+
+def _numbers(path: str | os.PathLike[str], line: int, cells: list[str], header: list[str]) -> NDArray[Any]:
     row = np.empty(len(cells))
     for i, cell in enumerate(cells):
         try:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lcons_core import Ints, LearnedConstraint, load, many
+from lcons_core import Ints, LearnedConstraint, load
 from lcons_core.reason import ENUMERATION_LIMIT
 from lcons_tasks.report._coefficients import HeatMap, InequalitiesView, heat_maps, inequalities_view
 from lcons_tasks.report._document import Constraints
@@ -126,7 +126,7 @@ def described(constraint: LearnedConstraint) -> str:
     """One line on the size of a constraint."""
     network, space = constraint.network, constraint.space
     kind = "" if constraint.feature is None else f"{constraint.scope} {constraint.feature.kind}, "
-    return f"{kind}K = {network.K}, {space.d:,} columns, {many(space.size)} points"
+    return f"{kind}K = {network.K}, {space.d:,} columns, {space.extent}"
 
 
 def constraints_view(
@@ -189,5 +189,7 @@ def explained(run: Run, limits: Limits) -> dict[Path, float]:
 
 def seconds_of(constraint: LearnedConstraint) -> float:
     """The estimated seconds to explain a constraint."""
+    if not constraint.space.integral:
+        return LARGE
     size = constraint.space.size
     return LARGE if size > ENUMERATION_LIMIT else MANY_POINTS if size >= MANY else SMALL

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from lcons_core import InvalidInput
+from lcons_core.storage import unique_keys
 from lcons_decode.files import NO_LABEL, WORDS
 
 GOLD = "gold"
@@ -79,7 +80,7 @@ class _Line:
     def __init__(self, content: bytes, number: int, path: Path, known: dict[str, str]) -> None:
         self.number, self.where, self.known = number, f"line {number} of {str(path)!r}", known
         try:
-            found = json.loads(content)
+            found = json.loads(content, object_pairs_hook=unique_keys)
         except (ValueError, RecursionError):
             raise self._wrong("a JSON object", "something else") from None
         if not isinstance(found, dict):

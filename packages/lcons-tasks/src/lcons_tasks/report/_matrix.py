@@ -93,7 +93,7 @@ def matrices(constraint: LearnedConstraint, most: int = MOST_MATRICES) -> tuple[
     for block in space.blocks:
         if block.kind is Kind.BINARY:
             shown.append(_together(constraint, source, block))
-        if block.kind is Kind.COUNT:
+        if block.whole:
             shown.append(_single(constraint, source, axes_of(space, block.name), block))
     return shown, len(found)
 
@@ -153,7 +153,8 @@ def _strongest(constraint: LearnedConstraint, axes: Sequence[int]) -> list[int]:
     """The axes with the largest weights, in order, at most `MOST_VALUES`."""
     if len(axes) <= MOST_VALUES:
         return list(axes)
-    W = np.concatenate([part.W for part in constraint.network.parts])
+    members = constraint.network.alternatives()
+    W = np.concatenate([part.W for member in members for part in member.parts])
     sizes = np.array([np.abs(constraint.space.axes[i].table(W)).max() for i in axes])
     return sorted(axes[k] for k in np.argsort(-sizes, kind="stable")[:MOST_VALUES])
 
@@ -173,6 +174,9 @@ class MatrixView:
 
 def matrix_views(constraint: LearnedConstraint) -> tuple[list[MatrixView], str]:
     """All matrices of a constraint, and a note on pairs that are left out."""
+    for block in constraint.space.blocks:
+        if block.kind is Kind.REAL:
+            return [], f"There is no matrix of combinations, because the block {block.name} is real."
     found, pairs = matrices(constraint)
     hot = sum(constraint.space.block(one.down).kind is Kind.ONE_HOT for one in found if one.down)
     note = f"Pairs of blocks shown: {hot} of {pairs}, which forbid the most combinations by themselves."

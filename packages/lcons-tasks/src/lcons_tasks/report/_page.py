@@ -124,7 +124,8 @@ def report_page(
         beside=tables,
         agreement=agreement if tables or agreement.rows else None,
         measured=any(run.task != CONSTRAINT for run in runs),
-        policy=f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{hashed}'",
+        policy="default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:;"
+        f" style-src 'unsafe-inline'; script-src 'sha256-{hashed}'",
         style=Markup(asset("style.css")),
         script=Markup(script),
         stated=stated,

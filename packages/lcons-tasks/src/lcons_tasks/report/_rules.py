@@ -7,6 +7,7 @@ by the evidence in the constraint file:
 
 A rule that was judged on held-out data also has a "bound": {"share": float}, at most how much of the valid
 parts that its premise covers the constraint rejects (95 %); provenance["bound"] is that of the constraint.
+A calibrated constraint (`lcons_core.Calibration`) has a bound on whole structures, which is stated first.
 
 `lcons_core.reason.Coverage` defines the figures. A file may contain anything, so malformed evidence is left
 out.
@@ -14,7 +15,6 @@ out.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import FeatureSpace, Ints, Kind, LearnedConstraint, explain, many
+from lcons_core import FeatureSpace, Ints, Kind, LearnedConstraint, explain, many, rounded_up
 from lcons_core.reason import Explanation, Proof, Rule, by_chance, condition
 
 # If a proof has more units than this, their number is given instead of a list.
@@ -106,12 +106,7 @@ def in_its_data(constraint: LearnedConstraint, rules: Sequence[Rule]) -> Counted
 
 
 def _bounded(one: Evidence | None) -> str:
-    return "" if one is None or one.bound is None else _rounded_up(one.bound)
-
-
-def _rounded_up(share: float) -> str:
-    """A bound in percent, rounded up."""
-    return f"{math.ceil(1000 * share - 1e-9) / 10:.1f}%"
+    return "" if one is None or one.bound is None else rounded_up(one.bound)
 
 
 def bound_note(provenance: Mapping[str, Any]) -> str:
@@ -126,7 +121,7 @@ def bound_note(provenance: Mapping[str, Any]) -> str:
     rejected, parts, share = (given.get(name) for name in ("rejected", "parts", "share"))
     if not (_is_number(rejected, int) and _is_number(parts, int) and _is_share(share)):
         return ""
-    most = _rounded_up(float(share or 0))
+    most = rounded_up(float(share or 0))
     held = f"{rejected:,} of {parts:,} held-out parts"
     return f"On new data, it rejects at most {most} of the valid parts (95 % bound; {held})."
 
@@ -202,14 +197,15 @@ def rules_view(constraint: LearnedConstraint, gold: Ints | None, file: str = "",
     note = said.summary(len(shown)) if shown else said.summary()
     if said.types:
         note = f"For all types X and Y: {'; '.join(rule.words for rule in said.types)}. {note}"
-    note = " ".join(filter(None, [bound_note(constraint.provenance), note]))
+    guarantee = "" if said.calibration is None else f"C{str(said.calibration)[1:]}"
+    note = " ".join(filter(None, [guarantee, bound_note(constraint.provenance), note]))
     if len(set(proofs)) == 1:
         note += f" Proof: {proofs[0]}."
     elif proofs:
         head += ("proof",)
         cells = [(*own, proof) for own, proof in zip(cells, proofs, strict=True)]
     rows = [
-        RuleRow(rule.words, in_full(constraint.space, rule), own)
+        RuleRow(rule.words, in_full(constraint.space.cells(), rule), own)
         for rule, own in zip(shown, cells, strict=True)
     ]
     return RulesView(caption, head, tuple(rows), note)

@@ -237,9 +237,10 @@ def seconds_of(a: Member, b: Member) -> float:
     """The estimated seconds of a comparison."""
     if a.digest == b.digest:
         return 0.0
-    size = a.constraint.space.size
-    if size > ENUMERATION_LIMIT:
+    space = a.constraint.space
+    if not space.integral or space.size > ENUMERATION_LIMIT:
         return SEARCHED
+    size = space.size
     return size * (a.constraint.network.K + b.constraint.network.K) / SPEED
 
 

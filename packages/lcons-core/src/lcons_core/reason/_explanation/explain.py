@@ -1,32 +1,38 @@
 """`explain`: rules by enumeration on a small domain, by search and proofs with rows on a large one.
 
+A real column is divided into intervals. A rule on intervals is proved for all numbers in them, because a row
+has its maximum over an interval at one of its ends. Such rules are never complete: the boundary may cross any
+interval.
+
 Not in the paper.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from lcons_core._blocks import Kind
+from lcons_core._calibration import Calibration
 from lcons_core._coercion import Fitted
 from lcons_core._errors import InvalidInput
 from lcons_core._pointset import PointSet, as_points
-from lcons_core._psi import PsiRows
+from lcons_core._psi import PsiRows, SparsePsi
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools
 from lcons_core.reason._explanation.bounds import Candidate, greedy_cover
-from lcons_core.reason._explanation.large_domains import draw_rejected, strongest_rules
+from lcons_core.reason._explanation.large_domains import draw_rejected
+from lcons_core.reason._explanation.provers import proved_rules
 from lcons_core.reason._explanation.regions import Chance, Region, WeightedPoints, box_of, size_of, within
 from lcons_core.reason._explanation.result import Coverage, Explanation, Proof, Rule
 from lcons_core.reason._explanation.small_domains import Lattice, lattice_size
 from lcons_core.reason._explanation.types import TypeRule, is_label_pairs, type_rules
 from lcons_core.reason._explanation.words import RuleSentence, sentence
 from lcons_core.reason._points import ENUMERATION_LIMIT, space_of
+from lcons_core.reason._real_points import drawn_psi
 
 MOST_AXES = 24
 SAMPLE = 5_000
@@ -40,6 +46,14 @@ class Examples(Protocol):
     def positives(self) -> PsiRows: ...
     @property
     def negatives(self) -> PsiRows: ...
+
+
+@runtime_checkable
+class Recorded(Protocol):
+    """A set of points with a provenance."""
+
+    @property
+    def provenance(self) -> Mapping[str, Any]: ...
 
 
 def explain(
@@ -64,15 +78,16 @@ def explain(
     1 rule (complete); it covers 100% of the rejected points.
     """
     points = as_points(constraint, "explain")
-    space = space_of(points, space)
+    space = space_of(points, space).cells()
     if limit < 1:
         raise InvalidInput(f"limit must be at least 1, found {limit}; pass 1 or more rules.")
     positives = negatives = None
     if examples is not None:
         positives, negatives = _weighted(space, examples.positives), _weighted(space, examples.negatives)
-    if len(space.axes) <= MOST_AXES and lattice_size(space) <= enumeration:
-        return _enumerated(points, space, positives, negatives, limit, seed)
-    return _bounded(points, space, positives, negatives, limit, seed)
+    small = space.integral and len(space.axes) <= MOST_AXES and lattice_size(space) <= enumeration
+    found = (_enumerated if small else _bounded)(points, space, positives, negatives, limit, seed)
+    recorded = Calibration.of(constraint.provenance) if isinstance(constraint, Recorded) else None
+    return replace(found, calibration=recorded)
 
 
 def explain_rejected(
@@ -94,7 +109,7 @@ def explain_rejected(
     1 rule (strongest first, each proved, not complete); it covers 100% of the rejected gold parts.
     """
     points = as_points(constraint, "explain_rejected")
-    space = space_of(points, space)
+    space = space_of(points, space).cells()
     weighted = _weighted(space, gold)
     rejected = weighted.take(_rejected(points, weighted))
     found = explain(
@@ -134,7 +149,7 @@ def _enumerated(
     if positives is not None:
         evidence = _Evidence(partial(lattice.sum, lattice.weights(positives)), Chance(positives))
     found = list(lattice.minimal_rules())
-    if any(block.kind is Kind.COUNT for block in space.blocks):
+    if any(block.whole for block in space.blocks):
         found = _without_contained(found)
     common = None if evidence is None else evidence.chance.share
     said = [sentence(space, region, lattice.grown, common) for region in found]
@@ -208,25 +223,20 @@ def _bounded(
     seed: int,
 ) -> Explanation:
     if negatives is None:
-        basis, rejected = "drawn rejected points", draw_rejected(points, space, seed)
+        basis, rejected = "drawn rejected points", _draw_rejected(points, space, seed)
         total = rejected.total
     else:
         basis, total = "negatives", negatives.total
         rejected = negatives.take(_rejected(points, negatives))
-    searched = rejected if len(rejected) else draw_rejected(points, space, seed)
+    searched = rejected if len(rejected) else _draw_rejected(points, space, seed)
     gold = None if positives is None else positives.take(_rejected(points, positives))
-    bounds, found = strongest_rules(points, space, searched, seed, gold)
+    found = proved_rules(points, space, searched, seed, gold)
     evidence = None if positives is None else _Evidence(positives.weight, Chance(positives))
     rules, regions = [], []
-    for found_region, row in found:
-
-        def grow(region: Region, axis: int, row: int = row) -> Bools:
-            return bounds.grown(row, region, axis)
-
-        said = sentence(space, found_region, grow, None if evidence is None else evidence.chance.share)
-        name = bounds.names[row]
-        bound = bounds.bound(row, said.region)
-        proof = Proof("row", name.units, name.part, bound, name.row)
+    for found_region, prover in found:
+        share = None if evidence is None else evidence.chance.share
+        said = sentence(space, found_region, prover.grown, share)
+        proof = prover.proof(said.region)
         rules.append(_rule(space, said, rejected.weight(said.region), proof, evidence))
         regions.append(said.region)
     coverage = Coverage(
@@ -237,6 +247,14 @@ def _bounded(
         _weight_covered(rejected, regions[:limit]),
     )
     return Explanation(tuple(rules), False, coverage, limit, None if positives is None else positives.total)
+
+
+def _draw_rejected(points: PointSet, space: FeatureSpace, seed: int) -> WeightedPoints:
+    """Random rejected points."""
+    if space.integral:
+        return draw_rejected(points, space, seed)
+    psi = drawn_psi(space, SAMPLE, np.random.default_rng(seed))
+    return WeightedPoints(space, PsiRows.of(SparsePsi.from_dense(psi[~points.accepts(psi)])))
 
 
 @dataclass(frozen=True)

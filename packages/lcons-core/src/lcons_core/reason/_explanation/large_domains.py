@@ -120,7 +120,7 @@ def _rejects(points: PointSet, space: FeatureSpace, assignments: Ints) -> Bools:
 
 def _worst_values(points: PointSet, space: FeatureSpace, rng: np.random.Generator, number: int) -> Ints:
     """(number, axes) on every axis, the worst value for a random unit."""
-    networks = points.networks()
+    networks = [part for alternative in points.alternatives() for part in alternative.networks()]
     units = -np.concatenate([part.W for part in networks]) if networks else points.inequalities().coefficients
     rows = units[:64]
     worst = np.stack([axis.table(rows).argmin(0) for axis in space.axes], axis=1)
@@ -130,7 +130,8 @@ def _worst_values(points: PointSet, space: FeatureSpace, rng: np.random.Generato
 def _surest_rows(bounds: RowBounds, values: Floats, most: int) -> tuple[Ints, Ints]:
     """(seed, row) pairs: per seed, the rows that reject it with the largest sureness."""
     reach = bounds.highest - values
-    sure = np.where(values < -bounds.slack, -values / np.maximum(reach, 1e-200), -1.0)
+    with np.errstate(over="ignore"):
+        sure = np.where(values < -bounds.slack, -values / np.maximum(reach, 1e-300), -1.0)
     rows = np.argsort(-sure, axis=1, kind="stable")[:, :most]
     seeds, place = np.nonzero(np.take_along_axis(sure, rows, axis=1) > 0)
     return seeds, rows[seeds, place]
@@ -197,7 +198,8 @@ def _part_rows(
     subsets = _subsets(part, seeds, most)
     numeric = subsets.astype(np.float64)
     total = 1.0 + row_reach(space, part.W).sum() + np.abs(part.b).sum()
-    slack = rounding_bound(float(3 * total), part.K + 3 * len(space.axes) + 4, part.exponent)
+    q = part.exponent if space.integral else None
+    slack = rounding_bound(float(3 * total), part.K + 4 * len(space.axes) + 4, q)
     names = [Proof("row", tuple(int(k) for k in np.flatnonzero(subset)), number) for subset in subsets]
     return RowBounds(
         space,
@@ -230,8 +232,8 @@ def _subsets(part: RectifierNetwork, seeds: WeightedPoints, most: int) -> Bools:
 
 def _given_rows(rows: LinearInequalities, space: FeatureSpace) -> RowBounds:
     reach = row_reach(space, rows.coefficients) + np.abs(rows.bias)
-    q = exponent(rows.coefficients, rows.bias)
-    terms = 3 * len(space.axes) + 4
+    q = exponent(rows.coefficients, rows.bias) if space.integral else None
+    terms = 4 * len(space.axes) + 4
     slack = np.full(len(rows), rounding_bound(float(3 * reach.max(initial=0.0)), terms, q))
     names = tuple(Proof("row", row=m) for m in range(len(rows)))
     return RowBounds(space, rows.coefficients, rows.bias, slack, names)

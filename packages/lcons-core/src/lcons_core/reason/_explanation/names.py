@@ -27,6 +27,9 @@ def read_assignment(space: FeatureSpace, words: Sequence[str]) -> dict[str, Any]
     >>> read_assignment(FeatureSpace(blocks), ["Kill", "Location"])
     {'source': 'Location', 'relation': 'Kill'}
     """
+    if not space.integral:
+        numbers, others = _numbers(space, words)
+        return numbers | (read_assignment(space.finite_part, others) if others else {})
     chosen: dict[int, str] = {}
     bare = []
     for word in words:
@@ -43,6 +46,31 @@ def read_assignment(space: FeatureSpace, words: Sequence[str]) -> dict[str, Any]
     if not chosen:
         raise InvalidInput("expected values such as `Location Kill`, found none; name one or more.")
     return _assignment(space, chosen)
+
+
+def _numbers(space: FeatureSpace, words: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
+    """The numbers of real columns, written as `name=number`, and the other words."""
+    real = {
+        name: (block.name, value)
+        for block in space.blocks
+        if block.kind is Kind.REAL
+        for name, value in zip(block.axis_names(), block.values, strict=True)
+    }
+    numbers: dict[str, Any] = {}
+    others = []
+    for word in (part for text in words for part in re.split(r",\s*(?=[^,]*=)", text)):
+        name, _, text = (part.strip() for part in word.partition("="))
+        if name not in real:
+            others.append(word)
+            continue
+        block, value = real[name]
+        try:
+            numbers.setdefault(block, {})[value] = float(text)
+        except ValueError:
+            raise InvalidInput(
+                f"expected a number for {name!r}, found {text!r}; write it as in `{name}=0.5`."
+            ) from None
+    return numbers, others
 
 
 def _named(space: FeatureSpace, word: str) -> list[tuple[str, str]]:
@@ -66,7 +94,7 @@ def _axis_value(space: FeatureSpace, name: str, value: str) -> tuple[int, str]:
     if name in blocks and blocks[name].kind is Kind.BINARY:
         space.column(name, value)
         return space.axis_index(f"{name} {value}"), "1"
-    if name in blocks and blocks[name].kind is Kind.COUNT:
+    if name in blocks and blocks[name].whole and name not in blocks[name].axis_names():
         raise InvalidInput(
             f"{name!r} is a block of counts, found {name}={value}; name the count, as in"
             f" `{name} {blocks[name].values[0]}=1`."

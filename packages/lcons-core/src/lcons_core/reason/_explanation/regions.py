@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core._blocks import Kind
+from lcons_core._blocks import CellAxis, Kind
 from lcons_core._errors import InvalidInput
 from lcons_core._psi import PsiRows, SparsePsi
 from lcons_core._space import FeatureSpace
@@ -117,8 +117,11 @@ class WeightedPoints:
             if block.kind is Kind.ONE_HOT:
                 pieces.append(self.values(axis)[:, None])
                 axis += 1
+            elif block.kind is Kind.REAL:
+                pieces += [self.values(axis + i)[:, None] for i in range(width)]
+                axis += width
             else:
-                low = block.low if block.kind is Kind.COUNT else 0
+                low = block.low if block.whole else 0
                 pieces.append(dense[:, column : column + width].astype(np.int64) - low)
                 axis += width
             column += width
@@ -160,8 +163,12 @@ class WeightedPoints:
         if block.kind is Kind.ONE_HOT:
             values = np.full(len(self), len(columns), dtype=np.int64)
             values[rows] = self.psi.indices[entries] - columns[0]
+        elif isinstance(axis, CellAxis):
+            numbers = np.zeros(len(self))
+            numbers[rows] = self.psi.values[entries]
+            values = axis.index(numbers)
         else:
-            low = block.low if block.kind is Kind.COUNT else 0
+            low = block.low if block.whole else 0
             values = np.full(len(self), -low, dtype=np.int64)
             values[rows] = self.psi.values[entries].astype(np.int64) - low
         if ((values < 0) | (values >= len(axis))).any():

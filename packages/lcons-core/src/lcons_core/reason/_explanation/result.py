@@ -14,12 +14,12 @@ if each of its conditions is frequent.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 from lcons_core._arithmetic import plain
+from lcons_core._calibration import Calibration, rounded_up
 from lcons_core.reason._domain import Box
 from lcons_core.reason._explanation.types import TypeRule, whole
 
@@ -42,6 +42,7 @@ class Proof:
 
     `method` is "enumeration" or "row". A row is named by its hidden units (in a conjunction, those of
     `part`), or by its position if rows were given; `bound` is its maximum over the box, which is below zero.
+    In a union it is a row of `member`, and `others` are the rows of the other members.
     """
 
     method: str
@@ -49,12 +50,18 @@ class Proof:
     part: int = 0
     bound: float | None = None
     row: int | None = None
+    member: int = 0
+    others: tuple[Proof, ...] = ()
 
     def __str__(self) -> str:
+        return "; ".join([self._sentence(), *map(str, self.others)])
+
+    def _sentence(self) -> str:
         if self.method == "enumeration":
             return "every completion enumerated"
         name = f"row {self.row}" if self.row is not None else f"the row of units {_joined(self.units)}"
         part = f" of part {self.part}" if self.part else ""
+        part += f" of member {self.member}" if self.member else ""
         return f"{name}{part} is at most {self.bound:.3g} there"
 
     def to_dict(self) -> dict[str, Any]:
@@ -62,6 +69,8 @@ class Proof:
         if self.method == "enumeration":
             return {"method": self.method}
         data: dict[str, Any] = {"method": self.method, "bound": self.bound}
+        if self.member:
+            data |= {"member": self.member, "others": [other.to_dict() for other in self.others]}
         return data | (
             {"part": self.part, "units": list(self.units)} if self.row is None else {"row": self.row}
         )
@@ -143,7 +152,8 @@ class Explanation:
 
     `limit` is the default number of rules to show; `rules` has all of them. `positives` is the total weight
     of the valid parts in the figures, None without examples. `types` are rules over label types, which the
-    text shows first, without the rules that they imply.
+    text shows first, without the rules that they imply. `calibration` is the guarantee of a calibrated
+    constraint.
     """
 
     rules: tuple[Rule, ...]
@@ -152,12 +162,14 @@ class Explanation:
     limit: int
     positives: float | None = None
     types: tuple[TypeRule, ...] = ()
+    calibration: Calibration | None = None
 
     def __len__(self) -> int:
         return len(self.rules)
 
     def text(self, limit: int | None = None) -> str:
-        """One line per rule, one line on their coverage, and a legend if there are many valid parts."""
+        """One line per rule, one line on their coverage, one on the calibration if there is one, and a legend
+        if there are many valid parts."""
         shown = self.rules[: self.limit if limit is None else limit]
         beyond = [rule for rule in shown if not rule.implied]
         said: tuple[Rule | TypeRule, ...] = (*self.types, *beyond)
@@ -169,7 +181,7 @@ class Explanation:
             lines.append(f"  (X and Y are different types; {follow})")
         legend = [LEGEND] * bool(shown and self.positives and self.positives >= FEWEST_FOR_LEGEND)
         legend += [BOUND_LEGEND] * bool(legend and any(rule.bound is not None for rule in said))
-        return "\n".join([*lines, self.summary(len(shown)), *legend])
+        return "\n".join([*lines, self.summary(len(shown)), *self._guarantee(), *legend])
 
     def __str__(self) -> str:
         return self.text()
@@ -186,6 +198,9 @@ class Explanation:
         they = "it covers" if shown == 1 else "these cover"
         covers = f"; {they} {self.coverage}" if shown == min(self.limit, len(self.rules)) else ""
         return f"{counted} ({kind}){covers}."
+
+    def _guarantee(self) -> list[str]:
+        return [] if self.calibration is None else [str(self.calibration)]
 
     def table(self, limit: int | None = None) -> list[dict[str, Any]]:
         """One dict per rule: `rule`, `support`, `exceptions`, `expected`, `covered`, `proof`."""
@@ -206,12 +221,12 @@ class Explanation:
         return {
             "complete": self.complete,
             "coverage": self.coverage.to_dict(),
+            **({} if self.calibration is None else {"calibration": self.calibration.to_dict()}),
             **({"types": [rule.to_dict() for rule in self.types]} if self.types else {}),
             "rules": [rule.to_dict() for rule in self.rules],
         }
 
     def _repr_html_(self) -> str:
-
         return page(self)
 
 
@@ -235,13 +250,8 @@ def _figures(rule: Rule | TypeRule) -> str:
     if rule.support is None or rule.exceptions is None or rule.expected is None:
         return ""
     expected, seen = by_chance(rule.expected), number(rule.exceptions)
-    rejects = "" if rule.bound is None else f"; rejects under {_rounded_up(rule.bound)}"
+    rejects = "" if rule.bound is None else f"; rejects under {rounded_up(rule.bound)}"
     return f"  [support {number(rule.support)}; expected {expected} by chance, seen {seen}{rejects}]"
-
-
-def _rounded_up(share: float) -> str:
-    """A bound in percent, rounded up."""
-    return f"{math.ceil(1000 * share - 1e-9) / 10:.1f}%"
 
 
 def _share(part: float, total: float) -> str:
@@ -263,7 +273,7 @@ def page(explanation: Explanation) -> str:
     figures = ["support", "exceptions", "expected"] if examples else []
     heads = "".join(f"<th>{head}</th>" for head in ["rule", *figures, "covered", "proof"])
     rows = "\n".join(_row(rule, examples) for rule in shown)
-    caption = escape(explanation.summary())
+    caption = escape(" ".join([explanation.summary(), *explanation._guarantee()]))
     return (
         f"<table>\n<caption>{caption}</caption>\n<thead><tr>{heads}</tr></thead>\n"
         f"<tbody>\n{rows}\n</tbody>\n</table>"

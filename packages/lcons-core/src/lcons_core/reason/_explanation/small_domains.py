@@ -29,7 +29,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core._blocks import Kind
 from lcons_core._pointset import PointSet
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools, Floats, Ints
@@ -189,7 +188,7 @@ class Lattice:
     def _with_whole_ranges(self, region: dict[int, Bools]) -> Region:
         """The region with neighbouring counts that are also rejected, because ranges are easier to read."""
         for i in region:
-            if self.space.block(self.space.axes[i].block).kind is Kind.COUNT:
+            if self.space.block(self.space.axes[i].block).whole:
                 region[i] = self.grown(region, i)
         return region
 

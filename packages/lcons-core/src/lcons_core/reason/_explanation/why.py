@@ -8,12 +8,15 @@ completions; a block without a value counts with its best value, so the sum is a
 for an allowed point with the given values. A combination is forbidden iff every completion is rejected, by
 any rows. Up to `limit` completions are all checked, so the answer is a proof. Of more, random ones and ones
 found by climbing the margin are checked: then an allowed one is a proof, but finding none is not.
+
+A union rejects a point iff each of its members does, so `why` has one inequality per member if it is
+forbidden, and that of the member that accepts it if it is allowed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,10 +24,11 @@ import numpy as np
 from lcons_core._arithmetic import plain
 from lcons_core._blocks import Axis, Kind
 from lcons_core._coercion import Fitted
-from lcons_core._errors import InvalidInput
+from lcons_core._errors import InvalidInput, TooLarge
 from lcons_core._pointset import PointSet, as_points
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Floats, Ints
+from lcons_core.reason._boxes import MOST_BOXES, accepted_in_box
 from lcons_core.reason._domain import Box
 from lcons_core.reason._explanation.large_domains import candidate_rows
 from lcons_core.reason._explanation.regions import Region, points_of, size_of
@@ -40,7 +44,8 @@ class Why:
     """`value` is the sum of `terms` (by name) and `bias`; `forbidden` iff some row is below zero there.
 
     If blocks are open, `value` is the largest value of the row, and `forbidden` iff that is below zero.
-    `coefficients` is the whole row, by the names of its columns.
+    `coefficients` is the whole row, by the names of its columns. In a union this is the row of `member`, by
+    its number; if all members forbid it, `others` are their reasons.
     """
 
     terms: tuple[tuple[str, float], ...]
@@ -49,8 +54,14 @@ class Why:
     forbidden: bool
     partial: bool
     coefficients: tuple[tuple[str, float], ...] = ()
+    member: int = 0
+    others: tuple[Why, ...] = ()
 
     def __str__(self) -> str:
+        which = f"member {self.member}: " if self.member else ""
+        return "; ".join([f"{which}{self._sentence()}", *map(str, self.others)])
+
+    def _sentence(self) -> str:
         # Omit zero terms; of very many terms, print only the largest.
         shown = [term for term in self.terms if term[1]] or list(self.terms)
         left = sum(value for _, value in sorted(shown, key=_size)[MOST_TERMS:])
@@ -60,7 +71,7 @@ class Why:
         values = [*(value for _, value in [*terms, *rest]), self.bias]
         numbers = " ".join(_signed(value, first=i == 0) for i, value in enumerate(values))
         if self.forbidden:
-            verdict = "< 0, so it is forbidden"
+            verdict = f"< 0, so it is forbidden{' there' if self.member else ''}"
         elif self.partial:
             verdict = ">= 0, so no row tried forbids every completion"
         else:
@@ -86,6 +97,8 @@ class Why:
             "forbidden": self.forbidden,
             "partial": self.partial,
             "coefficients": [{"name": name, "value": value} for name, value in self.coefficients],
+            **({"member": self.member} if self.member else {}),
+            **({"others": [other.to_dict() for other in self.others]} if self.others else {}),
         }
 
 
@@ -100,7 +113,8 @@ def why(
     """The inequality that is most violated at an assignment by name, and its terms.
 
     Pass one value per one-hot block, the names that hold (or a mapping from names to truth values) per binary
-    block, and a mapping from names to counts per count block; blocks that are not named stay open.
+    block, and a mapping from names to numbers per other block (the number alone if it has one column); blocks
+    that are not named stay open. An open real column counts with its better bound.
 
     >>> from lcons_core import RectifierNetwork, one_hot
     >>> blocks = [one_hot("source", ["Person", "Location"]), one_hot("relation", ["NoRel", "Kill"])]
@@ -110,7 +124,19 @@ def why(
     """
     points = as_points(constraint, "why")
     space = space_of(points, space)
-    region = region_of(space, {**(assignment or {}), **named})
+    space, region = pinned_region(space, {**(assignment or {}), **named})
+    reasons = [_reason(alternative, space, region) for alternative in points.alternatives()]
+    if len(reasons) == 1:
+        return reasons[0]
+    numbered = [replace(reason, member=m) for m, reason in enumerate(reasons, start=1)]
+    nearest = max(numbered, key=lambda reason: (not reason.forbidden, reason.value))
+    if not nearest.forbidden:
+        return nearest
+    return replace(nearest, others=tuple(reason for reason in numbered if reason is not nearest))
+
+
+def _reason(points: PointSet, space: FeatureSpace, region: Region) -> Why:
+    """The reason of a set that is no union."""
     is_open = [i not in region for i in range(len(space.axes))]
     if any(is_open):
         coefficients, bias, forbidden = _open_row(points, space, region)
@@ -127,6 +153,48 @@ def why(
     columns = [f"{block} {value}" for block, value in space.columns]
     whole = tuple(zip(columns, coefficients.tolist(), strict=True))
     return Why(tuple(terms), bias, float(value), forbidden, any(is_open), whole)
+
+
+def pinned_region(space: FeatureSpace, assignment: Mapping[str, Any]) -> tuple[FeatureSpace, Region]:
+    """A finite space for the assignment, and its region there: real columns have their given numbers, or
+    their two bounds, where a row has its maximum."""
+    if space.integral:
+        return space, region_of(space, assignment)
+    pinned, rest = split_assignment(space, assignment)
+    finite = space.corners(pinned)
+    region = dict(region_of(finite, rest))
+    for i, axis in enumerate(finite.axes):
+        if len(axis) == 1 and int(axis.columns[0]) in pinned:
+            region[i] = np.ones(1, dtype=np.bool_)
+    return finite, region
+
+
+def split_assignment(
+    space: FeatureSpace, assignment: Mapping[str, Any]
+) -> tuple[dict[int, float], dict[str, Any]]:
+    """The numbers of real columns by index, and the assignment of the other blocks."""
+    pinned: dict[int, float] = {}
+    rest: dict[str, Any] = {}
+    for name, given in assignment.items():
+        block = space.block(name)
+        if block.kind is not Kind.REAL:
+            rest[name] = given
+            continue
+        alone = len(block.values) == 1 and not isinstance(given, Mapping)
+        numbers = {block.values[0]: given} if alone else given
+        if not isinstance(numbers, Mapping):
+            raise InvalidInput(
+                f"block {name!r} is real and needs a mapping of numbers by name, found {given!r:.40}."
+            )
+        for value, number in numbers.items():
+            j, inside = space.column(name, value), isinstance(number, int | float | np.number)
+            if not inside or not block.low <= number <= block.high:
+                raise InvalidInput(
+                    f"{name!r} needs a number from {block.low:g} to {block.high:g} for {value!r}, found"
+                    f" {number!r:.40}."
+                )
+            pinned[j] = float(number)
+    return pinned, rest
 
 
 def region_of(space: FeatureSpace, assignment: Mapping[str, Any]) -> Region:
@@ -197,7 +265,8 @@ class Completions:
     """`looked` of `total` completions were checked; `allowed` are accepted; `example` is the first of these.
 
     `forbidden` is True or False if proved, None if not known. `total` counts the completions in the product
-    of axes; `looked` counts only points of the space.
+    of axes; `looked` counts only points of the space. If blocks are real, a completion is the box of all
+    their open numbers, and it is allowed if some point in it is accepted.
     """
 
     total: int
@@ -229,6 +298,8 @@ def completions(
     """
     points = as_points(constraint, "completions")
     space = space_of(points, space)
+    if not space.integral:
+        return _completions_in_boxes(points, space, assignment, limit)
     region = region_of(space, assignment)
     total = size_of(space, region)
     every = total <= limit
@@ -248,6 +319,28 @@ def completions(
         )
     forbidden = False if allowed else (True if every else None)
     return Completions(total, looked, allowed, example, forbidden)
+
+
+def _completions_in_boxes(
+    constraint: PointSet, space: FeatureSpace, assignment: Mapping[str, Any], limit: int
+) -> Completions:
+    """As `completions`, where a completion is a box: the finite blocks have values, real columns are open."""
+    finite, pinned, rest = space.finite_part, *split_assignment(space, assignment)
+    region = region_of(finite, rest)
+    total = size_of(finite, region)
+    if total > min(limit, MOST_BOXES):
+        raise TooLarge(
+            f"{total:,} combinations of the finite blocks are too many for linear programs (at most"
+            f" {min(limit, MOST_BOXES):,}); name values of more blocks."
+        )
+    looked = allowed = 0
+    example = None
+    for chunk in _all(finite, region, total):
+        for psi in finite.vectors(chunk):
+            found = accepted_in_box(constraint, space, pinned, psi)
+            looked, allowed = looked + 1, allowed + (found is not None)
+            example = example or found
+    return Completions(total, looked, allowed, example, not allowed)
 
 
 def _all(space: FeatureSpace, region: Region, total: int) -> Iterator[Ints]:

@@ -25,7 +25,7 @@ from itertools import groupby
 
 import numpy as np
 
-from lcons_core._blocks import Axis, Kind
+from lcons_core._blocks import Axis, CellAxis, Kind
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools, Floats
 from lcons_core.reason._explanation.regions import Region
@@ -175,10 +175,12 @@ def sentence(
 
 def condition(space: FeatureSpace, axis: Axis, mask: Bools, common: Floats | None = None) -> str:
     """ "label 1 is B-NP or I-NP", "title exists", "count author >= 3"."""
-    kind = space.block(axis.block).kind
-    if kind is Kind.COUNT:
+    block = space.block(axis.block)
+    if block.whole:
         return f"{axis.name} {_ranges(axis, mask)}"
-    if kind is Kind.BINARY:
+    if isinstance(axis, CellAxis):
+        return f"{axis.name} is {_intervals(axis, mask)}"
+    if block.kind is Kind.BINARY:
         exists = axis.block == EXISTS
         held, missing = (" exists", " is missing") if exists else (" holds", " does not hold")
         return _subject(axis) + (held if mask[-1] else missing)
@@ -259,10 +261,12 @@ def _is_exception(space: FeatureSpace, axis: int, mask: Bools, kept: int) -> boo
 
 
 def _always(space: FeatureSpace, axis: Axis, mask: Bools, must: bool, common: Floats | None) -> str:
-    kind = space.block(axis.block).kind
-    if kind is Kind.COUNT:
+    block = space.block(axis.block)
+    if block.whole:
         return f"{axis.name} is always {_ranges(axis, ~mask)}"
-    if kind is Kind.BINARY:
+    if isinstance(axis, CellAxis):
+        return f"{axis.name} is never {_intervals(axis, mask)}"
+    if block.kind is Kind.BINARY:
         verb = "exists" if axis.block == EXISTS else "holds"
         return f"{_subject(axis)} {'never' if mask[-1] else 'always'} {verb}"
     named = values(axis, ~mask if must else mask, common)
@@ -270,10 +274,12 @@ def _always(space: FeatureSpace, axis: Axis, mask: Bools, must: bool, common: Fl
 
 
 def _then(space: FeatureSpace, axis: Axis, mask: Bools, must: bool, common: Floats | None) -> str:
-    kind = space.block(axis.block).kind
-    if kind is Kind.COUNT:
+    block = space.block(axis.block)
+    if block.whole:
         return f"{axis.name} must be {_ranges(axis, ~mask)}"
-    if kind is Kind.BINARY:
+    if isinstance(axis, CellAxis):
+        return f"{axis.name} cannot be {_intervals(axis, mask)}"
+    if block.kind is Kind.BINARY:
         exist, missing = ("exist", "be missing") if axis.block == EXISTS else ("hold", "not hold")
         return f"{_subject(axis)} must {missing if mask[-1] else exist}"
     named = values(axis, ~mask if must else mask, common)
@@ -290,6 +296,19 @@ def _named(space: FeatureSpace, axis: int, inside: int) -> int:
     if space.block(space.axes[axis].block).kind is not Kind.ONE_HOT:
         return 1
     return names_of(inside, len(space.axes[axis]) - inside)
+
+
+def _intervals(axis: CellAxis, mask: Bools) -> str:
+    """Cells as intervals with their ends: "at least 3.5", "at most 1", "2 to 4"."""
+    parts = []
+    for inside, run in groupby(range(len(mask)), key=lambda v: bool(mask[v])):
+        cells = list(run)
+        low, high = f"{axis.edges[cells[0]]:.12g}", f"{axis.edges[cells[-1] + 1]:.12g}"
+        if inside and cells[-1] == len(mask) - 1:
+            parts.append(f"at least {low}")
+        elif inside:
+            parts.append(f"at most {high}" if not cells[0] else f"{low} to {high}")
+    return " or ".join(parts)
 
 
 def _ranges(axis: Axis, mask: Bools) -> str:

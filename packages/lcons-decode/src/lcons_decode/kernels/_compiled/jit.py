@@ -3,16 +3,23 @@
 numba notices if a function changes, but not if a function that it calls changes. Therefore compiled code is
 cached in a folder named after a hash of all kernel sources: old code is never run for new sources. The folder
 is in `NUMBA_CACHE_DIR`, if that is set, or else in the user's cache for lcons (`LCONS_CACHE_DIR` moves it).
+
+A cache only saves time: on a full disk, or if its files are damaged, kernels are compiled again. Its files
+are pickles, which can run any code when they are read. Therefore the folder is made for the user alone, and
+is not used if somebody else owns it or can write to it.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
+import stat
 from pathlib import Path
 from typing import Any
 
 import numba
+from numba.core.caching import FunctionCache
 
 SOURCES = Path(__file__).parent.parent
 
@@ -37,16 +44,51 @@ def kernel_folder() -> Path:
     return home / digest.hexdigest()[:16]
 
 
+def is_private(folder: Path) -> bool:
+    """Whether the folder exists, or can be made, and nobody but the user can write to it or replace it."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        own, parent = folder.stat(), folder.parent.stat()
+    except OSError:
+        return False
+    if not hasattr(os, "getuid"):
+        return True
+    mine = own.st_uid == os.getuid() and not own.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    open_to_all = parent.st_mode & stat.S_IWOTH and not parent.st_mode & stat.S_ISVTX
+    return bool(mine and parent.st_uid in (os.getuid(), 0) and not open_to_all)
+
+
 FOLDER = str(kernel_folder())
+
+
+class _Cache(FunctionCache):
+    """numba's cache, without its errors."""
+
+    def load_overload(self, *given: Any) -> Any:
+        with contextlib.suppress(Exception):  # whatever damaged pickles raise
+            return super().load_overload(*given)
+
+    def save_overload(self, *given: Any) -> None:
+        with contextlib.suppress(OSError):
+            try:
+                super().save_overload(*given)
+            except Exception:  # its index is damaged: without it, the next process saves
+                self.flush()
 
 
 def kernel(function: Any) -> Any:
     """The compiled function. It may assume that scores are never NaN, so that maxima use SIMD; the order of
     sums does not change."""
+    compiled: Any = numba.njit(nogil=True, fastmath={"nnan", "nsz"})(function)
+    if not is_private(Path(FOLDER)):
+        return compiled
     config: Any = numba.config
     before = config.CACHE_DIR
     config.CACHE_DIR = FOLDER
     try:
-        return numba.njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})(function)
+        # RuntimeError: numba finds no place for files.
+        with contextlib.suppress(OSError, RuntimeError):
+            compiled._cache = _Cache(function)
     finally:
         config.CACHE_DIR = before
+    return compiled

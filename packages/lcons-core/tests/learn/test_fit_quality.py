@@ -1,0 +1,171 @@
+"""Few examples for many columns are learned with a penalty, doubtful fits are reported, and wrong labels are
+set aside."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+from lcons_core import ConstraintLearner, FitWarning, Recipe, learn_constraints
+from lcons_core._errors import InvalidInput
+from lcons_core._psi import SparsePsi
+from lcons_core.learn._inputs import fold_labelled
+from lcons_core.learn._population import Member
+from lcons_core.learn._schedule import Settings, train
+from lcons_core.learn._search import weigh
+from lcons_core.learn._settings import LEAST_HELD_OUT, PENALTIES, few, warning_of
+
+QUICK = {"restarts": 2, "epochs": 100}
+
+
+def wide(rows, d=60, seed=0):
+    """Sparse 0/1 vectors, of which a planted network accepts about half."""
+    draw = np.random.default_rng(seed)
+    X = (draw.random((rows, d)) < 0.1).astype(float)
+    load = np.maximum(X @ draw.normal(size=(d, 2)), 0).sum(1)
+    return X, load <= np.median(load)
+
+
+def test_with_few_examples_a_penalty_is_chosen_and_helps():
+    X, y = wide(1600)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FitWarning)
+        learner = ConstraintLearner(5, **QUICK).fit(X[:400], y[:400])
+    without = ConstraintLearner(5, penalty=0.0, **QUICK).fit(X[:400], y[:400])
+    assert learner.configuration_["penalty"] in PENALTIES[1:]
+    assert "penalty" not in without.configuration_
+    assert learner.score(X[400:], y[400:]) > without.score(X[400:], y[400:]) + 0.01
+    assert learner.held_out_accuracy_ == pytest.approx(learner.score(X[400:], y[400:]), abs=0.1)
+    assert without.held_out_accuracy_ is None
+
+
+def test_with_many_examples_nothing_changes():
+    X, y = wide(700, d=5)
+    X = np.unique(X, axis=0)
+    y = X[:, 0] + X[:, 1] <= 1
+    auto, none = (ConstraintLearner(2, penalty=one, **QUICK).fit(X, y) for one in ("auto", 0.0))
+    assert auto.network_ == none.network_
+    assert auto.held_out_accuracy_ is None
+
+
+def test_few_examples_are_those_below_ten_per_weight():
+    assert few(109, 11)
+    assert not few(110, 11)
+
+
+@pytest.mark.parametrize("valid", [2, LEAST_HELD_OUT // 2])
+def test_nothing_is_held_out_of_too_few_examples_or_of_too_rare_a_label(valid):
+    rows = LEAST_HELD_OUT - 1 if valid > 2 else 2 * LEAST_HELD_OUT
+    X = np.random.default_rng(0).normal(size=(rows, 20))
+    learner = ConstraintLearner(3, **QUICK).fit(X, np.arange(rows) < valid)
+    assert learner.held_out_accuracy_ is None
+    assert "penalty" not in learner.configuration_
+
+
+def test_a_larger_penalty_leads_to_smaller_weights_on_any_scale_of_psi():
+    X, y = wide(200, d=10)
+    examples = weigh(fold_labelled(SparsePsi.from_dense(X), y, np.ones(len(X))), None)
+    members = [
+        Member(group, 3, 0.03, 0.0, 0, penalty) for group, penalty in enumerate((1e-4, 1e-3, 1e-2, 1e-1))
+    ]
+    found = train(examples, members, Settings(200, 4.0, 10), 0)
+    sizes = [float((found[group].network.W ** 2).sum()) for group in range(len(members))]
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[0] > 4 * sizes[-1]
+
+
+def test_several_penalties_are_searched_by_cross_validation():
+    X, y = wide(200, d=10)
+    learner = ConstraintLearner(2, penalty=[0.0, 1e-3], cv=2, **QUICK).fit(X, y)
+    assert [one.get("penalty", 0.0) for one in learner.cv_results_["params"]] == [0.0, 1e-3]
+
+
+@pytest.mark.parametrize("penalty", ["some", -1.0, np.nan, []])
+def test_bad_penalties_are_refused(penalty):
+    with pytest.raises(InvalidInput, match="penalty"):
+        ConstraintLearner(1, penalty=penalty).fit(*wide(20))
+
+
+@pytest.mark.parametrize("d", [3, 60])
+def test_labels_that_are_random_cause_a_warning_with_both_figures(d):
+    X, _ = wide(400, d)
+    X[:, :3] = np.random.default_rng(1).normal(size=(400, 3))
+    y = np.random.default_rng(2).random(400) < 0.5
+    learner = ConstraintLearner(1, **QUICK)
+    with pytest.warns(FitWarning) as heard:
+        learner.fit(X, y)
+    assert len(heard) == 1
+    text = str(heard[0].message)
+    assert text == learner.fit_warning_
+    assert f"{learner.training_accuracy_:.1%} of the training examples" in text
+    assert f"{learner.held_out_accuracy_:.1%} of held-out ones" in text
+    assert 0.3 < learner.held_out_accuracy_ < 0.7
+    assert heard[0].filename == __file__
+
+
+def test_good_fits_and_stated_penalties_cause_no_warning():
+    X, y = wide(60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert ConstraintLearner(2, **QUICK).fit(X, y).fit_warning_ is None
+        ConstraintLearner(1, penalty=0.0, **QUICK).fit(X, np.arange(60) % 2 == 0)
+
+
+def test_the_warning_tells_poor_from_too_good():
+    assert warning_of(0.95, 0.86) is None
+    assert warning_of(0.95, None) is None
+    assert "right on only 70.0% of the training examples;" in str(warning_of(0.7, None))
+    assert "100.0% of the training examples, but on only 73.3% of held-out ones" in str(
+        warning_of(1.0, 0.733)
+    )
+
+
+POINTS = (np.arange(2**10)[:, None] >> np.arange(10) & 1).astype(float)
+# At most one of the first three, and not the last one without the fourth.
+ALLOWED = (POINTS[:, :3].sum(1) <= 1) & (POINTS[:, 9] <= POINTS[:, 3])
+
+
+def test_wrong_labels_are_set_aside():
+    draw = np.random.default_rng(0)
+    rows = draw.permutation(len(POINTS))[:600]
+    noisy = ALLOWED[rows] ^ (draw.random(600) < 0.1)
+    settings = {"penalty": 0.0, "class_weight": None, **QUICK}
+    plain, robust = (
+        ConstraintLearner(4, robust=one, **settings).fit(POINTS[rows], noisy) for one in (False, True)
+    )
+    assert robust.score(POINTS, ALLOWED) > 0.99
+    assert robust.score(POINTS, ALLOWED) >= plain.score(POINTS, ALLOWED)
+    wrong = int((noisy != ALLOWED[rows]).sum())
+    assert wrong - 3 <= robust.set_aside_ <= wrong + 3
+    assert plain.set_aside_ == 0
+
+
+def test_without_noise_robust_learning_is_learning():
+    rows = np.random.default_rng(0).permutation(len(POINTS))[:300]
+    plain, robust = (
+        ConstraintLearner(4, robust=one, penalty=0.0, **QUICK).fit(POINTS[rows], ALLOWED[rows])
+        for one in (False, True)
+    )
+    assert robust.network_ == plain.network_
+    assert robust.set_aside_ == 0
+
+
+SENTENCES = [["A", "B", "A"], ["B", "B", "A"], ["A", "B"], ["C", "A", "B"]]
+
+
+def test_made_negatives_are_learned_without_a_penalty_unless_it_is_stated():
+    learner = ConstraintLearner(2)
+    found = learn_constraints(SENTENCES, evidence=None, learner=learner)
+    assert found == learn_constraints(SENTENCES, evidence=None, learner=ConstraintLearner(2, penalty=0.0))
+    assert learner.penalty == "auto"
+    assert Recipe().learner().penalty == 0.0
+    for name in ("penalty", "robust"):
+        assert name not in Recipe().to_dict()
+        assert name not in found.provenance["config"]
+        assert name not in found.provenance["recipe"]
+    other = Recipe("ngram", penalty=[1e-3, 0.0], robust=True)
+    assert Recipe.from_dict(other.to_dict()) == other
+    assert other.learner().penalty == (1e-3, 0.0)
+    assert other.learner().robust

@@ -1,0 +1,395 @@
+"""Real and integer blocks: every command on them is exact, or refuses them by name."""
+
+import json
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from lcons_core import (
+    Conjunction,
+    FeatureSpace,
+    InvalidInput,
+    LabelledExamples,
+    LearnedConstraint,
+    LinearInequalities,
+    RectifierNetwork,
+    Rules,
+    TooLarge,
+    Unsupported,
+    binary,
+    compare,
+    compile_masks,
+    explain,
+    integer,
+    load,
+    named_rows,
+    one_hot,
+    real,
+    save,
+    simplify,
+    to_inequalities,
+    verify,
+    why,
+)
+from lcons_core._arithmetic import rational_dot
+from lcons_core.reason import completions, explain_rejected, in_words, read_assignment
+from lcons_core.reason._boxes import accepted_in_box
+from lcons_core.reason._polytope import Polytope
+from lcons_core.testing import networks, points, spaces
+
+CLINIC = FeatureSpace(
+    [one_hot("smoker", ["yes", "no"]), real("age", ["age"], 0, 120), integer("visits", ["visits"], -2, 5)]
+)
+# Smokers up to 64 with age 64 exactly on the boundary; others any age, if visits are at most 3.
+NETWORK = RectifierNetwork([[2.0, 0.0, 1 / 32, 0.0], [0.0, 0.5, 0.0, 0.25]], [-3.0, -0.25])
+CONSTRAINT = LearnedConstraint(NETWORK, CLINIC)
+
+
+@st.composite
+def real_cases(draw, max_blocks=1):
+    space = draw(spaces(max_blocks=max_blocks, max_values=2, reals=True))
+    return space, draw(networks(max_K=3, d=space.d))
+
+
+@given(st.data())
+def test_points_are_inside_and_described_exactly(data):
+    space = data.draw(spaces(reals=True))
+    psi = data.draw(points(space))
+    assert space.contains(psi)[0]
+    assert np.array_equal(space.vector(space.describe(psi)), psi)
+    assert space == FeatureSpace.from_dict(json.loads(json.dumps(space.to_dict())))
+    for j in np.flatnonzero(space.real_columns):
+        for outside in (-np.inf, np.inf):
+            beyond = psi.copy()
+            bound = space.block(space.columns[j][0])
+            beyond[j] = np.nextafter(bound.low if outside < 0 else bound.high, outside)
+            assert not space.contains(beyond)[0]
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: real("a", ["x"], 1, 1), "needs numbers low < high"),
+        (lambda: real("a", ["x"], 0, float("nan")), "needs numbers low < high"),
+        (lambda: real("a", ["x"], "0", 1), "needs numbers low < high"),
+        (lambda: real("a", ["x"], 0, 1e300), r"at most 2\^200"),
+        (lambda: integer("a", ["x"], 2, -2), "-1,000,000 <= low < high"),
+        (lambda: integer("a", ["x"], 0.5, 2), "must be integers"),
+        (lambda: CLINIC.vector(smoker="yes", visits=0), "block 'age' needs a number"),
+        (lambda: CLINIC.vector(smoker="yes", age=121, visits=0), "not a vector of this space"),
+        (lambda: why(CONSTRAINT, age=121), "'age' needs a number from 0 to 120"),
+        (lambda: why(CONSTRAINT, age=["old"]), "'age' needs a number from 0 to 120"),
+    ],
+)
+def test_bounds_and_numbers_that_make_no_sense_are_refused(make, sentence):
+    with pytest.raises(InvalidInput, match=sentence):
+        make()
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: CLINIC.size,
+        lambda: list(CLINIC.points()),
+        lambda: CONSTRAINT.forbid(smoker="yes"),
+        lambda: CONSTRAINT.allow(smoker="yes"),
+        lambda: Rules(CLINIC, [{"smoker": "yes"}]),
+    ],
+)
+def test_what_needs_a_finite_domain_refuses_by_name(ask):
+    with pytest.raises(Unsupported, match=r"^block 'age' is real, and .* needs a finite domain; .*\.$"):
+        ask()
+
+
+def test_masks_need_a_feature():
+    with pytest.raises(Unsupported, match="masks need a local feature"):
+        compile_masks(CONSTRAINT)
+
+
+@settings(max_examples=40)
+@given(real_cases(), st.sampled_from([None, 0.1]))
+def test_verify_proves_the_theorem_for_all_reals_and_never_claims_the_domain(case, scale):
+    space, network = case
+    if scale is not None:  # weights whose sums are rounded
+        network = RectifierNetwork(network.W * scale, network.b)
+    found = verify(network, space, samples=60)
+    assert found.ok
+    assert not found.exhausted
+    assert "all of the domain" not in str(found)
+    exact = LinearInequalities(*_sums(network)).coefficients
+    rounded = not np.array_equal(exact, to_inequalities(network).coefficients)
+    assert rounded <= (found.proved == "the lifted rows")
+    if not network.rounded:
+        assert found.proved == "all rows and the lifted rows"
+
+
+def _sums(network):
+    rows = to_inequalities(network)
+    members = rows.subsets.astype(float)
+    return 0.0 - members @ network.W, 1.0 - members @ network.b
+
+
+def test_a_network_without_a_space_is_not_claimed_to_be_checked_on_its_domain():
+    found = verify(RectifierNetwork([[0.3, -0.7]], [0.2]))
+    assert found.scope == "all 0/1 vectors"
+    assert "all of the domain" not in str(found)
+    assert found.proved
+    assert "drawn with seed 0 from all 0/1 vectors" in str(verify(RectifierNetwork(np.ones((1, 40)), [0.0])))
+
+
+def test_verify_notices_a_wrong_row_between_the_points(monkeypatch):
+    import sys
+
+    from lcons_core import _theorem1
+
+    sides = sys.modules["lcons_core.reason._sides"]
+
+    def nearly(network):
+        rows = to_inequalities(network)
+        wrong = rows.coefficients.copy()
+        wrong[0, 1] += 2.0**-40
+        return LinearInequalities._built(wrong, rows.bias, rows.subsets)
+
+    monkeypatch.setattr(sides, "to_inequalities", nearly)
+    assert verify(NETWORK, CLINIC, points=[[1, 0, 64, 0]]).proved == "the lifted rows"
+    monkeypatch.setattr(sides, "to_inequalities", _theorem1.to_inequalities)
+    assert verify(NETWORK, CLINIC, points=[[1, 0, 64, 0]]).proved == "all rows and the lifted rows"
+
+
+@st.composite
+def programs(draw):
+    n = draw(st.integers(1, 3))
+    row = st.lists(st.integers(-3, 3), min_size=n, max_size=n)
+    rows = draw(st.lists(st.tuples(row, st.integers(-3, 6)), max_size=4))
+    A = np.array([*(r for r, _ in rows), *np.eye(n, dtype=int).tolist()], dtype=object).reshape(-1, n)
+    b = np.array([*(c for _, c in rows), *([4] * n)], dtype=object)
+    return A, b, draw(st.lists(row, min_size=1, max_size=3))
+
+
+@settings(max_examples=80)
+@given(programs())
+def test_a_minimum_is_attained_and_no_vertex_is_lower(case):
+    A, b, functions = case
+    polytope = Polytope(A, b)
+    vertices = _vertices(A, b)
+    assert polytope.empty == (not vertices)
+    for c in functions if vertices else []:
+        least, x = polytope.minimum(c)
+        assert all(entry >= 0 for entry in x)
+        assert all(sum(a * e for a, e in zip(row, x, strict=True)) <= r for row, r in zip(A, b, strict=True))
+        assert sum(k * e for k, e in zip(c, x, strict=True)) == least
+        assert least == min(sum(k * e for k, e in zip(c, v, strict=True)) for v in vertices)
+
+
+def _vertices(A, b):
+    """All vertices of {x >= 0 : A x <= b}, by solving every square system in rationals."""
+    from itertools import combinations
+
+    n = A.shape[1]
+    rows = [([Fraction(int(x)) for x in row], Fraction(int(r))) for row, r in zip(A, b, strict=True)]
+    rows += [([Fraction(-(i == j)) for j in range(n)], Fraction(0)) for i in range(n)]
+    found = []
+    for some in combinations(rows, n):
+        x = _solved([list(row) for row, _ in some], [r for _, r in some])
+        if x is not None and all(sum(a * e for a, e in zip(row, x, strict=True)) <= r for row, r in rows):
+            found.append(x)
+    return found
+
+
+def _solved(M, r):
+    n = len(r)
+    for i in range(n):
+        pivot = next((k for k in range(i, n) if M[k][i]), None)
+        if pivot is None:
+            return None
+        M[i], M[pivot], r[i], r[pivot] = M[pivot], M[i], r[pivot], r[i]
+        for k in range(n):
+            if k != i and M[k][i]:
+                f = M[k][i] / M[i][i]
+                M[k] = [x - f * y for x, y in zip(M[k], M[i], strict=True)]
+                r[k] -= f * r[i]
+    return [r[i] / M[i][i] for i in range(n)]
+
+
+def test_too_many_pivots_are_refused():
+    with pytest.raises(TooLarge, match="more pivots"):
+        Polytope(np.array([[-1], [1]], dtype=object), np.array([-1, 2], dtype=object), pivots=0)
+
+
+@settings(max_examples=60)
+@given(real_cases(), st.sampled_from(["same", "split", "step", "other", "rows"]), st.data())
+def test_compare_on_boxes_is_right(case, kind, data):
+    space, a = case
+    W, b = a.W, a.b
+    if kind == "split":  # ReLU(a) = ReLU(a / 2) + ReLU(a / 2)
+        other = RectifierNetwork(np.vstack([W[:1] / 2, W[:1] / 2, W[1:]]), [b[0] / 2, b[0] / 2, *b[1:]])
+    elif kind == "step":  # by far less than any drawn point shows
+        other = RectifierNetwork(W, [b[0] + data.draw(st.sampled_from([-1.0, 1.0])) * 2.0**-45, *b[1:]])
+    elif kind == "other":
+        other = data.draw(networks(max_K=2, d=space.d))
+    else:
+        other = to_inequalities(a) if kind == "rows" else RectifierNetwork(W[::-1], b[::-1])
+    found = compare(a, other, space)
+    assert found.equal is not None
+    if kind in ("same", "split", "rows"):
+        assert found.equal is True
+    if found.equal:
+        psi = data.draw(points(space))
+        assert a.accepts(psi) == other.accepts(psi)
+    for witnesses, inside, outside in ((found.witnesses_a, a, other), (found.witnesses_b, other, a)):
+        for witness in witnesses:
+            point = _rationals(space, witness)
+            assert _accepts(inside, point)
+            assert not _accepts(outside, point)
+
+
+def _rationals(space, witness):
+    """The point of a witness, whose numbers are floats or rationals as text."""
+    point = []
+    for block in space.blocks:
+        given_ = witness[block.name]
+        for value in block.values:
+            if isinstance(given_, dict):
+                number = Fraction(given_[value])
+                assert block.low <= number <= block.high
+            else:
+                number = Fraction(int(value == given_ if isinstance(given_, str) else value in given_))
+            point.append(number)
+    return point
+
+
+def _accepts(points_, point):
+    def value(w, b):
+        return sum((Fraction(x) * p for x, p in zip(w.tolist(), point, strict=True)), Fraction(float(b)))
+
+    if isinstance(points_, LinearInequalities):
+        pairs = zip(points_.coefficients, points_.bias, strict=True)
+        return all(value(w, b) >= 0 for w, b in pairs)
+    return sum(max(value(w, b), 0) for w, b in zip(points_.W, points_.b, strict=True)) <= 1
+
+
+def test_a_single_rational_point_is_a_witness():
+    unit = FeatureSpace([real("x", ["x"], 0, 1)])
+    third = Conjunction((RectifierNetwork([[3.0]], [0.0]), RectifierNetwork([[-3.0]], [2.0])))
+    found = compare(third, RectifierNetwork([[0.0]], [2.0]), unit)
+    assert found.witnesses_a == ({"x": {"x": "1/3"}},)
+    assert str(found) == "different: 1 of 1 points looked at; only A accepts x 1/3"
+
+
+def test_too_many_boxes_are_decided_by_relaxation_or_undecided():
+    space = FeatureSpace([binary("bit", [str(i) for i in range(14)]), real("x", ["x"], -1, 1)])
+    W, b = np.vstack([np.ones(15), np.linspace(-7, 7, 15) / 4]), np.array([-6.0, -1.0])
+    split = RectifierNetwork(np.vstack([W[:1] / 2, W[:1] / 2, W[1:]]), [-3.0, -3.0, -1.0])
+    assert "even if psi may be real" in str(compare(RectifierNetwork(W, b), split, space))
+    # Equal for 0/1 bits only, and x does not matter.
+    flat = np.append(np.ones(14), 2.0**-30)[None]
+    two, more = RectifierNetwork(flat, [-1.0 - 2.0**-20]), RectifierNetwork(flat, [-1.0 - 2.0**-19])
+    found = compare(two, more, space)
+    assert found.equal is None
+    assert "16,384 boxes are too many for linear programs" in str(found)
+
+
+@settings(max_examples=40)
+@given(real_cases(), st.data())
+def test_simplified_rows_accept_the_same_points(case, data):
+    space, network = case
+    simple = simplify(network, space)
+    assert not simple.minimal
+    for _ in range(5):
+        psi = data.draw(points(space))
+        assert simple.accepts(psi) == network.accepts(psi)
+        assert simple.equations().holds(psi)[0]
+    for dropped in simple.dropped:
+        row = to_inequalities(network).take(np.array([dropped.row]))
+        if dropped.reason == "never violated":
+            assert _least(space, row) >= 0
+
+
+def _least(space, row):
+    corner = space.corners()
+    psi = corner.vectors(np.array(list(product(*(range(len(axis)) for axis in corner.axes)))))
+    return min(rational_dot(row.coefficients[0], point, float(row.bias[0])) for point in psi)
+
+
+def test_why_and_completions_answer_for_numbers():
+    assert not CONSTRAINT.accepts(CLINIC.vector(smoker="yes", age=np.nextafter(64, 65), visits=0))
+    assert CONSTRAINT.accepts(CLINIC.vector(smoker="yes", age=64, visits=0))
+    assert why(CONSTRAINT, smoker="yes", age=64, visits=0).forbidden is False
+    found = why(CONSTRAINT, {"smoker": "yes", "age": 80})
+    assert str(found) == ("smoker yes, age = 80: -2.00 - 2.50 + 4.00 = -0.50 < 0, so it is forbidden")
+    assert why(CONSTRAINT, smoker="yes").partial
+    some = completions(CONSTRAINT, {"smoker": "yes", "age": 80})
+    assert (some.forbidden, some.total, some.allowed) == (True, 8, 0)
+    some = completions(CONSTRAINT, {"smoker": "yes", "age": {"age": 64.0}})
+    assert (some.forbidden, some.allowed) == (False, 4)
+    assert some.example["age"] == {"age": 64.0}
+    assert read_assignment(CLINIC, ["yes", "age=64.5", "visits=-2"]) == {
+        "age": {"age": 64.5},
+        "smoker": "yes",
+        "visits": {"visits": -2},
+    }
+    assert read_assignment(CLINIC, ["smoker=yes,age=1e1"]) == {"age": {"age": 10.0}, "smoker": "yes"}
+    with pytest.raises(InvalidInput, match="expected a number for 'age', found 'old'"):
+        read_assignment(CLINIC, ["age=old"])
+
+
+@settings(max_examples=40)
+@given(real_cases(), st.data())
+def test_a_box_without_an_accepted_point_has_none(case, data):
+    space, network = case
+    psi = data.draw(points(space))
+    pinned = {int(j): float(psi[j]) for j in np.flatnonzero(space.real_columns)[:1]}
+    found = accepted_in_box(network, space, pinned, psi[~space.real_columns])
+    if network.accepts(psi):
+        assert found is not None
+    if found is not None:
+        assert _accepts(network, _rationals(space, found))
+
+
+@settings(max_examples=12)
+@given(real_cases(), st.data())
+def test_every_point_of_an_explained_box_is_rejected(case, data):
+    space, network = case
+    found = explain(network, space=space)
+    assert not found.complete
+    assume(found.rules)
+    cells = space.cells()
+    rule = data.draw(st.sampled_from(found.rules))
+    psi = data.draw(points(space))
+    for name, values in rule.box.conditions:
+        axis = cells.axes[cells.axis_index(name)]
+        value = axis.values.index(data.draw(st.sampled_from(values)))
+        if space.block(axis.block).kind == "real":
+            psi[axis.columns[0]] = data.draw(st.floats(axis.edges[value], axis.edges[value + 1]))
+        elif space.block(axis.block).kind == "one-hot":
+            psi[axis.columns[axis.columns >= 0]] = 0.0
+            psi[axis.columns[value]] = 1.0 if axis.columns[value] >= 0 else psi[axis.columns[value]]
+        else:
+            psi[axis.columns[value]] = axis.coefficients[value]
+    assume(space.contains(psi)[0])
+    assert not network.accepts(psi)
+
+
+def test_rules_on_numbers_read_well():
+    words = [rule.words for rule in explain(CONSTRAINT).rules]
+    assert "where smoker is yes, age cannot be at least 67.5" in words
+    assert "where smoker is no, visits must be <= 3" in words
+    gold = LabelledExamples.of(CLINIC, [[1, 0, 110.0, 0], [0, 1, 3.5, 0]], [[1, 0, 100.0, 0]]).positives
+    rejected = explain_rejected(CONSTRAINT, gold)
+    assert rejected.coverage.total == 1
+    assert rejected.rules[0].exceptions == 1
+
+
+def test_files_and_tables_keep_the_numbers(tmp_path):
+    path = tmp_path / "c.json"
+    save(CONSTRAINT, path)
+    assert load(path) == CONSTRAINT
+    assert '"low": 0.0, "high": 120.0' in path.read_text()
+    domain = json.loads("".join(named_rows(CONSTRAINT, "simplified").json()))
+    assert domain["domain"]["integral"] == [True, True, False, True]
+    assert in_words(CLINIC.describe([1, 0, 2.5, -1])) == "smoker yes, age 2.5, visits -1"
+    assert "on the 16 boxes of 1 real column of smoker, age, visits" in str(simplify(CONSTRAINT))
