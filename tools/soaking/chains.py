@@ -2,7 +2,7 @@
 
 | family | draws | compares |
 |---|---|---|
-| `hard` | local constraints: n = 1..4, contexts, padding, unknown labels | Viterbi, exact, n-best, beam |
+| `hard` | local ones: n = 1..4, contexts, padding, unknown labels, unions | Viterbi, exact, n-best, beam |
 | `soft` | the same with soft ones of each cost | the same, with costs |
 | `global` | also existence and counts, hard and soft | best first, budgets, streams, n-best, beam |
 | `lagrangian` | hard local ones and token counts | bound, status and answer |
@@ -16,14 +16,14 @@ are not (logarithms, tenths), an answer must be as good as the best one, within 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 from random import Random
 from typing import Any
 
 import numpy as np
 
-from lcons_core import Conjunction, LearnedConstraint, RectifierNetwork
+from lcons_core import Conjunction, LearnedConstraint, RectifierNetwork, Union
 from lcons_core.features import ConstraintFeature, Counts, Existence, NgramContext, NgramLabels
 from lcons_decode import (
     ChainConstraints,
@@ -64,8 +64,10 @@ def feature_of(given: Case) -> ConstraintFeature:
     return FEATURES[given["kind"]](given)
 
 
-def network_of(parts: Sequence[Any]) -> RectifierNetwork | Conjunction:
-    """The network of lcons, or a conjunction of several."""
+def network_of(parts: Any) -> Any:
+    """The network of lcons, a conjunction of several, or a union."""
+    if isinstance(parts, dict):
+        return Union([network_of(member) for member in parts["union"]])
     own = [RectifierNetwork(W, b) for W, b in parts]
     return own[0] if len(own) == 1 else Conjunction(tuple(own))
 
@@ -280,7 +282,7 @@ def _local(one: Labelling) -> tuple[Fraction]:
 
 def draw_lagrangian(rng: Random) -> Case:
     """Hard local constraints and token counts."""
-    return draws.draw_chain(rng, wholes=0.6, sequences=1, linear=True, unknown=False)
+    return draws.draw_chain(rng, wholes=0.6, sequences=1, linear=True, unknown=False, unions=0.0)
 
 
 def check_lagrangian(case: Case, tally: Tally) -> None:

@@ -1,6 +1,7 @@
 """What constraints, features and decoders mean, by definition: rationals and enumeration, nothing of lcons.
 
     network        accepts psi iff margin = 1 - sum_k ReLU(w_k . psi + b_k) >= 0; several networks: iff all do
+    union          accepts psi iff one of its members does
     rows           1 - sum_{k in S} (w_k . psi + b_k) >= 0, for every non-empty S (Theorem 1)
     space          one value per one-hot block (or none, OTHER), 0/1 columns, bounded counts, requirements
     n-grams        one psi per window of n labels; with padding n - 1 START before and one STOP after
@@ -81,6 +82,41 @@ class Networks:
                 found.append((tuple(first + k for k in S), row))
             first += len(part)
         return found
+
+
+class Union:
+    """Several sets, of which one must accept."""
+
+    def __init__(self, members: Sequence[Any]) -> None:
+        self.members = [Networks(parts) for parts in members]
+
+    @property
+    def units(self) -> list[list[int]]:
+        """The units of all members, each times the scale of its member."""
+        return [unit for member in self.members for unit in member.units]
+
+    @property
+    def scale(self) -> int:
+        """The least scale of the members."""
+        return min(member.scale for member in self.members)
+
+    def margin(self, psi: Psi) -> Fraction:
+        """The largest margin of the members."""
+        return max(member.margin(psi) for member in self.members)
+
+    def accepts(self, psi: Psi) -> bool:
+        """Whether some member accepts."""
+        return any(member.accepts(psi) for member in self.members)
+
+
+def judge_of(parts: Any) -> Networks | Union:
+    """The judge of networks `[[W, b], ...]`, which must all accept, or of `{"union": [networks, ...]}`."""
+    return Union(parts["union"]) if isinstance(parts, dict) else Networks(parts)
+
+
+def members_of(parts: Any) -> list[Any]:
+    """The members of a union; of anything else, only itself."""
+    return list(parts["union"]) if isinstance(parts, dict) else [parts]
 
 
 def value_at(row: Sequence[Any], psi: Psi) -> Any:
@@ -255,7 +291,7 @@ class Chain:
     def __init__(self, model: Case, sequence: Case, uses: Sequence[Case]) -> None:
         self.labels, self.emission, self.x = model["labels"], sequence["emission"], sequence["x"]
         self.model, self.uses, self.T = model, uses, len(sequence["emission"])
-        self.networks = [Networks(use["parts"]) for use in uses]
+        self.networks = [judge_of(use["parts"]) for use in uses]
         self._known: dict[Any, tuple[bool, Fraction, float]] = {}
 
     def labellings(self) -> list[Labelling]:
@@ -409,7 +445,7 @@ def graphs(case: Case) -> Iterator[Graph]:
     n = len(case["entities"])
     pairs = [(i, j) for i in range(n) for j in range(n) if i < j]
     E, R = case["entity_labels"], case["relation_labels"]
-    judges = [(constraint["members"], Networks(constraint["parts"])) for constraint in case["constraints"]]
+    judges = [(constraint["members"], judge_of(constraint["parts"])) for constraint in case["constraints"]]
     order = {"source": E, "target": E, "relation": R, "reverse": R}
     known: dict[Any, int] = {}
 
