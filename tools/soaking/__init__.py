@@ -4,7 +4,7 @@
 |---|---|
 | `oracle` | the definitions, in rationals and by enumeration; imports nothing of lcons |
 | `draws` | cases as plain data, with many ties and boundaries |
-| `chains`, `programs`, `graphs`, `sets`, `files` | families of cases: what is drawn, and what is compared |
+| `chains`, `programs`, `graphs`, `forms`, `sets`, `files` | families: what is drawn and compared |
 | `families` | all families by name, and how often each is drawn |
 | `run` | the loop, its log, and the command `tools/soak` |
 """

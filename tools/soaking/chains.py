@@ -2,7 +2,7 @@
 
 | family | draws | compares |
 |---|---|---|
-| `hard` | local ones: n = 1..4, contexts, padding, unknown labels, unions | Viterbi, exact, n-best, beam |
+| `hard` | local: n = 1..4, contexts, padding, unknown labels, unions, lists | Viterbi, exact, n-best, beam |
 | `soft` | the same with soft ones of each cost | the same, with costs |
 | `global` | also existence and counts, hard and soft | best first, budgets, streams, n-best, beam |
 | `lagrangian` | hard local ones and token counts | bound, status and answer |
@@ -33,12 +33,14 @@ from lcons_decode import (
     Scored,
     Soft,
     Status,
+    allowed_ngrams,
     beam_search,
     constrained_viterbi_batch,
     decode_batch,
     decode_global,
     decode_lagrangian,
     decode_scored,
+    forbidden_ngrams,
     marginals,
     nbest,
     viterbi_batch,
@@ -75,6 +77,9 @@ def network_of(parts: Any) -> Any:
 def use_of(given: Case) -> Hard | Soft:
     """The hard or soft constraint of lcons."""
     feature = feature_of(given["feature"])
+    if "grams" in given:
+        listed = allowed_ngrams if given["allowed"] else forbidden_ngrams
+        return Hard(listed(feature.labels, given["grams"], pad=feature.pad), given["name"])
     provenance = {} if given["scale"] is None else {"violation": given["scale"]}
     learned = LearnedConstraint(network_of(given["parts"]), feature.space, feature, provenance)
     if given["weight"] is None:

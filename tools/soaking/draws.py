@@ -175,6 +175,8 @@ def draw_use(
             parts = [oracle.whole_psi(feature, y)]
         met += [psi for psi in parts if psi is not None]
     use: Drawn = {"name": name, "feature": feature, "weight": None, "cost": "", "scale": None}
+    if feature["kind"] == "ngram" and chance(rng, 0.2):
+        return {**use, "parts": [], **draw_list(rng, feature)}
     kind = ""
     if chance(rng, soft):
         # Costs of these weights are exact in floats, except for the last kind and for logarithms.
@@ -184,6 +186,17 @@ def draw_use(
     hard = use["weight"] is None
     use["parts"] = draw_union(rng, width_of(feature), met, kind=kind, share=unions if hard else 0.0)
     return use
+
+
+def draw_list(rng: Random, feature: Drawn) -> Drawn:
+    """Some n-grams, forbidden or the only ones that are allowed."""
+    grams: list[list[str]] = []
+    for _ in range(rng.randint(1, 6)):
+        y = [rng.choice(feature["labels"]) for _ in range(feature["n"])]
+        symbols = oracle.window_symbols(feature, y, rng.choice(oracle.windows(feature, len(y))))
+        if symbols is not None and list(symbols) not in grams:
+            grams.append(list(symbols))
+    return {"grams": grams, "allowed": chance(rng, 0.5)}
 
 
 COSTS = ("sigmoid", "hinge", "standard")

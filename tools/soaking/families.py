@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from soaking import chains, files, graphs, programs, sets
+from soaking import chains, files, forms, graphs, programs, sets
 from soaking.tally import Tally
 
 
@@ -29,7 +29,7 @@ FAMILIES = {
     "points": Family(programs.draw_points, programs.check_points, 2),
     "differences": Family(programs.draw_differences, programs.check_differences, 2),
     "relations": Family(graphs.draw_relations, graphs.check_relations, 8),
-    "forms": Family(sets.draw_forms, sets.check_forms, 12),
+    "forms": Family(forms.draw_forms, forms.check_forms, 12),
     "compare": Family(sets.draw_compare, sets.check_compare, 6),
     "simplify": Family(sets.draw_simplify, sets.check_simplify, 6),
     "explain": Family(sets.draw_explain, sets.check_explain, 6),
