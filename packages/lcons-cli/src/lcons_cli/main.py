@@ -2,9 +2,9 @@
 
 Each subcommand imports other modules only when it runs, so that `lcons --help` needs only click.
 
-Results go to stdout, progress to stderr. An `LconsError` or a full disk prints one line on stderr and exits
-2. Ctrl-C prints one line and exits 130, `kill` 143. Bugs print a traceback and exit 2, because 1 means "the
-answer is no".
+Results go to stdout, progress to stderr. An `LconsError`, a full disk or too little memory prints one line on
+stderr and exits 2. Ctrl-C prints one line and exits 130, `kill` 143. Bugs print a traceback and exit 2,
+because 1 means "the answer is no".
 """
 
 import signal
@@ -17,7 +17,7 @@ import click
 
 from lcons_cli.calibrate import calibrate
 from lcons_cli.compare import compare
-from lcons_cli.console import cannot_write
+from lcons_cli.console import failure_of_machine
 from lcons_cli.convert import convert
 from lcons_cli.decode import decode
 from lcons_cli.diagnose import diagnose
@@ -64,7 +64,7 @@ class LconsGroup(click.Group):
         try:
             return super().__call__(*args, **options)
         except Exception as error:
-            sentence = cannot_write(error)
+            sentence = failure_of_machine(error)
             if sentence is not None:
                 click.echo(f"lcons: error: {sentence}", err=True)
                 sys.exit(ErrorLine.exit_code)
