@@ -382,8 +382,8 @@ def enter(folder: Path) -> None:
 
 
 def tree(folder: Path) -> dict[str, bytes]:
-    """The files of a folder by path; not the temporary ones, and not numba's, which name times; numba never reads
-    or removes what a killed process left."""
+    """The files of a folder by path; not the temporary ones, and not numba's, which name times. What a killed
+    process left of those, numba never reads."""
     found = {}
     for path in sorted(folder.rglob("*")):
         name = str(path.relative_to(folder))

@@ -198,9 +198,16 @@ def test_an_interrupt_before_the_command_runs_is_no_answer_either():
     assert (result.exit_code, result.stderr) == (130, "lcons: interrupted\n")
 
 
+def missing_extra() -> LconsError:
+    error = LconsError("learning needs torch, which cannot be imported; install it.")
+    error.__cause__ = ImportError("libtorch_cpu.so: failed to map segment from shared object")
+    return error
+
+
 @pytest.mark.parametrize(
     "error",
     [
+        missing_extra(),
         MemoryError(),
         OSError(errno.ENOMEM, "Cannot allocate memory"),
         ImportError("libx.so: failed to map segment from shared object"),

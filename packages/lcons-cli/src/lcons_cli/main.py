@@ -16,7 +16,7 @@ import click
 
 from lcons_cli.calibrate import calibrate
 from lcons_cli.compare import compare
-from lcons_cli.console import failure_of_machine
+from lcons_cli.console import failure_of_machine, lacks_memory
 from lcons_cli.convert import convert
 from lcons_cli.decode import decode
 from lcons_cli.diagnose import diagnose
@@ -83,6 +83,8 @@ class LconsGroup(click.Group):
             # If lcons_core was never imported, the error cannot be one of its errors.
             core = sys.modules.get("lcons_core")
             if core is not None and isinstance(error, core.LconsError):
+                if error.__cause__ is not None and lacks_memory(error.__cause__):
+                    raise error.__cause__ from None  # a library that is there, but could not be loaded
                 command = self.get_command(ctx, ctx.invoked_subcommand or "") or self
                 raise ErrorLine(in_options(str(error), command, ctx)) from error
             raise
