@@ -89,7 +89,7 @@ def test_the_wheel_of_tasks_carries_its_corpora_settings_and_page(wheels):
 
 def test_the_wheels_carry_the_command_and_the_spacy_component(wheels):
     for package, entry in (
-        ("lcons-cli", "[console_scripts]\nlcons=lcons_cli.main:main"),
+        ("lcons-cli", "[console_scripts]\nlcons=lcons_cli.start:start"),
         ("lcons-tasks", "[spacy_factories]\nlcons_tagger=lcons_tasks.apps.spacy:make_lcons_tagger"),
     ):
         with zipfile.ZipFile(wheels[package]) as archive:

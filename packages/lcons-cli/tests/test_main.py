@@ -1,10 +1,12 @@
 """The command line: what every subcommand shares."""
 
+import errno
 import os
 import shlex
 import signal
 import subprocess
 import sys
+import time
 from importlib.metadata import version
 from pathlib import Path
 
@@ -128,6 +130,98 @@ def test_ctrl_c_and_kill_end_a_command_that_waits_for_input(number, line, exit_c
         process.send_signal(number)
         assert process.communicate(timeout=30)[1] == line
     assert process.returncode == exit_code
+
+
+class Unraisable:
+    """Loses the first interrupt: a destructor cannot raise."""
+
+    def __del__(self):
+        print("ready", flush=True)
+        time.sleep(60)
+
+
+def lose_in_destructor():
+    Unraisable()
+    time.sleep(60)
+
+
+def lose_by_catching():
+    try:
+        print("ready", flush=True)
+        time.sleep(60)
+    except BaseException:
+        time.sleep(60)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no timer that interrupts")
+@pytest.mark.parametrize("lose", [lose_in_destructor, lose_by_catching])
+@pytest.mark.parametrize(
+    ("number", "line", "exit_code"),
+    [(signal.SIGINT, b"lcons: interrupted\n", 130), (signal.SIGTERM, b"lcons: terminated\n", 143)],
+)
+def test_an_interrupt_that_a_library_loses_is_raised_again(lose, number, line, exit_code):
+    code = (
+        f"import sys, time; sys.path.insert(0, {str(Path(__file__).parent)!r}); import click; "
+        "from lcons_cli import interrupts, main; import test_main; "
+        "interrupts.AGAIN_SECONDS = 0.2; "
+        f"main.main.add_command(click.Command('lose', callback=test_main.{lose.__name__})); "
+        "sys.argv[1:] = ['lose']; from lcons_cli.start import start; start()"
+    )
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", code], stdout=pipe, stderr=pipe) as process:
+        assert process.stdout.readline() == b"ready\n"
+        process.send_signal(number)
+        assert process.communicate(timeout=30)[1] == line
+    assert process.returncode == exit_code
+
+
+@pytest.mark.parametrize("place", ["lcons_cli.decode", "click"])
+def test_an_interrupt_while_modules_are_loaded_is_one_line(place):
+    code = (
+        "import sys\n"
+        "class Interrupt:\n"
+        "    def find_spec(self, name, *rest):\n"
+        f"        if name == {place!r}: raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupt())\n"
+        "from lcons_cli.start import start; start()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "lcons: interrupted\n")
+
+
+def test_an_interrupt_before_the_command_runs_is_no_answer_either():
+    class Interrupted(LconsGroup):
+        def parse_args(self, ctx, args):
+            raise KeyboardInterrupt
+
+    result = CliRunner().invoke(Interrupted(), ["any"])
+    assert (result.exit_code, result.stderr) == (130, "lcons: interrupted\n")
+
+
+def missing_extra() -> LconsError:
+    error = LconsError("learning needs torch, which cannot be imported; install it.")
+    error.__cause__ = ImportError("libtorch_cpu.so: failed to map segment from shared object")
+    return error
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        missing_extra(),
+        MemoryError(),
+        OSError(errno.ENOMEM, "Cannot allocate memory"),
+        ImportError("libx.so: failed to map segment from shared object"),
+        RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes."),
+    ],
+)
+def test_too_little_memory_is_one_sentence(error, capsys, monkeypatch):
+    monkeypatch.setattr("lcons_cli.main.catch_signals", lambda: None)
+    with pytest.raises(SystemExit) as end:
+        failing_group(error)(["fail"])
+    assert end.value.code == 2
+    said = capsys.readouterr().err
+    assert said.startswith("lcons: error: there is not enough memory for this; ")
+    assert said.count("\n") == 1
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

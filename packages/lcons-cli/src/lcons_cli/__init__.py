@@ -1,11 +1,9 @@
 """The `lcons` command: learn, read and use linear constraints from the command line."""
 
-from typing import Any
-
 __all__ = ["__version__"]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> str:
     if name != "__version__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     # Read only when asked for: importing importlib.metadata takes longer than `lcons --help`.

@@ -31,6 +31,14 @@ TaggedCorpus = Callable[[], "tuple[str, list[TaggedSentence]]"]
 # The error numbers of a full or failing disk.
 _NOT_WRITTEN = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
+# How libraries say that there is too little memory, if not by MemoryError.
+_NO_MEMORY = (
+    "Cannot allocate memory",
+    "can't allocate memory",
+    "cannot allocate memory",
+    "failed to map segment",
+)
+
 # JSON may hold these characters unescaped, but some readers treat them as the end of a line.
 _LINE_ENDS = str.maketrans({end: f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"})
 
@@ -126,9 +134,21 @@ def write_all(contents: Generator[bytes, None, None], waits: Waits = never) -> b
     return True
 
 
-def cannot_write(error: BaseException) -> str | None:
-    """The sentence for an error of a full or failing disk, which is not a bug of lcons; None for any other
-    error. The rest of the output is discarded."""
+def lacks_memory(error: BaseException) -> bool:
+    """Whether an error is one of too little memory, while work is done or a library is loaded."""
+    told = isinstance(error, ImportError | RuntimeError) and any(words in str(error) for words in _NO_MEMORY)
+    return told or isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM
+
+
+def failure_of_machine(error: BaseException) -> str | None:
+    """The sentence for an error of a full or failing disk, or of too little memory, which is not a bug of
+    lcons; None for any other error. The rest of the output is discarded."""
+    if lacks_memory(error):
+        _leave_stdout()
+        return (
+            "there is not enough memory for this; close other programs, raise the limit on memory (`ulimit"
+            " -v`), or use less data."
+        )
     if not isinstance(error, OSError) or error.errno not in _NOT_WRITTEN:
         return None
     _leave_stdout()

@@ -2,12 +2,11 @@
 
 Each subcommand imports other modules only when it runs, so that `lcons --help` needs only click.
 
-Results go to stdout, progress to stderr. An `LconsError` or a full disk prints one line on stderr and exits
-2. Ctrl-C prints one line and exits 130, `kill` 143. Bugs print a traceback and exit 2, because 1 means "the
-answer is no".
+Results go to stdout, progress to stderr. An `LconsError`, a full disk or too little memory prints one line on
+stderr and exits 2. Ctrl-C prints one line and exits 130, `kill` 143. Bugs print a traceback and exit 2,
+because 1 means "the answer is no".
 """
 
-import signal
 import sys
 import traceback
 from importlib import import_module
@@ -17,13 +16,14 @@ import click
 
 from lcons_cli.calibrate import calibrate
 from lcons_cli.compare import compare
-from lcons_cli.console import cannot_write
+from lcons_cli.console import failure_of_machine, lacks_memory
 from lcons_cli.convert import convert
 from lcons_cli.decode import decode
 from lcons_cli.diagnose import diagnose
 from lcons_cli.explain import explain
 from lcons_cli.extract import extract
 from lcons_cli.fit import fit
+from lcons_cli.interrupts import catch_signals, seen
 from lcons_cli.learn import learn
 from lcons_cli.options import common_options, in_options
 from lcons_cli.parse import parse
@@ -32,13 +32,6 @@ from lcons_cli.scheme import scheme
 from lcons_cli.streams import complete_output
 from lcons_cli.tag import tag
 from lcons_cli.verify import verify
-
-# The exit codes that shells use for a command that Ctrl-C or `kill` ended.
-INTERRUPTED, TERMINATED = 130, 143
-
-
-class Terminated(KeyboardInterrupt):
-    """The command was asked to end by SIGTERM; it ends as if by Ctrl-C, so that nothing is left behind."""
 
 
 class ErrorLine(click.ClickException):
@@ -59,12 +52,11 @@ class LconsGroup(click.Group):
             click.echo("lcons: error: cannot write to standard output: it is closed; redirect it.", err=True)
             sys.exit(ErrorLine.exit_code)
         sys.stdout = complete_output(sys.stdout)
-        if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-            signal.signal(signal.SIGTERM, _terminate)
+        catch_signals()
         try:
             return super().__call__(*args, **options)
         except Exception as error:
-            sentence = cannot_write(error) or _not_installed(error)
+            sentence = failure_of_machine(error) or _not_installed(error)
             if sentence is not None:
                 click.echo(f"lcons: error: {sentence}", err=True)
                 sys.exit(ErrorLine.exit_code)
@@ -77,6 +69,8 @@ class LconsGroup(click.Group):
             return super().make_context(*args, **options)
         except click.UsageError as error:
             raise _in_one_line(error) from error
+        except KeyboardInterrupt as stop:
+            raise click.exceptions.Exit(seen(stop)) from stop
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -84,22 +78,16 @@ class LconsGroup(click.Group):
         except click.UsageError as error:
             raise _in_one_line(error) from error
         except (KeyboardInterrupt, click.Abort) as stop:
-            # A terminal shows `^C` at the start of the line.
-            killed = isinstance(stop, Terminated)
-            line_end = "\n" * (sys.stderr.isatty() and not killed)
-            click.echo(f"{line_end}lcons: {'terminated' if killed else 'interrupted'}", err=True)
-            raise click.exceptions.Exit(TERMINATED if killed else INTERRUPTED) from stop
+            raise click.exceptions.Exit(seen(stop)) from stop
         except Exception as error:
             # If lcons_core was never imported, the error cannot be one of its errors.
             core = sys.modules.get("lcons_core")
             if core is not None and isinstance(error, core.LconsError):
+                if error.__cause__ is not None and lacks_memory(error.__cause__):
+                    raise error.__cause__ from None  # a library that is there, but could not be loaded
                 command = self.get_command(ctx, ctx.invoked_subcommand or "") or self
                 raise ErrorLine(in_options(str(error), command, ctx)) from error
             raise
-
-
-def _terminate(number: int, frame: Any) -> None:
-    raise Terminated
 
 
 def _not_installed(error: Exception) -> str | None:

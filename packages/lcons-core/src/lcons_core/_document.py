@@ -20,14 +20,13 @@ Not in the paper.
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from lcons_core._atomic import replacing
 from lcons_core._blocks import check_numbers
 from lcons_core._coercion import as_constraint
 from lcons_core._errors import DamagedFile, InvalidInput, LconsError, TooLarge
@@ -76,7 +75,8 @@ def save(constraint: Storable, path: str | os.PathLike[str]) -> None:
             " use a feature with fewer columns."
         )
     try:
-        _write_atomically(Path(os.path.realpath(path)), content)
+        with replacing(path) as file:
+            file.write(content)
     except (OSError, ValueError, TypeError) as error:
         raise LconsError(
             f"cannot write {str(path)!r}: {_reason(error)}; choose a file in an existing, writable directory."
@@ -329,19 +329,3 @@ def _damaged(name: str, damage: str) -> DamagedFile:
 
 def _reason(error: Exception) -> str:
     return getattr(error, "strerror", None) or str(error)
-
-
-def _write_atomically(target: Path, content: bytes) -> None:
-    # A rename would replace a device such as /dev/null by a file.
-    if target.exists() and not target.is_file():
-        raise OSError(None, "it is a directory or a device")
-    temporary = target.parent / f".lcons-{os.urandom(8).hex()}"
-    try:
-        with temporary.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(target)
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)

@@ -469,6 +469,9 @@ def _disk_that_fills_up(path, mode="r", *args, **options):
         def __exit__(self, *_):
             file.close()
 
+        def fileno(self):
+            return file.fileno()
+
         def write(self, content):
             file.write(content[:10])
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

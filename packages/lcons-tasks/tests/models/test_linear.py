@@ -1,6 +1,9 @@
 """The linear CRF decodes what CRFsuite decodes, whatever the words are, and is the same run after run."""
 
+import os
 import random
+import subprocess
+import sys
 
 import numpy as np
 import pycrfsuite
@@ -147,3 +150,18 @@ def test_training_without_words_is_refused_in_a_sentence(train):
 def test_a_context_column_that_is_missing_is_named():
     with pytest.raises(InvalidInput, match="reads column 'pos', but the input has word;"):
         train_linear(TRAIN, TAGGED).scores([{"word": ["the"]}])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no limits on the size of files")
+def test_a_full_disk_for_temporary_files_is_one_sentence(tmp_path):
+    # crfsuite writes from C, and reports no error.
+    code = (
+        "import resource, signal; from lcons_core import LconsError; "
+        "from lcons_tasks.data import Sentence; from lcons_tasks.models import train_linear\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))\n"
+        "try: train_linear([Sentence(words=('a', 'b'), labels=('X', 'Y'))] * 4)\n"
+        "except LconsError as error: print(error)"
+    )
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert done.stdout.startswith(f"cannot write a model into '{tmp_path}': the disk is full; "), done.stderr

@@ -1,3 +1,5 @@
+from lcons_core._atomic import replacing as replacing
+from lcons_core._atomic import replacing_folder as replacing_folder
 from lcons_core._constraint import load as load
 from lcons_core._constraint import loads as loads
 from lcons_core._document import FORMAT as FORMAT

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from lcons_core import DamagedFile, InvalidInput
+from lcons_core.storage import replacing
 from lcons_decode.ilp._linear_model import Column, Model, read_lp, read_mps, write_lp, write_mps
 from lcons_decode.ilp._program import Name, Program, Row, Type, Variable
 
@@ -32,10 +33,11 @@ _LONGEST_NAME = 40  # readers limit the length of names and lines
 
 
 def write_program(program: Program, path: str | os.PathLike[str]) -> None:
-    """Writes a complete model; the ending .lp or .mps selects the format."""
-    file = Path(path)
-    lines = program_lines(program, file)
-    file.write_text("\n".join([*lines, ""]), encoding="utf-8")
+    """Writes a complete model; the ending .lp or .mps selects the format. If this fails, an existing file
+    stays unchanged."""
+    lines = program_lines(program, path)
+    with replacing(path) as file:
+        file.write("\n".join([*lines, ""]).encode("utf-8"))
 
 
 def program_lines(program: Program, path: str | os.PathLike[str], readable: bool = False) -> list[str]:

@@ -89,10 +89,11 @@ def _fetch_file(
     file: CorpusFile, folder: Path, pins: Mapping[str, str], report: FileProgress, again: bool
 ) -> Kept:
     target = folder / file.path
+    part = target.with_name(target.name + ".part")
     if target.is_file() and not again:
+        forget(part)  # it stayed if that fetch was killed at its end
         return Kept(target, "already here")
     target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(target.name + ".part")
     address = file.download.address
     published = file.download.sha256 or file.sha256
     pinned = None if published else pins.get(address)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lcons_core import InvalidInput
+from lcons_core import InvalidInput, LconsError
 from lcons_tasks.data._sentence import Sentence
 from lcons_tasks.models._linear_chain import LinearChain
 from lcons_tasks.models.phi._templates import attribute_rows
@@ -85,7 +85,13 @@ def train_rows(
         path = str(Path(folder) / "crfsuite")
         trainer.train(path)
         tagger = pycrfsuite.Tagger()
-        tagger.open(path)
+        try:
+            tagger.open(path)
+        except (OSError, ValueError):  # on a full disk, crfsuite writes a part without an error
+            raise LconsError(
+                f"cannot write a model into {tempfile.gettempdir()!r}: the disk is full; make room there, or"
+                " set TMPDIR to another folder."
+            ) from None
         info = tagger.info()
         tagger.close()
     attributes = tuple(sorted({names[int(attribute)] for attribute, _ in info.state_features}))

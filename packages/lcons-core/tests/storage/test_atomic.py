@@ -1,5 +1,6 @@
 """Files and folders appear whole or not at all, and what killed processes left is removed."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -9,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from lcons_tasks.atomic import replacing, replacing_folder
+from lcons_core.storage import replacing, replacing_folder
 
 WRITE = """
 import sys, time
 from pathlib import Path
-from lcons_tasks.atomic import replacing, replacing_folder
+from lcons_core.storage import replacing, replacing_folder
 
 with replacing_folder(Path(sys.argv[1], "folder")) as folder, replacing(Path(sys.argv[1], "file")) as file:
     (folder / "half").write_text("x")
@@ -35,8 +36,8 @@ def writer(tmp_path):
         process.kill()
 
 
-def write(folder: Path) -> None:
-    with replacing(folder / "mine") as file:
+def write(folder: Path, name: str = "mine") -> None:
+    with replacing(folder / name) as file:
         file.write(b"y")
 
 
@@ -51,13 +52,49 @@ def test_what_a_killed_process_left_is_removed_and_what_a_live_one_writes_stays(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="locks are POSIX's")
-def test_the_only_copy_of_a_replaced_folder_is_never_removed(tmp_path):
+@pytest.mark.parametrize("lock", [True, False])
+def test_a_folder_whose_replacement_was_killed_is_put_back(tmp_path, lock):
+    old = tmp_path / ".lcons-x/before/mine"
+    old.mkdir(parents=True)
+    (old / "only copy").touch()
+    if lock:
+        (tmp_path / ".lcons-x/lock").touch()
+    for path in (tmp_path / ".lcons-x", *tmp_path.glob(".lcons-x/lock")):
+        os.utime(path, (0, 0))
+    write(tmp_path, "other")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine", "other"]
+    assert (tmp_path / "mine/only copy").is_file()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="locks are POSIX's")
+@pytest.mark.parametrize("copy", ["replaced", "before/mine"])
+def test_the_only_copy_of_a_replaced_folder_is_never_removed(tmp_path, monkeypatch, copy):
+    def fail(*_):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
     hidden = tmp_path / ".lcons-x"
-    (hidden / "replaced").mkdir(parents=True)
+    (hidden / copy).mkdir(parents=True)
     (hidden / "lock").touch()
     os.utime(hidden / "lock", (0, 0))
+    monkeypatch.setattr(os, "rename", fail)
     write(tmp_path)
-    assert (hidden / "replaced").is_dir()
+    assert (hidden / copy).is_dir()
+
+
+def test_a_replacement_that_cannot_be_put_in_place_leaves_the_old_folder(tmp_path, monkeypatch):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/old").touch()
+    rename = os.rename
+
+    def fail(source, target):
+        if str(source).endswith("made"):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        rename(source, target)
+
+    monkeypatch.setattr(os, "rename", fail)
+    with pytest.raises(OSError, match="No space"), replacing_folder(tmp_path / "mine"):
+        pass
+    assert [str(path.relative_to(tmp_path)) for path in sorted(tmp_path.rglob("*"))] == ["mine", "mine/old"]
 
 
 def test_an_error_leaves_the_old_content(tmp_path):
