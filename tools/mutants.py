@@ -63,7 +63,7 @@ EXAMPLES = 12
 GUARDS = ("strict", "repr", "frozen", "eq", "copy")
 EQUIVALENT = Path(__file__).with_suffix(".txt")
 LEAST_SHARE = 0.95
-PATIENCE = 5  # a mutant that needs so many times the CPU time of the tests without one is noticed, too
+PATIENCE = 3  # a mutant that needs so many times the CPU time of its tests is noticed, too
 LARGEST_PROCESS = 2**33  # bytes: an endless loop must not fill the memory
 
 OPPOSITES: dict[type[ast.AST], tuple[type[ast.AST], ...]] = {
@@ -304,8 +304,7 @@ class Laboratory:
                 print(f"\n{item.nodeid} fails without a mutant; repair it first")
                 return True
         self.functions = set().union(*self.calls.values())
-        self.patience = 2 + int(PATIENCE * sum(took.values()))
-        self.items = sorted(took, key=took.__getitem__)
+        self.items, self.took = sorted(took, key=took.__getitem__), took
         print(
             f"\n{len(self.chosen)} mutants, {len(took)} tests of {sum(took.values()):.1f} CPU s", flush=True
         )
@@ -324,14 +323,15 @@ class Laboratory:
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, 1)
         os.dup2(null, 2)
-        resource.setrlimit(resource.RLIMIT_CPU, (self.patience, self.patience + 5))
+        own = [item for item in self.items if self._concerns(item, mutant)]
+        patience = 2 + int(PATIENCE * sum(self.took[item] for item in own))
+        resource.setrlimit(resource.RLIMIT_CPU, (patience, patience + 5))
         resource.setrlimit(resource.RLIMIT_AS, (LARGEST_PROCESS, LARGEST_PROCESS))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         try:
             apply(mutant)
-            for item in self.items:
-                if self._concerns(item, mutant):
-                    self._run(item)
+            for item in own:
+                self._run(item)
                 if self.failed:
                     return 1
         except BaseException:
