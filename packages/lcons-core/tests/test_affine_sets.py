@@ -336,6 +336,15 @@ def test_blocks_are_decided_by_every_row_and_at_the_boundary(split):
             assert found.tolist() == expected.tolist()
 
 
+@pytest.mark.parametrize("axes", [100, 200])
+def test_values_on_few_and_on_many_axes_are_those_of_psi(axes):
+    space = FeatureSpace([binary("bit", map(str, range(axes)))])
+    points = np.random.default_rng(0).integers(0, 2, (5, axes))
+    W = np.arange(2.0 * axes).reshape(2, axes) - axes
+    expected = [[rational_dot(w, psi, b) for w, b in zip(W, (3.0, -5.0), strict=True)] for psi in points]
+    assert affine(space, W, np.array([3.0, -5.0]), points).tolist() == expected
+
+
 def test_a_threshold_network_has_one_sign_per_row():
     z = ThresholdNetwork([[1.0, 0.0], [0.0, 1.0]], [0.0, -1.0])
     assert (z.K, z.d, z.W.tolist(), z.b.tolist()) == (2, 2, [[1.0, 0.0], [0.0, 1.0]], [0.0, -1.0])

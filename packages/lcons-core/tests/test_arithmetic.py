@@ -22,6 +22,7 @@ from lcons_core._arithmetic import (
     round_dyadic,
     rounding_bound,
     scaled,
+    unravelled,
     whole_points,
 )
 from lcons_core._errors import InvalidInput, Unsupported
@@ -94,6 +95,14 @@ def test_arrays_are_at_most_two_to_the_200(sign):
             InvalidInput, match=r"^W must be at most 2\^200 .*found 1\.61e\+60; scale it down"
         ):
             check(np.array(numbers))
+
+
+@pytest.mark.parametrize("axes", [4, 32, 70])
+def test_positions_have_indices_for_any_number_of_axes(axes):
+    lengths = [2, 1, 3, 2] + [1] * (axes - 4)
+    expected = [[a, 0, b, c] + [0] * (axes - 4) for a in range(2) for b in range(3) for c in range(2)]
+    found = unravelled(np.arange(12), lengths)
+    assert (found.dtype, found.tolist()) == (np.int64, expected)
 
 
 def test_a_finite_array_is_a_read_only_copy():
