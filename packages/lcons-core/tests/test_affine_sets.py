@@ -201,6 +201,10 @@ def test_bounds_count_one_rounding_per_product_and_addition():
     assert network._uncertainty(SparsePsi.from_dense(psi[None])) == expected
     assert NETWORK._uncertainty(np.array([1.0, 3.0])) == -1.0
     assert NETWORK.error_bound(FeatureSpace([binary("bit", "ab")])) == 0.0
+    assert ROWS.error_bound(FeatureSpace([binary("bit", "ab")])) == 0.0
+    assert LinearInequalities(W * 1e-12, b * 1e-12).error_bound(space) == pytest.approx(
+        rounding_bound((1e9 + 1.0) * 1e-12, 2 * 2 + 1, None), rel=1e-9, abs=0
+    )
 
 
 def test_few_rows_are_asked_for():
@@ -305,6 +309,40 @@ def test_blocks_with_points_that_floats_decide_wrongly_are_decided_by_rationals(
             found = form.decider(space, split)(np.arange(2**split), slice(0, tails), np.arange(16))
             assert found.tolist() == expected
     assert rows.satisfied_at(space, points)[:, 0].tolist() == expected
+    certain = LinearInequalities(np.concatenate([-W, np.zeros((1, 4))]), [1.0, 5.0])
+    assert certain.satisfied_at(space, points).tolist() == [[verdict, True] for verdict in expected]
+
+
+def test_a_bias_that_is_larger_than_the_weights_counts_in_the_bound():
+    # As floats, 1 - 2^-60 - 1 is 0, and the absolute terms add up to 2.
+    rows = LinearInequalities([[1.0, -(2.0**-60)]], [-1.0])
+    assert rows.values([1.0, 1.0]).tolist() == [0.0]
+    assert rows.satisfied([1.0, 1.0]).tolist() == [False]
+
+
+@pytest.mark.parametrize("split", range(5))
+def test_blocks_are_decided_by_every_row_and_at_the_boundary(split):
+    # Twelve rows that each reject one point, and a network whose margin is 0 at one 1 and negative at more.
+    space = FeatureSpace([binary("bit", "abcd")])
+    psi = space.vectors(points_at(space, np.arange(16)))
+    signs = 1.0 - 2.0 * psi[:12]
+    rows = LinearInequalities(signs, psi[:12].sum(1) - 1.0)
+    network = RectifierNetwork(np.ones((1, 4)), [0.0])
+    tails = 2 ** (4 - split)
+    for first in range(tails):
+        flat = (np.arange(2**split)[:, None] * tails + np.arange(first, tails)).ravel()
+        for form, expected in ((rows, flat >= 12), (network, psi[flat].sum(1) <= 1)):
+            found = form.decider(space, split)(np.arange(2**split), slice(first, tails), flat)
+            assert found.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("axes", [100, 200])
+def test_values_on_few_and_on_many_axes_are_those_of_psi(axes):
+    space = FeatureSpace([binary("bit", map(str, range(axes)))])
+    points = np.random.default_rng(0).integers(0, 2, (5, axes))
+    W = np.arange(2.0 * axes).reshape(2, axes) - axes
+    expected = [[rational_dot(w, psi, b) for w, b in zip(W, (3.0, -5.0), strict=True)] for psi in points]
+    assert affine(space, W, np.array([3.0, -5.0]), points).tolist() == expected
 
 
 def test_a_threshold_network_has_one_sign_per_row():

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from lcons_core._arithmetic import (
     ScaledForms,
+    check_magnitude,
     checked_array,
     exponent,
     finite_array,
@@ -21,6 +22,8 @@ from lcons_core._arithmetic import (
     round_dyadic,
     rounding_bound,
     scaled,
+    unravelled,
+    whole_points,
 )
 from lcons_core._errors import InvalidInput, Unsupported
 from lcons_core.testing import float_weights, weights
@@ -77,6 +80,31 @@ def test_arrays_are_numbers_and_finite_and_of_the_given_dimension():
             checked_array(bad, "W", 1)
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_arrays_are_at_most_two_to_the_200(sign):
+    largest, beyond = sign * 2.0**200, sign * np.nextafter(2.0**200, np.inf)
+    assert checked_array([0.0, largest], "W", 1).tolist() == [0.0, largest]
+    check_magnitude(np.array([largest, math.inf, -math.inf, 1.0]), "W")
+    check_magnitude(np.array([largest]), "W")
+    for check, numbers in (
+        (lambda array: checked_array(array, "W", 1), [0.0, beyond]),
+        (lambda array: check_magnitude(array, "W"), [0.0, beyond]),
+        (lambda array: check_magnitude(array, "W"), [0.0, beyond, math.inf]),
+    ):
+        with pytest.raises(
+            InvalidInput, match=r"^W must be at most 2\^200 .*found 1\.61e\+60; scale it down"
+        ):
+            check(np.array(numbers))
+
+
+@pytest.mark.parametrize("axes", [4, 32, 70])
+def test_positions_have_indices_for_any_number_of_axes(axes):
+    lengths = [2, 1, 3, 2] + [1] * (axes - 4)
+    expected = [[a, 0, b, c] + [0] * (axes - 4) for a in range(2) for b in range(3) for c in range(2)]
+    found = unravelled(np.arange(12), lengths)
+    assert (found.dtype, found.tolist()) == (np.int64, expected)
+
+
 def test_a_finite_array_is_a_read_only_copy():
     source = np.array([1.0, 2.0])
     copy = finite_array(source, "b", 1)
@@ -101,6 +129,13 @@ def test_the_bound_is_a_hundredth_above_one_rounding_per_term(terms, share):
     unit = share * 2.0**-53
     assert rounding_bound(3.0, terms, None) == pytest.approx(1.01 * unit * 3.0, rel=1e-9, abs=0.0)
     assert rounding_bound(3.0, terms, 60) == rounding_bound(3.0, terms, None)
+
+
+def test_the_bound_has_one_smallest_number_per_term_that_may_underflow():
+    assert [rounding_bound(0.0, terms, None) for terms in (0, 1, 5)] == [2 * 5e-324, 3 * 5e-324, 7 * 5e-324]
+    # Terms that are multiples of 2^-1074 do not underflow: only the two roundings of 2^-1074 are left.
+    assert rounding_bound(2.0**-1021, 0, 1074) == 2 * 5e-324
+    assert rounding_bound(2.0**-1021, 0, None) == 4 * 5e-324
 
 
 def test_the_bound_stays_finite_for_any_number_of_terms():
@@ -179,6 +214,10 @@ def test_scaled_forms_are_rational_values(drawn, shift):
     assert made.values(psi).tolist() == [[value * 2**made.q for value in row] for row in expected]
     assert made.signs(psi).tolist() == [[(v > 0) - (v < 0) for v in row] for row in expected]
     assert made.all_hold(psi).tolist() == [all(v >= 0 for v in row) for row in expected]
+    long = scaled(psi, 0)  # the same psi as Python integers
+    assert made.values(long).tolist() == made.values(psi).tolist()
+    assert made.signs(long).tolist() == made.signs(psi).tolist()
+    assert made.all_hold(long).tolist() == made.all_hold(psi).tolist()
     larger = ScaledForms.of(C, c, made.q + 2)
     assert larger.values(psi).tolist() == [[value * 2 ** (made.q + 2) for value in row] for row in expected]
     moved = made.times(shift)
@@ -213,6 +252,31 @@ def test_psi_of_exact_values_is_whole_and_not_too_large():
     wide = np.array([[2.0**50, -(2.0**50) + 1.0], [0.0, 0.0]])
     assert form.values(wide).tolist() == [[1], [0]]
     assert form.signs(wide[:0]).shape == (0, 1)
+
+
+def test_points_become_python_integers_where_they_are_too_long_for_float64():
+    short = whole_points(np.array([[2.0**48 - 0.5, 0.25], [0.0, 0.0]]), 2)
+    assert (short.dtype, short.tolist()) == (np.float64, [[2.0**50 - 2.0, 1.0], [0.0, 0.0]])
+    for shift, psi in (
+        (2, [[2.0**48 - 0.5, 0.5], [0.0, 0.0]]),
+        (0, [[2.0**49, -(2.0**49)]]),
+        (900, [[0.5, 1.0], [2.0**200, -(2.0**-900)]]),
+    ):
+        long = whole_points(np.array(psi), shift)
+        assert long.dtype == object
+        assert long.tolist() == [[Fraction(x) * 2**shift for x in row] for row in psi]
+    assert whole_points(np.zeros((0, 2)), 2).shape == (0, 2)
+
+
+def test_forms_of_python_integers_have_signs_and_hold_at_zero():
+    forms_of_x = ScaledForms.of(np.array([[1.0], [2.0]]), np.array([2.0, 5.0]))
+    psi = np.array([[x] for x in (-(10**40), -3, -2, -1, 10**40)], dtype=object)
+    assert forms_of_x.signs(psi).tolist() == [[-1, -1], [-1, -1], [0, 1], [1, 1], [1, 1]]
+    assert forms_of_x.signs(psi).dtype == np.int8
+    assert forms_of_x.all_hold(psi).tolist() == [False, False, True, True, True]
+    assert forms_of_x.values(psi)[:1].tolist() == [[2 - 10**40, 5 - 2 * 10**40]]
+    apart = ScaledForms.of(np.array([[1.0], [-1.0]]), np.zeros(2))
+    assert apart.all_hold(psi).tolist() == [False] * 5
 
 
 @pytest.mark.parametrize("x", [2.0**60, 2.0**60 + 2.0**10, 3.0 * 2.0**58, -(2.0**60)])

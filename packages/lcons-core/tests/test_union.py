@@ -41,9 +41,11 @@ from lcons_core import (
     verify,
     why,
 )
+from lcons_core._arithmetic import rounding_bound
 from lcons_core._constraint import loads
 from lcons_core._document import dumps
 from lcons_core._plain import digest, parse, pretty
+from lcons_core._union import greatest_activations
 from lcons_core.features import NgramLabels
 from lcons_core.reason import Box, completions, enumerate_verdicts, exhausts
 from lcons_core.testing import networks, spaces, unions
@@ -188,6 +190,26 @@ def test_the_bounds_are_those_of_the_space_and_tight():
     assert lift_union(never, ORDER).A_off[0, 0] == 0.0
 
 
+def test_the_bounds_have_one_rounding_per_product_and_addition():
+    # Both units add up to 0 at their highest; of the absolute terms, the first has 3 + 0.3 + 0.25.
+    network = RectifierNetwork([[1.0, -1.0], [0.0, 0.25]], [-0.25, -0.075])
+    found = greatest_activations(network, bounds=([-3.0, 0.25], [0.5, 0.3]))
+    assert found.tolist() == pytest.approx([rounding_bound(3.55, 2 * 2 + 2, None)] * 2, rel=1e-9, abs=0)
+
+
+def test_the_bounds_are_never_below_the_exact_sum():
+    # Some ends are whole, others are not: as a float, the sum of these is too small.
+    high = [1.0, 0.1, 0.2, 0.6]
+    network = RectifierNetwork(np.ones((1, len(high))), [0.0])
+    exact = sum(map(Fraction, high))
+    assert sum(high) < exact
+    space = FeatureSpace(
+        [binary("bit", "x"), *(real(f"x{j}", ["x"], low=0.0, high=end) for j, end in enumerate(high[1:]))]
+    )
+    for domain in ({"bounds": (np.zeros(len(high)), high)}, {"space": space}):
+        assert Fraction(greatest_activations(network, **domain)[0]) >= exact
+
+
 @pytest.mark.parametrize(
     ("given", "match"),
     [
@@ -223,6 +245,22 @@ def test_what_has_no_single_system_of_rows_says_so(form, match):
         form(NONE_OR_FOUR)
 
 
+def test_one_low_above_its_high_is_refused():
+    network = RectifierNetwork([[1.0, 1.0]], [0.0])
+    with pytest.raises(InvalidInput, match="low <= high"):
+        greatest_activations(network, bounds=([0.0, 3.0], [1.0, 2.0]))
+
+
+def test_a_union_has_the_size_and_the_forms_of_its_members():
+    tenth = RectifierNetwork([[0.1], [1e9]], [0.0, 0.0])
+    union = Union([NONE, tenth])
+    assert (union.d, union.K, union.width, union.cost, Union([NONE]).d) == (1, 3, 3, 3, 1)
+    assert (union.rounded, NONE_OR_FOUR.rounded) == (True, False)
+    assert [found.tolist() for found in union.directions(4)] == [[[2.0], [2.0]], [[0.1 + 1e9], [0.1]]]
+    assert [len(found) for found in union.directions(1)] == [1, 1]
+    assert lift_union(union, ORDER).d == 1
+
+
 def test_members_are_networks_of_one_width():
     with pytest.raises(InvalidInput, match="same number of columns, found \\[1, 2\\]"):
         Union([NONE, RectifierNetwork([[1.0, 1.0]], [0.0])])
@@ -232,7 +270,8 @@ def test_members_are_networks_of_one_width():
         Union(["network"])
     with pytest.raises(TooLarge, match="at most 1,024 members"):
         Union([NONE] * 1025)
-    with pytest.raises(TooLarge, match="1,089"):
+    assert len(Union([NONE] * 1024).members) == len((Union([NONE] * 32) & Union([FOUR] * 32)).members) == 1024
+    with pytest.raises(TooLarge, match="of unions of 33 and 33 members has 1,089"):
         Union([NONE] * 33) & Union([FOUR] * 33)
     assert Union([Union([NONE, FOUR]), Conjunction((NONE,))]).members == (NONE, FOUR, NONE)
 
