@@ -4,7 +4,7 @@
 
 The tree as committed is cloned into two temporary folders, and wheels and sdists are built in both: they must
 have the same bytes. The wheels are installed into a fresh environment per Python, with the versions of
-poetry.lock, and the tests of each package run there, from a copy without the sources. The licences and the SBOM
+poetry.lock, and the tests of each package run there, from a copy without the sources. Licences and the SBOM
 (CycloneDX) are those of the first such environment. Reports and wheels go to dist/release.
 
 `not seen` says that this machine cannot answer: there is no such Python, or there are no wheels for it.
