@@ -114,3 +114,14 @@ def test_a_cut_is_made_for_one_point():
 def test_no_rows_hold_everywhere():
     nothing = LinearInequalities(np.zeros((0, 2)), np.zeros(0))
     assert nothing.holds(np.ones((3, 2))).all()
+
+
+def test_zeros_of_the_forms_are_positive():
+    network = RectifierNetwork([[0.0, 1.0], [2.0, -0.0]], [0.0, -0.0])
+    lifted = lift(network & network)
+    cut = most_violated(network, [1.0, 1.0])
+    for array in (lifted.A_psi, lifted.A_s, cut.coefficients):
+        assert not np.signbit(array[array == 0]).any()
+    assert not any(array.flags.writeable for array in (lifted.A_psi, lifted.A_s, lifted.rhs))
+    assert (lifted.K, lifted.d, len(lifted)) == (4, 2, 6)
+    assert lifted.A_s[4:].tolist() == [[-1.0, -1.0, 0.0, 0.0], [0.0, 0.0, -1.0, -1.0]]

@@ -8,7 +8,7 @@ import pytest
 
 import lcons_core
 
-PACKAGES = ["", ".features", ".learn", ".reason", ".storage", ".torch", ".testing"]
+PACKAGES = ["", ".features", ".learn", ".optimisers", ".reason", ".storage", ".torch", ".testing"]
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -17,12 +17,17 @@ from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput, MissingExtra, TooLarge
 from lcons_core._inequalities import LinearInequalities
 from lcons_core._network import Conjunction, RectifierNetwork
+from lcons_core._space import FeatureSpace, binary
 from lcons_core._theorem1 import LiftedInequalities, to_inequalities
+from lcons_core.reason import simplify
 from lcons_core.testing import (
+    boundary_cases,
     check_theorem1,
     conjunctions,
     constraints,
     features,
+    float_networks,
+    float_weights,
     label_sequences,
     networks,
     points,
@@ -57,11 +62,80 @@ def test_conjunctions_obey_the_theorem(network):
     check_theorem1(network)
 
 
-@given(st.lists(st.floats(-3, 3), min_size=8, max_size=8), st.lists(st.floats(-2, 2), min_size=3, max_size=3))
-def test_weights_that_round_obey_the_theorem_in_rationals(numbers, point):
-    network = RectifierNetwork(np.reshape(numbers[:6], (2, 3)), numbers[6:])
+@given(float_networks(max_K=3, max_d=4), st.data())
+def test_weights_that_round_obey_the_theorem_in_rationals(network, data):
     check_theorem1(network)
-    check_theorem1(network, [point])
+    check_theorem1(network, [data.draw(st.lists(float_weights(2.0), min_size=network.d, max_size=network.d))])
+
+
+@given(boundary_cases())
+def test_boundary_cases_are_on_their_side_of_the_boundary_in_every_form(case):
+    network, psi, side = case
+    assert network.rational_margin(psi) == Fraction(side, 2**52)
+    assert network.accepts(psi) is (side >= 0)
+    assert (network & network).accepts(psi) is (side >= 0)
+    check_theorem1(network, psi)
+
+
+@given(boundary_cases(), st.floats(0.5, 2.0))
+def test_a_row_on_the_boundary_holds_exactly(case, bias):
+    network, psi, side = case
+    rows = LinearInequalities(network.W, np.full(network.K, side * bias * 2.0**-60))
+    assert rows.satisfied(psi).tolist() == [side >= 0] * network.K
+    assert rows.holds(psi[None]).tolist() == [side >= 0]
+    assert rows.to_threshold_network().accepts(psi) is (side >= 0)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        lambda case: case[2] == 0 and case[0].margin(case[1]) != 0,
+        lambda case: case[2] == 1 and case[0].margin(case[1]) < 0,
+        lambda case: case[2] == -1 and case[0].margin(case[1]) > 0,
+        lambda case: case[2] == 0 and (case[0].b > 0).sum() > 1,
+    ],
+)
+def test_boundary_cases_that_floats_decide_wrongly_are_drawn(case):
+    find(boundary_cases(), case, settings=GENERATE)
+
+
+@settings(max_examples=25)
+@given(networks(max_K=3, max_d=4))
+def test_own_rows_are_held_against_the_network(network):
+    rows = to_inequalities(network)
+    check_theorem1(network, rows=rows)
+    order = np.argsort(rows.bias)
+    check_theorem1(network, rows=(rows.coefficients[order].tolist(), rows.bias[order]))
+    space = FeatureSpace([binary("bit", map(str, range(network.d)))])
+    check_theorem1(network, rows=simplify(network, space))
+
+
+@pytest.mark.parametrize(
+    ("rows", "problem"),
+    [
+        (([[-2.0, -2.0], [-1.0, 1.0]], [1.0, 1.0]), r"the given row 0 is -1 < 0, but .*psi = \[0.0, 1.0\]"),
+        (([[-1.0, 1.0]], [1.0]), r"all the given rows hold, but .* is False at psi = \[1.0, 1.0\]"),
+        (LinearInequalities([[-2.0, -2.0]], [3.0], np.array([[False, True]])), r"the row of S = \[1\] is"),
+    ],
+)
+def test_wrong_rows_of_others_have_a_witness(rows, problem):
+    with pytest.raises(AssertionError, match=problem):
+        check_theorem1(NETWORK, rows=rows)
+
+
+def test_own_rows_may_be_right_at_corners_and_wrong_elsewhere():
+    rows = ([[-2.0, -2.0], [-1.0, 1.0]], [3.0, 1.0])
+    check_theorem1(NETWORK, rows=rows)
+    with pytest.raises(AssertionError, match=r"is False at psi = \[1.0, 0.5\]"):
+        check_theorem1(NETWORK, [[1, 1], [1, 0.5]], rows=rows)
+
+
+@pytest.mark.parametrize("rows", [[[1.0, 2.0]], "rows", 3])
+def test_rows_that_are_no_rows_are_refused(rows):
+    with pytest.raises(InvalidInput, match=rf"found {type(rows).__name__}; pass arrays"):
+        check_theorem1(NETWORK, rows=rows)
+    with pytest.raises(InvalidInput, match="rows must have 2 columns, found 1"):
+        check_theorem1(NETWORK, rows=([[1.0]], [1.0]))
 
 
 @pytest.mark.parametrize(
@@ -167,7 +241,7 @@ def test_what_is_too_large_is_said():
         check_theorem1(RectifierNetwork(np.zeros((13, 1)), np.zeros(13)))
 
 
-def test_without_hypothesis_the_extra_is_named(monkeypatch):
+def test_without_hypothesis_it_is_named(monkeypatch):
     real = builtins.__import__
 
     def without(name, *args, **options):
@@ -177,7 +251,7 @@ def test_without_hypothesis_the_extra_is_named(monkeypatch):
 
     monkeypatch.delitem(sys.modules, "lcons_core.testing")
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(MissingExtra, match=r'pip install "lcons-core\[test\]"'):
+    with pytest.raises(MissingExtra, match="pip install hypothesis"):
         importlib.import_module("lcons_core.testing")
 
 

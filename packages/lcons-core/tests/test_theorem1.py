@@ -14,6 +14,7 @@ from lcons_core._errors import InvalidInput, TooLarge
 from lcons_core._inequalities import LinearInequalities
 from lcons_core._network import Conjunction, RectifierNetwork
 from lcons_core._theorem1 import (
+    RowsEstimate,
     estimate_rows,
     iterate_inequalities,
     most_violated,
@@ -126,6 +127,22 @@ def test_iterated_rows_are_the_rows(K, unit):
         assert np.array_equal(together, getattr(rows, name))
 
 
+@pytest.mark.parametrize("unit", [2.0**-20, 0.1])
+def test_rows_of_many_units_are_those_of_their_subsets(unit):
+    rng = np.random.default_rng(0)
+    network = RectifierNetwork(rng.integers(-9, 9, (14, 2)) * unit, rng.integers(-9, 9, 14) * unit)
+    if unit == 0.1:
+        network = RectifierNetwork(network.W[:13] * [1.0, 1e9], network.b[:13])
+    assert network.rounded == (unit == 0.1)
+    rows = to_inequalities(network)
+    for mask in [1, 2**12 - 1, 2**12, 2**12 + 1, 2**13 - 1, *rng.integers(1, 2**network.K, 40).tolist()]:
+        subset = np.array([mask >> k & 1 for k in range(network.K)], dtype=bool)
+        one = row_of_subset(network, subset)
+        assert np.array_equal(rows.subsets[mask - 1], subset)
+        assert np.array_equal(rows.coefficients[mask - 1], one.coefficients[0])
+        assert rows.bias[mask - 1] == one.bias[0]
+
+
 @given(networks(max_K=4, max_d=4))
 def test_threshold_network_accepts_what_the_rows_accept(network):
     rows, psi = to_inequalities(network), cube(network.d)
@@ -138,6 +155,42 @@ def test_rows_of_a_conjunction_are_the_rows_of_its_parts(conjunction):
     assert len(rows) == sum(2**part.K - 1 for part in conjunction.parts)
     assert np.array_equal(rows.holds(psi), conjunction.accepts(psi))
     assert rows.subsets.shape == (len(rows), conjunction.K)
+
+
+@given(conjunctions(max_d=4))
+def test_iterated_rows_of_a_conjunction_are_its_rows(conjunction):
+    rows, chunks = to_inequalities(conjunction), list(iterate_inequalities(conjunction))
+    for name in ("coefficients", "bias", "subsets"):
+        together = np.concatenate([getattr(chunk, name) for chunk in chunks])
+        assert np.array_equal(together, getattr(rows, name))
+
+
+@given(conjunctions(max_d=4))
+def test_the_subset_of_a_cut_is_the_active_units_of_the_worst_part(conjunction):
+    for psi in cube(conjunction.d):
+        activations = [part.activations(psi) for part in conjunction.parts]
+        sums = [np.maximum(a, 0.0).sum() for a in activations]
+        worst = sums.index(max(sums))
+        expected = [np.zeros(part.K, dtype=bool) for part in conjunction.parts]
+        expected[worst] = activations[worst] > 0
+        if not max(sums):
+            expected[worst] = np.arange(len(expected[worst])) == activations[worst].argmax()
+        cut = most_violated(conjunction, psi)
+        assert np.array_equal(cut.subsets, [np.concatenate(expected)])
+        assert len(cut) == 1
+
+
+def test_a_unit_of_activation_zero_is_not_in_the_cut():
+    network = RectifierNetwork([[1.0], [2.0], [-1.0]], [-1.0, 0.0, 0.0])
+    assert most_violated(network, [1.0]).subsets.tolist() == [[False, True, False]]
+    assert most_violated(network, [0.0]).subsets.tolist() == [[False, True, False]]
+
+
+def test_a_cut_needs_one_point():
+    network = RectifierNetwork(np.ones((1, 3)), [0.0])
+    for psi, dimensions in (([[1, 1, 1]], 2), (1.0, 0)):
+        with pytest.raises(InvalidInput, match=rf"one psi of shape \(3,\), found {dimensions} dimensions"):
+            most_violated(network, psi)
 
 
 @given(decimal_networks())
@@ -181,12 +234,21 @@ def test_rows_of_a_large_network_are_estimated_and_refused():
     size = estimate_rows(network)
     assert size.rows == 2**40 - 1
     assert size.bytes > 2**40
-    with pytest.raises(TooLarge, match=r"1,099,511,627,775 rows.*lift"):
+    assert size.bytes == size.rows * (8 * 51 + 40)
+    assert str(size) == "1,099,511,627,775 rows, 469,762,048.0 MiB"
+    with pytest.raises(TooLarge, match=r"1,099,511,627,775 rows.* limit of 1,024 MiB; .*lift"):
         to_inequalities(network)
     small = RectifierNetwork(np.ones((3, 2)), np.zeros(3))
     with pytest.raises(TooLarge, match="max_bytes"):
         to_inequalities(small, max_bytes=10)
     assert str(estimate_rows(small)) == "7 rows, 0.0 MiB"
+    assert estimate_rows(small).bytes == 7 * (8 * 3 + 3)
+    assert len(to_inequalities(small, max_bytes=7 * 27)) == 7
+    astronomic = estimate_rows(RectifierNetwork(np.ones((100, 1)), np.zeros(100)))
+    assert str(astronomic) == "about 10^30 rows, about 10^26 MiB"
+    assert str(RowsEstimate(1, 10**15 - 1)) == "1 rows, 953,674,316.4 MiB"
+    assert str(RowsEstimate(1, 10**15)) == "1 rows, 953,674,316 MiB"
+    assert str(RowsEstimate(1, 2**20 * 3 // 2)) == "1 rows, 1.5 MiB"
     huge = Conjunction((network, RectifierNetwork(np.ones((3, 50)), np.zeros(3))))
     assert estimate_rows(huge).rows == 2**40 - 1 + 7
 

@@ -89,6 +89,7 @@ from lcons_core.learn._recipe import learn_from_examples as learn_from_examples
 from lcons_core.learn._recipe import learned_from as learned_from
 from lcons_core.learn._recipe import make_examples as make_examples
 from lcons_core.learn._union import UnionLearner as UnionLearner
+from lcons_core.optimisers._add import add_to as add_to
 from lcons_core.reason._compare import Comparison as Comparison
 from lcons_core.reason._compare import compare as compare
 from lcons_core.reason._explanation.explain import explain as explain

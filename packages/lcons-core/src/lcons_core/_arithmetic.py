@@ -1,10 +1,10 @@
 """Exact arithmetic on floats: bounds on rounding, rationals and scaled integers.
 
-A sum of multiples of 2^-q whose absolute terms add up to at most 2^(53-q) is exact in float64, in any order.
-Learning therefore ends by rounding weights to multiples of 2^-20 of magnitude at most 2^10: over integral
-psi every margin and every subset sum of Theorem 1 is then exact if K * d * max|psi| <= 2^23. For other
-weights a float value decides a sign only if it is farther from zero than `rounding_bound`; other values are
-computed again as rationals.
+A sum of multiples of 2^-q whose absolute terms add up to less than 2^(53-q) is exact in float64, in any
+order. Learning therefore ends by rounding weights to multiples of 2^-20 of magnitude at most 2^10: over
+integral psi every margin and every subset sum of Theorem 1 is then exact if K * d * max|psi| < 2^23. For
+other weights a float value decides a sign only if it is farther from zero than `rounding_bound`; other
+values are computed again as rationals.
 
 A float is a rational whose denominator is a power of two, so `C psi + c` over integral psi is an integer
 after scaling by 2^q. `ScaledForms` splits integers that are too long for float64 into digits of w bits,
@@ -114,7 +114,8 @@ def rounding_bound(total: float, terms: int, exponent: int | None) -> float:
     `total` is a bound on the sum of absolute terms, `terms` the number of additions and products, and every
     term is a multiple of 2^-exponent (`None` if the exponent is not known: then products may also underflow).
     """
-    if exponent is not None and total <= np.ldexp(1.0, _MANTISSA - exponent):
+    # A total that is itself rounded is never below the limit if the exact one is not.
+    if exponent is not None and total < np.ldexp(1.0, _MANTISSA - exponent):
         return 0.0
     unit = (terms + 2) * np.ldexp(1.0, -_MANTISSA)
     underflow = 0.0 if exponent is not None else (terms + 2) * np.ldexp(1.0, -1074)

@@ -195,7 +195,7 @@ def lift(network: Given) -> LiftedInequalities:
         first += part.K
     return LiftedInequalities(
         frozen(np.concatenate([-W, np.zeros((len(parts), own.d))]) + 0.0),
-        frozen(np.concatenate([np.eye(K), budgets]) + 0.0),
+        frozen(np.concatenate([np.eye(K), budgets])),
         frozen(np.concatenate([b, np.full(len(parts), -1.0)])),
     )
 

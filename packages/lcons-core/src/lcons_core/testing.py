@@ -9,7 +9,12 @@
 
 Each strategy is named after the objects that it draws. Weights are multiples of 1/16, so float sums are exact
 and tests need no tolerance; degenerate networks (zero rows, equal rows, points exactly on the boundary) are
-common.
+common. `float_networks` and `boundary_cases` have arbitrary floats instead, whose sums round: their verdicts
+need rationals. In a boundary case two columns p and q cancel,
+
+    w_kp psi_p + w_kq psi_q = 0,    all other psi_j = 0,    so that a_k = b_k
+
+and the margin is 1 - sum_k ReLU(b_k), which is 0 or 2^-52 to either side, however large the weights are.
 
 `check_theorem1` asserts the theorem on points, in rational arithmetic:
 
@@ -17,6 +22,9 @@ common.
 
 The coefficients of rows and cuts must be the correctly rounded subset sums. If float sums are exact
 (`_arithmetic.py`), these are exactly the rows of the theorem, and their verdicts are asserted as well.
+`rows` of your own are held against the network in the same way:
+
+    check_theorem1(network, rows=(coefficients, bias))       coefficients @ psi + bias >= 0, row by row
 
 Paper: Sec. 2.3, Theorem 1, Eq. 8. Not in the paper: the lifted form and cuts.
 """
@@ -50,14 +58,17 @@ try:
     from hypothesis.strategies import DrawFn, SearchStrategy
 except ImportError:
     raise MissingExtra(
-        'lcons_core.testing needs hypothesis, which is not installed; run: pip install "lcons-core[test]".'
+        "lcons_core.testing needs hypothesis, which is not installed; run: pip install hypothesis."
     ) from None
 
 __all__ = [
+    "boundary_cases",
     "check_theorem1",
     "conjunctions",
     "constraints",
     "features",
+    "float_networks",
+    "float_weights",
     "label_sequences",
     "networks",
     "points",
@@ -69,6 +80,7 @@ __all__ = [
 
 MAX_D = 10
 MAX_K = 12
+LARGEST_FLOAT = 2.0**64
 _LABELS = ("A", "B", "C", "D")
 _BOUNDS = st.sampled_from([-3.0, -1.0, -0.1, 0.0, 0.5, 1.0])
 
@@ -100,6 +112,43 @@ def networks(
         k = draw(st.integers(0, K - 1))
         b[k] = draw(st.sampled_from([0.0, 0.5, 1.0])) - W[k] @ np.array(point)
     return RectifierNetwork(W, b)
+
+
+def float_weights(largest: float = LARGEST_FLOAT) -> SearchStrategy[float]:
+    """Floats between -largest and largest: also subnormal ones and negative zero."""
+    return st.floats(-largest, largest, allow_nan=False)
+
+
+@st.composite
+def float_networks(
+    draw: DrawFn, max_K: int = 4, max_d: int = 5, largest: float = LARGEST_FLOAT
+) -> RectifierNetwork:
+    """Networks with arbitrary floats, large and small ones side by side: sums of their weights round."""
+    K, d = draw(st.integers(1, max_K)), draw(st.integers(1, max_d))
+    numbers = st.one_of(float_weights(largest), float_weights(min(largest, 2.0)), weights())
+    W = draw(st.lists(st.lists(numbers, min_size=d, max_size=d), min_size=K, max_size=K))
+    return RectifierNetwork(W, draw(st.lists(numbers, min_size=K, max_size=K)))
+
+
+@st.composite
+def boundary_cases(
+    draw: DrawFn, max_K: int = 4, max_d: int = 5, largest: float = LARGEST_FLOAT
+) -> tuple[RectifierNetwork, Floats, int]:
+    """(network, psi, side): arbitrary floats W and psi whose exact margin is side * 2^-52; side is 0, 1
+    (accepted) or -1 (rejected)."""
+    drawn = draw(float_networks(max_K, max(max_d - 1, 1), largest))
+    # The new column q cancels column p, so every activation at psi is exactly its bias.
+    p = draw(st.integers(0, drawn.d - 1))
+    W = np.column_stack([drawn.W, -drawn.W[:, p]])
+    psi = np.zeros(drawn.d + 1)
+    psi[[p, drawn.d]] = draw(st.one_of(st.sampled_from([1.0, 3.0, 1e-9]), float_weights(largest)))
+    side = draw(st.sampled_from([0, 1, -1]))
+    # The positive biases add up to 1, exactly: a multiple of 2^-52, the rest, and nothing else.
+    share = draw(st.integers(0, 2**51)) * 2.0**-52 if drawn.K > 1 else 0.0
+    b = -np.abs(drawn.b)
+    b[: min(2, drawn.K)] = [1.0 - share, share][: drawn.K]
+    b[0] -= side * 2.0**-52
+    return RectifierNetwork(W, b), psi, side
 
 
 @st.composite
@@ -244,47 +293,98 @@ def constraints(
     return LearnedConstraint(network, space, chosen, {"seed": seed, "note": "drawn"})
 
 
-def check_theorem1(given: Given, psi: Any = None) -> None:
+def check_theorem1(network: Given, psi: Any = None, *, rows: Any = None) -> None:
     """Asserts that all forms agree on psi (N, d), or without psi on all 0/1 points (d at most 10).
 
+    `rows`, if given, are other people's: `LinearInequalities`, or (coefficients, bias) of the rows
+    `coefficients @ psi + bias >= 0`, in any order and without those that follow from others. They must have
+    the verdict of the network at each point, in rational arithmetic; rows that name their subsets must also
+    have the correctly rounded sums of these.
+
     An AssertionError names the witness. K may be at most 12 per part, because all 2^K subsets are computed.
+
+    >>> from lcons_core import RectifierNetwork
+    >>> check_theorem1(RectifierNetwork([[2.0, 2.0]], [-2.0]), rows=([[-2.0, -2.0]], [3.0]))
+    >>> check_theorem1(RectifierNetwork([[2.0, 2.0]], [-2.0]), rows=([[-2.0, -2.0]], [4.0]))
+    Traceback (most recent call last):
+    AssertionError: all the given rows hold, but the verdict of the rational margin is False at ...
     """
-    network: Network = as_network(given, "check_theorem1")
-    points = _checked_points(network, psi)
-    if max(part.K for part in network.parts) > MAX_K:
+    own: Network = as_network(network, "check_theorem1")
+    points = _checked_points(own, psi)
+    if max(part.K for part in own.parts) > MAX_K:
         raise TooLarge(
-            f"check_theorem1 needs at most {MAX_K} units per part, found K = {network.K}; use"
+            f"check_theorem1 needs at most {MAX_K} units per part, found K = {own.K}; use"
             " verify(...), which draws random subsets."
         )
-    rows, exact = theorem1.to_inequalities(network), _sums_are_exact(network, points)
-    units = [_rationals(part.W[k], part.b[k]) for part in network.parts for k in range(part.K)]
-    _check_rows(units, rows)
-    different = {tuple(subset) for subset in rows.subsets} if rows.subsets is not None else set()
-    wanted = theorem1.estimate_rows(network).rows
-    assert len(rows) == len(different) == wanted, f"{len(different)} of {wanted} subsets have a row"
-    system = theorem1.lift(network)
+    units = [_rationals(part.W[k], part.b[k]) for part in own.parts for k in range(part.K)]
+    if rows is not None:
+        _check_given_rows(own, _given_rows(rows, own), units, points)
+    found_rows, exact = theorem1.to_inequalities(own), _sums_are_exact(own, points)
+    _check_rows(units, found_rows)
+    different = {tuple(subset) for subset in found_rows.subsets} if found_rows.subsets is not None else set()
+    wanted = theorem1.estimate_rows(own).rows
+    assert len(found_rows) == len(different) == wanted, f"{len(different)} of {wanted} subsets have a row"
+    system = theorem1.lift(own)
     for point in points:
-        expected = network.rational_margin(point) >= 0
-        least = min(_least_slack(part, point) for part in network.parts)
-        cut = theorem1.most_violated(network, point)
+        expected = own.rational_margin(point) >= 0
+        least = min(_least_slack(part, point) for part in own.parts)
+        cut = theorem1.most_violated(own, point)
         _check_rows(units, cut)
         found = {
-            "network.accepts": network.accepts(point),
+            "network.accepts": own.accepts(point),
             "the rows of all subsets, as rationals,": least >= 0,
             "lift(network)": _some_s_fits(system, point),
         }
         if exact:
             value = rational_dot(cut.coefficients[0], point, float(cut.bias[0]))
-            found["to_inequalities(network)"] = rows.holds(point)
+            found["to_inequalities(network)"] = found_rows.holds(point)
             found["most_violated(network, psi)"] = value >= 0
             # If no unit is active, every row is at least 1, and the cut is one of them.
             assert value == least or least >= 1, _witness(
-                network, point, f"the cut has slack {value}, but some row has {least}"
+                own, point, f"the cut has slack {value}, but some row has {least}"
             )
         for form, verdict in found.items():
             assert verdict == expected, _witness(
-                network, point, f"{form} is {verdict}, but the verdict of the rational margin is {expected}"
+                own, point, f"{form} is {verdict}, but the verdict of the rational margin is {expected}"
             )
+
+
+def _given_rows(rows: Any, network: Network) -> LinearInequalities:
+    """Rows as `LinearInequalities` of the network's psi."""
+    given = rows if isinstance(rows, tuple) else (getattr(rows, "rows", rows),)
+    if len(given) == 2:
+        found = LinearInequalities(*given)
+    elif isinstance(given[0], LinearInequalities):
+        found = given[0]
+    else:
+        raise InvalidInput(
+            f"rows must be LinearInequalities or (coefficients, bias), found {type(rows).__name__}; pass"
+            " arrays (M, d) and (M,)."
+        )
+    if found.d != network.d:
+        raise InvalidInput(
+            f"rows must have {network.d} columns, found {found.d}; pass rows over the same psi."
+        )
+    return found
+
+
+def _check_given_rows(
+    network: Network, rows: LinearInequalities, units: list[list[Fraction]], points: Floats
+) -> None:
+    if rows.subsets is not None:
+        _check_rows(units, rows)
+    for point in points:
+        expected = network.rational_margin(point) >= 0
+        values = [
+            rational_dot(w, point, b) for w, b in zip(rows.coefficients, rows.bias.tolist(), strict=True)
+        ]
+        broken = [m for m, value in enumerate(values) if value < 0]
+        said = "all the given rows hold"
+        if broken:
+            said = f"the given row {broken[0]} is {float(values[broken[0]]):g} < 0"
+        assert expected == (not broken), _witness(
+            network, point, f"{said}, but the verdict of the rational margin is {expected}"
+        )
 
 
 def _checked_points(network: Network, psi: Any) -> Floats:

@@ -261,3 +261,36 @@ def test_too_many_windows_are_refused_before_they_are_made(monkeypatch):
     monkeypatch.setattr(module, "MAX_CELLS", 20)
     with pytest.raises(TooLarge, match="use smaller batches"):
         expected_penalty(iob2(["B-NP", "I-NP", "O"]), torch.full((9, 3), 1 / 3), ["B-NP", "I-NP", "O"])
+
+
+@settings(max_examples=60)
+@given(drawn(), st.sampled_from(sorted(PENALTIES)))
+def test_products_of_matrices_have_the_values_and_gradients_of_tables_per_window(case, penalty):
+    found = []
+    for tables in (False, True):
+        emission = case.emission.clone().requires_grad_()
+        chain = LabelChain.independent(emission.softmax(-1), case.lengths)
+        if tables and emission.shape[1]:
+            # The same distribution, written as a chain: p(y_{t+1} | y_t) does not depend on y_t.
+            steps = chain.unary[:, 1:, None, :].expand(-1, -1, chain.L, -1)
+            chain = LabelChain(chain.unary, steps, chain.lengths)
+        values = expected_penalty(case.constraint, chain, case.labels, case.x, penalty=penalty)
+        gradient = torch.zeros_like(emission)
+        if values.requires_grad:
+            (gradient,) = torch.autograd.grad(values.sum(), emission)
+        found.append((values.detach(), gradient))
+    for products, windows in zip(*found, strict=True):
+        assert products.dtype == torch.float64
+        torch.testing.assert_close(products, windows, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("cells", [1, 50])
+def test_units_may_be_added_up_in_parts(cells, monkeypatch):
+    rng = np.random.default_rng(0)
+    feature = NgramLabels(LABELS, 2)
+    network = RectifierNetwork(rng.integers(-9, 9, (7, feature.space.d)) / 4, rng.integers(-9, 9, 7) / 4)
+    constraint = LearnedConstraint(network, feature.space, feature)
+    p = torch.from_numpy(rng.dirichlet(np.ones(3), (2, 5)))
+    whole = expected_penalty(constraint, p, LABELS)
+    monkeypatch.setattr(module, "UNIT_CELLS", cells)
+    assert torch.equal(expected_penalty(constraint, p, LABELS), whole)

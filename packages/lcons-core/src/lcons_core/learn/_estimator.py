@@ -278,10 +278,9 @@ def _learn(learner: ConstraintLearner, examples: PsiRows, labels: tuple[Any, Any
         from lcons_core.learn import _search as selection
     except ImportError as error:
         raise MissingExtra(
-            f'learning needs torch, which cannot be imported ({error}); run: pip install "lcons-core[torch]".'
+            f"learning needs torch, which cannot be imported ({error}); run: pip install torch."
         ) from error
     settings = training.Settings(epochs, temperature, patience, size)
-    folds = whole("cv", learner.cv, 2)
 
     def held_out(configurations: list[Configuration]) -> Floats:
         """The accuracy of each configuration on a held-out fifth."""
@@ -296,7 +295,7 @@ def _learn(learner: ConstraintLearner, examples: PsiRows, labels: tuple[Any, Any
         )
         if one[0].accuracy < 1.0:
             examples = noise.set_aside(
-                examples, widest, folds, class_weights, settings, seed, learner.progress
+                examples, widest, whole("cv", learner.cv, 2), class_weights, settings, seed, learner.progress
             )
     apart: float | None = None
     divisible = len(examples) >= LEAST_HELD_OUT and selection.rarer(examples) >= HELD_OUT_FOLDS
@@ -317,7 +316,7 @@ def _learn(learner: ConstraintLearner, examples: PsiRows, labels: tuple[Any, Any
             examples,
             configurations,
             lambda K: max(restarts(K) // fewer, 1),
-            folds,
+            whole("cv", learner.cv, 2),
             class_weights,
             settings,
             seed,

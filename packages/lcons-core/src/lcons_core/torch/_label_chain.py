@@ -102,12 +102,21 @@ class LabelChain:
         """The number of labels."""
         return self.unary.shape[2]
 
+    def token(self, owner: Sequence[int] | Tensor, t: Sequence[int] | Tensor) -> Tensor:
+        """(W, L): p(y_t) in sequence `owner`, for W pairs of owner and t."""
+        return _rows(self.unary, owner, t)
+
     def step(self, owner: Sequence[int] | Tensor, t: Sequence[int] | Tensor) -> Tensor:
         """(W, L, L): p(y_{t+1} | y_t) in sequence `owner`, for W pairs of owner and t."""
-        rows = torch.as_tensor(owner), torch.as_tensor(t)
         if self.steps is not None:
-            return self.steps[rows]
-        return self.unary[rows[0], rows[1] + 1][:, None, :].expand(-1, self.L, -1)
+            return _rows(self.steps, owner, t)
+        return self.token(owner, torch.as_tensor(t) + 1)[:, None, :].expand(-1, self.L, -1)
+
+
+def _rows(values: Tensor, owner: Sequence[int] | Tensor, t: Sequence[int] | Tensor) -> Tensor:
+    """(W, ...) values[owner, t]; a selection of rows, whose gradient is much quicker than that of indices."""
+    rows = torch.as_tensor(owner) * values.shape[1] + torch.as_tensor(t)
+    return values.flatten(0, 1).index_select(0, rows.to(values.device))
 
 
 def _batched(values: Tensor, lengths: Lengths, name: str) -> tuple[Tensor, Tensor, bool]:

@@ -35,6 +35,7 @@ from lcons_core.torch._label_chain import LabelChain
 from lcons_core.torch._margin import margin
 
 MAX_CELLS = 2**27
+UNIT_CELLS = 2**18
 
 PENALTIES: dict[str, Callable[[Tensor], Tensor]] = {
     "hinge": lambda margin: torch.relu(-margin),
@@ -158,29 +159,41 @@ def _expected(
     with torch.no_grad():
         table = f(torch.stack([_margins(part, group) for part in parts]).amin(0))
         table = table.to(chain.unary.dtype)
-    values = table if kinds == 1 else table[group.which]
+    values = table if kinds == 1 else table.index_select(0, group.which)
     for i in range(m - 1, 0, -1):
-        step = chain.step(group.owner, group.first + i - 1)
-        values = values.reshape(len(values), -1, L, L)
-        shared = kinds == 1 and i == m - 1
-        values = (
-            torch.einsum("rab,wab->wra", values[0], step)
-            if shared
-            else torch.einsum("wrab,wab->wra", values, step)
-        )
-    return (chain.unary[group.owner, group.first] * values.reshape(len(values), L)).sum(-1)
+        values = _sum_out(values, group, chain, i)
+    return (chain.token(group.owner, group.first) * values.reshape(len(values), L)).sum(-1)
+
+
+def _sum_out(values: Tensor, group: _Group, chain: LabelChain, i: int) -> Tensor:
+    """(W, R) from values (W, R * L), or (1, R * L) shared by all windows: the mean over label i of a window,
+    given the labels before it. The labels of independent tokens need only products of matrices."""
+    L = chain.L
+    if chain.steps is None:
+        values, p = values.reshape(len(values), -1, L), chain.token(group.owner, group.first + i)
+        return p @ values[0].T if len(values) == 1 else torch.bmm(values, p[:, :, None])[..., 0]
+    step = chain.step(group.owner, group.first + i - 1)
+    values = values.reshape(len(values), -1, L, L)
+    if values.shape[1] == 1:
+        return (values[:, 0] * step).sum(-1)
+    equation = "rab,wab->wra" if len(values) == 1 else "wrab,wab->wra"
+    summed = torch.einsum(equation, values[0] if len(values) == 1 else values, step)
+    return summed.reshape(len(summed), -1)
 
 
 def _margins(part: _Tables, group: _Group) -> Tensor:
     """(U, L ** m) margins of all label n-grams in the windows of each kind."""
     given, free = part.given(group), part.free(group)
     total = torch.zeros((), dtype=given.dtype, device=given.device)
-    # One unit at a time: all activations at once would need K times the memory.
-    for k in range(given.shape[1]):
-        activation = given[:, k, None]
-        for table in free[..., k]:
-            activation = (activation[:, :, None] + table).reshape(len(given), -1)
-        total = total + torch.relu(activation)
+    # As many units at a time as fit: all activations at once may need too much memory.
+    cells = len(given) * free.shape[1] ** len(free)
+    units = max(1, UNIT_CELLS // max(cells, 1))
+    split = torch.split(given, units, 1), torch.split(free, units, 2)
+    for part_given, part_free in zip(*split, strict=True):
+        activation = part_given[:, None]
+        for table in part_free:
+            activation = (activation[:, :, None] + table).flatten(1, 2)
+        total = total + torch.relu(activation).sum(-1)
     return 1.0 - total
 
 
@@ -190,7 +203,7 @@ def _relaxed(parts: list[_Tables], group: _Group, chain: LabelChain, f: Callable
     for part in parts:
         activation = part.given(group)[group.which]
         for i, table in enumerate(part.free(group)):
-            activation = activation + chain.unary[group.owner, group.first + i].double() @ table
+            activation = activation + chain.token(group.owner, group.first + i).double() @ table
         margins.append(margin(activation))
     return f(torch.stack(margins).amin(0)).to(chain.unary.dtype)
 
@@ -232,21 +245,21 @@ def _columns(x: Columns | Sequence[Columns] | None, chain: LabelChain) -> Sequen
 def _groups(feature: SequenceFeature, chain: LabelChain, columns: Sequence[Columns]) -> Iterator[_Group]:
     """All windows of a batch, grouped by their numbers of START and STOP."""
     n, lengths = feature.n, chain.lengths.cpu().numpy()
-    contexts = [
-        feature.context_windows(Instance(x, ("",) * int(length)))
-        if isinstance(feature, NgramContext)
-        else np.zeros((feature.window_count(int(length)), 0), dtype=np.int64)
-        for x, length in zip(columns, lengths, strict=True)
-    ]
-    counts = np.array([len(rows) for rows in contexts], dtype=np.int64)
+    counts = np.array([feature.window_count(length) for length in lengths.tolist()], dtype=np.int64)
     if not counts.sum():
         return
+    rows = np.zeros((counts.sum(), 0), dtype=np.int64)
+    if isinstance(feature, NgramContext):
+        instances = (Instance(x, ("",) * length) for x, length in zip(columns, lengths.tolist(), strict=True))
+        rows = np.concatenate([feature.context_windows(instance) for instance in instances])
     owner = np.repeat(np.arange(len(counts)), counts)
-    first = np.concatenate([np.arange(count) for count in counts]) - (n - 1 if feature.pad else 0)
+    before = np.cumsum(counts) - counts
+    first = np.arange(len(owner)) - before[owner] - (n - 1 if feature.pad else 0)
     starts = np.maximum(-first, 0)
     stops = np.maximum(first + n - lengths[owner], 0)
-    rows, device = np.concatenate(contexts), chain.unary.device
-    for start, stop in np.unique(np.stack([starts, stops], 1), axis=0).tolist():
+    device = chain.unary.device
+    for code in np.flatnonzero(np.bincount(starts * (n + 1) + stops)).tolist():
+        start, stop = divmod(code, n + 1)
         own = np.flatnonzero((starts == start) & (stops == stop))
         kinds, which = _distinct(rows[own])
         of = [torch.from_numpy(part).to(device) for part in (owner[own], first[own] + starts[own], which)]

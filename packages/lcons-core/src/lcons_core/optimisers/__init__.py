@@ -1,0 +1,18 @@
+"""A constraint in an optimiser's model, in one line: `add_to(model, constraint, psi)`.
+
+| module | holds |
+|---|---|
+| `_add` | `add_to` and what it returns |
+| `_tools` | the models that it knows, by the module of their class |
+| `_system` | the rows and auxiliary variables of a constraint, for all tools |
+| `_psi_entries` | psi by column order or by name |
+| `_integers` | rows with integer coefficients, exactly, for CP-SAT |
+| `_tool` | what a tool must do: make a variable, add a row, read a value |
+| `_cpsat`, `_cvxpy`, `_gurobi`, `_highs`, `_mathopt`, `_mip`, `_pulp`, `_pyomo`, `_scip` | one tool each |
+
+A tool is imported only where a model of it is given.
+"""
+
+from lcons_core._lazy import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

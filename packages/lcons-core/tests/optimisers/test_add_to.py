@@ -1,0 +1,182 @@
+"""`add_to` reads psi by order and by name, recognises models, and names what it adds; with highspy."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import highspy
+import numpy as np
+import pytest
+
+from lcons_core import (
+    FeatureSpace,
+    InvalidInput,
+    LearnedConstraint,
+    RectifierNetwork,
+    Rules,
+    one_hot,
+    real,
+    to_inequalities,
+)
+from lcons_core.optimisers import add_to
+
+NETWORK = RectifierNetwork([[2.0, 2.0, 0.0], [0.0, 1.0, 1.5]], [-2.0, -1.0])
+SPACE = FeatureSpace([one_hot("source", ["Person", "Place"]), one_hot("relation", ["NoRel", "Kill"])])
+NO_PLACE_KILLS = LearnedConstraint(RectifierNetwork([[0.0, 2.0, 0.0, 2.0]], [-2.0]), SPACE)
+
+
+def binaries(d: int):
+    model = highspy.Highs()
+    model.silent()
+    return model, [model.addBinary() for _ in range(d)]
+
+
+def best(model, terms) -> None:
+    model.maximize(model.qsum(c * x for c, x in terms))
+    assert model.getModelStatus() == highspy.HighsModelStatus.kOptimal
+
+
+@pytest.mark.parametrize("form", [None, "rows", "lifted"])
+def test_the_best_accepted_point_is_found_and_checked(form):
+    model, x = binaries(3)
+    added = add_to(model, NETWORK, x, form=form)
+    best(model, zip([3.0, 2.0, 1.0], x, strict=True))
+    assert added.psi().tolist() == [1.0, 0.0, 1.0]
+    assert added.check()
+    assert not added.check([1, 1, 0])
+    assert model.numConstrs == len(added.rows)
+    assert model.numVariables == 3 + len(added.variables)
+
+
+@pytest.mark.parametrize("key", [lambda block, value: (block, value), lambda block, value: value])
+def test_psi_by_name_has_the_columns_of_the_space_in_any_order(key):
+    model, x = binaries(4)
+    named = {key(*SPACE.columns[j]): x[j] for j in (2, 0, 3, 1)}
+    added = add_to(model, NO_PLACE_KILLS, named, domain=True)
+    best(model, [(2.0, x[1]), (1.0, x[3])])
+    assert added.psi().tolist() == [0.0, 1.0, 1.0, 0.0]
+    assert SPACE.describe(added.psi()) == {"source": "Place", "relation": "NoRel"}
+
+
+def test_expressions_and_numbers_take_the_place_of_variables():
+    model, (x,) = binaries(1)
+    added = add_to(model, NO_PLACE_KILLS, [1 - x, x, 0, 1])
+    best(model, [(1.0, x)])
+    assert added.psi().tolist() == [1.0, 0.0, 0.0, 1.0]
+    assert added.check()
+    assert add_to(model, NO_PLACE_KILLS, [1, 0, 0, 1]).rows == ()
+    added = add_to(model, NO_PLACE_KILLS, [0, 1, 0, 1])
+    model.maximize(x)
+    assert model.getModelStatus() == highspy.HighsModelStatus.kInfeasible
+    assert not added.check([0, 1, 0, 1])
+
+
+def test_values_within_a_solvers_tolerance_are_rounded_only_where_psi_is_integral():
+    model = highspy.Highs()
+    model.silent()
+    below = 1.0 - 2.0**-24
+    x = model.addVariable(below, below)
+    plain = add_to(model, RectifierNetwork([[1.0]], [0.0]), [x])
+    named = add_to(model, NO_PLACE_KILLS, [x, 0, x, 0])
+    length = LearnedConstraint(RectifierNetwork([[1.0]], [0.0]), FeatureSpace([real("length", ["m"], -2, 2)]))
+    measured = add_to(model, length, {"m": x}, domain=True)
+    model.minimize(x)
+    assert measured.psi().tolist() == [below]
+    assert plain.psi().tolist() == [below]
+    assert named.psi().tolist() == [1.0, 0.0, 1.0, 0.0]
+
+
+def test_names_that_are_taken_get_a_number():
+    model, x = binaries(3)
+    names = [add_to(model, NETWORK, x, form=form).rows[0] for form in ("rows", "lifted", "rows", "lifted")]
+    assert names == ["lcons_row0", "lcons_unit0", "lcons_2_row0", "lcons_2_unit0"]
+    assert add_to(model, NETWORK, x, name="mine").rows == ("mine_row0", "mine_row1", "mine_row2")
+    domain = [add_to(model, NO_PLACE_KILLS, [*x, 0], form=form, domain=True) for form in ("rows", "lifted")]
+    assert not {*domain[0].rows} & {*domain[1].rows}
+    with pytest.raises(InvalidInput, match="not empty"):
+        add_to(model, NETWORK, x, name="")
+
+
+@pytest.mark.parametrize(
+    ("psi", "found"),
+    [
+        (lambda x: x[:2], "expected 3, found 2"),
+        (lambda x: [*x[:2], "x"], "found str in column 2"),
+        (lambda x: x[0], "a sequence of 3 entries"),
+        (lambda x: {"a": x[0]}, "no names of columns"),
+        (lambda x: [*x[:2], np.nan], "finite and real"),
+    ],
+)
+def test_a_psi_that_does_not_fit_is_refused_before_the_model_changes(psi, found):
+    model, x = binaries(3)
+    with pytest.raises(InvalidInput, match=found):
+        add_to(model, NETWORK, psi(x))
+    assert model.numConstrs == 0
+
+
+@pytest.mark.parametrize(
+    ("named", "found"),
+    [
+        ({"Person": 1, "Place": 0, "Kill": 0}, "1 are missing, such as"),
+        ({"Person": 1, "Place": 0, "Kill": 0, "Live": 0}, "no column has the name 'Live'"),
+        ({("source", "Live"): 1}, "unknown value 'Live'"),
+        ({"Person": 1, ("source", "Person"): 1}, "twice"),
+    ],
+)
+def test_names_that_do_not_fit_are_refused(named, found):
+    model, _ = binaries(1)
+    with pytest.raises(InvalidInput, match=found):
+        add_to(model, NO_PLACE_KILLS, named)
+
+
+def test_a_name_in_two_blocks_needs_its_block():
+    space = FeatureSpace([one_hot("first", "AB"), one_hot("second", "AC")])
+    constraint = LearnedConstraint(RectifierNetwork(np.ones((1, 4)), [-1.0]), space)
+    with pytest.raises(InvalidInput, match="2 columns have the name 'A'"):
+        add_to(binaries(1)[0], constraint, {"A": 1})
+
+
+class Learner:
+    """A fitted learner, as far as forms need one."""
+
+    network_ = NETWORK
+
+
+@pytest.mark.parametrize(
+    "constraint",
+    [NETWORK, NETWORK & NETWORK, to_inequalities(NETWORK), Learner()],
+    ids=["network", "conjunction", "rows", "learner"],
+)
+def test_every_kind_of_constraint_is_added(constraint):
+    model, x = binaries(3)
+    added = add_to(model, constraint, x)
+    best(model, zip([3.0, 2.0, 1.0], x, strict=True))
+    assert (added.psi().tolist(), added.check()) == ([1.0, 0.0, 1.0], True)
+
+
+def test_rules_are_added_by_name():
+    model, x = binaries(4)
+    rules = Rules(SPACE, forbidden=[{"source": "Place", "relation": "Kill"}])
+    added = add_to(model, rules, dict(zip(SPACE.columns, x, strict=True)), domain=True)
+    best(model, [(2.0, x[1]), (1.0, x[3])])
+    assert SPACE.describe(added.psi()) == {"source": "Place", "relation": "NoRel"}
+
+
+def test_what_is_no_constraint_is_refused():
+    with pytest.raises(InvalidInput, match="add_to needs a learned constraint"):
+        add_to(binaries(1)[0], [[1.0]], [0])
+
+
+def test_a_model_of_no_known_tool_is_refused():
+    with pytest.raises(InvalidInput, match="found dict of builtins"):
+        add_to({}, NETWORK, [0, 0, 0])
+
+
+def test_no_tool_is_imported_before_a_model_of_it_is_given():
+    code = (
+        "import sys; from lcons_core.optimisers import add_to\n"
+        "tools = {'cvxpy', 'gurobipy', 'highspy', 'mip', 'ortools', 'pulp', 'pyomo', 'pyscipopt', 'torch'}\n"
+        "sys.exit(bool(tools & set(sys.modules)))"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

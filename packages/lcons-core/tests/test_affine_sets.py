@@ -1,0 +1,319 @@
+"""Networks, conjunctions, rows and threshold networks decide like rationals, whatever their weights are."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lcons_core import (
+    Conjunction,
+    FeatureSpace,
+    InvalidInput,
+    LinearInequalities,
+    RectifierNetwork,
+    SparsePsi,
+    ThresholdNetwork,
+    TooLarge,
+    binary,
+    one_hot,
+    to_inequalities,
+)
+from lcons_core._arithmetic import rational_dot, rounding_bound
+from lcons_core._inequalities import (
+    affine,
+    check_width,
+    least_values,
+    points_at,
+    row_reach,
+)
+from lcons_core.testing import float_weights, spaces, weights
+
+NETWORK = RectifierNetwork([[2.0, 2.0], [1.0, -1.0]], [-2.0, 0.0])
+ROWS = LinearInequalities([[-2.0, -2.0], [1.0, 0.0]], [3.0, 0.0], np.array([[True, False], [False, True]]))
+
+
+def exact_activations(network, psi):
+    return [rational_dot(w, psi, b) for w, b in zip(network.W, network.b, strict=True)]
+
+
+def exact_margin(network, psi):
+    return 1 - sum(max(a, Fraction(0)) for a in exact_activations(network, psi))
+
+
+@st.composite
+def cases(draw):
+    """(network, rows, space, all points of the space, their psi): weights that round, or that do not."""
+    space = draw(spaces(max_blocks=2, max_values=3))
+    tenths = st.integers(-30, 30).map(lambda n: n / 10)
+    numbers = draw(st.sampled_from([weights(), tenths, float_weights(2.0), float_weights()]))
+    K = draw(st.integers(1, 3))
+    W = np.array([draw(st.lists(numbers, min_size=space.d, max_size=space.d)) for _ in range(K)])
+    b = np.array(draw(st.lists(numbers, min_size=K, max_size=K)))
+    points = np.concatenate(list(space.points()))
+    psi = space.vectors(points)
+    if draw(st.booleans()):
+        # As near to the boundary as one bias allows, at one point: exactly on it or one rounding away.
+        at, k = psi[draw(st.integers(0, len(psi) - 1))], draw(st.integers(0, K - 1))
+        b[k] = 0.0
+        rest = exact_margin(RectifierNetwork(np.delete(W, k, 0), np.delete(b, k)), at) if K > 1 else 1
+        b[k] = float(rest - rational_dot(W[k], at, 0.0))
+    return RectifierNetwork(W, b), LinearInequalities(W, b), space, points, psi
+
+
+@given(cases())
+def test_verdicts_of_a_network_are_rational_in_every_way_of_asking(case):
+    network, _, space, points, psi = case
+    expected = [exact_margin(network, row) >= 0 for row in psi]
+    assert network.accepts(psi).tolist() == expected
+    assert [network.accepts(row) for row in psi] == expected
+    assert network.accepts(SparsePsi.from_dense(psi)).tolist() == expected
+    assert network.verdicts(space, points).tolist() == expected
+    assert [network.rational_margin(row) for row in psi] == [exact_margin(network, row) for row in psi]
+    both = network & RectifierNetwork(-network.W, network.b)
+    wanted = [exact_margin(part, row) for row in psi for part in both.parts]
+    smallest = [min(pair) for pair in zip(wanted[::2], wanted[1::2], strict=True)]
+    assert [both.rational_margin(row) for row in psi] == smallest
+    assert both.accepts(psi).tolist() == both.verdicts(space, points).tolist() == [m >= 0 for m in smallest]
+    floats = [part.margins(space, points) for part in both.parts]
+    assert both.margins(space, points).tolist() == np.minimum(*floats).tolist()
+    np.testing.assert_allclose(
+        both.margin(psi), [float(m) for m in smallest], rtol=1e-9, atol=network_error(network)
+    )
+
+
+@given(cases())
+def test_verdicts_of_rows_are_rational_in_every_way_of_asking(case):
+    _, rows, space, points, psi = case
+    held = [
+        [rational_dot(w, row, b) >= 0 for w, b in zip(rows.coefficients, rows.bias, strict=True)]
+        for row in psi
+    ]
+    assert rows.satisfied(psi).tolist() == held
+    assert [rows.satisfied(row).tolist() for row in psi] == held
+    assert rows.satisfied(SparsePsi.from_dense(psi)).tolist() == held
+    assert rows.satisfied_at(space, points).tolist() == held
+    expected = [all(row) for row in held]
+    assert (
+        rows.accepts(psi).tolist()
+        == rows.holds(psi).tolist()
+        == rows.verdicts(space, points).tolist()
+        == expected
+    )
+    z = rows.to_threshold_network()
+    assert z.accepts(psi).tolist() == expected
+    assert z.margin(psi).tolist() == [1 - len(rows) + sum(1 if h else -1 for h in row) for row in held]
+
+
+@given(cases(), st.data())
+def test_blocks_of_points_are_decided_as_points(case, data):
+    network, rows, space, _, _ = case
+    split = data.draw(st.integers(0, len(space.axes)))
+    tails = math.prod(len(axis) for axis in space.axes[split:])
+    heads = space.size // tails
+    head = np.array(sorted(data.draw(st.sets(st.integers(0, heads - 1), min_size=1, max_size=4))))
+    first = data.draw(st.integers(0, tails - 1))
+    tail = slice(first, data.draw(st.integers(first + 1, tails)))
+    flat = (head[:, None] * tails + np.arange(tail.start, tail.stop)).ravel()
+    own = points_at(space, flat)
+    for form in (network, rows, network & RectifierNetwork(-network.W, network.b), to_inequalities(network)):
+        found = form.decider(space, split)(head, tail, flat)
+        possible = space.possible(own)
+        assert found[possible].tolist() == form.verdicts(space, own[possible]).tolist()
+
+
+@given(cases())
+def test_bounds_on_a_domain_are_attained(case):
+    network, rows, space, points, psi = case
+    product = points_at(space, np.arange(space.size))
+    values = affine(space, network.W, network.b, product)
+    exact = [exact_activations(network, row) for row in space.vectors(product)]
+    bound = network.error_bound(space) + rows.error_bound(space)
+    for found, wanted in zip(values.tolist(), exact, strict=True):
+        assert all(abs(Fraction(f) - w) <= Fraction(bound) for f, w in zip(found, wanted, strict=True))
+    least = [min(float(row[k]) for row in exact) for k in range(network.K)]
+    np.testing.assert_allclose(least_values(space, network.W, network.b), least, rtol=1e-9, atol=bound)
+    tables = [np.abs(axis.table(network.W)).max(0) for axis in space.axes]
+    assert row_reach(space, network.W).tolist() == np.sum(tables, axis=0).tolist()
+    margins = network.margins(space, points)
+    np.testing.assert_allclose(
+        margins, [float(exact_margin(network, row)) for row in psi], rtol=1e-9, atol=bound
+    )
+    assert all(
+        abs(Fraction(m) - exact_margin(network, row)) <= Fraction(network.error_bound(space))
+        for m, row in zip(margins.tolist(), psi, strict=True)
+    )
+
+
+def network_error(network):
+    return 1e-12 * network.magnitude(3.0)
+
+
+def test_the_cost_of_a_set_is_its_number_of_affine_values():
+    both = NETWORK & RectifierNetwork([[1.0, 0.0]], [0.0])
+    assert (NETWORK.K, NETWORK.d, NETWORK.width, NETWORK.cost) == (2, 2, 2, 2)
+    assert (both.K, both.d, both.width, both.cost, both.networks()) == (3, 2, 3, 3, both.parts)
+    assert (ROWS.width, ROWS.cost, ROWS.d, len(ROWS), ROWS.networks()) == (2, 2, 2, 2, ())
+    assert LinearInequalities(np.zeros((0, 2)), []).width == 1
+    assert not ROWS.rounded
+    assert NETWORK.magnitude(3.0) == 1.0 + 3.0 * 6.0 + 2.0
+    assert NETWORK.exponent == 0
+    assert RectifierNetwork([[0.25]], [0.5]).exponent == 2
+    assert both.activations([1.0, 1.0]).tolist() == [2.0, 0.0, 1.0]
+    assert both.activations([[1.0, 1.0]]).shape == (1, 3)
+    assert NETWORK.landmarks(np.random.default_rng(0)) == ROWS.landmarks(np.random.default_rng(0)) == []
+
+
+def test_directions_are_shared_between_the_parts():
+    both = NETWORK & RectifierNetwork([[5.0, 0.0]], [0.0])
+    assert [found.tolist() for found in NETWORK.directions(2)] == [[[3.0, 1.0], [2.0, 2.0]]]
+    assert [len(found) for found in both.directions(4)] == [2, 2]
+    assert [len(found) for found in both.directions(1)] == [1, 1]
+    assert [len(found) for found in both.directions(100)] == [3, 2]
+    assert ROWS.directions(1)[0].tolist() == [[-2.0, -2.0]]
+
+
+def test_rows_are_rounded_where_subset_sums_are_not_exact():
+    # 1 + |W| + |b| is just below 2^53 steps of 1, then above it; as floats both of the latter are 2^53.
+    assert not RectifierNetwork([[2.0**53 - 5.0]], [3.0]).rounded
+    assert RectifierNetwork([[2.0**53 - 4.0]], [3.0]).rounded
+    assert RectifierNetwork([[0.0], [0.0]], [3.0 - 2.0**53, -3.0]).rounded
+    assert not Conjunction((NETWORK,)).rounded
+    assert (NETWORK & RectifierNetwork([[0.1, 1e9]], [0.0])).rounded
+
+
+def test_bounds_count_one_rounding_per_product_and_addition():
+    space = FeatureSpace([one_hot("tag", "ABC"), binary("bit", "x")])
+    W, b = np.array([[0.1, -0.7, 0.3, 1e9], [0.2, 0.1, -0.9, 0.5]]), np.array([0.3, -0.1])
+    network, rows = RectifierNetwork(W, b), LinearInequalities(W, b)
+    total = 1.0 + (0.7 + 1e9) + (0.9 + 0.5) + 0.4
+    assert network.error_bound(space) == pytest.approx(
+        rounding_bound(total, 2 * 2 + 2 + 1, None), rel=1e-12, abs=0
+    )
+    assert rows.error_bound(space) == pytest.approx(
+        rounding_bound(1e9 + 1.0, 2 * 2 + 1, None), rel=1e-12, abs=0
+    )
+    psi = np.array([1.0, 0.0, 0.0, 3.0])
+    expected = rounding_bound(network.magnitude(3.0), 4 + 2 + 1, None)
+    assert network._uncertainty(psi) == expected
+    assert network._uncertainty(SparsePsi.from_dense(psi[None])) == expected
+    assert NETWORK._uncertainty(np.array([1.0, 3.0])) == -1.0
+    assert NETWORK.error_bound(FeatureSpace([binary("bit", "ab")])) == 0.0
+
+
+def test_few_rows_are_asked_for():
+    assert len(NETWORK.inequalities(3)) == len(NETWORK.inequalities()) == 3
+    assert ROWS.inequalities(2) is ROWS.inequalities() is ROWS
+    for form, most, found in ((NETWORK, 2, 3), (ROWS, 1, 2)):
+        with pytest.raises(TooLarge, match=f"at most {most} rows, found {found}"):
+            form.inequalities(most)
+
+
+def test_cuts_and_chosen_rows_keep_their_subsets():
+    assert ROWS.cut([1.0, 1.0]).coefficients.tolist() == [[-2.0, -2.0]]
+    assert ROWS.cut([0.0, 0.0]).subsets.tolist() == [[False, True]]
+    assert ROWS.take(np.array([1])).bias.tolist() == [0.0]
+    assert LinearInequalities([[1.0]], [0.0]).take(np.array([0])).subsets is None
+    assert NETWORK.cut([1.0, 1.0]).coefficients.tolist() == [[-2.0, -2.0]]
+    assert ROWS.values([[1.0, 0.0]]).tolist() == [[1.0, 1.0]]
+    assert ROWS.margin([1.0, 1.0]) == -1.0
+    assert LinearInequalities(np.zeros((0, 2)), []).margin([1.0, 1.0]) == math.inf
+    assert LinearInequalities(np.zeros((0, 2)), []).accepts([[1.0, 1.0]]).tolist() == [True]
+
+
+def test_what_is_built_is_read_only_and_checked():
+    writable = np.array([[1.0, 2.0]])
+    rows = LinearInequalities(writable, [1.0])
+    writable[0, 0] = 9.0
+    assert rows.coefficients.tolist() == [[1.0, 2.0]]
+    same = LinearInequalities(rows.coefficients, rows.bias)
+    assert same.coefficients is rows.coefficients
+    for array in (rows.coefficients, rows.bias, NETWORK.W, NETWORK.b, to_inequalities(NETWORK).subsets):
+        assert not array.flags.writeable
+    with pytest.raises(InvalidInput, match=r"subsets needs one row per inequality: got 1 rows for 2"):
+        LinearInequalities(ROWS.coefficients, ROWS.bias, np.array([[True]]))
+    with pytest.raises(InvalidInput, match="one bias per row"):
+        LinearInequalities(np.zeros((1, 0)), [1.0])
+    for W, b in (([[1.0]], [1.0, 2.0]), (np.zeros((0, 2)), []), (np.zeros((1, 0)), [1.0])):
+        with pytest.raises(InvalidInput, match="K >= 1 and d >= 1"):
+            RectifierNetwork(W, b)
+    with pytest.raises(InvalidInput, match=r"same number of columns, found \[1, 2\]"):
+        NETWORK & RectifierNetwork([[1.0]], [0.0])
+    space = FeatureSpace([binary("bit", "abc")])
+    with pytest.raises(InvalidInput, match="the space has 3 columns but the constraint has 2"):
+        check_width(NETWORK, space)
+    with pytest.raises(InvalidInput, match="the space has 3 columns but the constraint has 2"):
+        NETWORK.verdicts(space, np.zeros((1, 3), dtype=np.int64))
+
+
+def test_networks_are_equal_by_their_weights():
+    same = RectifierNetwork(NETWORK.W + 0.0, NETWORK.b * 1.0)
+    assert same == NETWORK
+    assert hash(same) == hash(NETWORK)
+    assert RectifierNetwork([[-0.0]], [-0.0]) == RectifierNetwork([[0.0]], [0.0])
+    assert hash(RectifierNetwork([[-0.0]], [-0.0])) == hash(RectifierNetwork([[0.0]], [0.0]))
+    assert RectifierNetwork(NETWORK.W, [0.0, 0.0]) != NETWORK
+    assert RectifierNetwork(NETWORK.W * 2, NETWORK.b) != NETWORK
+    assert NETWORK != "network"
+    assert NETWORK & same == Conjunction((NETWORK, same))
+    assert (NETWORK & same) & NETWORK == Conjunction((NETWORK, same, NETWORK))
+
+
+@pytest.mark.parametrize("psi", [[1e60, 1e60], [-1e60, 1e60], [1e60, -1e60], [1e60, 1.0]])
+def test_the_largest_numbers_are_decided_by_rationals(psi):
+    W = [[1e60, -1e60]]
+    value = sum(Fraction(w) * Fraction(x) for w, x in zip(W[0], psi, strict=True))
+    assert RectifierNetwork(W, [1.0]).accepts(psi) == (value <= 0)
+    assert RectifierNetwork(W, [1.0 + 2.0**-52]).accepts(psi) == (value < 0)
+    assert LinearInequalities(W, [0.0]).holds(psi) == (value >= 0)
+    assert LinearInequalities(W, [-(2.0**-1000)]).holds(psi) == (value > 0)
+
+
+@pytest.mark.parametrize("psi", [[0.1, 0.2, 0.3], [0.1, 0.2, 0.3, 0.0], [0.1, 0.2, 0.3, 1.0]])
+def test_fractions_are_decided_by_rationals_also_for_whole_weights(psi):
+    # As floats, 1 + 0.1 + 0.2 - 0.3 is 1; the exact sum of these floats is a little more.
+    W = np.array([[1.0, 1.0, -1.0, 0.0][: len(psi)]])
+    assert np.array(psi) @ W[0] + 1.0 == 1.0
+    network, rows = RectifierNetwork(W, [1.0]), LinearInequalities(-W, [0.0])
+    for given_psi in (psi, [psi], SparsePsi.from_dense(np.array([psi]))):
+        assert not np.any(network.accepts(given_psi))
+        assert not np.any(rows.holds(given_psi))
+    for last, weight in ((1.0, -1.0), (0.5, -2.0)):
+        zero = LinearInequalities([[-1.0, -1.0, 1.0, weight]], [1.0])
+        assert zero.values([0.1, 0.2, 0.3, last]).tolist() == [0.0]
+        assert zero.satisfied([0.1, 0.2, 0.3, last]).tolist() == [False]
+    nearly = LinearInequalities(np.concatenate([W, W]), [-(2.0**-54), -(2.0**-55)])
+    assert nearly.satisfied(psi).tolist() == [False, True]
+
+
+def test_blocks_with_points_that_floats_decide_wrongly_are_decided_by_rationals():
+    space = FeatureSpace([binary("bit", "abcd")])
+    W = np.array([[0.1, 0.2, -0.3, 1.0]])
+    network, rows = RectifierNetwork(W, [0.0]), LinearInequalities(-W, [1.0])
+    points = points_at(space, np.arange(16))
+    psi = space.vectors(points)
+    expected = [rational_dot(W[0], row, 0.0) <= 1 for row in psi]
+    everything = RectifierNetwork(np.zeros((1, 4)), [0.0])
+    for form in (network, rows, network & everything, LinearInequalities(np.tile(-W, (20, 1)), np.ones(20))):
+        floats = form.margins(space, points) >= 0
+        assert floats.tolist() != expected
+        assert form.verdicts(space, points).tolist() == form.accepts(psi).tolist() == expected
+        for split in range(5):
+            tails = 2 ** (4 - split)
+            found = form.decider(space, split)(np.arange(2**split), slice(0, tails), np.arange(16))
+            assert found.tolist() == expected
+    assert rows.satisfied_at(space, points)[:, 0].tolist() == expected
+
+
+def test_a_threshold_network_has_one_sign_per_row():
+    z = ThresholdNetwork([[1.0, 0.0], [0.0, 1.0]], [0.0, -1.0])
+    assert (z.K, z.d, z.W.tolist(), z.b.tolist()) == (2, 2, [[1.0, 0.0], [0.0, 1.0]], [0.0, -1.0])
+    assert [z.margin(psi) for psi in ([0, 1], [0, 0], [-1, 0])] == [1.0, -1.0, -3.0]
+    assert [z.accepts(psi) for psi in ([0, 1], [0, 0])] == [True, False]
+
+
+def test_positions_are_points_of_the_product_in_order():
+    space = FeatureSpace([one_hot("tag", "ABC"), binary("bit", "x")])
+    assert points_at(space, np.arange(6)).tolist() == [[0, 0], [0, 1], [1, 0], [1, 1], [2, 0], [2, 1]]

@@ -1,0 +1,235 @@
+"""Exact arithmetic: every function against rationals, and at the edges of its ranges."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from lcons_core._arithmetic import (
+    ScaledForms,
+    checked_array,
+    exponent,
+    finite_array,
+    frozen,
+    is_dyadic,
+    many,
+    plain,
+    rational_dot,
+    round_dyadic,
+    rounding_bound,
+    scaled,
+)
+from lcons_core._errors import InvalidInput, Unsupported
+from lcons_core.testing import float_weights, weights
+
+FLOATS = st.lists(st.one_of(float_weights(), float_weights(2.0), weights()), min_size=1, max_size=6)
+
+
+def denominator_bits(numbers):
+    """The smallest q such that all numbers times 2^q are whole, by their denominators."""
+    return max((Fraction(x).denominator.bit_length() - 1 for x in numbers), default=0)
+
+
+@given(FLOATS)
+@example([5e-324, 1.0])
+@example([2.0**64, 3.0])
+@example([0.0])
+def test_the_exponent_is_that_of_the_longest_denominator(numbers):
+    assert exponent(np.array(numbers)) == denominator_bits(numbers)
+    assert exponent(np.array(numbers[:1]), np.array(numbers[1:])) == denominator_bits(numbers)
+    assert exponent(np.zeros(3)) == exponent(np.array([])) == exponent() == 0
+
+
+@given(FLOATS)
+def test_scaled_integers_are_the_numbers_times_a_power_of_two(numbers):
+    q = denominator_bits(numbers) + 1
+    found = scaled(np.array([numbers]), q)
+    assert found.tolist() == [[Fraction(x) * 2**q for x in numbers]]
+    assert all(type(x) is int for x in found.ravel())
+
+
+@given(FLOATS, st.data())
+def test_a_rational_dot_product_has_no_rounding(numbers, data):
+    psi = data.draw(st.lists(float_weights(), min_size=len(numbers), max_size=len(numbers)))
+    bias = data.draw(float_weights())
+    expected = Fraction(bias) + sum(Fraction(w) * Fraction(x) for w, x in zip(numbers, psi, strict=True))
+    assert rational_dot(np.array(numbers), np.array(psi), bias) == expected
+
+
+def test_arrays_are_numbers_and_finite_and_of_the_given_dimension():
+    for good in ([1, 2], [True, False], np.array([1, 2], np.uint8), np.array([1.5], object), [1.5]):
+        found = checked_array(good, "W", 1)
+        assert found.dtype == np.float64
+        assert found.tolist() == [float(x) for x in good]
+    given_array = np.array([1.0, 2.0])
+    assert checked_array(given_array, "W", 1) is given_array
+    with pytest.raises(
+        InvalidInput, match=r"^W must have 2 dimension\(s\), found shape \(2,\); reshape it\.$"
+    ):
+        checked_array([1, 2], "W", 2)
+    with pytest.raises(InvalidInput, match="W must be finite, found 2 NaN or infinite"):
+        checked_array([math.nan, 1.0, math.inf], "W", 1)
+    for bad in (["a"], [1j], [[1], [1, 2]], np.array([object()])):
+        with pytest.raises(InvalidInput, match="W must be an array of numbers, found"):
+            checked_array(bad, "W", 1)
+
+
+def test_a_finite_array_is_a_read_only_copy():
+    source = np.array([1.0, 2.0])
+    copy = finite_array(source, "b", 1)
+    source[0] = 5.0
+    assert copy.tolist() == [1.0, 2.0]
+    with pytest.raises(ValueError, match="read-only"):
+        copy[0] = 3.0
+    assert frozen(source) is source
+    assert not source.flags.writeable
+
+
+@pytest.mark.parametrize("q", [0, 20, 53, 60])
+def test_sums_are_exact_below_two_to_the_53_steps(q):
+    limit = 2.0 ** (53 - q)
+    assert rounding_bound(np.nextafter(limit, 0.0), 5, q) == 0.0
+    assert rounding_bound(limit, 5, q) > 0.0
+    assert rounding_bound(limit / 2, 5, None) > 0.0
+
+
+@pytest.mark.parametrize(("terms", "share"), [(0, 2.0), (5, 7.0), (1000, 1002.0)])
+def test_the_bound_is_a_hundredth_above_one_rounding_per_term(terms, share):
+    unit = share * 2.0**-53
+    assert rounding_bound(3.0, terms, None) == pytest.approx(1.01 * unit * 3.0, rel=1e-9, abs=0.0)
+    assert rounding_bound(3.0, terms, 60) == rounding_bound(3.0, terms, None)
+
+
+def test_the_bound_stays_finite_for_any_number_of_terms():
+    assert rounding_bound(1.0, 2**52 - 2, None) == pytest.approx(1.01 * 0.5 / 0.5)
+    assert rounding_bound(1.0, 2**53 - 2, None) == pytest.approx(1.01 * 1.0 / 0.5)
+
+
+@given(st.lists(st.tuples(float_weights(4.0), float_weights(4.0)), min_size=1, max_size=8))
+def test_no_float_sum_is_farther_from_the_rational_one_than_the_bound(terms):
+    total, size, exact = 0.0, 0.0, Fraction(0)
+    for w, x in terms:
+        total += w * x
+        size += abs(w * x)
+        exact += Fraction(w) * Fraction(x)
+    assert abs(Fraction(total) - exact) <= Fraction(rounding_bound(size, 2 * len(terms), None)) + 2**-1000
+
+
+@given(st.lists(float_weights(2.0**10), max_size=5))
+@example([2.0**10, -(2.0**10), -0.0, 2.0**-21, 3 * 2.0**-21])
+def test_dyadic_weights_are_the_nearest_multiples(numbers):
+    found = round_dyadic(numbers)
+    for rounded, x in zip(found.tolist(), numbers, strict=True):
+        assert abs(Fraction(rounded) - Fraction(x)) <= Fraction(1, 2**21)
+        assert (Fraction(rounded) * 2**20).denominator == 1
+        assert math.copysign(1.0, rounded) > 0 or rounded < 0
+    assert is_dyadic(found)
+    assert is_dyadic(np.array(numbers)) == (found.tolist() == numbers)
+
+
+def test_weights_too_large_to_be_rounded_are_refused():
+    for bad in (np.nextafter(2.0**10, np.inf), -(2.0**11), math.nan, math.inf):
+        with pytest.raises(InvalidInput, match="at most 1024 in magnitude"):
+            round_dyadic([0.0, bad])
+    assert not is_dyadic(np.array([2.0**10 + 1.0]))
+    assert is_dyadic(np.array([2.0**10, 2.0**-20]))
+    assert not is_dyadic(np.array([2.0**-21]))
+    assert is_dyadic(np.array([]))
+
+
+def test_large_numbers_are_written_as_powers_of_ten():
+    assert many(10**15 - 1) == "999,999,999,999,999"
+    assert many(10**15) == "about 10^15"
+    assert many(2**100) == "about 10^30"
+    assert plain(10**4000 - 1) == 10**4000 - 1
+    assert plain(10**4000) is None
+
+
+@st.composite
+def forms(draw):
+    """(C, c, psi): M forms with arbitrary floats, some the negative of another, at N whole psi."""
+    M, d, N = draw(st.integers(1, 3)), draw(st.integers(1, 3)), draw(st.integers(1, 3))
+    numbers = st.one_of(float_weights(2.0**60), float_weights(2.0), weights(), st.just(0.0))
+    C = [draw(st.lists(numbers, min_size=d, max_size=d)) for _ in range(M)]
+    c = draw(st.lists(st.one_of(numbers, st.just(0.0)), min_size=M, max_size=M))
+    whole = st.one_of(st.integers(-3, 3), st.integers(0, 1), st.integers(-(2**30), 2**30))
+    psi = [draw(st.lists(whole, min_size=d, max_size=d)) for _ in range(N)]
+    if draw(st.booleans()):
+        # The last form is exactly zero, or a tiny bit away from it, at the first psi.
+        C[-1] = [C[-1][0], -C[-1][0], 0.0][:d] if d > 1 else [0.0]
+        psi[0] = [psi[0][0]] * d
+        c[-1] = draw(st.sampled_from([0.0, 5e-324, -5e-324, 2.0**-60, -(2.0**-60)]))
+    return np.array(C), np.array(c), np.array(psi, dtype=np.float64)
+
+
+def exact_values(C, c, psi):
+    return [[rational_dot(row, point, bias) for row, bias in zip(C, c, strict=True)] for point in psi]
+
+
+@given(forms(), st.integers(0, 3))
+def test_scaled_forms_are_rational_values(drawn, shift):
+    C, c, psi = drawn
+    expected = exact_values(C, c, psi)
+    made = ScaledForms.of(C, c)
+    assert made.q == exponent(C, c)
+    assert len(made) == len(c)
+    assert made.values(psi).tolist() == [[value * 2**made.q for value in row] for row in expected]
+    assert made.signs(psi).tolist() == [[(v > 0) - (v < 0) for v in row] for row in expected]
+    assert made.all_hold(psi).tolist() == [all(v >= 0 for v in row) for row in expected]
+    larger = ScaledForms.of(C, c, made.q + 2)
+    assert larger.values(psi).tolist() == [[value * 2 ** (made.q + 2) for value in row] for row in expected]
+    moved = made.times(shift)
+    assert moved.q == made.q + shift
+    assert (moved is made) == (shift == 0)
+    assert moved.signs(psi * 2**shift).tolist() == made.signs(psi).tolist()
+    assert moved.values(psi * 2**shift).tolist() == [
+        [value * 2 ** (made.q + shift) for value in row] for row in expected
+    ]
+    # Digits depend on psi: the same forms also answer for much larger ones.
+    large = np.rint(psi * 2.0**12)
+    assert made.values(large).tolist() == [[v * 2**made.q for v in row] for row in exact_values(C, c, large)]
+
+
+def test_short_forms_have_int64_values_and_long_or_many_ones_python_integers():
+    psi = np.array([[1.0, 2.0]])
+    assert ScaledForms.of(np.ones((2, 2)), np.zeros(2)).values(psi).dtype == np.int64
+    assert ScaledForms.of(np.ones((1, 2)) * 2.0**60, np.ones(1)).values(psi).tolist() == [[3 * 2**60 + 1]]
+    assert ScaledForms.of(np.ones((1025, 2)), np.zeros(1025)).values(psi).dtype == object
+    assert ScaledForms.of(np.ones((1024, 2)), np.zeros(1024)).values(psi).dtype == np.int64
+    none = ScaledForms.of(np.zeros((0, 2)), np.zeros(0))
+    assert none.all_hold(psi).tolist() == [True]
+    assert none.signs(psi).shape == (1, 0)
+
+
+def test_psi_of_exact_values_is_whole_and_not_too_large():
+    form = ScaledForms.of(np.ones((1, 2)), np.zeros(1))
+    with pytest.raises(Unsupported, match="integral psi, found fractions"):
+        form.values(np.array([[0.5, 1.0]]))
+    with pytest.raises(Unsupported, match="psi is too large for exact values: its entries add up to"):
+        form.signs(np.array([[2.0**52, 1.0]]))
+    wide = np.array([[2.0**50, -(2.0**50) + 1.0], [0.0, 0.0]])
+    assert form.values(wide).tolist() == [[1], [0]]
+    assert form.signs(wide[:0]).shape == (0, 1)
+
+
+@pytest.mark.parametrize("x", [2.0**60, 2.0**60 + 2.0**10, 3.0 * 2.0**58, -(2.0**60)])
+@pytest.mark.parametrize("tiny", [-1.0, 0.0, 1.0])
+def test_signs_of_long_forms_are_those_of_their_lowest_digits_where_the_high_ones_cancel(x, tiny):
+    for bias in (tiny, tiny * 2.0**45, tiny * 2.0**52, tiny * 5e-324):
+        form = ScaledForms.of(np.array([[x, -x]]), np.array([bias]))
+        for psi in ([[1.0, 1.0]], [[7.0, 7.0]]):
+            assert form.signs(np.array(psi)).tolist() == [[(bias > 0) - (bias < 0)]]
+            assert form.all_hold(np.array(psi)).tolist() == [bias >= 0]
+
+
+def test_the_last_sum_of_digits_may_be_just_below_the_mantissa():
+    # Many columns whose digits are all ones: their sum is inexact if a digit is too long.
+    for d in (1, 2, 3, 7, 8, 100, 1023, 1024):
+        for bits in range(44, 64):
+            number = 2.0**bits - 2.0 ** (bits - 53 if bits > 53 else 0)
+            form = ScaledForms.of(np.full((1, d), number), np.array([-1.0]))
+            assert form.values(np.ones((1, d))).tolist() == [[d * int(number) - 1]]
+            assert form.values(np.ones((1, d)) * 3.0).tolist() == [[3 * d * int(number) - 1]]
