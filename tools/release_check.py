@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import release_facts as facts
-from bootstrap import TORCH, TORCH_INDEX, pins, requirements
+from bootstrap import TORCH, TORCH_INDEX, requirements
 from release_facts import PACKAGES, Distribution
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -63,8 +63,9 @@ class NoTorch:
         frame = sys._getframe(1)
         while frame and "importlib" in frame.f_code.co_filename:
             frame = frame.f_back
-        asker = frame.f_globals.get("__name__", "") if frame else ""
-        if name == "torch" and (asker.startswith("lcons_") or "/tests/" in frame.f_code.co_filename):
+        asker = frame.f_globals.get("__name__", "")
+        ours = asker.startswith(("lcons_", "torchcrf")) or "/tests/" in frame.f_code.co_filename
+        if name == "torch" and ours:
             pytest.skip("needs torch", allow_module_level=True)
 
 sys.meta_path.insert(0, NoTorch())
@@ -109,11 +110,9 @@ def line(check: str, wrong: list[str], fine: str) -> Line:
 
 def build(work: Path, epoch: str) -> list[dict[str, bytes]]:
     """The wheels and sdists of two clones at different paths, by file name, each built for itself."""
-    lock = tomllib.loads((ROOT / "poetry.lock").read_text())
-    (core,) = (package["version"] for package in lock["package"] if package["name"] == "poetry-core")
     builder = work / "builder"
     run(sys.executable, "-m", "venv", builder)
-    run(builder / "bin/python", "-m", "pip", "install", "-qq", f"poetry-core=={core}")
+    install_locked(builder / "bin/python", "base")
     code = "import poetry.core.masonry.api as b, sys; b.build_wheel(sys.argv[1]); b.build_sdist(sys.argv[1])"
     built = []
     for clone in (work / "clone", work / "another" / "clone"):
@@ -171,8 +170,6 @@ def install(interpreter: Path, venv: Path, wheels: Path, version: str) -> Enviro
     """The four wheels and what they require, as poetry.lock has it; torch where there is a CPU build."""
     run(interpreter, "-m", "venv", venv)
     python = venv / "bin/python"
-    locked = venv / "constraints.txt"
-    locked.write_text("\n".join(pins(tomllib.loads((ROOT / "poetry.lock").read_text()))))
 
     def pip(*options: str) -> None:
         run(python, "-m", "pip", "install", "-qq", "--only-binary=:all:", *options)
@@ -184,10 +181,11 @@ def install(interpreter: Path, venv: Path, wheels: Path, version: str) -> Enviro
         if not NO_WHEELS.search(str(failure)):
             raise
         torch = False
+    # The group base holds what torch needs, and what builds packages, which nobody needs here.
+    install_locked(python, "main", *(["base"] if torch else []), leave="poetry-core")
     # From the folder alone, so that no index can put something else in their place.
     own = [f"{package}=={version}" for package in PACKAGES]
     pip("--no-index", "--no-deps", f"--find-links={wheels}", *own)
-    pip(f"--constraint={locked}", f"--find-links={wheels}", *own, *([TORCH] if torch else []))
     run(python, "-m", "pip", "check")
     rows = json.loads(run(python, "-c", INVENTORY))
     items = sorted(
@@ -204,14 +202,19 @@ def install(interpreter: Path, venv: Path, wheels: Path, version: str) -> Enviro
     )
 
 
+def install_locked(python: Path, *groups: str, leave: str = "-") -> None:
+    """Install groups of poetry.lock, by the hashes there, and `leave` one distribution out."""
+    lock = tomllib.loads((ROOT / "poetry.lock").read_text())
+    wanted = python.parent.parent / "requirements.txt"
+    lines = [line for line in requirements(lock, groups) if not line.startswith(f"{leave}==")]
+    wanted.write_text("\n".join(lines))
+    options = ["--no-deps", "--require-hashes", "--only-binary=:all:", f"--requirement={wanted}"]
+    run(python, "-m", "pip", "install", "-qq", *options)
+
+
 def test(environment: Environment, clone: Path, copy: Path, everything: bool) -> Iterator[tuple[str, str]]:
     """The last line of the tests of each package, run from a copy that has no sources; raises Failure."""
-    workspace = tomllib.loads((clone / "pyproject.toml").read_text())
-    locked = environment.python.parent.parent / "constraints.txt"
-    wanted = requirements(workspace, ["dev"])
-    if not environment.torch:
-        wanted = [need for need in wanted if not need.startswith("pytorch-crf")]
-    run(environment.python, "-m", "pip", "install", "-qq", f"--constraint={locked}", *wanted)
+    install_locked(environment.python, "dev")
     for part in ["tests/golden", *(f"packages/{package}/tests" for package in PACKAGES)]:
         shutil.copytree(clone / part, copy / part)
     for name in ("conftest.py", "pyproject.toml"):
