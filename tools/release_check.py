@@ -253,7 +253,7 @@ def check_tests(
         yield Line("failed", f"{where} on {python}", str(failure))
 
 
-def sbom(environment: Environment, work: Path, clone: Path) -> tuple[dict[str, Any], str]:
+def sbom(environment: Environment, work: Path) -> tuple[dict[str, Any], str]:
     """The SBOM of an environment, and by what it was made."""
     venv = work / "sbom"
     try:
@@ -261,8 +261,7 @@ def sbom(environment: Environment, work: Path, clone: Path) -> tuple[dict[str, A
         run(venv / "bin/python", "-m", "pip", "install", "-qq", SBOM_TOOL)
         out = work / "sbom.json"
         options: list[str | Path] = ["--of", "JSON", "--output-reproducible", "--validate", "-o", out]
-        main: list[str | Path] = ["--pyproject", clone / "packages/lcons-cli/pyproject.toml"]
-        run(venv / "bin/cyclonedx-py", "environment", *options, *main, environment.python)
+        run(venv / "bin/cyclonedx-py", "environment", *options, environment.python)
         return json.loads(out.read_text()), "cyclonedx-bom, which checked it against the schema"
     except Failure as failure:
         if not NO_WHEELS.search(str(failure)):
@@ -330,13 +329,13 @@ def check(work: Path, reports: Path, everything: bool, wanted: Iterable[str]) ->
             continue
         yield Line("ok", f"Python {python}", f"{len(environment.distributions)} distributions installed")
         if not described:
-            yield from describe(environment, work, clone, reports)
+            yield from describe(environment, work, reports)
             described = True
         yield from check_tests(environment, python, clone, work / f"copy-{python}", everything)
         shutil.rmtree(work / f"venv-{python}")
 
 
-def describe(environment: Environment, work: Path, clone: Path, reports: Path) -> Iterator[Line]:
+def describe(environment: Environment, work: Path, reports: Path) -> Iterator[Line]:
     """The licences and the SBOM of an environment."""
     rows = [
         f"{item.name}\t{item.version}\t{item.licence or 'unknown'}\n" for item in environment.distributions
@@ -347,7 +346,7 @@ def describe(environment: Environment, work: Path, clone: Path, reports: Path) -
     ]
     yield line("licences", unknown, f"{len(rows)} distributions, none unknown")
     try:
-        made, maker = sbom(environment, work, clone)
+        made, maker = sbom(environment, work)
     except Failure as failure:
         yield Line("failed", "SBOM", str(failure))
         return
