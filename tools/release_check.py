@@ -212,45 +212,42 @@ def install_locked(python: Path, *groups: str, leave: str = "-") -> None:
     run(python, "-m", "pip", "install", "-qq", *options)
 
 
-def test(environment: Environment, clone: Path, copy: Path, everything: bool) -> Iterator[tuple[str, str]]:
-    """The last line of the tests of each package, run from a copy that has no sources; raises Failure."""
+def prepare(environment: Environment, clone: Path, copy: Path) -> list[str]:
+    """Copy the tests without the sources, install what they need, and return the options of pytest."""
     install_locked(environment.python, "dev")
     for part in ["tests/golden", *(f"packages/{package}/tests" for package in PACKAGES)]:
         shutil.copytree(clone / part, copy / part)
     for name in ("conftest.py", "pyproject.toml"):
         shutil.copy(clone / name, copy / name)
     shutil.copytree(clone / "tools", copy / "tools")  # read by a test of lcons-tasks
-    plugins = ["-p", "no:cacheprovider"]
-    if not environment.torch:
-        (copy / "without_torch.py").write_text(WITHOUT_TORCH)
-        plugins += ["-p", "without_torch"]
     code = (
         "import lcons_core, lcons_decode, lcons_tasks, lcons_cli as c; print(lcons_core.__file__, c.__file__)"
     )
     for found in run(environment.python, "-c", code, cwd=copy).split():
         if not Path(found).is_relative_to(environment.python.parent.parent):
             raise Failure(f"the tests would import {found}, which is not of the wheel")
-    for package in PACKAGES:
-        own = f"packages/{package}/tests"
-        chosen = [own] if everything else [f"{own}/{name}" for name in QUICK[package]]
-        if package == "lcons-core":
-            chosen.append("tests/golden/test_reading.py")  # files of earlier releases
-        out = run(environment.python, "-m", "pytest", "-q", *plugins, *chosen, cwd=copy)
-        yield package, out.strip().splitlines()[-1].strip("= ")
+    if environment.torch:
+        return ["-q", "-p", "no:cacheprovider"]
+    (copy / "without_torch.py").write_text(WITHOUT_TORCH)
+    return ["-q", "-p", "no:cacheprovider", "-p", "without_torch"]
 
 
 def check_tests(
     environment: Environment, python: str, clone: Path, copy: Path, everything: bool
 ) -> Iterator[Line]:
-    done = []
-    try:
-        for package, summary in test(environment, clone, copy, everything):
-            done.append(package)
-            torch = "" if environment.torch else ", without torch"
-            yield Line("ok", f"{package} on {python}", summary + torch)
-    except Failure as failure:
-        where = PACKAGES[len(done)] if len(done) < len(PACKAGES) else "tests"
-        yield Line("failed", f"{where} on {python}", str(failure))
+    """The tests of each package, run from the copy; `everything`, or those of QUICK."""
+    options = prepare(environment, clone, copy)
+    torch = "" if environment.torch else ", without torch"
+    for package in PACKAGES:
+        own = f"packages/{package}/tests"
+        chosen = [own] if everything else [f"{own}/{name}" for name in QUICK[package]]
+        if package == "lcons-core":
+            chosen.append("tests/golden/test_reading.py")  # files of earlier releases
+        try:
+            out = run(environment.python, "-m", "pytest", *options, *chosen, cwd=copy)
+            yield Line("ok", f"{package} on {python}", out.strip().splitlines()[-1].strip("= ") + torch)
+        except Failure as failure:
+            yield Line("failed", f"{package} on {python}", str(failure))
 
 
 def sbom(environment: Environment, work: Path) -> tuple[dict[str, Any], str]:
