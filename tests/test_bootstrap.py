@@ -48,7 +48,7 @@ class Installer:
 
 
 def test_commands_are_executable():
-    for command in ["tools/lcons", "tools/test", "tools/venv", "tools/poetry", ".ci/run"]:
+    for command in ["tools/lcons", "tools/test", "tools/venv", "tools/poetry", "tools/soak", ".ci/run"]:
         assert os.access(ROOT / command, os.X_OK), command
 
 
