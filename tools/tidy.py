@@ -1,4 +1,4 @@
-"""Check files before a commit: newline at the end, no spaces at ends of lines, no merge marks, none too large.
+"""Check files before a commit: a newline last, no spaces at ends of lines, no merge marks, no large file.
 
     python tidy.py FILE ...
 
