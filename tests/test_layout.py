@@ -23,7 +23,7 @@ TOP |= {
     "LICENSE",
     "SECURITY.md",
 }
-TOP |= {"pyproject.toml", "poetry.lock", "conftest.py", ".ci", ".gitignore"}
+TOP |= {"pyproject.toml", "poetry.lock", "conftest.py", ".ci", ".gitignore", ".pre-commit-config.yaml"}
 
 
 def project_texts() -> dict[str, str]:

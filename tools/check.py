@@ -1,9 +1,13 @@
 """Run every check of the project and say how long each took; with arguments, pytest alone.
 
 `--integrations [ARGUMENT ...]` instead runs the tests of the folders `integrations`, by pytest with those.
+`--coverage [PACKAGE ...]` instead measures which lines and branches of each package its own tests run, and
+fails below the floors. Code that numba compiles is left out ([tool.coverage.run] in pyproject.toml).
 """
 
+import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -27,14 +31,16 @@ INTEGRATION_STAGES = {
     "integrations": [*INTEGRATIONS, "-m=not ortools"],
     "OR-Tools": [*INTEGRATIONS, "-m=ortools"],
 }
+# Least percentages of lines and branches; the other packages are measured, too.
+FLOORS = {"lcons-core": 95, "lcons-decode": 95, "lcons-tasks": 0, "lcons-cli": 0}
 NO_TESTS = 5  # the exit code of pytest where it finds none
 
 
-def run(command: list[str]) -> int:
+def run(command: list[str], **variables: str) -> int:
     """The exit code of a command of the environment, run at the top of the workspace."""
     program = Path(sys.executable).with_name(command[0])
     # The tests share the cores between processes, so each keeps to one thread.
-    environment = {"OMP_NUM_THREADS": "1", **os.environ}
+    environment = {"OMP_NUM_THREADS": "1", **os.environ, **variables}
     return subprocess.run([program, *command[1:]], cwd=ROOT, env=environment).returncode
 
 
@@ -51,6 +57,27 @@ def run_stages(stages: dict[str, list[str]]) -> list[int]:
     return codes
 
 
+def measure(packages: list[str]) -> int:
+    """1 if the tests of a package fail or run less than its floor; prints what they run of each file."""
+    report = []
+    for package in packages:
+        print(f"\n== coverage of {package}", flush=True)
+        folder = ROOT / "dist" / "coverage" / package
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        here = {"COVERAGE_FILE": str(folder / "data")}
+        tests = ["-m", *STAGES["tests"], f"packages/{package}/tests"]
+        failed = run(["coverage", "run", f"--source={package.replace('-', '_')}", *tests], **here)
+        run(["coverage", "combine", "--quiet"], **here)
+        below = run(["coverage", "report", "--skip-covered", f"--fail-under={FLOORS[package]}"], **here)
+        run(["coverage", "json", "--quiet", "-o", str(folder / "coverage.json")], **here)
+        total = json.loads((folder / "coverage.json").read_text())["totals"]["percent_covered"]
+        verdict = "FAILED: tests" if failed else "FAILED: floor" if below else "passed"
+        report.append(f"{package:<14} {total:6.2f} % of at least {FLOORS[package]:2} %  {verdict}")
+    print("\n== summary: lines and branches that the tests of a package run", *report, sep="\n", flush=True)
+    return int(any("FAILED" in line for line in report))
+
+
 def main(arguments: list[str]) -> int:
     match arguments:
         case []:
@@ -61,6 +88,11 @@ def main(arguments: list[str]) -> int:
             codes = [run([*command, *chosen]) for command in INTEGRATION_STAGES.values()]
             # What is chosen may all be of one stage.
             return max((code for code in codes if code != NO_TESTS), default=NO_TESTS)
+        case ["--coverage", *packages]:
+            if unknown := [package for package in packages if package not in FLOORS]:
+                print(f"--coverage takes {', '.join(FLOORS)}, found {', '.join(unknown)}", file=sys.stderr)
+                return 2
+            return measure(packages or list(FLOORS))
         case _:
             return run(["pytest", *arguments])
 

@@ -62,9 +62,7 @@ class Columns:
         if len(set(self.names)) != len(self.names):
             raise InvalidInput(f"expected distinct column names, found {', '.join(self.names)}; rename some.")
         if taken := {"words", "labels", WORD} & set(context):
-            raise InvalidInput(
-                f"a context column cannot have the name {sorted(taken)[0]!r}; choose another name."
-            )
+            raise InvalidInput(f"a context column cannot have the name {min(taken)!r}; choose another name.")
         if self.names:
             self.places(len(self.names))
         else:
@@ -225,7 +223,7 @@ def _text(sentence: Sentence, columns: Columns, places: dict[str, int]) -> str:
         raise InvalidInput("expected a sentence with words, found an empty one; leave it out.")
     if missing := set(columns.context) - set(sentence.columns):
         raise InvalidInput(
-            f"expected a column {sorted(missing)[0]!r}, found {', '.join(sentence.columns) or 'none'};"
+            f"expected a column {min(missing)!r}, found {', '.join(sentence.columns) or 'none'};"
             " add it to the sentence or leave it out of the columns."
         )
     filled = {"words": sentence.words, "labels": sentence.labels, **sentence.columns}

@@ -5,7 +5,8 @@ A valid structure that it forbids is an error of the constraint: decoding under 
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
@@ -106,9 +107,9 @@ def added(judgements: Sequence[Judgement], most: int = MOST_SHOWN) -> Judgement:
 class Known:
     """Keys of the training vectors: all valid ones, the frequent ones that are learned, and invalid ones."""
 
-    valid: Set[bytes]
-    learned: Set[bytes]
-    invalid: Set[bytes]
+    valid: AbstractSet[bytes]
+    learned: AbstractSet[bytes]
+    invalid: AbstractSet[bytes]
 
 
 def judge(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
 
 from lcons_core import InvalidInput
 from lcons_tasks.data import find
@@ -72,12 +72,12 @@ class RunOptions:
         """Raises `InvalidInput` if a value is not allowed."""
 
     @classmethod
-    def start(cls: type[O], full: bool, corpus: str = "auto") -> O:
+    def start(cls, full: bool, corpus: str = "auto") -> Self:
         """The options of a quick run, or with `full` of the paper's whole table, on a corpus."""
         return cls()
 
     @classmethod
-    def chosen(cls: type[O], given: Mapping[str, Any], full: bool = False) -> O:
+    def chosen(cls, given: Mapping[str, Any], full: bool = False) -> Self:
         """The options of `start`, with the given values in their place."""
         start = cls.start(full, given.get("corpus", "auto"))
         return replace(start, **{name: value for name, value in given.items() if name != "corpus"})

@@ -1,0 +1,148 @@
+"""The parts of the release gate that only read: each finds what it is for, and nothing in this tree."""
+
+import shutil
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture
+def facts(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    import release_facts
+
+    yield release_facts
+    sys.modules.pop("release_facts")
+
+
+@pytest.fixture
+def tidy(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    import tidy
+
+    yield tidy
+    sys.modules.pop("tidy")
+
+
+@pytest.fixture
+def tree(tmp_path, facts):
+    """The files of this tree that state versions, to change."""
+    for package in facts.PACKAGES:
+        own = tmp_path / "packages" / package
+        own.mkdir(parents=True)
+        for name in ("pyproject.toml", "CHANGELOG.md"):
+            shutil.copy(ROOT / "packages" / package / name, own / name)
+    return tmp_path
+
+
+def replace(path, old, new):
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+def test_versions_and_changelogs_agree(facts, tree):
+    assert facts.wrong_versions(tree) == []
+    replace(tree / "packages/lcons-core/pyproject.toml", 'version = "0.1.0"', 'version = "0.2.0"')
+    wrong = facts.wrong_versions(tree)
+    assert any("different versions" in line for line in wrong)
+    assert any("lcons-cli needs lcons-core>=0.1,<0.2" in line for line in wrong)
+    assert "lcons-core: CHANGELOG.md has no section of version 0.2.0" in wrong
+
+
+def test_a_released_section_needs_a_date(facts, tmp_path):
+    path = tmp_path / "CHANGELOG.md"
+    for heading, wrong in {
+        "## [1.0.0] - 2026-02-01": "",
+        "## [1.0.0]": "needs a date",
+        "## [0.9.0] - 2026-02-01": "newest section of CHANGELOG.md is 0.9.0",
+        "# Changes": "no section",
+    }.items():
+        path.write_text(f"{heading}\n\n- A change.\n")
+        found = facts.wrong_changelog("lcons-core", "1.0.0", path)
+        assert [wrong in line for line in found] == ([True] if wrong else [])
+
+
+def test_hosts_of_registries_are_found_and_private_ones_not_repeated(facts):
+    public = "https://" + "pypi." + "org/simple"
+    index = "https://" + "download." + "pytorch.org/whl/cpu"
+    files = {
+        "a.md": f"see\n{public}",
+        "b.py": "at packages.corp.example",
+        "tools/bootstrap.py": index,
+        "c.py": index,
+    }
+    wrong = facts.wrong_hosts(files, ["packages.corp.example"])
+    assert [line.partition(": ")[0] for line in wrong] == ["a.md:2", "b.py:1", "c.py:1"]
+    assert "corp" not in wrong[1]
+
+
+def test_a_wheel_has_its_package_its_licence_and_no_paths(facts, tmp_path):
+    wheel = tmp_path / "lcons_core-0.1.0-py3-none-any.whl"
+    info = "lcons_core-0.1.0.dist-info"
+    files = {
+        "lcons_core/py.typed": "",
+        f"{info}/licenses/LICENSE": "",
+        f"{info}/METADATA": "Name: lcons-core\nVersion: 0.1.0\nRequires-Dist: numpy\n\n# README",
+    }
+
+    def wrong(content):
+        with zipfile.ZipFile(wheel, "w") as archive:
+            for name, text in content.items():
+                archive.writestr(name, text)
+        return facts.wrong_wheel(wheel, "0.1.0")
+
+    assert wrong(files) == []
+    assert wrong({**files, "tests/a.py": ""}) == [f"{wheel.name} has tests/a.py"]
+    path = "Name: lcons-core\nVersion: 0.1.0\nRequires-Dist: x @ file:///x\n\n"
+    assert len(wrong({**files, f"{info}/METADATA": path})) == 1
+    assert wrong({name: text for name, text in files.items() if "LICENSE" not in name}) == [
+        f"{wheel.name} has no licenses/LICENSE"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("fields", "licence"),
+    [
+        ({"License-Expression": ["MIT"], "License": ["other"]}, "MIT"),
+        ({"License": ["BSD-3-Clause"]}, "BSD-3-Clause"),
+        (
+            {"License": ["Copyright (c) 2001"], "Classifier": ["License :: OSI Approved :: BSD License"]},
+            "BSD License",
+        ),
+        ({"License": ["UNKNOWN"], "Classifier": ["License :: OSI Approved"]}, ""),
+        ({}, ""),
+    ],
+)
+def test_a_licence_is_read_from_what_metadata_state(facts, fields, licence):
+    assert facts.licence_of(fields) == licence
+
+
+def test_a_made_sbom_is_complete_and_each_gap_is_found(facts):
+    installed = [facts.Distribution("A.b", "1.0", "MIT"), facts.Distribution("c", "2", "")]
+    made = facts.made_sbom(installed, {"a-b": ["C", "absent"]})
+    assert facts.wrong_sbom(made, installed) == []
+    assert made["dependencies"][0] == {"ref": "a-b==1.0", "dependsOn": ["c==2"]}
+    assert facts.wrong_sbom(made, [facts.Distribution("d", "3", "")]) == ["d 3 is not in it"]
+    del made["components"][1]["version"]
+    assert "component c has no version" in facts.wrong_sbom(made, installed[:1])
+    made["components"].pop()
+    assert any("c==2, which is no component" in line for line in facts.wrong_sbom(made, installed[:1]))
+    assert facts.wrong_sbom({"bomFormat": "SPDX"}, [])[0] == "bomFormat must be CycloneDX, found 'SPDX'"
+
+
+def test_untidy_files_are_found(tidy, tmp_path):
+    path = tmp_path / "a.py"
+    for text, wrong in {
+        "x\n": [],
+        "x": ["no newline"],
+        "x \n": ["spaces"],
+        "x\n\n": ["empty lines"],
+        "<" * 7 + " main\n": ["a mark"],
+    }.items():
+        path.write_text(text)
+        assert [w in fault for w, fault in zip(wrong, tidy.faults(path), strict=True)] == [True] * len(wrong)

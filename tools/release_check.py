@@ -1,0 +1,381 @@
+"""The gate before a release: one line per check, `ok`, `failed` or `not seen`; exit code 1 if one failed.
+
+    python release_check.py [--all] [--python 3.12 ...]
+
+The tree as committed is cloned into two temporary folders, and wheels and sdists are built in both: they must
+have the same bytes. The wheels are installed into a fresh environment per Python, with the versions of
+poetry.lock, and the tests of each package run there, from a copy without the sources. Licences and the SBOM
+(CycloneDX) are those of the first such environment. Reports and wheels go to dist/release.
+
+`not seen` says that this machine cannot answer: there is no such Python, or there are no wheels for it.
+Needs only the standard library, pip and git.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+import urllib.parse
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import release_facts as facts
+from bootstrap import TORCH, TORCH_INDEX, requirements
+from release_facts import PACKAGES, Distribution
+
+ROOT = Path(__file__).resolve().parent.parent
+PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+SBOM_TOOL = "cyclonedx-bom>=7,<8"
+
+# What runs in about a minute per Python, and meets each package's files, compiled code, solver and commands.
+QUICK = {
+    "lcons-core": ["test_theorem1.py", "test_schemes.py", "storage/test_files.py", "learn/test_learn.py"],
+    "lcons-decode": ["test_package.py", "test_scores.py", "chains/test_viterbi.py", "ilp/test_ilp_solve.py"],
+    "lcons-tasks": ["test_package.py", "test_atomic.py", "test_stats.py", "models/test_files.py"],
+    "lcons-cli": ["test_main.py", "test_scheme.py", "test_explain.py"],
+}
+NO_WHEELS = re.compile("No matching distribution found|ResolutionImpossible")
+
+# Run by the Python of an environment: its distributions, with their licences and requirements.
+INVENTORY = """
+import importlib.metadata, json
+keys = "License-Expression", "License", "Classifier", "Requires-Dist"
+print(json.dumps([
+    [d.name, d.version, {key: d.metadata.get_all(key) or [] for key in keys}]
+    for d in importlib.metadata.distributions()
+]))
+"""
+
+# A module of the copied tests: without torch, a test that comes to import it is skipped.
+WITHOUT_TORCH = """
+import sys
+import pytest
+
+class NoTorch:
+    def find_spec(self, name, path=None, target=None):
+        frame = sys._getframe(1)
+        while frame and "importlib" in frame.f_code.co_filename:
+            frame = frame.f_back
+        asker = frame.f_globals.get("__name__", "")
+        ours = asker.startswith(("lcons_", "torchcrf")) or "/tests/" in frame.f_code.co_filename
+        if name == "torch" and ours:
+            pytest.skip("needs torch", allow_module_level=True)
+
+sys.meta_path.insert(0, NoTorch())
+"""
+
+
+class Line(NamedTuple):
+    """One check and its outcome."""
+
+    state: str
+    check: str
+    detail: str
+
+    def __str__(self) -> str:
+        return f"{self.state:<9} {self.check:<28} {self.detail}".rstrip()
+
+
+class Failure(Exception):
+    """A command that failed, with the end of what it printed."""
+
+
+def run(*command: str | Path, cwd: Path | None = None, **variables: str) -> str:
+    """The output of a command, run without the variables by which Python would find other sources."""
+    kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
+    done = subprocess.run(
+        [str(part) for part in command],
+        cwd=cwd,
+        env={**kept, "OMP_NUM_THREADS": "1", **variables},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise Failure(done.stdout.strip()[-2000:])
+    return done.stdout
+
+
+def line(check: str, wrong: list[str], fine: str) -> Line:
+    return Line("failed", check, "; ".join(wrong)) if wrong else Line("ok", check, fine)
+
+
+def build(work: Path, epoch: str) -> list[dict[str, bytes]]:
+    """The wheels and sdists of two clones at different paths, by file name, each built for itself."""
+    builder = work / "builder"
+    run(sys.executable, "-m", "venv", builder)
+    install_locked(builder / "bin/python", "base")
+    code = "import poetry.core.masonry.api as b, sys; b.build_wheel(sys.argv[1]); b.build_sdist(sys.argv[1])"
+    built = []
+    for clone in (work / "clone", work / "another" / "clone"):
+        run("git", "clone", "--quiet", "--no-hardlinks", ROOT, clone)
+        out = clone.parent / "built"
+        out.mkdir()
+        for package in PACKAGES:
+            own = clone / "packages" / package
+            run(
+                builder / "bin/python",
+                "-c",
+                code,
+                out,
+                cwd=own,
+                SOURCE_DATE_EPOCH=epoch,
+                PYTHONHASHSEED="random",
+            )
+        built.append({path.name: path.read_bytes() for path in sorted(out.iterdir())})
+    return built
+
+
+def pythons() -> dict[str, Path]:
+    """The interpreter of each supported version: those on PATH, of pyenv, of uv, of the system."""
+    home = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    candidates = [Path(sys.executable)]
+    for version in PYTHONS:
+        candidates += [Path(found) for found in [shutil.which(f"python{version}")] if found]
+        candidates += sorted(home.glob(f"versions/{version}.*/bin/python"))
+        candidates += sorted(
+            Path.home().glob(f".local/share/uv/python/cpython-{version}.*/bin/python{version}")
+        )
+        candidates += [Path(f"/usr/bin/python{version}"), Path(f"/usr/local/bin/python{version}")]
+    found: dict[str, Path] = {}
+    for path in candidates:
+        code = "import sys, venv, ensurepip; print('%d.%d' % sys.version_info[:2])"
+        try:
+            version = run(path, "-c", code).strip()
+        except (Failure, OSError):  # pyenv's command of a version that is not switched on, or no venv
+            continue
+        if version in PYTHONS:
+            found.setdefault(version, path)
+    return found
+
+
+class Environment(NamedTuple):
+    """A fresh environment with the wheels, before anything of the tests is added."""
+
+    python: Path
+    torch: bool
+    distributions: list[Distribution]
+    needs: dict[str, list[str]]
+
+
+def install(interpreter: Path, venv: Path, wheels: Path, version: str) -> Environment:
+    """The four wheels and what they require, as poetry.lock has it; torch where there is a CPU build."""
+    run(interpreter, "-m", "venv", venv)
+    python = venv / "bin/python"
+
+    def pip(*options: str) -> None:
+        run(python, "-m", "pip", "install", "-qq", "--only-binary=:all:", *options)
+
+    try:
+        pip("--no-deps", "--retries=0", "--timeout=15", f"--extra-index-url={TORCH_INDEX}", TORCH)
+        torch = True
+    except Failure as failure:
+        if not NO_WHEELS.search(str(failure)):
+            raise
+        torch = False
+    # The group base holds what torch needs, and what builds packages, which nobody needs here.
+    install_locked(python, "main", *(["base"] if torch else []), leave="poetry-core")
+    # From the folder alone, so that no index can put something else in their place.
+    own = [f"{package}=={version}" for package in PACKAGES]
+    pip("--no-index", "--no-deps", f"--find-links={wheels}", *own)
+    run(python, "-m", "pip", "check")
+    rows = json.loads(run(python, "-c", INVENTORY))
+    items = sorted(
+        (name, version, fields) for name, version, fields in rows if name not in ("pip", "setuptools")
+    )
+    return Environment(
+        python,
+        torch,
+        [Distribution(name, version, facts.licence_of(fields)) for name, version, fields in items],
+        {
+            facts.normal(name): [re.split(r"[^\w.-]", need)[0] for need in fields["Requires-Dist"]]
+            for name, _, fields in items
+        },
+    )
+
+
+def install_locked(python: Path, *groups: str, leave: str = "-") -> None:
+    """Install groups of poetry.lock, by the hashes there, and `leave` one distribution out."""
+    lock = tomllib.loads((ROOT / "poetry.lock").read_text())
+    wanted = python.parent.parent / "requirements.txt"
+    lines = [line for line in requirements(lock, groups) if not line.startswith(f"{leave}==")]
+    wanted.write_text("\n".join(lines))
+    options = ["--no-deps", "--require-hashes", "--only-binary=:all:", f"--requirement={wanted}"]
+    run(python, "-m", "pip", "install", "-qq", *options)
+
+
+def prepare(environment: Environment, clone: Path, copy: Path) -> list[str]:
+    """Copy the tests without the sources, install what they need, and return the options of pytest."""
+    install_locked(environment.python, "dev")
+    for part in ["tests/golden", *(f"packages/{package}/tests" for package in PACKAGES)]:
+        shutil.copytree(clone / part, copy / part)
+    for name in ("conftest.py", "pyproject.toml"):
+        shutil.copy(clone / name, copy / name)
+    shutil.copytree(clone / "tools", copy / "tools")  # read by a test of lcons-tasks
+    code = (
+        "import lcons_core, lcons_decode, lcons_tasks, lcons_cli as c; print(lcons_core.__file__, c.__file__)"
+    )
+    for found in run(environment.python, "-c", code, cwd=copy).split():
+        if not Path(found).is_relative_to(environment.python.parent.parent):
+            raise Failure(f"the tests would import {found}, which is not of the wheel")
+    if environment.torch:
+        return ["-q", "-p", "no:cacheprovider"]
+    (copy / "without_torch.py").write_text(WITHOUT_TORCH)
+    return ["-q", "-p", "no:cacheprovider", "-p", "without_torch"]
+
+
+def check_tests(
+    environment: Environment, python: str, clone: Path, copy: Path, everything: bool
+) -> Iterator[Line]:
+    """The tests of each package, run from the copy; `everything`, or those of QUICK."""
+    options = prepare(environment, clone, copy)
+    torch = "" if environment.torch else ", without torch"
+    for package in PACKAGES:
+        own = f"packages/{package}/tests"
+        chosen = [own] if everything else [f"{own}/{name}" for name in QUICK[package]]
+        if package == "lcons-core":
+            chosen.append("tests/golden/test_reading.py")  # files of earlier releases
+        try:
+            out = run(environment.python, "-m", "pytest", *options, *chosen, cwd=copy)
+            yield Line("ok", f"{package} on {python}", out.strip().splitlines()[-1].strip("= ") + torch)
+        except Failure as failure:
+            yield Line("failed", f"{package} on {python}", str(failure))
+
+
+def sbom(environment: Environment, work: Path) -> tuple[dict[str, Any], str]:
+    """The SBOM of an environment, and by what it was made."""
+    venv = work / "sbom"
+    try:
+        run(sys.executable, "-m", "venv", venv)
+        run(venv / "bin/python", "-m", "pip", "install", "-qq", SBOM_TOOL)
+        out = work / "sbom.json"
+        options: list[str | Path] = ["--of", "JSON", "--output-reproducible", "--validate", "-o", out]
+        run(venv / "bin/cyclonedx-py", "environment", *options, environment.python)
+        return json.loads(out.read_text()), "cyclonedx-bom, which checked it against the schema"
+    except Failure as failure:
+        if not NO_WHEELS.search(str(failure)):
+            raise
+        return facts.made_sbom(
+            environment.distributions, environment.needs
+        ), "metadata: no cyclonedx-bom to be had"
+
+
+def pip_hosts() -> list[str]:
+    """The hosts that pip is set up to use here, the public index aside."""
+    code = (
+        "from pip._internal.commands import create_command;"
+        "o = create_command('download').parser.get_default_values();"
+        "print(*[o.index_url or '', *o.extra_index_urls, *o.find_links], sep='\\n')"
+    )
+    hosts = {urllib.parse.urlsplit(url).hostname for url in run(sys.executable, "-c", code).splitlines()}
+    return sorted(host for host in hosts if host and host not in ("localhost", "127.0.0.1"))
+
+
+def texts(clone: Path) -> dict[str, str]:
+    """The text files of the repository, by path."""
+    names = run("git", "ls-files", "-z", cwd=clone).split("\0")[:-1]
+    found = {}
+    for name in names:
+        raw = (clone / name).read_bytes()
+        if b"\0" not in raw:
+            found[name] = raw.decode(errors="replace")
+    return found
+
+
+def check(work: Path, reports: Path, everything: bool, wanted: Iterable[str]) -> Iterator[Line]:
+    """Every check, in order, as it ends."""
+    if changed := run("git", "status", "--porcelain", cwd=ROOT).splitlines():
+        yield Line("not seen", "the working tree", f"{len(changed)} changes that are not committed")
+    first, second = build(work, run("git", "log", "-1", "--format=%ct", cwd=ROOT).strip())
+    clone, version = work / "clone", facts.project(ROOT, PACKAGES[0])["version"]
+    for name, content in first.items():
+        (reports / name).write_bytes(content)
+    digests = [f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in first.items()]
+    (reports / "SHA256SUMS").write_text("".join(digests))
+    differ = [f"{name} differs between two builds" for name in first if first[name] != second.get(name)]
+    yield line("reproducible builds", differ, f"{len(first)} files, built twice with the same bytes")
+    wheels = sorted(reports.glob("*.whl"))
+    wrong = [found for wheel in wheels for found in facts.wrong_wheel(wheel, version)]
+    yield line("content of the wheels", wrong, ", ".join(wheel.name for wheel in wheels))
+    pending = facts.unreleased(clone)
+    note = f", with entries under Unreleased in {', '.join(pending)}" if pending else ""
+    yield line("versions and changelogs", facts.wrong_versions(clone), version + note)
+    files = texts(clone)
+    wrong = facts.wrong_hosts(files, pip_hosts())
+    yield line(
+        "no hosts of registries", wrong, f"{len(files)} files, the index of torch in {facts.ALLOWED[0]} aside"
+    )
+    interpreters, described = pythons(), False
+    for python in wanted:
+        if python not in interpreters:
+            yield Line("not seen", f"Python {python}", "no interpreter with venv and pip")
+            continue
+        try:
+            environment = install(interpreters[python], work / f"venv-{python}", reports, version)
+        except Failure as failure:
+            state = "not seen" if NO_WHEELS.search(str(failure)) else "failed"
+            yield Line(state, f"Python {python}", str(failure))
+            continue
+        yield Line("ok", f"Python {python}", f"{len(environment.distributions)} distributions installed")
+        if not described:
+            yield from describe(environment, work, reports)
+            described = True
+        yield from check_tests(environment, python, clone, work / f"copy-{python}", everything)
+        shutil.rmtree(work / f"venv-{python}")
+
+
+def describe(environment: Environment, work: Path, reports: Path) -> Iterator[Line]:
+    """The licences and the SBOM of an environment."""
+    rows = [
+        f"{item.name}\t{item.version}\t{item.licence or 'unknown'}\n" for item in environment.distributions
+    ]
+    (reports / "licences.tsv").write_text("".join(["name\tversion\tlicence\n", *rows]))
+    unknown = [
+        f"the licence of {item.name} is unknown" for item in environment.distributions if not item.licence
+    ]
+    yield line("licences", unknown, f"{len(rows)} distributions, none unknown")
+    try:
+        made, maker = sbom(environment, work)
+    except Failure as failure:
+        yield Line("failed", "SBOM", str(failure))
+        return
+    (reports / "sbom.cdx.json").write_text(json.dumps(made, indent=1, sort_keys=True) + "\n")
+    wrong = facts.wrong_sbom(made, environment.distributions)
+    yield line(
+        "SBOM", wrong, f"CycloneDX {made['specVersion']}, {len(made['components'])} components, by {maker}"
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Check whether the packages can be released.")
+    parser.add_argument(
+        "--all", action="store_true", help="Run all tests of each package, not a quick choice."
+    )
+    parser.add_argument("--python", action="append", choices=PYTHONS, help="Only this version; repeatable.")
+    options = parser.parse_args()
+    reports = ROOT / "dist" / "release"
+    shutil.rmtree(reports, ignore_errors=True)
+    reports.mkdir(parents=True)
+    lines = []
+    with tempfile.TemporaryDirectory(prefix="lcons-release-") as work:
+        try:
+            for found in check(Path(work), reports, options.all, options.python or PYTHONS):
+                lines.append(found)
+                print(found, flush=True)
+        except Failure as failure:
+            lines.append(Line("failed", "the check itself", str(failure)))
+            print(lines[-1], flush=True)
+    (reports / "report.txt").write_text("".join(f"{found}\n" for found in lines))
+    return int(any(found.state == "failed" for found in lines))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
