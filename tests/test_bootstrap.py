@@ -48,7 +48,7 @@ class Installer:
 
 
 def test_commands_are_executable():
-    for command in ["tools/lcons", "tools/test", "tools/venv", "tools/poetry", ".ci/run"]:
+    for command in ["tools/lcons", "tools/test", "tools/venv", "tools/poetry", "tools/soak", ".ci/run"]:
         assert os.access(ROOT / command, os.X_OK), command
 
 
@@ -136,12 +136,34 @@ def commands_of(need, monkeypatch, tmp_path) -> list[list[str]]:
 def test_an_environment_brings_the_packages_torch_and_its_groups(need, with_, without, monkeypatch, tmp_path):
     commands = commands_of(need, monkeypatch, tmp_path)
     assert {command[0] for command in commands} == {f"{need.venv}/bin/python"}
-    words = [word for command in commands for word in command[command.index("install") + 1 :]]
-    names = {re.split(r"[<>=\[]", word)[0] for word in words if not word.startswith("-")}
-    assert {"torch", "poetry-core", *with_} <= names
-    assert not names & without
-    assert sum(word.startswith("--editable=packages/") for word in words) == 4
-    assert not [word for word in words if "[test" in word]
+    torch, locked, packages = [command[command.index("install") + 1 :] for command in commands]
+    assert torch[-1] == bootstrap.TORCH
+    assert {"--no-deps", "--require-hashes"} <= set(locked)
+    assert sum(word.startswith("--editable=packages/") for word in packages) == 4
+    assert "--no-deps" in packages
+    lines = (tmp_path / need.venv / "requirements.txt").read_text().splitlines()
+    names = {re.match(r"[\w.-]+", line)[0] for line in lines}
+    assert {"numpy", "spacy", "click", "poetry-core", "sympy", *with_} <= names
+    assert not names & (without | {"torch"})
+    assert all(" --hash=sha256:" in line for line in lines)
+
+
+def test_the_markers_of_all_groups_count():
+    files = [{"hash": "sha256:0"}]
+    lock = {
+        "package": [
+            {"name": "a", "version": "1", "groups": ["main"], "files": files, "markers": "x"},
+            {"name": "b", "version": "1", "groups": ["dev", "base"], "files": files, "markers": {"dev": "y"}},
+            {"name": "c", "version": "1", "groups": ["dev"], "files": files, "markers": {"dev": "y"}},
+            {"name": "d", "version": "1", "groups": ["integrations"], "files": files},
+            {"name": "e", "version": "1", "groups": ["main"], "files": [], "source": {}},
+        ]
+    }
+    assert bootstrap.requirements(lock, {"main", "base", "dev"}) == [
+        "a==1 ; x --hash=sha256:0",
+        "b==1 --hash=sha256:0",
+        "c==1 ; (y) --hash=sha256:0",
+    ]
 
 
 def test_two_set_ups_at_once_install_once(workspace, capsys):
@@ -185,19 +207,6 @@ def test_an_interrupted_set_up_is_done_again_from_nothing(workspace, before, nee
     bootstrap.ensure(workspace, need, Installer())
     assert bootstrap.is_ready(workspace, need)
     assert not (workspace / need.venv / "half-written").exists()
-
-
-def test_pins_are_the_locked_versions_and_the_cpu_torch():
-    lock = {
-        "package": [
-            {"name": "a", "version": "1"},
-            {"name": "b", "version": "2", "markers": "sys_platform == 'win32'"},
-            {"name": "c", "version": "3", "markers": {"main": "os_name == 'nt'", "dev": "extra == 'x'"}},
-            {"name": "sibling", "version": "0", "source": {"type": "directory"}},
-        ]
-    }
-    pins = [bootstrap.TORCH, "a==1", "b==2 ; sys_platform == 'win32'"]
-    assert bootstrap.pins(lock) == [*pins, "c==3 ; (os_name == 'nt') or (extra == 'x')"]
 
 
 def test_torch_is_not_locked():

@@ -2,8 +2,8 @@
 
     python bootstrap.py NEED COMMAND [ARGUMENT ...]
 
-Every environment holds the four packages and what they depend on, torch included. A need may add a dependency
-group of pyproject.toml:
+Every environment holds the four packages, what they depend on and the group base of pyproject.toml, torch
+included. A need may add another group:
 
     need          environment          adds
     lcons         .venv                nothing: what users of the packages have
@@ -13,7 +13,8 @@ group of pyproject.toml:
 Some commands of lcons need neither spaCy nor torch, yet there is no smaller environment: packages declare
 what they depend on, commands do not, and one environment that runs every command is simpler than several.
 
-Needs only the standard library. Versions come from poetry.lock, torch's from here; pip installs.
+Needs only the standard library. pip installs versions from poetry.lock and compares each file with the hashes
+there. torch's version is here; there is no hash of it, because its index has other files than others.
 The stamp lists the groups that are installed. It is written last, so an interrupted installation is
 seen and done again, and a file lock lets one process at a time install.
 """
@@ -31,8 +32,7 @@ from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# pip resolves a sibling with extras only where it is named before those that need it.
-PACKAGES = ["lcons-core[torch]", "lcons-decode", "lcons-tasks", "lcons-cli"]
+PACKAGES = ["lcons-core", "lcons-decode", "lcons-tasks", "lcons-cli"]
 
 # torch stays out of poetry.lock: Poetry would lock the build that brings 3 GB of CUDA packages.
 TORCH = "torch==2.13.0" if sys.platform == "darwin" else "torch==2.13.0+cpu"
@@ -130,41 +130,44 @@ def install(root: Path, need: Need, lock: int) -> None:
 
     say(f"setting up {need.venv}{''.join(f' with {group}' for group in sorted(need.groups))}, about a minute")
     run(sys.executable, "-m", "venv", need.venv)
-    constraints = root / need.venv / "constraints.txt"
-    constraints.write_text("\n".join(pins(tomllib.loads((root / "poetry.lock").read_text()))))
+    lock_file = tomllib.loads((root / "poetry.lock").read_text())
+    pinned = root / need.venv / "requirements.txt"
+    pinned.write_text("\n".join(requirements(lock_file, {"main", "base", *need.groups})))
 
     # torch by itself, so that nothing else is looked up on its index, and in one short try, so that
     # without that index pip soon goes on to the other places it knows.
     quick = ["--no-deps", "--retries=0", "--timeout=15"]
     pip(*quick, f"--extra-index-url={TORCH_INDEX}", TORCH)
-    pip(f"--constraint={constraints}", "poetry-core")
-    added = requirements(tomllib.loads((root / "pyproject.toml").read_text()), need.groups)
+    pip("--no-deps", "--require-hashes", f"--requirement={pinned}")
     editable = [f"--editable=packages/{package}" for package in PACKAGES]
-    pip(f"--constraint={constraints}", "--no-build-isolation", *added, *editable)
+    pip("--no-deps", "--no-build-isolation", *editable)
+    say(f"all but {TORCH.partition('=')[0]} was compared with the hashes in poetry.lock", "")
 
 
-def requirements(pyproject: dict[str, Any], groups: Iterable[str]) -> list[str]:
-    """What the dependency groups of a pyproject.toml ask for."""
-    return [requirement for group in sorted(groups) for requirement in pyproject["dependency-groups"][group]]
-
-
-def pins(lock: dict[str, Any]) -> list[str]:
-    """The pip constraints that a poetry.lock states, and torch's."""
-    published = [package for package in lock["package"] if "source" not in package]
-    return [TORCH] + [
+def requirements(lock: dict[str, Any], groups: Iterable[str]) -> list[str]:
+    """The requirements, with their hashes, that a poetry.lock states for some groups."""
+    wanted = set(groups)
+    return [
         f"{package['name']}=={package['version']}"
-        + (f" ; {either(package['markers'])}" if "markers" in package else "")
-        for package in published
+        + (f" ; {marker}" if (marker := either(package.get("markers", ""), own)) else "")
+        + "".join(f" --hash={file['hash']}" for file in package["files"])
+        for package in lock["package"]
+        if "source" not in package and (own := wanted & set(package["groups"]))
     ]
 
 
-def either(markers: str | dict[str, str]) -> str:
-    """The marker of a locked package; Poetry states one a group where the groups differ."""
-    return markers if isinstance(markers, str) else " or ".join(f"({m})" for m in markers.values())
+def either(markers: str | dict[str, str], groups: set[str]) -> str:
+    """The marker of a locked package in its groups; where they differ, Poetry states those of some groups,
+    and the others have it always."""
+    if isinstance(markers, str):
+        return markers
+    if groups - set(markers):
+        return ""
+    return " or ".join(f"({markers[group]})" for group in sorted(groups))
 
 
-def say(message: str) -> None:
-    print(f"lcons: {message} ...", file=sys.stderr, flush=True)
+def say(message: str, end: str = " ...") -> None:
+    print(f"lcons: {message}{end}", file=sys.stderr, flush=True)
 
 
 def main(name: str, command: str = "python", *arguments: str) -> None:

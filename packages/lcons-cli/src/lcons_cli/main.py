@@ -64,7 +64,7 @@ class LconsGroup(click.Group):
         try:
             return super().__call__(*args, **options)
         except Exception as error:
-            sentence = cannot_write(error)
+            sentence = cannot_write(error) or _not_installed(error)
             if sentence is not None:
                 click.echo(f"lcons: error: {sentence}", err=True)
                 sys.exit(ErrorLine.exit_code)
@@ -100,6 +100,17 @@ class LconsGroup(click.Group):
 
 def _terminate(number: int, frame: Any) -> None:
     raise Terminated
+
+
+def _not_installed(error: Exception) -> str | None:
+    """The sentence for a library that is missing; None for any other error."""
+    library = (getattr(error, "name", None) or "").partition(".")[0]
+    if not isinstance(error, ModuleNotFoundError) or not library or library.startswith("lcons"):
+        return None
+    return (
+        f"this needs {library}, which is not installed; install lcons again with all that it depends on, or"
+        f" run `pip install {library}`."
+    )
 
 
 def _in_one_line(error: click.UsageError) -> click.ClickException:

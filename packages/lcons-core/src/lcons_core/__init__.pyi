@@ -9,6 +9,7 @@ from lcons_core._blocks import Block as Block
 from lcons_core._blocks import Kind as Kind
 from lcons_core._blocks import Requirement as Requirement
 from lcons_core._blocks import binary as binary
+from lcons_core._blocks import check_numbers as check_numbers
 from lcons_core._blocks import count as count
 from lcons_core._blocks import integer as integer
 from lcons_core._blocks import one_hot as one_hot

@@ -26,6 +26,7 @@ Not in the paper: the paper uses real numbers and does not discuss rounding.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -43,10 +44,28 @@ LARGEST_MAGNITUDE = 2.0**200  # about 1.6e60, above every float32
 _MANTISSA = 53
 
 
+# The most dimensions of an array in every supported version of numpy.
+_MOST_DIMENSIONS = 32
+
+
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
     """`array` itself, which becomes read-only."""
     array.flags.writeable = False
     return array
+
+
+def unravelled(flat: NDArray[np.int64], lengths: Sequence[int]) -> NDArray[np.int64]:
+    """(N, axes) the indices of positions in a product of axes, as `np.unravel_index` for any number of axes.
+
+    >>> unravelled(np.array([0, 5]), [2, 3]).tolist()
+    [[0, 0], [1, 2]]
+    """
+    if len(lengths) <= _MOST_DIMENSIONS:
+        return np.stack(np.unravel_index(flat, tuple(lengths)), axis=1).astype(np.int64)
+    found = np.zeros((len(flat), len(lengths)), dtype=np.int64)
+    for i in reversed(np.flatnonzero(np.array(lengths) > 1)):
+        flat, found[:, i] = np.divmod(flat, lengths[i])
+    return found
 
 
 def checked_array(value: ArrayLike, name: str, ndim: int) -> Floats:

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from lcons_core._arithmetic import LARGEST_MAGNITUDE
-from lcons_core._errors import InvalidInput
+from lcons_core._errors import InvalidInput, TooLarge
 from lcons_core._types import Floats, Ints
 
 OTHER = "(other)"
 LARGEST_COUNT = 10**6
 CELLS = 32
+# The most numbers in the tables of contributions (2^26 floats are 512 MiB). A file of a few hundred bytes can
+# describe axes of a million values each, so tables are counted before they are made.
+MAX_NUMBERS = 2**26
 SHORTEST = 1e-200
 
 
@@ -91,6 +96,11 @@ class Block:
         for name, bound in zip(("low", "high"), bounds, strict=True):
             object.__setattr__(self, name, float(bound) + 0.0)
 
+    @cached_property
+    def beginnings(self) -> frozenset[str]:
+        """What some value is before one of its spaces."""
+        return frozenset(value[: found.start()] for value in self.values for found in re.finditer(" ", value))
+
     @property
     def whole(self) -> bool:
         """Whether each column is an integer between `low` and `high`: a count or an integer block."""
@@ -118,6 +128,14 @@ class Block:
         if self.kind is Kind.ONE_HOT or alone:
             return (self.name,)
         return tuple(f"{self.name} {value}" for value in self.values)
+
+
+def check_numbers(numbers: int, what: str, instead: str = "use fewer values or lower bounds") -> None:
+    """Raises `TooLarge` if something would have more than `MAX_NUMBERS` numbers."""
+    if numbers > MAX_NUMBERS:
+        raise TooLarge(
+            f"{what} would have {numbers:,} numbers, above the limit of {MAX_NUMBERS:,}; {instead}."
+        )
 
 
 def one_hot(name: str, values: Iterable[str], other: bool = False) -> Block:
@@ -174,13 +192,31 @@ class Axis:
 
     def table(self, W: Floats) -> Floats:
         """(len(axis), M) contributions of each value to `W psi`, for W (M, d)."""
-        table: Floats = W.T[self.columns] * self.coefficients[:, None]
-        return table
+        check_numbers(len(self) * len(W), f"the table of {self.name!r:.60}")
+        return self._table(W, slice(None))
+
+    def contributions(self, W: Floats, values: Ints) -> Floats:
+        """(N, M) the rows of `table(W)` at value indices (N,)."""
+        return self.table(W)[values] if len(self) <= len(values) else self._table(W, values)
+
+    def least(self, W: Floats) -> Floats:
+        """(M,) the smallest contribution to each row of `W psi`."""
+        least: Floats = self._table(W, self._ends).min(0)
+        return least
 
     def reach(self, W: Floats) -> Floats:
         """(M,) the largest absolute contribution to each row of `W psi`."""
-        reach: Floats = np.abs(self.table(W)).max(0)
+        reach: Floats = np.abs(self._table(W, self._ends)).max(0)
         return reach
+
+    @property
+    def _ends(self) -> Any:
+        """Values that include the extreme contributions: the two ends of an axis of numbers."""
+        return [0, -1] if self.columns[0] == self.columns[-1] else slice(None)
+
+    def _table(self, W: Floats, values: Any) -> Floats:
+        table: Floats = W.T[self.columns[values]] * self.coefficients[values][:, None]
+        return table
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,13 +230,19 @@ class CellAxis(Axis):
 
     def table(self, W: Floats) -> Floats:
         """(len(axis), M) the largest contribution to `W psi` in each cell, for W (M, d)."""
-        ends: Floats = W.T[self.columns[0]] * self.edges[:, None]
-        return np.maximum(ends[:-1], ends[1:])
+        check_numbers(len(self) * len(W), f"the table of {self.name!r:.60}")
+        return self._table(W, slice(None))
 
     def reach(self, W: Floats) -> Floats:
         """(M,) the largest absolute contribution to each row of `W psi`."""
         reach: Floats = np.abs(W.T[self.columns[0]] * self.edges[[0, -1], None]).max(0)
         return reach
+
+    def _table(self, W: Floats, values: Any) -> Floats:
+        low, high = (
+            W.T[self.columns[0]] * edges[values, None] for edges in (self.edges[:-1], self.edges[1:])
+        )
+        return np.maximum(low, high)
 
     def index(self, numbers: Floats) -> Ints:
         """The cell of each number."""

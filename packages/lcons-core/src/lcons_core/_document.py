@@ -28,8 +28,10 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from lcons_core._blocks import check_numbers
 from lcons_core._coercion import as_constraint
 from lcons_core._errors import DamagedFile, InvalidInput, LconsError, TooLarge
+from lcons_core._files import open_regular
 from lcons_core._network import Conjunction, Network, RectifierNetwork
 from lcons_core._plain import canonical, check_plain, digest, parse, pretty
 from lcons_core._space import FeatureSpace
@@ -85,7 +87,7 @@ def read_file(path: str | os.PathLike[str], make: Made[T]) -> T:
     """`make` applied to the content of the file at `path`; raises `DamagedFile` if it has no constraint."""
     name = str(path)
     try:
-        with Path(path).open("rb") as file:
+        with open_regular(path) as file:
             content = file.read(MAX_BYTES + 1)
     except (OSError, ValueError, TypeError) as error:
         raise DamagedFile(
@@ -225,6 +227,8 @@ def _network_data(network: Network) -> dict[str, Any]:
 
 def _network(data: Any, d: int, version: int) -> AnyNetwork:
     _expect(isinstance(data, dict), "its network is not an object")
+    units = _units(data)
+    check_numbers(units * d, f"its {units:,} units of {d:,} columns", "use fewer")
     if "members" not in data:
         _expect(version < UNIONS, f"its version is {version}, but its network is not a union")
         return _member(data, d, "its network")
@@ -233,6 +237,15 @@ def _network(data: Any, d: int, version: int) -> AnyNetwork:
     members = _list(data["members"], "the members of its network")
     _expect(len(members) > 1, "the union of its network has a single member")
     return Union(_member(member, d, "a member of its network") for member in members)
+
+
+def _units(data: Any) -> int:
+    """The number of rows of all W in an unchecked network."""
+    if not isinstance(data, dict):
+        return 0
+    inside = [one for name in ("members", "parts") if isinstance(data.get(name), list) for one in data[name]]
+    own = data.get("W")
+    return len(own if isinstance(own, list) else ()) + sum(map(_units, inside))
 
 
 def _member(data: Any, d: int, what: str) -> Network:

@@ -36,10 +36,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lcons_core._arithmetic import checked_array, exponent, frozen, rational_dot, rounding_bound
-from lcons_core._blocks import Axis
+from lcons_core._blocks import MAX_NUMBERS, Axis
 from lcons_core._errors import InvalidInput, TooLarge
 from lcons_core._psi import ManyPsi, OnePsi, Psi, SparsePsi, as_psi
-from lcons_core._space import FeatureSpace
+from lcons_core._space import MANY_AXES, FeatureSpace
 from lcons_core._types import Bools, Floats, Ints
 
 # From positions in the head, a slice of the tail and the resulting points to their verdicts.
@@ -169,9 +169,12 @@ def check_width(points: HasWidth, space: FeatureSpace) -> None:
 
 def affine(space: FeatureSpace, W: Floats, b: Floats, assignments: Ints) -> Floats:
     """`W psi + b` (N, M) at assignments (N, axes), for W (M, d)."""
+    if space.integral and len(space.axes) > MANY_AXES and space.d * len(assignments) <= MAX_NUMBERS:
+        psi_values: Floats = space.vectors(assignments) @ W.T + b
+        return psi_values
     total = np.broadcast_to(b, (len(assignments), len(b))).copy()
     for axis, values in zip(space.axes, assignments.T, strict=True):
-        total += axis.table(W)[values]
+        total += axis.contributions(W, values)
     return total
 
 
@@ -187,14 +190,13 @@ def least_values(space: FeatureSpace, W: Floats, b: Floats) -> Floats:
     """(M,) the minimum of `W psi + b` over the product of axes, block by block, in closed form."""
     least = b.copy()
     for axis in space.axes:
-        least += axis.table(W).min(0)
+        least += axis.least(W)
     return least
 
 
 def points_at(space: FeatureSpace, flat: Ints) -> Ints:
     """Value indices (N, axes) of the points at these positions in the product of axes."""
-    shape = tuple(len(axis) for axis in space.axes)
-    return np.stack(np.unravel_index(flat, shape), axis=1).astype(np.int64)
+    return space.unravelled(flat)
 
 
 def _sums(axes: Sequence[Axis], W: Floats) -> Floats:
@@ -210,7 +212,7 @@ def _sums_at(axes: Sequence[Axis], W: Floats, positions: Ints) -> Floats:
     """(M, N) contributions to `W psi` of the combinations at these positions."""
     total = np.zeros((len(W), len(positions)))
     for axis in reversed(axes):
-        total += axis.table(W)[positions % len(axis)].T
+        total += axis.contributions(W, positions % len(axis)).T
         positions = positions // len(axis)
     return total
 

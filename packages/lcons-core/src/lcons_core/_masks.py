@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lcons_core._blocks import Axis
+from lcons_core._blocks import Axis, check_numbers
 from lcons_core._coercion import Fitted, as_constraint
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput, TooLarge, Unsupported
@@ -67,6 +67,9 @@ class MaskTable:
                 f"{len(given):,} masks of {cells:,} cells exceed the limit of {MAX_CELLS:,} cells;"
                 " pass fewer contexts at a time."
             )
+        parts = (part for points in self.points.alternatives() for part in points.networks())
+        units = max((part.K for part in parts), default=1)
+        check_numbers(cells * (self.feature.n + units), f"a mask of {cells:,} cells", "use a smaller n")
         labels = np.stack(np.unravel_index(np.arange(cells), self.shape), axis=1)
         out = np.zeros((len(given), cells), dtype=np.bool_)
         for points in self.points.alternatives():
@@ -128,7 +131,7 @@ def _activations(axes: Sequence[Axis], W: Floats, values: Ints) -> Floats:
     """(K, N) contributions of the given axes to the activations."""
     total = np.zeros((len(W), len(values)))
     for axis, chosen in zip(axes, values.T, strict=True):
-        total += axis.table(W)[chosen].T
+        total += axis.contributions(W, chosen).T
     return total
 
 

@@ -19,6 +19,9 @@ from lcons_core._errors import InvalidInput
 from lcons_core._types import Floats
 from lcons_core._types import Ints as Ints
 
+# The most numbers that a product gathers at once.
+_GATHERED = 2**22
+
 
 @dataclass(frozen=True, eq=False)
 class SparsePsi:
@@ -103,10 +106,15 @@ class SparsePsi:
     def dot(self, columns: Floats) -> Floats:
         """`psi @ columns` for a dense (d, K) array; reads only the rows of `columns` where psi is not 0."""
         out = np.zeros((len(self), columns.shape[1]))
-        filled = np.diff(self.indptr) > 0
-        if filled.any():
-            gathered = columns[self.indices] * self.values[:, None]
-            out[filled] = np.add.reduceat(gathered, self.indptr[:-1][filled], axis=0)
+        filled = np.flatnonzero(np.diff(self.indptr))
+        most = max(1, _GATHERED // max(1, columns.shape[1]))
+        while filled.size:
+            first = self.indptr[filled[0]]
+            rows = filled[: max(1, int(np.searchsorted(self.indptr[filled + 1], first + most, "right")))]
+            entries = slice(first, self.indptr[rows[-1] + 1])
+            gathered = columns[self.indices[entries]] * self.values[entries, None]
+            out[rows] = np.add.reduceat(gathered, self.indptr[rows] - first, axis=0)
+            filled = filled[len(rows) :]
         return out
 
     def row_keys(self) -> list[bytes]:

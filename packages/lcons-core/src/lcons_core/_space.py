@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core._arithmetic import frozen, many
+from lcons_core._arithmetic import frozen, many, unravelled
 from lcons_core._blocks import (
     OTHER,
     Axis,
@@ -39,6 +39,7 @@ from lcons_core._blocks import (
     Kind,
     Requirement,
     binary,
+    check_numbers,
     count,
     integer,
     one_hot,
@@ -63,7 +64,11 @@ __all__ = [
 ]
 
 MAX_COLUMNS = 2**20
+# The most values of all axes together.
+MAX_VALUES = 2**24
 _DENSE_ROWS = 1 << 12
+# From so many axes on, all are handled at once instead of one after another.
+MANY_AXES = 128
 
 
 @dataclass(frozen=True)
@@ -133,6 +138,7 @@ class FeatureSpace:
     def axes(self) -> tuple[Axis, ...]:
         """The independent choices whose product is the domain; raises `Unsupported` if a block is real."""
         self.check_finite("listing points")
+        self._check_values()
         return tuple(axis for block in self.blocks for axis in self._axes_of(block))
 
     @cached_property
@@ -162,6 +168,7 @@ class FeatureSpace:
     def corners(self, pinned: Mapping[int, float] | None = None) -> FeatureSpace:
         """The same columns with finite axes: a real column has its two bounds as values, or if it is pinned
         that number alone."""
+        self._check_values()
         given = pinned or {}
         axes: list[Axis] = []
         for block in self.blocks:
@@ -180,6 +187,7 @@ class FeatureSpace:
         """The same columns with finite axes: the values of a real column are about 32 intervals."""
         if self.integral:
             return self
+        self._check_values()
         axes: list[Axis] = []
         for block in self.blocks:
             if block.kind is not Kind.REAL:
@@ -288,6 +296,13 @@ class FeatureSpace:
 
     def vectors(self, assignments: Ints) -> Floats:
         """psi (N, d) of value indices (N, axes)."""
+        check_numbers(len(assignments) * self.d, f"{len(assignments):,} vectors", "use fewer at a time")
+        if len(self.axes) > MANY_AXES:
+            starts, columns, coefficients = self._joined_axes
+            places = starts + assignments
+            wider = np.zeros((len(assignments), self.d + 1))  # the last column takes what OTHER puts nowhere
+            np.put_along_axis(wider, columns[places], coefficients[places], axis=1)
+            return np.ascontiguousarray(wider[:, :-1])
         psi = np.zeros((len(assignments), self.d))
         rows = np.arange(len(assignments))
         for axis, values in zip(self.axes, assignments.T, strict=True):
@@ -313,11 +328,13 @@ class FeatureSpace:
 
     def points(self, chunk: int = 1 << 16) -> Iterator[Ints]:
         """All points of the domain as value indices (n, axes), `chunk` at a time, the last axis fastest."""
-        shape = tuple(len(axis) for axis in self.axes)
         for first in range(0, self.size, chunk):
-            flat = np.arange(first, min(first + chunk, self.size))
-            assignments = np.stack(np.unravel_index(flat, shape), axis=1).astype(np.int64)
+            assignments = self.unravelled(np.arange(first, min(first + chunk, self.size)))
             yield assignments[self.possible(assignments)] if self.requires else assignments
+
+    def unravelled(self, flat: Ints) -> Ints:
+        """Value indices (N, axes) of the points at these positions in the product of axes."""
+        return unravelled(flat, [len(axis) for axis in self.axes])
 
     def fixed(self, axes: Iterable[int]) -> FeatureSpace:
         """The space in which each of these axes has only its first value; none of them is in `requires`.
@@ -337,6 +354,20 @@ class FeatureSpace:
         space = FeatureSpace(self.blocks, self.requires)
         space.__dict__["axes"] = tuple(axes)
         return space
+
+    def _check_values(self) -> None:
+        values = sum(
+            len(block.values) * (block.high - block.low + 1 if block.whole else 2) for block in self.blocks
+        )
+        if values > MAX_VALUES:
+            raise TooLarge(
+                f"the axes of this space have {values:,} values, above the limit of {MAX_VALUES:,}; use lower"
+                " bounds for its counts and integers, or real blocks."
+            )
+
+    def check_tables(self, rows: int) -> None:
+        """Raises `TooLarge` if the tables of all axes for W (rows, d) do not fit in memory together."""
+        check_numbers(rows * sum(map(len, self.axes)), f"the tables of {rows:,} rows")
 
     def axis_index(self, name: str) -> int:
         """The position of an axis, by name."""
@@ -400,6 +431,13 @@ class FeatureSpace:
         return {axis.name: i for i, axis in enumerate(self.axes)}
 
     @cached_property
+    def _joined_axes(self) -> tuple[Ints, Ints, Floats]:
+        """All axes as one: where each begins, and the columns and coefficients of all values."""
+        starts = np.cumsum([0, *(len(axis) for axis in self.axes[:-1])])
+        columns = np.concatenate([axis.columns for axis in self.axes])
+        return starts, columns, np.concatenate([axis.coefficients for axis in self.axes])
+
+    @cached_property
     def _spans(self) -> tuple[slice, ...]:
         stops = np.cumsum([len(block.values) for block in self.blocks])
         return tuple(
@@ -418,13 +456,15 @@ class FeatureSpace:
             yield Axis(block.name, block.name, values, frozen(columns), ones)
             return
         numbers = np.arange(block.low, block.high + 1) if block.whole else np.arange(2)
+        # The axes of a block share everything but the column, which is one number in memory.
+        shown, coefficients = tuple(map(str, numbers.tolist())), frozen(numbers.astype(np.float64))
         for offset, name in enumerate(block.axis_names()):
             yield Axis(
                 name,
                 block.name,
-                tuple(map(str, numbers)),
-                frozen(np.full(len(numbers), first + offset)),
-                frozen(numbers.astype(np.float64)),
+                shown,
+                np.broadcast_to(np.int64(first + offset), len(numbers)),
+                coefficients,
             )
 
     def _value_index(self, block: str, value: Any) -> int:

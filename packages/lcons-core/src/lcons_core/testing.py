@@ -58,7 +58,7 @@ try:
     from hypothesis.strategies import DrawFn, SearchStrategy
 except ImportError:
     raise MissingExtra(
-        'lcons_core.testing needs hypothesis, which is not installed; run: pip install "lcons-core[test]".'
+        "lcons_core.testing needs hypothesis, which is not installed; run: pip install hypothesis."
     ) from None
 
 __all__ = [

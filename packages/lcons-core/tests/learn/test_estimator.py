@@ -322,13 +322,13 @@ def test_use_before_fit_is_both_our_error_and_that_of_scikit_learn():
             ConstraintLearner().predict(CORNERS)
 
 
-def test_without_torch_one_sentence_names_the_extra(monkeypatch):
+def test_without_torch_one_sentence_names_it(monkeypatch):
     for name in [name for name in sys.modules if name.startswith(("lcons_core.learn", "lcons_core.torch"))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(MissingExtra, match=r'pip install "lcons-core\[torch\]"'):
+    with pytest.raises(MissingExtra, match="pip install torch"):
         ConstraintLearner().fit(CORNERS, NOT_BOTH)
-    with pytest.raises(MissingExtra, match=r'pip install "lcons-core\[torch\]"'):
+    with pytest.raises(MissingExtra, match="pip install torch"):
         import lcons_core.torch  # noqa: F401
 
 

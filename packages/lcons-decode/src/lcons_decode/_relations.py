@@ -32,7 +32,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core import InvalidInput, LearnedConstraint
+from lcons_core import InvalidInput, LearnedConstraint, check_numbers
 from lcons_core.features import Tuples, checked_names
 from lcons_decode._constraints import MEMBERS, Hard
 from lcons_decode._result import RelationDecoding, Status
@@ -73,6 +73,9 @@ class RelationRules:
         """
         E = checked_names(entity_labels, "entity_labels")
         R = checked_names(relation_labels, "relation_labels")
+        check_numbers(
+            (len(E) * len(R)) ** 2, "the table of two candidates and two relations", "use fewer labels"
+        )
         broken = np.zeros((len(E), len(E), len(R), len(R)), dtype=np.int64)
         for given in constraints:
             learned = given.constraint if isinstance(given, Hard) else given

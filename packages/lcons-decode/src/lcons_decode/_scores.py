@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import WORD, InvalidInput, check_magnitude
+from lcons_core import WORD, InvalidInput, TooLarge, check_magnitude
 from lcons_core.features import checked_names
 from lcons_decode.kernels._arrays import Floats as Floats
 from lcons_decode.kernels._arrays import Ints as Ints
@@ -32,6 +32,8 @@ from lcons_decode.kernels._arrays import Ints as Ints
 Columns = Mapping[str, Sequence[str]]
 X = Columns | Sequence[str] | None
 WORDS = "words"
+# Transitions of so many labels are 2^26 numbers, or 512 MiB.
+MAX_LABELS = 2**13
 
 
 def columns_of(x: X) -> Columns:
@@ -83,6 +85,11 @@ class ChainScores:
         L = scores.shape[1]
         if not L:
             raise InvalidInput("emission must be (T, L) with at least one label, found L = 0.")
+        if L > MAX_LABELS:
+            raise TooLarge(
+                f"a chain can have at most {MAX_LABELS:,} labels, found {L:,}: its transitions are all"
+                " pairs of labels; use fewer."
+            )
         names = tuple(map(str, range(L))) if labels is None else tuple(labels)
         if len(names) != L or len(set(names)) != L:
             raise InvalidInput(

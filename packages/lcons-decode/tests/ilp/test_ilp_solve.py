@@ -350,14 +350,14 @@ def test_the_solver_is_checked_before_it_is_used(monkeypatch):
     with pytest.raises(InvalidInput, match="rows, lifted, cuts"):
         decode_ilp(scores, form="dense")
     monkeypatch.setattr(backend, "version", lambda name: "1.14.0")
-    with pytest.raises(MissingExtra, match=r"1\.15\.1.*lcons-decode\[highs\]"):
+    with pytest.raises(MissingExtra, match=r"1\.15\.1.*install -U highspy"):
         decode_ilp(scores, solver="highs")
 
     def missing(name):
         raise backend.PackageNotFoundError(name)
 
     monkeypatch.setattr(backend, "version", missing)
-    with pytest.raises(MissingExtra, match=r"lcons-decode\[highs\]"):
+    with pytest.raises(MissingExtra, match="install highspy"):
         decode_ilp(scores, solver="highs")
 
 

@@ -12,10 +12,13 @@ from chain_strategies import agree, best_of, chains, enumerated, is_soft, proble
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from lcons_core import LearnedConstraint, RectifierNetwork
 from lcons_core._errors import InvalidInput
+from lcons_core.features import NgramLabels
 from lcons_decode import (
     ChainBatch,
     ChainConstraints,
+    ChainScores,
     Soft,
     Status,
     beam_search,
@@ -71,6 +74,16 @@ def test_mixed_decoding_agrees(both, problem):
     found = enumerated(scores, uses, x)
     if found and best_of(found)[1]:
         assert numba.y == numpy.y
+
+
+def test_a_tie_with_the_best_labelling_without_costs_goes_to_the_first_in_declared_order(both):
+    """The search under soft constraints starts at b, whose cost makes it as good as a."""
+    feature = NgramLabels(("a", "b"), 1)
+    costs_one = Soft(
+        LearnedConstraint(RectifierNetwork([[0.0, 2.0]], [0.0]), feature.space, feature), 1.0, "c", "hinge"
+    )
+    scores = ChainScores([[0.0, 1.0]], labels=["a", "b"])
+    assert [found.y for found in both(lambda: constrained_viterbi(scores, [costs_one]))] == [("a",), ("a",)]
 
 
 @quick

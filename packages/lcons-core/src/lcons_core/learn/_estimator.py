@@ -279,7 +279,7 @@ def _learn(learner: ConstraintLearner, examples: PsiRows, labels: tuple[Any, Any
         from lcons_core.learn import _search as selection
     except ImportError as error:
         raise MissingExtra(
-            f'learning needs torch, which cannot be imported ({error}); run: pip install "lcons-core[torch]".'
+            f"learning needs torch, which cannot be imported ({error}); run: pip install torch."
         ) from error
     settings = training.Settings(epochs, temperature, patience, size)
 

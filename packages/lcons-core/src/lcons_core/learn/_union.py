@@ -158,8 +158,7 @@ class _Course:
             from lcons_core.learn import _search as search
         except ImportError as error:
             raise MissingExtra(
-                f"learning needs torch, which cannot be imported ({error}); run: pip install"
-                ' "lcons-core[torch]".'
+                f"learning needs torch, which cannot be imported ({error}); run: pip install torch."
             ) from error
         self.schedule, self.search, self.learner = schedule, search, learner
         (hidden,) = _single("hidden", hidden_values(learner.hidden, examples.psi.d))

@@ -16,7 +16,7 @@ Not in the paper.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,15 +66,24 @@ class Box:
     def contains(self, space: FeatureSpace, assignments: Ints) -> Bools:
         """(N,) which assignments (N, axes) are inside."""
         inside = np.ones(len(assignments), dtype=np.bool_)
-        for name, values in self.conditions:
-            i = space.axis_index(name)
-            member = np.isin(space.axes[i].values, values)
+        for i, member in self.masks(space):
             inside &= member[assignments[:, i]]
         return inside
+
+    def masks(self, space: FeatureSpace) -> list[tuple[int, Bools]]:
+        """For each condition the position of its axis, and which values of the axis are inside."""
+        places = ((space.axis_index(name), values) for name, values in self.conditions)
+        return [(i, members(space.axes[i].values, values)) for i, values in places]
 
     def to_dict(self) -> dict[str, list[str]]:
         """Plain data: axis -> values."""
         return {name: list(values) for name, values in self.conditions}
+
+
+def members(known: Sequence[str], wanted: Collection[str]) -> Bools:
+    """Which of the known values are wanted."""
+    some = frozenset(wanted)
+    return np.fromiter((value in some for value in known), np.bool_, len(known))
 
 
 def indicator(space: FeatureSpace, axis_name: str, values: Collection[str]) -> tuple[Floats, float]:
@@ -86,8 +95,9 @@ def indicator(space: FeatureSpace, axis_name: str, values: Collection[str]) -> t
         raise Unsupported(
             f"{axis_name!r} is a count: a set of counts is not linear in psi; write an inequality instead."
         )
+    wanted = frozenset(values)
     for v, value in enumerate(axis.values):
-        if value not in values:
+        if value not in wanted:
             continue
         if axis.coefficients[v]:
             w[axis.columns[v]] += 1.0
@@ -185,7 +195,8 @@ def _conditions(space: FeatureSpace, name: str, given: Any) -> Iterable[tuple[st
     elif isinstance(given, int) and block.whole and len(block.values) == 1:
         given = {block.values[0]: given}
     named = given if isinstance(given, Mapping) else dict.fromkeys(given, True)
+    axis_of = dict(zip(block.values, block.axis_names(), strict=True))
     for value, wanted in named.items():
         space.column(name, value)
         numbers = wanted if isinstance(wanted, Collection) else [wanted]
-        yield block.axis_names()[block.values.index(value)], [int(number) for number in numbers]
+        yield axis_of[value], [int(number) for number in numbers]

@@ -48,6 +48,7 @@ class RowTables:
 
     @classmethod
     def of(cls, rows: LinearInequalities, space: FeatureSpace) -> RowTables:
+        space.check_tables(len(rows))
         tables = np.concatenate([axis.table(rows.coefficients).T for axis in space.axes], axis=1)
         lengths = [len(axis) for axis in space.axes]
         return cls(rows, space, tables, np.cumsum([0, *lengths[:-1]]))

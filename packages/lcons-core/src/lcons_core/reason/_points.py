@@ -28,6 +28,10 @@ from lcons_core._types import Bools, Floats, Ints
 from lcons_core.reason._domain import drawn_points
 
 ENUMERATION_LIMIT = 10**7
+# Climbing tries all values of axes up to this length, and so many values spread over longer ones.
+LONG_AXIS, SPREAD = 2**10, 2**6
+# The largest work of one sweep: points x axes x values tried; beyond it, only some axes are changed.
+SWEEP_WORK, LEAST_AXES = 2**25, 8
 
 _CHUNK = 1 << 14  # points at a time: one unit's activations stay in the cache
 _TABLE = 1 << 22  # numbers in the head and tail sums of one set
@@ -104,19 +108,41 @@ def climb(space: FeatureSpace, starts: Ints, objective: Objective, sweeps: int =
     """The starts, each moved one axis at a time to where the objective is largest."""
     points = starts.copy()
     best = objective(points)
-    for _ in range(sweeps):
+    for sweep in range(sweeps):
         before = best
-        for i, axis in enumerate(space.axes):
-            for value in range(len(axis)):
+        for i in _axes_tried(space, len(points), sweep):
+            for value in _tried(points[:, i], len(space.axes[i])):
                 moved = points.copy()
                 moved[:, i] = value
                 found = objective(moved)
                 better = (found > best) & space.possible(moved)
-                points[better, i] = value
+                points[better, i] = moved[better, i]
                 best = np.where(better, found, best)
         if np.array_equal(before, best):
             break
     return points
+
+
+def _axes_tried(space: FeatureSpace, number: int, sweep: int) -> Ints:
+    """The axes that a sweep changes: all, or some if there are very many, others in the next sweep."""
+    axes = len(space.axes)
+    values = sum(min(len(axis), LONG_AXIS) for axis in space.axes)
+    work = max(1, number * values * axes)
+    if work <= SWEEP_WORK:
+        return np.arange(axes)
+    some = min(axes, max(LEAST_AXES, axes * SWEEP_WORK // work))
+    return np.unique((np.arange(some) * axes // some + sweep) % axes)
+
+
+def _tried(now: Ints, length: int) -> Iterator[Ints | int]:
+    """All values of an axis; of a long one, values all over it and at distances 1, 2, 4, ... from `now`."""
+    if length <= LONG_AXIS:
+        yield from range(length)
+        return
+    yield from np.linspace(0, length - 1, SPREAD).astype(np.int64).tolist()
+    for power in range((length - 1).bit_length()):
+        yield np.minimum(now + 2**power, length - 1)
+        yield np.maximum(now - 2**power, 0)
 
 
 def near_boundary(points: PointSet, space: FeatureSpace, number: int, rng: np.random.Generator) -> Ints:

@@ -15,20 +15,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
+from lcons_core._blocks import check_numbers
 from lcons_core._errors import TooLarge, Unsupported
 from lcons_core._inequalities import Decider, LinearInequalities, PsiSet, points_at
 from lcons_core._network import RectifierNetwork
 from lcons_core._psi import Psi, SparsePsi
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools, Floats, Ints
-from lcons_core.reason._domain import Box, drawn_points, indicator
+from lcons_core.reason._domain import Box, drawn_points, indicator, members
 
 MAX_ALLOWED_POINTS = 10**5
 BOXES = 2**7
+
+Masks = list[tuple[int, Bools]]
 
 
 def forbid_boxes(space: FeatureSpace, boxes: Iterable[Box]) -> RectifierNetwork:
@@ -43,8 +47,10 @@ def forbid_boxes(space: FeatureSpace, boxes: Iterable[Box]) -> RectifierNetwork:
     >>> net.accepts(space.vector(source="Person", relation="Kill"))
     True
     """
+    listed = list(boxes)
+    check_numbers(len(listed) * space.d, f"the network of {len(listed):,} rules", "use fewer rules")
     units = []
-    for box in boxes:
+    for box in listed:
         parts = [indicator(space, axis, values) for axis, values in box.conditions]
         w = 2.0 * np.sum([w for w, _ in parts], axis=0)
         units.append((w, 2.0 * sum(c for _, c in parts) - 2.0 * (len(parts) - 1)))
@@ -99,7 +105,8 @@ class Rules(PsiSet):
         for name, values in then_box.conditions:
             axis = self.space.axes[self.space.axis_index(name)]
             given = dict(where_box.conditions).get(name, axis.values)
-            given_otherwise = tuple(v for v in given if v not in values)
+            then_values = set(values)
+            given_otherwise = tuple(v for v in given if v not in then_values)
             if given_otherwise:
                 conditions = {**dict(where_box.conditions), name: given_otherwise}
                 exceptions.append(_sorted_box(self.space, conditions))
@@ -107,12 +114,23 @@ class Rules(PsiSet):
 
     def contains(self, assignments: Ints) -> Bools:
         """(N,) which assignments (N, axes) the rules accept."""
-        accepted = np.ones(len(assignments), dtype=np.bool_)
-        for box in self.forbidden:
-            accepted &= ~box.contains(self.space, assignments)
+        forbidden, allowed = self._masks
+        accepted = ~_inside_some(forbidden, assignments)
         if self.allowed is not None:
-            accepted &= _inside_some(self.space, self.allowed, assignments)
+            accepted &= _inside_some(allowed, assignments)
         return accepted
+
+    @cached_property
+    def _masks(self) -> tuple[list[Masks], list[Masks]]:
+        """The masks of the forbidden and of the allowed boxes."""
+        boxes = (*self.forbidden, *(self.allowed or ()))
+        lengths = {axis.name: len(axis) for axis in self.space.axes}
+        size = sum(lengths[name] for box in boxes for name, _ in box.conditions)
+        check_numbers(
+            size // 8, f"the values of {len(boxes):,} rules as bytes, by eights,", "use fewer rules"
+        )
+        masks = [box.masks(self.space) for box in boxes]
+        return masks[: len(self.forbidden)], masks[len(self.forbidden) :]
 
     @property
     def width(self) -> int:
@@ -191,11 +209,14 @@ def _sorted_box(space: FeatureSpace, conditions: Mapping[str, tuple[str, ...]]) 
     return Box(tuple(sorted(conditions.items(), key=lambda c: space.axis_index(c[0]))))
 
 
-def _inside_some(space: FeatureSpace, boxes: Iterable[Box], assignments: Ints) -> Bools:
-    inside = np.zeros(len(assignments), dtype=np.bool_)
-    for box in boxes:
-        inside |= box.contains(space, assignments)
-    return inside
+def _inside_some(boxes: Iterable[Masks], assignments: Ints) -> Bools:
+    some = np.zeros(len(assignments), dtype=np.bool_)
+    for masks in boxes:
+        inside = np.ones(len(assignments), dtype=np.bool_)
+        for i, member in masks:
+            inside &= member[assignments[:, i]]
+        some |= inside
+    return some
 
 
 def _outside(space: FeatureSpace, boxes: tuple[Box, ...]) -> list[Box]:
@@ -205,9 +226,10 @@ def _outside(space: FeatureSpace, boxes: tuple[Box, ...]) -> list[Box]:
             f"a network of allowed combinations needs a list of all {space.size:,} points, above"
             f" the limit of {MAX_ALLOWED_POINTS:,}; name the forbidden combinations instead."
         )
+    masks = [box.masks(space) for box in boxes]
     last: dict[tuple[int, ...], list[str]] = {}
     for assignments in space.points():
-        for point in assignments[~_inside_some(space, boxes, assignments)].tolist():
+        for point in assignments[~_inside_some(masks, assignments)].tolist():
             last.setdefault(tuple(point[:-1]), []).append(space.axes[-1].values[point[-1]])
     outside = []
     for head, values in last.items():
@@ -222,7 +244,7 @@ def _around(box: Box, space: FeatureSpace, rng: np.random.Generator) -> Ints:
     points = drawn_points(space, 64, rng)
     for name, values in box.conditions:
         axis = space.axes[space.axis_index(name)]
-        allowed = np.array([axis.values.index(value) for value in values])
+        allowed = np.flatnonzero(members(axis.values, values))
         points[:, space.axis_index(name)] = rng.choice(allowed, len(points))
     beside = [points]
     for name, _ in box.conditions:

@@ -10,11 +10,13 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from lcons_core._blocks import Block, Kind
 from lcons_core._errors import InvalidInput
+from lcons_core._files import open_regular
 from lcons_core._space import FeatureSpace
 from lcons_core.reason._domain import Box
 from lcons_core.reason._rules import Rules
@@ -26,7 +28,7 @@ def load_rules(path: str | os.PathLike[str], space: FeatureSpace) -> Rules:
     """The rules in the file at `path`, about the points of `space`."""
     name = str(path)
     try:
-        with Path(path).open("rb") as file:
+        with open_regular(path) as file:
             content = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         raise InvalidInput(
@@ -81,7 +83,7 @@ def _forbidden(space: FeatureSpace, tokens: Tokens) -> tuple[Box, ...]:
         return (_box(space, tokens[1:]),)
     for at in range(len(tokens)):
         for verb in (NEEDS, CANNOT):
-            if not starts_with(tokens[at:], verb):
+            if not starts_with(tokens, verb, at):
                 continue
             left = conditions(space, tokens[:at])
             right = conditions(space, tokens[at + len(verb.split()) :])
@@ -129,8 +131,8 @@ def _condition_text(space: FeatureSpace, axis_name: str, values: Sequence[str]) 
     axis = space.axes[space.axis_index(axis_name)]
     block = space.block(axis.block)
     if block.kind is Kind.ONE_HOT:
-        return f"{_block_text(block)} {' or '.join(_spelt(v, space, block) for v in values)}"
-    name = _spelt(space.columns[int(axis.columns[-1])][1], space, block)
+        return f"{_block_text(block)} {' or '.join(_spelt(values, space, block))}"
+    [name] = _spelt([space.columns[int(axis.columns[-1])][1]], space, block)
     if block.whole:
         return f"{_block_text(block)} {name} {_ranges_text([int(value) for value in values])}"
     if len(values) > 1:
@@ -156,13 +158,16 @@ def _block_text(block: Block) -> str:
     return block.name if bare else _quoted(block.name)
 
 
-def _spelt(name: str, space: FeatureSpace, block: Block) -> str:
-    """A value without quotes, or in quotes if it could be misread."""
-    bare = _BARE.fullmatch(name) and name not in RESERVED
+def _spelt(names: Sequence[str], space: FeatureSpace, block: Block) -> list[str]:
+    """Values without quotes, or in quotes if they could be misread."""
     # Words without quotes could be read as part of a longer name: of a block, or of a value before a number.
-    longer = [other.name for other in space.blocks if other.name.startswith(f"{block.name} ")]
-    longer += [value for value in block.values if value.startswith(f"{name} ")]
-    return name if bare and not longer else _quoted(name)
+    longer = any(other.name.startswith(f"{block.name} ") for other in space.blocks)
+    return [
+        name
+        if _BARE.fullmatch(name) and name not in RESERVED and name not in block.beginnings and not longer
+        else _quoted(name)
+        for name in names
+    ]
 
 
 def _quoted(name: str) -> str:
@@ -216,11 +221,12 @@ def tokens_of(line: str) -> list[Token]:
     return tokens
 
 
-def starts_with(tokens: Tokens, words: str) -> bool:
-    """Whether the tokens begin with these words of the format."""
+def starts_with(tokens: Tokens, words: str, at: int = 0) -> bool:
+    """Whether the tokens from `at` on begin with these words of the format."""
     wanted = words.split()
-    return len(tokens) >= len(wanted) and all(
-        token.is_word(word) for token, word in zip(tokens, wanted, strict=False)
+    some = tokens[at : at + len(wanted)]
+    return len(some) == len(wanted) and all(
+        token.is_word(word) for token, word in zip(some, wanted, strict=True)
     )
 
 
@@ -241,6 +247,7 @@ def longest(tokens: Tokens, names: Iterable[str]) -> tuple[str | None, Tokens]:
     if tokens and tokens[0].quoted:
         return (tokens[0].text, tokens[1:]) if tokens[0].text in known else (None, tokens)
     bare = next((i for i, token in enumerate(tokens) if token.quoted), len(tokens))
+    bare = min(bare, 1 + max((name.count(" ") for name in known), default=-1))
     for stop in range(bare, 0, -1):
         name = shown(tokens[:stop])
         if name in known:
@@ -269,21 +276,27 @@ def conditions(space: FeatureSpace, tokens: Tokens) -> dict[str, Any]:
             raise InvalidInput(
                 "expected a condition such as `source Person`, found none; name a block and a value."
             )
-        found = merged(found, _condition(space, part))
+        _add(found, _condition(space, part))
     return found
 
 
 def merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
     """Both mappings as one; raises `InvalidInput` if both are about the same choice."""
-    both = dict(first)
-    for block, given in second.items():
-        if block not in both:
-            both[block] = given
-        elif isinstance(given, Mapping) and not set(given) & set(both[block]):
-            both[block] = {**both[block], **given}
+    both: dict[str, Any] = {}
+    for conditions in (first, second):
+        _add(both, conditions)
+    return both
+
+
+def _add(all_of: dict[str, Any], more: Mapping[str, Any]) -> None:
+    """Adds conditions on other choices."""
+    for block, given in more.items():
+        if block not in all_of:
+            all_of[block] = dict(given) if isinstance(given, Mapping) else given
+        elif isinstance(given, Mapping) and not given.keys() & all_of[block].keys():
+            all_of[block].update(given)
         else:
             raise InvalidInput(f"{block!r} is named twice in one rule; write `{block} A or B`, or two rules.")
-    return both
 
 
 def _condition(space: FeatureSpace, tokens: Tokens) -> dict[str, Any]:
@@ -296,7 +309,10 @@ def _condition(space: FeatureSpace, tokens: Tokens) -> dict[str, Any]:
     if block.whole:
         return _count(block, rest)
     negated, rest = (True, rest[1:]) if rest and rest[0].is_word("not") else (False, rest)
-    values = [_value(space, block, part) for part in split(rest, ("or",))]
+    known = (
+        frozenset(space.axes[space.axis_index(name)].values) if block.kind is Kind.ONE_HOT else frozenset()
+    )
+    values = [_value(space, block, part, known) for part in split(rest, ("or",))]
     if block.kind is Kind.BINARY:
         if len(values) > 1:
             raise InvalidInput(
@@ -305,18 +321,19 @@ def _condition(space: FeatureSpace, tokens: Tokens) -> dict[str, Any]:
             )
         return {name: {values[0]: not negated}}
     if negated:
-        known = space.axes[space.axis_index(name)].values
-        values = [value for value in known if value not in values]
+        excluded = set(values)
+        values = [value for value in space.axes[space.axis_index(name)].values if value not in excluded]
         if not values:
             raise InvalidInput(f"`not` excludes every value of {name!r}; allow at least one.")
     return {name: values}
 
 
-def _value(space: FeatureSpace, block: Block, tokens: Tokens) -> str:
+def _value(space: FeatureSpace, block: Block, tokens: Tokens, known: frozenset[str]) -> str:
+    """A value, which is checked if it is not one of those that are `known`."""
     if not tokens:
         raise InvalidInput(f"expected a value of {block.name!r}, found none; name one.")
     value = shown(tokens)
-    if block.kind is Kind.BINARY or value not in space.axes[space.axis_index(block.name)].values:
+    if value not in known:
         space.column(block.name, value)  # raises with the list of values
     return value
 
@@ -330,9 +347,12 @@ def _count(block: Block, tokens: Tokens) -> dict[str, Any]:
             f" {known}{' ...' if len(block.values) > 12 else ''}."
         )
     negated, rest = (True, rest[1:]) if rest and rest[0].is_word("not") else (False, rest)
-    inside = {number for part in split(rest, ("or",)) for number in _range(block, part)}
-    every = range(block.low, block.high + 1)
-    numbers = [number for number in every if (number in inside) != negated]
+    inside = np.zeros(block.high + 1 - block.low, dtype=np.bool_)
+    done = block.low
+    for part in sorted((_range(block, part) for part in split(rest, ("or",))), key=lambda part: part.start):
+        inside[max(part.start, done) - block.low : part.stop - block.low] = True
+        done = max(done, part.stop)
+    numbers = (block.low + np.flatnonzero(inside != negated)).tolist()
     if not numbers:
         raise InvalidInput(
             f"the condition excludes every count of {name!r}, which are {block.low} to {block.high}; allow at"
@@ -360,4 +380,5 @@ def _range(block: Block, tokens: Tokens) -> range:
         "<=": range(block.low, first + 1),
         "<": range(block.low, first),
     }[sign]
-    return range(max(within.start, block.low), min(within.stop, block.high + 1))
+    start = min(max(within.start, block.low), block.high + 1)
+    return range(start, max(start, min(within.stop, block.high + 1)))

@@ -17,20 +17,22 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-import stat
+import sys
 import zipfile
 import zlib
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lcons_core._errors import DamagedFile, LconsError
+from lcons_core._files import open_regular
 
 # The largest compressed member, in bytes that it has when it is unpacked.
 MOST_UNPACKED = 2**32
+# Numbers, truth values, text and bytes.
+_KINDS = "biufcUS"
 # The longest npy header, in characters; numpy writes at most a few hundred.
 _LONGEST_HEADER = 10_000
 _DAMAGE = (
@@ -66,10 +68,9 @@ class Member:
             raise DamagedFile(
                 f"the array {info.filename!r:.60} has a damaged header ({reason:.100})"
             ) from None
-        if self.dtype.hasobject:
-            raise DamagedFile(
-                f"the array {info.filename!r:.60} holds Python objects, which lcons does not read"
-            )
+        if self.dtype.kind not in _KINDS:
+            held = "Python objects" if self.dtype.hasobject else f"{self.dtype!s:.60}"
+            raise DamagedFile(f"the array {info.filename!r:.60} holds {held}, which lcons does not read")
         size = self.dtype.itemsize * math.prod(self.shape)
         there = info.file_size - self._file.tell()
         if min(self.shape, default=0) < 0 or size != there:
@@ -101,7 +102,10 @@ class Member:
             raise EOFError("it is cut off")
         if not size:
             return np.zeros(shape, self.dtype)
-        return np.frombuffer(content, self.dtype).reshape(shape, order="F" if self._by_columns else "C")
+        array = np.frombuffer(content, self.dtype)
+        if self.dtype.kind == "U" and array.view(self.dtype.byteorder + "u4").max() > sys.maxunicode:
+            raise DamagedFile("an array of text has characters that do not exist")
+        return array.reshape(shape, order="F" if self._by_columns else "C")
 
 
 class Archive:
@@ -168,14 +172,3 @@ def opened_archive(path: str | os.PathLike[str]) -> Iterator[Archive]:
     """The archive in a regular file; raises `DamagedFile` with the reason, or OSError."""
     with open_regular(path) as file, explained():
         yield Archive(file)
-
-
-def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
-    """The bytes of a regular file: a pipe or a device, which may have no end, is an OSError."""
-    # Opening a pipe without a writer would wait for one.
-    descriptor = os.open(Path(path), os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    file = os.fdopen(descriptor, "rb")
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        file.close()
-        raise OSError(None, "it is not a regular file", os.fspath(path))
-    return file

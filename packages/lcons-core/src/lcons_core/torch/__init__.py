@@ -9,8 +9,7 @@ try:
     import torch as _torch  # noqa: F401
 except ImportError as error:
     raise MissingExtra(
-        f"lcons_core.torch needs torch, which cannot be imported ({error});"
-        ' run: pip install "lcons-core[torch]".'
+        f"lcons_core.torch needs torch, which cannot be imported ({error}); run: pip install torch."
     ) from error
 
 from lcons_core.torch._label_chain import LabelChain

@@ -23,7 +23,7 @@ from itertools import chain
 
 import numpy as np
 
-from lcons_core import Instance, LearnedConstraint, TooLarge, Unsupported, compile_masks
+from lcons_core import Instance, LearnedConstraint, TooLarge, Unsupported, check_numbers, compile_masks
 from lcons_core.features import NgramContext, SequenceFeature
 from lcons_decode.kernels import STEP, Floats, Ints, Small, backend, share_rows
 
@@ -159,6 +159,7 @@ class CompiledLocal:
             first = len(store.rows)
             kinds = self.kinds(missing)
             if self.weight is not None:
+                check_numbers((first + len(kinds)) * self.V**2, f"the bounds of {self.V - 1:,} labels")
                 known = store.bounds.reshape(-1, self.V, self.V)
                 store.bounds = np.concatenate([known, self._bounds(kinds)])
             else:
@@ -235,6 +236,10 @@ def compile_local(
     # Larger than any sum of the other contributions to a unit.
     bias = np.concatenate([part.b for part in parts])
     least = -1.0 - np.abs(bias).max() - sum(float(np.abs(axis.table(W)).max()) for axis in axes)
+    cells = (len(labels) + 1) ** feature.n
+    check_numbers(
+        max(cells, feature.n * (len(labels) + 1) * len(W)), f"the n-grams of {name!r}", "use a smaller n"
+    )
     table = np.zeros((feature.n, len(labels) + 1, len(W)))
     for i, axis in enumerate(axes[-feature.n :]):
         own = axis.table(W)

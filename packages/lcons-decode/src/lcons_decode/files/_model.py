@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcons_core import WORD, InvalidInput, LconsError
-from lcons_decode._scores import WORDS, ChainScores, Scored
+from lcons_decode._scores import MAX_LABELS, WORDS, ChainScores, Scored
 
 MODEL = ("transition", "start", "stop")
 
@@ -32,6 +32,8 @@ class ScoreModel:
                 " first sequence, or pass `labels=`."
             )
         L = len(labels)
+        if L > MAX_LABELS:
+            raise InvalidInput(f"{where}: expected at most {MAX_LABELS:,} labels, found {L:,}; use fewer.")
         arrays = {
             name: _numbers(value, f"{where}: {name}", "row" if name == "transition" else "label", L)
             for name, value in shared.items()

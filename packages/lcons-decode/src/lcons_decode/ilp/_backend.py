@@ -178,19 +178,19 @@ def _import_mip(solver: Solver) -> Any:
         mip = import_module("mip")
     except ImportError:
         raise MissingExtra(
-            "integer programs need mip (python-mip), which is not installed; run pip install lcons-decode."
+            "integer programs need mip (python-mip), which is not installed; run pip install mip."
         ) from None
     if solver is Solver.HIGHS:
         try:
             found = version("highspy")
         except PackageNotFoundError:
             raise MissingExtra(
-                'HiGHS is not installed; run pip install "lcons-decode[highs]", or use solver="cbc".'
+                'HiGHS is not installed; run pip install highspy, or use solver="cbc".'
             ) from None
         # HiGHS 1.14 returned wrong optima for small mixed models.
         if tuple(int(part) for part in found.split(".")[:3] if part.isdigit()) < HIGHS_VERSION:
             raise MissingExtra(
                 f"highspy {'.'.join(map(str, HIGHS_VERSION))} or later is needed, found {found}; run pip"
-                ' install -U "lcons-decode[highs]", or use solver="cbc".'
+                ' install -U highspy, or use solver="cbc".'
             )
     return mip

@@ -58,7 +58,7 @@ def load_tagger(path: str | os.PathLike[str]) -> Tagger:
     except ImportError as error:
         raise MissingExtra(
             f"the model {os.fspath(path)!r} needs {error.name or 'torch'}, which is not installed; run"
-            ' `pip install "lcons-tasks[torch]"`.'
+            f" `pip install {error.name or 'torch'}`."
         ) from error
     except Exception as error:  # a header may hold anything, so any line above may fail
         raise damaged(path, f"{type(error).__name__} {error}") from None

@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 from lcons_core import OUTSIDE, Block, Floats, Kind, LearnedConstraint
 from lcons_tasks.report._verdicts import Codes, Combination, Source, axes_of, one_hot_axes, source_of
 
+# The longest axis in a matrix.
+LONGEST = 2**12
 MOST_MATRICES = 4
 MOST_VALUES = 48
 MOST_ONE_HOT = 10
@@ -177,6 +179,9 @@ def matrix_views(constraint: LearnedConstraint) -> tuple[list[MatrixView], str]:
     for block in constraint.space.blocks:
         if block.kind is Kind.REAL:
             return [], f"There is no matrix of combinations, because the block {block.name} is real."
+    for axis in constraint.space.axes:
+        if len(axis) > LONGEST:
+            return [], f"There is no matrix of combinations, because {axis.name} has {len(axis):,} values."
     found, pairs = matrices(constraint)
     hot = sum(constraint.space.block(one.down).kind is Kind.ONE_HOT for one in found if one.down)
     note = f"Pairs of blocks shown: {hot} of {pairs}, which forbid the most combinations by themselves."

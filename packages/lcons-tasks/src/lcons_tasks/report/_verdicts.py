@@ -139,6 +139,7 @@ class _Tables:
 
     @classmethod
     def of(cls, space: FeatureSpace, W: Floats, b: Floats) -> _Tables:
+        space.check_tables(len(W))
         return cls(b, tuple(axis.table(W) for axis in space.axes))
 
     @cached_property

@@ -67,6 +67,7 @@ class RowBounds:
     @cached_property
     def tables(self) -> tuple[Floats, ...]:
         """c_a: (n_a, M) for every axis."""
+        self.space.check_tables(len(self))
         return tuple(axis.table(self.coefficients) for axis in self.space.axes)
 
     @cached_property

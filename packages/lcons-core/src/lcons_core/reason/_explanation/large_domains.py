@@ -23,6 +23,7 @@ from __future__ import annotations
 import numpy as np
 
 from lcons_core._arithmetic import exponent, rounding_bound
+from lcons_core._blocks import check_numbers
 from lcons_core._inequalities import LinearInequalities, row_reach
 from lcons_core._network import RectifierNetwork
 from lcons_core._pointset import PointSet
@@ -32,7 +33,7 @@ from lcons_core.reason._explanation.bounds import Candidate, RowBounds, Threshol
 from lcons_core.reason._explanation.regions import Region, WeightedPoints, points_of
 from lcons_core.reason._explanation.result import Proof
 
-MOST_ROWS = 1023
+FEWEST_ROWS, MOST_ROWS = 32, 1023
 ROW_NUMBERS = 8_000_000
 ROUNDS = 3
 SEEDS = 400
@@ -189,7 +190,8 @@ def candidate_rows(points: PointSet, space: FeatureSpace, seeds: WeightedPoints)
 def _affordable(space: FeatureSpace) -> int:
     """The number of rows whose sorted tables (`bounds.py`) fit in memory."""
     longest = max(len(axis) for axis in space.axes)
-    return int(np.clip(ROW_NUMBERS // (len(space.axes) * longest), 32, MOST_ROWS))
+    check_numbers(8 * len(space.axes) * longest * FEWEST_ROWS, "the sorted tables of rules")
+    return int(np.clip(ROW_NUMBERS // (len(space.axes) * longest), FEWEST_ROWS, MOST_ROWS))
 
 
 def _part_rows(

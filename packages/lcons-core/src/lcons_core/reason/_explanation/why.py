@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core._arithmetic import plain
+from lcons_core._arithmetic import plain, unravelled
 from lcons_core._blocks import Axis, Kind
 from lcons_core._coercion import Fitted
 from lcons_core._errors import InvalidInput, TooLarge
@@ -349,10 +349,10 @@ def _all(space: FeatureSpace, region: Region, total: int) -> Iterator[Ints]:
         np.flatnonzero(region[i]) if i in region else np.arange(len(axis))
         for i, axis in enumerate(space.axes)
     ]
-    shape = tuple(len(choice) for choice in choices)
+    lengths = [len(choice) for choice in choices]
     for first in range(0, total, _CHUNK):
-        flat = np.unravel_index(np.arange(first, min(first + _CHUNK, total)), shape)
-        chunk = np.stack([choice[f] for choice, f in zip(choices, flat, strict=True)], axis=1).astype(
+        places = unravelled(np.arange(first, min(first + _CHUNK, total)), lengths)
+        chunk = np.stack([choice[f] for choice, f in zip(choices, places.T, strict=True)], axis=1).astype(
             np.int64
         )
         yield chunk[space.possible(chunk)]

@@ -262,7 +262,8 @@ def soft_sequence(emission, chain, step, lists, units, m, y):
         value = lattice_sequence(
             emission, chain, step, keep, bound, left, score - slack, lists, units, m, found
         )
-        if value > score:
+        # Of equal labellings, the pass finds the first in declared order; y may be a later one.
+        if value >= score:
             score = value
             y[:] = found
         if best - score <= near:

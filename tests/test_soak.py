@@ -1,0 +1,254 @@
+"""`tools/soak`: a quick run of every family, and proof that it would notice what is wrong."""
+
+import ast
+import json
+import sys
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
+
+from soaking import chains, files, graphs, oracle, programs, run, sets  # noqa: E402
+from soaking.families import FAMILIES  # noqa: E402
+from soaking.run import Soak  # noqa: E402
+
+from lcons_core import Comparison, Explanation, RectifierNetwork  # noqa: E402
+from lcons_core._inequalities import LinearInequalities  # noqa: E402
+from lcons_core.reason import Box, Outcome  # noqa: E402
+from lcons_decode import Status  # noqa: E402
+
+CASES = 15
+
+
+@pytest.fixture(autouse=True)
+def backend(monkeypatch):
+    """Families set the backend; it is put back afterwards."""
+    monkeypatch.setenv("LCONS_DECODE_BACKEND", "numpy")
+
+
+def wrong_cases(family: str, cases: int = CASES, first: int = 0) -> list[dict]:
+    """What the log says of the wrong ones among some cases of a family."""
+    log: list[dict] = []
+    with run.quiet():
+        Soak(0, log.append).batch(family, first, cases)
+    return [entry for entry in log if entry["event"] == "wrong"]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_nothing_is_wrong_with_the_first_cases_of(family):
+    assert wrong_cases(family) == []
+
+
+def test_the_oracle_and_the_draws_import_nothing_of_lcons():
+    for path in [*(ROOT / "tools/soaking/oracle").glob("*.py"), ROOT / "tools/soaking/draws.py"]:
+        tree = ast.parse(path.read_text())
+        names = [
+            alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names
+        ]
+        names += [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+        allowed = {"__future__", "collections.abc", "dataclasses", "fractions", "itertools", "math", "random"}
+        others = {name for name in names if name not in {*allowed, "typing"}}
+        assert {
+            name for name in others if name != "soaking" and not name.startswith("soaking.oracle.")
+        } == set()
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_case_is_plain_data_and_drawn_again_from_its_number(family):
+    first, again = (FAMILIES[family].draw(Random(f"7/{family}/3")) for _ in range(2))
+    assert json.loads(json.dumps(first)) == again
+
+
+def test_many_drawn_points_are_on_the_boundary_and_many_labellings_tie():
+    margins, ties = [], 0
+    for i in range(60):
+        case = sets.draw_verify(Random(f"0/verify/{i}"))
+        networks = oracle.judge_of(case["parts"])
+        margins.append(min(abs(networks.margin(point.psi)) for point in oracle.points_of(case["space"])))
+        case = chains.draw_hard(Random(f"0/hard/{i}"))
+        found = oracle.Chain(case["model"], case["sequences"][0], case["uses"]).labellings()
+        best = sorted((one.base for one in found), reverse=True)
+        ties += any(a == b for a, b in pairwise(best[:2]))
+    assert margins.count(0) > 10
+    assert ties > 10
+
+
+def accepts_no_boundary(network, psi):
+    """Eq. 7 with > instead of >=."""
+    return np.atleast_1d(network._margins(psi)) > 0
+
+
+def rows_without_the_boundary(rows, psi):
+    """Rows with > instead of >=."""
+    return np.atleast_2d(rows._values(psi) > 0).all(1)
+
+
+def patched_network(monkeypatch):
+    monkeypatch.setattr(RectifierNetwork, "_accepted", accepts_no_boundary)
+
+
+def patched_rows(monkeypatch):
+    monkeypatch.setattr(LinearInequalities, "_accepted", rows_without_the_boundary)
+
+
+def answers_changed(module, name, change):
+    """A patch that changes what a function of lcons returns."""
+
+    def patch(monkeypatch):
+        original = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda *args, **options: change(original(*args, **options)))
+
+    return patch
+
+
+def every(change):
+    """A change of each answer of a list."""
+    return lambda found: [change(one) for one in found]
+
+
+def last_of_ties(found):
+    """n-best with labellings of one score in the opposite order."""
+    return sorted(found, key=lambda one: (-one.score, -one.stats["rank"]))
+
+
+def without_a_row(found):
+    """Simplified rows with one row less, if there are any."""
+    kept = np.arange(max(len(found) - 1, 0))
+    return replace(found, rows=found.rows.take(kept), kept=found.kept[kept])
+
+
+def with_a_wider_rule(found: Explanation) -> Explanation:
+    """Rules of which each lacks its last condition."""
+    wider = (replace(rule, box=Box(rule.box.conditions[:-1])) for rule in found.rules)
+    return replace(found, rules=tuple(wider))
+
+
+def with_larger_types(found: Explanation) -> Explanation:
+    """Rules over types that state one pair too many."""
+    return replace(found, types=tuple(replace(one, size=one.size + 1) for one in found.types))
+
+
+def patched_list(monkeypatch):
+    """Forbidden n-grams lose the last one of their list."""
+    original = chains.forbidden_ngrams
+    monkeypatch.setattr(
+        chains, "forbidden_ngrams", lambda labels, grams, pad: original(labels, grams[:1], pad=pad)
+    )
+
+
+def one_bit_off(constraint):
+    """A constraint whose first weight is the next float."""
+    part = constraint.network.parts[0]
+    W = part.W.copy()
+    W[0, 0] = np.nextafter(W[0, 0], np.inf)
+    return replace(constraint, network=RectifierNetwork(W, part.b))
+
+
+def always_equal(found: Comparison) -> Comparison:
+    return replace(found, outcome=Outcome.EQUAL)
+
+
+def never_relaxed(found):
+    return replace(found, status=Status.OPTIMAL)
+
+
+def worse(found):
+    return replace(found, score=found.score - 0.0625)
+
+
+MUTANTS = {
+    "the network rejects its boundary": ("forms", patched_network),
+    "the network rejects its boundary, in decoders": ("hard", patched_network),
+    "the network rejects its boundary, in verify": ("verify", patched_network),
+    "the network rejects its boundary, in files": ("constraint files", patched_network),
+    "rows reject their boundary": ("forms", patched_rows),
+    "exact decoding says optimal": (
+        "hard",
+        answers_changed(chains, "constrained_viterbi_batch", every(never_relaxed)),
+    ),
+    "soft costs are off": ("soft", answers_changed(chains, "constrained_viterbi_batch", every(worse))),
+    "n-best has ties the other way": ("hard", answers_changed(chains, "nbest", last_of_ties)),
+    "marginals are off": (
+        "soft",
+        answers_changed(chains, "marginals", lambda m: replace(m, log_partition=m.log_partition + 1e-6)),
+    ),
+    "the beam loses a score": ("global", answers_changed(chains, "beam_search", worse)),
+    "global constraints are ignored": ("global", answers_changed(chains, "decode_global", never_relaxed)),
+    "the Lagrangian bound is too low": (
+        "lagrangian",
+        answers_changed(
+            chains,
+            "decode_lagrangian",
+            lambda one: replace(one, stats={**one.stats, "bound": one.stats.get("bound", 0.0) - 1.0}),
+        ),
+    ),
+    "integer programs find less": ("ilp", answers_changed(programs, "decode_ilp", worse)),
+    "relations are a little worse": ("relations", answers_changed(graphs, "decode_relations", worse)),
+    "sets are always equal": ("compare", answers_changed(sets, "compare", always_equal)),
+    "integer programs say equal": ("differences", answers_changed(programs, "compare_by_ilp", always_equal)),
+    "a needed row is dropped": ("simplify", answers_changed(sets, "simplify", without_a_row)),
+    "a rule forbids too much": ("explain", answers_changed(sets, "explain", with_a_wider_rule)),
+    "a sentence over types has another size": (
+        "explain",
+        answers_changed(sets, "explain", with_larger_types),
+    ),
+    "a list of n-grams is ignored": ("hard", patched_list),
+    "verify counts no boundary": (
+        "verify",
+        answers_changed(sets, "verify", lambda v: replace(v, boundary=0)),
+    ),
+    "a file changes a bit": ("constraint files", answers_changed(files, "load", one_bit_off)),
+    "a file of scores has an end too early": (
+        "score files",
+        answers_changed(files, "read_scored", lambda found: list(found)[:-1]),
+    ),
+}
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_it_is_noticed_that(mutant, monkeypatch):
+    family, patch = MUTANTS[mutant]
+    patch(monkeypatch)
+    found = next(filter(None, (wrong_cases(family, 1, first) for first in range(40))), None)
+    assert found, "40 cases did not notice it"
+    assert found[0]["wrong"]
+    assert found[0]["family"] == family
+    assert json.loads(json.dumps(found[0]["data"]))
+
+
+def test_an_exception_is_a_finding(monkeypatch):
+    def fails(*_, **__):
+        raise ZeroDivisionError("no reason")
+
+    monkeypatch.setattr(sets, "verify", fails)
+    [sentence] = wrong_cases("verify", 1)[0]["wrong"]
+    assert sentence.startswith("ZeroDivisionError in test_soak.py:")
+    assert sentence.endswith(": no reason")
+
+
+def test_the_command_appends_to_its_log_and_repeats_a_wrong_case(monkeypatch, tmp_path, capfd):
+    log = tmp_path / "soak.jsonl"
+    options = ["--seed", "3", "--family", "verify", "--log", str(log)]
+    assert run.main([*options, "--cases", "30"]) == 0
+    answers_changed(sets, "verify", lambda v: replace(v, boundary=0))(monkeypatch)
+    assert run.main([*options, "--cases", "30"]) == 1
+    assert "cases are wrong" in capfd.readouterr().out
+    entries = [json.loads(line) for line in log.read_text().splitlines()]
+    summaries = [entry for entry in entries if entry["event"] == "summary"]
+    assert [entry["cases"] for entry in summaries] == [30, 30]
+    assert summaries[0]["wrong"] == 0 < summaries[1]["wrong"]
+    assert summaries[1]["families"]["verify"]["checks"] > 30
+    wrong = next(entry for entry in entries if entry["event"] == "wrong")
+    assert run.main([*options[:4], "--case", str(wrong["case"])]) == 1
+    assert wrong["wrong"][0] in capfd.readouterr().out
+    assert sum(entry["cases"] for entry in entries if entry["event"] == "batch") == 60
+
+
+def test_a_time_limit_ends_a_run(tmp_path):
+    assert run.main(["--family", "rules", "--minutes", "0", "--log", str(tmp_path / "log")]) == 0

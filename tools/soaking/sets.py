@@ -1,0 +1,399 @@
+"""Sets of points against their definition: comparison, simplification, explanation, verification.
+
+| family | draws | compares |
+|---|---|---|
+| `compare` | two sets on one space, often equal | outcome, counts, witnesses; by enumeration and by search |
+| `simplify` | networks on a space | the set, the reason for each dropped row, minimality |
+| `explain` | networks on a space, some with examples | rules, their union, figures, `why`, `completions` |
+| `rules` | boxes and edits by name | rules as a set, network, rows and text; `forbid` and `allow` |
+| `verify` | networks on a space | counts of points, of accepted ones and of the boundary; no witness |
+
+A rule of `explain` may forbid rejected points only, and all rules together must forbid all of them. Sentences
+over label types are read back: they must forbid as many pairs as they state, all of them rejected.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from lcons_core import (
+    FeatureSpace,
+    LabelledExamples,
+    LearnedConstraint,
+    LinearInequalities,
+    Rules,
+    compare,
+    explain,
+    parse_rules,
+    simplify,
+    to_inequalities,
+    verify,
+    why,
+)
+from lcons_core.reason import Box, Outcome, completions, rules_text
+from soaking import draws, oracle
+from soaking.chains import network_of
+from soaking.oracle import Networks, Point, value_at
+from soaking.tally import Tally
+
+Case = dict[str, Any]
+
+
+def dense(psi: oracle.Psi, d: int) -> list[float]:
+    """psi as a list."""
+    return [float(psi.get(j, 0)) for j in range(d)]
+
+
+def space_of(case: Case) -> FeatureSpace:
+    """The space of lcons."""
+    return FeatureSpace.from_dict(case["space"])
+
+
+def rational_row(coefficients: Sequence[float], bias: float) -> list[Fraction]:
+    """A row of lcons as rationals."""
+    return [*map(Fraction, coefficients), Fraction(bias)]
+
+
+def rows_of(rows: LinearInequalities) -> list[list[Fraction]]:
+    """The rows of lcons as rationals."""
+    return [rational_row(c, b) for c, b in zip(rows.coefficients.tolist(), rows.bias.tolist(), strict=True)]
+
+
+def draw_compare(rng: Random) -> Case:
+    """Two sets on one space: other networks, or the same set in another form, sometimes changed a little."""
+    case = draws.draw_set(rng)
+    how = rng.choice(["other", "shuffled", "shifted", "nudged", "rows", "rules"])
+    if isinstance(case["parts"], dict):
+        how = rng.choice(["other", "members", "members", "rules"])
+    parts: Any = [[[list(w) for w in W], list(b)] for W, b in oracle.members_of(case["parts"])[0]]
+    if how == "other":
+        near = rng.choice(oracle.points_of(case["space"])).psi
+        parts = draws.draw_union(rng, draws.columns_of(case["space"]), [near])
+    elif how == "members":
+        # The members in another order, one of them twice, sometimes without one.
+        members = [*case["parts"]["union"], rng.choice(case["parts"]["union"])]
+        rng.shuffle(members)
+        parts = {"union": members[draws.chance(rng, 0.4) :]}
+    elif how == "shuffled":
+        for W, b in parts:
+            order = rng.sample(range(len(b)), len(b))
+            W[:], b[:] = [W[k] for k in order], [b[k] for k in order]
+            W.append([0.0] * len(W[0]))
+            b.append(-1.0)
+    elif how == "shifted":
+        # A constant moves from a one-hot block into the bias: the same set on the space.
+        first = case["space"]["blocks"][0]
+        if first["kind"] == "one-hot" and not first.get("other"):
+            for W, b in parts:
+                for k in range(len(b)):
+                    W[k][: len(first["values"])] = [w + 0.5 for w in W[k][: len(first["values"])]]
+                    b[k] -= 0.5
+    elif how == "nudged":
+        part = rng.choice(parts)
+        k, j = rng.randrange(len(part[1])), rng.randrange(len(part[0][0]))
+        part[0][k][j] += rng.choice([2.0**-20, -(2.0**-20), 0.5, 2.0**-52])
+    rules = [draws.draw_box(rng, case["space"]) for _ in range(2)] if how == "rules" else []
+    return {
+        **case,
+        "how": how,
+        "other": parts,
+        "rules": rules,
+        "few": rng.choice([1, 10]),
+        "search": draws.chance(rng, 0.2),
+    }
+
+
+def check_compare(case: Case, tally: Tally) -> None:
+    """Family `compare`."""
+    space, points = space_of(case), oracle.points_of(case["space"])
+    a, judge = network_of(case["parts"]), oracle.judge_of(case["parts"])
+    first = [judge.accepts(point.psi) for point in points]
+    b: Any = network_of(case["other"])
+    other = oracle.judge_of(case["other"])
+    second = [other.accepts(point.psi) for point in points]
+    if case["how"] == "rows":
+        b = to_inequalities(b)
+        stored = rows_of(b)
+        second = [all(value_at(row, point.psi) >= 0 for row in stored) for point in points]
+    elif case["how"] == "rules":
+        b = Rules(space, [Box(tuple((k, tuple(v)) for k, v in box.items())) for box in case["rules"]])
+        second = [not any(point.inside(box) for box in case["rules"]) for point in points]
+    pairs = list(zip(first, second, strict=True))
+    only = [[p.names for p, (x, y) in zip(points, pairs, strict=True) if x and not y]]
+    only.append([p.names for p, (x, y) in zip(points, pairs, strict=True) if y and not x])
+    found = compare(a, b, space, witnesses=case["few"])
+    equal = first == second
+    tally.same("comparison", found.outcome, Outcome.EQUAL if equal else Outcome.DIFFERENT)
+    numbers = (found.points, found.both, found.only_a, found.only_b)
+    tally.same("counts", numbers, (len(points), sum(x and y for x, y in pairs), len(only[0]), len(only[1])))
+    tally.same("witnesses of a", list(found.witnesses_a), only[0][: case["few"]])
+    tally.same("witnesses of b", list(found.witnesses_b), only[1][: case["few"]])
+    if not case["search"]:
+        return
+    searched = compare(a, b, space, limit=0)
+    if searched.outcome is not Outcome.UNDECIDED:
+        tally.same("comparison without enumeration", searched.equal, equal)
+    for side, witnesses in enumerate((searched.witnesses_a, searched.witnesses_b)):
+        tally.true("witnesses found by search", all(one in only[side] for one in witnesses), witnesses)
+
+
+def draw_simplify(rng: Random) -> Case:
+    """Networks on a space."""
+    return draws.draw_set(rng, unions=0.0)
+
+
+def check_simplify(case: Case, tally: Tally) -> None:
+    """Family `simplify`."""
+    points = oracle.points_of(case["space"])
+    network = network_of(case["parts"])
+    stored = [[Fraction(float(x)) for x in row] for _, row in Networks(case["parts"]).rows()]
+    values = [[value_at(row, point.psi) for point in points] for row in stored]
+    broken = [{i for i, value in enumerate(own) if value < 0} for own in values]
+    rejected = set().union(*broken)
+    found = simplify(network, space_of(case))
+    kept = found.kept.tolist()
+    tally.same("kept rows", rows_of(found.rows), [stored[m] for m in kept])
+    tally.same(
+        "kept and dropped rows", sorted([*kept, *(d.row for d in found.dropped)]), list(range(len(stored)))
+    )
+    tally.same("the simplified set", set().union(*(broken[m] for m in kept)), rejected)
+    psi = np.array([dense(point.psi, network.d) for point in points])
+    tally.same("simplified rows", found.holds(psi).tolist(), [i not in rejected for i in range(len(points))])
+    tally.true("a small domain is minimal", found.minimal)
+    for m in kept:
+        rest = set().union(*(broken[other] for other in kept if other != m))
+        tally.true("every kept row is needed", rest != rejected, m)
+    for dropped in found.dropped:
+        if dropped.reason == "never violated":
+            tally.same("a row that is never violated", broken[dropped.row], set())
+        elif dropped.reason == "dominated":
+            assert dropped.by is not None
+            tally.true("a dominated row", broken[dropped.row] <= broken[dropped.by], dropped)
+        else:
+            tally.true("an implied row", broken[dropped.row] <= rejected, dropped)
+    coarse = simplify(network, space_of(case), enumeration_limit=0)
+    tally.same(
+        "the set without enumeration", set().union(*(broken[m] for m in coarse.kept.tolist())), rejected
+    )
+
+
+def draw_explain(rng: Random) -> Case:
+    """Networks on a space, half of them with examples; and a partial assignment."""
+    case = draws.draw_set(rng, most=60)
+    if len(case["space"]["blocks"]) == 2 and case["space"]["blocks"][0]["name"] == "label 1":
+        case["parts"] = [draw_cells(rng, case["space"]["blocks"][0]["values"])]
+    points = len(oracle.points_of(case["space"]))
+    examples = [[rng.randrange(points) for _ in range(rng.randint(1, 6))] for _ in range(2)]
+    if not set(examples[1]) - set(examples[0]) or draws.chance(rng, 0.5):
+        examples = []
+    return {
+        **case,
+        "examples": examples,
+        "at": rng.randrange(points),
+        "box": draws.draw_box(rng, case["space"]),
+        "search": draws.chance(rng, 0.3),
+    }
+
+
+def draw_cells(rng: Random, labels: Sequence[str]) -> list[Any]:
+    """The network that forbids pairs of labels with some prefixes, of the same type or of two types."""
+    W, b = [[0.0] * (2 * len(labels))], [0.0]
+    for _ in range(rng.randint(1, 5)):
+        before, after, same = rng.choice("BIO"), rng.choice("BI"), draws.chance(rng, 0.5)
+        for i, first in enumerate(labels):
+            for j, second in enumerate(labels):
+                if (first[0], second[0], first[1:] == second[1:]) == (before, after, same):
+                    W.append([2.0 * (k in (i, len(labels) + j)) for k in range(2 * len(labels))])
+                    b.append(-2.0)
+    return [W, b]
+
+
+def pairs_said(words: str, labels: Sequence[str]) -> set[tuple[str, str]]:
+    """The pairs of labels that a sentence over types forbids: X is any type, Y another one."""
+    said = re.fullmatch(r"(\w)-X (needs|cannot follow) (.+?)( before it| after it|)", words)
+    assert said, words
+    named, found = re.split(r", | or ", said[3]), set()
+    for one in labels:
+        for other in labels:
+            if one.partition("-")[0] == said[1] and "-" in one:
+                prefix, _, kind = other.partition("-")
+                name = f"{prefix}-{'X' if kind == one.partition('-')[2] else 'Y'}" if kind else prefix
+                if (name in named) == (said[2] == "cannot follow"):
+                    found.add((one, other) if said[4] == " after it" else (other, one))
+    return found
+
+
+def check_explain(case: Case, tally: Tally) -> None:
+    """Family `explain`."""
+    space, points = space_of(case), oracle.points_of(case["space"])
+    network, judge = network_of(case["parts"]), oracle.judge_of(case["parts"])
+    psi = np.array([dense(point.psi, network.d) for point in points])
+    rejected = {i for i, point in enumerate(points) if not judge.accepts(point.psi)}
+    examples = None
+    positives: list[int] = []
+    negatives: list[int] = []
+    if case["examples"]:
+        positives, negatives = case["examples"]
+        negatives = [i for i in negatives if i not in positives]
+        examples = LabelledExamples.of(space, psi[positives], psi[negatives])
+    found = explain(network, examples, space=space, limit=100)
+    tally.true("the rules of a small domain are complete", found.complete)
+    union: set[int] = set()
+    for rule in found.rules:
+        inside = _inside(points, rule.box)
+        union |= inside
+        tally.true("a rule forbids only rejected points", inside <= rejected, (rule.words, rule.box))
+        tally.true("a rule forbids something", inside, rule.words)
+        basis = sum(i in inside for i in negatives) if examples else len(inside)
+        tally.same("covered", rule.covered, basis)
+        if examples:
+            tally.same("exceptions", rule.exceptions, sum(i in inside for i in positives))
+            premise = _inside(points, rule.antecedent)
+            tally.same("support", rule.support, sum(i in premise for i in positives))
+    tally.same("the union of the rules", union, rejected)
+    pairs = {tuple(points[i].axes.values()) for i in rejected}
+    for kind in found.types:
+        said = pairs_said(kind.words, case["space"]["blocks"][0]["values"])
+        tally.true("a sentence over types forbids only rejected pairs", said <= pairs, kind.words)
+        tally.same("the size of a sentence over types", kind.size, len(said))
+    total = sum(i in rejected for i in negatives) if examples else len(rejected)
+    tally.same("coverage", (found.coverage.rejected, found.coverage.found), (total, total))
+    text = rules_text([rule.box for rule in found.rules], space)
+    again = parse_rules(text, space)
+    tally.same("rules as text", again.accepts(psi).tolist(), [i not in rejected for i in range(len(points))])
+    for rule in explain(network, examples, space=space, enumeration=0).rules if case["search"] else ():
+        tally.true("a rule that a row proves", _inside(points, rule.box) <= rejected, (rule.words, rule.box))
+    point = points[case["at"]]
+    reason = why(network, point.names, space=space)
+    tally.same("why", (reason.forbidden, reason.partial), (case["at"] in rejected, False))
+    _check_completions(case, tally, points, rejected)
+
+
+def _inside(points: Sequence[Point], box: Box) -> set[int]:
+    conditions = dict(box.conditions)
+    return {i for i, point in enumerate(points) if point.inside(conditions)}
+
+
+def _check_completions(case: Case, tally: Tally, points: Sequence[Point], rejected: set[int]) -> None:
+    """A partial assignment: some whole blocks of a point, by name."""
+    point = points[case["at"]]
+    given = {
+        block["name"]
+        for block in case["space"]["blocks"]
+        if any(a.startswith(block["name"]) for a in case["box"])
+    }
+    assignment = {name: value for name, value in point.names.items() if name in given}
+    space, network = space_of(case), network_of(case["parts"])
+    matching = [
+        i for i, one in enumerate(points) if all(one.names[name] == assignment[name] for name in given)
+    ]
+    found = completions(network, assignment, space=space)
+    allowed = [i for i in matching if i not in rejected]
+    tally.same(
+        "completions",
+        (found.looked, found.allowed, found.forbidden),
+        (len(matching), len(allowed), not allowed),
+    )
+    tally.same("first completion", found.example, points[allowed[0]].names if allowed else None)
+
+
+def draw_rules(rng: Random) -> Case:
+    """Rules and an edit by name."""
+    # An edit of weights that floats cannot add exactly is refused where it would change other points.
+    case = draws.draw_set(rng, kind=rng.choice(["dyadic", "whole"]))
+    forbidden = [draws.draw_box(rng, case["space"]) for _ in range(rng.randint(0, 3))]
+    allowed = (
+        [draws.draw_box(rng, case["space"]) for _ in range(rng.randint(1, 2))]
+        if draws.chance(rng, 0.4)
+        else None
+    )
+    edit = draws.draw_box(rng, case["space"], counts=False)
+    return {
+        **case,
+        "forbidden": forbidden,
+        "allowed": allowed,
+        "edit": edit,
+        "verb": rng.choice(["forbid", "allow"]),
+    }
+
+
+def check_rules(case: Case, tally: Tally) -> None:
+    """Family `rules`."""
+    space, points = space_of(case), oracle.points_of(case["space"])
+    psi = np.array([dense(point.psi, draws.columns_of(case["space"])) for point in points])
+    boxes = [Box(tuple((k, tuple(v)) for k, v in box.items())) for box in case["forbidden"]]
+    allowed = (
+        None
+        if case["allowed"] is None
+        else [Box(tuple((k, tuple(v)) for k, v in box.items())) for box in case["allowed"]]
+    )
+    wanted = [not any(p.inside(box) for box in case["forbidden"]) for p in points]
+    tally.same("rules as text", parse_rules(rules_text(boxes, space), space).accepts(psi).tolist(), wanted)
+    if case["allowed"] is not None:
+        wanted = [
+            ok and any(p.inside(box) for box in case["allowed"]) for ok, p in zip(wanted, points, strict=True)
+        ]
+    rules = Rules(space, boxes, allowed)
+    tally.same("rules", rules.accepts(psi).tolist(), wanted)
+    if not any(block["kind"] == "count" for block in case["space"]["blocks"]):
+        tally.same("rules as a network", rules.network().accepts(psi).tolist(), wanted)
+        tally.same("rules as rows", rules.rows().holds(psi).tolist(), wanted)
+    if case["edit"]:
+        learned = LearnedConstraint(network_of(case["parts"]), space)
+        judge = oracle.judge_of(case["parts"])
+        before = [judge.accepts(p.psi) for p in points]
+        inside = [p.inside(case["edit"]) for p in points]
+        edited = getattr(learned, case["verb"])(_assignment(case))
+        if case["verb"] == "forbid":
+            after = [x and not y for x, y in zip(before, inside, strict=True)]
+        else:
+            after = [x or y for x, y in zip(before, inside, strict=True)]
+        tally.same(case["verb"], edited.accepts(psi).tolist(), after)
+
+
+def _assignment(case: Case) -> dict[str, Any]:
+    """The box of the edit as an assignment by block."""
+    found: dict[str, Any] = {}
+    for name, block, _ in oracle.axes_of(case["space"]):
+        if name in case["edit"]:
+            values = case["edit"][name]
+            if block["kind"] == "one-hot":
+                found[name] = values
+            else:
+                found.setdefault(block["name"], {})[name[len(block["name"]) + 1 :]] = [int(v) for v in values]
+    return found
+
+
+def draw_verify(rng: Random) -> Case:
+    """Networks on a space."""
+    return draws.draw_set(rng, most_K=4)
+
+
+def check_verify(case: Case, tally: Tally) -> None:
+    """Family `verify`."""
+    points, judge = oracle.points_of(case["space"]), oracle.judge_of(case["parts"])
+    margins = [judge.margin(point.psi) for point in points]
+    found = verify(network_of(case["parts"]), space_of(case))
+    tally.true("no witness", found.ok, found.witness)
+    accepted, boundary = sum(m >= 0 for m in margins), sum(m == 0 for m in margins)
+    counts = (found.points, found.accepted, found.boundary, found.exhausted)
+    tally.same("counts", counts, (len(points), accepted, boundary, True))
+    number, differ, exact = 0, set(), True
+    for member in map(Networks, oracle.members_of(case["parts"])):
+        wanted = member.rows()
+        stored = [[Fraction(float(x)) for x in row] for _, row in wanted]
+        exact &= all(row == rational for row, (_, rational) in zip(stored, wanted, strict=True))
+        number += len(wanted)
+        for i, point in enumerate(points):
+            if all(value_at(row, point.psi) >= 0 for row in stored) != member.accepts(point.psi):
+                differ.add(i)
+    tally.same("rows", (found.rows, found.total_rows, found.all_rows), (number, number, True))
+    if exact:
+        tally.same("rounding differences of exact rows", found.rounding_differences, 0)
+    tally.true("rounding differences are reported", found.rounding_differences >= len(differ), found)
