@@ -8,10 +8,11 @@ import warnings
 import numpy as np
 import pytest
 
-from lcons_core import ConstraintLearner, FitWarning, Recipe, learn_constraints
+from lcons_core import ConstraintLearner, FitWarning, Recipe, RectifierNetwork, learn_constraints
 from lcons_core._errors import InvalidInput
 from lcons_core._psi import SparsePsi
 from lcons_core.learn._inputs import fold_labelled
+from lcons_core.learn._noise import contradicts
 from lcons_core.learn._population import Member
 from lcons_core.learn._schedule import Settings, train
 from lcons_core.learn._search import weigh
@@ -140,6 +141,28 @@ def test_wrong_labels_are_set_aside():
     wrong = int((noisy != ALLOWED[rows]).sum())
     assert wrong - 3 <= robust.set_aside_ <= wrong + 3
     assert plain.set_aside_ == 0
+
+
+def test_wrong_labels_are_set_aside_if_one_label_is_rare_and_weighs_more():
+    draw = np.random.default_rng(1)
+    rows = draw.permutation(len(POINTS))[:800]
+    rare = ALLOWED & (POINTS[:, 4:6].sum(1) == 0)
+    noisy = rare[rows] ^ (draw.random(800) < 0.05)
+    robust = ConstraintLearner(3, robust=True, penalty=0.0, restarts=2, epochs=300).fit(POINTS[rows], noisy)
+    assert rare.mean() < 0.15
+    assert robust.score(POINTS, rare) > 0.99
+
+
+def test_labels_are_doubted_only_if_some_example_is_far_on_the_wrong_side():
+    network = RectifierNetwork([[1.0]], [0.0])
+    for value, valid, doubted in (
+        (1.25, True, False),
+        (1.375, True, True),
+        (0.75, False, False),
+        (0.625, False, True),
+    ):
+        examples = fold_labelled(SparsePsi.from_dense(np.array([[value]])), np.array([valid]), np.ones(1))
+        assert contradicts(network, examples) == doubted
 
 
 def test_without_noise_robust_learning_is_learning():

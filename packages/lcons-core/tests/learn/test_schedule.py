@@ -67,15 +67,17 @@ def test_batches_partition_the_rows():
     assert sorted(np.concatenate([batch.rows for batch in batches])) == list(range(1000))
 
 
-@pytest.mark.parametrize("temperature", [1.0, 4.0])
-def test_the_gradient_by_hand_is_that_of_autograd(temperature):
+@pytest.mark.parametrize(
+    ("temperature", "noise"), [(1.0, (0.0, 0.0)), (4.0, (0.0, 0.0)), (4.0, (0.1, 0.3)), (4.0, (0.0, 0.1))]
+)
+def test_the_gradient_by_hand_is_that_of_autograd(temperature, noise):
     examples = labelled()
     weights = weigh(examples, None)
     (batch,) = make_batches(examples.psi, 1000)
     data = WeightedBatch(
         batch, *(torch.from_numpy(weights.weight[:, label].copy()).float() for label in (VALID, INVALID))
     )
-    members = [Member(0, 2, 0.1, 0.0), Member(0, 3, 0.1, 0.0)]
+    members = [Member(0, K, 0.1, 0.0, noise=share) for K, share in zip((2, 3), noise, strict=True)]
     population = Population(members, 12, 0.5, temperature, torch.Generator().manual_seed(0))
     seen = []
     population._adam = seen.append
@@ -83,8 +85,9 @@ def test_the_gradient_by_hand_is_that_of_autograd(temperature):
 
     theta = population.theta.clone().requires_grad_()
     margin = 1 - torch.relu(batch.activations(theta)).view(len(examples), 2, 3).sum(2)
-    loss = data.valid * torch.nn.functional.softplus(-temperature * margin)
-    loss += data.invalid * torch.nn.functional.softplus(temperature * margin)
+    wrong = torch.tensor(noise)
+    labelled_valid = wrong + (1 - 2 * wrong) * torch.sigmoid(temperature * margin)
+    loss = -data.valid * labelled_valid.log() - data.invalid * (1 - labelled_valid).log()
     loss.sum().backward()
     torch.testing.assert_close(seen[0], theta.grad, atol=1e-6, rtol=1e-4)
 

@@ -40,6 +40,7 @@ from lcons_core.learn._inputs import (
 )
 from lcons_core.learn._scaling import Scaling
 from lcons_core.learn._settings import (
+    AUTO_HIDDEN,
     LEAST_HELD_OUT,
     PENALTIES,
     POOR,
@@ -89,7 +90,7 @@ class ConstraintLearner:
         than 100 in all); otherwise the best of five on a held-out fifth of the examples, and, if psi is long,
         the better one of `learning_rate` and a tenth of it. Of several, cross-validation chooses one.
     robust: examples whose labels disagree with the others are set aside before learning (`_noise.py`), unless
-        one network separates all of them; for data in which some labels are wrong.
+        one network separates all of them or nearly does; for data in which some labels are wrong.
     batch_size: None: all at once for up to 2048 distinct vectors, otherwise 1024 at a time.
     progress: called with a `Progress` at each check.
 
@@ -288,14 +289,17 @@ def _learn(learner: ConstraintLearner, examples: PsiRows, labels: tuple[Any, Any
         return selection.cross_validate(*split, tested=1)[:, 0]
 
     if learner.robust:
-        widest = selection.Configuration(max(*hidden, noise.LEAST_HIDDEN), rates[0], decays[0])
+        # Cross-validation has the narrower ones, because the final training may have more units than needed.
+        widths = [*AUTO_HIDDEN, *(K for K in hidden if AUTO_HIDDEN[-1] < K)]
+        trials = selection.grid(widths, rates[:1], decays[:1])
+        widest = trials[-1]
         weighed = selection.weigh(examples, class_weights)
         one = training.train(
             weighed, widest.members(0, restarts(widest.hidden)), settings, seed, learner.progress
         )
-        if one[0].accuracy < 1.0:
+        if noise.contradicts(one[0].network, examples):
             examples = noise.set_aside(
-                examples, widest, whole("cv", learner.cv, 2), class_weights, settings, seed, learner.progress
+                examples, trials, whole("cv", learner.cv, 2), settings, seed, learner.progress
             )
     apart: float | None = None
     divisible = len(examples) >= LEAST_HELD_OUT and selection.rarer(examples) >= HELD_OUT_FOLDS
@@ -348,8 +352,10 @@ def _learn(learner: ConstraintLearner, examples: PsiRows, labels: tuple[Any, Any
 
 
 def _described(configuration: Configuration) -> dict[str, Any]:
-    """The configuration as plain data; the penalty only if there is one."""
-    return {name: value for name, value in vars(configuration).items() if name != "penalty" or value}
+    """The configuration as plain data; the penalty only if there is one, and no noise, which is only assumed
+    while examples are set aside."""
+    omitted = {"noise"} if configuration.penalty else {"noise", "penalty"}
+    return {name: value for name, value in vars(configuration).items() if name not in omitted}
 
 
 def _mean_square(examples: PsiRows) -> float:

@@ -25,9 +25,15 @@ and with a penalty the loss also has the term penalty / 2 * |W|^2; then Adam mak
 fewer than K units, the missing units are columns of zeros: their activation and gradient are 0, so they
 stay 0.
 
+If a share `noise` of the labels is assumed wrong, a psi is labelled valid with probability q instead of
+p = sigmoid(z), and one example cannot cost more than -log(noise):
+
+    q = noise + (1 - 2 noise) p,   loss = -v log q - u log(1 - q)
+    dloss / da_k = tau (1 - 2 noise) p (1 - p) (v / q - u / (1 - q)) [a_k > 0]
+
 Paper: Sec. 3; Tables 6, 8, 12 and 13: Adam, betas (0.9, 0.999), epsilon 1e-7.
 
-Not in the paper: tau, class weights, the penalty, unions and members trained together. Units that are
+Not in the paper: tau, class weights, penalty, noise, unions and members trained together. Units that are
 inactive on every invalid example have no gradient that could activate them; they start again while invalid
 examples are accepted.
 """
@@ -176,6 +182,7 @@ class Member:
     decay: float
     fold: int = 0
     penalty: float = 0.0
+    noise: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -218,6 +225,8 @@ class Population:
         self._decays = bool((self.decay > 0).any())
         self.penalty = self._per_unit(torch.tensor([member.penalty for member in members]))
         self._penalised = bool((self.penalty > 0).any())
+        self.noise = torch.tensor([member.noise for member in members])
+        self._noisy = bool((self.noise > 0).any())
         hidden = torch.tensor([member.hidden for member in members])
         own = torch.arange(self.K // alternatives) < hidden[:, None]
         self.present = own.repeat(1, alternatives).flatten()
@@ -239,6 +248,10 @@ class Population:
         margins, shares = self._margins(by_unit)
         probability = margins.mul_(self.temperature).sigmoid_()
         signal = torch.addcmul(valid, valid + invalid, probability, value=-1.0)
+        if self._noisy:
+            seen = self._seen(probability)
+            pull = probability * (1.0 - probability) * (valid / seen - invalid / (1.0 - seen))
+            signal = torch.where(self.noise > 0, (1.0 - 2.0 * self.noise) * pull, signal)
         active.sign_()
         if shares is not None:
             by_unit.view(*shares.shape, -1).mul_(shares.unsqueeze(3))
@@ -274,7 +287,11 @@ class Population:
             right += torch.where(accepted, valid, invalid).sum(0)
             missed += torch.where(accepted, invalid, 0.0).sum(0)
             softplus = torch.nn.functional.softplus(logits)
-            loss += ((valid + invalid) * softplus - valid * logits).sum(0)
+            each = (valid + invalid) * softplus - valid * logits
+            if self._noisy:
+                seen = self._seen(logits.sigmoid())
+                each = torch.where(self.noise > 0, -valid * seen.log() - invalid * (1.0 - seen).log(), each)
+            loss += each.sum(0)
             for weight, signed in ((valid, margins), (invalid, -margins)):
                 worst = torch.where(weight > 0, signed, torch.inf).amin(0)
                 clearance = torch.minimum(clearance, worst)
@@ -310,6 +327,7 @@ class Population:
         units = (chosen[:, None] * self.K + torch.arange(self.K)).flatten()
         if len(self._folds) > 1:
             self._folds = self._folds[chosen]
+        self.noise = self.noise[chosen]
         for name in ("rate", "decay", "penalty", "present"):
             setattr(self, name, getattr(self, name)[units])
         for name in ("theta", "first", "second", "best"):
@@ -334,6 +352,10 @@ class Population:
         if data.valid.shape[1] == 1:
             return data.valid, data.invalid
         return data.valid[:, self._folds], data.invalid[:, self._folds]
+
+    def _seen(self, probability: torch.Tensor) -> torch.Tensor:
+        """(B, M) the probability of the label valid if labels may be wrong, from that of being valid."""
+        return self.noise + (1.0 - 2.0 * self.noise) * probability
 
     def _per_unit(self, values: torch.Tensor) -> torch.Tensor:
         return values.repeat_interleave(self.K)

@@ -9,7 +9,8 @@ Members compete in groups (the restarts of one configuration on one fold). At ea
 
 The result of a group is its member of best accuracy, rounded; of equal ones, that with the smaller loss, then
 the first. There is no loss level that stops training: a margin is at most 1, so the loss of a valid example
-is never near zero. Members with a penalty are never clear, and the smallest loss, penalty included, is best.
+is never near zero. Members with a penalty, or that assume wrong labels (`noise`), are never clear, and the
+smallest loss, penalty included, is best.
 
 Columns of psi are scaled during training, real-valued ones are also centred, and W and b are folded back at
 the end, which is exact (`_scaling.py`). All random numbers come from one seed, and sums have a fixed order,
@@ -135,7 +136,7 @@ class _Course:
         pieces = make_batches(psi, max(size, EVALUATION_ENTRIES // units))
         self.pieces = _weighted(pieces, examples) if len(pieces) < len(self.data) else self.data
         self.halving = FIRST_HALVING
-        self.penalised = np.array([member.penalty > 0 for member in members])
+        self.by_loss = np.array([member.penalty > 0 or member.noise > 0 for member in members])
         self.alive = np.arange(len(members))
         self.accuracy = np.full(len(members), -1.0)
         self.loss = np.full(len(members), np.inf)
@@ -148,7 +149,7 @@ class _Course:
     def check(self) -> int:
         """Evaluates and updates every member; returns the number of members that continue."""
         found = self.population.evaluate(self.pieces)
-        clear = (found.clearance >= CLEARANCE) & ~self.penalised[self.alive]
+        clear = (found.clearance >= CLEARANCE) & ~self.by_loss[self.alive]
         self._record(found, clear)
         stays = np.ones(len(self.alive), dtype=np.bool_)
         for position in np.flatnonzero(clear):
@@ -180,12 +181,12 @@ class _Course:
         better = found.accuracy > self.accuracy[ids]
         lower = found.loss < self.loss[ids]
         improved = better | ((found.accuracy == self.accuracy[ids]) & lower)
-        improved = np.where(self.penalised[ids], lower, improved)
+        improved = np.where(self.by_loss[ids], lower, improved)
         improved |= clear
         self.accuracy[ids[improved]] = found.accuracy[improved]
         self.loss[ids[improved]] = found.loss[improved]
         self.population.remember(improved)
-        better &= ~self.penalised[ids]
+        better &= ~self.by_loss[ids]
         moving = better | (found.loss < 0.999 * self.watched[ids])
         self.watched[ids] = np.minimum(self.watched[ids], found.loss)
         self.stale[ids] = np.where(moving, 0, self.stale[ids] + 1)
@@ -231,7 +232,7 @@ class _Course:
         """The best network after rounding, which can move a point across the boundary and change ranks."""
         best: Trained | None = None
         for i in sorted(ids, key=self._merit, reverse=True):
-            if best is not None and (self.penalised[i] or best.accuracy >= self.accuracy[i] - 1e-6):
+            if best is not None and (self.by_loss[i] or best.accuracy >= self.accuracy[i] - 1e-6):
                 break
             members = self._rounded(*self.weights[i])
             candidate = Trained(members, self._accuracy(members, self.members[i].fold))
@@ -241,7 +242,7 @@ class _Course:
         return best
 
     def _merit(self, i: int) -> tuple[float, float, int]:
-        accuracy = 0.0 if self.penalised[i] else float(self.accuracy[i])
+        accuracy = 0.0 if self.by_loss[i] else float(self.accuracy[i])
         return accuracy, -float(self.loss[i]), -i
 
     def _rounded(self, W: Floats, b: Floats) -> tuple[RectifierNetwork, ...]:

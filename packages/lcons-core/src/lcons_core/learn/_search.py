@@ -33,16 +33,19 @@ MOST_SIDE_BY_SIDE = 2**25
 
 @dataclass(frozen=True)
 class Configuration:
-    """One point of the grid; the penalty is in units of the mean squared length of scaled psi."""
+    """One point of the grid; the penalty is in units of the mean squared length of scaled psi; `noise` is the
+    share of labels that is assumed to be wrong (`_population.py`)."""
 
     hidden: int
     learning_rate: float
     decay: float
     penalty: float = 0.0
+    noise: float = 0.0
 
     def members(self, group: int, restarts: int, fold: int = 0) -> list[Member]:
         """The restarts of this configuration as one group."""
-        return [Member(group, self.hidden, self.learning_rate, self.decay, fold, self.penalty)] * restarts
+        one = Member(group, self.hidden, self.learning_rate, self.decay, fold, self.penalty, self.noise)
+        return [one] * restarts
 
 
 def grid(
