@@ -160,7 +160,7 @@ def test_what_to_do_with_constraints_is_chosen_on_gold_labels(run):
     assert result.exit_code == 0
     chosen, *others = result.stderr.splitlines()
     assert chosen == (
-        "lcons: chosen by 5 folds of 15 sequences: iob2: soft, weight 2, cost hinge; expected gain in span"
+        "lcons: chosen by 5 folds of 15 sequences: iob2: soft, weight 1, cost hinge; expected gain in span"
         " F1: +25.00 [+8.33, +50.00] points"
     )
     assert others[0].startswith("lcons: sequences: 15 (30 tokens), changed by the constraints: 10")

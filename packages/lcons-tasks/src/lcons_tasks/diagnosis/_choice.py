@@ -142,7 +142,7 @@ def choose(
     >>> scores = ChainScores([[0.0, 0.0, 1.0], [0.0, 3.0, 1.0]], labels=["B-X", "I-X", "O"])
     >>> found = choose([Scored(scores)] * 6, [Hard(iob2(scores.labels), "iob2")], [["B-X", "I-X"]] * 6)
     >>> str(found.chosen), str(found.gain)
-    ('iob2: soft, weight 2, cost hinge', '+100.00 [+100.00, +100.00]')
+    ('iob2: soft, weight 1, cost hinge', '+100.00 [+100.00, +100.00]')
     """
     given, labels = _with_gold(list(sequences), gold)
     _check(len(given), folds, weights)
