@@ -43,9 +43,6 @@ LABELS = [f"{i:x}" for i in range(9000)]
 COUNTS = {"low": 0, "high": 10**6}
 FILES = {
     "many counts": document([block("c", "count", LABELS[:3000], **COUNTS)], units(1)),
-    "units of counts": document(
-        [block("c", "count", ["a"], **COUNTS)], [{"W": [[0.1]] * 100, "b": [0.5] * 100}]
-    ),
     "count feature": document(
         [block("count", "count", NAMES, **COUNTS)],
         units(1),
