@@ -38,7 +38,7 @@ from lcons_core.learn._inputs import (
     not_fitted,
     two_classes,
 )
-from lcons_core.learn._scaling import Scaling
+from lcons_core.learn._scale import Scaling
 from lcons_core.learn._settings import (
     AUTO_HIDDEN,
     LEAST_HELD_OUT,

@@ -13,7 +13,7 @@ is never near zero. Members with a penalty, or that assume wrong labels (`noise`
 smallest loss, penalty included, is best.
 
 Columns of psi are scaled during training, real-valued ones are also centred, and W and b are folded back at
-the end, which is exact (`_scaling.py`). All random numbers come from one seed, and sums have a fixed order,
+the end, which is exact (`_scale.py`). All random numbers come from one seed, and sums have a fixed order,
 so the same seed always leads to the same bits on one machine.
 
 Not in the paper: everything except Adam (`_population.py`). The paper trains single networks for 1000 epochs.
@@ -35,7 +35,7 @@ from lcons_core._psi import PsiRows, SparsePsi
 from lcons_core._types import Floats
 from lcons_core.learn._inputs import INVALID, VALID, accuracy
 from lcons_core.learn._population import Batch, Evaluation, Member, Population, WeightedBatch, make_batches
-from lcons_core.learn._scaling import Scaling
+from lcons_core.learn._scale import Scaling
 from lcons_core.learn._settings import Progress
 
 CLEARANCE = 0.25
