@@ -130,7 +130,7 @@ def commands_of(need, monkeypatch, tmp_path) -> list[list[str]]:
             {"pytest", "ruff", "mypy", "scikit-learn", "hypothesis", "highspy"},
             {"cvxpy", "pyomo", "ortools"},
         ),
-        (INTEGRATIONS, {"pytest", "cvxpy", "pyomo", "ortools"}, {"ruff", "mypy", "scikit-learn"}),
+        (INTEGRATIONS, {"pytest", "cvxpy", "pyomo", "ortools"}, {"ruff", "mypy", "pytorch-crf"}),
     ],
 )
 def test_an_environment_brings_the_packages_torch_and_its_groups(need, with_, without, monkeypatch, tmp_path):
@@ -146,6 +146,17 @@ def test_an_environment_brings_the_packages_torch_and_its_groups(need, with_, wi
     assert {"numpy", "spacy", "click", "poetry-core", "sympy", *with_} <= names
     assert not names & (without | {"torch"})
     assert all(" --hash=sha256:" in line for line in lines)
+
+
+def test_what_depends_on_torch_is_pinned_by_its_group_and_installed_with_hashes(monkeypatch, tmp_path):
+    (tmp_path / "tools").mkdir()
+    pinned = tmp_path / "tools/integrations.txt"
+    pinned.write_bytes((ROOT / "tools/integrations.txt").read_bytes())
+    option = f"--requirement={pinned}"
+    assert not any(option in command for command in commands_of(DEV, monkeypatch, tmp_path))
+    [command] = [command for command in commands_of(INTEGRATIONS, monkeypatch, tmp_path) if option in command]
+    assert {"--no-deps", "--require-hashes"} <= set(command)
+    assert all(" --hash=sha256:" in line for line in pinned.read_text().splitlines())
 
 
 def test_the_markers_of_all_groups_count():

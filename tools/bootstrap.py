@@ -15,6 +15,7 @@ what they depend on, commands do not, and one environment that runs every comman
 
 Needs only the standard library. pip installs versions from poetry.lock and compares each file with the hashes
 there. torch's version is here; there is no hash of it, because its index has other files than others.
+tools/GROUP.txt pins packages of a group that depend on torch, with hashes: poetry.lock would lock torch, too.
 The stamp lists the groups that are installed. It is written last, so an interrupted installation is
 seen and done again, and a file lock lets one process at a time install.
 """
@@ -55,7 +56,13 @@ NEEDS = {
 
 def fingerprint(root: Path) -> str:
     """Hash of all that decides what the environments hold, and of where they are."""
-    inputs = ["poetry.lock", "pyproject.toml", "tools/bootstrap.py", "packages/*/pyproject.toml"]
+    inputs = [
+        "poetry.lock",
+        "pyproject.toml",
+        "tools/bootstrap.py",
+        "tools/*.txt",
+        "packages/*/pyproject.toml",
+    ]
     digest = hashlib.sha256(str(root).encode())
     for path in (path for pattern in inputs for path in sorted(root.glob(pattern))):
         digest.update(path.read_bytes())
@@ -139,9 +146,12 @@ def install(root: Path, need: Need, lock: int) -> None:
     quick = ["--no-deps", "--retries=0", "--timeout=15"]
     pip(*quick, f"--extra-index-url={TORCH_INDEX}", TORCH)
     pip("--no-deps", "--require-hashes", f"--requirement={pinned}")
+    for group in sorted(need.groups):
+        if (on_torch := root / f"tools/{group}.txt").is_file():
+            pip("--no-deps", "--require-hashes", f"--requirement={on_torch}")
     editable = [f"--editable=packages/{package}" for package in PACKAGES]
     pip("--no-deps", "--no-build-isolation", *editable)
-    say(f"all but {TORCH.partition('=')[0]} was compared with the hashes in poetry.lock", "")
+    say(f"all but {TORCH.partition('=')[0]} was compared with stored hashes", "")
 
 
 def requirements(lock: dict[str, Any], groups: Iterable[str]) -> list[str]:
