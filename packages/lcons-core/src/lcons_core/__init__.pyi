@@ -57,6 +57,7 @@ from lcons_core._psi import SparsePsi as SparsePsi
 from lcons_core._schemes import OUTSIDE as OUTSIDE
 from lcons_core._schemes import bilou as bilou
 from lcons_core._schemes import bioes as bioes
+from lcons_core._schemes import chunks as chunks
 from lcons_core._schemes import detect_scheme as detect_scheme
 from lcons_core._schemes import iob2 as iob2
 from lcons_core._space import FeatureSpace as FeatureSpace

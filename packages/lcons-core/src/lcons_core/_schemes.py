@@ -1,6 +1,6 @@
-"""Ready-made validity constraints for span schemes: IOB2, BIOES and BILOU.
+"""Ready-made validity constraints for span schemes: IOB2, BIOES and BILOU; and the spans that labels mark.
 
-All are designed (not learned) constraints on label pairs, with explicit START and STOP.
+The constraints are designed (not learned) constraints on label pairs, with explicit START and STOP.
 
     IOB2:   I-X needs B-X or I-X before it
     BIOES:  I-X and E-X need B-X or I-X before them; B-X and I-X need I-X or E-X after them
@@ -8,12 +8,16 @@ All are designed (not learned) constraints on label pairs, with explicit START a
 
 A label is O, or a letter and a type (`B-X`), or a letter alone (`B`) where spans have no types.
 
+Labels that break a scheme mark spans, too, by the rules of conlleval and seqeval (`chunks`): a chunk of type
+X starts at B-X and S-X, and at I-X and E-X where no chunk of type X goes on; it ends after E and S, and
+before B, S, O or another type. L and U are read as E and S.
+
 Not in the paper.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -24,6 +28,9 @@ from lcons_core.reason._domain import Box
 from lcons_core.reason._rules import forbid_boxes
 
 OUTSIDE = "O"
+# The type of bare B and I.
+UNTYPED = "_"
+_PREFIXES = frozenset("BIESLU")
 
 
 @dataclass(frozen=True)
@@ -114,6 +121,30 @@ def detect_scheme(sequences: Iterable[Sequence[str]]) -> str | None:
     if labels <= {OUTSIDE}:
         return None
     return next((name for name, scheme in SCHEMES.items() if _obeyed(scheme, labels, pairs)), None)
+
+
+def chunks(labels: Sequence[str]) -> Iterator[tuple[str, int, int]]:
+    """(type, first, after the last) of each chunk.
+
+    >>> list(chunks(["B-NP", "I-NP", "B-NP", "O", "I-VP", "I-PP"]))
+    [('NP', 0, 2), ('NP', 2, 3), ('VP', 4, 5), ('PP', 5, 6)]
+    >>> list(chunks(["B-NP", "E-NP", "E-NP", "S-NP"]))
+    [('NP', 0, 2), ('NP', 2, 3), ('NP', 3, 4)]
+    """
+    kind, first = "", 0
+    for t, label in enumerate([*labels, OUTSIDE]):
+        prefix, _, name = label.partition("-")
+        name = name or UNTYPED
+        if kind and not (prefix in ("I", "E", "L") and name == kind):
+            yield kind, first, t
+            kind = ""
+        if prefix not in _PREFIXES:
+            continue
+        if not kind:
+            kind, first = name, t
+        if prefix not in ("B", "I"):
+            yield kind, first, t + 1
+            kind = ""
 
 
 def _obeyed(scheme: Scheme, labels: set[str], pairs: set[tuple[str | None, str | None]]) -> bool:

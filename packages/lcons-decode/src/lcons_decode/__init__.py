@@ -9,6 +9,7 @@
 | `files` | scores and constraints read from files, answers written as text |
 | `ilp` | integer programs over named parts, with constraints grounded in them |
 | `kernels` | the inner loops, compiled and in numpy |
+| `transformers` | token classifiers of Hugging Face, decoded and trained under constraints |
 
 Importing this package needs only numpy. numba is imported at the first decoding, and mip when
 `lcons_decode.ilp` first solves a program.
@@ -17,6 +18,8 @@ Importing this package needs only numpy. numba is imported at the first decoding
 from typing import Any
 
 from lcons_decode._adapters import CrfsuiteScores, from_pytorch_crf, from_token_logits
+from lcons_decode._certificate import NotCertified, operating_point
+from lcons_decode._constrained_crf import ConstrainedCRF
 from lcons_decode._constraints import (
     COSTS,
     Constraint,
@@ -29,6 +32,7 @@ from lcons_decode._constraints import (
     rows_constraint,
     usual_cost,
 )
+from lcons_decode._operating_point import Guarantee, OperatingPoint, TransitionBiases
 from lcons_decode._relations import RelationIds, RelationRules, decode_relations, relation_ids
 from lcons_decode._result import Decoding, RelationDecoding, Status, Violation
 from lcons_decode._scores import ChainBatch, ChainScores, RelationScores, Scored
@@ -52,12 +56,16 @@ __all__ = [
     "ChainBatch",
     "ChainConstraints",
     "ChainScores",
+    "ConstrainedCRF",
     "Constraint",
     "ConstraintSet",
     "CrfsuiteScores",
     "Decoding",
+    "Guarantee",
     "Hard",
     "Marginals",
+    "NotCertified",
+    "OperatingPoint",
     "RelationDecoding",
     "RelationIds",
     "RelationRules",
@@ -65,6 +73,7 @@ __all__ = [
     "Scored",
     "Soft",
     "Status",
+    "TransitionBiases",
     "Violation",
     "__version__",
     "allowed_ngrams",
@@ -84,6 +93,7 @@ __all__ = [
     "from_token_logits",
     "marginals",
     "nbest",
+    "operating_point",
     "relation_ids",
     "rows_constraint",
     "search",

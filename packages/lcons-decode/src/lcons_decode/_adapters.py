@@ -81,7 +81,7 @@ def from_token_logits(
     >>> constrained_viterbi(scores, [iob2(scores.labels)]).y
     ('B-LOC', 'I-LOC')
     """
-    values, names = _array(logits, "logits", 3), _label_names(labels)
+    values, names = _array(logits, "logits", 3), label_names(labels)
     B, T, L = values.shape
     if len(names) != L:
         raise InvalidInput(
@@ -142,7 +142,7 @@ def _array(value: Any, what: str, ndim: int) -> NDArray[np.float64]:
     return array
 
 
-def _label_names(labels: Sequence[str] | Mapping[int, str]) -> tuple[str, ...]:
+def label_names(labels: Sequence[str] | Mapping[int, str]) -> tuple[str, ...]:
     """The labels in the order of their columns; ids may be strings, as JSON has them."""
     if not isinstance(labels, Mapping):
         return tuple(labels)

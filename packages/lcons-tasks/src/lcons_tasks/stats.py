@@ -4,11 +4,9 @@ Sentences are drawn with replacement, the same ones for both sides and for every
 interval is that of the difference of token accuracies, averaged over runs, between the 2.5th and 97.5th
 percentiles.
 
-Chunk precision, recall and F1 over IOB, BIOES and BILOU labels, by the rules of conlleval and seqeval.
-
-A chunk of type X starts at B-X and S-X, and at I-X and E-X where no chunk of type X goes on; it ends after E
-and S, and before B, S, O or another type. L and U are read as E and S. A predicted chunk is right iff the
-gold labels have a chunk of that type at exactly those tokens.
+Chunk precision, recall and F1 over IOB, BIOES and BILOU labels, by the rules of conlleval and seqeval
+(`lcons_core.chunks`). A predicted chunk is right iff the gold labels have a chunk of that type at exactly
+those tokens.
 
 F1 from counts, and how sure a difference in F1 is.
 
@@ -26,7 +24,7 @@ shares of differences) is paired by construction.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import eq
 
@@ -34,6 +32,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lcons_core import Floats
+from lcons_core import chunks as chunks
 
 __all__ = [
     "DRAWS",
@@ -92,8 +91,6 @@ def paired_bootstrap(
     return Interval(float(100 * gain.sum() / sizes.sum()), float(100 * low), float(100 * high))
 
 
-# The type of bare B and I.
-UNTYPED = "_"
 # The label of a token for which none was found.
 NO_LABEL = "_"
 
@@ -123,7 +120,6 @@ class ChunkF1:
 
 
 _SPAN_LABEL = re.compile(r"O|[BIESLU](-.+)?", re.DOTALL)
-_PREFIXES = frozenset("BIESLU")
 
 
 def are_spans(labels: Iterable[str]) -> bool:
@@ -134,30 +130,6 @@ def are_spans(labels: Iterable[str]) -> bool:
     """
     found = set(labels)
     return bool(found - {"O"}) and all(map(_SPAN_LABEL.fullmatch, found))
-
-
-def chunks(labels: Sequence[str]) -> Iterator[tuple[str, int, int]]:
-    """(type, first, after the last) of each chunk.
-
-    >>> list(chunks(["B-NP", "I-NP", "B-NP", "O", "I-VP", "I-PP"]))
-    [('NP', 0, 2), ('NP', 2, 3), ('VP', 4, 5), ('PP', 5, 6)]
-    >>> list(chunks(["B-NP", "E-NP", "E-NP", "S-NP"]))
-    [('NP', 0, 2), ('NP', 2, 3), ('NP', 3, 4)]
-    """
-    kind, first = "", 0
-    for t, label in enumerate([*labels, "O"]):
-        prefix, _, name = label.partition("-")
-        name = name or UNTYPED
-        if kind and not (prefix in ("I", "E", "L") and name == kind):
-            yield kind, first, t
-            kind = ""
-        if prefix not in _PREFIXES:
-            continue
-        if not kind:
-            kind, first = name, t
-        if prefix not in ("B", "I"):
-            yield kind, first, t + 1
-            kind = ""
 
 
 def chunk_f1(gold: Sequence[Sequence[str]], found: Sequence[Sequence[str]]) -> ChunkF1:

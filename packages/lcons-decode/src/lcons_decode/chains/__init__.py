@@ -18,7 +18,7 @@ from lcons_decode.chains._constrained import (
     nbest,
 )
 from lcons_decode.chains._lagrangian import decode_lagrangian
-from lcons_decode.chains._marginals import Marginals, marginals, marginals_batch
+from lcons_decode.chains._marginals import Marginals, marginals, marginals_batch, window_probabilities
 from lcons_decode.chains._viterbi import viterbi, viterbi_batch, viterbi_ids
 from lcons_decode.chains._windows import ChainConstraints, lay_out
 
@@ -46,4 +46,5 @@ __all__ = [
     "viterbi",
     "viterbi_batch",
     "viterbi_ids",
+    "window_probabilities",
 ]

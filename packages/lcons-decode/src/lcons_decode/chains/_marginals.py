@@ -3,6 +3,7 @@
     p(y) proportional to exp(score(y) + soft penalties) over the labellings that break no hard local
     constraint
 
+`window_probabilities` sums over the labellings with given labels in a window, such as those of a span.
 `marginals_batch` computes the same without constraints for many sequences at a time: sums are scaled at every
 step, f_t = e_t * (f_{t-1} A) / z_t, so that nothing overflows.
 
@@ -11,7 +12,7 @@ Not in the paper.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,48 +44,120 @@ def marginals(
     >>> marginals(ChainScores([[0.0, 0.0]])).probability
     array([[0.5, 0.5]])
     """
-    compiled = ChainConstraints.of(constraints, checked_scores(scores).labels)
-    if compiled.named.global_hard or compiled.named.global_soft:
-        raise InvalidInput(
-            "marginals accept local constraints only, because global ones do not factor over a chain; leave"
-            " the global ones out."
-        )
+    found = _Lattice.of(scores, constraints, x)
     T, L = len(scores), scores.L
-    if not T:
-        return Marginals(np.zeros((0, L)), 0.0)
-    layout = lay_out(ChainBatch.of([scores]), compiled, None if x is None else [x])
-    V = L + 1
-    S = V**layout.m
-    states = np.arange(S)
-    arcs = np.vstack([scores.transition, np.full((1, L), -np.inf)])[states % V]
-    grams = states[:, None] * V + np.arange(L)
-    stops = states * V + L
-
-    steps = np.empty((T, S, L))
-    for t in range(T):
-        own = np.tile(scores.start, (S, 1)) if t == 0 else arcs
-        gains = own + scores.emission[t] + plain.penalties(grams, t, layout.units, V)
-        steps[t] = np.where(plain.broken(grams, t, layout.lists) > 0, -np.inf, gains)
-    ending = np.append(scores.stop, -np.inf)[states % V] + plain.penalties(stops, T, layout.units, V)
-    backward = np.empty((T + 1, S))
-    backward[T] = np.where(plain.broken(stops, T, layout.lists) > 0, -np.inf, ending)
-    for t in range(T - 1, -1, -1):
-        backward[t] = _log_sum(steps[t] + backward[t + 1][grams % S], axis=1)
-    total = float(backward[0, S - 1])
-    if total == -np.inf:
-        return Marginals(np.zeros((T, L)), total)
-
-    forward = np.full(S, -np.inf)
-    forward[S - 1] = 0.0
+    if found.total == -np.inf:
+        return Marginals(np.zeros((T, L)), found.total)
     probability = np.empty((T, L))
-    for t in range(T):
-        joint = forward[:, None] + steps[t]
-        probability[t] = np.exp(_log_sum(joint + backward[t + 1][grams % S], axis=0) - total)
-        # The n-gram (oldest, rest, label) leads to state (rest, label): sum over the oldest label.
-        forward = np.full(S, -np.inf)
-        by_oldest = joint.reshape(V, S // V, L)
-        forward.reshape(S // V, V)[:, :L] = _log_sum(by_oldest, axis=0)
-    return Marginals(probability, total)
+    for t, forward in enumerate(found.forward()):
+        onward = found.backward[t + 1][found.grams % found.S]
+        joint = forward[:, None] + found.steps[t] + onward
+        probability[t] = np.exp(_log_sum(joint, axis=0) - found.total)
+    return Marginals(probability, found.total)
+
+
+def window_probabilities(
+    scores: ChainScores,
+    windows: Sequence[tuple[int, Sequence[str]]],
+    constraints: Iterable[Constraint] | ChainConstraints = (),
+    x: X = None,
+) -> Floats:
+    """The probability of each window: that the labels from position `first` on are these, for pairs (first,
+    labels) inside the sequence. It is 0 for all if no labelling satisfies the constraints.
+
+    >>> scores = ChainScores([[0.0, 0.0], [np.log(3), 0.0]], labels=["A", "B"])
+    >>> window_probabilities(scores, [(0, ["A", "A"]), (1, ["B"])])
+    array([0.375, 0.25 ])
+    """
+    found = _Lattice.of(scores, constraints, x)
+    probability = np.zeros(len(windows))
+    if found.total == -np.inf:
+        return probability
+    wanted: dict[int, list[tuple[int, Ints]]] = {}
+    for i, (first, labels) in enumerate(windows):
+        if not 0 <= first <= first + len(labels) <= len(scores):
+            raise InvalidInput(
+                f"expected windows inside the {len(scores)} positions of the sequence, found {len(labels)}"
+                f" labels from position {first} on; shorten it."
+            )
+        wanted.setdefault(first, []).append((i, scores.ids(labels)))
+    for t, forward in enumerate(found.forward()):
+        for i, ids in wanted.get(t, ()):
+            states = forward
+            for at, label in enumerate(ids.tolist(), start=t):
+                states = found.onward(states, at, label)
+            end = states + found.backward[t + len(ids)]
+            probability[i] = np.exp(_log_sum(end, axis=0) - found.total)
+    return np.minimum(probability, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class _Lattice:
+    """All labellings of a sequence, as paths over states of the last labels: steps (T, S, L) are the gains of
+    a label in a state, backward (T + 1, S) the log-sums over all continuations."""
+
+    steps: Floats
+    backward: Floats
+    grams: Ints
+    S: int
+    V: int
+
+    @classmethod
+    def of(cls, scores: ChainScores, constraints: Iterable[Constraint] | ChainConstraints, x: X) -> _Lattice:
+        compiled = ChainConstraints.of(constraints, checked_scores(scores).labels)
+        if compiled.named.global_hard or compiled.named.global_soft:
+            raise InvalidInput(
+                "marginals accept local constraints only, because global ones do not factor over a chain;"
+                " leave the global ones out."
+            )
+        T, L = len(scores), scores.L
+        V = L + 1
+        if not T:
+            return cls(np.zeros((0, V, L)), np.zeros((1, V)), np.zeros((V, L), dtype=np.int64), V, V)
+        layout = lay_out(ChainBatch.of([scores]), compiled, None if x is None else [x])
+        S = V**layout.m
+        states = np.arange(S)
+        arcs = np.vstack([scores.transition, np.full((1, L), -np.inf)])[states % V]
+        grams = states[:, None] * V + np.arange(L)
+        stops = states * V + L
+        steps = np.empty((T, S, L))
+        for t in range(T):
+            own = np.tile(scores.start, (S, 1)) if t == 0 else arcs
+            gains = own + scores.emission[t] + plain.penalties(grams, t, layout.units, V)
+            steps[t] = np.where(plain.broken(grams, t, layout.lists) > 0, -np.inf, gains)
+        ending = np.append(scores.stop, -np.inf)[states % V] + plain.penalties(stops, T, layout.units, V)
+        backward = np.empty((T + 1, S))
+        backward[T] = np.where(plain.broken(stops, T, layout.lists) > 0, -np.inf, ending)
+        for t in range(T - 1, -1, -1):
+            backward[t] = _log_sum(steps[t] + backward[t + 1][grams % S], axis=1)
+        return cls(steps, backward, grams, S, V)
+
+    @property
+    def total(self) -> float:
+        """The log-sum over all labellings; the last state is START alone."""
+        return float(self.backward[0, self.S - 1]) if len(self.steps) else 0.0
+
+    def forward(self) -> Iterator[Floats]:
+        """(S,) for each position, the log-sums over all labellings of the positions before it."""
+        states = np.full(self.S, -np.inf)
+        states[self.S - 1] = 0.0
+        for t in range(len(self.steps)):
+            yield states
+            states = self._moved(states[:, None] + self.steps[t])
+
+    def onward(self, states: Floats, t: int, label: int) -> Floats:
+        """(S,) the states after one more label."""
+        joint = np.full((self.S, self.V - 1), -np.inf)
+        joint[:, label] = states + self.steps[t][:, label]
+        return self._moved(joint)
+
+    def _moved(self, joint: Floats) -> Floats:
+        """(S,) from (S, L): the n-gram (oldest, rest, label) leads to state (rest, label), so the oldest
+        label is summed out."""
+        L, rest = self.V - 1, self.S // self.V
+        states = np.full(self.S, -np.inf)
+        states.reshape(rest, self.V)[:, :L] = _log_sum(joint.reshape(self.V, rest, L), axis=0)
+        return states
 
 
 def marginals_batch(batch: Sequences) -> Floats:

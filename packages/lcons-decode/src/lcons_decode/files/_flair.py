@@ -1,0 +1,92 @@
+"""The transitions of a flair `SequenceTagger`, from arrays that were saved where flair is installed.
+
+    np.savez("tagger.npz", transitions=tagger.crf.transitions.detach().cpu().numpy(),
+             tags=np.array(tagger.label_dictionary.get_items()))
+
+| array | shape | is |
+|---|---|---|
+| transitions | (L + 2, L + 2) | scores of transitions, **[to, from]**: row i has the scores of going to tag i
+|
+| tags | (L + 2,) | the names of rows and columns, with `<START>` and `<STOP>` |
+
+A labelling y of T tokens has the score
+
+    transitions[y_1, <START>] + sum_t transitions[y_{t+1}, y_t] + transitions[<STOP>, y_T] + sum_t emission[t,
+    y_t]
+
+so that transition here, which is [from, to], is the transpose without the two, start is the column of
+`<START>`, and stop the row of `<STOP>`. Emissions are what the layer before the CRF returns, (T, L + 2) in
+the order of `tags` (up to flair 0.10, `tagger.transitions` and `tagger.tag_dictionary`, in the same order).
+flair is not imported.
+
+Not in the paper.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from lcons_core import InvalidInput, LconsError
+from lcons_core.storage import opened_archive
+from lcons_decode._scores import ChainScores, read_scores
+
+FIRST, LAST = "<START>", "<STOP>"
+
+
+class FlairScores:
+    """Scores sequences as a flair tagger does: `transitions` is [to, from], `tags` name both.
+
+    >>> transitions = [[0.0, 1.0, 5.0, 0.0], [2.0, 0.0, 0.0, 0.0], [0.0] * 4, [0.0, 3.0, 0.0, 0.0]]
+    >>> scores = FlairScores(transitions, ["O", "S-X", "<START>", "<STOP>"]).scores(np.zeros((2, 4)))
+    >>> scores.labels, scores.score(["O", "S-X"])        # <START> to O is 5, O to S-X is 2, S-X to <STOP> is
+    3 (('O', 'S-X'), 10.0)
+    """
+
+    def __init__(self, transitions: Any, tags: Sequence[str]) -> None:
+        names = tuple(map(str, tags))
+        array = read_scores(transitions, "transitions", 2)
+        if array.shape != (len(names),) * 2:
+            raise InvalidInput(
+                f"expected transitions of shape {(len(names),) * 2}, [to, from] for {len(names)} tags, found"
+                f" {array.shape}; save both from the same tagger."
+            )
+        missing = [tag for tag in (FIRST, LAST) if names.count(tag) != 1]
+        if missing:
+            raise InvalidInput(
+                f"expected the tag {missing[0]!r} once among the tags of a flair tagger with a CRF, found"
+                f" {', '.join(names[:8])}; save all items of its dictionary."
+            )
+        first, last = names.index(FIRST), names.index(LAST)
+        self._columns = [i for i in range(len(names)) if i not in (first, last)]
+        self._tags = len(names)
+        self.labels: tuple[str, ...] = tuple(names[i] for i in self._columns)
+        self.transition = array.T[np.ix_(self._columns, self._columns)]
+        self.start = array[self._columns, first]
+        self.stop = array[last, self._columns]
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> FlairScores:
+        """The transitions in an npz file with the arrays `transitions` and `tags`."""
+        try:
+            with opened_archive(path) as archive:
+                return cls(archive.array("transitions"), [str(tag) for tag in archive.array("tags").tolist()])
+        except (LconsError, OSError) as error:
+            reason = str(error).rstrip(".") if isinstance(error, LconsError) else error.strerror or str(error)
+            raise InvalidInput(
+                f"{os.fspath(path)!r} has no transitions of a flair tagger: {reason}; write it with"
+                " numpy.savez and the arrays transitions and tags."
+            ) from None
+
+    def scores(self, emission: Any) -> ChainScores:
+        """The scores of one sequence from its emissions (T, L + 2), in the order of the tags."""
+        rows = read_scores(emission, "emission", 2)
+        if rows.shape[1] != self._tags:
+            raise InvalidInput(
+                f"expected emission of shape (T, {self._tags}), one score per tag with {FIRST} and {LAST},"
+                f" found {rows.shape}; pass what the layer before the CRF returns."
+            )
+        return ChainScores(rows[:, self._columns], self.transition, self.start, self.stop, labels=self.labels)
