@@ -41,6 +41,8 @@ def model(labels=IOB2, seed: int = 0, spread: float = 1.0) -> BertForTokenClassi
             num_attention_heads=2,
             intermediate_size=16,
             max_position_embeddings=128,
+            hidden_dropout_prob=0.0,
+            attention_probs_dropout_prob=0.0,
             id2label=dict(enumerate(labels)),
             label2id={label: i for i, label in enumerate(labels)},
         )

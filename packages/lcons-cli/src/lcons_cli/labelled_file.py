@@ -15,22 +15,23 @@ from lcons_cli.console import Say
 if TYPE_CHECKING:
     from lcons_tasks.own_data import Data
 
-FORMATS = ("conll", "jsonl", "csv", "npz")
+FORMATS = ("conll", "jsonl", "csv", "npz", "datasets")
 
 _OPTIONS = (
     click.option(
         "--format",
         "form",
         type=click.Choice(FORMATS),
-        help="conll: columns. jsonl: one object per line. csv, npz: psi vectors. Default: from the file.",
+        help="conll: columns. jsonl: one object per line. csv, npz: psi vectors. datasets: a folder that"
+        " Hugging Face `datasets` saved. Default: from the file.",
     ),
     click.option(
         "--columns",
         metavar="COLUMNS",
         help="The places of the columns. CoNLL: `word,pos,label` are the first three, `_` skips one;"
-        " `word=1,label=-1` are numbers, negative ones from the end. JSON lines: `word=tokens,label=tags` are"
-        " members. Default: the first column is the word, the last is the label, and the second of three or"
-        " more is pos; in `.conllu` files the words are FORM and the labels UPOS.",
+        " `word=1,label=-1` are numbers, negative ones from the end. JSON lines and datasets:"
+        " `word=tokens,label=tags` are members. Default: the first column is the word, the last is the label,"
+        " and the second of three or more is pos; in `.conllu` files the words are FORM and the labels UPOS.",
     ),
     click.option(
         "--tabs", is_flag=True, help="CoNLL columns separated by one tab, so that cells may contain blanks."

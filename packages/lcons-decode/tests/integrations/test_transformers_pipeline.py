@@ -10,7 +10,8 @@ import torch
 from tiny_models import BIOES, IOB2, model, tokenizer
 from transformers import TokenClassificationPipeline, pipeline
 
-from lcons_core import InvalidInput, Unsupported, iob2, learn_constraints
+from lcons_core import InvalidInput, LearnedConstraint, RectifierNetwork, Unsupported, iob2, learn_constraints
+from lcons_core.features import Existence
 from lcons_decode import (
     ChainScores,
     Hard,
@@ -53,7 +54,9 @@ def test_without_constraints_it_is_the_stock_pipeline(strategy, seed):
     for text in TEXTS:
         ours, theirs = (one(text, aggregation_strategy=strategy) for one in (own, stock))
         assert plainly(ours) == plainly(theirs)
-        assert [one["score"] for one in ours] == pytest.approx([float(one["score"]) for one in theirs], abs=1e-5)
+        assert [one["score"] for one in ours] == pytest.approx(
+            [float(one["score"]) for one in theirs], abs=1e-5
+        )
         assert [list(one) for one in ours] == [list(one) for one in theirs]
         entities += len(ours)
     assert entities > 4
@@ -69,7 +72,7 @@ def test_given_words_are_those_of_the_stock_pipeline(strategy):
 
 def test_a_given_word_has_one_label_also_if_it_has_punctuation():
     words = ["ann.lee", "saw", "new,york"]
-    found = made(ignore_labels=[])(words, is_split_into_words=True, aggregation_strategy="first")
+    [found] = made(ignore_labels=[])(words, is_split_into_words=True, aggregation_strategy="first")
     text = " ".join(words)
     edges = {edge for one in found for edge in (one["start"], one["end"])}
     assert edges <= {0, 7, 8, 11, 12, 20}
@@ -121,7 +124,9 @@ def test_under_constraints_it_is_enumeration(strategy, seed):
 
 
 def labels_within(one, units, y):
-    return [label for (place, _), label in zip(units, y, strict=True) if one["start"] <= place[0] < one["end"]]
+    return [
+        label for (place, _), label in zip(units, y, strict=True) if one["start"] <= place[0] < one["end"]
+    ]
 
 
 def group_starts(y):
@@ -147,7 +152,9 @@ def scores_by_enumeration(scores, constraints, found, units, y, strategy):
             onward = bool(after) and after[0].split("-")[-1] == kind and not after[0].startswith("B-")
             return same and (strategy == "none" or not onward)
 
-        answers.append(sum(w for w, other in zip(weights, valid, strict=True) if holds(other.y)) / weights.sum())
+        answers.append(
+            sum(w for w, other in zip(weights, valid, strict=True) if holds(other.y)) / weights.sum()
+        )
     return answers
 
 
@@ -165,7 +172,6 @@ def test_a_long_text_obeys_constraints_where_chunks_meet(strategy, most, stride)
 
 
 def test_a_token_has_the_scores_of_the_chunk_where_it_is_farthest_from_a_cut():
-    """A model without attention to neighbours gives each token the same scores in all chunks; positions do not."""
     own = constrained(most=14, confidence="mean", ignore_labels=[])
     stride, room = 4, 12
     tokens = tokenizer(10**6)(LONG, return_offsets_mapping=True)
@@ -213,16 +219,17 @@ def test_it_is_made_by_the_function_pipeline():
 
 
 def test_learned_bigrams_and_word_contexts_are_obeyed():
+    labels = ("O", "B-PER", "B-LOC", "I-LOC")
     gold = [(["ann", "saw"], ["B-PER", "O"]), (["new", "york"], ["B-LOC", "I-LOC"])] * 40
-    pairs = [({"word": words}, labels) for words, labels in gold]
-    bigrams, words = learn_constraints(pairs, "ngram", n=2), learn_constraints(pairs, "word", n=1)
-    own = made(labels=("O", "B-PER", "B-LOC", "I-LOC"), constraints=[bigrams, words])
-    found = own("ann saw new york", aggregation_strategy="first", ignore_labels=[])
-    y = [label for one in found for label in [one["entity_group"]]]
-    assert y
-    for text in TEXTS:
-        tokens = own(text, ignore_labels=[])
-        assert bigrams.satisfied([one["entity"] for one in tokens])
+    pairs = [({"word": words}, own) for words, own in gold]
+    cycle = ["O", "O", "B-PER", "O", "B-LOC", "I-LOC", "I-LOC", "O"]
+    bigrams = learn_constraints([cycle] * 40, "ngram", n=2)
+    assert not bigrams.satisfied(["B-PER", "B-LOC"])
+    own = made(labels=labels, constraints=[bigrams], ignore_labels=[])
+    assert all(bigrams.satisfied([one["entity"] for one in own(text)]) for text in TEXTS)
+    words = learn_constraints(pairs, "word", n=1)
+    [[first, second]] = made(labels=labels, constraints=[words], ignore_labels=[])(["ann york"])
+    assert words.satisfied(({"word": ["ann", "york"]}, [first["entity"], second["entity"]]))
 
 
 def test_bioes_labels_are_grouped_and_an_operating_point_moves_answers():
@@ -243,10 +250,14 @@ def test_scores_of_relaxed_answers_are_zero():
 
 
 def test_global_constraints_are_decoded_under():
-    gold = [["B-PER", "O"], ["O", "B-LOC", "O"], ["B-PER", "I-PER"]] * 20
-    there = learn_constraints(gold, "existence", n=1)
-    found = made(constraints=[Hard(there), iob2(IOB2)], ignore_labels=[])(TEXTS[2])
-    assert iob2(IOB2).satisfied([one["entity"] for one in found])
+    feature = Existence(IOB2, n=1)
+    network = RectifierNetwork([[-1.0 if label == "B-LOC" else 0.0 for label in IOB2]], [2.0])
+    there = LearnedConstraint(network, feature.space, feature)
+    free, under = made(ignore_labels=[]), made(constraints=[Hard(there), iob2(IOB2)], ignore_labels=[])
+    assert "B-LOC" not in {one["entity"] for one in free(TEXTS[2])}
+    found = [one["entity"] for one in under(TEXTS[2])]
+    assert "B-LOC" in found
+    assert iob2(IOB2).satisfied(found)
 
 
 def test_an_empty_text_has_no_entities():
@@ -258,7 +269,9 @@ def test_the_scores_of_from_token_logits_give_the_same_labels():
     tokens = tokenizer()(text, return_tensors="pt")
     with torch.no_grad():
         logits = model()(**tokens).logits
-    [scores] = from_token_logits(logits, model().config.id2label, tokens["attention_mask"], [tokens.word_ids(0)])
+    [scores] = from_token_logits(
+        logits, model().config.id2label, tokens["attention_mask"], [tokens.word_ids(0)]
+    )
     y = constrained_viterbi(scores, [iob2(IOB2)]).y
     found = constrained(ignore_labels=[])(text, aggregation_strategy="first")
     assert [one["entity_group"] for one in found] == [label.split("-")[-1] for label in group_starts(y)]

@@ -6,6 +6,7 @@
 |---|---|---|
 | CoNLL columns | `conll` | a sentence: one label per token, and columns such as words and POS tags |
 | JSON lines | `jsonl` | an object: `labels` with `words`, `pos`, ...; or `tuples` |
+| folder of Hugging Face `datasets` | `datasets` | a row: `tokens` with `ner_tags`, `pos_tags`, ... |
 | CSV, npz | `csv`, `npz` | a row: psi itself, valid or not |
 
 Each rule in words is followed by three numbers: `[support 313; expected 300 by chance, seen 7]`. The support
@@ -31,6 +32,7 @@ from lcons_tasks.own_data._data import (
     recorded_split,
     split,
 )
+from lcons_tasks.own_data._datasets import from_dataset
 from lcons_tasks.own_data._formats import FORMATS, described_layout, labelled_layout, read_data, tell_format
 from lcons_tasks.own_data._judgement import Forbidden, Judgement
 from lcons_tasks.own_data._learn import Learned, learn
@@ -55,6 +57,7 @@ __all__ = [
     "advice",
     "contiguous_folds",
     "described_layout",
+    "from_dataset",
     "joined",
     "labelled_layout",
     "learn",

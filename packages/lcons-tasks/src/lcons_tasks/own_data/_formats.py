@@ -1,7 +1,7 @@
 """Labelled data read from a file of any format.
 
-The format is found by the ending of the file name, or else by the first bytes. If neither decides, an error
-asks the user to state it.
+A folder is a dataset of Hugging Face. The format of a file is found by the ending of its name, or else by its
+first bytes. If neither decides, an error asks the user to state it.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from lcons_tasks.data._columns import first_width
 from lcons_tasks.data._lines import malformed, unreadable
 from lcons_tasks.data._stream import POS, column_layout
 from lcons_tasks.own_data._data import Data, Structures
+from lcons_tasks.own_data._datasets import is_dataset, read_dataset
 from lcons_tasks.own_data._json_lines import LABEL, read_json_lines
 from lcons_tasks.own_data._tables import VALID, delimiter_of, read_csv, read_npz
 
-FORMATS = ("conll", "jsonl", "csv", "npz")
+FORMATS = ("conll", "jsonl", "csv", "npz", "datasets")
 
 _BY_NAME = {
     ".npz": "npz",
@@ -39,6 +40,8 @@ _BEGINNING = 2**16
 def tell_format(path: str | os.PathLike[str], columns: bool = False, tabs: bool = False) -> str:
     """The format of a file, one of `FORMATS`. `columns`: whether columns were stated, so that text without a
     header is CoNLL columns. `tabs`: whether tabs separate the cells, which is possible only for CoNLL."""
+    if is_dataset(path):
+        return "datasets"
     if tabs:
         return "conll"
     named = _BY_NAME.get(Path(path).suffix.lower())
@@ -54,8 +57,8 @@ def tell_format(path: str | os.PathLike[str], columns: bool = False, tabs: bool 
     if told is None:
         raise InvalidInput(
             f"expected CoNLL columns, JSON lines, or a table of psi vectors in {os.fspath(path)!r}, found"
-            " text or bytes of an unknown format; state it with the argument `form` (conll, jsonl, csv or"
-            " npz)."
+            " text or bytes of an unknown format; state it with the argument `form` (conll, jsonl, csv,"
+            " npz or datasets)."
         )
     return told
 
@@ -101,9 +104,10 @@ def read_data(
     """The structures or vectors of a file.
 
     `form` is one of `FORMATS`, or None: found from the file. `columns` states the places of the columns: for
-    CoNLL columns as `word,pos,label` or `word=1,label=-1`, for JSON lines as `word=tokens,label=tags`.
-    `tabs`: the file is CoNLL columns, and one tab separates the cells, so that they may contain blanks.
-    `valid`: the label of valid vectors in a table of psi vectors, if its labels are not 0 and 1.
+    CoNLL columns as `word,pos,label` or `word=1,label=-1`, for JSON lines and datasets as
+    `word=tokens,label=tags`. `tabs`: the file is CoNLL columns, and one tab separates the cells, so that they
+    may contain blanks. `valid`: the label of valid vectors in a table of psi vectors, if its labels are not 0
+    and 1.
     """
     chosen = form or tell_format(path, columns is not None, tabs)
     if chosen not in FORMATS:
@@ -120,8 +124,9 @@ def read_data(
             f"expected no argument `valid` with structures, found {valid!r:.60}; leave it out, because all"
             " structures in the file are valid."
         )
-    if chosen == "jsonl":
-        return read_json_lines(path, None if columns is None else members_of(columns))
+    if chosen in ("jsonl", "datasets"):
+        read = read_json_lines if chosen == "jsonl" else read_dataset
+        return read(path, None if columns is None else members_of(columns))
     layout = labelled_layout(path, columns, tabs)
     instances = tuple(sentence.instance for sentence in read_columns(path, layout))
     if not instances:

@@ -6,6 +6,7 @@
 | one word per line | the lines between blank lines |
 | CoNLL columns | the words between blank lines; other columns are not read |
 | JSON lines | the list `words` of an object; its labels are not read |
+| a folder of `datasets` | the list `words` or `tokens` of a row; its labels are not read |
 
 A file is raw text unless its name or its beginning says otherwise, so that a `.txt` file of columns is read
 as columns.
@@ -21,6 +22,7 @@ from lcons_core import WORD, InvalidInput, LconsError
 from lcons_core.storage import parse
 from lcons_tasks.data import Columns, column_layout, read_columns, text_sentences
 from lcons_tasks.data._lines import malformed, numbered_lines, unreadable
+from lcons_tasks.own_data._datasets import is_dataset, read_dataset_words
 from lcons_tasks.own_data._formats import FORM, members_of, tell_format
 from lcons_tasks.own_data._json_lines import MEMBERS, names_of
 
@@ -42,6 +44,8 @@ def read_words(
     `columns` and `tabs` are those of `read_data` for labelled data beside it: of `columns`, the place of the
     words is used if it fits the format, a number for CoNLL columns and a name for JSON lines.
     """
+    if is_dataset(path):
+        return _some(path, tuple(read_dataset_words(path, _member(columns))))
     form = _form(path, tabs)
     if form == _RAW:
         return _read_raw(path)
@@ -104,10 +108,14 @@ def _read_columns(path: str | os.PathLike[str], columns: str | None, tabs: bool)
     return _some(path, tuple(sentence.words for sentence in read_columns(path, layout)))
 
 
+def _member(columns: str | None) -> str | None:
+    """The member of the words, if `columns` names one and not a number."""
+    member = None if columns is None else members_of(columns).get(WORD)
+    return None if member is None or member.lstrip("-").isdecimal() else member
+
+
 def _read_json_lines(path: str | os.PathLike[str], columns: str | None) -> tuple[Words, ...]:
-    member = MEMBERS[WORD] if columns is None else members_of(columns).get(WORD, "")
-    if not member or member.lstrip("-").isdecimal():
-        member = MEMBERS[WORD]
+    member = _member(columns) or MEMBERS[WORD]
     found: list[Words] = []
     for number, text in numbered_lines(path):
         if not text:

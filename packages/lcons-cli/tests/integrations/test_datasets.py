@@ -1,0 +1,114 @@
+"""`lcons learn` and `lcons fit` read folders of Hugging Face `datasets`, as they read the same sentences."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+from datasets import ClassLabel, Dataset, DatasetDict, Features, Sequence, Value
+
+from lcons_cli.main import main
+from lcons_core import InvalidInput, load
+from lcons_tasks.data import MalformedCorpus
+from lcons_tasks.own_data import from_dataset, read_data, read_words, tell_format
+
+pytestmark = pytest.mark.integrations
+
+TAGS = ["O", "B-PER", "I-PER"]
+ROWS = [
+    (["Ann", "Lee", "sings"], ["B-PER", "I-PER", "O"]),
+    (["Oh", "Ann"], ["O", "B-PER"]),
+    (["No", "!"], ["O", "O"]),
+    (["Lee", "Ann", "Lee"], ["B-PER", "B-PER", "I-PER"]),
+] * 8
+
+
+def dataset(rows=ROWS, label="ner_tags", numbers=True, more=True):
+    features = {"id": Value("string"), "tokens": Sequence(Value("string"))}
+    features[label] = Sequence(ClassLabel(names=TAGS) if numbers else Value("string"))
+    content = {
+        "id": [str(i) for i in range(len(rows))],
+        "tokens": [words for words, _ in rows],
+        label: [[TAGS.index(tag) if numbers else tag for tag in tags] for _, tags in rows],
+    }
+    if more:
+        features["pos_tags"] = Sequence(ClassLabel(names=["X", "Y"]))
+        content["pos_tags"] = [[len(word) % 2 for word in words] for words, _ in rows]
+    return Dataset.from_dict(content, features=Features(features))
+
+
+@pytest.mark.parametrize("numbers", [True, False])
+def test_rows_are_sentences_with_their_columns(tmp_path, numbers):
+    dataset(numbers=numbers).save_to_disk(tmp_path / "data")
+    assert tell_format(tmp_path / "data") == "datasets"
+    found = read_data(tmp_path / "data")
+    assert [(one.x["word"], one.y) for one in found.instances] == [(tuple(w), tuple(t)) for w, t in ROWS]
+    assert found.instances[0].x["pos_tags"] == ("Y", "Y", "Y")
+    stated = read_data(tmp_path / "data", columns="word=tokens,label=ner_tags,pos=pos_tags")
+    assert set(stated.instances[0].x) == {"word", "pos"}
+    assert read_words(tmp_path / "data") == tuple(tuple(words) for words, _ in ROWS)
+
+
+def test_of_several_splits_train_is_read_and_others_by_their_folder(tmp_path):
+    DatasetDict(train=dataset(ROWS[:8]), test=dataset(ROWS[:3])).save_to_disk(tmp_path / "data")
+    assert len(read_data(tmp_path / "data")) == 8
+    assert len(read_data(tmp_path / "data" / "test")) == 3
+    DatasetDict(test=dataset(ROWS[:3])).save_to_disk(tmp_path / "other")
+    with pytest.raises(MalformedCorpus, match="expected a split 'train', found test; name the folder"):
+        read_data(tmp_path / "other")
+
+
+def test_the_only_list_of_classes_has_the_labels_unless_there_are_two(tmp_path):
+    assert from_dataset(dataset(label="slots", more=False)).instances[0].y == ("B-PER", "I-PER", "O")
+    with pytest.raises(InvalidInput, match="expected a column of labels, found id, tokens, slots, pos_tags"):
+        from_dataset(dataset(label="slots"))
+    assert from_dataset(dataset(label="slots"), {"label": "slots"}).instances[1].y == ("O", "B-PER")
+
+
+def test_learn_and_fit_give_what_they_give_for_the_same_columns(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LCONS_CACHE_DIR", str(tmp_path / "cache"))
+    dataset(more=False).save_to_disk("data")
+    text = "\n\n".join("\n".join(map(" ".join, zip(words, tags, strict=True))) for words, tags in ROWS)
+    (tmp_path / "data.conll").write_text(text + "\n")
+    for source in ("data", "data.conll"):
+        done = CliRunner().invoke(main, ["learn", source, "-o", f"{source}.json", "-q", "--json"])
+        assert done.exit_code == 0, done.output
+    assert load("data.json").network.W.tolist() == load("data.conll.json").network.W.tolist()
+    done = CliRunner().invoke(
+        main,
+        ["fit", "data", "--unlabelled", "data", "-o", "tagger", "--plain", "--folds", "2", "-q", "--json"],
+    )
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["folder"] == "tagger"
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "reason"),
+    [
+        (ROWS, "label=none", "expected a list in the column 'none'"),
+        (ROWS, "label=id", "expected a list in the column 'id'"),
+        ([(["a", "b"], ["O"])], None, "sentence 1: expected 1 values in `tokens`, one per label, found 2"),
+        ([(["", "b"], ["O", "O"])], None, "expected `tokens` to be a list of names"),
+    ],
+)
+def test_errors_are_one_sentence_with_the_folder(tmp_path, rows, columns, reason):
+    dataset(rows, more=False).save_to_disk(tmp_path / "data")
+    with pytest.raises(MalformedCorpus, match=reason) as error:
+        read_data(tmp_path / "data", columns=columns)
+    assert str(error.value).startswith(str(tmp_path / "data"))
+
+
+def test_missing_labels_and_damaged_folders_are_refused(tmp_path):
+    content = {"tokens": [["a"]], "ner_tags": [[-1]]}
+    features = Features(tokens=Sequence(Value("string")), ner_tags=Sequence(ClassLabel(names=TAGS)))
+    with pytest.raises(
+        InvalidInput, match="expected a number from 0 to 2 for each value of 'ner_tags', found -1"
+    ):
+        from_dataset(Dataset.from_dict(content, features=features))
+    dataset().save_to_disk(tmp_path / "data")
+    for file in (tmp_path / "data").glob("*.arrow"):
+        file.write_bytes(b"")
+    with pytest.raises(MalformedCorpus, match="expected a dataset that `save_to_disk` wrote"):
+        read_data(tmp_path / "data")
