@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ["lcons_core", "lcons_decode", "lcons_tasks", "lcons_cli"]
 # The project, what a reader looks for at the top, and what Poetry, pytest, CI and git need there.
-TOP = {"packages", "tests", "tools", "SECURITY.md"}
+TOP = {"docs", "packages", "tests", "tools", "SECURITY.md"}
 TOP |= {
     "README.md",
     "CONTRIBUTING.md",

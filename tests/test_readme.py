@@ -1,4 +1,4 @@
-"""The READMEs are true: their Python runs and prints what they say, their commands exist.
+"""The READMEs and docs are true: their Python runs and prints what they say, their commands exist.
 
 A Python block is a doctest where it has `>>>`. Elsewhere comments `# -> output`, beside a statement
 or below it, state what it prints or, where it is an expression, its value.
@@ -19,7 +19,12 @@ import pytest
 from lcons_cli.main import main
 
 ROOT = Path(__file__).resolve().parent.parent
-READMES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("packages/*/README.md"))]
+READMES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted(ROOT.glob("packages/*/README.md")),
+    *sorted(ROOT.glob("docs/*.md")),
+]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 OUTPUT = re.compile(r"# -> ?(.*)")
 

@@ -189,6 +189,9 @@ class Trial:
         self._compiled: dict[float, ChainConstraints] = {}
         self._counts: dict[tuple[TransitionBiases, float], Ints] = {}
 
+    def __len__(self) -> int:
+        return len(self._rows)
+
     def draw(self, rows: Ints) -> Trial:
         """The trial of the sentences with these numbers."""
         drawn = copy.copy(self)
