@@ -8,6 +8,7 @@ from importlib.metadata import version
 import pytest
 
 import lcons_decode
+from lcons_core import MissingExtra
 
 PUBLIC = ["lcons_decode", *(f"lcons_decode.{name}" for name in ("chains", "files", "ilp", "kernels"))]
 
@@ -27,3 +28,14 @@ def test_the_names_that_a_package_lists_are_there_once_each(name):
     package = importlib.import_module(name)
     assert len(set(package.__all__)) == len(package.__all__)
     assert [public for public in package.__all__ if not hasattr(package, public)] == []
+
+
+def test_transformers_is_imported_only_when_it_is_used_and_is_named_if_it_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    for name in [name for name in sys.modules if name.startswith("lcons_decode.transformers._")]:
+        monkeypatch.delitem(sys.modules, name)
+    package = importlib.import_module("lcons_decode.transformers")
+    with pytest.raises(MissingExtra, match="needs transformers and torch, .* run: pip install transformers"):
+        package.ConstrainedPipeline  # noqa: B018
+    with pytest.raises(AttributeError, match="no attribute 'Pipeline'"):
+        package.Pipeline  # noqa: B018
