@@ -35,7 +35,7 @@ def test_transformers_is_imported_only_when_it_is_used_and_is_named_if_it_is_mis
     for name in [name for name in sys.modules if name.startswith("lcons_decode.transformers._")]:
         monkeypatch.delitem(sys.modules, name)
     package = importlib.import_module("lcons_decode.transformers")
-    with pytest.raises(MissingExtra, match="needs transformers and torch, .* run: pip install transformers"):
+    with pytest.raises(MissingExtra, match=r"needs transformers and torch, .* run: pip install"):
         package.ConstrainedPipeline  # noqa: B018
     with pytest.raises(AttributeError, match="no attribute 'Pipeline'"):
         package.Pipeline  # noqa: B018
