@@ -98,8 +98,9 @@ def fit(
 ) -> None:
     """Make a tagger from the labelled sentences in TRAIN and from unlabelled text, for `lcons tag`.
 
-    TRAIN has words and labels: CoNLL columns or JSON lines, as for `lcons learn`. Only words and labels are
-    read. Keep the order of documents: neighbours in the file are in one fold.
+    TRAIN has words and labels: CoNLL columns, JSON lines, or a file of an annotation tool, as for `lcons
+    learn`. Only words and labels are read. Keep the order of documents: neighbours in the file are in one
+    fold.
 
     The base model is trained on TRAIN. Then parts are added: the label scheme and label pairs as hard
     constraints, clusters of the words of the unlabelled text, labels that agree over that text, and a bias of

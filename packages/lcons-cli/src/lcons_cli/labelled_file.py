@@ -15,14 +15,15 @@ from lcons_cli.console import Say
 if TYPE_CHECKING:
     from lcons_tasks.own_data import Data
 
-FORMATS = ("conll", "jsonl", "csv", "npz", "datasets")
+FORMATS = ("conll", "jsonl", "csv", "npz", "spacy", "prodigy", "label-studio", "webanno", "brat", "datasets")
 
 _OPTIONS = (
     click.option(
         "--format",
         "form",
         type=click.Choice(FORMATS),
-        help="conll: columns. jsonl: one object per line. csv, npz: psi vectors. datasets: a folder that"
+        help="conll: columns. jsonl: one object per line. csv, npz: psi vectors. spacy: a DocBin. prodigy,"
+        " label-studio, webanno (TSV 3), brat (also a folder): files of these tools. datasets: a folder that"
         " Hugging Face `datasets` saved. Default: from the file.",
     ),
     click.option(
@@ -30,8 +31,9 @@ _OPTIONS = (
         metavar="COLUMNS",
         help="The places of the columns. CoNLL: `word,pos,label` are the first three, `_` skips one;"
         " `word=1,label=-1` are numbers, negative ones from the end. JSON lines and datasets:"
-        " `word=tokens,label=tags` are members. Default: the first column is the word, the last is the label,"
-        " and the second of three or more is pos; in `.conllu` files the words are FORM and the labels UPOS.",
+        " `word=tokens,label=tags` are members. spacy, webanno: `label=NAME` is a span group or layer. Default:"
+        " the first column is the word, the last is the label, and the second of three or more is pos; in"
+        " `.conllu` files the words are FORM and the labels UPOS.",
     ),
     click.option(
         "--tabs", is_flag=True, help="CoNLL columns separated by one tab, so that cells may contain blanks."
@@ -58,10 +60,18 @@ def read_labelled(
     path: str, form: str | None, columns: str | None, tabs: bool, say: Say, valid: str | None = None
 ) -> Data:
     """The data in a file; prints which columns are read if none were stated."""
+    import warnings
+
     from lcons_tasks.own_data import described_layout, labelled_layout, read_data, tell_format
+    from lcons_tasks.own_data.annotations import AnnotationWarning
 
     told = form or tell_format(path, columns is not None, tabs)
     if told == "conll" and columns is None:
         layout = described_layout(labelled_layout(path, None, tabs))
         say(f"reading CoNLL columns {layout} of {Path(path).name}; choose others with --columns")
-    return read_data(path, told, columns, tabs, valid)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always", AnnotationWarning)
+        data = read_data(path, told, columns, tabs, valid)
+    for warning in found:
+        click.echo(f"warning: {warning.message}", err=True)
+    return data

@@ -14,6 +14,7 @@ from typing import IO, Any
 
 import click
 
+from lcons_cli.audit import audit
 from lcons_cli.calibrate import calibrate
 from lcons_cli.compare import compare
 from lcons_cli.console import failure_of_machine, lacks_memory
@@ -154,6 +155,7 @@ main.add_command(parse)
 main.add_command(extract)
 main.add_command(diagnose)
 main.add_command(convert)
+main.add_command(audit)
 main.add_command(calibrate)
 main.add_command(explain)
 main.add_command(compare)

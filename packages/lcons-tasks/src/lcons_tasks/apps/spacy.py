@@ -17,7 +17,6 @@ After installation spaCy finds the component by its entry point: nothing has to 
 
 # No postponed annotations here: spaCy reads the annotations to check configurations.
 import io
-import re
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -30,6 +29,8 @@ from spacy.language import Language
 from spacy.pipeline import Pipe, Sentencizer
 from spacy.tokens import Doc, Span, SpanGroup, Token
 
+from lcons_tasks.apps._doc_sentences import doc_sentences
+
 if TYPE_CHECKING:
     from lcons_decode import Decoding
     from lcons_tasks.apps import ConstrainedTagger
@@ -40,7 +41,6 @@ LABEL = "lcons_label"
 SPANS = "lcons"
 WORD, POS = "word", "pos"
 
-_BLANK_LINE = re.compile(r"(?>\r\n|\r|\n)[^\S\r\n]*[\r\n]|\u2029")
 _LONGEST_AGO = (1980, 1, 1, 0, 0, 0)
 
 if not Token.has_extension(LABEL):
@@ -180,7 +180,9 @@ class LconsTagger(Pipe):
 
     def _tag(self, docs: Sequence[Doc]) -> None:
         tagger = self.tagger if self.constraints else self.tagger.alone
-        found = [(i, sentence) for i, doc in enumerate(docs) for sentence in self._sentences(doc)]
+        found = [
+            (i, sentence) for i, doc in enumerate(docs) for sentence in doc_sentences(doc, self._sentencizer)
+        ]
         sentences = [sentence for _, sentence in found]
         xs: list[dict[str, Sequence[str]]] = [{WORD: [token.text for token in s]} for s in sentences]
         if POS in tagger.columns:
@@ -191,21 +193,6 @@ class LconsTagger(Pipe):
             answers[i].append((sentence, answer))
         for doc, own in zip(docs, answers, strict=True):
             self._annotate(doc, own)
-
-    def _sentences(self, doc: Doc) -> Iterator[list[Token]]:
-        """The tokens that are not white space, one list per sentence; no list is empty."""
-        known = doc.has_annotation("SENT_START")
-        guesses = [token.is_sent_start for token in doc] if known else self._sentencizer.predict([doc])[0]
-        sentence: list[Token] = []
-        for token, starts in zip(doc, guesses, strict=True):
-            ends = starts or (not known and token.is_space and _BLANK_LINE.search(token.text))
-            if ends and sentence:
-                yield sentence
-                sentence = []
-            if not token.is_space:
-                sentence.append(token)
-        if sentence:
-            yield sentence
 
     def _tags(self, sentences: Sequence[list[Token]]) -> list[Sequence[str]]:
         """One POS tag per token: the doc's; if a sentence lacks one, lcons's own for the whole sentence."""

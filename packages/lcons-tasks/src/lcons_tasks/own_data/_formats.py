@@ -7,6 +7,7 @@ first bytes. If neither decides, an error asks the user to state it.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,10 +20,22 @@ from lcons_tasks.own_data._data import Data, Structures
 from lcons_tasks.own_data._datasets import is_dataset, read_dataset
 from lcons_tasks.own_data._json_lines import LABEL, read_json_lines
 from lcons_tasks.own_data._tables import VALID, delimiter_of, read_csv, read_npz
+from lcons_tasks.own_data.annotations import (
+    read_brat,
+    read_docbin,
+    read_label_studio,
+    read_prodigy,
+    read_webanno,
+)
+from lcons_tasks.own_data.annotations._brat import files_of
+from lcons_tasks.own_data.annotations._prodigy import is_prodigy
+from lcons_tasks.own_data.annotations._webanno import HEADER
 
-FORMATS = ("conll", "jsonl", "csv", "npz", "datasets")
+FORMATS = ("conll", "jsonl", "csv", "npz", "spacy", "prodigy", "label-studio", "webanno", "brat", "datasets")
 
 _BY_NAME = {
+    ".spacy": "spacy",
+    ".ann": "brat",
     ".npz": "npz",
     ".csv": "csv",
     ".jsonl": "jsonl",
@@ -34,6 +47,8 @@ _BY_NAME = {
     ".iob2": "conll",
     ".bio": "conll",
 }
+# Formats that some content has under an ending that usually means JSON lines.
+_OF_NAME = {".jsonl": ["prodigy"], ".ndjson": ["prodigy"], ".json": ["prodigy", "label-studio"]}
 _BEGINNING = 2**16
 
 
@@ -45,8 +60,10 @@ def tell_format(path: str | os.PathLike[str], columns: bool = False, tabs: bool 
     if tabs:
         return "conll"
     named = _BY_NAME.get(Path(path).suffix.lower())
-    if named is not None:
+    if named not in (None, "jsonl"):
         return named
+    if Path(path).is_dir():
+        return _folder_format(path)
     try:
         with Path(path).open("rb") as file:
             head = file.read(_BEGINNING)
@@ -54,13 +71,24 @@ def tell_format(path: str | os.PathLike[str], columns: bool = False, tabs: bool 
     except OSError as error:
         raise unreadable(path, error) from None
     told = _by_content(head, whole, columns)
+    if named is not None and told not in _OF_NAME[Path(path).suffix.lower()]:
+        return named
     if told is None:
         raise InvalidInput(
-            f"expected CoNLL columns, JSON lines, or a table of psi vectors in {os.fspath(path)!r}, found"
-            " text or bytes of an unknown format; state it with the argument `form` (conll, jsonl, csv,"
-            " npz or datasets)."
+            f"expected CoNLL columns, JSON lines, a file of an annotation tool, or a table of psi vectors in"
+            f" {os.fspath(path)!r}, found text or bytes of an unknown format; state it with the argument"
+            f" `form` ({', '.join(FORMATS)})."
         )
     return told
+
+
+def _folder_format(path: str | os.PathLike[str]) -> str:
+    if files_of(path):
+        return "brat"
+    raise InvalidInput(
+        f"expected a file, or a folder of `.ann` files of brat, found the folder {os.fspath(path)!r} without"
+        " any; name the file of the labelled data."
+    )
 
 
 def _by_content(head: bytes, whole: bool, columns: bool) -> str | None:
@@ -75,7 +103,11 @@ def _by_content(head: bytes, whole: bool, columns: bool) -> str | None:
     if not tokens:
         return "conll" if whole else None
     if tokens[0].startswith("{"):
-        return "jsonl"
+        return "prodigy" if is_prodigy(tokens[0]) else "jsonl"
+    if "".join(tokens[:2]).replace(" ", "").startswith("[{"):
+        return "label-studio"
+    if tokens[0].startswith(HEADER):
+        return "webanno"
     if VALID in tokens[0].split(delimiter_of(tokens[0])):
         return "csv"
     return "conll" if columns or _looks_like_columns(lines) else None
@@ -105,9 +137,9 @@ def read_data(
 
     `form` is one of `FORMATS`, or None: found from the file. `columns` states the places of the columns: for
     CoNLL columns as `word,pos,label` or `word=1,label=-1`, for JSON lines and datasets as
-    `word=tokens,label=tags`. `tabs`: the file is CoNLL columns, and one tab separates the cells, so that they
-    may contain blanks. `valid`: the label of valid vectors in a table of psi vectors, if its labels are not 0
-    and 1.
+    `word=tokens,label=tags`, and as `label=NAME` the span layer of WebAnno or the span group of spaCy.
+    `tabs`: the file is CoNLL columns, and one tab separates the cells, so that they may contain blanks.
+    `valid`: the label of valid vectors in a table of psi vectors, if its labels are not 0 and 1.
     """
     chosen = form or tell_format(path, columns is not None, tabs)
     if chosen not in FORMATS:
@@ -127,6 +159,8 @@ def read_data(
     if chosen in ("jsonl", "datasets"):
         read = read_json_lines if chosen == "jsonl" else read_dataset
         return read(path, None if columns is None else members_of(columns))
+    if chosen in _TOOLS:
+        return _TOOLS[chosen](path, **_layer(chosen, columns))
     layout = labelled_layout(path, columns, tabs)
     instances = tuple(sentence.instance for sentence in read_columns(path, layout))
     if not instances:
@@ -134,6 +168,31 @@ def read_data(
             path, 1, "expected sentences with one line per token, found none; add at least one sentence."
         )
     return Structures(instances)
+
+
+_TOOLS: dict[str, Callable[..., Structures]] = {
+    "spacy": read_docbin,
+    "prodigy": read_prodigy,
+    "label-studio": read_label_studio,
+    "webanno": read_webanno,
+    "brat": read_brat,
+}
+# The argument of a reader that `label=NAME` in `columns` names, if it has one.
+_LAYERS = {"spacy": "spans_key", "webanno": "layer"}
+
+
+def _layer(form: str, columns: str | None) -> dict[str, str]:
+    """The layer of a tool's file that has the labels, as an argument of its reader."""
+    if columns is None:
+        return {}
+    members = members_of(columns)
+    if form not in _LAYERS or members.keys() != {LABEL}:
+        wanted = f"`{LABEL}=NAME` alone" if form in _LAYERS else "no argument `columns`"
+        raise InvalidInput(
+            f"expected {wanted} with the format {form}, found {columns!r:.60}; leave the rest out, because"
+            " the file states where its words are."
+        )
+    return {_LAYERS[form]: members[LABEL]}
 
 
 def labelled_layout(path: str | os.PathLike[str], columns: str | None, tabs: bool = False) -> Columns:

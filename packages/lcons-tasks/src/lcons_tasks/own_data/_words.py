@@ -7,6 +7,7 @@
 | CoNLL columns | the words between blank lines; other columns are not read |
 | JSON lines | the list `words` of an object; its labels are not read |
 | a folder of `datasets` | the list `words` or `tokens` of a row; its labels are not read |
+| a file of an annotation tool | a sentence of its texts; its labels are not read |
 
 A file is raw text unless its name or its beginning says otherwise, so that a `.txt` file of columns is read
 as columns.
@@ -22,8 +23,9 @@ from lcons_core import WORD, InvalidInput, LconsError
 from lcons_core.storage import parse
 from lcons_tasks.data import Columns, column_layout, read_columns, text_sentences
 from lcons_tasks.data._lines import malformed, numbered_lines, unreadable
+from lcons_tasks.own_data._data import Structures
 from lcons_tasks.own_data._datasets import is_dataset, read_dataset_words
-from lcons_tasks.own_data._formats import FORM, members_of, tell_format
+from lcons_tasks.own_data._formats import FORM, members_of, read_data, tell_format
 from lcons_tasks.own_data._json_lines import MEMBERS, names_of
 
 _RAW = "raw"
@@ -53,6 +55,9 @@ def read_words(
         return _read_json_lines(path, columns)
     if form == "conll":
         return _read_columns(path, columns, tabs)
+    data = read_data(path, form)
+    if isinstance(data, Structures):
+        return tuple(tuple(one.x[WORD]) for one in data.instances)
     raise InvalidInput(
         f"expected text or sentences in {os.fspath(path)!r}, found a table of psi vectors; name another file."
     )
@@ -60,7 +65,7 @@ def read_words(
 
 def _form(path: str | os.PathLike[str], tabs: bool) -> str:
     """The format of a file: raw text, or one of `FORMATS`."""
-    if Path(path).suffix.lower() not in _TABLES and _has_single_words(path):
+    if not Path(path).is_dir() and Path(path).suffix.lower() not in _TABLES and _has_single_words(path):
         return "conll"
     try:
         return tell_format(path, tabs=tabs and Path(path).suffix.lower() not in _NEVER_WITH_TABS)

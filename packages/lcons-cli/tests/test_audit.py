@@ -1,0 +1,41 @@
+"""`lcons audit` prints, writes and counts findings."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from lcons_cli.main import main
+
+
+@pytest.fixture
+def data(tmp_path):
+    right = "give O\naspirin B-DRUG\nnow O\n\n" * 12
+    path = tmp_path / "train.conll"
+    path.write_text(right + "give O\naspirin O\nnow O\n\n")
+    return str(path)
+
+
+def test_findings_are_printed_and_the_exit_code_is_1(data, tmp_path):
+    page, tasks = tmp_path / "audit.html", tmp_path / "tasks.json"
+    found = CliRunner().invoke(main, ["audit", data, "-v", "--page", str(page), "--label-studio", str(tasks)])
+    assert found.exit_code == 1
+    assert "sentence 13: give [aspirin] now\n  O -> B-DRUG" in found.stdout
+    assert "'aspirin' is B-DRUG in 12 of 12 other places" in found.stdout
+    assert "1 findings in 13 sentences." in found.stdout
+    assert "aspirin" in page.read_text()
+    [task] = json.loads(tasks.read_text())
+    assert task["data"]["text"] == "give aspirin now"
+
+
+def test_findings_as_json(data):
+    found = CliRunner().invoke(main, ["audit", data, "--json", "-q"])
+    [finding] = json.loads(found.stdout)["findings"]
+    assert (finding["sentence"], finding["given"], finding["proposed"]) == (13, ["O"], ["B-DRUG"])
+
+
+def test_without_a_finding_the_exit_code_is_0(tmp_path):
+    path = tmp_path / "train.conll"
+    path.write_text("give O\naspirin B-DRUG\nnow O\n\n" * 12)
+    found = CliRunner().invoke(main, ["audit", str(path)])
+    assert (found.exit_code, found.stdout) == (0, "0 findings in 12 sentences.\n")

@@ -1,0 +1,295 @@
+"""`lcons_decoder`, a spaCy component: the spans of another component, decoded again under constraint files.
+
+    nlp.add_pipe("lcons_decoder", config={"component": "ner", "constraints": ["rules.json", "soft.json:0.5"]})
+
+It stands after the component whose scores it reads:
+
+| component | spans and their scores | result |
+|---|---|---|
+| `ner`, `beam_ner` | the analyses of a beam, each weighted by its probability | `doc.ents` |
+| `spancat`, `spancat_singlelabel` | all suggested spans, each label with its probability | `doc.spans[key]` |
+
+A span (i, j, X) with score s adds s to the probability of B-X at token i and of I-X at the tokens after it,
+in the letters of the constraints (IOB2, BIOES or BILOU). With p_t(y) the probability of label y at token t,
+and what is left for O, the labels of a sentence are those that
+
+    maximise    sum_t log max(p_t(y_t), FLOOR)  -  the costs of the soft constraints
+    subject to  the hard constraints and the rules of the label scheme,
+
+decoded exactly. So the result has spans that do not overlap, obeys the constraints, and contains no span that
+the component gave no probability unless a constraint asks for it. Overlapping spans of a spancat share the
+probability of their tokens: if p_t sums to more than 1, it is divided by its sum.
+
+Entities that a ruler set before the recogniser are not kept: put the ruler after this component.
+
+Constraint files are part of a pipeline on disk or in bytes. Words are the column `word` of constraints, and
+the doc's fine-grained tags the column `pos`.
+"""
+
+# No postponed annotations here: spaCy reads the annotations to check configurations.
+import json
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from spacy.language import Language
+from spacy.pipeline import Pipe, Sentencizer
+from spacy.tokens import Doc, Span, SpanGroup, Token
+
+from lcons_tasks.apps._doc_sentences import doc_sentences
+
+if TYPE_CHECKING:
+    from lcons_core import LearnedConstraint
+    from lcons_decode import Hard, Soft
+
+NAME = "lcons_decoder"
+FLOOR = 1e-6
+# The letters of the first, inner and last token of a span, and of a span of one token.
+LETTERS = {"iob2": "BIIB", "bioes": "BIES", "bilou": "BILU"}
+_LIST = "constraints.json"
+
+Scores = Mapping[tuple[int, int, str], float]
+
+
+@Language.factory(
+    NAME,
+    assigns=["doc.ents", "doc.spans"],
+    default_config={"component": "ner", "constraints": [], "beam_width": 16},
+)
+def make_lcons_decoder(
+    nlp: Language, name: str, component: str, constraints: list[str], beam_width: int
+) -> "LconsDecoder":
+    """The component; `component` is the name of the one to decode again, `constraints` are files, hard or
+    with a weight (`FILE:0.5`), and `beam_width` is that of a named entity recogniser."""
+    return LconsDecoder(nlp, name, component=component, constraints=constraints, beam_width=beam_width)
+
+
+class LconsDecoder(Pipe):
+    """Decodes the spans of another component again. Constraint files are read on first use."""
+
+    def __init__(
+        self,
+        nlp: Language,
+        name: str = NAME,
+        *,
+        component: str = "ner",
+        constraints: Sequence[str] = (),
+        beam_width: int = 16,
+    ) -> None:
+        self.nlp = nlp
+        self.name = name
+        self.component = component
+        self.files = list(constraints)
+        self.beam_width = beam_width
+        self._read: list[Hard | Soft] | None = None
+        self._sentencizer = Sentencizer()
+
+    @property
+    def constraints(self) -> "list[Hard | Soft]":
+        """The constraints of the files, without the rules of the label scheme."""
+        if self._read is None:
+            from lcons_decode.files import load_constraints
+
+            self._read = load_constraints(self.files)
+        return self._read
+
+    @property
+    def scheme(self) -> str:
+        """The label scheme of the constraints; "iob2" if there are none."""
+        from lcons_core import InvalidInput
+
+        labels = sorted({label for use in self.constraints for label in _labels(use.constraint)})
+        if not labels:
+            return "iob2"
+        letters = {label.partition("-")[0] for label in labels}
+        for scheme, own in LETTERS.items():
+            if letters <= {*own, "O"}:
+                return scheme
+        raise InvalidInput(
+            f"the constraints of {self.name!r} need labels of IOB2, BIOES or BILOU, such as B-PER: got"
+            f" {', '.join(labels[:5])}; learn them from labels of such a scheme."
+        )
+
+    def __call__(self, doc: Doc) -> Doc:
+        """The doc with its spans decoded again."""
+        self._decode([doc])
+        return doc
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
+        """The docs with their spans decoded again, in batches."""
+        docs = iter(stream)
+        while batch := list(islice(docs, batch_size)):
+            try:
+                self._decode(batch)
+            except Exception as error:  # the error handler of the pipeline decides
+                self.get_error_handler()(self.name, self, batch, error)
+            else:
+                yield from batch
+
+    def initialize(
+        self, get_examples: Callable[[], Iterable[Any]], *, nlp: Language | None = None, **settings: Any
+    ) -> None:
+        """Reads the constraint files, so that a wrong one is an error at once."""
+        self.scheme  # noqa: B018
+
+    def span_scores(self, docs: Sequence[Doc]) -> list[dict[tuple[int, int, str], float]]:
+        """For each doc, the score of each (first token, token after the last, label)."""
+        from lcons_core import InvalidInput
+
+        if self.component not in self.nlp.pipe_names:
+            raise InvalidInput(
+                f"the spaCy component {self.name!r} needs the component {self.component!r} before it: got a"
+                f" pipeline of {', '.join(self.nlp.pipe_names)}; name one of these with `component`."
+            )
+        other: Any = self.nlp.get_pipe(self.component)
+        if hasattr(other, "beam_parse"):
+            # A recogniser keeps the entities that a doc has, so it reads copies without any.
+            copies = [doc.copy() for doc in docs]
+            for doc in copies:
+                doc.set_ents([], default="missing")
+            beams = other.beam_parse(copies, beam_width=self.beam_width)
+            return [dict(found) for found in other.scored_ents(beams)]
+        if hasattr(other, "suggester"):
+            return list(_suggested(other, docs))
+        raise InvalidInput(
+            f"the spaCy component {self.name!r} reads scores of ner, beam_ner, spancat and"
+            f" spancat_singlelabel: got {self.component!r}; name another with `component`."
+        )
+
+    def _decode(self, docs: Sequence[Doc]) -> None:
+        from lcons_core import bilou, bioes, iob2
+        from lcons_decode import ChainScores, Hard, decode_batch
+
+        rules = {"iob2": iob2, "bioes": bioes, "bilou": bilou}[self.scheme]
+        letters = LETTERS[self.scheme]
+        other: Any = self.nlp.get_pipe(self.component) if self.component in self.nlp.pipe_names else None
+        scored = self.span_scores(docs)
+        kinds = sorted({*getattr(other, "labels", ()), *(label for own in scored for _, _, label in own)})
+        labels = ["O", *(f"{letter}-{kind}" for kind in kinds for letter in dict.fromkeys(letters))]
+        uses = [*self.constraints, Hard(rules(labels), "label scheme")]
+        chains: list[ChainScores] = []
+        xs: list[dict[str, Sequence[str]]] = []
+        sentences: list[tuple[int, list[Token]]] = []
+        for number, (doc, scores) in enumerate(zip(docs, scored, strict=True)):
+            probability = token_probabilities(len(doc), scores, labels, letters)
+            for sentence in doc_sentences(doc, self._sentencizer):
+                places = [token.i for token in sentence]
+                chains.append(ChainScores(np.log(np.maximum(probability[places], FLOOR)), labels=labels))
+                xs.append({"word": [token.text for token in sentence], "pos": [t.tag_ for t in sentence]})
+                sentences.append((number, sentence))
+        found: list[list[Span]] = [[] for _ in docs]
+        for (number, tokens), answer in zip(sentences, decode_batch(chains, uses, xs), strict=True):
+            found[number] += _spans(docs[number], tokens, answer.y)
+        for doc, spans in zip(docs, found, strict=True):
+            if hasattr(other, "suggester"):
+                doc.spans[other.key] = SpanGroup(doc, name=other.key, spans=spans)
+            else:
+                doc.ents = spans
+
+    def to_disk(self, path: str | PathLike[str], *, exclude: Iterable[str] = ()) -> None:
+        """Writes the constraint files, and a list of them with their weights, into a folder."""
+        from lcons_core import save
+
+        folder = Path(path)
+        folder.mkdir(parents=True, exist_ok=True)
+        listed = []
+        for number, use in enumerate(self.constraints):
+            file = f"{number}.json"
+            save(use.constraint, folder / file)
+            listed.append({"file": file, "name": use.name, **_softness(use)})
+        (folder / _LIST).write_text(json.dumps(listed, indent=2) + "\n", encoding="utf-8")
+
+    def from_disk(self, path: str | PathLike[str], *, exclude: Iterable[str] = ()) -> "LconsDecoder":
+        """Reads the constraints in that folder."""
+        from lcons_core import DamagedFile, load
+        from lcons_core.storage import parse
+        from lcons_decode import Hard, Soft
+
+        folder = Path(path)
+        try:
+            listed = parse((folder / _LIST).read_text(encoding="utf-8"))
+            self._read = [
+                Soft(load(folder / one["file"]), float(one["weight"]), one["name"], one["cost"])
+                if "weight" in one
+                else Hard(load(folder / one["file"]), one["name"])
+                for one in listed
+                if Path(one["file"]).name == one["file"]
+            ]
+        except (OSError, KeyError, TypeError, ValueError) as error:
+            raise DamagedFile(
+                f"expected the constraints of a pipeline in {str(folder)!r}, found others ({error}); write"
+                " the pipeline again."
+            ) from None
+        return self
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        """The files of `to_disk` as one JSON object."""
+        with tempfile.TemporaryDirectory() as folder:
+            self.to_disk(folder)
+            files = {path.name: path.read_text(encoding="utf-8") for path in sorted(Path(folder).iterdir())}
+        return json.dumps(files).encode()
+
+    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> "LconsDecoder":
+        """Reads the constraints from the bytes that `to_bytes` returned."""
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in json.loads(bytes_data).items():
+                (Path(folder) / Path(name).name).write_text(text, encoding="utf-8")
+            return self.from_disk(folder)
+
+
+def token_probabilities(
+    length: int, scores: Scores, labels: Sequence[str], letters: str
+) -> "np.ndarray[Any, np.dtype[np.float64]]":
+    """(length, labels) the probability of each label at each token, given those of spans.
+
+    >>> token_probabilities(3, {(0, 2, "X"): 0.75}, ["O", "B-X", "I-X"], "BIIB")
+    array([[0.25, 0.75, 0.  ],
+           [0.25, 0.  , 0.75],
+           [1.  , 0.  , 0.  ]])
+    """
+    place = {label: i for i, label in enumerate(labels)}
+    first, inner, last, single = letters
+    found = np.zeros((length, len(labels)))
+    for (start, end, kind), score in scores.items():
+        own = [single] if end - start == 1 else [first, *inner * (end - start - 2), last]
+        for token, letter in enumerate(own, start=start):
+            found[token, place[f"{letter}-{kind}"]] += score
+    total = found.sum(axis=1, keepdims=True)
+    found /= np.maximum(total, 1.0)
+    found[:, place["O"]] = np.maximum(1.0 - total[:, 0], 0.0)
+    return found
+
+
+def _suggested(spancat: Any, docs: Sequence[Doc]) -> Iterator[dict[tuple[int, int, str], float]]:
+    """The probability of each label of each suggested span."""
+    indices, scores = spancat.predict(docs)
+    offset = 0
+    for number in range(len(docs)):
+        own = indices[number].dataXd
+        yield {
+            (int(start), int(end), label): float(scores[offset + i, place])
+            for i, (start, end) in enumerate(own)
+            for place, label in enumerate(spancat.labels)
+        }
+        offset += len(own)
+
+
+def _spans(doc: Doc, tokens: Sequence[Token], labels: Sequence[str]) -> Iterator[Span]:
+    from lcons_tasks.data._tagged_text import spans
+
+    for kind, first, after in spans(labels):
+        yield Span(doc, tokens[first].i, tokens[after - 1].i + 1, label=kind)
+
+
+def _labels(constraint: "LearnedConstraint") -> Sequence[str]:
+    return getattr(constraint.feature, "labels", ())
+
+
+def _softness(use: "Hard | Soft") -> dict[str, Any]:
+    from lcons_decode import Soft
+
+    return {"weight": use.weight, "cost": use.cost} if isinstance(use, Soft) else {}

@@ -1,0 +1,19 @@
+"""`lcons audit`: gold labels that the rest of the data contradicts, with the rule and its odds.
+
+    sentences -> out-of-fold model + rules on words -> odds -> Finding(where, labels, relabelling, reasons)
+
+Not in the paper: all of this folder.
+"""
+
+from lcons_tasks.audit._audit import Audit, Finding, Reason, audit
+from lcons_tasks.audit._outputs import audit_document, finding_lines, label_studio_tasks
+
+__all__ = [
+    "Audit",
+    "Finding",
+    "Reason",
+    "audit",
+    "audit_document",
+    "finding_lines",
+    "label_studio_tasks",
+]

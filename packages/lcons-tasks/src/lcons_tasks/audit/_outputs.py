@@ -1,0 +1,110 @@
+"""An audit as text, as a document (Markdown, a page), and as tasks of Label Studio with pre-annotations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from lcons_tasks.audit._audit import Audit, Finding
+from lcons_tasks.data._tagged_text import spans
+from lcons_tasks.report import Change, Document, Facts, Section, Sentences, Text
+
+MOST = 50
+# Larger odds are no surer in practice.
+LARGEST = 1e6
+
+
+def odds(finding: Finding) -> str:
+    """The odds in words.
+
+    >>> from lcons_tasks.audit import Finding
+    >>> odds(Finding(1, 0, 1, ("O",), ("B-X",), 3.0, ()))
+    '20 to 1'
+    """
+    found = math.exp(min(finding.log_odds, math.log(LARGEST)))
+    return f"{found:,.0f} to 1" if found >= 9.5 else f"{found:.1f} to 1"
+
+
+def finding_lines(audit: Audit, finding: Finding) -> Iterator[str]:
+    """A finding in words: where, the labels, the odds, and the strongest rules."""
+    words = audit.sentences[finding.sentence - 1].words
+    left = " ".join(words[max(0, finding.first - 5) : finding.first])
+    marked = " ".join(words[finding.first : finding.stop])
+    right = " ".join(words[finding.stop : finding.stop + 5])
+    yield f"sentence {finding.sentence}: {left} [{marked}] {right}".replace("  ", " ").rstrip()
+    yield f"  {' '.join(finding.given)} -> {' '.join(finding.proposed)}, {odds(finding)}"
+    for reason in finding.reasons:
+        if reason.log_odds > 0:
+            yield f"  because {reason.rule}"
+
+
+def audit_document(audit: Audit, corpus: str, most: int = MOST) -> Document:
+    """The first findings as a document; each sentence is shown with its relabelling and the rule."""
+    changes = []
+    for finding in audit.findings[:most]:
+        sentence = audit.sentences[finding.sentence - 1]
+        reasons = [reason.rule for reason in finding.reasons if reason.log_odds > 0]
+        changes.append(
+            Change(
+                sentence.words,
+                sentence.labels,
+                audit.relabelled(finding),
+                rule=f"sentence {finding.sentence}, {odds(finding)}: " + (reasons[0] if reasons else ""),
+                why="; ".join(reasons[1:]),
+            )
+        )
+    weights = tuple((name, f"{weight:.2f}") for name, weight in audit.weights.items())
+    shown: Text | Sentences = (
+        Sentences("labels that the rest of the data contradicts", tuple(changes))
+        if changes
+        else Text("No label is contradicted by the rest of the data.")
+    )
+    return Document(
+        "An audit of labels",
+        "audit",
+        corpus,
+        f"{len(audit.findings):,} findings in {len(audit.sentences):,} sentences, by falling odds. Every"
+        " source was counted or trained without the sentence that it judges. Odds rank: a rare but right"
+        " label also contradicts the rest.",
+        sections=(
+            Section("Findings", (shown,)),
+            Section("Sources", (Facts("Weights, by the likelihood of the given labels", weights),)),
+        ),
+    )
+
+
+def label_studio_tasks(audit: Audit, most: int = MOST) -> list[dict[str, Any]]:
+    """The sentences of the first findings as tasks: the given labels as an annotation, the relabelling as a
+    prediction with its odds as score. The text of a task is its words with single blanks between them."""
+    tasks = []
+    for finding in audit.findings[:most]:
+        sentence = audit.sentences[finding.sentence - 1]
+        share = 1 / (1 + math.exp(-min(finding.log_odds, math.log(LARGEST))))
+        task = {
+            "data": {
+                "text": " ".join(sentence.words),
+                "sentence": finding.sentence,
+                "rule": finding.reasons[0].rule if finding.reasons else "",
+            },
+            "annotations": [{"result": list(_regions(sentence.words, sentence.labels))}],
+            "predictions": [
+                {
+                    "model_version": "lcons audit",
+                    "score": round(share, 6),
+                    "result": list(_regions(sentence.words, audit.relabelled(finding))),
+                }
+            ],
+        }
+        tasks.append(task)
+    return tasks
+
+
+def _regions(words: tuple[str, ...], labels: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    starts = [0]
+    for word in words:
+        starts.append(starts[-1] + len(word) + 1)
+    for number, (kind, first, after) in enumerate(spans(labels), start=1):
+        start, end = starts[first], starts[after] - 1
+        value = {"start": start, "end": end, "text": " ".join(words[first:after]), "labels": [kind]}
+        yield {"id": str(number), "from_name": "label", "to_name": "text", "type": "labels", "value": value}

@@ -1,0 +1,115 @@
+"""An audit finds labels that the rest of the data contradicts, with the cheapest relabelling and its odds."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lcons_core import InvalidInput
+from lcons_tasks.audit import audit, audit_document, finding_lines, label_studio_tasks
+from lcons_tasks.audit._rules import KEYS, WordRules
+from lcons_tasks.data import Sentence
+from lcons_tasks.own_data import read_data
+from lcons_tasks.report import to_html, to_markdown
+
+DRUGS = ["aspirin", "codeine", "morphine"]
+RIGHT = [
+    sentence
+    for i in range(30)
+    for drug in [DRUGS[i % 3]]
+    for sentence in (
+        Sentence(("give", drug, "for", "pain", "now"), ("O", "B-DRUG", "O", "B-ILL", "O")),
+        Sentence(("no", drug, "today"), ("O", "B-DRUG", "O")),
+    )
+]
+MISSED = Sentence(("give", "codeine", "now"), ("O", "O", "O"))
+BROKEN = Sentence(("no", "aspirin", "for", "pain"), ("O", "I-DRUG", "O", "B-ILL"))
+
+
+@pytest.fixture(scope="module")
+def found():
+    return audit([*RIGHT[:20], MISSED, *RIGHT[20:], BROKEN])
+
+
+def test_planted_mistakes_are_the_findings(found):
+    places = {(one.sentence, one.first, one.stop): (one.given, one.proposed) for one in found.findings}
+    assert places == {(21, 1, 2): (("O",), ("B-DRUG",)), (62, 1, 2): (("I-DRUG",), ("B-DRUG",))}
+    assert found.scheme == "iob2"
+    assert audit(RIGHT).findings == ()
+
+
+def test_the_reasons_add_up_to_the_odds_and_count_other_sentences(found):
+    one = next(one for one in found.findings if one.sentence == 21)
+    assert sum(reason.log_odds for reason in one.reasons) == pytest.approx(one.log_odds)
+    rules = {reason.rule for reason in one.reasons}
+    assert "'codeine' is B-DRUG in 20 of 20 other places, O in 0" in rules
+    assert "'codeine' after 'give' is B-DRUG in 10 of 10 other places, O in 0" in rules
+
+
+def test_findings_are_ranked_and_relabelled(found):
+    odds = [one.log_odds for one in found.findings]
+    assert odds == sorted(odds, reverse=True)
+    assert min(odds) > 0
+    for one in found.findings:
+        assert found.relabelled(one)[1] == "B-DRUG"
+
+
+@given(
+    st.lists(
+        st.lists(st.tuples(st.sampled_from("aAbc"), st.integers(0, 2)), min_size=1, max_size=4),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_rules_count_other_sentences_only(corpus):
+    words = [[word for word, _ in sentence] for sentence in corpus]
+    labels = np.array([label for sentence in corpus for _, label in sentence])
+    share = np.bincount(labels, minlength=3) / len(labels)
+    tokens = [(s, t) for s, sentence in enumerate(corpus) for t in range(len(sentence))]
+    found = WordRules(words, labels, 3).probabilities(slice(0, len(labels)))
+    prior = [share] * len(tokens)
+    for (name, keys), got in zip(KEYS.items(), found, strict=True):
+        own = [keys([word.lower() for word in sentence]) for sentence in words]
+        wanted = []
+        for at, (s, t) in enumerate(tokens):
+            n = np.zeros(3)
+            for other, (s2, t2) in enumerate(tokens):
+                if s2 != s and own[s2][t2] == own[s][t]:
+                    n[labels[other]] += 1
+            wanted.append((n + prior[at]) / (n.sum() + 1))
+        np.testing.assert_allclose(got, wanted, err_msg=name)
+        if name == "word":
+            prior = wanted
+
+
+def test_the_tasks_of_label_studio_are_read_back_with_both_labellings(found, tmp_path):
+    tasks = label_studio_tasks(found)
+    path = tmp_path / "tasks.json"
+    path.write_text(json.dumps(tasks))
+    given_labels = [one.y for one in read_data(path).instances]
+    first = found.findings[0]
+    assert given_labels[0][2:] == found.sentences[first.sentence - 1].labels[2:]
+    for task in tasks:
+        [prediction] = task["predictions"]
+        task["annotations"] = [prediction]
+    path.write_text(json.dumps(tasks))
+    proposed = [one.y for one in read_data(path).instances]
+    assert proposed == [found.relabelled(one) for one in found.findings]
+    assert all(0.5 < task["predictions"][0]["score"] < 1 for task in tasks)
+
+
+def test_text_and_page_show_the_rule(found, tmp_path):
+    [*lines] = finding_lines(found, found.findings[0])
+    assert lines[0].startswith("sentence ")
+    assert "[" in lines[0]
+    document = audit_document(found, "made up")
+    for text in (to_markdown(document), to_html(document, tmp_path)):
+        assert "other places" in text
+        assert "2 findings in 62 sentences" in text
+
+
+def test_an_audit_needs_two_sentences():
+    with pytest.raises(InvalidInput, match="at least two sentences"):
+        audit([MISSED])
