@@ -98,9 +98,8 @@ def measure(name: str, size: int, share: float, seed: int) -> dict[str, tuple[fl
     for one in found.findings:
         audited[one.sentence - 1] = max(audited[one.sentence - 1], one.log_odds)
     ways = {"cleanlab": -np.asarray(quality), "audit": audited}
-    ways["together"] = sum(
-        np.argsort(np.argsort(scores, kind="stable"), kind="stable") for scores in ways.values()
-    )
+    ranks = [np.argsort(np.argsort(scores, kind="stable"), kind="stable") for scores in ways.values()]
+    ways["together"] = np.sum(ranks, axis=0)
     return {way: _figures(scores, bad) for way, scores in ways.items()}
 
 

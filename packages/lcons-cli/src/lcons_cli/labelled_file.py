@@ -31,9 +31,9 @@ _OPTIONS = (
         metavar="COLUMNS",
         help="The places of the columns. CoNLL: `word,pos,label` are the first three, `_` skips one;"
         " `word=1,label=-1` are numbers, negative ones from the end. JSON lines and datasets:"
-        " `word=tokens,label=tags` are members. spacy, webanno: `label=NAME` is a span group or layer. Default:"
-        " the first column is the word, the last is the label, and the second of three or more is pos; in"
-        " `.conllu` files the words are FORM and the labels UPOS.",
+        " `word=tokens,label=tags` are members. spacy, webanno: `label=NAME` is a span group or layer."
+        " Default: the first column is the word, the last is the label, and the second of three or more is"
+        " pos; in `.conllu` files the words are FORM and the labels UPOS.",
     ),
     click.option(
         "--tabs", is_flag=True, help="CoNLL columns separated by one tab, so that cells may contain blanks."

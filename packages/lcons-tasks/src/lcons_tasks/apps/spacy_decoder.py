@@ -252,7 +252,7 @@ def token_probabilities(
            [1.  , 0.  , 0.  ]])
     """
     place = {label: i for i, label in enumerate(labels)}
-    first, inner, last, single = letters
+    first, inner, last, single = tuple(letters)
     found = np.zeros((length, len(labels)))
     for (start, end, kind), score in scores.items():
         own = [single] if end - start == 1 else [first, *inner * (end - start - 2), last]
