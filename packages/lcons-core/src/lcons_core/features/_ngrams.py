@@ -187,7 +187,10 @@ def windows(ids: Ints, n: int) -> Ints:
     """(T - n + 1, n) sliding windows; (0, n) if T < n."""
     if len(ids) < n:
         return np.zeros((0, n), dtype=np.int64)
-    return np.lib.stride_tricks.sliding_window_view(ids, n)
+    found = np.empty((len(ids) - n + 1, n), dtype=np.int64)
+    for i in range(n):
+        found[:, i] = ids[i : i + len(found)]
+    return found
 
 
 def ground_windows(feature: SequenceFeature, length: int, contexts: Ints | None) -> list[GroundedRow]:

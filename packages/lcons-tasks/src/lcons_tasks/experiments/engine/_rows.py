@@ -79,17 +79,18 @@ def predict(
 
 
 def compile_kernels() -> None:
-    """Decodes two words in each way, so that the kernels are compiled once and cached on disk.
+    """Decodes three words in each way, so that the kernels are compiled once and cached on disk.
 
     numba compiles a kernel anew for each kind of arguments, so these are of the same kinds as those of a run:
-    the scores are arrays that can be written, as models return them, and the constraint reads a context.
+    the scores are arrays that can be written, as models return them, and the constraint reads contexts, in
+    several kinds of windows.
     """
     labels = ("B", "I", "O")
     feature = NgramContext(labels, ("X", "Y"), n=2)
     network = RectifierNetwork(np.zeros((1, feature.space.d)), np.zeros(1))
     rule = LearnedConstraint(network, feature.space, feature)
-    batch = ChainBatch(np.zeros((2, 3)), np.array([0, 2]), np.zeros((3, 3)), np.zeros(3), np.zeros(3), labels)
-    xs = [{feature.column: ("X", "Y")}]
+    batch = ChainBatch(np.zeros((3, 3)), np.array([0, 3]), np.zeros((3, 3)), np.zeros(3), np.zeros(3), labels)
+    xs = [{feature.column: ("X", "Y", "X")}]
     # Soft first: it loads numba, and without it so little work is done in numpy.
     ways: list[tuple[str, Hard | Soft]] = [
         ("soft", Soft(rule, 1.0)),
