@@ -79,25 +79,20 @@ def predict(
 
 
 def compile_kernels() -> None:
-    """Decodes three words in each way, so that the kernels are compiled once and cached on disk.
+    """Decodes a few words in each way, so that the kernels are compiled once and cached on disk.
 
     numba compiles a kernel anew for each kind of arguments, so these are of the same kinds as those of a run:
     the scores are arrays that can be written, as models return them, and the constraint reads contexts, in
-    several kinds of windows.
+    one kind of window and in several.
     """
     labels = ("B", "I", "O")
     feature = NgramContext(labels, ("X", "Y"), n=2)
     network = RectifierNetwork(np.zeros((1, feature.space.d)), np.zeros(1))
     rule = LearnedConstraint(network, feature.space, feature)
-    batch = ChainBatch(np.zeros((3, 3)), np.array([0, 3]), np.zeros((3, 3)), np.zeros(3), np.zeros(3), labels)
-    xs = [{feature.column: ("X", "Y", "X")}]
-    # Soft first: it loads numba, and without it so little work is done in numpy.
-    ways: list[tuple[str, Hard | Soft]] = [
-        ("soft", Soft(rule, 1.0)),
-        ("exact", Hard(rule)),
-        ("beam", Hard(rule)),
-    ]
-    for how, use in ways:
-        predict(TableRow(how, how), [use], batch, xs, beam=2)
-    predict(TableRow("viterbi", "viterbi"), [], batch, xs, beam=2)
-    predict(TableRow("beam", "beam"), [], batch, xs, beam=2)
+    for contexts in (("X", "Y"), ("X", "Y", "X")):
+        T, ends = len(contexts), np.array([0, len(contexts)])
+        batch = ChainBatch(np.zeros((T, 3)), ends, np.zeros((3, 3)), np.zeros(3), np.zeros(3), labels)
+        # Soft first: it loads numba, and without it so little work is done in numpy.
+        ways = [("soft", [Soft(rule, 1.0)]), ("exact", [Hard(rule)]), ("beam", [Hard(rule)]), ("viterbi", [])]
+        for how, chosen in ways:
+            predict(TableRow(how, how), chosen, batch, [{feature.column: contexts}], beam=2)
