@@ -10,11 +10,12 @@ once per new word, pair, story or segment. Attributes and keys are added in the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from itertools import chain, pairwise
+from collections.abc import Iterable, Sequence
+from itertools import chain, pairwise, repeat
 
 import numpy as np
 
+from lcons_core.features import shape
 from lcons_decode.kernels import Floats, Ints
 from lcons_tasks.data.text._clues import WORDS, clue
 from lcons_tasks.models.phi._references import (
@@ -23,7 +24,6 @@ from lcons_tasks.models.phi._references import (
     MARKS,
     POSITION,
     reference_attributes,
-    shape,
 )
 
 # How much is cached at most: unusual text may have any number of words.
@@ -32,6 +32,8 @@ MOST_WORDS, MOST_PAIRS, MOST_CHARACTERS = 2**15, 2**17, 2**24
 CLUES = tuple(sorted({*WORDS.values(), "year"}))
 KEYS = len(AROUND) + 6
 _BESIDE = ("-1", "+1")
+_AROUND = tuple(f"w{k:+}=" for k in AROUND)
+_FIRST = ("firstsegment=", *(f"firstsegment{s}=" for s in _BESIDE))
 _STOPS, _LENGTHS, _NTH, _LEFT = 4, 8, 6, 5
 
 
@@ -74,8 +76,7 @@ class ReferenceSums:
 
     def __init__(self, index: dict[str, int], weights: Floats) -> None:
         self.weights = weights
-        nothing = len(weights) - 1
-        self.number: Callable[[str], int] = lambda attribute: index.get(attribute, nothing)
+        self.index = index
         keys = chain.from_iterable(chain.from_iterable(POSITION))
         self.positions = sums_of(weights, map(self._numbers, keys))
         self.edges = sums_of(weights, [[self.number(f"w{k:+}")] for k in AROUND])
@@ -86,7 +87,6 @@ class ReferenceSums:
         self.inside = {
             name.removeprefix("insegment="): i for name, i in index.items() if name.startswith("insegment=")
         }
-        self.shapes: dict[tuple[str, str], list[int]] = {}
         self.told: dict[tuple[str, int], list[int]] = {}
         self.forget()
 
@@ -96,6 +96,8 @@ class ReferenceSums:
         self.words: dict[str, int] = {}
         self.pairs: dict[int, int] = {}
         self.stories: dict[int, int] = {}
+        self.by_shape: dict[str, list[int]] = {}
+        self.shapes: dict[tuple[str, str], list[int]] = {}
         self.characters = 0
         self.by_word = _Rows((1 + len(AROUND)) * L)
         self.by_pair, self.by_story = _Rows(2 * L), _Rows(L)
@@ -103,7 +105,7 @@ class ReferenceSums:
         self.lower: list[str] = []
         self.shape: list[str] = []
         self.names: list[tuple[str, ...]] = []
-        self.heads: list[tuple[list[int], list[int], list[int]]] = []
+        self.heads: list[list[list[int]]] = []
         self.ends: list[tuple[int, int]] = []
         self.traits = np.zeros((1024, 3), dtype=np.int64)  # clues as bits, is a mark, is a full stop or long
 
@@ -146,16 +148,20 @@ class ReferenceSums:
         summed[:, 5 + len(AROUND)] = sums_of(self.weights, lists)[segment]
         return np.add.reduceat(summed.reshape(-1, L), np.arange(0, N * KEYS, KEYS), axis=0)
 
+    def number(self, attribute: str) -> int:
+        """The row of an attribute in `weights`."""
+        return self.index.get(attribute, len(self.weights) - 1)
+
     def _numbers(self, key: str) -> list[int]:
-        return list(map(self.number, reference_attributes(key)))
+        return list(map(self.index.get, reference_attributes(key), repeat(len(self.weights) - 1)))
 
     def _add_words(self, words: Sequence[str]) -> None:
-        number, first = self.number, len(self.words)
+        get, nothing, first = self.index.get, len(self.weights) - 1, len(self.words)
         lists: list[list[int]] = []
         for word in words:
-            lower, own = word.lower(), shape(word)
+            lower, own = word.lower(), self._shape_numbers(shape(word))
             lists.append(self._numbers(f"w={word}"))
-            lists += [[number(f"w{k:+}={lower}"), number(f"shapew{k:+}={own}")] for k in AROUND]
+            lists += [[get(slot + lower, nothing), i] for slot, i in zip(_AROUND, own, strict=False)]
         self.by_word.add(sums_of(self.weights, lists).reshape(-1, self.by_word.rows.shape[1]))
         if first + len(words) > len(self.traits):
             grown = np.zeros((2 * (first + len(words)), 3), dtype=np.int64)
@@ -168,17 +174,24 @@ class ReferenceSums:
             self.lower.append(lower)
             self.shape.append(own)
             self.names.append((lower, hint) if hint else (lower,))
-            heads = (
-                [number(f"firstsegment{s}={lower}"), number(f"firstshapesegment{s}={own}")]
-                for s in ("", *_BESIDE)
+            shapes = self._shape_numbers(own)[len(_AROUND) :]
+            self.heads.append(
+                [[get(slot + lower, nothing), s] for slot, s in zip(_FIRST, shapes, strict=True)]
             )
-            self.heads.append(tuple(heads))  # type: ignore[arg-type]
-            self.ends.append((number(f"end={word}"), number(f"end-1={word}")))
+            self.ends.append((get("end=" + word, nothing), get("end-1=" + word, nothing)))
             self.traits[i] = (
                 1 << CLUES.index(hint) if hint else 0,
                 word in MARKS,
                 (word == ".") + 2 * (len(word) > 1),
             )
+
+    def _shape_numbers(self, shape: str) -> list[int]:
+        """The attributes of a shape: of the words around, and of the first words of segments."""
+        found = self.by_shape.get(shape)
+        if found is None:
+            found = self.by_shape[shape] = [self.number(f"shape{slot}{shape}") for slot in _AROUND]
+            found += [self.number(f"firstshape{slot.removeprefix('first')}{shape}") for slot in _FIRST]
+        return found
 
     def _sum_words(self, ids: Ints, first: Ints, after: Ints, summed: Floats) -> None:
         """The word of each token, and the words around it."""
@@ -197,17 +210,17 @@ class ReferenceSums:
         codes, which = np.unique((ids[seconds - 1] << 32) | ids[seconds], return_inverse=True)
         known = self.pairs
         fresh = [code for code in codes.tolist() if code not in known]
-        number, lower, shapes = self.number, self.lower, self.shape
+        get, nothing, lower, shapes = self.index.get, len(self.weights) - 1, self.lower, self.shape
         lists: list[list[int]] = []
         for code in fresh:
             one, other = code >> 32, code & 0xFFFFFFFF
             pair, between = f"{lower[one]} {lower[other]}", (shapes[one], shapes[other])
             own = self.shapes.get(between)
             if own is None:
-                own = [number(f"shapespair{s}={between[0]} {between[1]}") for s in _BESIDE]
+                own = [self.number(f"shapespair{s}={between[0]} {between[1]}") for s in _BESIDE]
                 self.shapes[between] = own
-            lists.append([number(f"pair-1={pair}"), own[0]])
-            lists.append([number(f"pair+1={pair}"), own[1]])
+            lists.append([get("pair-1=" + pair, nothing), own[0]])
+            lists.append([get("pair+1=" + pair, nothing), own[1]])
         known.update(zip(fresh, range(self.by_pair.size, self.by_pair.size + len(fresh)), strict=True))
         self.by_pair.add(sums_of(self.weights, lists).reshape(-1, 2 * L))
         rows = np.array([known[code] for code in codes.tolist()], dtype=np.int64)[which.reshape(-1)]
@@ -257,7 +270,7 @@ class ReferenceSums:
         clues = self.traits[ids, 0]
         numbers = ids.tolist()
         names, heads, ends, inside = self.names, self.heads, self.ends, self.inside
-        nothing = len(self.weights) - 1
+        unknown = repeat(len(self.weights) - 1)
         read = [numbers[a : min(b, a + LONGEST_SEGMENT)] for a, b in pairwise(edges)]
         hints = np.bitwise_or.reduceat(clues, starts).tolist()
         for s, own in enumerate(read):
@@ -271,7 +284,7 @@ class ReferenceSums:
             found = sorted({name for word in own for name in names[word]})
             attributes = [
                 *heads[own[0]][0],
-                *[inside.get(name, nothing) for name in found],
+                *map(inside.get, found, unknown),
                 ends[numbers[edges[s + 1] - 1]][0],
                 self.lengths[min(edges[s + 1] - edges[s], _LENGTHS)],
                 self.nth[min(nth, _NTH)],
