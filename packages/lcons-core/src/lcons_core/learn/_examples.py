@@ -18,7 +18,7 @@ from lcons_core._errors import InvalidInput
 from lcons_core._instance import read_instances
 from lcons_core._psi import PsiRows, SparsePsi, as_psi
 from lcons_core._space import FeatureSpace
-from lcons_core._types import Floats, Ints
+from lcons_core._types import Floats
 from lcons_core.features._ngrams import SequenceFeature
 from lcons_core.features._protocol import ConstraintFeature
 
@@ -37,30 +37,10 @@ def fold(psi: Any, d: int, weights: Any = None, min_support: float = 1) -> PsiRo
     given = np.ones(len(sparse)) if weights is None else finite_array(weights, "weights", 1)
     if len(given) != len(sparse):
         raise InvalidInput(f"weights needs one entry per row: got {len(given)} for {len(sparse)} rows.")
-    group, first = _groups(sparse)
+    group, first = sparse.groups()
     totals = np.bincount(group, weights=given, minlength=len(first))
     kept = totals >= min_support
     return PsiRows.of(sparse.take(first[kept]), weight=finite_array(totals[kept], "weights", 1))
-
-
-def _groups(psi: SparsePsi) -> tuple[Ints, Ints]:
-    """(N,) the group of equal rows that each row belongs to, and the first row of each group; groups are in
-    the order of their first rows."""
-    counts = np.diff(psi.indptr)
-    width = int(counts[0]) if len(counts) else 0
-    if (counts == width).all() and (psi.values == 1).all() and float(psi.d) ** width < 2.0**62:
-        # Rows of as many ones each: a row is a number of `width` digits.
-        codes = np.zeros(len(psi), dtype=np.int64)
-        for column in psi.indices.reshape(len(psi), width).T:
-            codes = codes * psi.d + column
-        _, first, which = np.unique(codes, return_index=True, return_inverse=True)
-        order = np.argsort(first)
-        rank = np.empty_like(order)
-        rank[order] = np.arange(len(order))
-        return rank[which.reshape(-1)], first[order]
-    groups: dict[bytes, int] = {}
-    group = np.array([groups.setdefault(key, len(groups)) for key in psi.row_keys()], dtype=np.int64)
-    return group, np.unique(group, return_index=True)[1]
 
 
 def positives_of(feature: ConstraintFeature, structures: Iterable[Any], min_support: float = 1) -> PsiRows:
