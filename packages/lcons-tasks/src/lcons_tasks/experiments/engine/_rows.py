@@ -93,6 +93,6 @@ def compile_kernels() -> None:
         T, ends = len(contexts), np.array([0, len(contexts)])
         batch = ChainBatch(np.zeros((T, 3)), ends, np.zeros((3, 3)), np.zeros(3), np.zeros(3), labels)
         # Soft first: it loads numba, and without it so little work is done in numpy.
-        ways = [("soft", [Soft(rule, 1.0)]), ("exact", [Hard(rule)]), ("beam", [Hard(rule)]), ("viterbi", [])]
-        for how, chosen in ways:
-            predict(TableRow(how, how), chosen, batch, [{feature.column: contexts}], beam=2)
+        for how in ("soft", "exact", "beam", "viterbi"):
+            use = Soft(rule, 1.0) if how == "soft" else Hard(rule)
+            predict(TableRow(how, how), [use], batch, [{feature.column: contexts}], beam=2)

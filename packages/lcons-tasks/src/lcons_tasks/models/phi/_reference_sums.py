@@ -159,9 +159,9 @@ class ReferenceSums:
         get, nothing, first = self.index.get, len(self.weights) - 1, len(self.words)
         lists: list[list[int]] = []
         for word in words:
-            lower, own = word.lower(), self._shape_numbers(shape(word))
+            lower, shapes = word.lower(), self._shape_numbers(shape(word))
             lists.append(self._numbers(f"w={word}"))
-            lists += [[get(slot + lower, nothing), i] for slot, i in zip(_AROUND, own, strict=False)]
+            lists += [[get(slot + lower, nothing), i] for slot, i in zip(_AROUND, shapes, strict=False)]
         self.by_word.add(sums_of(self.weights, lists).reshape(-1, self.by_word.rows.shape[1]))
         if first + len(words) > len(self.traits):
             grown = np.zeros((2 * (first + len(words)), 3), dtype=np.int64)
