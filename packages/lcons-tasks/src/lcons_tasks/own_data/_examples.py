@@ -198,6 +198,8 @@ def check_columns(data: Structures, column: str | None) -> None:
 
 def _check_words(data: Structures, recipe: Recipe) -> None:
     """Raises an error if the words have no classes that the feature distinguishes."""
+    if recipe.feature not in (PUNCTUATION, WORD):
+        return
     words = Counter(word for instance in data.instances for word in instance.x.get(WORD, ()))
     if recipe.feature == PUNCTUATION and not any(map(is_punctuation, words)):
         raise InvalidInput("expected punctuation among the words, found none; choose another feature.")
