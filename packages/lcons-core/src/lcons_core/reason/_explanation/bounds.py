@@ -211,9 +211,8 @@ class Thresholds:
             over[todo] -= drop[todo, axis, level]
             now[todo, axis] = level
             # Only the steps of the lowered axis have changed.
-            own = (x[todo, axis][:, None] for x in (levels, price, lowest, now))
-            changed = self._steps(*own)
-            drop[todo, axis], cost[todo, axis] = (x[:, 0] for x in changed)
+            one = todo[:, None], axis[:, None]
+            drop[one], cost[one] = self._steps(levels[one], price[one], lowest[one], now[one])
             todo = todo[over[todo] >= 0]
         self._buy_back(now, over, levels, price, last)
         return axes, now, over < 0
