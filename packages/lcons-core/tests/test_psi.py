@@ -177,3 +177,14 @@ def test_psi_rows_are_their_own_and_weigh_one_unless_stated():
 def test_psi_rows_need_an_owner_and_a_weight_each(wrong):
     with pytest.raises(InvalidInput, match="one owner and one weight per row"):
         PsiRows.of(SparsePsi.from_indices([[0], [1]], d=2), **wrong)
+
+
+@given(st.lists(st.sets(st.integers(0, 3), max_size=3), max_size=12), st.booleans())
+def test_groups_are_those_of_equal_keys_in_order_of_first_rows(rows, equally_long):
+    lists = [sorted(row)[:1] or [0] for row in rows] if equally_long else [sorted(row) for row in rows]
+    psi = SparsePsi.from_indices(lists, d=4)
+    known: dict[bytes, int] = {}
+    expected = [known.setdefault(key, len(known)) for key in psi.row_keys()]
+    group, first = psi.groups()
+    assert group.tolist() == expected
+    assert [psi.row_keys()[i] for i in first] == list(known)

@@ -32,7 +32,7 @@ from lcons_cli.console import (
     write_all,
 )
 from lcons_cli.options import FILE, common_options
-from lcons_cli.pool import in_order
+from lcons_cli.pool import in_order, spare_collector
 from lcons_cli.streams import Text
 
 if TYPE_CHECKING:
@@ -97,6 +97,7 @@ def parse(
             " citation`."
         )
     tagger = load_constrained_tagger(folder)
+    spare_collector()
     say: Say = say_nothing if quiet else say_on_stderr
     run(tagger.alone if no_constraints else tagger, file, form, jobs, say, say if verbose else say_nothing)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import threading
@@ -38,6 +39,13 @@ def in_order(
         jobs = _cores() if len(first) == MANY else 1
         items = chain(first, items)
     return map(work, items) if jobs == 1 else _shared(work, items, jobs)
+
+
+def spare_collector() -> None:
+    """Lets the garbage collector run less often, which saves a tenth of the time of work on text: what is
+    loaded stays to the end, and the work makes many small objects but hardly any cycles."""
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 def _shared(work: Callable[[Item], Result], items: Iterable[Item], jobs: int) -> Iterator[Result]:
@@ -88,6 +96,7 @@ _own: list[Callable[[Any], Any]] = []
 
 def _begin(work: Callable[[Any], Any]) -> None:
     _own.append(work)
+    spare_collector()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process stops the others
     threading.Thread(target=_end_with_first, daemon=True).start()
 

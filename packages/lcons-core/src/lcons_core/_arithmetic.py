@@ -191,6 +191,10 @@ def scaled(array: Floats, q: int) -> Objects:
     >>> scaled(np.array([0.5, -3.0]), 2)
     array([2, -12], dtype=object)
     """
+    with np.errstate(over="ignore", invalid="ignore"):
+        whole = np.ldexp(array, q)
+        if bool((np.abs(whole) < 2.0**62).all() and (whole == np.rint(whole)).all()):
+            return whole.astype(np.int64).astype(object)
     out = np.empty(array.shape, dtype=object)
     out.ravel()[:] = [
         (numerator << q) // denominator
@@ -282,7 +286,7 @@ class ScaledForms:
         """The digits of C and c, lowest first; cached for the next call."""
         if width not in self._splits:
             C, c, digits = self.C, self.c, []
-            while max((abs(x) for x in (*C.flat, *c.flat)), default=0) >= 1 << width:
+            while max((np.abs(part).max() for part in (C, c) if part.size), default=0) >= 1 << width:
                 low = 1 << width
                 digits.append(((C % low).astype(np.float64), (c % low).astype(np.float64)))
                 C, c = C >> width, c >> width

@@ -125,6 +125,30 @@ class SparsePsi:
             for i, j in zip(self.indptr[:-1], self.indptr[1:], strict=True)
         ]
 
+    def groups(self) -> tuple[Ints, Ints]:
+        """(N,) the group of equal rows that each row is in, and the first row of each group; groups are in
+        the order of their first rows.
+
+        >>> SparsePsi.from_indices([[1], [0], [1]], d=2).groups()
+        (array([0, 1, 0]), array([0, 1]))
+        """
+        counts = np.diff(self.indptr)
+        width = int(counts[0]) if len(counts) else 0
+        ones = bool((counts == width).all() and (self.values == 1).all())
+        if not ones or float(self.d) ** width >= 2.0**62:
+            known: dict[bytes, int] = {}
+            group = np.array([known.setdefault(key, len(known)) for key in self.row_keys()], dtype=np.int64)
+            return group, np.unique(group, return_index=True)[1]
+        # Rows of as many ones each: a row is a number of `width` digits.
+        codes = np.zeros(len(self), dtype=np.int64)
+        for column in self.indices.reshape(len(self), width).T:
+            codes = codes * self.d + column
+        _, first, which = np.unique(codes, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+        return rank[which.reshape(-1)], first[order]
+
     @staticmethod
     def stack(pieces: Sequence[SparsePsi]) -> SparsePsi:
         """All rows of all pieces, which must have the same d."""

@@ -300,6 +300,10 @@ class FeatureSpace:
         if len(self.axes) > MANY_AXES:
             starts, columns, coefficients = self._joined_axes
             places = starts + assignments
+            if self._column_of_axis is not None:
+                psi = np.empty((len(assignments), self.d))
+                psi[:, self._column_of_axis] = coefficients[places]
+                return psi
             wider = np.zeros((len(assignments), self.d + 1))  # the last column takes what OTHER puts nowhere
             np.put_along_axis(wider, columns[places], coefficients[places], axis=1)
             return np.ascontiguousarray(wider[:, :-1])
@@ -436,6 +440,13 @@ class FeatureSpace:
         starts = np.cumsum([0, *(len(axis) for axis in self.axes[:-1])])
         columns = np.concatenate([axis.columns for axis in self.axes])
         return starts, columns, np.concatenate([axis.coefficients for axis in self.axes])
+
+    @cached_property
+    def _column_of_axis(self) -> Ints | None:
+        """(axes,) the column of each axis; None if an axis has several columns or none."""
+        columns = [axis.columns for axis in self.axes]
+        single = all(own[0] >= 0 and (own == own[0]).all() for own in columns)
+        return np.array([own[0] for own in columns]) if single else None
 
     @cached_property
     def _spans(self) -> tuple[slice, ...]:

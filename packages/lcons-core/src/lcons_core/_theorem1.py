@@ -140,16 +140,22 @@ def most_violated(network: Given, psi: Any) -> LinearInequalities:
             f"a cut needs one psi of shape ({own.d},), found {np.ndim(psi)} dimensions;"
             " call most_violated once per point."
         )
-    activations = [part.activations(psi) for part in own.parts]
+    worst, active = violated_subset(own, psi)
+    row = row_of_subset(own.parts[worst], active)
+    subset = [np.zeros(part.K, dtype=np.bool_) for part in own.parts]
+    subset[worst] = active
+    return LinearInequalities._built(row.coefficients, row.bias, np.concatenate(subset)[None])
+
+
+def violated_subset(network: Parts, psi: Any) -> tuple[int, Bools]:
+    """The number of the part with the most violated row at psi (d,), and S* (K,) of that part."""
+    activations = [part.activations(psi) for part in network.parts]
     sums = [np.maximum(a, 0.0).sum() for a in activations]
     worst = int(np.argmax(sums))
     active = activations[worst] > 0
     if not active.any():
         active[int(np.argmax(activations[worst]))] = True
-    row = row_of_subset(own.parts[worst], active)
-    subset = [np.zeros(part.K, dtype=np.bool_) for part in own.parts]
-    subset[worst] = active
-    return LinearInequalities._built(row.coefficients, row.bias, np.concatenate(subset)[None])
+    return worst, active
 
 
 @dataclass(frozen=True, eq=False)

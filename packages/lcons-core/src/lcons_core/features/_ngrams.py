@@ -29,7 +29,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise, repeat
 from typing import Any, ClassVar, Self
 
@@ -67,6 +67,10 @@ def shape(word: str) -> str:
     >>> [shape(word) for word in ["Mind", "of", "ACM", "A", "1950", "433", "(", "McCoy", "3rd"]]
     ['Aa', 'a', 'AA', 'A', 'year', '999', '(', 'mixed', 'mixed']
     """
+    return _known_shape(word) if len(word) <= LONGEST_KNOWN else _shape(word)
+
+
+def _shape(word: str) -> str:
     if word.isalpha():
         if word.islower():
             return "a"
@@ -76,6 +80,11 @@ def shape(word: str) -> str:
     if word.isdigit():
         return "year" if _YEAR.fullmatch(word) else "9" * min(len(word), LONGEST_NUMBER)
     return word if len(word) == 1 and is_punctuation(word) else "mixed"
+
+
+# Longer words are not cached: a text may have any number of them.
+LONGEST_KNOWN = 64
+_known_shape = lru_cache(maxsize=2**14)(_shape)
 
 
 WORD_CLASSES: dict[str, Callable[[str], str]] = {
@@ -187,7 +196,10 @@ def windows(ids: Ints, n: int) -> Ints:
     """(T - n + 1, n) sliding windows; (0, n) if T < n."""
     if len(ids) < n:
         return np.zeros((0, n), dtype=np.int64)
-    return np.lib.stride_tricks.sliding_window_view(ids, n)
+    found = np.empty((len(ids) - n + 1, n), dtype=np.int64)
+    for i in range(n):
+        found[:, i] = ids[i : i + len(found)]
+    return found
 
 
 def ground_windows(feature: SequenceFeature, length: int, contexts: Ints | None) -> list[GroundedRow]:

@@ -238,15 +238,31 @@ def refuted_by_folds(
     structure."""
     refuted = [0.0, 0.0]
     bounds = fold_bounds(len(windows), folds)
-    for first, stop in bounds if len(bounds) > 1 else ():
-        rest = np.concatenate([*windows[:first], *windows[stop:]])
-        held = np.concatenate(windows[first:stop])
-        if len(rest) and len(held):
+    counted = [_counted(feature, windows[first:stop]) for first, stop in bounds if len(bounds) > 1]
+    for held in counted:
+        others = [one for one in counted if one is not held]
+        rest = WindowCounts(
+            feature,
+            np.concatenate([one.windows for one in others]),
+            np.concatenate([one.weights for one in others]),
+        )
+        if len(rest.windows) and len(held.windows):
             scale = len(bounds) / (len(bounds) - 1)
-            counts, other = (WindowCounts(feature, some, np.ones(len(some))) for some in (rest, held))
-            for i, chance in enumerate(counts.evidence(np.unique(held, axis=0), other)):
+            for i, chance in enumerate(rest.evidence(held.windows, held)):
                 refuted[i] = max(refuted[i], scale * float(chance.max()))
     return Needed(least, *refuted)
+
+
+def _counted(feature: SequenceFeature, windows: Sequence[Ints]) -> WindowCounts:
+    """The distinct windows of some structures, each with its number."""
+    every = np.concatenate(windows)
+    shape = tuple(map(len, feature.space.axes))
+    if np.prod([float(size) for size in shape]) > 2.0**62:
+        distinct, number = np.unique(every, axis=0, return_counts=True)
+    else:
+        codes, number = np.unique(np.ravel_multi_index(tuple(every.T), shape), return_counts=True)
+        distinct = np.stack(np.unravel_index(codes, shape), axis=1)
+    return WindowCounts(feature, distinct, number.astype(np.float64))
 
 
 def fold_bounds(number: int, folds: int) -> list[tuple[int, int]]:

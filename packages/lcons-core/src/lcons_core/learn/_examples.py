@@ -37,9 +37,7 @@ def fold(psi: Any, d: int, weights: Any = None, min_support: float = 1) -> PsiRo
     given = np.ones(len(sparse)) if weights is None else finite_array(weights, "weights", 1)
     if len(given) != len(sparse):
         raise InvalidInput(f"weights needs one entry per row: got {len(given)} for {len(sparse)} rows.")
-    groups: dict[bytes, int] = {}
-    group = np.array([groups.setdefault(key, len(groups)) for key in sparse.row_keys()], dtype=np.int64)
-    _, first = np.unique(group, return_index=True)
+    group, first = sparse.groups()
     totals = np.bincount(group, weights=given, minlength=len(first))
     kept = totals >= min_support
     return PsiRows.of(sparse.take(first[kept]), weight=finite_array(totals[kept], "weights", 1))

@@ -47,7 +47,7 @@ from lcons_core._network import Conjunction, Network
 from lcons_core._pointset import PointSet, as_points
 from lcons_core._psi import SparsePsi, as_psi
 from lcons_core._space import FeatureSpace
-from lcons_core._theorem1 import estimate_rows, lift, most_violated
+from lcons_core._theorem1 import estimate_rows, lift, most_violated, violated_subset
 from lcons_core._types import Bools, Floats, Ints
 from lcons_core._union import AnyNetwork, LiftedUnion, Union, lift_union
 from lcons_core.reason._domain import drawn_points
@@ -292,10 +292,15 @@ class _Check:
     def _check_cuts(self, accepted: Bools, exact: bool) -> int:
         chosen = _spread(accepted, CHECKED_CUTS)
         chosen_psi = self.points.at(chosen)
-        # Many points have the same cut, and its verdicts on them are computed together.
+        # Many points have the same S*, and so the same cut; its verdicts on them are computed together.
+        cuts: dict[tuple[int, bytes], LinearInequalities] = {}
         points_of: dict[bytes, tuple[LinearInequalities, list[int]]] = {}
         for i, psi in enumerate(chosen_psi):
-            cut = most_violated(self.network, psi)
+            part, subset = violated_subset(self.network, psi)
+            own = (part, subset.tobytes())
+            if own not in cuts:
+                cuts[own] = most_violated(self.network, psi)
+            cut = cuts[own]
             key = cut.coefficients.tobytes() + cut.bias.tobytes()
             points_of.setdefault(key, (cut, []))[1].append(i)
         for cut, points in points_of.values():

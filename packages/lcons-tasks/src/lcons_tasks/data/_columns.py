@@ -76,6 +76,9 @@ class Columns:
     def split(self, text: str) -> list[str]:
         """The cells of a line."""
         if self.separator is None:
+            cells = text.split(" ")
+            if "" not in cells and "\t" not in text:
+                return cells
             return _BLANKS.split(text.lstrip(" \t"))
         return text.split(self.separator)
 
@@ -203,7 +206,8 @@ def write_columns(
 
 
 def _sentence(rows: list[list[str]], places: dict[str, int]) -> Sentence:
-    by_name = {name: tuple(row[place] for row in rows) for name, place in places.items()}
+    cells = list(zip(*rows, strict=True))
+    by_name = {name: cells[place] for name, place in places.items()}
     return Sentence(by_name.pop("words"), by_name.pop("labels"), by_name)
 
 

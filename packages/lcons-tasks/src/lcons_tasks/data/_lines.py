@@ -41,7 +41,8 @@ def numbered_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
     try:
         with Path(path).open("rb") as file:
             for number, raw in enumerate(file, 1):
-                yield number, _text(path, number, raw).rstrip(BLANKS)
+                text = raw.decode("ascii") if number > 1 and raw.isascii() else _text(path, number, raw)
+                yield number, text.rstrip(BLANKS)
     except OSError as error:
         raise unreadable(path, error) from None
 

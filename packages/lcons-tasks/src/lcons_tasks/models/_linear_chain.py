@@ -17,9 +17,11 @@ from typing import Any, Self
 
 import numpy as np
 
+from lcons_core import WORD
 from lcons_decode import ChainBatch
 from lcons_decode.kernels import Floats
 from lcons_tasks.models._model_file import Arrays, read_names, write_model
+from lcons_tasks.models.phi._reference_sums import ReferenceSums, sums_of
 from lcons_tasks.models.phi._templates import Template, checked_columns, template
 from lcons_tasks.models.phi._tokens import Columns
 
@@ -51,14 +53,21 @@ class LinearChain:
 
     def scores(self, xs: Sequence[Columns]) -> ChainBatch:
         """The scores of the inputs, in order."""
-        rows = [row for x in xs for row in self._keys(x)]
         offsets = np.cumsum([0, *(len(next(iter(x.values()))) for x in xs)])
-        emission = np.zeros((len(rows), len(self.labels)))
-        if rows:
-            lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
-            summed = self._sums.rows(list(chain.from_iterable(rows)))
-            emission = np.add.reduceat(summed, np.cumsum(lengths) - lengths, axis=0)
+        words = [x[WORD] for x in xs if x[WORD]] if self._quick is not None else []
+        emission = self._quick.emission(words) if self._quick is not None and words else None
+        if emission is None:
+            emission = self._emission(xs)
         return ChainBatch(emission, offsets, self.transition, self.start, self.stop, self.labels)
+
+    def _emission(self, xs: Sequence[Columns]) -> Floats:
+        """(N, L) the sum of the keys of each token."""
+        rows = [row for x in xs for row in self._keys(x)]
+        if not rows:
+            return np.zeros((0, len(self.labels)))
+        lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
+        summed = self._sums.rows(list(chain.from_iterable(rows)))
+        return np.add.reduceat(summed, np.cumsum(lengths) - lengths, axis=0)
 
     @property
     def contents(self) -> tuple[dict[str, Any], Arrays]:
@@ -101,7 +110,21 @@ class LinearChain:
 
     @cached_property
     def _sums(self) -> _Sums:
-        return _Sums(template(self.template), self.attributes, self.weights)
+        return _Sums(template(self.template), self._index, self._rows)
+
+    @cached_property
+    def _quick(self) -> ReferenceSums | None:
+        sums = template(self.template).sums
+        return None if sums is None or self.columns else sums(self._index, self._rows)
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return {attribute: i for i, attribute in enumerate(self.attributes)}
+
+    @cached_property
+    def _rows(self) -> Floats:
+        """The weights, and a row of zeros for attributes that have none."""
+        return np.concatenate([self.weights, np.zeros((1, len(self.labels)))])
 
     def _keys(self, x: Columns) -> list[list[str]]:
         checked_columns(x, self.columns)
@@ -111,10 +134,8 @@ class LinearChain:
 class _Sums:
     """A cache of the summed weights of each key's attributes, computed once per key."""
 
-    def __init__(self, template: Template, attributes: Sequence[str], weights: Floats) -> None:
-        self.attributes = template.attributes
-        self.index = {attribute: i for i, attribute in enumerate(attributes)}
-        self.weights = np.concatenate([weights, np.zeros((1, weights.shape[1]))])
+    def __init__(self, template: Template, index: dict[str, int], weights: Floats) -> None:
+        self.attributes, self.index, self.weights = template.attributes, index, weights
         self.forget()
 
     def forget(self) -> None:
@@ -144,12 +165,6 @@ class _Sums:
             grown = np.zeros((2 * last, self.sums.shape[1]))
             grown[:first] = self.sums[:first]
             self.sums = grown
-        # Each key starts with the row of zeros, so that a key without known attributes has a sum, too.
-        ids: list[int] = []
-        starts = []
         get, nothing = self.index.get, len(self.weights) - 1
-        for key in keys:
-            starts.append(len(ids))
-            ids.append(nothing)
-            ids.extend(get(attribute, nothing) for attribute in self.attributes(key))
-        self.sums[first:last] = np.add.reduceat(self.weights[ids], starts, axis=0)
+        lists = ([get(attribute, nothing) for attribute in self.attributes(key)] for key in keys)
+        self.sums[first:last] = sums_of(self.weights, lists)

@@ -160,7 +160,11 @@ def judge(
 
 
 def _accepted(constraint: LearnedConstraint, psi: SparsePsi) -> Any:
-    return constraint.network.accepts(psi) if len(psi) else np.zeros(0, dtype=np.bool_)
+    if not len(psi):
+        return np.zeros(0, dtype=np.bool_)
+    # A corpus shows the same few vectors again and again.
+    group, first = psi.groups()
+    return constraint.network.accepts(psi.take(first))[group]
 
 
 def _examples(

@@ -201,21 +201,29 @@ class Thresholds:
         now = last.copy()
         over = self.bounds.highest[rows] + self.bounds.slack[rows]
         todo = np.flatnonzero(over >= 0)
+        drop, cost = self._steps(levels, price, lowest, now)
         for _ in range(steps):
             if not len(todo):
                 break
-            here = now[todo][:, :, None]
-            tau, paid = (np.take_along_axis(x[todo], here, axis=2) for x in (levels, price))
-            open_ = (place >= lowest[todo]) & (place < here)
-            drop = np.where(open_, tau - np.where(open_, levels[todo], 0.0), 0.0)
             enough = over[todo][:, None, None] * (1 + 1e-9) + 1e-9
-            worth = np.minimum(drop, enough) / np.maximum(price[todo] - paid, 1e-2)
+            worth = np.minimum(drop[todo], enough) / cost[todo]
             axis, level = np.divmod(worth.reshape(len(todo), -1).argmax(1), len(place))
-            over[todo] -= drop[np.arange(len(todo)), axis, level]
+            over[todo] -= drop[todo, axis, level]
             now[todo, axis] = level
+            # Only the steps of the lowered axis have changed.
+            one = todo[:, None], axis[:, None]
+            drop[one], cost[one] = self._steps(levels[one], price[one], lowest[one], now[one])
             todo = todo[over[todo] >= 0]
         self._buy_back(now, over, levels, price, last)
         return axes, now, over < 0
+
+    def _steps(self, levels: Floats, price: Floats, lowest: Ints, now: Ints) -> tuple[Floats, Floats]:
+        """(B, m, positions) how much each position of a threshold lowers the bound, and what it costs."""
+        place, here = np.arange(levels.shape[2]), now[:, :, None]
+        tau, paid = (np.take_along_axis(x, here, axis=2) for x in (levels, price))
+        open_ = (place >= lowest) & (place < here)
+        drop = np.where(open_, tau - np.where(open_, levels, 0.0), 0.0)
+        return drop, np.maximum(price - paid, 1e-2)
 
     def _telling_axes(self, values: Ints, rows: Ints, most: int) -> Ints:
         """(B, m) the axes on which the seed's value is furthest below the maximum; few rules need others."""

@@ -158,19 +158,19 @@ def sentence(
     """
     if not region:
         return RuleSentence("nothing is allowed", region, None, 0)
-    kept = {axis: int(mask.sum()) for axis, mask in region.items()}
+    conditions = _Conditions.of(space, region)
     forms = []
     for axis in sorted(region, reverse=True):
-        wide, wider = region, kept
-        if grow is not None and len(region[axis]) - kept[axis] > 1:
-            grown = region[axis] | grow(region, axis)
-            if not grown.all():
-                wide, wider = {**region, axis: grown}, {**kept, axis: int(grown.sum())}
-        forms.append(_Form.of(space, wide, wider, axis, must=True))
-        forms.append(_Form.of(space, region, kept, axis, must=False))
+        wide = region[axis]
+        if grow is not None and len(wide) - conditions.kept[axis] > 1:
+            grown = wide | grow(region, axis)
+            wide = wide if grown.all() else grown
+        forms.append(conditions.form(axis, wide, must=True))
+        forms.append(conditions.form(axis, region[axis], must=False))
     # Of equal forms, that of the last axis: contexts are first and labels last, and a decoder chooses labels.
-    best = min(forms, key=lambda form: form.names + len(form.core))
-    return RuleSentence(best.words(space, common), best.region, best.consequent, best.names)
+    best = min(forms, key=lambda form: form.cost)
+    words = best.words(space, common)
+    return RuleSentence(words, best.region, best.consequent, best.names)
 
 
 def condition(space: FeatureSpace, axis: Axis, mask: Bools, common: Floats | None = None) -> str:
@@ -188,45 +188,84 @@ def condition(space: FeatureSpace, axis: Axis, mask: Bools, common: Floats | Non
 
 
 @dataclass(frozen=True, eq=False)
-class _Form:
-    """One way to describe a region: `core` and `exceptions` are the antecedent, then the `consequent`."""
+class _Conditions:
+    """The conditions of a region in an antecedent: the number of values of each that are `kept`, which ones
+    are `exceptions`, and the number of names that each needs. They are the same for every consequent, so that
+    the forms of a region of many axes are counted in linear time."""
 
+    space: FeatureSpace
     region: Region
-    consequent: int
-    must: bool
-    core: list[int]
-    exceptions: list[int]
+    kept: dict[int, int]
+    exceptions: frozenset[int]
+    named: dict[int, int]
     names: int
 
     @classmethod
-    def of(
-        cls, space: FeatureSpace, region: Region, kept: dict[int, int], consequent: int, must: bool
-    ) -> _Form:
-        size = {i: len(space.axes[i]) for i in region}
-        rest = [i for i in sorted(region) if i != consequent]
-        exceptions = [i for i in rest if len(rest) > 1 and _is_exception(space, i, region[i], kept[i])]
-        core = [i for i in rest if i not in exceptions]
-        said = kept | {i: size[i] - kept[i] for i in (*exceptions, *([consequent] * must))}
-        names = sum(_named(space, i, said[i]) for i in region)
-        return cls(region, consequent, must, core, exceptions, names)
+    def of(cls, space: FeatureSpace, region: Region) -> _Conditions:
+        kept = {axis: int(mask.sum()) for axis, mask in region.items()}
+        # An antecedent of one condition has no exceptions.
+        several = len(region) > 2
+        found = frozenset(i for i in region if several and _is_exception(space, i, region[i], kept[i]))
+        named = {i: _named(space, i, len(space.axes[i]) - kept[i] if i in found else kept[i]) for i in region}
+        return cls(space, region, kept, found, named, sum(named.values()))
+
+    def form(self, consequent: int, mask: Bools, must: bool) -> _Form:
+        """The form whose consequent is the axis with this mask."""
+        inside = int(mask.sum())
+        own = _named(self.space, consequent, len(mask) - inside if must else inside)
+        core = len(self.region) - len(self.exceptions) - (consequent not in self.exceptions)
+        names = self.names - self.named[consequent] + own
+        return _Form(self, consequent, mask, must, names, names + core)
+
+
+@dataclass(frozen=True, eq=False)
+class _Form:
+    """One way to describe a region: the values in `mask` of the `consequent` are forbidden, or all others are
+    allowed (`must`)."""
+
+    conditions: _Conditions
+    consequent: int
+    mask: Bools
+    must: bool
+    names: int
+    cost: int
+
+    @property
+    def region(self) -> Region:
+        """The region, which includes all values of the mask."""
+        region = self.conditions.region
+        own = region[self.consequent]
+        return region if own is self.mask else {**region, self.consequent: self.mask}
+
+    @property
+    def core(self) -> list[int]:
+        """The conditions that are not exceptions."""
+        left_out = {*self.conditions.exceptions, self.consequent}
+        return [i for i in sorted(self.conditions.region) if i not in left_out]
+
+    @property
+    def exceptions(self) -> list[int]:
+        """The conditions after "unless"."""
+        return sorted(self.conditions.exceptions - {self.consequent})
 
     def words(self, space: FeatureSpace, common: Common | None) -> str:
         words = _core_words(space, self.region, self.core, self.consequent, self.must, common)
-        if self.exceptions:
-            words += f", unless {self._unless(space)}"
+        exceptions = self.exceptions
+        if exceptions:
+            words += f", unless {self._unless(space, exceptions)}"
         return words
 
-    def _unless(self, space: FeatureSpace) -> str:
+    def _unless(self, space: FeatureSpace, exceptions: list[int]) -> str:
         clauses, held = [], []
-        for i in self.exceptions:
+        for i in exceptions:
             axis = space.axes[i]
             if space.block(axis.block).kind is Kind.BINARY:
                 held.append(_subject(axis))
             else:
                 # Slashes, because "or" is already between the exceptions.
-                clauses.append(f"{axis.name} is {'/'.join(picked(axis, ~self.region[i]))}")
+                clauses.append(f"{axis.name} is {'/'.join(picked(axis, ~self.conditions.region[i]))}")
         if held:
-            verb = EXISTS if space.axes[self.exceptions[-1]].block == EXISTS else "holds"
+            verb = EXISTS if space.axes[exceptions[-1]].block == EXISTS else "holds"
             clauses.append(f"{spelt_out(held)} {verb}")
         return _shortened(clauses, "or", "excepted")
 

@@ -40,6 +40,9 @@ _QUOTES = (
     ("'", "'"),
 )
 _LONE_QUOTES = ('"', "“", "”", "„", "``")
+# A text with quotes around it begins or ends with one of these.
+_OUTER_QUOTES = frozenset(quote[0] for quote in (*(opening for opening, _ in _QUOTES), *_LONE_QUOTES))
+_OUTER_BRACKETS = frozenset((*_BRACKETS, *_BRACKETS.values()))
 _ABBREVIATIONS = frozenset(("al", "co", "corp", "dept", "inc", "jr", "ltd", "soc", "sr", "univ"))
 # The largest number of brackets and quotes to unwrap; `("A title.")` needs two.
 _LAYERS = 3
@@ -83,7 +86,8 @@ def tidied(text: str) -> str:
     >>> tidied(" A\x00 \n title")
     'A title'
     """
-    return squeezed(_CONTROL.sub(" ", encodable(text)))
+    # A text that can be printed has neither.
+    return squeezed(text if text.isprintable() else _CONTROL.sub(" ", encodable(text)))
 
 
 def trimmed(text: str) -> str:
@@ -107,6 +111,8 @@ def unbracketed(text: str) -> str:
     >>> unbracketed("(Osaka, Japan)"), unbracketed("(Osaka"), unbracketed("(a) and (b)")
     ('Osaka, Japan', 'Osaka', '(a) and (b)')
     """
+    if text[:1] not in _OUTER_BRACKETS and text[-1:] not in _OUTER_BRACKETS:
+        return text
     for opening, closing in _BRACKETS.items():
         if text.startswith(opening):
             partner = _partner(text, opening, closing)
@@ -215,6 +221,8 @@ def _ends_abbreviated(text: str) -> bool:
 
 
 def _unquoted(text: str) -> str:
+    if text[:1] not in _OUTER_QUOTES and text[-1:] not in _OUTER_QUOTES:
+        return text
     for opening, closing in _QUOTES:
         if text.startswith(opening) and text.endswith(closing) and len(text) >= len(opening) + len(closing):
             inner = text[len(opening) : -len(closing)]

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from lcons_core import LearnedConstraint, Recipe
+from lcons_core import LearnedConstraint, Recipe, RectifierNetwork
+from lcons_core.features import NgramContext
 from lcons_decode import ChainBatch, Hard, Soft, beam_search_batch, decode_global
 from lcons_decode.chains import ChainConstraints, X, constrained_ids, viterbi_ids
 from lcons_decode.kernels import Ints
@@ -79,13 +79,20 @@ def predict(
 
 
 def compile_kernels() -> None:
-    """Runs each decoder once on a tiny chain, so that its kernels are compiled and cached on disk."""
-    from lcons_core import iob2
-    from lcons_decode import ChainScores, Soft, beam_search, constrained_viterbi, viterbi
+    """Decodes a few words in each way, so that the kernels are compiled once and cached on disk.
 
-    scores: Any = ChainScores([[0.0, 0.0, 1.0], [0.0, 2.0, 1.0]], labels=["B-X", "I-X", "O"])
-    rule = iob2(scores.labels)
-    viterbi(scores)
-    constrained_viterbi(scores, [rule])
-    constrained_viterbi(scores, [Soft(rule, 1.0)])
-    beam_search(scores, [rule])
+    numba compiles a kernel anew for each kind of arguments, so these are of the same kinds as those of a run:
+    the scores are arrays that can be written, as models return them, and the constraint reads contexts, in
+    one kind of window and in several.
+    """
+    labels = ("B", "I", "O")
+    feature = NgramContext(labels, ("X", "Y"), n=2)
+    network = RectifierNetwork(np.zeros((1, feature.space.d)), np.zeros(1))
+    rule = LearnedConstraint(network, feature.space, feature)
+    for contexts in (("X", "Y"), ("X", "Y", "X")):
+        T, ends = len(contexts), np.array([0, len(contexts)])
+        batch = ChainBatch(np.zeros((T, 3)), ends, np.zeros((3, 3)), np.zeros(3), np.zeros(3), labels)
+        # Soft first: it loads numba, and without it so little work is done in numpy.
+        for how in ("soft", "exact", "beam", "viterbi"):
+            use = Soft(rule, 1.0) if how == "soft" else Hard(rule)
+            predict(TableRow(how, how), [use], batch, [{feature.column: contexts}], beam=2)

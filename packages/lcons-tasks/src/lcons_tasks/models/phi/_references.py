@@ -11,12 +11,11 @@ story     the clues (a year, `In`, `Proc.`, `pp.`, ...) before and after; the nu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import accumulate, pairwise
 
 from lcons_core import WORD
-from lcons_core.features import shape as word_shape
-from lcons_tasks.data.text._clues import LONGEST_KNOWN, clue
+from lcons_core.features import shape
+from lcons_tasks.data.text._clues import clue
 from lcons_tasks.models.phi._tokens import Columns
 from lcons_tasks.models.phi._tokens import shape as letters
 
@@ -27,8 +26,6 @@ MARKS = frozenset('.,;:()[]"\u201c\u201d')
 # A longer segment without a mark is not a field of a reference; only its first words are read.
 LONGEST_SEGMENT = 40
 
-_known_shape = lru_cache(maxsize=2**14)(word_shape)
-
 NOTHING = ""
 
 # Keys by tenth of the reference, tokens from its start, and tokens from the start of the segment.
@@ -36,11 +33,6 @@ POSITION = [
     [[f"all=place={place}\nstart={start}\nat={at}" for at in range(5)] for start in range(6)]
     for place in range(10)
 ]
-
-
-def shape(word: str) -> str:
-    """The shape of a word; cached unless the word is long."""
-    return _known_shape(word) if len(word) <= LONGEST_KNOWN else word_shape(word)
 
 
 def reference_keys(x: Columns, columns: Sequence[str] = ()) -> list[list[str]]:

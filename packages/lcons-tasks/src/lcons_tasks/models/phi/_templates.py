@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from lcons_core import WORD, InvalidInput
+from lcons_tasks.models.phi._reference_sums import ReferenceSums
 from lcons_tasks.models.phi._references import reference_attributes, reference_keys
 from lcons_tasks.models.phi._text import text_features
 from lcons_tasks.models.phi._tokens import Columns
@@ -28,10 +29,12 @@ AROUND = (-1, 1)
 
 class Template(NamedTuple):
     """`keys` returns the keys of each token of an input, given the context columns to read; `attributes`
-    returns the attributes of a key."""
+    returns the attributes of a key. `sums`, if there are any, are the same sums without strings, for models
+    without context columns."""
 
     keys: Callable[[Columns, Sequence[str]], list[list[str]]]
     attributes: Callable[[str], Sequence[str]]
+    sums: type[ReferenceSums] | None = None
 
 
 def word_keys(x: Columns, columns: Sequence[str] = ()) -> list[list[str]]:
@@ -61,7 +64,7 @@ def word_attributes(key: str) -> Sequence[str]:
 TEMPLATES = {
     "text": Template(text_features, lambda key: (key,)),
     "words": Template(word_keys, word_attributes),
-    "reference": Template(reference_keys, reference_attributes),
+    "reference": Template(reference_keys, reference_attributes, ReferenceSums),
 }
 
 
