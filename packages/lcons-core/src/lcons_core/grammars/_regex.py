@@ -136,9 +136,9 @@ def read_regex(text: str) -> TextGraph:
     >>> read_regex("a(?:b|c)*").final(read_regex("a(?:b|c)*").start)
     False
     """
-    reader = _Reader(text)
+    reader = _Reader(text.removesuffix("\n"))
     first, last = reader.alternatives()
-    if reader.at < len(text):
+    if reader.at < len(reader.text):
         raise reader.wrong("the end")
     edges = [[("", first)], *reader.edges]
     return TextGraph(tuple(map(tuple, edges)), frozenset({last}))
