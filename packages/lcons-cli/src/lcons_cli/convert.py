@@ -93,7 +93,13 @@ _MANY_STATES = 2**12
     "--separator",
     default=" ",
     metavar="TEXT",
-    help="What a grammar has between two labels. Default: a space.",
+    help="What a grammar has between two labels. \\n is a new line. Default: a space.",
+)
+@click.option(
+    "--end",
+    default="",
+    metavar="TEXT",
+    help="What a grammar has after the last label, for Outlines. \\n is a new line. Default: nothing.",
 )
 @click.option(
     "--shortest", type=click.IntRange(min=0), metavar="N", help="The fewest labels of a grammar. Default: 0."
@@ -121,6 +127,7 @@ def convert(
     max_mib: int | None,
     also: tuple[str, ...],
     separator: str,
+    end: str,
     shortest: int | None,
     longest: int | None,
     max_states: int | None,
@@ -149,6 +156,7 @@ def convert(
     named = {
         "--also": also,
         "--separator": separator != " ",
+        "--end": end,
         "--shortest": shortest is not None,
         "--longest": longest is not None,
         "--max-states": max_states is not None,
@@ -166,7 +174,8 @@ def convert(
         if form is not None or max_mib is not None:
             raise InvalidInput(f"--to {target} has no --form and no --max-mib; leave them out.")
         bounds = {"shortest": shortest or 0, "longest": longest}
-        text, summary = _grammar([learned, *map(load, also)], target, separator, bounds, max_states, say)
+        marks = {"separator": _unescaped(separator), "end": _unescaped(end)}
+        text, summary = _grammar([learned, *map(load, also)], target, marks, bounds, max_states, say)
         if write_lines(text.splitlines(), output):
             say(summary if output is None else f"{summary}; written to {output}")
         return
@@ -224,7 +233,7 @@ def _model(
 def _grammar(
     constraints: list[LearnedConstraint],
     form: str,
-    separator: str,
+    marks: Mapping[str, Any],
     bounds: Mapping[str, Any],
     max_states: int | None,
     say: Say,
@@ -238,13 +247,18 @@ def _grammar(
         say(f"{form}: at most {many(bound)} states to look at")
     limit = {} if max_states is None else {"most": max_states}
     try:
-        grammar = write_grammar(constraints, form, separator=separator, **bounds, **limit)
+        grammar = write_grammar(constraints, form, **marks, **bounds, **limit)
     except TooLarge as error:
         raise TooLarge(
             str(error).replace("use fewer labels", "raise --max-states, use fewer labels")
         ) from None
     states = f"{grammar.states:,} {'state' if grammar.states == 1 else 'states'}"
     return grammar.text, f"{states}; checked, {grammar.compared:,} comparisons: exactly the constraint's set"
+
+
+def _unescaped(text: str) -> str:
+    """The text with new lines and tabs where it has `\\n` and `\\t`."""
+    return text.replace("\\n", "\n").replace("\\t", "\t")
 
 
 def _scores(path: str | None) -> Scores | None:

@@ -124,14 +124,21 @@ class Automaton:
             alive = grown
 
 
-def explore(machines: Sequence[Machine], symbols: Sequence[str], most: int = MAX_STATES) -> Automaton:
-    """The automaton that accepts what every machine accepts; raises `TooLarge` above `most` states."""
+def explore(
+    machines: Sequence[Machine], symbols: Sequence[str], most: int = MAX_STATES, within: int | None = None
+) -> Automaton:
+    """The automaton that accepts what every machine accepts, at least of the words of at most `within`
+    symbols; raises `TooLarge` above `most` states."""
     start = tuple(machine.start for machine in machines)
     numbers: dict[tuple[Any, ...], int] = {start: 0}
-    order, rows = [start], []
+    order, depth = [start], [0]
+    rows: list[list[int]] = []
     steps = [machine.step for machine in machines]
-    for state in order:
-        row = []
+    for at, state in enumerate(order):
+        row: list[int] = []
+        if within is not None and depth[at] >= within:
+            rows.append([-1] * len(symbols))
+            continue
         for symbol in range(len(symbols)):
             after = []
             for step, own in zip(steps, state, strict=True):
@@ -148,6 +155,7 @@ def explore(machines: Sequence[Machine], symbols: Sequence[str], most: int = MAX
                     raise TooLarge(_too_many(machines, most))
                 numbers[found] = len(order)
                 order.append(found)
+                depth.append(depth[at] + 1)
             row.append(numbers[found])
         rows.append(row)
     final = np.ones(len(order), dtype=np.bool_)

@@ -64,20 +64,22 @@ def write_grammar(
     form: str = "lark",
     *,
     separator: str = " ",
+    end: str = "",
     shortest: int = 0,
     longest: int | None = None,
     most: int = MAX_STATES,
 ) -> Grammar:
     """The grammar of what satisfies all constraints, after a check that it has exactly this language.
 
-    `separator` stands between two labels; a sequence has from `shortest` to `longest` labels (None: any
-    number). The automaton may have `most` states.
+    `separator` stands between two labels and `end` after the last; a sequence has from `shortest` to
+    `longest` labels (None: any number). The automaton may have `most` states. Outlines needs an `end`: its
+    index loses texts that go on where another text is complete.
 
     >>> from lcons_core import iob2
     >>> print(write_grammar(iob2(["B", "I", "O"]), "regex", shortest=1).text)
     (?:O|B(?: I)*)(?: O| B(?: I)*)*
     """
-    language = _language(constraints, separator, shortest, longest, most)
+    language = _language(constraints, separator, end, shortest, longest, most)
     text = language.written(_known_form(form))
     agreement = language.compared(text, form)
     if not agreement.equal:
@@ -94,6 +96,7 @@ def compare_grammar(
     form: str = "lark",
     *,
     separator: str = " ",
+    end: str = "",
     shortest: int = 0,
     longest: int | None = None,
     most: int = MAX_STATES,
@@ -107,7 +110,7 @@ def compare_grammar(
     >>> compare_grammar("(?:B|I|O)?", iob2(["B", "I", "O"]), "regex", longest=1).text
     'I'
     """
-    return _language(constraints, separator, shortest, longest, most).compared(text, _known_form(form))
+    return _language(constraints, separator, end, shortest, longest, most).compared(text, _known_form(form))
 
 
 def label_automaton(
@@ -116,9 +119,15 @@ def label_automaton(
     *,
     shortest: int = 0,
     longest: int | None = None,
+    within: int | None = None,
     most: int = MAX_STATES,
 ) -> Automaton:
-    """The minimal automaton of the label sequences that satisfy all constraints; labels as in the first one.
+    """The minimal automaton of the label sequences that satisfy all constraints; labels as in the first
+    one.
+
+    With `within`, it need be right only for sequences of at most so many labels, and has fewer states.
+    Other `labels` may be given: a constraint on whole sequences allows every sequence with a label it does
+    not know.
 
     >>> from lcons_core import iob2
     >>> automaton = label_automaton(iob2(["B", "I", "O"]))
@@ -127,7 +136,8 @@ def label_automaton(
     """
     given = _listed(constraints)
     names = tuple(labels or given[0].labels)
-    return explore(_machines(given, names, shortest, longest), names, most).minimal()
+    machines = _machines(given, names, shortest, longest, within, same=labels is None)
+    return explore(machines, names, most, within).minimal()
 
 
 def estimate_states(constraints: Given, *, shortest: int = 0, longest: int | None = None) -> int:
@@ -145,6 +155,7 @@ class _LabelLanguage:
     machines: tuple[Machine, ...]
     labels: tuple[str, ...]
     separator: str
+    end: str
     most: int
 
     @cached_property
@@ -163,7 +174,7 @@ class _LabelLanguage:
             )
         if self.automaton.empty:
             raise InvalidInput("no sequence satisfies the constraints, so there is no grammar; check them.")
-        graph = spell(self.automaton, self.separator)
+        graph = spell(self.automaton, self.separator, self.end)
         counted = self._counted() if form == "lark" else None
         if counted is not None and graph.size > MAX_ARCS:
             return counted
@@ -174,14 +185,14 @@ class _LabelLanguage:
         """The grammar with a parameter; None if there is nothing to count, or too much for one parameter."""
         try:
             registers = Registers.of(self.machines, self.labels)
-            return None if registers is None else _joined(write_counted(registers, self.separator))
+            return None if registers is None else _joined(write_counted(registers, self.separator, self.end))
         except TooLarge:
             return None
 
     def compared(self, text: str, form: str) -> Agreement:
         if form == "json-schema":
             return Agreement(0, text, True)
-        return difference(_READERS[form](text), spell(self.automaton, self.separator))
+        return difference(_READERS[form](text), spell(self.automaton, self.separator, self.end))
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,7 +226,7 @@ class _RecordLanguage:
 
 
 def _language(
-    constraints: Given, separator: str, shortest: int, longest: int | None, most: int
+    constraints: Given, separator: str, end: str, shortest: int, longest: int | None, most: int
 ) -> _LabelLanguage | _RecordLanguage:
     given = _listed(constraints)
     if _of_records(given):
@@ -234,7 +245,7 @@ def _language(
         return _RecordLanguage(Records(one.space, one.network, one.feature is not None))
     labels = given[0].labels
     machines = _machines(given, labels, shortest, longest)
-    _check_text([*labels, separator])
+    _check_text([*labels, separator, end])
     if not separator:
         raise InvalidInput("`separator` must not be empty, because labels could then run together.")
     clash = [label for label in labels if separator in label]
@@ -242,7 +253,7 @@ def _language(
         raise InvalidInput(
             f"the label {clash[0]!r} contains the separator {separator!r}; choose another one."
         )
-    return _LabelLanguage(tuple(machines), labels, separator, most)
+    return _LabelLanguage(tuple(machines), labels, separator, end, most)
 
 
 def _listed(constraints: Given) -> list[LearnedConstraint]:
@@ -257,13 +268,19 @@ def _of_records(given: Sequence[LearnedConstraint]) -> bool:
 
 
 def _machines(
-    given: Sequence[LearnedConstraint], labels: Sequence[str], shortest: int, longest: int | None
+    given: Sequence[LearnedConstraint],
+    labels: Sequence[str],
+    shortest: int,
+    longest: int | None,
+    within: int | None = None,
+    same: bool = True,
 ) -> list[Machine]:
     machines = []
+    lengths = [length for length in (longest, within) if length is not None]
     for i, one in enumerate(given):
         name = f"constraint {i + 1}" if len(given) > 1 else ""
-        machines.append(label_machine(one, labels, name, longest))
-        if set(one.labels) != set(labels):
+        machines.append(label_machine(one, labels, name, min(lengths, default=None)))
+        if same and set(one.labels) != set(labels):
             strange = min(set(one.labels) ^ set(labels))
             raise InvalidInput(
                 f"all constraints of a grammar need the same labels, but not all have {strange!r}; learn them"

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core._blocks import Block, Kind
+from lcons_core._blocks import Block
 from lcons_core._errors import InvalidInput
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools
@@ -52,10 +52,9 @@ def _closed(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def _values(block: Block, chosen: tuple[int, ...]) -> dict[str, Any]:
-    values = [axis_values(block)[i] for i in chosen]
-    if block.whole and len(values) > 2 and values[-1] - values[0] == len(values) - 1:
-        return {"type": "integer", "minimum": values[0], "maximum": values[-1]}
-    return {"enum": values}
+    # Not every engine reads the bounds of numbers, so they are listed.
+    values = axis_values(block)
+    return {"enum": [values[i] for i in chosen]}
 
 
 def read_json_schema(text: str, space: FeatureSpace, listed: bool) -> Bools:
@@ -107,16 +106,7 @@ def _entry(schema: Any, rest: dict[str, Any], name: str) -> Any:
 def _read_values(schema: Any, block: Block) -> list[int]:
     """The indices of the values that a schema allows; all must be values of the block."""
     known = {json.dumps(value): i for i, value in enumerate(axis_values(block))}
-    if (
-        isinstance(schema, dict)
-        and set(schema) == {"type", "minimum", "maximum"}
-        and schema["type"] == "integer"
-    ):
-        values = (
-            list(range(schema["minimum"], schema["maximum"] + 1)) if block.kind is not Kind.ONE_HOT else []
-        )
-    else:
-        values = _entry(schema, {}, "enum")
+    values = _entry(schema, {}, "enum")
     unknown = [value for value in values if json.dumps(value) not in known]
     if unknown or not values:
         raise InvalidInput(

@@ -46,7 +46,7 @@ def write_lark(graph: TextGraph) -> Iterable[str]:
         yield f"{name}: " + " | ".join(alternatives)
 
 
-def write_counted(registers: Registers, separator: str) -> Iterable[str]:
+def write_counted(registers: Registers, separator: str, end: str = "") -> Iterable[str]:
     """The lines of a grammar with a parameter; `q0` has the first label, without a separator before it."""
     yield "start: q0::0"
     extra: dict[str, str] = {}
@@ -60,7 +60,7 @@ def write_counted(registers: Registers, separator: str) -> Iterable[str]:
             for arc in registers.arcs(state)
         ]
         ends, condition = registers.ending(state)
-        alternatives += ['""' + _if(condition)] if ends else []
+        alternatives += [quote(end) + _if(condition)] if ends else []
         if alternatives:
             yield f"{head}::_: " + " | ".join(alternatives)
     for name, body in extra.items():

@@ -21,7 +21,8 @@ from dataclasses import dataclass
 from lcons_core._errors import InvalidInput, TooLarge
 from lcons_core.grammars._texts import TextGraph
 
-MAX_CHARACTERS = 2**20
+MAX_NODES = 2**9
+MAX_CHARACTERS = 2**18
 _SPECIAL = frozenset("\\.+*?()|[]{}^$")
 _ESCAPED = {"\n": "\\n", "\t": "\\t"}
 _CONTROL = {"n": "\n", "t": "\t"}
@@ -42,6 +43,11 @@ class _Piece:
 
 def write_regex(graph: TextGraph) -> str:
     """A regular expression of the texts of a graph."""
+    if len(graph.edges) > MAX_NODES:
+        raise TooLarge(
+            f"the automaton has {len(graph.edges):,} states, above the limit of {MAX_NODES:,} for a regular"
+            " expression; use lark or ebnf, whose size is the number of arcs of the automaton."
+        )
     first, last = len(graph.edges), len(graph.edges) + 1
     out: dict[int, dict[int, dict[str, _Piece]]] = {node: {} for node in range(last + 1)}
 

@@ -66,21 +66,25 @@ class TextGraph:
         return sum(map(len, self.edges))
 
 
-def spell(automaton: Automaton, separator: str) -> TextGraph:
-    """The accepted words as texts: their symbols, with the separator between two.
+def spell(automaton: Automaton, separator: str, end: str = "") -> TextGraph:
+    """The accepted words as texts: their symbols, with the separator between two, and the end after them.
 
     >>> spell(Automaton(("a", "b"), [[0, -1]], [True]), " ").edges
     ((('a', 1),), ((' a', 1),))
     """
     rows = automaton.table.tolist()
 
+    last = len(rows) + 1
+
     def arcs(state: int, before: str) -> tuple[tuple[str, int], ...]:
         pairs = zip(automaton.symbols, rows[state], strict=True)
-        return tuple((before + symbol, after + 1) for symbol, after in pairs if after >= 0)
+        found = [(before + symbol, after + 1) for symbol, after in pairs if after >= 0]
+        return (*found, *([(end, last)] if end and automaton.final[state] else []))
 
-    edges = (arcs(0, ""), *(arcs(state, separator) for state in range(len(rows))))
+    edges = (arcs(0, ""), *(arcs(state, separator) for state in range(len(rows))), ())
     ends = {state + 1 for state in automaton.final.nonzero()[0].tolist()}
-    return numbered(TextGraph(edges, frozenset(ends | ({0} if automaton.final[0] else set()))))
+    ends |= {0} if automaton.final[0] else set()
+    return numbered(TextGraph(edges, frozenset({last} if end else ends)))
 
 
 def numbered(texts: Texts) -> TextGraph:
