@@ -4,12 +4,10 @@ A language model gives p(l | y_1 .. y_{t-1}) and no sums over what follows, so t
 
     P(y) = w(y) / Z,   w(y) = prod_t p(y_t | y_1 .. y_{t-1}) * exp(soft penalties)
 
-over the labellings that satisfy the hard constraints
-
-cannot be drawn label by label without calling the model on every prefix. Masking what is forbidden draws
-from another distribution. Here every prefix s has a bound u(s) >= Z(s), the weight of all that follows it:
-1 at first, 0 where no labelling satisfies the constraints (`Lattice`), and, once the model has been called
-there,
+over the labellings that satisfy the hard constraints cannot be drawn label by label without calling the
+model on every prefix. Masking what is forbidden draws from another distribution. Here every prefix s has a
+bound u(s) >= Z(s), the weight of all that follows it: 1 at first, 0 where no labelling satisfies the
+constraints (`Lattice`), and, once the model has been called there,
 
     v(s) = sum_l w(l | s) u(s l),   the bound that the next ones give
 
@@ -38,6 +36,7 @@ from lcons_decode._constraints import Constraint
 from lcons_decode._scores import ChainScores, Floats, X
 from lcons_decode.chains._lattice import Lattice, State
 from lcons_decode.chains._marginals import log_sum
+from lcons_decode.chains._windows import ChainConstraints
 
 Following = Callable[[tuple[str, ...]], Floats]
 MOST_PREFIXES = 2**16
@@ -81,7 +80,7 @@ class AutoregressiveSampler:
     >>> labels = ["B", "I", "O"]
     >>> sampler = AutoregressiveSampler(lambda prefix: np.log([0.2, 0.5, 0.3]), 3, labels, [iob2(labels)])
     >>> sampler.draw(np.random.default_rng(0))
-    Draw(y=('O', 'B', 'I'), trials=3)
+    Draw(y=('O', 'B', 'B'), trials=1)
     """
 
     def __init__(
@@ -89,7 +88,7 @@ class AutoregressiveSampler:
         following: Following,
         length: int,
         labels: Sequence[str],
-        constraints: Iterable[Constraint] = (),
+        constraints: Iterable[Constraint] | ChainConstraints = (),
         x: X = None,
         *,
         most: int = MOST_PREFIXES,
@@ -118,8 +117,8 @@ class AutoregressiveSampler:
             if agreed:
                 return Draw(tuple(self.lattice.labels[label] for label in y), trial)
         raise LconsError(
-            f"no trial of {most_trials:,} was accepted: nearly all the model draws breaks the constraints; allow"
-            " more trials, or decode the best labelling instead."
+            f"no trial of {most_trials:,} was accepted: nearly all that the model draws breaks a constraint;"
+            " allow more trials, or decode the best labelling instead."
         )
 
     def walk(self, choose: Callable[[Floats], int]) -> tuple[list[_Prefix], list[int], float, float]:
@@ -164,8 +163,8 @@ class AutoregressiveSampler:
         given = np.asarray(self.following(names), dtype=np.float64)
         if given.shape != (len(self.lattice.labels),) or not np.exp(given).sum() <= 1 + _ROUNDING:
             raise InvalidInput(
-                f"expected log probabilities of {len(self.lattice.labels)} labels that sum to at most one after"
-                f" {list(names[-3:])}, found {given!r:.80}; pass log-softmax values."
+                f"expected log probabilities of {len(self.lattice.labels)} labels that sum to at most one"
+                f" after {list(names[-3:])}, found {given!r:.80}; pass log-softmax values."
             )
         weight = given + self.lattice.gain(state)
         last = state[0] + 1 == len(self.lattice)

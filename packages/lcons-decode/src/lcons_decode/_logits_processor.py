@@ -44,7 +44,7 @@ class LabelLogitsProcessor:
         self,
         labels: Mapping[str, int | Sequence[int]],
         words: Sequence[Sequence[Sequence[int]]],
-        constraints: Iterable[Constraint] = (),
+        constraints: Iterable[Constraint] | ChainConstraints = (),
         *,
         eos_token_id: int,
         prompt_length: int,
