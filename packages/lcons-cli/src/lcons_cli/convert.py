@@ -245,7 +245,7 @@ def _grammar(
     bound = estimate_states(constraints, **bounds)
     if bound > _MANY_STATES:
         say(f"{form}: at most {many(bound)} states to look at")
-    limit = {} if max_states is None else {"most": max_states}
+    limit: dict[str, Any] = {} if max_states is None else {"most": max_states}
     try:
         grammar = write_grammar(constraints, form, **marks, **bounds, **limit)
     except TooLarge as error:
