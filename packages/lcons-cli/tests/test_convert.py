@@ -110,7 +110,18 @@ def test_a_grammar_is_written_by_the_ending_or_to_stdout_after_a_check(files):
     exists = Existence(("B", "I", "O"))
     some_b = LearnedConstraint(RectifierNetwork([[-2.0, 0.0, 0.0]], [2.0]), exists.space, exists)
     some_b.save(files / "exists.json")
-    options = ["--also", files / "exists.json", "--separator", "/", "--shortest", "1", "--longest", "3"]
+    options = [
+        "--also",
+        files / "exists.json",
+        "--separator",
+        "/",
+        "--shortest",
+        "1",
+        "--longest",
+        "3",
+        "--end",
+        "\\n",
+    ]
     for form in ("lark", "ebnf", "regex"):
         printed = run("convert", files / "iob2.json", "--to", form, *options)
         assert printed.exit_code == 0
@@ -121,7 +132,7 @@ def test_a_grammar_is_written_by_the_ending_or_to_stdout_after_a_check(files):
         text = (files / f"out.{form}").read_text()
         assert text == printed.stdout
         both = [load(files / "iob2.json"), load(files / "exists.json")]
-        assert compare_grammar(text, both, form, separator="/", shortest=1, longest=3).equal
+        assert compare_grammar(text, both, form, separator="/", end="\n", shortest=1, longest=3).equal
     found = json.loads(run("convert", files / "pairs.json", "-o", files / "x.schema").stdout or "null")
     assert found is None
     schema = json.loads((files / "x.schema").read_text())

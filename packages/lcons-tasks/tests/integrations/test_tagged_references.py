@@ -67,7 +67,7 @@ class Writer:
         optimiser = torch.optim.AdamW(self.model.parameters(), lr=3e-3)
         rng = np.random.default_rng(0)
         self.model.train()
-        for _ in range(60):
+        for _ in range(150):
             chosen = [texts[i] for i in rng.integers(0, len(texts), 8)]
             longest = max(map(len, chosen))
             batch = torch.tensor([text + [PAD] * (longest - len(text)) for text in chosen])
