@@ -156,7 +156,7 @@ def test_parameters_of_lark_carry_what_was_seen_and_have_no_dead_ends(constraint
     from lcons_core.grammars._lark import write_counted
     from lcons_core.grammars._registers import Registers
 
-    language = _language(constraint, " ", 0, longest, 2**16)
+    language = _language(constraint, " ", "", 0, longest, 2**16)
     registers = Registers.of(language.machines, language.labels)
     text = "".join(f"{line}\n" for line in write_counted(registers, " "))
     assert "::" in text
@@ -280,6 +280,8 @@ def test_what_cannot_be_expressed_is_refused_by_name():
         write_grammar(constrained(context, [[0.0] * 8], [0.0]))
     with pytest.raises(Unsupported, match="JSON schema cannot relate the labels of a sequence"):
         write_grammar(ANY_PAIR, "json-schema")
+    with pytest.raises(Unsupported, match="JSON schema cannot relate"):
+        compare_grammar("{}", ANY_PAIR, "json-schema")
     space = FeatureSpace([real("age", ["age"], 0, 120)])
     with pytest.raises(Unsupported, match="block 'age' has real numbers"):
         write_grammar(LearnedConstraint(RectifierNetwork([[1.0]], [0.0]), space), "json-schema")

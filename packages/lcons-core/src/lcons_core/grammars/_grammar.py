@@ -167,11 +167,7 @@ class _LabelLanguage:
         return len(self.automaton)
 
     def written(self, form: str) -> str:
-        if form == "json-schema":
-            raise Unsupported(
-                "a JSON schema cannot relate the labels of a sequence to each other; write a constraint on"
-                " label sequences as lark, ebnf or regex."
-            )
+        _check_sequence_form(form)
         if self.automaton.empty:
             raise InvalidInput("no sequence satisfies the constraints, so there is no grammar; check them.")
         graph = spell(self.automaton, self.separator, self.end)
@@ -190,8 +186,7 @@ class _LabelLanguage:
             return None
 
     def compared(self, text: str, form: str) -> Agreement:
-        if form == "json-schema":
-            return Agreement(0, text, True)
+        _check_sequence_form(form)
         return difference(_READERS[form](text), spell(self.automaton, self.separator, self.end))
 
 
@@ -297,6 +292,14 @@ def _known_form(form: str) -> str:
     if form not in FORMS:
         raise InvalidInput(f"the form of a grammar is one of {', '.join(FORMS)}, found {form!r}.")
     return form
+
+
+def _check_sequence_form(form: str) -> None:
+    if form == "json-schema":
+        raise Unsupported(
+            "a JSON schema cannot relate the labels of a sequence to each other; write a constraint on label"
+            " sequences as lark, ebnf or regex."
+        )
 
 
 def _check_text(names: Sequence[str]) -> None:
