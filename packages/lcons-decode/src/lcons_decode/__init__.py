@@ -18,6 +18,7 @@ Importing this package needs only numpy. numba is imported at the first decoding
 from typing import Any
 
 from lcons_decode._adapters import CrfsuiteScores, from_pytorch_crf, from_token_logits
+from lcons_decode._autoregressive import AutoregressiveSampler, Draw
 from lcons_decode._certificate import NotCertified, operating_point
 from lcons_decode._constrained_crf import ConstrainedCRF
 from lcons_decode._constraints import (
@@ -32,6 +33,7 @@ from lcons_decode._constraints import (
     rows_constraint,
     usual_cost,
 )
+from lcons_decode._logits_processor import LabelLogitsProcessor
 from lcons_decode._operating_point import Guarantee, OperatingPoint, TransitionBiases
 from lcons_decode._relations import RelationIds, RelationRules, decode_relations, relation_ids
 from lcons_decode._result import Decoding, RelationDecoding, Status, Violation
@@ -46,6 +48,7 @@ from lcons_decode.chains._constrained import (
     nbest,
 )
 from lcons_decode.chains._lagrangian import decode_lagrangian
+from lcons_decode.chains._lattice import Lattice, sample
 from lcons_decode.chains._marginals import Marginals, marginals
 from lcons_decode.chains._viterbi import viterbi, viterbi_batch
 from lcons_decode.chains._windows import ChainConstraints
@@ -53,6 +56,7 @@ from lcons_decode.chains._windows import ChainConstraints
 __all__ = [
     "COSTS",
     "DECODERS",
+    "AutoregressiveSampler",
     "ChainBatch",
     "ChainConstraints",
     "ChainScores",
@@ -61,8 +65,11 @@ __all__ = [
     "ConstraintSet",
     "CrfsuiteScores",
     "Decoding",
+    "Draw",
     "Guarantee",
     "Hard",
+    "LabelLogitsProcessor",
+    "Lattice",
     "Marginals",
     "NotCertified",
     "OperatingPoint",
@@ -96,6 +103,7 @@ __all__ = [
     "operating_point",
     "relation_ids",
     "rows_constraint",
+    "sample",
     "search",
     "usual_cost",
     "viterbi",

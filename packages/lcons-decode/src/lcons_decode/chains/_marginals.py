@@ -52,7 +52,7 @@ def marginals(
     for t, forward in enumerate(found.forward()):
         onward = found.backward[t + 1][found.grams % found.S]
         joint = forward[:, None] + found.steps[t] + onward
-        probability[t] = np.exp(_log_sum(joint, axis=0) - found.total)
+        probability[t] = np.exp(log_sum(joint, axis=0) - found.total)
     return Marginals(probability, found.total)
 
 
@@ -87,7 +87,7 @@ def window_probabilities(
             for at, label in enumerate(ids.tolist(), start=t):
                 states = found.onward(states, at, label)
             end = states + found.backward[t + len(ids)]
-            probability[i] = np.exp(_log_sum(end, axis=0) - found.total)
+            probability[i] = np.exp(log_sum(end, axis=0) - found.total)
     return np.minimum(probability, 1.0)
 
 
@@ -114,22 +114,13 @@ class _Lattice:
         V = L + 1
         if not T:
             return cls(np.zeros((0, V, L)), np.zeros((1, V)), np.zeros((V, L), dtype=np.int64), V, V)
-        layout = lay_out(ChainBatch.of([scores]), compiled, None if x is None else [x])
-        S = V**layout.m
-        states = np.arange(S)
-        arcs = np.vstack([scores.transition, np.full((1, L), -np.inf)])[states % V]
-        grams = states[:, None] * V + np.arange(L)
-        stops = states * V + L
-        steps = np.empty((T, S, L))
-        for t in range(T):
-            own = np.tile(scores.start, (S, 1)) if t == 0 else arcs
-            gains = own + scores.emission[t] + plain.penalties(grams, t, layout.units, V)
-            steps[t] = np.where(plain.broken(grams, t, layout.lists) > 0, -np.inf, gains)
-        ending = np.append(scores.stop, -np.inf)[states % V] + plain.penalties(stops, T, layout.units, V)
+        steps, ending = chain_gains(scores, compiled, x)
+        S = steps.shape[1]
+        grams = np.arange(S)[:, None] * V + np.arange(L)
         backward = np.empty((T + 1, S))
-        backward[T] = np.where(plain.broken(stops, T, layout.lists) > 0, -np.inf, ending)
+        backward[T] = ending
         for t in range(T - 1, -1, -1):
-            backward[t] = _log_sum(steps[t] + backward[t + 1][grams % S], axis=1)
+            backward[t] = log_sum(steps[t] + backward[t + 1][grams % S], axis=1)
         return cls(steps, backward, grams, S, V)
 
     @property
@@ -156,7 +147,7 @@ class _Lattice:
         label is summed out."""
         L, rest = self.V - 1, self.S // self.V
         states = np.full(self.S, -np.inf)
-        states.reshape(rest, self.V)[:, :L] = _log_sum(joint.reshape(self.V, rest, L), axis=0)
+        states.reshape(rest, self.V)[:, :L] = log_sum(joint.reshape(self.V, rest, L), axis=0)
         return states
 
 
@@ -216,7 +207,29 @@ def _sum_products(batch: ChainBatch, chosen: Ints, found: Floats) -> None:
         found[rows] = marginals(scores).probability
 
 
-def _log_sum(values: Floats, axis: int) -> Floats:
+def chain_gains(scores: ChainScores, compiled: ChainConstraints, x: X) -> tuple[Floats, Floats]:
+    """(T, S, L) the score of each label after each window of labels, and (S,) that of the end; -inf if a
+    local constraint is broken."""
+    T, L = len(scores), scores.L
+    V = L + 1
+    S = V**compiled.m
+    if not T:
+        return np.zeros((0, S, L)), np.where(np.arange(S) == S - 1, 0.0, -np.inf)
+    layout = lay_out(ChainBatch.of([scores]), compiled, None if x is None else [x])
+    states = np.arange(S)
+    arcs = np.vstack([scores.transition, np.full((1, L), -np.inf)])[states % V]
+    grams, stops = states[:, None] * V + np.arange(L), states * V + L
+    gains = np.empty((T, S, L))
+    for t in range(T):
+        own = np.tile(scores.start, (S, 1)) if t == 0 else arcs
+        total = own + scores.emission[t] + plain.penalties(grams, t, layout.units, V)
+        gains[t] = np.where(plain.broken(grams, t, layout.lists) > 0, -np.inf, total)
+    ending = np.append(scores.stop, -np.inf)[states % V] + plain.penalties(stops, T, layout.units, V)
+    return gains, np.where(plain.broken(stops, T, layout.lists) > 0, -np.inf, ending)
+
+
+def log_sum(values: Floats, axis: int) -> Floats:
+    """log sum exp along an axis; -inf where all values are."""
     top = values.max(axis, keepdims=True)
     safe = np.where(np.isfinite(top), top, 0.0)
     with np.errstate(divide="ignore"):
