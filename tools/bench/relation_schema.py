@@ -70,7 +70,7 @@ def with_wrong_labels(
 
 
 def gate(least: Callable[[int], float]) -> Learn:
-    """A frequency gate: `least` of the number of all, for a type or a pair in both directions to be allowed."""
+    """A frequency gate: a type, or a pair in both directions, needs `least` of the number of all."""
 
     def learn(graphs: Sequence[EntityGraph]) -> RelationSchema:
         found = []
@@ -186,9 +186,9 @@ def drawn_schema(rng: np.random.Generator) -> RelationSchema:
             own = RelationType(f"r{i}", head, tail, *most, acyclic=True)
         found.append(own)
     if rng.random() < 0.5:
-        a, b = (RelationType(name, ends(), ends()) for name in ("r4", "r5"))
-        found[4] = RelationType("r4", a.head, a.tail, inverse="r5")
-        found[5] = RelationType("r5", a.tail, a.head, inverse="r4")
+        head, tail = ends(), ends()
+        found[4] = RelationType("r4", head, tail, inverse="r5")
+        found[5] = RelationType("r5", tail, head, inverse="r4")
     return RelationSchema(types, found)
 
 

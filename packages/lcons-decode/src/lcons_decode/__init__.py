@@ -6,6 +6,7 @@
 |---|---|
 | `lcons_decode` | `ChainScores` or `RelationScores`, with `Hard` or `Soft` constraints -> `Decoding` |
 | `chains` | the decoders of label sequences, also as arrays of label indices, for speed |
+| `gliner2` | GLiNER2's candidate lattices, decoded exactly; schemas for it |
 | `files` | scores and constraints read from files, answers written as text |
 | `ilp` | integer programs over named parts, with constraints grounded in them |
 | `kernels` | the inner loops, compiled and in numpy |
@@ -32,6 +33,15 @@ from lcons_decode._constraints import (
     rows_constraint,
     usual_cost,
 )
+from lcons_decode._lattice import (
+    Certificate,
+    Lattice,
+    LatticeDecoding,
+    LatticeEdge,
+    LatticeNode,
+    LatticeRules,
+    decode_lattice,
+)
 from lcons_decode._operating_point import Guarantee, OperatingPoint, TransitionBiases
 from lcons_decode._relations import RelationIds, RelationRules, decode_relations, relation_ids
 from lcons_decode._result import Decoding, RelationDecoding, Status, Violation
@@ -53,6 +63,7 @@ from lcons_decode.chains._windows import ChainConstraints
 __all__ = [
     "COSTS",
     "DECODERS",
+    "Certificate",
     "ChainBatch",
     "ChainConstraints",
     "ChainScores",
@@ -63,6 +74,11 @@ __all__ = [
     "Decoding",
     "Guarantee",
     "Hard",
+    "Lattice",
+    "LatticeDecoding",
+    "LatticeEdge",
+    "LatticeNode",
+    "LatticeRules",
     "Marginals",
     "NotCertified",
     "OperatingPoint",
@@ -86,6 +102,7 @@ __all__ = [
     "decode_batch",
     "decode_global",
     "decode_lagrangian",
+    "decode_lattice",
     "decode_relations",
     "decode_scored",
     "forbidden_ngrams",

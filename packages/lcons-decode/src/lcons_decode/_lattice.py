@@ -280,7 +280,9 @@ def _holds(lattice: Lattice, bundle: Bundle) -> bool:
         return False
     if any(cycle([(h, t) for r, h, t in bundle.triples if r == own]) for own in rules.acyclic):
         return False
-    if any(_conflict(rules.overlap, lattice.nodes[i], lattice.nodes[j]) for i, j in combinations(bundle.nodes, 2)):
+    if any(
+        _conflict(rules.overlap, lattice.nodes[i], lattice.nodes[j]) for i, j in combinations(bundle.nodes, 2)
+    ):
         return False
     used: dict[Hashable, int] = defaultdict(int)
     limits: dict[Hashable, int] = {}
@@ -340,7 +342,9 @@ def _parts(lattice: Lattice) -> list[_Part]:
             uses[key].append(place[own])
             limits[key] = most
     rows = [Row(tuple(own), limits[key]) for key, own in uses.items() if len(own) > limits[key]]
-    rows += [Row(tuple(place[key, own] for own in sorted(found, key=repr)), 1) for key, found in several.items()]
+    rows += [
+        Row(tuple(place[key, own] for own in sorted(found, key=repr)), 1) for key, found in several.items()
+    ]
     rows += _overlaps(lattice, sorted(alive), place)
     return _separate(Packing(tuple(values), tuple(rows), tuple(needs)), items, lattice.rules.acyclic)
 
@@ -394,7 +398,9 @@ def _separate(problem: Packing, items: list[Item], acyclic: frozenset[str]) -> l
             i = group[i]
         return i
 
-    for linked in chain((row.items for row in problem.rows), ((j, *own) for j, own in enumerate(problem.needs))):
+    for linked in chain(
+        (row.items for row in problem.rows), ((j, *own) for j, own in enumerate(problem.needs))
+    ):
         for other in linked[1:]:
             group[find(other)] = find(linked[0])
     members: dict[int, list[int]] = defaultdict(list)

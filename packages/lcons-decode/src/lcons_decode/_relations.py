@@ -23,9 +23,10 @@ A relation schema (`lcons_core.relations`) also has rules on more than two candi
 tail, and no cycles. If the best labelling of the pairs breaks one, some of its relations p_1, ..., p_m cannot
 all stay, and the labellings are divided into m parts: part i keeps p_1, ..., p_(i-1) and forbids p_i. The part
 with the best labelling is divided next, so the first labelling without a conflict is the best one, ties
-included. After `MAX_PARTS`, the status is OUT_OF_BUDGET and the answer satisfies the schema, but may not be
-the best; `ilp.decode_relations_ilp` has no such limit. The schema always holds, because no relations at all
-satisfy it; only the constraints beside it may be broken.
+included. After `MAX_PARTS`, a packing problem takes over (`_schema_packing.py`): its answer is the best one,
+but ties may go elsewhere. If it finds no proof, the status is OUT_OF_BUDGET: the answer satisfies the schema,
+but may not be the best. The schema always holds, because no relations at all satisfy it; only the
+constraints beside it may be broken.
 
 Paper: Sec. 4, which uses the integer program alone. Not in the paper: a decoder by search; schemas.
 """
@@ -41,17 +42,18 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core import InvalidInput, LearnedConstraint, check_numbers
+from lcons_core import InvalidInput, LearnedConstraint, TooLarge, check_numbers
 from lcons_core.features import Tuples, checked_names
 from lcons_core.relations import RelationSchema
 from lcons_decode._constraints import MEMBERS, Hard
 from lcons_decode._result import RelationDecoding, Status
+from lcons_decode._schema_packing import pack_relations
 from lcons_decode._schema_rules import Place, SchemaRules
 from lcons_decode._scores import Floats, Ints, RelationScores
 from lcons_decode.kernels import backend
 
 MAX_NODES = 500_000
-MAX_PARTS = 2_000
+MAX_PARTS = 100
 SWEEPS = 10
 SCALE = 2.0**30
 _LARGEST = 2**62
@@ -238,17 +240,14 @@ class _Search:
         first = self._solved(frozenset(), frozenset())
         if first is None or schema is None or schema.local:
             return first
-        parts, later, made = [first], list[_Part](), 1
-        while parts or later:
-            part = heappop(parts or later)
+        parts, made = [first], 1
+        while parts:
+            part = heappop(parts)
             conflict = schema.conflict(part.relations)
             if conflict is None:
                 return part
             if made > MAX_PARTS:
-                # From here on, the last division first: a labelling, but perhaps not the best one.
-                self.proved = False
-                while parts:
-                    heappush(later, parts.pop())
+                return self._packed(schema)
             kept = set(part.kept)
             stay = [place for place in conflict.places if place in kept]
             rest = [place for place in conflict.places if place not in kept]
@@ -259,6 +258,25 @@ class _Search:
                     heappush(parts, own)
                 kept.add(place)
         return None
+
+    def _packed(self, schema: SchemaRules) -> _Part:
+        """The best labelling without a conflict and without breaches, by packing."""
+        starts, forward, backward, broken = self.lists
+        n, E, R = len(self.single), self.single.shape[1], self.double.shape[2]
+        allowed = np.zeros((E * E, R, R), dtype=np.bool_)
+        for which in range(E * E):
+            own = np.arange(starts[which], starts[which + 1])
+            own = own[broken[own] == 0]
+            allowed[which, forward[own], backward[own]] = True
+        if not allowed[:, 0, 0].all():
+            raise TooLarge(
+                f"the schema has too many conflicts with these {n} candidates for constraints that need"
+                " relations; use fewer candidates, or ilp.decode_relations_ilp."
+            )
+        y, relations, self.proved = pack_relations(
+            self.single, self.double, allowed.reshape(E, E, R, R), schema
+        )
+        return _Part(y, relations, 0, 0)
 
     def _solved(self, kept: frozenset[Place], forbidden: frozenset[Place]) -> _Part | None:
         best, choice = self.best, self.choice

@@ -59,7 +59,9 @@ class ExactOptimizer:
         edges = [problem.edges[i] for i in found.edges]
         made = _optimizers().BaseOptimizer.solution(problem, nodes, edges, found.score)
         values = {own.name: getattr(made, own.name) for own in fields(made)}
-        return _solution_type()(**values, status=found.status, bound=found.bound, certificate=found.certificate)
+        return _solution_type()(
+            **values, status=found.status, bound=found.bound, certificate=found.certificate
+        )
 
     def decode(self, problem: Any) -> LatticeDecoding:
         """The same as indices of the problem's nodes and edges."""

@@ -229,9 +229,8 @@ class _Learner:
             own = self._with_most(own, rule, side, p)
         if not own.can_return:
             return own
-        if not own.symmetric:
-            own = self._acyclic(own, p)
-        return own if own.acyclic else self._self_loops(own, p)
+        own = self._self_loops(own, p)
+        return own if own.symmetric or own.allow_self else self._acyclic(own, p)
 
     def _with_most(self, own: RelationType, rule: str, side: int, p: float) -> RelationType:
         """The relation with the smallest maximum that has enough evidence."""
