@@ -28,6 +28,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -76,16 +77,16 @@ def gate(least: Callable[[int], float]) -> Learn:
         found = []
         for name in sorted({name for graph in graphs for _, name, _ in graph.relations}):
             edges = [(g, h, t) for g in graphs for h, own, t in g.relations if own == name]
-            ends = []
-            for side in (1, 2):
-                counts = Counter(edge[0].entities[edge[side]] for edge in edges)
+            ends: list[tuple[str, ...]] = []
+            for side in (0, 1):
+                counts = Counter(g.entities[(h, t)[side]] for g, h, t in edges)
                 kept = [own for own in counts if counts[own] >= least(len(edges)) and own != NO_ENTITY]
                 ends.append(tuple(sorted(kept)))
             both = sum((t, name, h) in g.relations for g, h, t in edges) / 2
             if all(ends):
                 turns = bool(set(ends[0]) & set(ends[1]))
                 acyclic = turns and (both == 0 or both < least(len(edges)))
-                found.append(RelationType(name, *ends, acyclic=acyclic))
+                found.append(RelationType(name, ends[0], ends[1], acyclic=acyclic))
         types = sorted({own for graph in graphs for own in graph.entities} - {NO_ENTITY})
         return RelationSchema(types, found)
 
@@ -146,11 +147,12 @@ def roth_yih(draws: int) -> int:
             rng = np.random.default_rng([size, round(1000 * share), draw])
             order = rng.permutation(len(graphs))
             sample = [with_wrong_labels(graphs[i], share, rng, ENTITIES, NAMES) for i in order[:size]]
-            others = [graphs[i] for i in order[size : size + 100]]
+            others = [graphs[i] for i in order[size : size + 50]]
             for name, method in METHODS.items():
                 schema = method(sample)
                 equal = pair_set(on_pairs(schema)) == pair_set(DESIGNED_SCHEMA)
-                parts = [np.mean([not own.allows(g) for g in others]) for own in (schema, on_pairs(schema))]
+                both = (schema, on_pairs(schema))
+                parts = [float(np.mean([not own.allows(g) for g in others])) for own in both]
                 tally[name].append((equal, right_relations(schema) / len(NAMES), *parts))
         means = {name: np.mean(rows, axis=0) for name, rows in tally.items()}
         for name, (equal, right, all_rules, pairs) in means.items():
@@ -181,9 +183,9 @@ def drawn_schema(rng: np.random.Generator) -> RelationSchema:
         if kind in (0, 1):
             tail = head
         most = [int(rng.choice([1, 2])) if rng.random() < 0.3 else None for _ in range(2)]
-        own = RelationType(f"r{i}", head, tail, *most, symmetric=bool(kind == 0))
+        own = RelationType(f"r{i}", head, tail, most[0], most[1], symmetric=bool(kind == 0))
         if kind != 0 and own.can_return and rng.random() < 0.5:
-            own = RelationType(f"r{i}", head, tail, *most, acyclic=True)
+            own = RelationType(f"r{i}", head, tail, most[0], most[1], acyclic=True)
         found.append(own)
     if rng.random() < 0.5:
         head, tail = ends(), ends()
@@ -195,7 +197,7 @@ def drawn_schema(rng: np.random.Generator) -> RelationSchema:
 def drawn_graph(schema: RelationSchema, rng: np.random.Generator) -> EntityGraph:
     """Entities of drawn types, and relations added in a drawn order as long as the schema allows them."""
     types = rng.choice(schema.entities, size=rng.integers(3, 8)).tolist()
-    triples: frozenset = frozenset()
+    triples: frozenset[tuple[int, str, int]] = frozenset()
     options = [
         (i, own, j)
         for own in schema.relations
@@ -215,8 +217,8 @@ def drawn_graph(schema: RelationSchema, rng: np.random.Generator) -> EntityGraph
     return EntityGraph(types, triples)
 
 
-def rules_of(schema: RelationSchema) -> dict[str, set]:
-    found: dict[str, set] = defaultdict(set)
+def rules_of(schema: RelationSchema) -> dict[str, set[Any]]:
+    found: dict[str, set[Any]] = defaultdict(set)
     for own in schema.relations:
         found["types"] |= {(own.name, "head", t) for t in own.head} | {
             (own.name, "tail", t) for t in own.tail
@@ -233,10 +235,10 @@ def rules_of(schema: RelationSchema) -> dict[str, set]:
 
 
 def drawn(draws: int, odds: Sequence[float]) -> int:
-    methods: dict[str, Learn] = {
-        f"odds {least:g}": lambda graphs, least=least: learn_schema(graphs, odds=least).schema
-        for least in odds
-    }
+    def with_odds(least: float) -> Learn:
+        return lambda graphs: learn_schema(graphs, odds=least).schema
+
+    methods = {f"odds {least:g}": with_odds(least) for least in odds}
     methods |= {name: METHODS[name] for name in ("gate 1", "gate 2", "gate 5%")}
     for size, share in product((20, 50), (0.0, 0.05, 0.1)):
         tally: dict[tuple[str, str], np.ndarray] = defaultdict(lambda: np.zeros(3))

@@ -1,7 +1,7 @@
 """Lattices of scored entity spans and relations, decoded exactly, with a proof that no answer is better.
 
     maximise   the scores of the chosen nodes + the scores of the chosen edges
-    subject to an edge needs its two nodes; chosen nodes overlap only as far as `overlap` allows; rules on edges
+    subject to an edge needs its two nodes; nodes overlap only as far as `overlap` allows; rules on edges
 
 A relation with a companion (symmetric: itself; or its inverse) holds in both directions: an edge that is
 chosen alone brings a derived edge with score 0. So edges are chosen in bundles: one edge, or an edge with its
@@ -33,6 +33,7 @@ from lcons_decode._packing import MAX_LEAVES, Packing, Proof, Row, check_proof, 
 from lcons_decode._result import Status
 
 SCALE = 2.0**30
+LARGEST = 2.0**20
 
 
 @dataclass(frozen=True)
@@ -88,10 +89,10 @@ class Lattice:
     rules: LatticeRules = LatticeRules()
 
     def __post_init__(self) -> None:
-        for own in (*self.nodes, *self.edges):
-            if math.isnan(own.score) or own.score == math.inf or abs(own.score) > 2**40 > -own.score:
+        for score in (*(node.score for node in self.nodes), *(edge.score for edge in self.edges)):
+            if not (abs(score) <= LARGEST or score == -math.inf):
                 raise InvalidInput(
-                    f"scores of a lattice must be numbers up to 2^40 (-inf forbids): got {own.score}."
+                    f"scores of a lattice must be numbers up to 2^20 (-inf forbids): got {score}; scale them."
                 )
         for edge in self.edges:
             if not all(0 <= end < len(self.nodes) for end in (edge.head, edge.tail)):
@@ -305,7 +306,8 @@ def _resources(lattice: Lattice, bundle: Bundle) -> Iterator[tuple[Hashable, int
         for side, end, limits in (("head", head, rules.per_head), ("tail", tail, rules.per_tail)):
             yield from (((side, of, end), most) for of, most in limits if of in (None, relation))
         if relation in rules.single:
-            ends = tuple(sorted((head, tail))) if rules.single[relation] else (head, tail)
+            one_way = rules.single[relation] or relation in rules.acyclic
+            ends = tuple(sorted((head, tail))) if one_way else (head, tail)
             yield ("pair", relation, ends), 1
         explicit = at < len(bundle.edges)
         if relation in rules.derived_once and not (explicit and lattice.edges[bundle.edges[at]].keys):

@@ -27,7 +27,7 @@ import numpy as np
 
 from lcons_decode.kernels._arrays import Floats
 
-MAX_LEAVES = 20_000
+MAX_LEAVES = 1_000
 _PIVOTS = 20_000
 _SMALL = 1e-9
 
@@ -130,7 +130,7 @@ def check_proof(problem: Packing, value: int, proof: Proof) -> bool:
 def _fixed(
     problem: Packing, out: frozenset[int], taken: frozenset[int]
 ) -> tuple[frozenset[int], frozenset[int]] | None:
-    """`out` and `taken` with all that follows from needs and full rows; None if they contradict each other."""
+    """`out` and `taken` with all that follows from needs and full rows; None if they contradict."""
     gone, there = set(out), set(taken)
     while True:
         before = len(gone), len(there)
@@ -225,7 +225,7 @@ class _Search:
 
 
 def _repaired(problem: Packing, wanted: frozenset[int]) -> frozenset[int]:
-    """A choice that holds: the wanted items with what they need, the most valuable first, as far as possible."""
+    """A choice that holds: the wanted items with what they need, the most valuable first."""
     chosen: frozenset[int] = frozenset()
     for j in sorted(wanted, key=lambda j: -problem.values[j]):
         more = chosen | {j, *problem.needs[j]}

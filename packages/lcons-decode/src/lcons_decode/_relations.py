@@ -20,9 +20,9 @@ solver guarantees this. If no labelling satisfies all constraints, the answer br
 solver breaks the ties. With random scores this happens at about 30 candidates.
 
 A relation schema (`lcons_core.relations`) also has rules on more than two candidates: maxima per head and
-tail, and no cycles. If the best labelling of the pairs breaks one, some of its relations p_1, ..., p_m cannot
-all stay, and the labellings are divided into m parts: part i keeps p_1, ..., p_(i-1) and forbids p_i. The part
-with the best labelling is divided next, so the first labelling without a conflict is the best one, ties
+tail, and no cycles. If the best labelling of the pairs breaks one, some of its relations p_1, ..., p_m
+cannot all stay, and the labellings are divided into m parts: part i keeps p_1, ..., p_(i-1) and forbids p_i.
+The part with the best labelling is divided next, so the first labelling without a conflict is the best, ties
 included. After `MAX_PARTS`, a packing problem takes over (`_schema_packing.py`): its answer is the best one,
 but ties may go elsewhere. If it finds no proof, the status is OUT_OF_BUDGET: the answer satisfies the schema,
 but may not be the best. The schema always holds, because no relations at all satisfy it; only the
@@ -265,9 +265,9 @@ class _Search:
         n, E, R = len(self.single), self.single.shape[1], self.double.shape[2]
         allowed = np.zeros((E * E, R, R), dtype=np.bool_)
         for which in range(E * E):
-            own = np.arange(starts[which], starts[which + 1])
-            own = own[broken[own] == 0]
-            allowed[which, forward[own], backward[own]] = True
+            entries = np.arange(starts[which], starts[which + 1])
+            entries = entries[broken[entries] == 0]
+            allowed[which, forward[entries], backward[entries]] = True
         if not allowed[:, 0, 0].all():
             raise TooLarge(
                 f"the schema has too many conflicts with these {n} candidates for constraints that need"

@@ -57,7 +57,7 @@ def pack_relations(
 
     def find_cycle(chosen: frozenset[int]) -> Row | None:
         for name in schema.acyclic:
-            owner = {}
+            owner: dict[tuple[int, int], int] = {}
             for item in chosen:
                 if item >= first:
                     i, j, r, s = options[item - first]
@@ -88,7 +88,7 @@ def _of_pair(
         return []
     E = len(allowed)
     possible = np.array([allowed[:, :, r, s] for _, _, r, s in options])
-    of_source, of_target = possible.any(2), possible.any(1)
+    of_source, of_target = np.asarray(possible.any(2)), np.asarray(possible.any(1))
     rows = [Row(tuple(own), 1)]
     for node, single in ((i, of_source), (j, of_target)):
         for a in range(E):

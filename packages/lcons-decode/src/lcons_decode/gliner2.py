@@ -8,8 +8,8 @@ GLiNER2 decodes by greedy or beam search. `ExactOptimizer` takes the same `Joint
 (`lcons_decode._lattice`).
 
 Its checks, as of 2.1.0: all constraints that `compile_schema` makes, and in addition no two edges in one
-slot, and one count alternative per relation. Edges that it derives for symmetric and inverse relations have no
-slot, so its constraint UniqueRelationSlot accepts one derived edge per relation at most. Constraints of
+slot, and one count alternative per relation. Edges that it derives for symmetric and inverse relations have
+no slot, so its constraint UniqueRelationSlot accepts one derived edge per relation at most. Constraints of
 the user's own classes are refused by name.
 
 Not in the paper.

@@ -81,7 +81,7 @@ def save_schema(schema: RelationSchema | LearnedSchema, path: str | os.PathLike[
             file.write(content)
     except OSError as error:
         raise LconsError(
-            f"cannot write {os.fspath(path)!r}: {error.strerror or error}; choose a file in a writable folder."
+            f"cannot write {os.fspath(path)!r}: {error.strerror or error}; choose another file."
         ) from None
 
 
@@ -117,7 +117,8 @@ def schema_to_gliner2(schema: RelationSchema) -> dict[str, Any]:
         for rule, kind in (("symmetric", "SymmetricRelation"), ("acyclic", "AcyclicRelation")):
             if told.pop(rule, False):
                 constraints.append({"type": kind, "relation": own.name})
-        relations[told.pop("name")] = told
+        del told["name"]
+        relations[own.name] = told
     return {
         "entities": {name: {} for name in schema.entities},
         "relations": relations,

@@ -40,7 +40,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
@@ -244,7 +244,7 @@ class _Learner:
             broken = sum(count > k for count, _ in at)
             chance = [1.0 - (1.0 - p) ** (most - k) for _, most in at]
             odds = self._likelihood(len(at), broken) / _no_rule(chance, broken)
-            limited = replace(own, **{rule: k})
+            limited = replace(own, max_per_head=k) if side == 0 else replace(own, max_per_tail=k)
             if self._decide(limited, rule, len(at), broken, odds, self.least * 2 * len(self.names)):
                 return limited
         return own
@@ -327,9 +327,9 @@ def _type_table(counts: Sequence[tuple[str, int]], E: int) -> Floats:
     for k in range(1, len(numbers) + 1):
         m = sum(numbers[:k])
         shares = math.lgamma(k) - math.lgamma(m + k) + sum(math.lgamma(c + 1) for c in numbers[:k])
-        shares += math.lgamma(E - k) - math.lgamma(n - m + E - k) if E > k else 0.0
+        shares += math.lgamma(E - k) - math.lgamma(n - m + E - k) if k < E else 0.0
         shares += sum(math.lgamma(c + 1) for c in numbers[k:])
-        labels = m * np.log1p(-NOISE) + (n - m) * np.log(NOISE) if E > k else np.zeros(len(NOISE))
+        labels = m * np.log1p(-NOISE) + (n - m) * np.log(NOISE) if k < E else np.zeros(len(NOISE))
         rows.append(shares + labels - k * math.log(PRIOR))
     return np.array(rows)
 
@@ -354,7 +354,7 @@ def _posterior(table: Floats, weights: Floats) -> Floats:
 
 def _unseen(m: int, k: int, E: int) -> float:
     """The weight, relative to the chosen k, of one more allowed type that was never shown."""
-    return 0.5 * math.exp(math.log(k) - math.log(m + k)) if E > k else 1e-12
+    return 0.5 * math.exp(math.log(k) - math.log(m + k)) if k < E else 1e-12
 
 
 def _log_sum(values: Floats, axis: int) -> Floats:

@@ -19,8 +19,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from itertools import pairwise
+from typing import Any
 
 from lcons_core._errors import InvalidInput
 
@@ -72,12 +74,25 @@ class RelationType:
     acyclic: bool = False
     allow_self: bool = False
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name:
-            raise InvalidInput(f"a relation needs a name: got {self.name!r:.40}; pass a text.")
-        for side in ("head", "tail"):
-            types = getattr(self, side)
-            types = (types,) if isinstance(types, str) else tuple(types)
+    def __init__(
+        self,
+        name: str,
+        head: str | Iterable[str],
+        tail: str | Iterable[str],
+        max_per_head: int | None = None,
+        max_per_tail: int | None = None,
+        symmetric: bool = False,
+        inverse: str | None = None,
+        acyclic: bool = False,
+        allow_self: bool = False,
+    ) -> None:
+        if not isinstance(name, str) or not name:
+            raise InvalidInput(f"a relation needs a name: got {name!r:.40}; pass a text.")
+        given = (name, head, tail, max_per_head, max_per_tail, symmetric, inverse, acyclic, allow_self)
+        for field, value in zip(fields(self), given, strict=True):
+            object.__setattr__(self, field.name, value)
+        for side, some in (("head", head), ("tail", tail)):
+            types = (some,) if isinstance(some, str) else tuple(some)
             if not types or len(set(types)) < len(types) or not all(isinstance(t, str) and t for t in types):
                 raise InvalidInput(
                     f"`{side}` of {self.name!r} must be one or more different types: got {types!r:.80}."
@@ -190,7 +205,7 @@ class RelationSchema:
 
     def without(self, *rules: str) -> RelationSchema:
         """The schema without some optional rules, such as `max_per_head`."""
-        free = {"max_per_head": None, "max_per_tail": None, "inverse": None}
+        free: dict[str, Any] = {"max_per_head": None, "max_per_tail": None, "inverse": None}
         free |= {"symmetric": False, "acyclic": False}
         if set(rules) - set(free):
             raise InvalidInput(f"optional rules are {', '.join(free)}: got {', '.join(rules)}.")
@@ -221,7 +236,7 @@ def cycle(edges: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
                 path.pop()
             elif other in path:
                 closed = [*path[path.index(other) :], other]
-                return tuple(zip(closed, closed[1:], strict=False))
+                return tuple(pairwise(closed))
             else:
                 path.append(other)
                 waiting.append((other, iter(after.get(other, ()))))

@@ -6,7 +6,7 @@ With x[i, a] for "candidate i has label a" and z[i, j, r] for "i has relation r 
     at most k         sum_j z[i, j, r] <= k;  sum_i z[i, j, r] <= k
     symmetric         z[i, j, r] = z[j, i, r]
     inverse q         z[i, j, r] = z[j, i, q]
-    acyclic           z[i, j, r] + z[j, i, r] <= 1,  and  u[j] >= u[i] + 1 - n (1 - z[i, j, r]),  0 <= u <= n - 1
+    acyclic           z[i, j, r] + z[j, i, r] <= 1,  u[j] >= u[i] + 1 - n (1 - z[i, j, r]),  0 <= u <= n - 1
 
 u is the place of a candidate in an order that r follows: with integral z, such an order exists iff r has no
 cycle (Miller, Tucker and Zemlin 1960). The answer is checked outside the solver, as u is continuous.
