@@ -3,7 +3,7 @@
 Three kinds of candidate lattices, all decoded under compiled schemas of GLiNER2:
 
     builder     GLiNER2's own CandidateBuilder on random logits: overlapping spans, count alternatives, slots
-    model       scores of the entity-relation model, trained on 150 sentences of Roth and Yih's corpus, for 300
+    model       scores of the entity-relation model, trained on 150 sentences of Roth and Yih's corpus, for
                 others: a node per candidate and entity type, an edge per fitting pair and relation
     few maxima  the same, with at most one relation of each kind per head and tail
 
@@ -144,7 +144,7 @@ def measure(name: str, problems: Iterator[JointProblem]) -> bool:
         mean = statistics.mean(missed) if missed else 0.0
         print(
             f"  {search:8} not optimal {len(missed):4} of {len(gaps)} ({len(missed) / len(gaps):6.1%}), mean"
-            f" loss there {mean:.3f}; {1000 * medians[search]:.1f} ms, exact {1000 * medians['exact']:.1f} ms",
+            f" loss {mean:.3f}; {1000 * medians[search]:.1f} ms, exact {1000 * medians['exact']:.1f} ms",
             flush=True,
         )
     return wrong > 0

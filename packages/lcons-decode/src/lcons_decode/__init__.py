@@ -34,8 +34,8 @@ from lcons_decode._constraints import (
     usual_cost,
 )
 from lcons_decode._lattice import (
-    Certificate,
     Lattice,
+    LatticeCertificate,
     LatticeDecoding,
     LatticeEdge,
     LatticeNode,
@@ -63,7 +63,6 @@ from lcons_decode.chains._windows import ChainConstraints
 __all__ = [
     "COSTS",
     "DECODERS",
-    "Certificate",
     "ChainBatch",
     "ChainConstraints",
     "ChainScores",
@@ -75,6 +74,7 @@ __all__ = [
     "Guarantee",
     "Hard",
     "Lattice",
+    "LatticeCertificate",
     "LatticeDecoding",
     "LatticeEdge",
     "LatticeNode",

@@ -136,11 +136,11 @@ class LatticeDecoding:
     score: float
     bound: float
     status: Status
-    certificate: Certificate
+    certificate: LatticeCertificate
 
 
 @dataclass(frozen=True)
-class Certificate:
+class LatticeCertificate:
     """A proof for each part of a lattice, with the cycles that it uses; a part without a proof has None."""
 
     parts: tuple[tuple[int, Proof | None, tuple[Row, ...]], ...]
@@ -188,7 +188,7 @@ def decode_lattice(lattice: Lattice, max_leaves: int = MAX_LEAVES) -> LatticeDec
                 nodes.append(name)
         bound += found.bound
         proofs.append((found.value, found.proof, found.rows))
-    certificate = Certificate(tuple(proofs))
+    certificate = LatticeCertificate(tuple(proofs))
     score = math.fsum([*(lattice.nodes[i].score for i in nodes), *(lattice.edges[i].score for i in edges)])
     status = Status.OPTIMAL if bound == certificate.value else Status.OUT_OF_BUDGET
     return LatticeDecoding(

@@ -293,8 +293,9 @@ class _Search:
         relations, count = _relations(y, choice, forward, backward, broken)
         if relations is None:
             return None
-        i, j = np.triu_indices(len(y), 1)
-        value = int(self.single[np.arange(len(y)), y].sum()) + int(best[i, j, y[i], y[j]].sum())
+        sources, targets = np.triu_indices(len(y), 1)
+        pairs = best[sources, targets, y[sources], y[targets]]
+        value = int(self.single[np.arange(len(y)), y].sum()) + int(pairs.sum())
         return _Part(y, relations, count, value, kept, forbidden)
 
     def _restricted(
