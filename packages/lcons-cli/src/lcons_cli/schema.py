@@ -57,10 +57,9 @@ def schema(
 
     FILE has one annotated passage per line, a JSON object: entities, each with its label; and relations, each
     with its label, its source and its target, which count entities from 0. `lcons extract` and GLiNER2's
-    JointResult.to_dict write such objects. Twenty to fifty passages are enough for most rules. Some wrong
-    labels do no harm. FILE can also be a schema that this command wrote.
+    JointResult.to_dict write such objects. Twenty to fifty passages show most rules, and a few wrong labels
+    are tolerated. FILE can also be a schema that this command wrote.
 
-    \b
     Rules: endpoint types; at most k relations per head and per tail; symmetric; inverse; acyclic; no self
     loops. For each: in how many of the cases it holds, the odds, and with 95% confidence the largest share
     of cases that break it.

@@ -113,8 +113,8 @@ def learn_schema(
     >>> graphs = [EntityGraph(["Person", "Place"], [(0, "LiveIn", 1)])] * 20
     >>> for sentence in learn_schema(graphs).words()[:2]:
     ...     print(sentence)
-    the head of LiveIn is Person: 20 of 20, odds 27.5, broken in at most 14.0% of cases
-    the tail of LiveIn is Place: 20 of 20, odds 27.5, broken in at most 14.0% of cases
+    the head of LiveIn is Person: 20 of 20, odds 42, broken in at most 14.0% of cases
+    the tail of LiveIn is Place: 20 of 20, odds 42, broken in at most 14.0% of cases
     """
     shown = list(graphs)
     if not all(isinstance(graph, EntityGraph) for graph in shown):
