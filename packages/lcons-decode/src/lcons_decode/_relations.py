@@ -139,7 +139,7 @@ def decode_relations(
     """The best labels of all candidates and pairs under the constraints and the schema.
 
     >>> from lcons_core.relations import RelationType
-    >>> scores = RelationScores([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], [[[0.0, 1.0]] * 3] * 3,
+    >>> scores = RelationScores([[3.0, 0.0], [0.0, 3.0], [0.0, 3.0]], [[[0.0, 1.0]] * 3] * 3,
     ...                         entity_labels=["Person", "Place"], relation_labels=["NoRel", "LiveIn"])
     >>> one_home = RelationSchema(["Person", "Place"], [RelationType("LiveIn", "Person", "Place", 1)])
     >>> decode_relations(scores, schema=one_home).relations
