@@ -30,6 +30,7 @@ from lcons_cli.options import FILE, common_options
 from lcons_cli.streams import Text
 
 if TYPE_CHECKING:
+    from lcons_core.relations import RelationSchema
     from lcons_decode import RelationDecoding
     from lcons_tasks.apps import CandidateText, Extractor
     from lcons_tasks.data.text import PosTagger
@@ -74,7 +75,14 @@ class Candidates:
     metavar="PIPELINE",
     help=f"The pipeline of `--candidates spacy`, a name or a folder.  [default: {DEFAULT_PIPELINE}]",
 )
-@click.option("--no-constraints", is_flag=True, help="Use the model alone.")
+@click.option(
+    "--schema",
+    "schema_file",
+    type=FILE,
+    metavar="FILE",
+    help="A relation schema, as `lcons schema` writes it, that all answers satisfy.",
+)
+@click.option("--no-constraints", is_flag=True, help="Use the model alone, or with `--schema` only.")
 @click.option(
     "--json", is_flag=True, expose_value=False, help="Every command accepts it; this one always writes JSON."
 )
@@ -84,6 +92,7 @@ def extract(
     folder: str,
     candidates: str,
     pipeline: str | None,
+    schema_file: str | None,
     no_constraints: bool,
     quiet: bool,
     verbose: bool,
@@ -92,8 +101,8 @@ def extract(
 
     Writes one JSON object per line that is not blank: its text without marks; its entities, all candidates in
     order, where start and end count characters of the text; its relations, where source and target count
-    entities from 0; whether the constraints changed the answer; and the status of the answer, optimal or
-    relaxed.
+    entities from 0; whether the constraints changed the answer; and the status of the answer, optimal,
+    relaxed (constraints of the model are broken) or out of budget (perhaps not the best; this is rare).
 
     spaCy provides POS tags. Long lines are read in parts, and relations are found only within a part.
 
@@ -101,6 +110,7 @@ def extract(
     Example:
       echo "[Ann Hill] lives in [Oslo], [Norway]." | lcons extract
       lcons extract --candidates spacy news.txt > relations.jsonl
+      lcons extract --schema schema.json news.txt
     """
     from lcons_core import InvalidInput
     from lcons_tasks.apps import load_extractor
@@ -112,7 +122,17 @@ def extract(
     extractor = load_extractor(folder)
     say: Say = say_nothing if quiet else say_on_stderr
     found = FINDERS[candidates](pipeline or DEFAULT_PIPELINE, say)
-    run(extractor.alone if no_constraints else extractor, file, found, say, say if verbose else say_nothing)
+    extractor = extractor.alone if no_constraints else extractor
+    if schema_file is not None:
+        extractor = replace(extractor, schema=_schema(schema_file))
+    run(extractor, file, found, say, say if verbose else say_nothing)
+
+
+def _schema(path: str) -> RelationSchema:
+    from lcons_core.relations import LearnedSchema, load_schema
+
+    found = load_schema(path)
+    return found.schema if isinstance(found, LearnedSchema) else found
 
 
 def run(
@@ -124,7 +144,7 @@ def run(
     with opened(file) as source:
         name = "standard input" if file == STDIN else file
         if write_all(_contents(extractor, source, name, candidates, counts, labels, say), source.waits):
-            say(_summary(counts, bool(extractor.constraints)))
+            say(_summary(counts, bool(extractor.constraints or extractor.schema)))
             say_more(f"labels: {listed(labels)}")
 
 
@@ -205,6 +225,8 @@ def _summary(counts: Counter[str], constrained: bool) -> str:
     ]
     if constrained:
         parts += [f"changed by the constraints: {counts['changed']:,}", f"relaxed: {counts['relaxed']:,}"]
+    if counts["out of budget"]:
+        parts.append(f"perhaps not the best: {counts['out of budget']:,}")
     if counts["in parts"]:
         parts.append(f"long, read in parts: {counts['in parts']:,}")
     if counts["not UTF-8"]:

@@ -6,6 +6,7 @@
 |---|---|
 | `lcons_decode` | `ChainScores` or `RelationScores`, with `Hard` or `Soft` constraints -> `Decoding` |
 | `chains` | the decoders of label sequences, also as arrays of label indices, for speed |
+| `gliner2` | GLiNER2's candidate lattices, decoded exactly; schemas for it |
 | `files` | scores and constraints read from files, answers written as text |
 | `ilp` | integer programs over named parts, with constraints grounded in them |
 | `kernels` | the inner loops, compiled and in numpy |
@@ -33,6 +34,15 @@ from lcons_decode._constraints import (
     rows_constraint,
     usual_cost,
 )
+from lcons_decode._lattice import (
+    Lattice,
+    LatticeCertificate,
+    LatticeDecoding,
+    LatticeEdge,
+    LatticeNode,
+    LatticeRules,
+    decode_lattice,
+)
 from lcons_decode._logits_processor import LabelLogitsProcessor
 from lcons_decode._operating_point import Guarantee, OperatingPoint, TransitionBiases
 from lcons_decode._relations import RelationIds, RelationRules, decode_relations, relation_ids
@@ -47,8 +57,8 @@ from lcons_decode.chains._constrained import (
     decode_global,
     nbest,
 )
+from lcons_decode.chains._label_lattice import LabelLattice, sample
 from lcons_decode.chains._lagrangian import decode_lagrangian
-from lcons_decode.chains._lattice import Lattice, sample
 from lcons_decode.chains._marginals import Marginals, marginals
 from lcons_decode.chains._viterbi import viterbi, viterbi_batch
 from lcons_decode.chains._windows import ChainConstraints
@@ -68,8 +78,14 @@ __all__ = [
     "Draw",
     "Guarantee",
     "Hard",
+    "LabelLattice",
     "LabelLogitsProcessor",
     "Lattice",
+    "LatticeCertificate",
+    "LatticeDecoding",
+    "LatticeEdge",
+    "LatticeNode",
+    "LatticeRules",
     "Marginals",
     "NotCertified",
     "OperatingPoint",
@@ -93,6 +109,7 @@ __all__ = [
     "decode_batch",
     "decode_global",
     "decode_lagrangian",
+    "decode_lattice",
     "decode_relations",
     "decode_scored",
     "forbidden_ngrams",

@@ -7,7 +7,7 @@ A language model gives p(l | y_1 .. y_{t-1}) and no sums over what follows, so t
 over the labellings that satisfy the hard constraints cannot be drawn label by label without calling the
 model on every prefix. Masking what is forbidden draws from another distribution. Here every prefix s has a
 bound u(s) >= Z(s), the weight of all that follows it: 1 at first, 0 where no labelling satisfies the
-constraints (`Lattice`), and, once the model has been called there,
+constraints (`LabelLattice`), and, once the model has been called there,
 
     v(s) = sum_l w(l | s) u(s l),   the bound that the next ones give
 
@@ -34,7 +34,7 @@ import numpy as np
 from lcons_core import InvalidInput, LconsError
 from lcons_decode._constraints import Constraint
 from lcons_decode._scores import ChainScores, Floats, X
-from lcons_decode.chains._lattice import Lattice, State
+from lcons_decode.chains._label_lattice import LabelLattice, State
 from lcons_decode.chains._marginals import log_sum
 from lcons_decode.chains._windows import ChainConstraints
 
@@ -94,7 +94,9 @@ class AutoregressiveSampler:
         most: int = MOST_PREFIXES,
     ) -> None:
         names = tuple(labels)
-        self.lattice = Lattice.of(ChainScores(np.zeros((length, len(names))), labels=names), constraints, x)
+        self.lattice = LabelLattice.of(
+            ChainScores(np.zeros((length, len(names))), labels=names), constraints, x
+        )
         if self.lattice.log_partition == -np.inf:
             raise InvalidInput(f"no labelling of {length} tokens satisfies the constraints; relax them.")
         self.following = following

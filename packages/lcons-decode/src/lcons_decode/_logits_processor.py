@@ -2,7 +2,7 @@
 
 The text is a template: for each token of a sequence, given ids (a word, or nothing), then one label, and at
 the end the end-of-sequence token. Where the template has given ids they are copied. Where it has a label,
-only ids of labels after which a valid labelling is still possible keep their scores (`Lattice`), so the
+only ids of labels after which a valid labelling is still possible keep their scores (`LabelLattice`), so the
 output always satisfies the hard constraints, also those on whole sequences. A soft constraint adds its
 penalty to the score of the label that completes a window; a label of several ids gets the best penalty
 among the labels that begin with the ids so far, so that the sum over its ids is its own penalty.
@@ -26,7 +26,7 @@ import numpy as np
 from lcons_core import InvalidInput
 from lcons_decode._constraints import Constraint
 from lcons_decode._scores import ChainScores, Floats, X
-from lcons_decode.chains._lattice import Lattice, State
+from lcons_decode.chains._label_lattice import LabelLattice, State
 from lcons_decode.chains._windows import ChainConstraints
 
 
@@ -98,7 +98,7 @@ class _Template:
     ) -> None:
         self.processor, self.words = processor, words
         scores = ChainScores(np.zeros((len(words), len(processor.labels))), labels=processor.labels)
-        self.lattice = Lattice.of(scores, constraints, x)
+        self.lattice = LabelLattice.of(scores, constraints, x)
         if self.lattice.log_partition == -np.inf:
             raise InvalidInput(f"no labelling of sequence {number} satisfies the constraints; relax them.")
 

@@ -19,7 +19,16 @@ solver guarantees this. If no labelling satisfies all constraints, the answer br
 `MAX_NODES` partial labellings, an integer program over the same pairs (`ilp._solve`) takes over, and the
 solver breaks the ties. With random scores this happens at about 30 candidates.
 
-Paper: Sec. 4, which uses the integer program alone. Not in the paper: a decoder by search.
+A relation schema (`lcons_core.relations`) also has rules on more than two candidates: maxima per head and
+tail, and no cycles. If the best labelling of the pairs breaks one, some of its relations p_1, ..., p_m
+cannot all stay, and the labellings are divided into m parts: part i keeps p_1, ..., p_(i-1) and forbids p_i.
+The part with the best labelling is divided next, so the first labelling without a conflict is the best, ties
+included. After `MAX_PARTS`, a packing problem takes over (`_schema_packing.py`): its answer is the best one,
+but ties may go elsewhere. If it finds no proof, the status is OUT_OF_BUDGET: the answer satisfies the schema,
+but may not be the best. The schema always holds, because no relations at all satisfy it; only the
+constraints beside it may be broken.
+
+Paper: Sec. 4, which uses the integer program alone. Not in the paper: a decoder by search; schemas.
 """
 
 from __future__ import annotations
@@ -27,19 +36,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from heapq import heappop, heappush
 from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core import InvalidInput, LearnedConstraint, check_numbers
+from lcons_core import InvalidInput, LearnedConstraint, TooLarge, check_numbers
 from lcons_core.features import Tuples, checked_names
+from lcons_core.relations import RelationSchema
 from lcons_decode._constraints import MEMBERS, Hard
 from lcons_decode._result import RelationDecoding, Status
+from lcons_decode._schema_packing import pack_relations
+from lcons_decode._schema_rules import Place, SchemaRules
 from lcons_decode._scores import Floats, Ints, RelationScores
 from lcons_decode.kernels import backend
 
 MAX_NODES = 500_000
+MAX_PARTS = 100
 SWEEPS = 10
 SCALE = 2.0**30
 _LARGEST = 2**62
@@ -53,6 +67,7 @@ class RelationRules:
     entity_labels: tuple[str, ...]
     relation_labels: tuple[str, ...]
     broken: Ints
+    schema: SchemaRules | None = None
 
     @classmethod
     def of(
@@ -60,6 +75,7 @@ class RelationRules:
         constraints: Iterable[LearnedConstraint | Hard],
         entity_labels: Sequence[str],
         relation_labels: Sequence[str],
+        schema: RelationSchema | None = None,
     ) -> RelationRules:
         """Constraints on tuples whose members are some of source, relation, target and reverse.
 
@@ -86,7 +102,7 @@ class RelationRules:
             own = _rejected(learned, E, R)
             broken += own + own.transpose(1, 0, 3, 2)
         broken.flags.writeable = False
-        return cls(E, R, broken)
+        return cls(E, R, broken, None if schema is None else SchemaRules.of(schema, E, R))
 
     @classmethod
     def none(cls, entity_labels: Sequence[str], relation_labels: Sequence[str]) -> RelationRules:
@@ -96,26 +112,44 @@ class RelationRules:
     @property
     def allowed(self) -> NDArray[np.bool_]:
         """The feasible set: which (a, b, r, s) break nothing."""
-        return self.broken == 0
+        return (self.broken == 0) & self._possible
 
     @cached_property
     def allowed_lists(self) -> tuple[Ints, Ints, Ints, Ints]:
         """(starts, forward, backward, broken) of the relations that break nothing, by labels (a, b)."""
-        return _lists(self.broken, 0)
+        return _lists(self.broken, self.allowed)
 
     @cached_property
     def all_lists(self) -> tuple[Ints, Ints, Ints, Ints]:
-        """The same for all relations."""
-        return _lists(self.broken, int(self.broken.max(initial=0)))
+        """The same for all relations that the schema allows."""
+        return _lists(self.broken, self._possible)
+
+    @property
+    def _possible(self) -> NDArray[np.bool_]:
+        if self.schema is None:
+            return np.ones(self.broken.shape, dtype=np.bool_)
+        return ~self.schema.forbidden
 
 
 def decode_relations(
-    scores: RelationScores, constraints: Iterable[LearnedConstraint | Hard] | RelationRules = ()
+    scores: RelationScores,
+    constraints: Iterable[LearnedConstraint | Hard] | RelationRules = (),
+    schema: RelationSchema | None = None,
 ) -> RelationDecoding:
-    """The best labels of all candidates and pairs under the constraints."""
+    """The best labels of all candidates and pairs under the constraints and the schema.
+
+    >>> from lcons_core.relations import RelationType
+    >>> scores = RelationScores([[3.0, 0.0], [0.0, 3.0], [0.0, 3.0]], [[[0.0, 1.0]] * 3] * 3,
+    ...                         entity_labels=["Person", "Place"], relation_labels=["NoRel", "LiveIn"])
+    >>> one_home = RelationSchema(["Person", "Place"], [RelationType("LiveIn", "Person", "Place", 1)])
+    >>> decode_relations(scores, schema=one_home).relations
+    {(0, 2): 'LiveIn'}
+    """
     rules = constraints
     if not isinstance(rules, RelationRules):
-        rules = RelationRules.of(rules, scores.entity_labels, scores.relation_labels)
+        rules = RelationRules.of(rules, scores.entity_labels, scores.relation_labels, schema)
+    elif schema is not None:
+        raise InvalidInput("pass the schema to RelationRules.of, not beside RelationRules.")
     if (rules.entity_labels, rules.relation_labels) != (scores.entity_labels, scores.relation_labels):
         raise InvalidInput("constraints and scores must have the same labels in the same order.")
     found = relation_ids(scores.entities, scores.relations, rules)
@@ -125,11 +159,12 @@ def decode_relations(
         sum(scores.relations[i, j, found.relations[i, j]] for i, j in pairs)
     )
     names = {(i, j): scores.relation_labels[found.relations[i, j]] for i, j in pairs if found.relations[i, j]}
+    status = Status.RELAXED if found.broken else Status.OPTIMAL
     return RelationDecoding(
         tuple(scores.entity_labels[e] for e in found.entities),
         names,
         total,
-        Status.RELAXED if found.broken else Status.OPTIMAL,
+        status if found.proved else Status.OUT_OF_BUDGET,
         found.broken,
         {"nodes": found.nodes, "ilp": found.nodes < 0},
     )
@@ -138,12 +173,13 @@ def decode_relations(
 @dataclass(frozen=True, eq=False)
 class RelationIds:
     """Labels as indices: entities (n,) and relations (n, n); the number of broken constraints; the number of
-    partial labellings tried, or -1 if the integer program was used."""
+    partial labellings tried, or -1 if the integer program was used; whether no better labelling exists."""
 
     entities: Ints
     relations: Ints
     broken: int
     nodes: int
+    proved: bool = True
 
 
 def relation_ids(
@@ -153,20 +189,136 @@ def relation_ids(
     price = _price(entities, relations, rules)
     single = np.rint(entities * SCALE).astype(np.int64)
     double = np.rint(relations * SCALE).astype(np.int64)
-    kernels = backend()
-    nodes = 0
     # First only labellings that break nothing. If there is none: all labellings, with a price per breach.
-    for starts, forward, backward, broken in (rules.allowed_lists, rules.all_lists):
-        best, choice = kernels.best_pairs(double, starts, forward, backward, broken * price, -price)
-        y, tried = kernels.label_pairs(single, best, SWEEPS, max_nodes)
-        if tried < 0:
-            y, tried = _by_ilp(single, best), 0
-            nodes = -1
-        nodes += tried if nodes >= 0 else 0
-        r, count = _relations(y, choice, forward, backward, broken)
-        if r is not None:
-            return RelationIds(y, r, count, nodes)
+    nodes = 0
+    for lists in (rules.allowed_lists, rules.all_lists):
+        search = _Search(single, double, lists, price, max_nodes)
+        found = search.run(rules.schema)
+        nodes = -1 if search.nodes < 0 or nodes < 0 else nodes + search.nodes
+        if found is not None:
+            return RelationIds(found.y, found.relations, found.broken, nodes, search.proved)
     raise AssertionError("some labelling has the fewest breaches.")
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """The best labelling of the labellings that keep and forbid the relations of some places."""
+
+    y: Ints
+    relations: Ints
+    broken: int
+    value: int
+    kept: frozenset[Place] = frozenset()
+    forbidden: frozenset[Place] = frozenset()
+
+    def __lt__(self, other: _Part) -> bool:
+        """Whether this part comes first: a better labelling, or the first of equal ones."""
+        return (-self.value, self._order) < (-other.value, other._order)
+
+    @cached_property
+    def _order(self) -> tuple[int, ...]:
+        i, j = np.triu_indices(len(self.y), 1)
+        both = np.stack([self.relations[i, j], self.relations[j, i]], axis=1)
+        return (*self.y.tolist(), *both.reshape(-1).tolist())
+
+
+class _Search:
+    """The best labelling for lists of relations by labels: of pairs alone, or under a schema."""
+
+    def __init__(
+        self, single: Ints, double: Ints, lists: tuple[Ints, Ints, Ints, Ints], price: int, max_nodes: int
+    ) -> None:
+        self.single, self.double, self.lists = single, double, lists
+        self.price, self.max_nodes, self.nodes, self.proved = price, max_nodes, 0, True
+        starts, forward, backward, broken = lists
+        self.best, self.choice = backend().best_pairs(
+            double, starts, forward, backward, broken * price, -price
+        )
+
+    def run(self, schema: SchemaRules | None) -> _Part | None:
+        """The best labelling without a conflict; None if there is no labelling."""
+        first = self._solved(frozenset(), frozenset())
+        if first is None or schema is None or schema.local:
+            return first
+        parts, made = [first], 1
+        while parts:
+            part = heappop(parts)
+            conflict = schema.conflict(part.relations)
+            if conflict is None:
+                return part
+            if made > MAX_PARTS:
+                return self._packed(schema)
+            kept = set(part.kept)
+            stay = [place for place in conflict.places if place in kept]
+            rest = [place for place in conflict.places if place not in kept]
+            for place in rest[: conflict.most + 1 - len(stay)]:
+                own = self._solved(frozenset(kept), part.forbidden | {place})
+                made += 1
+                if own is not None:
+                    heappush(parts, own)
+                kept.add(place)
+        return None
+
+    def _packed(self, schema: SchemaRules) -> _Part:
+        """The best labelling without a conflict and without breaches, by packing."""
+        starts, forward, backward, broken = self.lists
+        n, E, R = len(self.single), self.single.shape[1], self.double.shape[2]
+        allowed = np.zeros((E * E, R, R), dtype=np.bool_)
+        for which in range(E * E):
+            entries = np.arange(starts[which], starts[which + 1])
+            entries = entries[broken[entries] == 0]
+            allowed[which, forward[entries], backward[entries]] = True
+        if not allowed[:, 0, 0].all():
+            raise TooLarge(
+                f"the schema has too many conflicts with these {n} candidates for constraints that need"
+                " relations; use fewer candidates, or ilp.decode_relations_ilp."
+            )
+        y, relations, self.proved = pack_relations(
+            self.single, self.double, allowed.reshape(E, E, R, R), schema
+        )
+        return _Part(y, relations, 0, 0)
+
+    def _solved(self, kept: frozenset[Place], forbidden: frozenset[Place]) -> _Part | None:
+        best, choice = self.best, self.choice
+        if kept or forbidden:
+            best, choice = best.copy(), choice.copy()
+            for i, j in {(min(i, j), max(i, j)) for i, j, _ in kept | forbidden}:
+                best[i, j], choice[i, j] = self._restricted(i, j, kept, forbidden)
+        y, tried = backend().label_pairs(self.single, best, SWEEPS, self.max_nodes)
+        if tried < 0:
+            y, self.nodes = _by_ilp(self.single, best), -1
+        elif self.nodes >= 0:
+            self.nodes += tried
+        _, forward, backward, broken = self.lists
+        relations, count = _relations(y, choice, forward, backward, broken)
+        if relations is None:
+            return None
+        sources, targets = np.triu_indices(len(y), 1)
+        pairs = best[sources, targets, y[sources], y[targets]]
+        value = int(self.single[np.arange(len(y)), y].sum()) + int(pairs.sum())
+        return _Part(y, relations, count, value, kept, forbidden)
+
+    def _restricted(
+        self, i: int, j: int, kept: frozenset[Place], forbidden: frozenset[Place]
+    ) -> tuple[Ints, Ints]:
+        """(L, L) `best` and `choice` of one pair i < j."""
+        starts, forward, backward, broken = self.lists
+        possible = np.ones(len(forward), dtype=np.bool_)
+        for places, wanted in ((kept, True), (forbidden, False)):
+            for source, target, r in places:
+                if (source, target) == (i, j):
+                    possible &= (forward == r) == wanted
+                elif (source, target) == (j, i):
+                    possible &= (backward == r) == wanted
+        values = self.double[i, j, forward] + self.double[j, i, backward] - broken * self.price
+        L = self.single.shape[1]
+        best, choice = np.full(L * L, -self.price), np.full(L * L, -1)
+        for which in range(L * L):
+            own = starts[which] + np.flatnonzero(possible[starts[which] : starts[which + 1]])
+            if len(own):
+                choice[which] = own[int(values[own].argmax())]
+                best[which] = values[choice[which]]
+        return best.reshape(L, L), choice.reshape(L, L)
 
 
 def _price(entities: Floats, relations: Floats, rules: RelationRules) -> int:
@@ -204,9 +356,9 @@ def _relations(y: Ints, choice: Ints, forward: Ints, backward: Ints, broken: Int
     return found, int(broken[picked].sum())
 
 
-def _lists(broken: Ints, most: int) -> tuple[Ints, Ints, Ints, Ints]:
+def _lists(broken: Ints, allowed: NDArray[np.bool_]) -> tuple[Ints, Ints, Ints, Ints]:
     E, _, R, _ = broken.shape
-    kept = (broken <= most).reshape(E * E, R * R)
+    kept = allowed.reshape(E * E, R * R)
     which, pairs = np.nonzero(kept)
     starts = np.searchsorted(which, np.arange(E * E + 1))
     return starts, pairs // R, pairs % R, broken.reshape(E * E, R * R)[which, pairs]

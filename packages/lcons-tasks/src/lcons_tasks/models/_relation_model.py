@@ -18,6 +18,7 @@ from typing import Any, Self
 import numpy as np
 
 from lcons_core import DamagedFile, LearnedConstraint
+from lcons_core.relations import RelationSchema
 from lcons_decode import RelationRules, RelationScores
 from lcons_decode.kernels import Floats, Ints
 from lcons_tasks.data._passage import ENTITIES, RELATIONS, Passage
@@ -185,6 +186,8 @@ def _model(header: Mapping[str, Any], arrays: Arrays) -> RelationModel:
     return RelationModel(Attributes(candidates, pairs), arrays["W"], arrays["V"])
 
 
-def rules_of(constraints: Mapping[str, LearnedConstraint]) -> RelationRules:
+def rules_of(
+    constraints: Mapping[str, LearnedConstraint], schema: RelationSchema | None = None
+) -> RelationRules:
     """Constraints by name as decoders take them: the combinations of labels that they allow."""
-    return RelationRules.of(constraints.values(), ENTITIES, RELATIONS)
+    return RelationRules.of(constraints.values(), ENTITIES, RELATIONS, schema)

@@ -34,7 +34,7 @@ State = tuple[int, int, int]
 
 
 @dataclass(frozen=True, eq=False)
-class Lattice:
+class LabelLattice:
     """gains (T, S, L) of each label after each window; `after` (S, L) and `table` (A, L) the next window
     and automaton state; sums (T + 1, S, A) of all that follows, in logarithms."""
 
@@ -51,10 +51,10 @@ class Lattice:
         scores: ChainScores,
         constraints: Iterable[Constraint] | ChainConstraints = (),
         x: X = None,
-    ) -> Lattice:
+    ) -> LabelLattice:
         """The lattice of a sequence; soft constraints must be local.
 
-        >>> lattice = Lattice.of(ChainScores([[0.0, 0.0]], labels=["A", "B"]))
+        >>> lattice = LabelLattice.of(ChainScores([[0.0, 0.0]], labels=["A", "B"]))
         >>> f"{lattice.log_probability(['A']):.4f}"
         '-0.6931'
         """
@@ -177,6 +177,6 @@ def sample(
     >>> sample(scores, [iob2(["B", "I", "O"])], count=2)
     [('O', 'B', 'O'), ('B', 'B', 'O')]
     """
-    lattice = Lattice.of(scores, constraints, x)
+    lattice = LabelLattice.of(scores, constraints, x)
     rows = lattice.sample(count, np.random.default_rng(seed))
     return [tuple(lattice.labels[label] for label in row) for row in rows.tolist()]

@@ -18,7 +18,7 @@ from lcons_decode import (
     ChainConstraints,
     ChainScores,
     Hard,
-    Lattice,
+    LabelLattice,
     Soft,
     marginals,
     sample,
@@ -64,7 +64,7 @@ def divergence(law: dict, other: dict) -> float:
     return sum(p * (np.log(p) - np.log(other[y])) for y, p in law.items() if p > 0)
 
 
-def law_of(lattice: Lattice) -> dict[tuple[str, ...], float]:
+def law_of(lattice: LabelLattice) -> dict[tuple[str, ...], float]:
     """What `sample` draws from: the product of the probabilities of its choices."""
     found = {}
     for y in product(range(len(lattice.labels)), repeat=len(lattice)):
@@ -84,7 +84,7 @@ def law_of(lattice: Lattice) -> dict[tuple[str, ...], float]:
 def test_the_law_of_draws_is_that_of_enumeration(case):
     scores, uses, x = case
     wanted = enumerated(scores, uses, x)
-    lattice = Lattice.of(scores, uses, x)
+    lattice = LabelLattice.of(scores, uses, x)
     assert (lattice.log_partition == -np.inf) == (not wanted)
     if not wanted:
         with pytest.raises(InvalidInput, match="no labelling satisfies"):
@@ -160,7 +160,7 @@ def test_without_global_constraints_the_sums_are_those_of_marginals(scores, data
     uses = data.draw(local_uses(scores.labels, max_n=3))
     x = data.draw(columns(len(scores)))
     wanted = marginals(scores, uses, x)
-    lattice = Lattice.of(scores, uses, x)
+    lattice = LabelLattice.of(scores, uses, x)
     if np.isfinite(wanted.log_partition):
         assert lattice.log_partition == pytest.approx(wanted.log_partition, abs=1e-9)
     else:
@@ -182,12 +182,12 @@ def test_what_a_lattice_cannot_do_is_refused_by_name(monkeypatch):
     exists = Existence(("A", "B"))
     some = LearnedConstraint(RectifierNetwork([[1.0, 1.0]], [0.0]), exists.space, exists)
     with pytest.raises(Unsupported, match="'few' is a soft constraint on whole sequences"):
-        Lattice.of(scores, [Soft(some, 1.0, "few")])
-    monkeypatch.setattr("lcons_decode.chains._lattice.MAX_NUMBERS", 20)
+        LabelLattice.of(scores, [Soft(some, 1.0, "few")])
+    monkeypatch.setattr("lcons_decode.chains._label_lattice.MAX_NUMBERS", 20)
     with pytest.raises(TooLarge, match="has 30 numbers, above the limit of 20"):
-        Lattice.of(scores)
+        LabelLattice.of(scores)
     monkeypatch.undo()
-    lattice = Lattice.of(scores)
+    lattice = LabelLattice.of(scores)
     with pytest.raises(InvalidInput, match="one label for each of 3 tokens, found 1"):
         lattice.log_probability(["A"])
     with pytest.raises(InvalidInput, match="unknown label 'C'"):
