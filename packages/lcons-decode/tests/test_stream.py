@@ -148,9 +148,9 @@ def test_how_much_was_read_is_told():
 def test_an_npz_file_from_a_pipe_is_that_of_the_disk():
     content = of_npz(emission=[[1.0, 2.0], [3.0, 4.0]], offsets=[0, 2], labels=["A", "B"]).getvalue()
     reads, writes = os.pipe()
-    with open(writes, "wb") as file:
+    with os.fdopen(writes, "wb") as file:
         file.write(content)
-    with open(reads, "rb") as pipe:
+    with os.fdopen(reads, "rb") as pipe:
         (piped,) = read_scored(pipe, "it")
     (expected,) = read_scored(io.BytesIO(content), "it")
     assert piped.scores.labels == expected.scores.labels
