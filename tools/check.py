@@ -19,6 +19,7 @@ STAGES = {
     "lint": ["ruff", "check"],
     "format": ["ruff", "format", "--check"],
     "types": ["mypy"],
+    "types of tests": ["mypy", "--config-file=tests/mypy.ini"],
     "import layers": ["lint-imports", "--no-logo"],
     # The tests of a file share fixtures that take seconds to make, so one process runs them all.
     "tests": ["pytest", "--numprocesses=2", "--dist=loadfile"],
@@ -52,7 +53,7 @@ def run_stages(stages: dict[str, list[str]]) -> list[int]:
         start = time.perf_counter()
         codes.append(run(command))
         verdict = "FAILED" if codes[-1] else "passed"
-        report.append(f"{stage:<14} {verdict} {time.perf_counter() - start:6.1f} s")
+        report.append(f"{stage:<15} {verdict} {time.perf_counter() - start:6.1f} s")
     print("\n== summary", *report, sep="\n", flush=True)
     return codes
 

@@ -141,7 +141,7 @@ def test_how_much_was_read_is_told():
     ):
         assert source.share() == 0
         shares = [source.share() for _ in source]
-        assert shares == sorted(shares)
+        assert shares == sorted(shares)  # type: ignore[type-var]
         assert shares[-1] == 1
 
 

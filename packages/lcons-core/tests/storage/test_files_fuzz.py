@@ -75,7 +75,7 @@ def originals() -> list[LearnedConstraint]:
     rng = random.Random(5)
     made = []
     for feature in FEATURES:
-        space = MIXED if feature is None else feature.space
+        space = MIXED if feature is None else feature.space  # type: ignore[attr-defined]
         sixteenths = [[rng.randint(-32, 32) / 16 for _ in range(space.d)] for _ in range(2)]
         network = RectifierNetwork(sixteenths, [0.5, -0.25])
         notes = {"seed": 3, "config": {"hidden": 2, "grid": [0.1, 0.01]}, "data": "0a1b"}

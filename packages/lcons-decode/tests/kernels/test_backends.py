@@ -104,7 +104,7 @@ def test_hard_levels_agree(problem):
     layout = lay_out(ChainBatch.of([scores]), ChainConstraints.of(uses, scores.labels), [x])
     T, V, m = len(scores), scores.L + 1, layout.m
     numba, numpy = (
-        _levels(*kernels.hard_levels(scores.emission, layout.chain, 0, layout.lists), T)
+        _levels(*kernels.hard_levels(scores.emission, layout.chain, 0, layout.lists), T)  # type: ignore[call-arg]
         for kernels in (compiled, plain)
     )
     for t in range(T + 1):
