@@ -12,9 +12,8 @@ from golden_files import V010, Golden
 from lcons_core._moved import _HOMES
 
 ROOT = Path(__file__).resolve().parents[2]
-# Without a successor of the same name: compiled kernels, a class that is now `lcons_core.Recipe`, parts of F1.
+# Without a successor of the same name: compiled kernels, and a class that is now `lcons_core.Recipe`.
 GONE = {
-    *(f"lcons_tasks.metrics.{name}" for name in ("ChunkF1", "bootstrap_f1", "f1", "runs_as_iob2")),
     "lcons_tasks.labelled.LearnSettings",
     *(
         f"lcons_decode.kernels.compiled.{name}"

@@ -1,8 +1,6 @@
 """Modules that moved since a release: the old names work for one minor version, with a `DeprecationWarning`.
 
 A finder at the end of `sys.meta_path` is asked only for modules that do not exist, so it costs nothing else.
-
-Not in the paper.
 """
 
 from __future__ import annotations
@@ -46,9 +44,9 @@ class _Finder:
             import warnings
             from importlib import import_module
 
-            for home in () if name.startswith("__") else homes:
+            for home in () if name.startswith("_") else homes:
                 new = import_module(home)
-                if name in getattr(new, "__all__", ()):
+                if hasattr(new, name):
                     goes = f"{old}.{name} has moved and goes with version {until}"
                     warnings.warn(f"{goes}; use {home}.{name}.", DeprecationWarning, stacklevel=2)
                     return getattr(new, name)

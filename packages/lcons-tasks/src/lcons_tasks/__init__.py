@@ -20,7 +20,7 @@ __all__ = ["__version__", *_names]
 _MOVED = {
     "corpus": ("lcons_tasks.data",),
     "labelled": ("lcons_tasks.own_data", "lcons_core.learn"),
-    "metrics": ("lcons_tasks", "lcons_tasks.apps.references"),
+    "metrics": ("lcons_tasks", "lcons_tasks.stats"),
     "parsing": ("lcons_tasks.apps.references",),
     "tagging": ("lcons_tasks.apps",),
     "text": ("lcons_tasks.data.text",),
