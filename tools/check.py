@@ -19,7 +19,7 @@ STAGES = {
     "lint": ["ruff", "check"],
     "format": ["ruff", "format", "--check"],
     "types": ["mypy"],
-    "types of tests": ["mypy", "--config-file=tests/mypy.ini"],
+    "types of tests": ["python", "tools/test_types.py"],
     "import layers": ["lint-imports", "--no-logo"],
     # The tests of a file share fixtures that take seconds to make, so one process runs them all.
     "tests": ["pytest", "--numprocesses=2", "--dist=loadfile"],
