@@ -124,7 +124,7 @@ def language(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr("lcons_tasks.data.text._pos.PIPELINE", "no_such_pipeline")
     monkeypatch.setattr("lcons_tasks.data.text.tagged_corpus", lambda: ("a few sentences", tagged))
     nlp = spacy.blank("en")
-    nlp.add_pipe("entity_ruler").add_patterns(
+    nlp.add_pipe("entity_ruler").add_patterns(  # type: ignore[attr-defined]
         [{"label": "X", "pattern": name} for name in ("Oslo", "Ann Hill")]
     )
     nlp.to_disk(tmp_path / "pipeline")

@@ -39,6 +39,14 @@ def tree(tmp_path, facts):
     return tmp_path
 
 
+def test_the_tests_that_the_gate_runs_exist(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    import release_check
+
+    named = [ROOT / "packages" / p / "tests" / name for p, own in release_check.QUICK.items() for name in own]
+    assert [str(path) for path in named if not path.is_file()] == []
+
+
 def replace(path, old, new):
     text = path.read_text()
     assert old in text

@@ -19,6 +19,7 @@ STAGES = {
     "lint": ["ruff", "check"],
     "format": ["ruff", "format", "--check"],
     "types": ["mypy"],
+    "types of tests": ["python", "tools/test_types.py"],
     "import layers": ["lint-imports", "--no-logo"],
     # The tests of a file share fixtures that take seconds to make, so one process runs them all.
     "tests": ["pytest", "--numprocesses=2", "--dist=loadfile"],
@@ -52,7 +53,7 @@ def run_stages(stages: dict[str, list[str]]) -> list[int]:
         start = time.perf_counter()
         codes.append(run(command))
         verdict = "FAILED" if codes[-1] else "passed"
-        report.append(f"{stage:<14} {verdict} {time.perf_counter() - start:6.1f} s")
+        report.append(f"{stage:<15} {verdict} {time.perf_counter() - start:6.1f} s")
     print("\n== summary", *report, sep="\n", flush=True)
     return codes
 
@@ -71,9 +72,11 @@ def measure(packages: list[str]) -> int:
         run(["coverage", "combine", "--quiet"], **here)
         below = run(["coverage", "report", "--skip-covered", f"--fail-under={FLOORS[package]}"], **here)
         run(["coverage", "json", "--quiet", "-o", str(folder / "coverage.json")], **here)
-        total = json.loads((folder / "coverage.json").read_text())["totals"]["percent_covered"]
+        totals = json.loads((folder / "coverage.json").read_text())["totals"]
+        total, branches = totals["percent_covered"], totals["percent_branches_covered"]
         verdict = "FAILED: tests" if failed else "FAILED: floor" if below else "passed"
-        report.append(f"{package:<14} {total:6.2f} % of at least {FLOORS[package]:2} %  {verdict}")
+        measured = f"{total:6.2f} % of at least {FLOORS[package]:2} %, branches alone {branches:6.2f} %"
+        report.append(f"{package:<14} {measured}  {verdict}")
     print("\n== summary: lines and branches that the tests of a package run", *report, sep="\n", flush=True)
     return int(any("FAILED" in line for line in report))
 

@@ -59,6 +59,8 @@ KILLED = 137
 SECONDS = 300
 COUNTED = "operations that write:"
 HIDDEN = ".lcons-"
+# What Python prints by itself if there is not even memory for a thread to begin, so that it calls no hook.
+NO_MEMORY = "Exception ignored in sys.unraisablehook: "
 
 Act = Callable[[], Any]
 
@@ -418,12 +420,13 @@ def complaints_of_end(ended: Ended, expected: Expected) -> Iterator[str]:
         return
     if ended.code == -signal.SIGABRT and "LLVM ERROR: Unable to allocate" in ended.err:
         return  # out of memory, LLVM ends the process by itself
+    err = ended.err.replace(NO_MEMORY, "")
     lines = ended.err.strip().splitlines()
     if ended.code != 2:
         yield f"exit code {ended.code}: {' / '.join(lines[-3:])}"
     elif not lines or not lines[-1].startswith("lcons: error: ") or "bug in lcons" in lines[-1]:
         yield f"no sentence: {' / '.join(lines[-3:])}"
-    elif any(sign in ended.err for sign in ("Traceback", "Exception ignored")):
+    elif any(sign in err for sign in ("Traceback", "Exception ignored")):
         yield f"a traceback before the sentence: {ended.err[:300]!r}"
 
 

@@ -20,9 +20,11 @@ import sys
 import tempfile
 import time
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +86,24 @@ def with_digest(data: bytes) -> bytes:
         document.pop("sha256", None)
         return json.dumps({**document, "sha256": digest(document)}).encode()
     return data
+
+
+def read_beside_text(path: Path) -> None:
+    """Reads an annotation of brat beside a text of its own."""
+    from lcons_tasks.own_data import read_data
+
+    path.with_suffix(".txt").write_text("Ann left Oslo .\nShe slept.\n")
+    read_data(path)
+
+
+def docbin() -> bytes:
+    """A file of spaCy, of one doc with an entity."""
+    import spacy
+    from spacy.tokens import Doc, DocBin, Span
+
+    doc = Doc(spacy.blank("en").vocab, ["Ann", "left"])
+    doc.ents = [Span(doc, 0, 1, "PER")]
+    return DocBin(docs=[doc]).to_bytes()
 
 
 def loaders() -> dict[str, Loader]:
@@ -152,6 +172,22 @@ def loaders() -> dict[str, Loader]:
         "sections": [{"kind": "Section", "title": "s", "blocks": [{"kind": "Text", "text": "x"}]}],
     }
     results = json.dumps({"format": 1, "task": "er", "corpus": {"name": "x"}, "seed": 1, "table": [[1.0]]})
+    spans = [{"start": 0, "end": 3, "label": "PER"}]
+    prodigy = (
+        json.dumps({"text": "Ann left Oslo.", "spans": spans, "answer": "accept"}).encode() + b"\n",
+        json.dumps(
+            {"text": "Ann", "tokens": [{"text": "Ann", "start": 0, "end": 3, "id": 0}], "spans": spans}
+        ).encode(),
+    )
+    region = {"type": "labels", "to_name": "text", "value": {"start": 0, "end": 3, "labels": ["PER"]}}
+    label_studio = (
+        json.dumps([{"data": {"text": "Ann left."}, "annotations": [{"result": [region]}]}]).encode(),
+        json.dumps([{"text": "Ann left.", "label": [{"start": 0, "end": 3, "labels": ["PER"]}]}]).encode(),
+    )
+    webanno = (
+        b"#FORMAT=WebAnno TSV 3.3\n#T_SP=custom.Span|label\n\n\n#Text=Ann left\n"
+        b"1-1\t0-3\tAnn\tPER[1]\t\n1-2\t4-8\tleft\t_\t\n"
+    )
     table = np.array([[1.0, 0.0], [0.0, 1.0]])
     scores = ("emission.npy", "offsets.npy", "labels.npy", "transition.npy", "words.npy")
     return {
@@ -193,6 +229,11 @@ def loaders() -> dict[str, Loader]:
                 b'{"source": "Person", "relation": "Kill"}\n{"source": "Place", "relation": "No"}\n',
             ),
         ),
+        "prodigy": Loader(read_data, "p.jsonl", prodigy),
+        "label-studio": Loader(read_data, "l.json", label_studio),
+        "webanno": Loader(partial(read_data, form="webanno"), "w.tsv", (webanno,)),
+        "brat": Loader(read_beside_text, "b.ann", (b"T1\tPER 0 3\tAnn\nT2\tLOC 9 13;14 15\tOslo .\n",)),
+        "docbin": Loader(read_data, "d.spacy", (zlib.decompress(docbin()),), zlib.compress),
         "data": Loader(read_data, "t", (conll, b"a,b\n1,0\n", b'{"words": ["a"], "labels": ["A"]}\n')),
         "words": Loader(read_words, "t.txt", (b"A sentence.\nAnother one, here.\n", conll, b"one\ntwo\n\n")),
         "vectors": Loader(

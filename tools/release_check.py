@@ -38,7 +38,7 @@ SBOM_TOOL = "cyclonedx-bom>=7,<8"
 QUICK = {
     "lcons-core": ["test_theorem1.py", "test_schemes.py", "storage/test_files.py", "learn/test_learn.py"],
     "lcons-decode": ["test_package.py", "test_scores.py", "chains/test_viterbi.py", "ilp/test_ilp_solve.py"],
-    "lcons-tasks": ["test_package.py", "test_atomic.py", "test_stats.py", "models/test_files.py"],
+    "lcons-tasks": ["test_tasks_package.py", "test_stats.py", "models/test_files.py"],
     "lcons-cli": ["test_main.py", "test_scheme.py", "test_explain.py"],
 }
 NO_WHEELS = re.compile("No matching distribution found|ResolutionImpossible")

@@ -27,7 +27,7 @@ def ask(command: Sequence[Any], questions: Sequence[str], lines: int = 1) -> Ite
         for question in questions:
             asked.stdin.write(question.encode())
             asked.stdin.flush()
-            if not select.select([asked.stdout], [], [], PATIENCE)[0]:
+            if not select.select([asked.stdout], [], [], PATIENCE)[0]:  # type: ignore[type-var]
                 asked.kill()
                 raise AssertionError(f"no answer to {question!r} in {PATIENCE} seconds")
             yield "".join(asked.stdout.readline().decode() for _ in range(lines))

@@ -218,7 +218,7 @@ def chunking_document(corpus: str = "conll2000") -> Document:
         "chunking",
         corpus,
         "A chunker that reads words, under constraints that read POS tags.",
-        Headline("token accuracy, bilstm, 1% (89 sentences)", *[row[1] for row in (rows[0], rows[2])], gain),
+        Headline("token accuracy, bilstm, 1% (89 sentences)", *[row[1] for row in (rows[0], rows[2])], gain),  # type: ignore[call-arg]
         (
             Section("Results", blocks),
             Section("Constraints", (Constraints("first-1%-seed1", (constraint,), file),)),

@@ -65,7 +65,7 @@ def pipelines(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pipelines")
     nlp = spacy.blank("en")
     names = ("HALIFAX", "Nova Scotia", "Desmond Traill", "Owen Laskey")
-    nlp.add_pipe("entity_ruler").add_patterns([{"label": "X", "pattern": name} for name in names])
+    nlp.add_pipe("entity_ruler").add_patterns([{"label": "X", "pattern": name} for name in names])  # type: ignore[attr-defined]
     nlp.to_disk(folder / "rules")
     spacy.blank("en").to_disk(folder / "none")
     return folder

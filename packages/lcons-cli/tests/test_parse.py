@@ -391,7 +391,7 @@ def test_results_come_in_order_and_items_are_read_a_few_ahead():
     results = sharing.in_order(str, (taken.append(i) or i for i in itertools.count()), jobs=2)
     assert list(itertools.islice(results, 200)) == list(map(str, range(200)))
     assert len(taken) <= 200 + sharing.MOST_WAITING + 1
-    results.close()
+    results.close()  # type: ignore[attr-defined]
 
 
 def test_an_error_in_a_process_is_that_error():

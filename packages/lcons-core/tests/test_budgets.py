@@ -5,13 +5,23 @@ import time
 import numpy as np
 import pytest
 
-from lcons_core import FeatureSpace, RectifierNetwork, TooLarge, binary, compare, count, one_hot
+from lcons_core import (
+    FeatureSpace,
+    LearnedConstraint,
+    RectifierNetwork,
+    TooLarge,
+    binary,
+    compare,
+    count,
+    explain,
+    one_hot,
+)
 from lcons_core._arithmetic import unravelled
 from lcons_core._blocks import MAX_NUMBERS
 from lcons_core._inequalities import affine, least_values, row_reach
 from lcons_core._psi import SparsePsi
 from lcons_core._space import MANY_AXES, MAX_VALUES
-from lcons_core.reason import parse_rules, rules_text
+from lcons_core.reason import parse_rules, rules_text, verify
 
 
 def test_the_values_of_all_axes_are_counted_first():
@@ -94,3 +104,19 @@ def test_rules_of_many_conditions_and_ranges_are_read_in_linear_time():
     ranges = parse_rules("forbid: c n " + " or ".join(f">= {i}" for i in range(9_000, 0, -1)), counts)
     assert len(ranges.forbidden[0].conditions[0][1]) == 10_000
     assert time.process_time() - began < 5.0
+
+
+def of_many_units(K):
+    space = FeatureSpace([binary("bit", [f"b{j}" for j in range(30)])])
+    return LearnedConstraint(RectifierNetwork(np.ones((K, 30)) / 64, np.zeros(K)), space)
+
+
+def test_networks_of_thousands_of_units_are_refused_before_the_work():
+    wide = of_many_units(10_000)
+    began = time.process_time()
+    with pytest.raises(TooLarge, match="verifying 10,000 units at 10,000 drawn points"):
+        verify(wide)
+    with pytest.raises(TooLarge, match="explaining 300,000 weights of a network"):
+        explain(wide)
+    assert time.process_time() - began < 1.0
+    assert verify(of_many_units(50), samples=20).witness is None

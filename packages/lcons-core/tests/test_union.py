@@ -115,14 +115,14 @@ def test_every_form_gives_the_verdict_of_brute_force(case, chunk):
     expected = np.array([truth(union, point) for point in psi])
     points = np.concatenate(list(space.points()))
     scanned = [accepted[0] for _, accepted in enumerate_verdicts([union], space, chunk)]
-    systems, lifted = union.disjunction(), lift_union(union, space)
+    systems, lifted = union.disjunction(), lift_union(union, space)  # type: ignore[attr-defined]
     constraint = LearnedConstraint(union, space)
     forms = {
         "accepts": union.accepts(psi),
         "sparse": union.accepts(SparsePsi.from_dense(psi)),
         "one by one": [union.accepts(point) for point in psi],
         "margin": union.margin(psi) >= 0,
-        "rational margin": [union.rational_margin(point) >= 0 for point in psi],
+        "rational margin": [union.rational_margin(point) >= 0 for point in psi],  # type: ignore[attr-defined]
         "margins": union.margins(space, points) >= 0,
         "verdicts": union.verdicts(space, points),
         "scan": np.concatenate(scanned),
@@ -132,7 +132,7 @@ def test_every_form_gives_the_verdict_of_brute_force(case, chunk):
     }
     for name, found in forms.items():
         assert np.array_equal(found, expected), name
-    assert union.rational_margin(psi[0]) == max(member.rational_margin(psi[0]) for member in union.members)
+    assert union.rational_margin(psi[0]) == max(member.rational_margin(psi[0]) for member in union.members)  # type: ignore[attr-defined]
 
 
 tenths = st.integers(-30, 30).map(lambda tenth: tenth / 10)

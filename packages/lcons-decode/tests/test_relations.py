@@ -147,14 +147,14 @@ def test_other_scores_are_rounded_to_multiples_of_2_to_the_minus_30_and_added_ex
     rng = np.random.default_rng(seed)
     scale = data.draw(st.sampled_from([1.0, 1e3, 1e-8, 1e-9]))
     arrays = [rng.normal(size=a.shape) * scale for a in (scores.entities, scores.relations)]
-    drawn = named(*arrays, scores.entity_labels, scores.relation_labels)
+    drawn = named(*arrays, scores.entity_labels, scores.relation_labels)  # type: ignore[call-arg]
     rounded = [
         np.array([float(round(Fraction(x) * 2**30)) for x in a.ravel().tolist()]).reshape(a.shape) / 2**30
         for a in (drawn.entities, drawn.relations)
     ]
     uses = data.draw(st.lists(constraints(scores), max_size=2))
     expected = first_best(
-        enumerated(named(*rounded, scores.entity_labels, scores.relation_labels), uses, unit=1 / SCALE)
+        enumerated(named(*rounded, scores.entity_labels, scores.relation_labels), uses, unit=1 / SCALE)  # type: ignore[call-arg]
     )
     found = answer(decode_relations(drawn, uses))
     assert replace(found, score=0.0) == replace(expected, score=0.0)

@@ -5,11 +5,12 @@ Only the standard library is imported here; rich is imported when there is somet
 
 from __future__ import annotations
 
+import _thread
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from lcons_cli.console import Say, say_nothing
@@ -62,19 +63,29 @@ def signs_of_life(now: Callable[[], str], say: Say) -> Iterator[None]:
     """Prints `now()`, the progress of the block, to stderr after two seconds, and again each time the elapsed
     time has doubled. If stderr is a terminal and stdout is not, a line on the terminal is always up to date.
 
-    A thread calls `now`, so that progress is printed even during one long step.
+    A thread calls `now`, so that progress is printed even during one long step. Without memory for a thread
+    there is no progress; `Thread.start` would wait for ever for a thread that cannot begin.
     """
     if say is say_nothing:
         yield
         return
-    done = threading.Event()
-    thread = threading.Thread(target=_tell, args=(now, say, done), daemon=True)
-    thread.start()
+    began, done, ended = (threading.Event() for _ in range(3))
+
+    def tell() -> None:
+        began.set()
+        try:
+            _tell(now, say, done)
+        finally:
+            ended.set()
+
+    with suppress(RuntimeError, MemoryError):
+        _thread.start_new_thread(tell, ())
     try:
         yield
     finally:
         done.set()
-        thread.join()
+        if began.is_set():
+            ended.wait()
 
 
 def _tell(now: Callable[[], str], say: Say, done: threading.Event) -> None:

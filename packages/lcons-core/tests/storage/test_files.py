@@ -33,7 +33,7 @@ PAIRS = Tuples(("source", "relation"), (("Person", "Location"), ("NoRel", "Kill"
 def small(provenance: object = None) -> LearnedConstraint:
     network = RectifierNetwork([[0.5, 2.0, -1.0, 2.0]], [-3.0])
     notes = {"seed": 1} if provenance is None else provenance
-    return LearnedConstraint(network, PAIRS.space, PAIRS, notes)  # type: ignore[arg-type]
+    return LearnedConstraint(network, PAIRS.space, PAIRS, notes)
 
 
 def altered(**members: object) -> str:

@@ -1,4 +1,4 @@
-"""10,000 damaged files: each one is refused by an `LconsError`, or is a constraint that is whole."""
+"""3,000 damaged files: each one is refused by an `LconsError`, or is a constraint that is whole."""
 
 import copy
 import json
@@ -18,8 +18,8 @@ from lcons_core._space import FeatureSpace
 from lcons_core.features import Counts, Existence, NgramContext, NgramLabels, Tuples
 from lcons_core.storage import dumps, load, loads
 
-MUTANTS_OF_BYTES = 5000
-MUTANTS_OF_DATA = 5000
+MUTANTS_OF_BYTES = 1500
+MUTANTS_OF_DATA = 1500
 
 FEATURES = [
     NgramLabels(("A", "B"), n=2, pad=True),
@@ -75,7 +75,7 @@ def originals() -> list[LearnedConstraint]:
     rng = random.Random(5)
     made = []
     for feature in FEATURES:
-        space = MIXED if feature is None else feature.space
+        space = MIXED if feature is None else feature.space  # type: ignore[attr-defined]
         sixteenths = [[rng.randint(-32, 32) / 16 for _ in range(space.d)] for _ in range(2)]
         network = RectifierNetwork(sixteenths, [0.5, -0.25])
         notes = {"seed": 3, "config": {"hidden": 2, "grid": [0.1, 0.01]}, "data": "0a1b"}
@@ -166,7 +166,7 @@ def outcome(read: Callable[[], LearnedConstraint]) -> LearnedConstraint | str:
         return str(error)
 
 
-def test_ten_thousand_mutants_are_refused_or_whole(tmp_path):
+def test_three_thousand_mutants_are_refused_or_whole(tmp_path):
     rng = random.Random(20)
     path = tmp_path / "mutant.json"
     made = [(constraint, dumps(constraint)) for constraint in originals()]
@@ -189,9 +189,9 @@ def test_ten_thousand_mutants_are_refused_or_whole(tmp_path):
             assert loads(dumps(found)) == found
         ends["data refused" if isinstance(found, str) else "data whole"] += 1
     # Each way to end must be common, or the fuzz would mean nothing.
-    assert ends.total() == 10_000
+    assert ends.total() == 3_000
     assert len(ends) == 4
-    assert min(ends.values()) >= 100, ends
+    assert min(ends.values()) >= 30, ends
 
 
 @pytest.mark.parametrize("constraint", originals())

@@ -40,7 +40,7 @@ def problems(draw):
     return scores, constraints
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(problems())
 def test_the_bound_is_never_below_the_optimum_and_optimal_is_brute_force(problem):
     scores, constraints = problem

@@ -153,18 +153,18 @@ def test_the_lattice_knows_the_best_score_with_penalties(problem):
 
 @pytest.mark.parametrize("scale", [1.0, 0.0], ids=["drawn", "all equal"])
 def test_labellings_of_a_long_sequence_take_next_to_no_memory(scale):
-    T, L = 2_000, 7
+    T, L = 1_000, 7
     rng = np.random.default_rng(0)
     scores = ChainScores(scale * rng.normal(size=(T, L)), scale * rng.normal(size=(L, L)))
     tracemalloc.start()
     try:
         sizes = []
-        for _ in islice(in_order(scores, layout_of(scores)), 1_000):
+        for _ in islice(in_order(scores, layout_of(scores)), 600):
             sizes.append(tracemalloc.get_traced_memory()[0])
             assert sizes[-1] < 40e6
     finally:
         tracemalloc.stop()
-    assert (sizes[-1] - sizes[100]) / 900 < 5_000
+    assert (sizes[-1] - sizes[100]) / 500 < 5_000
 
 
 def test_soft_constraints_on_a_long_sequence_are_in_the_bound():

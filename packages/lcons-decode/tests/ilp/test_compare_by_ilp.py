@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import lcons_decode.ilp._compare as module
 from lcons_core._blocks import binary, count, one_hot
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._inequalities import LinearInequalities
@@ -12,7 +13,7 @@ from lcons_core._network import RectifierNetwork
 from lcons_core._space import FeatureSpace
 from lcons_core._theorem1 import to_inequalities
 from lcons_core._union import Union
-from lcons_core.reason._compare import Outcome, compare
+from lcons_core.reason._compare import Comparison, Outcome, compare
 from lcons_core.reason._rules import Rules
 from lcons_core.testing import conjunctions, networks, spaces, unions
 from lcons_decode.ilp import MipModel, compare_by_ilp
@@ -60,7 +61,7 @@ def test_a_difference_is_found_exactly_where_enumeration_finds_one(solver, case)
         assert found.doubt == ""
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(space=spaces(max_blocks=2))
 def test_the_solutions_of_a_spaces_program_are_its_points(space):
     points = space_program(space)
@@ -74,13 +75,39 @@ def test_the_solutions_of_a_spaces_program_are_its_points(space):
 
 
 def test_unions_on_a_large_space_are_compared():
-    space = FeatureSpace([binary("bit", [f"b{j}" for j in range(40)])])
-    ones = np.ones((1, 40))
-    few, most = RectifierNetwork(ones, [-1.0]), RectifierNetwork(-ones, [38.0])
+    space = FeatureSpace([binary("bit", [f"b{j}" for j in range(24)])])
+    ones = np.ones((1, 24))
+    few, most = RectifierNetwork(ones, [-1.0]), RectifierNetwork(-ones, [22.0])
     twice = RectifierNetwork(2.0 * ones, [-3.0])  # at most 2, as `few`
     assert compare_by_ilp(Union([few, most]), Union([most, twice]), space).equal
-    almost = RectifierNetwork(ones + np.eye(1, 40), [-1.0])
+    almost = RectifierNetwork(ones + np.eye(1, 24), [-1.0])
     assert compare_by_ilp(Union([few, most]), Union([most, almost]), space).only_a > 0
+
+
+def undecided(*given, **named):
+    """A search that found nothing on a space that is too large to enumerate."""
+    return Comparison(Outcome.UNDECIDED, 0, 0, 0, 0, (), (), False, "nothing found")
+
+
+@pytest.mark.parametrize("other_way", [False, True])
+def test_a_difference_that_the_search_missed_is_named(monkeypatch, other_way):
+    monkeypatch.setattr(module, "compare", undecided)
+    space = large_space()
+    everything = LinearInequalities(np.zeros((0, 32)), np.zeros(0))
+    not_all = LinearInequalities([[-1.0] * 30 + [0.0] * 2], [29.0])
+    pair = (not_all, everything) if other_way else (everything, not_all)
+    found = compare_by_ilp(*pair, space)
+    ((witness,), none) = (found.witnesses_a, found.witnesses_b)[:: -1 if other_way else 1]
+    assert (found.outcome, none) == (Outcome.DIFFERENT, ())
+    assert not not_all.holds(space.vector(witness))
+
+
+def test_rows_whose_bias_would_be_rounded_stay_undecided_with_the_reason(monkeypatch):
+    monkeypatch.setattr(module, "compare", undecided)
+    rows = LinearInequalities([[-1.0] * 32], [1e-20])
+    found = compare_by_ilp(rows, rows, large_space())
+    assert found.outcome is Outcome.UNDECIDED
+    assert "the bias of a row would be rounded" in found.how
 
 
 def large_space():

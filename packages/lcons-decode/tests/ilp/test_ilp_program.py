@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lcons_core._constraint import LearnedConstraint
-from lcons_core._errors import InvalidInput
+from lcons_core._errors import InvalidInput, Unsupported
 from lcons_core._instance import Instance
 from lcons_core._network import RectifierNetwork
-from lcons_core.features import Counts, Existence, NgramContext, NgramLabels
+from lcons_core.features import Counts, Existence, NgramContext, NgramLabels, Tuples
 from lcons_decode import ChainScores
 from lcons_decode.ilp import (
     MipModel,
@@ -27,6 +27,8 @@ from lcons_decode.ilp import (
     chain_program,
     graph_program,
     ground_chain,
+    ground_columns,
+    ground_tuples,
 )
 from lcons_decode.ilp._check import no_good, row_holds
 from lcons_decode.ilp._forms import affine
@@ -183,3 +185,22 @@ def test_programs_that_make_no_sense_are_refused(make, message):
 def test_importing_the_package_does_not_import_a_solver():
     code = "import sys, lcons_decode.ilp; assert not {'mip', 'highspy'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_constraints_that_a_program_cannot_hold_are_refused_by_name():
+    def accept_everything(feature):
+        network = RectifierNetwork(np.zeros((1, feature.space.d)), [0.0])
+        return LearnedConstraint(network, feature.space, feature)
+
+    program = chain_program(ChainScores([[1.0, 2.0]], labels="AB"))
+    pairs = accept_everything(Tuples(("source", "target"), (("A", "B"), ("A", "B"))))
+    with pytest.raises(InvalidInput, match=r"must name the decisions of \(source, target\), found \(0,\)"):
+        ground_tuples(program, pairs, [(0,)])
+    with pytest.raises(InvalidInput, match="reads the decision 7, which the program does not have"):
+        ground_tuples(program, pairs, [(0, 7)])
+    with pytest.raises(Unsupported, match="expected a constraint on tuples"):
+        ground_tuples(program, accept_everything(Counts("AB")), [(0, 0)])
+    with pytest.raises(InvalidInput, match="needs 4 columns, found 1"):
+        ground_columns(pairs.network, [0])
+    with pytest.raises(InvalidInput, match="a hinge weight must be finite"):
+        ground_columns(pairs.network, range(4), weight=-1.0)

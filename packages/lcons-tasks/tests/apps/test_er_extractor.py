@@ -494,7 +494,7 @@ def pipelines(tmp_path_factory):
         ("only-spans", "span_ruler", {}),
     ):
         nlp = spacy.blank("en")
-        nlp.add_pipe(pipe, config=config).add_patterns(patterns)
+        nlp.add_pipe(pipe, config=config).add_patterns(patterns)  # type: ignore[attr-defined]
         nlp.to_disk(folder / name)
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
@@ -551,6 +551,6 @@ def test_a_pipeline_that_fails_is_one_sentence(pipelines):
     def fail(doc):
         raise ZeroDivisionError("by\nzero")
 
-    nlp.get_pipe("entity_ruler").matcher = fail
+    nlp.get_pipe("entity_ruler").matcher = fail  # type: ignore[attr-defined]
     with pytest.raises(LconsError, match="failed to find entities: ZeroDivisionError: by zero; use another"):
         entity_spans(nlp, [read_places("Oslo")])

@@ -260,7 +260,7 @@ def test_errors_go_to_the_pipelines_handler():
     nlp = spacy.blank("en")
     nlp.add_pipe("lcons_tagger", config={"model": "no-such-folder"})
     seen = []
-    nlp.set_error_handler(lambda name, component, docs, error: seen.append((name, len(docs))))
+    nlp.set_error_handler(lambda name, component, docs, error: seen.append((name, len(docs))))  # type: ignore[return-value]
     assert list(nlp.pipe([TEXT, TEXT])) == []
     assert seen == [("lcons_tagger", 2)]
 

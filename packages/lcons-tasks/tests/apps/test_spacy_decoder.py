@@ -23,7 +23,7 @@ def pipeline(request):
     spacy.util.fix_random_seed(0)
     nlp = spacy.blank("en")
     component = nlp.add_pipe(request.param)
-    key = None if request.param == "ner" else component.key
+    key = None if request.param == "ner" else component.key  # type: ignore[attr-defined]
     examples = []
     for text, spans in TEXTS:
         annotated = {"entities": spans} if key is None else {"spans": {key: spans}}
@@ -110,6 +110,6 @@ def test_a_component_without_scores_is_refused_by_name():
     nlp.add_pipe("lcons_decoder", config={"component": "sentencizer"})
     with pytest.raises(InvalidInput, match="'sentencizer'"):
         nlp("Ann left.")
-    nlp.get_pipe("lcons_decoder").component = "ner"
+    nlp.get_pipe("lcons_decoder").component = "ner"  # type: ignore[attr-defined]
     with pytest.raises(InvalidInput, match="a pipeline of sentencizer"):
         nlp("Ann left.")

@@ -120,7 +120,7 @@ def test_the_coverage_of_vectors_is_the_share_inside_the_range_of_valid_ones(row
     X = np.array(rows, dtype=float)
     parts = np.split(X, [min(trained, len(X) - 1)])
     tables = [PsiTable(("a", "b"), part, np.ones(len(part), dtype=bool)) for part in parts]
-    material = TableMaterial(space, *tables, "unseen")
+    material = TableMaterial(space, *tables, "unseen")  # type: ignore[call-arg]
     found = coverage(material, Reference("", lambda psi: np.ones(len(psi), dtype=bool)), None, NONE, NONE)
     before, now = tables[0].X, tables[1].X
     outside = ((now < before.min(0)) | (now > before.max(0))).any(1)

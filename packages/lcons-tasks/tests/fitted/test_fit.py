@@ -115,7 +115,7 @@ def test_the_guard_returns_to_the_base_model_where_the_whole_is_worse(resemblanc
     assert found.contributions[-1].part.startswith("base model again")
     assert found.figure == found.base
     assert found.tagger.constraints == ()
-    assert not found.tagger.model.tables
+    assert not found.tagger.model.tables  # type: ignore[attr-defined]
 
 
 def spoilt(self, folds, scheme, pairs):

@@ -286,7 +286,7 @@ def test_scores_of_a_batch_are_those_of_one_at_a_time_in_order(model, xs):
     assert batch.emission.dtype == np.float64
     for x, own in zip(xs, batch, strict=True):
         alone = next(iter(model.scores([x])))
-        np.testing.assert_allclose(own.emission, alone.emission, **BATCHING)
+        np.testing.assert_allclose(own.emission, alone.emission, **BATCHING)  # type: ignore[call-overload]
         assert np.array_equal(own.transition, alone.transition)
 
 
@@ -294,7 +294,7 @@ def test_scores_of_more_than_a_batch_at_once(model):
     xs = [own.x for own in TRAIN] * 200
     batch = list(model.scores(xs))
     for i, own in enumerate(batch):
-        np.testing.assert_allclose(own.emission, batch[i % len(TRAIN)].emission, **BATCHING)
+        np.testing.assert_allclose(own.emission, batch[i % len(TRAIN)].emission, **BATCHING)  # type: ignore[call-overload]
 
 
 def test_scores_of_nothing_are_an_empty_batch(model):

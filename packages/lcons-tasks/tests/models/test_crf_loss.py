@@ -48,7 +48,7 @@ def enumerated_loss(emission, transition, start, stop, y):
 def assert_as_enumerated(parts, y, upstream, within):
     for part in parts:
         part.requires_grad_()
-    ours, right = crf_loss(*parts, y), enumerated_loss(*parts, y)
+    ours, right = crf_loss(*parts, y), enumerated_loss(*parts, y)  # type: ignore[call-arg]
     assert ours.dtype == torch.float64
     torch.testing.assert_close(ours, right, rtol=1e-10, atol=within)
     slopes = torch.autograd.grad(ours * upstream, parts)
@@ -61,7 +61,7 @@ def assert_as_enumerated(parts, y, upstream, within):
 @given(chains(), st.floats(-2, 2))
 @settings(max_examples=40)
 def test_loss_and_gradients_are_those_of_enumeration(chain, upstream):
-    assert_as_enumerated(*chain, upstream, within=1e-10)
+    assert_as_enumerated(*chain, upstream, within=1e-10)  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize("T", [1, 2, 5])
@@ -72,7 +72,7 @@ def test_gradients_are_those_of_finite_differences(T):
     ]
     y = torch.randint(0, 4, (2, T), generator=generator)
     inputs = tuple(part.requires_grad_() for part in parts)
-    assert torch.autograd.gradcheck(lambda *given: crf_loss(*given, y), inputs)
+    assert torch.autograd.gradcheck(lambda *given: crf_loss(*given, y), inputs)  # type: ignore[call-arg]
 
 
 @given(chains(largest=200.0))
@@ -110,7 +110,7 @@ def test_long_sequences_of_extremes_are_those_of_the_decoders_sums(seed):
     parts = [torch.from_numpy(rng.choice([-200.0, 200.0], shape)) for shape in ((1, 40, 4), (4, 4), 4, 4)]
     y = torch.from_numpy(rng.integers(0, 4, (1, 40)))
     emission = parts[0].requires_grad_()
-    loss = crf_loss(*parts, y)
+    loss = crf_loss(*parts, y)  # type: ignore[call-arg]
     (slope,) = torch.autograd.grad(loss, emission)
     scores = ChainScores(emission[0], *parts[1:])
     right = marginals(scores)
@@ -124,7 +124,7 @@ def test_what_is_trained_is_what_is_decoded(chain):
     """The loss of y is log Z - ChainScores.score(y), and its slope the decoders' marginals less y."""
     parts, y = chain
     emission = parts[0].requires_grad_()
-    ours, right = crf_loss(*parts, y), 0.0
+    ours, right = crf_loss(*parts, y), 0.0  # type: ignore[call-arg]
     (slope,) = torch.autograd.grad(ours, emission)
     for own, gold, found in zip(emission, y, slope, strict=True):
         scores = ChainScores(own, *parts[1:])
@@ -139,8 +139,8 @@ def test_what_is_trained_is_what_is_decoded(chain):
 @settings(max_examples=30)
 def test_a_batch_costs_what_its_sequences_cost(chain):
     (emission, *arcs), y = chain
-    alone = sum(crf_loss(own[None], *arcs, gold[None]) for own, gold in zip(emission, y, strict=True))
-    torch.testing.assert_close(crf_loss(emission, *arcs, y), alone, rtol=1e-12, atol=1e-12)
+    alone = sum(crf_loss(own[None], *arcs, gold[None]) for own, gold in zip(emission, y, strict=True))  # type: ignore[call-arg]
+    torch.testing.assert_close(crf_loss(emission, *arcs, y), alone, rtol=1e-12, atol=1e-12)  # type: ignore[call-arg]
 
 
 def test_single_precision_is_summed_in_double():
@@ -148,6 +148,6 @@ def test_single_precision_is_summed_in_double():
     generator = torch.Generator().manual_seed(0)
     parts = [torch.randn(shape, generator=generator) for shape in ((1, 3000, 5), (5, 5), 5, 5)]
     y = torch.randint(0, 5, (1, 3000), generator=generator)
-    found = crf_loss(*parts, y)
+    found = crf_loss(*parts, y)  # type: ignore[call-arg]
     assert found.dtype == torch.float32
-    assert found.item() == pytest.approx(crf_loss(*(part.double() for part in parts), y).item(), rel=1e-7)
+    assert found.item() == pytest.approx(crf_loss(*(part.double() for part in parts), y).item(), rel=1e-7)  # type: ignore[call-arg]

@@ -215,13 +215,14 @@ def test_altered_content_is_noticed(change, load, content):
     assert_damaged(load, repacked(content["linear"], change, signed=True), "its checksum does not match")
 
 
-def test_weights_that_are_not_finite_are_damaged(load, content):
+@pytest.mark.parametrize(("weight", "reason"), [(np.nan, "not finite"), (-1e308, r"above 2\^200")])
+def test_weights_whose_sums_may_not_be_finite_are_damaged(weight, reason, load, content):
     def spoil(members):
         weights = np.load(io.BytesIO(members["weights.npy"]))
-        weights.flat[3] = np.nan
+        weights.flat[3] = weight
         members["weights.npy"] = npy(weights)
 
-    assert_damaged(load, repacked(content["linear"], spoil), "not finite")
+    assert_damaged(load, repacked(content["linear"], spoil), reason)
 
 
 def test_members_that_the_header_does_not_name_are_not_read(load, content):

@@ -648,7 +648,7 @@ def test_a_saved_model_gives_identical_scores(template, learned, tmp_path):
     model.save(tmp_path / "model")
     loaded = load_tagger(tmp_path / "model")
     xs = [own.x for own in TEST]
-    assert (loaded.labels, loaded.template, loaded.attributes) == (model.labels, template, model.attributes)
+    assert (loaded.labels, loaded.template, loaded.attributes) == (model.labels, template, model.attributes)  # type: ignore[attr-defined]
     assert equal_bits(model, loaded)
     assert model.scores(xs).emission.tobytes() == loaded.scores(xs).emission.tobytes()
 

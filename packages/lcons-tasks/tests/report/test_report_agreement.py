@@ -35,7 +35,7 @@ def sets(folder, name, **constraints):
 
 def shown(planned):
     """The rows of the table as text, and everything."""
-    page = environment().get_template("blocks.html").module.agreement(agreement_view(planned, lambda _: None))
+    page = environment().get_template("blocks.html").module.agreement(agreement_view(planned, lambda _: None))  # type: ignore[attr-defined]
     rows = re.findall(r"<tr><th scope=\"row\">(.*?)</tr>", page)
     return [unescape(re.sub(r"<[^>]+>", " ", row)) for row in rows], unescape(re.sub(r"<[^>]+>", " ", page))
 

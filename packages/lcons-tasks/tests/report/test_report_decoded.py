@@ -233,7 +233,7 @@ def test_without_words_and_gold_positions_are_shown_and_what_differs_is_dashed(t
     (sentence,) = read_predictions(write(tmp_path / "labels", {**LINE, "status": "relaxed"}))
     assert (sentence.change.words, sentence.change.gold) == (("1", "2"), None)
     module = environment().get_template("blocks.html").module
-    shown = module.sentence(sentence_item(sentence, {}, 0, {}), False)
+    shown = module.sentence(sentence_item(sentence, {}, 0, {}), False)  # type: ignore[attr-defined]
     assert "1 label changed" in shown
     assert "relaxed" in shown
     assert "gold" not in shown

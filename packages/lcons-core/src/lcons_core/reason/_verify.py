@@ -41,7 +41,7 @@ import numpy as np
 from lcons_core._arithmetic import ScaledForms, exponent, whole_points
 from lcons_core._blocks import binary
 from lcons_core._coercion import Fitted
-from lcons_core._errors import InvalidInput, Unsupported
+from lcons_core._errors import InvalidInput, TooLarge, Unsupported
 from lcons_core._inequalities import LinearInequalities, check_width
 from lcons_core._network import Conjunction, Network
 from lcons_core._pointset import PointSet, as_points
@@ -70,6 +70,10 @@ from lcons_core.reason._sides import (
 ALWAYS_EXHAUSTED = 10**5
 MOST_EXHAUSTED = 2**22
 PATIENCE = 5.0
+# Units times points: less than a minute. The search for the boundary moves at most 2^18 (axis, value) pairs,
+# ten of which take as long as a point.
+MOST_VALUES = 2**24
+MOST_MOVES, MOVES_A_POINT = 2**18, 10
 
 
 def exhausts(network: AnyNetwork, space: FeatureSpace) -> bool:
@@ -125,7 +129,8 @@ def verify(
     A domain is small if checking all of it takes about five seconds. A quarter of the samples are drawn
     around accepted points near the boundary, because uniform samples may all be on one side. Without a space,
     psi is drawn from all 0/1 vectors. If `points` (N, d) are given, these are checked instead. Without a
-    space, and if a block is real, the theorem is also proved for every real psi (`proved`).
+    space, and if a block is real, the theorem is also proved for every real psi (`proved`). Drawn points of a
+    network of thousands of units are refused (`TooLarge`) above 2^24 values of units.
 
     >>> from lcons_core import RectifierNetwork
     >>> print(verify(RectifierNetwork([[2.0, 2.0], [1.0, 0.0]], [-2.0, 0.0])))
@@ -148,6 +153,7 @@ and for every real psi: all rows and the lifted rows are sums of its units, as r
         psi = _given_points(points, network, space)
         made = _Points(len(psi), psi.__getitem__, exponent(psi))
         return _checked(network, space, (psi.min(0), psi.max(0)), made, "as given", None, seed, real)
+    _check_values(network, domain, samples)
     if not domain.integral:
         psi = _real_points(network, domain, samples, seed)
         made = _Points(len(psi), psi.__getitem__, exponent(psi))
@@ -157,6 +163,19 @@ and for every real psi: all rows and the lifted rows are sums of its units, as r
     drawn = f"drawn with seed {seed}{'' if space else ' from all 0/1 vectors'}{NEAR}"
     scope = (ALL if space else BITS) if exhausted else drawn
     return _checked(network, space, domain, made, scope, seed, seed, real)
+
+
+def _check_values(network: AnyNetwork, space: FeatureSpace, samples: int) -> None:
+    """Raises `TooLarge` if too many units are computed at too many points."""
+    if exhausts(network, space):
+        return
+    moves = len(space.axes) * sum(len(axis) for axis in space.axes) if space.integral else 0
+    values = network.K * (samples + min(moves, MOST_MOVES) // MOVES_A_POINT)
+    if values > MOST_VALUES:
+        raise TooLarge(
+            f"verifying {network.K:,} units at {samples:,} drawn points and near the boundary takes about"
+            f" {values:,} values of units, above the limit of {MOST_VALUES:,}; draw fewer samples."
+        )
 
 
 def _checked(

@@ -2,8 +2,8 @@
 
 Files are written atomically and with fixed time stamps, so the same model has the same bytes. The header has
 the names of the arrays and the sha256 of everything else, so an altered file is refused; files of version 0.1
-have neither. Numbers are finite. If anything is wrong with a file, `read_model` raises `DamagedFile` with one
-sentence.
+have neither. Numbers are finite and at most 2^200, so that their sums are finite. If anything is wrong with a
+file, `read_model` raises `DamagedFile` with one sentence.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core import DamagedFile, LconsError
+from lcons_core import LARGEST_MAGNITUDE, DamagedFile, LconsError
 from lcons_core.storage import canonical, opened_archive, parse
 from lcons_tasks.atomic import replacing
 
@@ -63,8 +63,13 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
         if digest is not None and digest != _digest(header, arrays):
             raise DamagedFile("its checksum does not match its content, so it was damaged or altered")
         for name, array in arrays.items():
-            if array.dtype.kind in "fc" and not np.isfinite(array).all():
+            if array.dtype.kind not in "fc":
+                continue
+            if not np.isfinite(array).all():
                 raise DamagedFile(f"its array {name!r:.60} has numbers that are not finite")
+            # Their sums are then finite, too.
+            if float(np.abs(array).max(initial=0.0)) > LARGEST_MAGNITUDE:
+                raise DamagedFile(f"its array {name!r:.60} has numbers above 2^200")
     except OSError as error:
         raise DamagedFile(
             f"cannot read {os.fspath(path)!r}: {error.strerror or error}; pass the path of a model file."

@@ -1,6 +1,7 @@
 """Files of annotation tools, read as labelled sentences."""
 
 import json
+import zlib
 
 import pytest
 import spacy
@@ -202,3 +203,12 @@ def test_a_folder_without_annotations_is_refused(tmp_path):
 def test_columns_are_refused_where_the_file_states_them(tmp_path):
     with pytest.raises(InvalidInput, match="no argument `columns` with the format prodigy"):
         read_data(prodigy(tmp_path), columns="word=a")
+
+
+def test_labels_that_a_docbin_does_not_name_are_damage(tmp_path):
+    path = docbin(tmp_path)
+    content = zlib.decompress(path.read_bytes())
+    assert b"\xa3PER" in content
+    path.write_bytes(zlib.compress(content.replace(b"\xa3PER", b"\xa3PEX", 1)))
+    with pytest.raises(MalformedCorpus, match="expected a DocBin of spaCy, found other bytes"):
+        read_data(path)

@@ -18,7 +18,7 @@ import numpy as np
 
 from lcons_core._calibration import Calibration
 from lcons_core._coercion import Fitted
-from lcons_core._errors import InvalidInput
+from lcons_core._errors import InvalidInput, TooLarge
 from lcons_core._pointset import PointSet, as_points
 from lcons_core._psi import PsiRows, SparsePsi
 from lcons_core._space import FeatureSpace
@@ -37,6 +37,8 @@ from lcons_core.reason._real_points import drawn_psi
 MOST_AXES = 24
 SAMPLE = 5_000
 STRONGEST = 300
+# Weights of a set on a domain that cannot be enumerated: less than a minute.
+MOST_WEIGHTS = 2**18
 
 
 class Examples(Protocol):
@@ -69,7 +71,7 @@ def explain(
 
     `space` names the columns if `constraint` is only a network or rows. `limit` rules are shown; the result
     has all rules that were found. A domain is enumerated if the product of n_axis + 1 is at most
-    `enumeration`.
+    `enumeration`; on other domains, networks of more than 2^18 weights are refused (`TooLarge`).
 
     >>> from lcons_core import RectifierNetwork, one_hot
     >>> blocks = [one_hot("source", ["Person", "Location"]), one_hot("relation", ["NoRel", "Kill"])]
@@ -85,9 +87,20 @@ def explain(
     if examples is not None:
         positives, negatives = _weighted(space, examples.positives), _weighted(space, examples.negatives)
     small = space.integral and len(space.axes) <= MOST_AXES and lattice_size(space) <= enumeration
+    if not small:
+        _check_weights(points)
     found = (_enumerated if small else _bounded)(points, space, positives, negatives, limit, seed)
     recorded = Calibration.of(constraint.provenance) if isinstance(constraint, Recorded) else None
     return replace(found, calibration=recorded)
+
+
+def _check_weights(points: PointSet) -> None:
+    weights = sum(part.W.size for member in points.alternatives() for part in member.networks())
+    if weights > MOST_WEIGHTS:
+        raise TooLarge(
+            f"explaining {weights:,} weights of a network on a domain this large is above the limit of"
+            f" {MOST_WEIGHTS:,}; learn fewer hidden units, or ask `why` of single points."
+        )
 
 
 def explain_rejected(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,11 +31,13 @@ MOST_BYTES = 2**30
 def read_docbin(path: str | os.PathLike[str], spans_key: str | None = None) -> Structures:
     """The labelled sentences of a file."""
     docs = list(_docs(path))
+    with _spacy_errors(path):
+        passages = [_passage(doc, spans_key) for doc in docs]
+        tags = [tag for doc in docs for tag in _tags(doc)]
     try:
-        found = structures_of(path, (_passage(doc, spans_key) for doc in docs))
+        found = structures_of(path, iter(passages))
     except LconsError as error:
         raise malformed(path, 1, str(error)) from None
-    tags = [tag for doc in docs for tag in _tags(doc)]
     words = [word for one in found.instances for word in one.x[WORD]]
     if len(tags) != len(words) or not all(tags):
         return found
@@ -55,13 +58,20 @@ def _docs(path: str | os.PathLike[str]) -> Iterator[Doc]:
         content = Path(path).read_bytes()
     except OSError as error:
         raise unreadable(path, error) from None
-    try:
+    with _spacy_errors(path):
         _check_size(path, content)
-        docs = DocBin().from_bytes(content)
-        yield from docs.get_docs(Vocab())
+        yield from DocBin().from_bytes(content).get_docs(Vocab())
+
+
+@contextmanager
+def _spacy_errors(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turns what spaCy raises on damaged bytes, when it reads them or when names are looked up, into one
+    sentence."""
+    try:
+        yield
     except LconsError:
         raise
-    except Exception as error:  # spaCy raises errors of many kinds on damaged bytes
+    except Exception as error:  # of many kinds
         raise malformed(
             path,
             1,
