@@ -47,6 +47,7 @@ from lcons_decode.ilp import (
     solve,
 )
 
+BINARIES = 50
 UNITS = (1, 2, 3, 5, 8, 10, 12)
 MOST_TIMES_BEST = 1.2
 MOST_ROWS = 30_000
@@ -58,12 +59,19 @@ RELATIONS = ("NoRel", "Kill", "LiveIn", "WorkFor", "LocatedAt", "OrgBasedIn")
 Problem = Callable[[], tuple[Program, list[Grounded]]]
 
 
-def columns(d: int, K: int, rng: np.random.Generator) -> Problem:
+def instance(K: int, seed: int | list[int], d: int = BINARIES) -> tuple[Program, RectifierNetwork]:
     """Free binaries with integer costs, and a network that accepts some of their points."""
+    rng = np.random.default_rng(seed)
     W, planted = dyadic(rng.normal(size=(K, d))), rng.integers(0, 2, d).astype(np.float64)
     network = RectifierNetwork(W, 1 / 16 - W @ planted - dyadic(rng.random(K)))
     assert network.accepts(planted)
     program = Program({j: Variable(j, float(cost)) for j, cost in enumerate(rng.integers(-10, 11, d))})
+    return program, network
+
+
+def columns(d: int, K: int, rng: np.random.Generator) -> Problem:
+    """Such a program, with its network in it."""
+    program, network = instance(K, rng.integers(2**32, size=2).tolist(), d)
     return lambda: (program, [ground_columns(network, range(d))])
 
 
@@ -109,7 +117,7 @@ def relations(n: int, K: int, rng: np.random.Generator) -> Problem:
 
 KINDS: Mapping[str, Callable[[int, np.random.Generator], Problem]] = {
     "columns, d = 20": lambda K, rng: columns(20, K, rng),
-    "columns, d = 50": lambda K, rng: columns(50, K, rng),
+    "columns, d = 50": lambda K, rng: columns(BINARIES, K, rng),
     "columns, d = 100": lambda K, rng: columns(100, K, rng),
     "chain, n = 2, T = 12": lambda K, rng: chain(2, 12, K, rng),
     "chain, n = 3, T = 10": lambda K, rng: chain(3, 10, K, rng),
@@ -181,7 +189,7 @@ def lifted_against_rows(instances: int) -> bool:
     for K, target in LIFTED_AGAINST_ROWS.items():
         times: dict[Form, list[float]] = {Form.LIFTED: [], Form.ROWS: []}
         for seed in range(instances):
-            problem = columns(50, K, np.random.default_rng(seed))
+            problem = columns(BINARIES, K, np.random.default_rng(seed))
             for form, own in times.items():
                 own.append(seconds(problem, form, Solver.CBC)[0])
         ratio = statistics.median(times[Form.ROWS]) / statistics.median(times[Form.LIFTED])

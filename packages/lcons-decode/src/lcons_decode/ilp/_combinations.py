@@ -135,7 +135,8 @@ def _forbidden(rejected: Bools, linked: Sequence[bool]) -> Iterator[tuple[Terms,
         yield [(((0, i), (1, j)), 1.0) for i, j in np.argwhere(rejected).tolist()], 0.0
     elif rejected.ndim == 2:
         for A, B in rectangles(rejected):
-            yield [(((0, i),), 1.0) for i in A] + [(((1, j),), 1.0) for j in B], 1.0
+            terms: Terms = [(((0, i),), 1.0) for i in A]
+            yield [*terms, *((((1, j),), 1.0) for j in B)], 1.0
     else:
         for b in range(rejected.shape[1]):
             for A, B in rectangles(rejected[:, b]):

@@ -156,7 +156,8 @@ class Search:
         self.max_terms = max_terms
         check_solver(solver)
         check_names(constraints)
-        self.full, self.forms = program, dict[str, int]()
+        self.full = program
+        self.forms: Mapping[str, int] = {}
         self.cuts: set[Name] = set()
         self.rounds = self.no_goods = 0
 
