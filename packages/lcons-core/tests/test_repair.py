@@ -139,3 +139,31 @@ def test_mistakes_are_named():
         repair(constraint, allow={"source": "Person"})
     with pytest.raises(InvalidInput, match="no part"):
         repair(constraint, allow=[])
+
+
+def test_an_edit_is_recorded_and_a_guarantee_that_no_longer_holds_is_dropped():
+    weak = RectifierNetwork([[0.0, 1.0, 2.0, 0.0, 1.0, 0.0]], [-1.5])
+    constraint = LearnedConstraint(weak, PAIRS.space, PAIRS, {"calibration": {"alpha": 0.1}})
+    allowed = repair(constraint, allow=[("Firm", "Kill")]).constraint
+    assert allowed.provenance["edits"] == [
+        {"allow": {"source": ["Firm"], "relation": ["Kill"]}, "checked": 9, "complete": True}
+    ]
+    assert "calibration" in allowed.provenance
+    assert "calibration" not in repair(allowed, forbid=[("Person", "Kill")]).constraint.provenance
+
+
+@pytest.mark.parametrize(
+    "examples",
+    [
+        7,
+        [7],
+        [{"valid": 1, "parts": []}],
+        [{"valid": True, "parts": [{"source": "Person"}]}],
+        [{"parts": [3]}],
+    ],
+)
+def test_examples_of_another_kind_in_a_file_are_an_error_in_one_sentence(examples):
+    network = RectifierNetwork(np.zeros((1, 6)), [0.0])
+    constraint = LearnedConstraint(network, PAIRS.space, PAIRS, {"examples": examples})
+    with pytest.raises(InvalidInput, match="remove the member 'examples'"):
+        repair(constraint, allow=[("Person", "Kill")])

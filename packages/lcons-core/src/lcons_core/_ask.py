@@ -370,7 +370,9 @@ def _settled(
     }
     asked = [[question.box.to_dict(), reply] for question, reply in replies]
     before: Mapping[str, Any] = given.provenance if isinstance(given, LearnedConstraint) else {}
-    provenance = {**before, "asked": {"replies": asked, **numbers, "open": len(names)}}
+    # What was judged of the set before is not true of this one.
+    kept = {name: value for name, value in before.items() if name not in ("calibration", "bound", "evidence")}
+    provenance = {**kept, "asked": {"replies": asked, **numbers, "open": len(names)}}
     constraint = LearnedConstraint(network, space, feature, provenance)
     return Asked(constraint, replies, **numbers, open=tuple(names))
 

@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from lcons_core._calibration import MEMBER as CALIBRATION
 from lcons_core._coercion import as_constraint
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput, LconsError
@@ -98,7 +99,7 @@ def repair(constraint: LearnedConstraint, *, allow: Any = None, forbid: Any = No
     valid = allow is not None
     parts = _parts(constraint, allow if valid else forbid)
     accepted = constraint.network.verdicts(constraint.space, parts)
-    examples = list(constraint.provenance.get(MEMBER, ()))
+    examples = _examples(constraint)
     if valid:
         wanted = parts[~accepted]
     else:
@@ -124,12 +125,38 @@ def repair(constraint: LearnedConstraint, *, allow: Any = None, forbid: Any = No
 def broken_examples(constraint: LearnedConstraint) -> list[dict[str, Any]]:
     """The examples that earlier repairs kept in the constraint, and that it breaks."""
     found = []
-    for example in constraint.provenance.get(MEMBER, ()):
+    for example in _examples(constraint):
         points = [_point(constraint, part) for part in example["parts"]]
         accepted = constraint.network.verdicts(constraint.space, np.array(points, dtype=np.int64))
         if accepted.all() != example["valid"]:
             found.append(dict(example))
     return found
+
+
+def _examples(constraint: LearnedConstraint) -> list[dict[str, Any]]:
+    """The examples of earlier repairs; raises an error if a file has something else in their place."""
+    found = constraint.provenance.get(MEMBER, [])
+    values = {axis.name: set(axis.values) for axis in constraint.space.axes}
+
+    def is_point(part: Any) -> bool:
+        if not isinstance(part, Mapping) or part.keys() != values.keys():
+            return False
+        return all(isinstance(v, str) and v in values[name] for name, v in part.items())
+
+    for one in found if isinstance(found, list) else [None]:
+        parts = one.get("parts") if isinstance(one, Mapping) else None
+        if not (
+            isinstance(one, Mapping)
+            and isinstance(one.get("valid"), bool)
+            and isinstance(parts, list)
+            and parts
+            and all(map(is_point, parts))
+        ):
+            raise InvalidInput(
+                "expected examples as {valid, parts} in the provenance, with one value of each block, found"
+                f" {one!r:.60}; remove the member {MEMBER!r}."
+            )
+    return [dict(one) for one in found]
 
 
 def _parts(constraint: LearnedConstraint, given: Any) -> Ints:
@@ -182,11 +209,23 @@ def _with_point(constraint: LearnedConstraint, point: Ints, valid: bool) -> tupl
     moved = _one_number(constraint, point, valid)
     if moved is not None:
         network, what, by = moved
-        return replace(constraint, network=network), f"one {what} of one unit, by {by:+g}"
+        return _recorded(constraint, network, point, valid), f"one {what} of one unit, by {by:+g}"
     named = Box(tuple((name, (value,)) for name, value in _named(constraint, point).items())).to_dict()
     edit = constraint.allow if valid else constraint.forbid
     edited = edit(_by_block(constraint, named))
     return edited, f"the exact edit `{'allow' if valid else 'forbid'}` of one combination"
+
+
+def _recorded(
+    constraint: LearnedConstraint, network: RectifierNetwork, point: Ints, valid: bool
+) -> LearnedConstraint:
+    """The constraint with another network, recorded as `allow` and `forbid` record it."""
+    box = {name: [value] for name, value in _named(constraint, point).items()}
+    edit = {"allow" if valid else "forbid": box, "checked": constraint.space.size, "complete": True}
+    recorded = {**constraint.provenance, "edits": [*constraint.provenance.get("edits", ()), edit]}
+    if not valid:
+        recorded.pop(CALIBRATION, None)  # it now rejects more than what was counted
+    return replace(constraint, network=network, provenance=recorded)
 
 
 def _by_block(constraint: LearnedConstraint, named: Mapping[str, Sequence[str]]) -> dict[str, Any]:

@@ -7,7 +7,8 @@ The bounds of the variables bound every activation a_k, and then
     otherwise               unit k is open
 
 so 2^(open units) rows of Theorem 1 are left. Of these, a row that is never violated and a row r that another
-row q dominates, min (r - q) >= 0, are left out too. All minima are exact, in closed form (`Bounds`).
+row q dominates, min (r - q) >= 0, are left out too. All minima are in closed form, and exact for dyadic
+weights (`Bounds`); for others r - q is rounded once, and the check outside the solver (`_check.py`) decides.
 
 Not in the paper.
 """
