@@ -33,7 +33,8 @@ from lcons_tasks.models._structured_svm import SvmSettings
 
 ROOT = Path(__file__).resolve().parent.parent
 ELSEWHERE = (
-    *("calibrate", "compare", "convert", "decode", "explain", "fit", "learn", "report", "scheme", "verify"),
+    *("ask", "calibrate", "compare", "convert", "decode", "explain", "fit", "learn", "repair", "report"),
+    *("scheme", "verify"),
 )
 EXPERIMENTS = ("chunking", "citation", "er", "synthetic", "suite")
 

@@ -40,7 +40,7 @@ from lcons_decode.ilp import Hinge, decode_relations_ilp
 from lcons_decode.kernels import _compiled as compiled
 from lcons_decode.kernels import _plain as plain_kernels
 
-FORMS = ("rows", "lifted", "cuts")
+FORMS = ("auto", "rows", "simplified", "lifted", "cuts")
 KERNELS = {"numba": compiled, "numpy": plain_kernels}
 SMALL = ((2, 2, 2), (3, 2, 2), (2, 3, 3), (3, 3, 2), (3, 1, 2), (1, 2, 2), (0, 2, 2))
 E, R = ("Person", "Place"), ("NoRel", "Kill")

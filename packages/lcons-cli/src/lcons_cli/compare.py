@@ -135,7 +135,7 @@ def _read(a: str, b: str) -> tuple[LearnedConstraint | Rules, LearnedConstraint 
 
     read: dict[int, LearnedConstraint | Rules] = {}
     for i, path in enumerate((a, b)):
-        if not _is_rules(path):
+        if not is_rules(path):
             read[i] = load(path)
     if not read:
         raise InvalidInput(
@@ -148,7 +148,7 @@ def _read(a: str, b: str) -> tuple[LearnedConstraint | Rules, LearnedConstraint 
     return read[0], read[1]
 
 
-def _is_rules(path: str) -> bool:
+def is_rules(path: str) -> bool:
     """Whether a file is text that cannot be a constraint file, which is JSON; False if it is missing."""
     if Path(path).suffix.lower() == ".json":
         return False

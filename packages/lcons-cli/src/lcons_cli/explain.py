@@ -28,29 +28,33 @@ _SPEED = 1e6
 
 
 class ManyWords(click.Command):
-    """A command whose option `--forbidden` reads all words up to the next option."""
+    """A command in which some options, here `--forbidden`, read all words up to the next option."""
+
+    spread_options: tuple[str, ...] = (FORBIDDEN,)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, spread(args))
+        return super().parse_args(ctx, spread(args, self.spread_options))
 
 
-def spread(args: Sequence[str]) -> list[str]:
-    """The arguments, with `--forbidden` repeated before each of its words.
+def spread(args: Sequence[str], options: tuple[str, ...] = (FORBIDDEN,)) -> list[str]:
+    """The arguments, with each of these options repeated before each of its words.
 
     >>> spread(["pairs.json", "--forbidden", "Location", "Kill", "--json"])
     ['pairs.json', '--forbidden', 'Location', '--forbidden', 'Kill', '--json']
     """
     found: list[str] = []
-    within = first = False
+    within = ""
+    first = False
     for i, word in enumerate(args):
         if word == "--":
             return [*found, *args[i:]]
         if word.startswith("-") and word != "-" and not first:
-            within = first = word == FORBIDDEN
+            first = word in options
+            within = word if first else ""
             found.append(word)
             continue
         if within and not first:
-            found.append(FORBIDDEN)
+            found.append(within)
         found.append(word)
         first = False
     return found

@@ -3,6 +3,9 @@ from lcons_core._arithmetic import check_magnitude as check_magnitude
 from lcons_core._arithmetic import frozen as frozen
 from lcons_core._arithmetic import many as many
 from lcons_core._arithmetic import round_dyadic as round_dyadic
+from lcons_core._ask import Asked as Asked
+from lcons_core._ask import Question as Question
+from lcons_core._ask import ask as ask
 from lcons_core._blocks import OTHER as OTHER
 from lcons_core._blocks import Axis as Axis
 from lcons_core._blocks import Block as Block
@@ -55,6 +58,9 @@ from lcons_core._pointset import PointSet as PointSet
 from lcons_core._pointset import as_points as as_points
 from lcons_core._psi import Psi as Psi
 from lcons_core._psi import SparsePsi as SparsePsi
+from lcons_core._repair import Repair as Repair
+from lcons_core._repair import broken_examples as broken_examples
+from lcons_core._repair import repair as repair
 from lcons_core._schemes import OUTSIDE as OUTSIDE
 from lcons_core._schemes import bilou as bilou
 from lcons_core._schemes import bioes as bioes

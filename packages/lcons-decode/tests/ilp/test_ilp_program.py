@@ -31,7 +31,7 @@ from lcons_decode.ilp import (
     ground_tuples,
 )
 from lcons_decode.ilp._check import no_good, row_holds
-from lcons_decode.ilp._forms import affine
+from lcons_decode.ilp._grounded import affine
 
 
 def test_a_chain_has_an_indicator_a_label_and_a_variable_a_pair():

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -21,6 +22,7 @@ from lcons_decode.ilp import (
     Program,
     Row,
     Sense,
+    Type,
     Variable,
     chain_program,
     decode_ilp,
@@ -32,8 +34,9 @@ from lcons_decode.ilp import (
 from lcons_decode.ilp import _backend as backend
 from lcons_decode.ilp import _check as check
 from lcons_decode.ilp import solve as solve_program
+from lcons_decode.ilp._grounded import Affine, Bounds
 
-FORMS = ("rows", "lifted", "cuts")
+FORMS = ("auto", "rows", "simplified", "lifted", "cuts")
 SOLVERS = ["cbc", "highs"]
 
 sixteenths = st.integers(-32, 32).map(lambda n: n / 16)
@@ -221,7 +224,7 @@ def test_a_solution_that_the_network_rejects_is_cut_off_and_counted(monkeypatch)
 
     monkeypatch.setattr(check, "verdicts", strict)
     anything = forbidden_ngrams(["A", "B", "C"], [("C", "C")])
-    found = decode_ilp(scores, [anything])
+    found = decode_ilp(scores, [anything], form="lifted")
     assert found.stats["no_goods"] == 2
     assert found.stats["rounds"] == 3
     assert found.score == 4.0
@@ -347,16 +350,16 @@ def test_the_solver_is_checked_before_it_is_used(monkeypatch):
     scores = ChainScores([[1.0]])
     with pytest.raises(InvalidInput, match="cbc, highs"):
         decode_ilp(scores, solver="gurobi")
-    with pytest.raises(InvalidInput, match="rows, lifted, cuts"):
+    with pytest.raises(InvalidInput, match="auto, rows, simplified, lifted, cuts"):
         decode_ilp(scores, form="dense")
-    monkeypatch.setattr(backend, "version", lambda name: "1.14.0")
+    monkeypatch.setattr(backend, "_version", lambda name: "1.14.0")
     with pytest.raises(MissingExtra, match=r"1\.15\.1.*install -U highspy"):
         decode_ilp(scores, solver="highs")
 
     def missing(name):
         raise backend.PackageNotFoundError(name)
 
-    monkeypatch.setattr(backend, "version", missing)
+    monkeypatch.setattr(backend, "_version", missing)
     with pytest.raises(MissingExtra, match="install highspy"):
         decode_ilp(scores, solver="highs")
 
@@ -378,13 +381,13 @@ def test_an_answer_that_breaks_rows_is_asked_for_again_and_then_refused(monkeypa
         return answer if careful else replace(answer, values=dict.fromkeys(answer.values, 1.0))
 
     monkeypatch.setattr(backend.MipModel, "_solved", wrong)
-    assert solve_program(program).labels == {"d": "X"}
+    assert solve_program(program, form="lifted").labels == {"d": "X"}
     assert asked == [False, True]
     monkeypatch.setattr(
         backend.MipModel, "_solved", lambda model, seconds, careful: wrong(model, seconds, False)
     )
     with pytest.raises(LconsError, match="other solver"):
-        solve_program(program)
+        solve_program(program, form="lifted")
 
 
 def test_an_infeasible_graph_that_cbc_preprocessing_called_optimal():
@@ -402,3 +405,58 @@ def test_an_infeasible_graph_that_cbc_preprocessing_called_optimal():
         found = solve_program(program, [constraint], form=form)
         assert found.status is Status.INFEASIBLE
         assert found.stats["no_goods"] == 0 or form == "cuts"
+
+
+def test_auto_states_which_forms_it_chose():
+    labels = ["A", "B", "C"]
+    scores = ChainScores(np.eye(3), np.eye(3), labels=labels)
+    pairs = forbidden_ngrams(labels, [("A", "B")])
+    triples = forbidden_ngrams(labels, [("A", "A", "C")])
+    existence = LearnedConstraint(
+        RectifierNetwork(-np.ones((4, 3)), np.full(4, 2.0)), Existence(labels, 1).space, Existence(labels, 1)
+    )
+    found = decode_ilp(scores, [Hard(pairs, "pairs"), Hard(triples, "triples"), Hard(existence, "exist")])
+    assert found.stats["form"] == "auto"
+    assert found.stats["forms"] == {"table": 3, "lifted": 1}
+    hinged = decode_ilp(scores, [Hinge(pairs, 1.0, "pairs")])
+    assert hinged.stats["forms"] == {"simplified": 2}
+    one = decode_ilp(scores, [pairs], form="rows")
+    assert one.stats["forms"] == {"rows": 2}
+
+
+def test_auto_needs_no_solver_if_the_best_of_every_part_is_accepted():
+    program = graph_program({"a": {"X": 1.0, "Y": 0.0}, "b": {"X": 0.0, "Y": 2.0}})
+    pairs = Tuples(("first", "second"), (("X", "Y"), ("X", "Y")))
+    not_both = LearnedConstraint(RectifierNetwork([[2.0, 0.0, 2.0, 0.0]], [-2.0]), pairs.space, pairs)
+    found = solve_program(program, [ground_tuples(program, not_both, [("a", "b")])])
+    assert (found.stats["rounds"], found.score, found.status) == (0, 3.0, Status.OPTIMAL)
+    assert found.labels == {"a": "X", "b": "Y"}
+
+
+@settings(max_examples=200)
+@given(data=st.data())
+def test_bounds_decide_signs_exactly(data):
+    """Against enumeration of one decision and of two free variables, in rationals."""
+    third = st.sampled_from([0.0, 1.0, -1.0, 0.1, 0.2, -0.3, 1 / 3])
+    program = Program(
+        {"free": Variable("free"), "count": Variable("count", 0.0, -1.0, 2.0, Type.INTEGER)}
+        | dict(graph_program({"d": {"X": 0.0, "Y": 0.0, "Z": -math.inf}}).variables),
+        {"d": {label: ("d", label) for label in "XYZ"}},
+    )
+    names = ("free", "count", ("d", "X"), ("d", "Z"))
+    values = Affine(
+        names,
+        np.array([data.draw(st.lists(third, min_size=4, max_size=4)) for _ in range(2)]),
+        np.array(data.draw(st.lists(third, min_size=2, max_size=2))),
+    )
+    scale = data.draw(st.sampled_from([1.0, -1.0]))
+    found = Bounds(program, ()).at_most_zero(values, scale)
+    for m in range(2):
+        c = [Fraction(value) for value in values.coefficients[m]]
+        reached = [
+            Fraction(values.constant[m]) + c[0] * free + c[1] * count + c[2] * x
+            for free in (0, 1)
+            for count in (-1, 2)
+            for x in (0, 1)
+        ]
+        assert found[m] == (max(reached) <= 0 if scale > 0 else min(reached) >= 0)

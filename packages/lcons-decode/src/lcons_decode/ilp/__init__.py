@@ -10,7 +10,9 @@
 |---|---|
 | `_program` | variables, decisions, rows; graphs as programs |
 | `_ground` | psi rows as expressions over a program's variables; exact OR indicators for existence |
-| `_forms` | a grounded constraint as rows of Theorem 1, lifted, or as cuts; the hinge |
+| `_grounded` | psi over a program's variables, and bounds on it |
+| `_forms` | a constraint as a table, rows of Theorem 1, lifted, or as cuts; the choice; the hinge |
+| `_combinations`, `_reduced` | rows of rejected combinations; units and rows that matter within bounds |
 | `_backend` | CBC and HiGHS through python-mip |
 | `_check` | solutions checked exactly outside the solver; no-good rows; which constraints clash |
 | `_solve` | the loop of solving and checking |
@@ -34,8 +36,9 @@ from lcons_decode.ilp._decoders import (
     relation_program,
 )
 from lcons_decode.ilp._formats import program_lines, read_program, write_program
-from lcons_decode.ilp._forms import Form, Grounded, PsiRow, with_constraints
+from lcons_decode.ilp._forms import Form, with_constraints
 from lcons_decode.ilp._ground import Hinge, ground_chain, ground_columns, ground_tuples
+from lcons_decode.ilp._grounded import Grounded, PsiRow
 from lcons_decode.ilp._known_rows import with_region, with_rows
 from lcons_decode.ilp._oracle import Answered, Question, optimise_with_oracle
 from lcons_decode.ilp._program import Program, Row, Sense, Type, Variable, graph_program

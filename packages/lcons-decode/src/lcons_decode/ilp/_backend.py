@@ -12,6 +12,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -60,7 +61,7 @@ class MipModel:
 
     def __init__(self, program: Program, solver: Solver | str = Solver.CBC) -> None:
         self.solver = read_solver(solver)
-        self._mip = _import_mip(self.solver)
+        self._mip = check_solver(self.solver)
         self._program = program
         self._rows: list[Row] = []
         self._impossible = False
@@ -166,6 +167,11 @@ class MipModel:
                 model.solver._set_double_option_value(option, TOLERANCE)
 
 
+@cache
+def _version(package: str) -> str:
+    return version(package)
+
+
 def read_solver(solver: Solver | str) -> Solver:
     """The solver of that name."""
     if not isinstance(solver, str) or solver.lower() not in tuple(Solver):
@@ -173,7 +179,8 @@ def read_solver(solver: Solver | str) -> Solver:
     return Solver(solver.lower())
 
 
-def _import_mip(solver: Solver) -> Any:
+def check_solver(solver: Solver) -> Any:
+    """The module mip; raises an error if it or the solver is not installed."""
     try:
         mip = import_module("mip")
     except ImportError:
@@ -182,7 +189,7 @@ def _import_mip(solver: Solver) -> Any:
         ) from None
     if solver is Solver.HIGHS:
         try:
-            found = version("highspy")
+            found = _version("highspy")
         except PackageNotFoundError:
             raise MissingExtra(
                 'HiGHS is not installed; run pip install highspy, or use solver="cbc".'

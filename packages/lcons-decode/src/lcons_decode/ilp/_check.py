@@ -23,7 +23,7 @@ from fractions import Fraction
 import numpy as np
 
 from lcons_core import Floats, LconsError, SparsePsi
-from lcons_decode.ilp._forms import Grounded
+from lcons_decode.ilp._grounded import Grounded
 from lcons_decode.ilp._program import Name, Program, Row, Sense, Type, Values, holds
 
 FAR_FROM_INTEGRAL = 1e-3

@@ -53,7 +53,8 @@ from lcons_core.reason import ENUMERATION_LIMIT, Outcome, common_space, least_va
 from lcons_decode.ilp._backend import Found, MipModel, Solver, read_solver
 from lcons_decode.ilp._check import no_good, rounded
 from lcons_decode.ilp._constraint_program import SpaceProgram, space_program
-from lcons_decode.ilp._forms import Grounded, affine, with_constraints
+from lcons_decode.ilp._forms import Form, with_constraints
+from lcons_decode.ilp._grounded import Grounded, affine
 from lcons_decode.ilp._program import Program, Row, Sense, Type, Variable
 
 MAX_CANDIDATES = 100
@@ -175,7 +176,7 @@ def _parts_difference(
 def _accepted(points: SpaceProgram, network: Network) -> Program:
     """The points that the network accepts, with a slack of half a step."""
     grounded = Grounded("inside", network, (points.row,), lambda values: points.psi(values)[None])
-    lifted = with_constraints(points.program, [grounded])
+    lifted = with_constraints(points.program, [grounded], Form.LIFTED)
     half = half_step(network.parts)
     variables = {
         name: replace(v, high=2.0) if v.type is Type.CONTINUOUS else v for name, v in lifted.variables.items()

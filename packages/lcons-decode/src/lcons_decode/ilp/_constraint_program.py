@@ -36,7 +36,8 @@ from lcons_core import (
     read_form,
 )
 from lcons_core.reason import simplify
-from lcons_decode.ilp._forms import MAX_TERMS, Expression, Grounded, PsiRow, affine, with_constraints
+from lcons_decode.ilp._forms import MAX_TERMS, with_constraints
+from lcons_decode.ilp._grounded import Expression, Grounded, PsiRow, affine
 from lcons_decode.ilp._program import Name, Program, Row, Sense, Type, Values, Variable, holds
 
 

@@ -20,8 +20,9 @@ from lcons_decode._constraints import MEMBERS, Hard, Soft
 from lcons_decode._result import Decoding, RelationDecoding
 from lcons_decode._scores import ChainScores, RelationScores, X, checked_scores, columns_of
 from lcons_decode.ilp._backend import Solver
-from lcons_decode.ilp._forms import MAX_TERMS, Form, Grounded
+from lcons_decode.ilp._forms import MAX_TERMS, Form
 from lcons_decode.ilp._ground import Hinge, ground_chain, ground_tuples, read_use
+from lcons_decode.ilp._grounded import Grounded
 from lcons_decode.ilp._program import Program, graph_program
 from lcons_decode.ilp._schema_rows import check_schema, with_schema
 from lcons_decode.ilp._solve import solve
@@ -32,7 +33,7 @@ def decode_ilp(
     constraints: Iterable[LearnedConstraint | Hard | Soft | Hinge] = (),
     x: X = None,
     *,
-    form: Form | str = Form.LIFTED,
+    form: Form | str = Form.AUTO,
     solver: Solver | str = Solver.CBC,
     time_limit: float | None = None,
     max_terms: int = MAX_TERMS,
@@ -127,7 +128,7 @@ def decode_relations_ilp(
     constraints: Iterable[LearnedConstraint | Hard | Soft | Hinge] = (),
     *,
     schema: RelationSchema | None = None,
-    form: Form | str = Form.LIFTED,
+    form: Form | str = Form.AUTO,
     solver: Solver | str = Solver.CBC,
     time_limit: float | None = None,
 ) -> RelationDecoding:

@@ -1,156 +1,144 @@
-"""A grounded constraint as rows of a program, in one of three forms of the same set.
+"""A grounded constraint as rows of a program, in one of several forms of the same set.
 
-    ROWS     1 - sum_{k in S} a_k >= -t               for all 2^K - 1 subsets S (Theorem 1)
-    LIFTED   s_k >= a_k,  s_k >= 0,  sum_k s_k <= 1 + t      K continuous s per psi row
-    CUTS     no rows at first; each rejected solution adds the row of S* = {k : a_k > 0}
+    ROWS        1 - sum_{k in S} a_k >= -t               for all 2^K - 1 subsets S (Theorem 1)
+    SIMPLIFIED  those of these rows that matter within the bounds of the program (`_reduced.py`)
+    LIFTED      s_k >= a_k,  s_k >= 0,  sum_k s_k <= 1 + t      K continuous s per psi row
+    CUTS        no rows at first; each rejected solution adds the row of S* = {k : a_k > 0}
+    AUTO        the first line of this table that a psi row meets:
+
+| psi row | its form |
+|---|---|
+| hard, reads one or two decisions, or three that pair variables link | a table (`_combinations.py`) |
+| at most `MOST_OPEN` units of a network can be active or not | SIMPLIFIED |
+| other | LIFTED, without units that are never active |
+
+A table is the tightest, and its size does not depend on K. Few rows need no more variables. LIFTED is linear
+in K.
 
 t is 0 for a hard constraint. For the hinge, t >= 0 costs `weight * t`: the least t that a form allows is
-max(0, sum_k ReLU(a_k) - 1), so the penalty is exact in all three forms. The parts of a conjunction share t,
+max(0, sum_k ReLU(a_k) - 1), so the penalty is exact in all forms. The parts of a conjunction share t,
 because its margin is the least of theirs.
 
 A union has one binary off_m per psi row and member, and each row of member m may be broken by up to U if
 off_m = 1, where U is the most that the row can be broken, in closed form from the bounds of the variables
-(of the indicators of a decision, exactly one is 1):
+(`_grounded.py`):
 
     row >= -U off_m,     sum_m off_m <= M - 1
 
-Some member then keeps its rows, so the three forms and the hinge stay exact. CUTS adds one row per member.
+Some member then keeps its rows, so the forms and the hinge stay exact. CUTS adds one row per member. A table
+needs no binaries.
 
-Paper: Theorem 1 for ROWS. Not in the paper: LIFTED, CUTS, the hinge, unions.
+Paper: Theorem 1 for ROWS. Not in the paper: the other forms, the hinge, unions.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from fractions import Fraction
-from functools import cached_property
 
 import numpy as np
 
 from lcons_core import (
-    AnyNetwork,
     Floats,
     InvalidInput,
     LinearInequalities,
     Network,
-    Psi,
+    RectifierNetwork,
     TooLarge,
-    Unsupported,
     estimate_rows,
     most_violated,
     to_inequalities,
 )
-from lcons_decode.ilp._program import Name, Program, Row, Sense, Type, Values, Variable
+from lcons_decode.ilp._combinations import Combinations
+from lcons_decode.ilp._grounded import Affine, Bounds, Grounded, affine
+from lcons_decode.ilp._program import Name, Program, Row, Sense, Type, Variable
+from lcons_decode.ilp._reduced import Reduced, open_units, reduce_part, rows_that_matter
 
 MAX_TERMS = 2_000_000
-Expression = tuple[tuple[Name, float], ...]
-
-
-@dataclass(frozen=True)
-class PsiRow:
-    """One psi row: column j is `constant[j]` (0 if absent) plus the terms of `columns[j]`."""
-
-    constant: Mapping[int, float]
-    columns: Mapping[int, Expression]
-
-
-@dataclass(frozen=True, eq=False)
-class Grounded:
-    """A constraint in a program: its psi rows, the auxiliary variables and rows they need, and psi.
-
-    `weight` is None for a hard constraint, otherwise the weight of the hinge. `psi` reads the decoded
-    structure itself, not the auxiliary variables, so that a verdict on it does not depend on the encoding.
-    `positions[i]` is the position at which row i ends in a sequence, None outside sequences.
-    """
-
-    name: str
-    network: AnyNetwork
-    psi_rows: tuple[PsiRow, ...]
-    psi: Callable[[Values], Psi]
-    variables: tuple[Variable, ...] = ()
-    rows: tuple[Row, ...] = ()
-    weight: float | None = None
-    positions: tuple[int | None, ...] = ()
+MOST_OPEN = 2
 
 
 class Form(StrEnum):
-    """How a constraint enters the program; all three have the same solutions."""
+    """How a constraint enters the program; all have the same solutions."""
 
+    AUTO = "auto"
     ROWS = "rows"
+    SIMPLIFIED = "simplified"
     LIFTED = "lifted"
     CUTS = "cuts"
 
 
-@dataclass(frozen=True, eq=False)
-class Affine:
-    """`coefficients @ variables + constant`, M expressions over named variables."""
+@dataclass(frozen=True)
+class Encoded:
+    """A program with constraints in it, and the number of psi rows in each form."""
 
-    names: tuple[Name, ...]
-    coefficients: Floats
-    constant: Floats
-
-    def terms(self, m: int, scale: float = 1.0) -> list[tuple[Name, float]]:
-        """The terms of expression m that are not zero."""
-        row = self.coefficients[m] * scale
-        return [(self.names[i], float(row[i])) for i in np.flatnonzero(row)]
+    program: Program
+    forms: Mapping[str, int]
 
 
-def affine(row: PsiRow, W: Floats, b: Floats) -> Affine:
-    """`W psi + b` for one psi row, over the program's variables."""
-    constant = b.copy()
-    for j, value in row.constant.items():
-        constant += W[:, j] * value
-    terms = [(name, j, c) for j, expression in row.columns.items() for name, c in expression]
-    index = {name: i for i, name in enumerate(dict.fromkeys(name for name, _, _ in terms))}
-    coefficients = np.zeros((len(W), len(index)))
-    if len(index) == len(terms):
-        columns, scales = [j for _, j, _ in terms], np.array([c for _, _, c in terms])
-        coefficients = W[:, columns] * scales if terms else coefficients
-    else:
-        for name, j, c in terms:
-            coefficients[:, index[name]] += W[:, j] * c
-    return Affine(tuple(index), coefficients, constant)
+class Context:
+    """What the rows of all psi rows have in common: bounds, the limit of terms, the rows of each network."""
+
+    def __init__(self, bounds: Bounds, max_terms: int) -> None:
+        self.bounds, self.max_terms = bounds, max_terms
+        self._rows: dict[int, LinearInequalities] = {}
+
+    def inequalities(self, network: Network) -> LinearInequalities:
+        """The rows of Theorem 1, computed once per network."""
+        if id(network) not in self._rows:
+            self._rows[id(network)] = to_inequalities(network)
+        return self._rows[id(network)]
 
 
 def with_constraints(
     program: Program,
     constraints: Sequence[Grounded],
-    form: Form | str = Form.LIFTED,
+    form: Form | str = Form.AUTO,
     max_terms: int = MAX_TERMS,
 ) -> Program:
     """The program with the constraints as rows of that form; CUTS adds only the variables of hinges."""
+    return encode(program, constraints, form, max_terms).program
+
+
+def encode(
+    program: Program,
+    constraints: Sequence[Grounded],
+    form: Form | str = Form.AUTO,
+    max_terms: int = MAX_TERMS,
+) -> Encoded:
+    """The program with the constraints, and which forms they have in it."""
     form = read_form(form)
-    names = [grounded.name for grounded in constraints]
-    if len(set(names)) != len(names):
-        raise InvalidInput(f"constraint names must be distinct, found {names}; rename one.")
+    check_names(constraints)
     _check_size(constraints, form, max_terms)
     variables: list[Variable] = []
     rows: list[Row] = []
-    bounds = Bounds(program, constraints)
+    forms: Counter[str] = Counter()
+    context = Context(Bounds(program, constraints), max_terms)
+    bounds, tables = context.bounds, Combinations(context.bounds)
     for grounded in constraints:
         variables += grounded.variables
         rows += grounded.rows
-        if grounded.weight is not None:
-            for i in range(len(grounded.psi_rows)):
-                slack = _slack(grounded, i)
-                variables.append(Variable(slack, -grounded.weight, 0.0, math.inf, Type.CONTINUOUS))
         for i in range(len(grounded.psi_rows)):
-            binaries = [member.off for member in _members(grounded, i) if member.off is not None]
-            variables += [Variable(off) for off in binaries]
-            if binaries:
-                terms = tuple((off, 1.0) for off in binaries)
-                rows.append(
-                    Row(("some", grounded.name, i), terms, Sense.AT_MOST, len(terms) - 1.0, grounded.name)
-                )
-        if form is Form.LIFTED:
-            variables += _lifted_variables(grounded)
-            rows += _lifted_rows(grounded, bounds)
-        elif form is Form.ROWS:
-            rows += _theorem_rows(grounded, bounds)
-    return program.extended(variables, rows)
+            if grounded.weight is not None:
+                slack = slack_name(grounded, i)
+                variables.append(Variable(slack, -grounded.weight, 0.0, math.inf, Type.CONTINUOUS))
+            table = tables.rows(grounded, i) if form is Form.AUTO else None
+            if table is not None:
+                rows += table
+                forms["table"] += 1
+                continue
+            members = list(_members(grounded, i, bounds if form in (Form.AUTO, Form.SIMPLIFIED) else None))
+            own = _chosen(members) if form is Form.AUTO else form
+            rows += _some_member(grounded, i, members)
+            variables += [Variable(member.off) for member in members if member.off is not None]
+            for member in members:
+                variables += _lifted_variables(grounded, i, member) if own is Form.LIFTED else ()
+                rows += _WRITERS[own](grounded, i, member, context)
+            forms[own.value] += 1
+    return Encoded(program.extended(variables, rows), dict(forms))
 
 
 def cuts(grounded: Grounded, index: int, psi: Floats, bounds: Bounds) -> Iterator[Row]:
@@ -160,66 +148,67 @@ def cuts(grounded: Grounded, index: int, psi: Floats, bounds: Bounds) -> Iterato
         inequality = most_violated(member.network, psi)
         subset = np.flatnonzero(inequality.subsets[0]).tolist() if inequality.subsets is not None else []
         name = ("row", grounded.name, index, *member.label, *subset)
-        yield from _inequality_rows(grounded, index, inequality, [name], member, bounds)
+        values = affine(grounded.psi_rows[index], inequality.coefficients, inequality.bias)
+        yield from _inequality_rows(grounded, index, values, [name], member, bounds)
+
+
+def check_names(constraints: Sequence[Grounded]) -> None:
+    """Raises an error if two constraints have the same name."""
+    names = [grounded.name for grounded in constraints]
+    if len(set(names)) != len(names):
+        raise InvalidInput(f"constraint names must be distinct, found {names}; rename one.")
+
+
+def slack_name(grounded: Grounded, index: int) -> Name:
+    """The variable t of psi row `index` of a hinge."""
+    return ("t", grounded.name, index)
+
+
+def read_form(form: Form | str) -> Form:
+    """The form of that name."""
+    if form not in tuple(Form):
+        raise InvalidInput(f"the form must be one of {', '.join(Form)}, found {form!r}.")
+    return Form(form)
 
 
 @dataclass(frozen=True)
 class _Member:
     """One alternative of a grounded network at one psi row; `off` switches it off (None: it is the only one).
-    Its units begin at `unit` and its parts at `part` of all."""
+    Its units begin at `unit` and its parts at `part` of all. `parts` have the units that are written."""
 
     network: Network
+    parts: tuple[Reduced, ...]
     off: Name | None
     label: tuple[Hashable, ...]
     unit: int
     part: int
 
 
-def _members(grounded: Grounded, index: int) -> Iterator[_Member]:
+def _members(grounded: Grounded, index: int, bounds: Bounds | None = None) -> Iterator[_Member]:
+    """The members, with all units or, within `bounds`, with those that can be active."""
     alternatives = grounded.network.alternatives()
+    several = len(alternatives) > 1
     unit = part = 0
     for m, network in enumerate(alternatives):
-        several = len(alternatives) > 1
         off = ("off", grounded.name, index, m) if several else None
-        yield _Member(network, off, ("member", m) if several else (), unit, part)
+        row = grounded.psi_rows[index]
+        parts = [Reduced(own) if bounds is None else reduce_part(own, row, bounds) for own in network.parts]
+        kept = tuple(own for own in parts if own is not None)
+        yield _Member(network, kept, off, ("member", m) if several else (), unit, part)
         unit, part = unit + network.K, part + len(network.parts)
 
 
-class Bounds:
-    """Upper bounds on expressions over the variables of a program with constraints, never rounded down."""
+def _chosen(members: Sequence[_Member]) -> Form:
+    """The rule of AUTO for a psi row without a table."""
+    most = max((open_units(part) for member in members for part in member.parts), default=0)
+    return Form.SIMPLIFIED if most <= MOST_OPEN else Form.LIFTED
 
-    def __init__(self, program: Program, constraints: Sequence[Grounded]) -> None:
-        self.program = program
-        self.variables = dict(program.variables)
-        for grounded in constraints:
-            self.variables |= {variable.name: variable for variable in grounded.variables}
 
-    @cached_property
-    def _decision_of(self) -> dict[Name, Hashable]:
-        decisions = self.program.decisions.items()
-        return {name: decision for decision, labels in decisions for name in labels.values()}
-
-    def highest(self, terms: Sequence[tuple[Name, float]], constant: float) -> float:
-        """At least the largest value of the terms plus the constant; one indicator per decision is 1."""
-        total = Fraction(constant)
-        chosen: dict[Hashable, dict[Name, float]] = {}
-        for name, c in terms:
-            variable = self.variables[name]
-            if name in self._decision_of:
-                chosen.setdefault(self._decision_of[name], {})[name] = c
-                continue
-            end = variable.high if c > 0 else variable.low
-            if not math.isfinite(end):
-                raise Unsupported(
-                    f"a union needs bounds on all variables, found {name!r} without a bound; bound it."
-                )
-            total += Fraction(c) * Fraction(end)
-        for decision, given in chosen.items():
-            indicators = self.program.decisions[decision].values()
-            possible = [given.get(name, 0.0) for name in indicators if self.variables[name].high > 0]
-            total += Fraction(max(possible, default=0.0))
-        found = float(total)
-        return found if Fraction(found) >= total else float(np.nextafter(found, np.inf))
+def _some_member(grounded: Grounded, index: int, members: Sequence[_Member]) -> Iterator[Row]:
+    """At least one member of a union is not off."""
+    terms = tuple((member.off, 1.0) for member in members if member.off is not None)
+    if terms:
+        yield Row(("some", grounded.name, index), terms, Sense.AT_MOST, len(terms) - 1.0, grounded.name)
 
 
 def _switch(
@@ -232,73 +221,72 @@ def _switch(
     return [(member.off, most)] if most > 0 else []
 
 
-def slack_name(grounded: Grounded, index: int) -> Name:
-    """The variable t of psi row `index` of a hinge."""
-    return _slack(grounded, index)
+def _units(member: _Member) -> RectifierNetwork | None:
+    """All units of all parts in one network; None if there are none."""
+    networks = [part.network for part in member.parts]
+    if not networks:
+        return None
+    return RectifierNetwork(np.concatenate([n.W for n in networks]), np.concatenate([n.b for n in networks]))
 
 
-def read_form(form: Form | str) -> Form:
-    """The form of that name."""
-    if form not in tuple(Form):
-        raise InvalidInput(f"the form must be one of {', '.join(Form)}, found {form!r}.")
-    return Form(form)
-
-
-def _slack(grounded: Grounded, index: int) -> Name:
-    return ("t", grounded.name, index)
-
-
-def _lifted_variables(grounded: Grounded) -> Iterator[Variable]:
+def _lifted_variables(grounded: Grounded, index: int, member: _Member) -> Iterator[Variable]:
     most = 1.0 if grounded.weight is None else math.inf
-    for i in range(len(grounded.psi_rows)):
-        for k in range(grounded.network.K):
-            yield Variable(("s", grounded.name, i, k), 0.0, 0.0, most, Type.CONTINUOUS)
+    for k in range(sum(part.network.K for part in member.parts)):
+        yield Variable(("s", grounded.name, index, member.unit + k), 0.0, 0.0, most, Type.CONTINUOUS)
 
 
-def _lifted_rows(grounded: Grounded, bounds: Bounds) -> Iterator[Row]:
-    for i in range(len(grounded.psi_rows)):
-        for member in _members(grounded, i):
-            yield from _lifted_member(grounded, i, member, bounds)
-
-
-def _lifted_member(grounded: Grounded, i: int, member: _Member, bounds: Bounds) -> Iterator[Row]:
-    network, group, row = member.network, grounded.name, grounded.psi_rows[i]
-    W = np.concatenate([part.W for part in network.parts])
-    b = np.concatenate([part.b for part in network.parts])
-    stops = np.cumsum([part.K for part in network.parts]).tolist()
-    activation = affine(row, W, b)
-    s: list[Name] = [("s", group, i, member.unit + k) for k in range(network.K)]
+def _lifted_rows(grounded: Grounded, index: int, member: _Member, context: Context) -> Iterator[Row]:
+    group, units = grounded.name, _units(member)
+    if units is None:
+        return
+    stops = np.cumsum([part.network.K for part in member.parts]).tolist()
+    activation = affine(grounded.psi_rows[index], units.W, units.b)
+    s: list[Name] = [("s", group, index, member.unit + k) for k in range(units.K)]
     for k, name in enumerate(s):
         own, rhs = activation.terms(k, -1.0), float(activation.constant[k])
-        terms = ((name, 1.0), *own, *_switch(member, bounds, own, rhs))
-        yield Row(("unit", group, i, member.unit + k), terms, Sense.AT_LEAST, rhs, group)
+        terms = ((name, 1.0), *own, *_switch(member, context.bounds, own, rhs))
+        yield Row(("unit", group, index, member.unit + k), terms, Sense.AT_LEAST, rhs, group)
     # With coefficients of one, CBC concludes that a hinge is integral, and misses optima. Halves are the
     # same row.
     unit = 1.0 if grounded.weight is None else 0.5
-    slack = () if grounded.weight is None else ((_slack(grounded, i), -unit),)
+    slack = () if grounded.weight is None else ((slack_name(grounded, index), -unit),)
     for p, (first, stop) in enumerate(zip([0, *stops], stops, strict=False)):
         budget = (*((name, unit) for name in s[first:stop]), *slack)
-        yield Row(("budget", group, i, member.part + p), budget, Sense.AT_MOST, unit, group)
+        yield Row(("budget", group, index, member.part + p), budget, Sense.AT_MOST, unit, group)
 
 
-def _theorem_rows(grounded: Grounded, bounds: Bounds) -> Iterator[Row]:
-    systems = [to_inequalities(network) for network in grounded.network.alternatives()]
-    for i in range(len(grounded.psi_rows)):
-        for member, inequalities in zip(_members(grounded, i), systems, strict=True):
-            names = [("row", grounded.name, i, *member.label, m) for m in range(len(inequalities))]
-            yield from _inequality_rows(grounded, i, inequalities, names, member, bounds)
+def _theorem_rows(grounded: Grounded, index: int, member: _Member, context: Context) -> Iterator[Row]:
+    rows = context.inequalities(member.network)
+    values = affine(grounded.psi_rows[index], rows.coefficients, rows.bias)
+    names = [("row", grounded.name, index, *member.label, m) for m in range(len(rows))]
+    return _inequality_rows(grounded, index, values, names, member, context.bounds)
+
+
+def _simplified_rows(grounded: Grounded, index: int, member: _Member, context: Context) -> Iterator[Row]:
+    row = grounded.psi_rows[index]
+    for p, part in enumerate(member.parts):
+        _check_terms(grounded, Form.SIMPLIFIED, 2**part.network.K - 1, len(row.columns), context.max_terms)
+        values = rows_that_matter(part, row, context.bounds)
+        names = [("row", grounded.name, index, *member.label, p, m) for m in range(len(values.constant))]
+        yield from _inequality_rows(grounded, index, values, names, member, context.bounds)
+
+
+def _no_rows(grounded: Grounded, index: int, member: _Member, context: Context) -> Iterator[Row]:
+    return iter(())
+
+
+_WRITERS: Mapping[Form, Callable[[Grounded, int, _Member, Context], Iterator[Row]]] = {
+    Form.ROWS: _theorem_rows,
+    Form.SIMPLIFIED: _simplified_rows,
+    Form.LIFTED: _lifted_rows,
+    Form.CUTS: _no_rows,
+}
 
 
 def _inequality_rows(
-    grounded: Grounded,
-    index: int,
-    inequalities: LinearInequalities,
-    names: Sequence[Name],
-    member: _Member,
-    bounds: Bounds,
+    grounded: Grounded, index: int, values: Affine, names: Sequence[Name], member: _Member, bounds: Bounds
 ) -> Iterator[Row]:
-    values = affine(grounded.psi_rows[index], inequalities.coefficients, inequalities.bias)
-    slack = [] if grounded.weight is None else [(_slack(grounded, index), 1.0)]
+    slack = [] if grounded.weight is None else [(slack_name(grounded, index), 1.0)]
     for m, name in enumerate(names):
         own, least = values.terms(m), 0.0 - float(values.constant[m])
         terms = (*own, *slack, *_switch(member, bounds, own, least))
@@ -309,16 +297,21 @@ def _check_size(constraints: Sequence[Grounded], form: Form, max_terms: int) -> 
     """Raises an error with the size if a form would exceed the limit, before anything is built."""
     for grounded in constraints:
         members = grounded.network.alternatives()
+        lifted = sum(network.K + len(network.parts) for network in members)
         inequalities = {
             Form.ROWS: sum(estimate_rows(network).rows for network in members),
-            Form.LIFTED: sum(network.K + len(network.parts) for network in members),
-            Form.CUTS: 0,
-        }[form]
+            Form.LIFTED: lifted,
+            Form.AUTO: lifted,
+        }.get(form, 0)
         width = sum(len(expression) for row in grounded.psi_rows for expression in row.columns.values())
-        if inequalities * width > max_terms:
-            advice = "use form='lifted', which is linear in K" if form is Form.ROWS else "use form='cuts'"
-            raise TooLarge(
-                f"{grounded.name!r} in the form {form.value!r} would be"
-                f" {inequalities * len(grounded.psi_rows):,} rows, up to {inequalities * width:,} terms,"
-                f" above the limit of {max_terms:,}; {advice}, or raise max_terms."
-            )
+        _check_terms(grounded, form, inequalities, width, max_terms)
+
+
+def _check_terms(grounded: Grounded, form: Form, rows: int, width: int, max_terms: int) -> None:
+    if rows * width > max_terms:
+        linear = form in (Form.ROWS, Form.SIMPLIFIED)
+        advice = "use form='lifted', which is linear in K" if linear else "use form='cuts'"
+        raise TooLarge(
+            f"{grounded.name!r} in the form {form.value!r} would be {rows * len(grounded.psi_rows):,} rows,"
+            f" up to {rows * width:,} terms, above the limit of {max_terms:,}; {advice}, or raise max_terms."
+        )

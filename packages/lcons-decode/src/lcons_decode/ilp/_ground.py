@@ -37,7 +37,8 @@ from lcons_core import (
 from lcons_core.features import ConstraintFeature, GroundedRow, Scope, Tuples
 from lcons_decode._constraints import NEEDS, Hard, Soft
 from lcons_decode._scores import X, columns_of
-from lcons_decode.ilp._forms import MAX_TERMS, Expression, Grounded, PsiRow
+from lcons_decode.ilp._forms import MAX_TERMS
+from lcons_decode.ilp._grounded import Expression, Grounded, PsiRow
 from lcons_decode.ilp._program import Name, Program, Row, Sense, Type, Values, Variable, pair_name
 
 

@@ -25,19 +25,19 @@ import numpy as np
 
 from lcons_core import LconsError
 from lcons_decode._result import Status, Violation
-from lcons_decode.ilp._backend import Answer, Found, MipModel, Solver, read_solver
+from lcons_decode.ilp._backend import Answer, Found, MipModel, Solver, check_solver, read_solver
 from lcons_decode.ilp._check import Check, check, find_clash, no_good, rounded
 from lcons_decode.ilp._forms import (
     MAX_TERMS,
-    Bounds,
     Form,
-    Grounded,
+    check_names,
     cuts,
+    encode,
     read_form,
     slack_name,
-    with_constraints,
 )
-from lcons_decode.ilp._program import Name, Program, graph_program
+from lcons_decode.ilp._grounded import Bounds, Grounded
+from lcons_decode.ilp._program import Name, Program, Type, graph_program
 from lcons_decode.kernels._arrays import Floats, Ints
 
 MAX_ROUNDS = 10_000
@@ -64,7 +64,7 @@ def solve(
     program: Program,
     constraints: Sequence[Grounded] = (),
     *,
-    form: Form | str = Form.LIFTED,
+    form: Form | str = Form.AUTO,
     solver: Solver | str = Solver.CBC,
     time_limit: float | None = None,
     explain: bool = True,
@@ -114,6 +114,31 @@ def label_pairs_by_ilp(unary: Floats, best: Floats, solver: Solver | str = Solve
     return np.array([int(found.labels[i]) for i in range(n)], dtype=np.int64)
 
 
+def best_of_parts(program: Program) -> dict[Name, float] | None:
+    """The best solution of a program without rows, part by part; None if it has rows or no best solution.
+
+    >>> best_of_parts(graph_program({"city": {"Location": 2.0, "Person": 1.0}}))
+    {('city', 'Location'): 1.0}
+    """
+    if program.rows:
+        return None
+    values: dict[Name, float] = {}
+    owned = set()
+    for labels in program.decisions.values():
+        owned |= set(labels.values())
+        possible = [program.variables[name] for name in labels.values() if program.variables[name].high > 0]
+        if not possible:
+            return None
+        values[max(possible, key=lambda variable: variable.objective).name] = 1.0
+    for variable in program.variables.values():
+        end = variable.high if variable.objective > 0 else variable.low
+        if variable.name not in owned:
+            if not end.is_integer() and (math.isinf(end) or variable.type is not Type.CONTINUOUS):
+                return None
+            values[variable.name] = end
+    return {name: value for name, value in values.items() if value}
+
+
 class Search:
     """One run of the loop: a model, the rows added to it, and counts."""
 
@@ -128,13 +153,21 @@ class Search:
     ) -> None:
         self.program, self.constraints, self.form, self.solver = program, constraints, form, solver
         self.deadline, self.bounds = deadline, Bounds(program, constraints)
-        self.full = with_constraints(program, constraints, form, max_terms)
-        self.model = MipModel(self.full, solver)
+        self.max_terms = max_terms
+        check_solver(solver)
+        check_names(constraints)
+        self.full = program
+        self.forms: Mapping[str, int] = {}
         self.cuts: set[Name] = set()
         self.rounds = self.no_goods = 0
 
     def run(self) -> Assignment:
         """Solves until a solution is accepted, no solution is left, or the time limit is reached."""
+        if self.form is Form.AUTO and (found := self._without_constraints()) is not None:
+            return found
+        encoded = encode(self.program, self.constraints, self.form, self.max_terms)
+        self.full, self.forms = encoded.program, encoded.forms
+        self.model = MipModel(self.full, self.solver)
         answer = Answer(Found.NOTHING)
         while self.rounds < MAX_ROUNDS:
             self.rounds += 1
@@ -148,6 +181,17 @@ class Search:
             if not self._add_rows(verdict, values, answer):
                 return self._accepted(verdict, values, answer)
         return self._nothing(Status.TIME_LIMIT, answer)
+
+    def _without_constraints(self) -> Assignment | None:
+        """The best solution without constraints, if it is known without a solver and satisfies them."""
+        values = best_of_parts(self.program)
+        if values is None:
+            return None
+        verdict = check(self.program, self.constraints, values)
+        if verdict.broken_rows or verdict.rejected or verdict.hinges:
+            return None
+        answer = Answer(Found.OPTIMAL, bound=self.program.objective(values))
+        return self._accepted(verdict, values, answer)
 
     def _add_rows(self, verdict: Check, values: dict[Name, float], answer: Answer) -> bool:
         """Adds rows that cut off a wrong solution; returns False if the solution is right."""
@@ -193,6 +237,7 @@ class Search:
         return {
             "solver": str(self.solver),
             "form": str(self.form),
+            "forms": self.forms,
             "variables": len(self.full.variables),
             "rows": len(self.full.rows) + len(self.full.decisions) + len(self.cuts) + self.no_goods,
             "rounds": self.rounds,

@@ -1,0 +1,90 @@
+"""`lcons ask` settles what data do not show; `lcons repair` changes one combination and prints the proof."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+from constraint_files import pairs, run, run_example
+
+from lcons_cli.main import main
+from lcons_core import LearnedConstraint, RectifierNetwork, compare, load, load_rules, save
+from lcons_core.features import Tuples
+
+FEATURE = Tuples(("source", "relation"), (("Person", "Place", "Firm"), ("NoRel", "Kill", "LiveIn")))
+RULES = "relation Kill or LiveIn needs source Person\n"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """pairs.json accepts everything; pairs.jsonl shows five of nine combinations; rules.txt has the truth."""
+    monkeypatch.chdir(tmp_path)
+    everything = LearnedConstraint(RectifierNetwork([[0.0] * 6], [0.0]), FEATURE.space, FEATURE)
+    save(everything, "pairs.json")
+    shown = [
+        ["Person", "NoRel"],
+        ["Place", "NoRel"],
+        ["Firm", "NoRel"],
+        ["Person", "Kill"],
+        ["Person", "LiveIn"],
+    ]
+    (tmp_path / "pairs.jsonl").write_text("".join(json.dumps({"tuples": shown}) + "\n" for _ in range(4)))
+    (tmp_path / "rules.txt").write_text(RULES)
+    return tmp_path
+
+
+def test_a_file_answers_until_nothing_is_open(folder):
+    done = run("ask", "pairs.json", "pairs.jsonl", "-o", "asked.json", "--answers", "rules.txt", "-v")
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout.splitlines()[0].endswith("no")
+    assert "nothing is left open" in done.stdout
+    found = load("asked.json")
+    assert compare(found, load_rules("rules.txt", found.space)).equal
+    assert found.provenance["asked"]["open"] == 0
+    again = run("ask", "pairs.json", "pairs.jsonl", "-o", "b.json", "--answers", "asked.json", "--json", "-q")
+    known = json.loads(again.stdout)
+    assert (known["shown"], known["invalid"], known["open"]) == (5, 4, [])
+    assert again.stderr == ""
+
+
+def test_a_person_answers_and_may_be_unsure(folder):
+    words = ["ask", "pairs.json", "pairs.jsonl", "-o", "asked.json"]
+    done = CliRunner().invoke(main, words, input="what\nn\n" * 20)
+    assert done.exit_code == 0
+    assert "Can this occur: source Place or Firm, with relation Kill or LiveIn? [y/n/u]" in done.stderr
+    assert "please answer y" in done.stderr
+    done = CliRunner().invoke(main, words, input="u\n")
+    assert done.exit_code == 3
+    assert "4 of 9 combinations are left open" in done.stdout
+    assert load("asked.json").satisfied([("Firm", "Kill")])
+
+
+def test_a_repair_is_printed_written_and_kept(folder):
+    save(pairs(), "pairs.json")
+    done = run("repair", "pairs.json", "--allow", "Location", "Kill", "-o", "fixed.json", "-q")
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout.splitlines()[:2] == [
+        "now allowed: source Location, relation Kill",
+        "nothing else changed: the other 11 combinations were all checked",
+    ]
+    assert run("explain", "fixed.json", "--forbidden", "Location", "Kill").exit_code == 1
+    broken = run("repair", "fixed.json", "--forbid", "Location", "Kill")
+    assert broken.exit_code == 2
+    assert "valid example" in broken.stderr
+    only = run("repair", "--forbid", "Person", "Kill", "pairs.json", "--json")
+    assert json.loads(only.stdout)["forbidden"] == [{"source": "Person", "relation": "Kill"}]
+
+
+def test_one_combination_must_be_named(folder):
+    for words in ([], ["--allow", "Person", "Kill", "--forbid", "Place", "Kill"]):
+        done = run("repair", "pairs.json", *words)
+        assert done.exit_code == 2
+        assert "--allow or with --forbid" in done.stderr
+    done = run("repair", "pairs.json", "--allow", "Kill")
+    assert done.exit_code == 2
+    assert "one combination" in done.stderr
+
+
+def test_the_examples_run(folder):
+    assert run_example("ask", folder)[1] == 0
+    save(pairs(), "pairs.json")
+    assert run_example("repair", folder) == [0, 0]
