@@ -5,14 +5,13 @@
 
 | array | shape | is |
 |---|---|---|
-| transitions | (L + 2, L + 2) | scores of transitions, **[to, from]**: row i has the scores of going to tag i
-|
+| transitions | (L + 2, L + 2) | scores of transitions, **[to, from]**: row i has those that lead to tag i |
 | tags | (L + 2,) | the names of rows and columns, with `<START>` and `<STOP>` |
 
 A labelling y of T tokens has the score
 
-    transitions[y_1, <START>] + sum_t transitions[y_{t+1}, y_t] + transitions[<STOP>, y_T] + sum_t emission[t,
-    y_t]
+    transitions[y_1, <START>] + sum_t transitions[y_{t+1}, y_t] + transitions[<STOP>, y_T]
+                                                                + sum_t emission[t, y_t]
 
 so that transition here, which is [from, to], is the transpose without the two, start is the column of
 `<START>`, and stop the row of `<STOP>`. Emissions are what the layer before the CRF returns, (T, L + 2) in
