@@ -41,8 +41,8 @@ class FlairScores:
 
     >>> transitions = [[0.0, 1.0, 5.0, 0.0], [2.0, 0.0, 0.0, 0.0], [0.0] * 4, [0.0, 3.0, 0.0, 0.0]]
     >>> scores = FlairScores(transitions, ["O", "S-X", "<START>", "<STOP>"]).scores(np.zeros((2, 4)))
-    >>> scores.labels, scores.score(["O", "S-X"])        # <START> to O is 5, O to S-X is 2, S-X to <STOP> is
-    3 (('O', 'S-X'), 10.0)
+    >>> scores.labels, scores.score(["O", "S-X"])         # 5 from <START>, 2 from O to S-X, 3 to <STOP>
+    (('O', 'S-X'), 10.0)
     """
 
     def __init__(self, transitions: Any, tags: Sequence[str]) -> None:
