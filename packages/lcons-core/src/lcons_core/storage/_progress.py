@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -33,7 +32,6 @@ class ProgressFile:
         with contextlib.suppress(OSError), self.path.open("ab", buffering=0) as file:
             file.write(json.dumps(message).encode() + b"\n")
 
-
     def remove(self) -> None:
         """Removes the messages of a piece of work that has ended, so that few files stay."""
         if self.path is not None:
@@ -55,7 +53,7 @@ class ProgressFolder:
     def pieces(self) -> list[int]:
         """The pieces of work that have messages."""
         try:
-            return sorted(int(name) for name in os.listdir(self._folder) if name.isdecimal())
+            return sorted(int(path.name) for path in self._folder.iterdir() if path.name.isdecimal())
         except OSError:
             return []
 

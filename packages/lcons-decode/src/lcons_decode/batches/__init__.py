@@ -1,4 +1,4 @@
-"""Constraint files as a function of batches, for engines that call functions: Ray Data, Dask, Spark, datasets.
+"""Constraint files as a function of batches, for Ray Data, Dask, Spark and datasets.
 
     Decoder(constraint files, labels) : batch with scores -> batch with labels
 

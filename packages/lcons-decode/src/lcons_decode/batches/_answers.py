@@ -1,9 +1,9 @@
 """The answers for the rows of a batch, as arrays and as columns.
 
-    labels    one label per token; null if no labelling has a finite score
-    score     the score of the labels, with soft penalties; null likewise
-    status    as in `lcons_decode.Status`
-    changed   how many labels differ from the best ones without constraints
+labels    one label per token; null if no labelling has a finite score
+score     the score of the labels, with soft penalties; null likewise
+status    as in `lcons_decode.Status`
+changed   how many labels differ from the best ones without constraints
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from lcons_decode._result import Status
 from lcons_decode._scores import Floats, Ints
 
 # The new columns, with the type of their cells: [str] is a list of strings.
-ANSWERS: Mapping[str, Any] = MappingProxyType({"labels": [str], "score": float, "status": str, "changed": int})
+ANSWERS: Mapping[str, Any] = MappingProxyType(
+    {"labels": [str], "score": float, "status": str, "changed": int}
+)
 STATUSES = tuple(Status)
 
 

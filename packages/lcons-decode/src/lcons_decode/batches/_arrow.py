@@ -34,15 +34,15 @@ def shared_model(schema: Any, where: str) -> dict[str, Any]:
         found = None
     if not isinstance(found, dict):
         raise InvalidInput(
-            f"{where}: expected a JSON object under {METADATA.decode()!r} in the metadata of the schema, found"
-            f" {text[:40]!r}; write labels, transition, start and stop there."
+            f"{where}: expected a JSON object under {METADATA.decode()!r} in the metadata of the schema,"
+            f" found {text[:40]!r}; write labels, transition, start and stop there."
         )
     return found
 
 
 def rows_of(table: Any) -> list[dict[str, Any]]:
     """The rows as records."""
-    return table.to_pylist()  # type: ignore[no-any-return]
+    return table.to_pylist()
 
 
 def emission_of(table: Any, name: str, L: int, where: str) -> tuple[Floats, Ints]:
@@ -104,8 +104,8 @@ def _lists(array: Any, name: str, where: str) -> tuple[Any, Ints]:
         )
     if array.null_count:
         raise InvalidInput(
-            f"{where}: expected a value of {name!r} in every row, found {array.null_count} nulls; fill them or"
-            " leave these rows out."
+            f"{where}: expected a value of {name!r} in every row, found {array.null_count} nulls; fill them"
+            " or leave these rows out."
         )
     values = array.flatten()
     if pa.types.is_fixed_size_list(array.type):

@@ -88,13 +88,14 @@ class BatchFunction:
     def _columns(self, batch: Mapping[str, Any]) -> dict[str, Any]:
         names = self._checked(list(batch))
         rows = [
-            dict(zip(names, cells, strict=True)) for cells in zip(*(batch[name] for name in names), strict=True)
+            dict(zip(names, cells, strict=True))
+            for cells in zip(*(batch[name] for name in names), strict=True)
         ]
         found = self._rows(rows, self._places(len(rows)))
         arrays = any(isinstance(batch[name], np.ndarray) for name in names)
         new = {name: [row[name] for row in found] for name in self.answers}
         if arrays:
-            new = {name: _object_array(cells, self.answers[name]) for name, cells in new.items()}  # type: ignore[misc]
+            new = {name: _object_array(cells, self.answers[name]) for name, cells in new.items()}
         return {**{name: batch[name] for name in names if name not in self.drops}, **new}
 
     def _several(self, batches: Iterable[Any]) -> Any:

@@ -186,7 +186,8 @@ def _loaded(
     of_files = iter(load_constraints(files, soft, cost))
     named = [next(of_files) if isinstance(one, str | PathLike) else one for one in given]
     sets = ConstraintSet.of(named)
-    yield from (*sets.hard, *sets.soft, *sets.global_hard, *sets.global_soft)
+    uses: tuple[Hard | Soft, ...] = (*sets.hard, *sets.soft, *sets.global_hard, *sets.global_soft)
+    yield from uses
 
 
 @dataclass(frozen=True)
@@ -269,9 +270,7 @@ _OF_THREAD: Any = threading.local()
 _STATUS_OF_HOW = np.array([STATUSES.index(how.status) for how in sorted(How)])
 
 
-def _exact(
-    batch: ChainBatch, y: Ints, scores: Any, how: Ints, threads: int | None, soft: bool
-) -> Answers:
+def _exact(batch: ChainBatch, y: Ints, scores: Any, how: Ints, threads: int | None, soft: bool) -> Answers:
     """The answers of exact decoding; only sequences that may have changed are decoded without constraints."""
     lengths = np.diff(batch.offsets)
     open_ones = np.flatnonzero((how != How.INFEASIBLE) & ((how != How.VERIFIED) | soft) & (lengths > 0))

@@ -55,7 +55,9 @@ def cluster(backend: str = "local", address: str | None = None, jobs: int | None
     if backend not in BACKENDS:
         raise InvalidInput(f"unknown `backend` {backend!r}; it is one of {', '.join(BACKENDS)}.")
     if address is not None and backend == "local":
-        raise InvalidInput("the backend 'local' has no address; leave `address=` out, or use another backend.")
+        raise InvalidInput(
+            "the backend 'local' has no address; leave `address=` out, or use another backend."
+        )
     library = BACKENDS[backend]
     if library:
         try:
@@ -79,7 +81,7 @@ def cores() -> int:
 
 
 def _check_reachable(backend: str, address: str) -> None:
-    """Raises an error at once if nobody listens at an address with host and port; the engines try for long."""
+    """Raises an error at once if nobody listens at an address; the engines would try for long."""
     try:
         parts = urlsplit(address if "://" in address else f"//{address}")
         host, port = parts.hostname, parts.port
@@ -89,8 +91,8 @@ def _check_reachable(backend: str, address: str) -> None:
         if backend == "ray" and address in ("auto", "local"):
             return
         raise InvalidInput(
-            f"expected the address of a {backend} cluster as HOST:PORT, found {address!r}; see what its scheduler"
-            " prints."
+            f"expected the address of a {backend} cluster as HOST:PORT, found {address!r}; see what its"
+            " scheduler prints."
         )
     try:
         with socket.create_connection((host, port), timeout=CONNECT_SECONDS):

@@ -6,8 +6,8 @@ million shards do not fill the scheduler.
 
 from __future__ import annotations
 
-from concurrent.futures import CancelledError
 from collections.abc import Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from typing import Any
 
@@ -75,8 +75,8 @@ class DaskCluster:
                 result = Lost(f"its workers ended early ({type(error).__name__})")
             except (CancelledError, OSError) as error:
                 raise LconsError(
-                    f"lost the connection to the dask scheduler {self._where} ({type(error).__name__}); run the"
-                    " same again: what is finished is skipped."
+                    f"lost the connection to the dask scheduler {self._where} ({type(error).__name__}); run"
+                    " the same again: what is finished is skipped."
                 ) from None
             yield i, result
             future.release()

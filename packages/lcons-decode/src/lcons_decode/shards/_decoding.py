@@ -42,7 +42,7 @@ class _Decoding:
         pairs = list(zip(rows, places, strict=True))
         for is_sequence, group in groupby(pairs, lambda pair: EMISSION in pair[0]):
             if is_sequence:
-                found += self._sequences(*map(list, zip(*group, strict=True)))  # type: ignore[arg-type]
+                found += self._sequences(*map(list, zip(*group, strict=True)))
             else:
                 for row, place in group:
                     self._model = self._read_model(row, place)

@@ -53,8 +53,8 @@ def find_shards(folder: str | os.PathLike[str]) -> tuple[list[Shard], list[str]]
     if not shards:
         found = f"{len(others)} other files" if others else "no file"
         raise InvalidInput(
-            f"expected shards ({', '.join(ENDINGS)}) in {str(folder)!r}, found {found}; name a folder of Parquet"
-            " files or JSON lines."
+            f"expected shards ({', '.join(ENDINGS)}) in {str(folder)!r}, found {found}; name a folder of"
+            " Parquet files or JSON lines."
         )
     return sorted(shards, key=lambda shard: (-shard.size, shard.name)), sorted(others)
 
@@ -68,7 +68,8 @@ def check_folders(folder: Path, out: Path) -> None:
     source, target = Path(os.path.realpath(folder)), Path(os.path.realpath(out))
     if target == source or source in target.parents:
         raise InvalidInput(
-            f"the output folder {str(out)!r} is within the folder of shards {str(folder)!r}; name another one."
+            f"the output folder {str(out)!r} is within the folder of shards {str(folder)!r}; name another"
+            " one."
         )
     try:
         target.mkdir(parents=True, exist_ok=True)

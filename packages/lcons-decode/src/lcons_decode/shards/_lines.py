@@ -83,8 +83,8 @@ def _object(line: bytes, place: str) -> dict[str, Any]:
         found = json.loads(line.decode("utf-8"), object_pairs_hook=unique_keys)
     except (ValueError, RecursionError) as error:
         raise InvalidInput(
-            f"{place}: expected a JSON object, found something else ({error!s:.80}); write one object per line"
-            " in UTF-8."
+            f"{place}: expected a JSON object, found something else ({error!s:.80}); write one object per"
+            " line in UTF-8."
         ) from None
     if not isinstance(found, dict):
         raise InvalidInput(

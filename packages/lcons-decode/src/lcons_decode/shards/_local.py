@@ -52,8 +52,8 @@ def _shared(do: Do, pieces: Sequence[Any], workers: int) -> Iterator[tuple[int, 
                 busy[connection] = (process, i)
                 with contextlib.suppress(OSError):  # it has ended, which is seen below
                     connection.send(pieces[i])
-            for connection in wait(list(busy)):
-                assert isinstance(connection, Connection)
+            for ready in wait(list(busy)):
+                connection = next(one for one in busy if one is ready)
                 process, i = busy.pop(connection)
                 try:
                     result = connection.recv()

@@ -66,8 +66,8 @@ class RayCluster:
                 result = Lost(f"its workers ended early ({type(error).__name__})")
             except RayError as error:
                 raise LconsError(
-                    f"lost the connection to the ray cluster {self._where} ({type(error).__name__}); run the same"
-                    " again: what is finished is skipped."
+                    f"lost the connection to the ray cluster {self._where} ({type(error).__name__}); run the"
+                    " same again: what is finished is skipped."
                 ) from None
             yield i, result
             following = next(left, None)

@@ -63,7 +63,7 @@ class Overview:
         tokens = sum(one.note["counts"].get("tokens", 0) for one in finished)
         tokens += sum(count for _, count in running.values())
         total = sum(shard.size for shard in self.shards) or 1
-        size = sum(self.shards[i].size for i in self.outcomes)
+        size = float(sum(self.shards[i].size for i in self.outcomes))
         size += sum(share * self.shards[i].size for i, (share, _) in running.items())
         parts = [f"{len(self.outcomes):,} of {len(self.shards):,} shards ({size / total:.0%})"]
         parts += [f"{tokens:,} tokens"] * bool(tokens)
@@ -152,6 +152,6 @@ def _disk(out: Path) -> Iterator[None]:
         if isinstance(error, LconsError):
             raise
         raise LconsError(
-            f"cannot write into {str(out)!r}: {error.strerror or error}; make room, or name another folder, and"
-            " run the same again: what is finished is skipped."
+            f"cannot write into {str(out)!r}: {error.strerror or error}; make room, or name another folder,"
+            " and run the same again: what is finished is skipped."
         ) from None

@@ -1,7 +1,7 @@
 """One shard, from disk to disk: skipped if it is finished, else done; whole or not at all.
 
-A shard is finished if its note has the sha256 of the settings, of the input as it is now, and of the output as
-it is now. Problems are values: the other shards go on.
+A shard is finished if its note has the sha256 of the settings, of the input as it is now, and of the output
+as it is now. Problems are values: the other shards go on.
 """
 
 from __future__ import annotations
@@ -64,7 +64,9 @@ class ShardTask:
             why = str(error) if name in str(error) else f"{name}: {error}"
             return Failed(name, why)
         except MemoryError:
-            return Failed(name, f"{name}: there is not enough memory for it; use fewer jobs or smaller shards.")
+            return Failed(
+                name, f"{name}: there is not enough memory for it; use fewer jobs or smaller shards."
+            )
         except OSError as error:
             return Failed(name, _of_disk(name, error))
         except Exception as error:
