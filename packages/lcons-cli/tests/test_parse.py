@@ -338,7 +338,7 @@ def test_quiet_says_nothing(run):
         ((), "none", "found no such folder; make one with `lcons run citation`"),
         (("no-such-file",), "word", "cannot read 'no-such-file': No such file or directory"),
         (("a\0b",), "word", "cannot read 'a\\x00b'"),
-        ((".",), "word", "cannot read '.': Is a directory"),
+        ((".",), "word", "'.' is a folder, and its shards need a folder to write to; add `-o FOLDER`"),
         ((), "case", "the tagger reads column 'case', but references have only words"),
     ],
 )

@@ -1,3 +1,4 @@
+from lcons_core._atomic import hidden_folder as hidden_folder
 from lcons_core._atomic import replacing as replacing
 from lcons_core._atomic import replacing_folder as replacing_folder
 from lcons_core._constraint import load as load
