@@ -45,6 +45,8 @@ class Cluster(Protocol):
 
 # The module of each engine, and what it needs besides lcons.
 BACKENDS = {"local": "", "dask": "distributed", "ray": "ray"}
+# Variables that Ray reads when it is imported: without the first one, its ports are open to the network.
+_OF_THIS_MACHINE = {"ray": {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_USAGE_STATS_ENABLED": "0"}}
 _MODULES = {"local": "_local", "dask": "_dask", "ray": "_ray"}
 
 
@@ -59,6 +61,9 @@ def cluster(backend: str = "local", address: str | None = None, jobs: int | None
             "the backend 'local' has no address; leave `address=` out, or use another backend."
         )
     library = BACKENDS[backend]
+    if address is None:
+        for name, value in _OF_THIS_MACHINE.get(backend, {}).items():
+            os.environ.setdefault(name, value)
     if library:
         try:
             import_module(library)

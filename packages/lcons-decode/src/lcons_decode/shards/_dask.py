@@ -49,6 +49,7 @@ class DaskCluster:
 
     def __init__(self, client: Any, where: str) -> None:
         self._client, self._where = client, where
+        self.address = client.scheduler.address
         self.workers = max(1, sum(client.nthreads().values()))
 
     def results(self, do: Do, pieces: Sequence[Any]) -> Iterator[tuple[int, Any]]:

@@ -32,7 +32,7 @@ def convert_parquet(
 ) -> None:
     """Writes the output for all rows of a shard; raises an error if it has not the expected `columns`."""
     try:
-        with pq.ParquetFile(source, memory_map=True, pre_buffer=False) as file:
+        with pq.ParquetFile(source, buffer_size=2**20, pre_buffer=False) as file:
             _check_columns(_columns(file.schema_arrow), columns, name)
             _convert(file, target, work, share)
     except pa.ArrowInvalid as error:
