@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -64,7 +65,7 @@ def constraint_files(folder: Path) -> list[str]:
         bounds = np.cumsum([0, *lengths])
         data = [
             ({"pos": [TAGS[t] for t in tags[a:b]]}, [LABELS[y] for y in gold[a:b]])
-            for a, b in zip(bounds[:-1], bounds[1:], strict=True)
+            for a, b in pairwise(bounds)
         ]
         iob2(LABELS).save(files[0])
         learn_constraints([Instance(x, tuple(y)) for x, y in data], "pos", n=3, hidden=5).save(files[1])
@@ -226,7 +227,9 @@ def main() -> int:
             met += engines(decoder, source, warm, out, given.tokens)
         if "memory" in arms:
             small, large = (worker_memory(folder, one) for one in one_shards)
-            print(f"     peak memory of a worker: {small:.0f} MB, then {large:.0f} MB for ten times the tokens")
+            print(
+                f"     peak memory of a worker: {small:.0f} MB, then {large:.0f} MB for ten times the tokens"
+            )
             met.append(report("memory at ten times the tokens", large / small, at_most=MOST_GROWTH))
     return int(not all(met))
 

@@ -283,7 +283,9 @@ def test_bad_parquet_shards_are_named_and_the_others_finish(parquet, tmp_path):
     (parquet / "damaged.parquet").write_bytes(damaged)
     pq.write_table(pq.read_table(parquet / "1.parquet").drop_columns("words"), parquet / "less.parquet")
     pq.write_table(
-        table_of(sequences()).slice(0, 0).replace_schema_metadata({"lcons": '{"labels": ["B-X", "I-X", "O"]}'}),
+        table_of(sequences())
+        .slice(0, 0)
+        .replace_schema_metadata({"lcons": '{"labels": ["B-X", "I-X", "O"]}'}),
         parquet / "none.parquet",
     )
     work = ShardDecoder(Decoder([iob2(LABELS)]))
