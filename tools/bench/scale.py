@@ -3,9 +3,9 @@
     .venv-integrations/bin/python tools/bench/scale.py [--tokens 10000000] [--folder FOLDER] [--arms a,b]
 
 Sentences with made-up POS tags (Zipf over 45 tags, about 24 words), scores of 23 labels as float32, hard IOB2
-and hard windows of three POS tags and labels, of a constraint learned from drawn sentences. The corpus is 20
-Parquet shards, which FOLDER keeps for the next run. One thread per worker in every arm. Plain processes read,
-decode and write the same shards, half each, without notes, checksums and progress.
+and a drawn network over windows of three POS tags and labels, hard, too. The corpus is 20 Parquet shards,
+which FOLDER keeps for the next run. One thread per worker in every arm. Plain processes read, decode and write
+the same shards, half each, without notes, checksums and progress.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from itertools import pairwise
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -30,7 +29,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from timing import report
 
-from lcons_core import Instance, iob2, learn_constraints
+from lcons_core import LearnedConstraint, RectifierNetwork, iob2
+from lcons_core.features import NgramContext
 from lcons_decode import Decoder
 from lcons_decode.shards import ShardDecoder, cluster, run_shards
 
@@ -58,17 +58,13 @@ def drawn(rng: np.random.Generator, tokens: int) -> tuple[Any, Any, Any]:
 
 
 def constraint_files(folder: Path) -> list[str]:
-    """IOB2, and windows of three tags and labels learned from 2,000 drawn sentences."""
+    """IOB2, and a network over windows of three tags and labels that rejects about one window in fifty."""
     files = [folder / "iob2.json", folder / "pos.json"]
-    if not all(file.exists() for file in files):
-        lengths, tags, gold = drawn(np.random.default_rng(1), 50_000)
-        bounds = np.cumsum([0, *lengths])
-        data = [
-            ({"pos": [TAGS[t] for t in tags[a:b]]}, [LABELS[y] for y in gold[a:b]])
-            for a, b in pairwise(bounds)
-        ]
-        iob2(LABELS).save(files[0])
-        learn_constraints([Instance(x, tuple(y)) for x, y in data], "pos", n=3, hidden=5).save(files[1])
+    feature = NgramContext(tuple(LABELS), tuple(TAGS), 3)
+    W = np.random.default_rng(1).integers(-16, 17, (5, feature.space.d)) / 16
+    network = RectifierNetwork(W, np.full(5, -3.0))
+    iob2(LABELS).save(files[0])
+    LearnedConstraint(network, feature.space, feature).save(files[1])
     return list(map(str, files))
 
 
