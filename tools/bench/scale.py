@@ -3,9 +3,9 @@
     .venv-integrations/bin/python tools/bench/scale.py [--tokens 10000000] [--folder FOLDER] [--arms a,b]
 
 Sentences with made-up POS tags (Zipf over 45 tags, about 24 words), scores of 23 labels as float32, hard IOB2
-and a drawn network over windows of three POS tags and labels, hard, too. The corpus is 20 Parquet shards,
-which FOLDER keeps for the next run. One thread per worker in every arm. Plain processes read, decode and write
-the same shards, half each, without notes, checksums and progress.
+and a drawn network over windows of two POS tags and labels, hard, too. The corpus is 20 Parquet shards,
+which FOLDER keeps for the next run. One thread per worker in every arm. Plain processes read, decode and
+write the same shards, half each, without notes, checksums and progress.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ LEAST_SPEEDUP, MOST_OVERHEAD, MOST_GROWTH = 1.7, 1.15, 1.15
 
 def drawn(rng: np.random.Generator, tokens: int) -> tuple[Any, Any, Any]:
     """Lengths of sentences, POS tags of tokens, and gold labels that follow the tags and IOB2."""
-    lengths = []
+    lengths: list[int] = []
     while sum(lengths) < tokens:
         lengths.append(int(np.clip(rng.lognormal(3.1, 0.5), 3, 120)))
     N = sum(lengths)
@@ -58,11 +58,11 @@ def drawn(rng: np.random.Generator, tokens: int) -> tuple[Any, Any, Any]:
 
 
 def constraint_files(folder: Path) -> list[str]:
-    """IOB2, and a network over windows of three tags and labels that rejects about one window in fifty."""
+    """IOB2, and a network over windows of two tags and labels that rejects some of them."""
     files = [folder / "iob2.json", folder / "pos.json"]
-    feature = NgramContext(tuple(LABELS), tuple(TAGS), 3)
+    feature = NgramContext(tuple(LABELS), tuple(TAGS), 2)
     W = np.random.default_rng(1).integers(-16, 17, (5, feature.space.d)) / 16
-    network = RectifierNetwork(W, np.full(5, -3.0))
+    network = RectifierNetwork(W, np.full(5, -2.0))
     iob2(LABELS).save(files[0])
     LearnedConstraint(network, feature.space, feature).save(files[1])
     return list(map(str, files))
@@ -180,6 +180,17 @@ def stages(decoder: Decoder, source: Path, tokens: int) -> None:
         print(f"     {name}: {rate:,.0f} tokens a second, {1e9 * seconds / share:,.0f} ns per token")
 
 
+def extrapolate(rate: float, source: Path, tokens: int) -> None:
+    """Prints core hours and traffic of larger corpora, if every worker keeps the rate that it has here."""
+    size = sum(file.stat().st_size for file in source.iterdir()) / tokens
+    for power in (9, 12):
+        hours = 10**power / rate / 3600
+        print(
+            f"     10^{power} tokens: {hours:,.1f} core hours, {hours / 32:,.2f} hours of a machine of 32 cores,"
+            f" which reads {32 * rate * size / 1e6:,.0f} MB a second; {10**power * size / 1e12:,.2f} TB in all"
+        )
+
+
 def run_worker(decoder: Decoder, source: Path) -> None:
     """Does a folder in this process, and prints its peak memory in MB."""
     with tempfile.TemporaryDirectory() as out:
@@ -219,6 +230,7 @@ def main() -> int:
             for n, taken in enumerate(seconds, start=1):
                 print(f"     {n} worker{'s' * (n > 1)}: {taken:.1f} s, {given.tokens / taken:,.0f} tokens/s")
             met.append(report("two workers against one", seconds[0] / seconds[1], at_least=LEAST_SPEEDUP))
+            extrapolate(given.tokens / seconds[1] / 2, source, given.tokens)
         if "engines" in arms:
             met += engines(decoder, source, warm, out, given.tokens)
         if "memory" in arms:
