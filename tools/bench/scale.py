@@ -185,9 +185,9 @@ def extrapolate(rate: float, source: Path, tokens: int) -> None:
     size = sum(file.stat().st_size for file in source.iterdir()) / tokens
     for power in (9, 12):
         hours = 10**power / rate / 3600
+        traffic = f"{10**power * size / 1e12:,.2f} TB, {32 * rate * size / 1e6:,.0f} MB a second per machine"
         print(
-            f"     10^{power} tokens: {hours:,.1f} core hours, {hours / 32:,.2f} hours of a machine of 32 cores,"
-            f" which reads {32 * rate * size / 1e6:,.0f} MB a second; {10**power * size / 1e12:,.2f} TB in all"
+            f"     10^{power} tokens: {hours:,.1f} core hours, {hours / 32:,.2f} hours of 32 cores; {traffic}"
         )
 
 
