@@ -158,7 +158,6 @@ def decode(
       END
       lcons decode scores.npz -c pos.json:0.5 -c iob2.json --json > labels.jsonl
       lcons decode dev.jsonl -c pos.json -c iob2.json --choose > chosen.conll
-      lcons decode shards/ -o out/ -c iob2.json --jobs 2
     """
     from lcons_core import InvalidInput
     from lcons_decode.files import load_constraints, read_labels, read_scored

@@ -95,7 +95,6 @@ def parse(
     \b
     Example:
       lcons parse references.txt > references.json
-      lcons parse shards/ -o out/
       echo "A. Turing. Computing machinery and intelligence. Mind, 1950." | lcons parse --format bibtex
     """
     from lcons_core import LconsError

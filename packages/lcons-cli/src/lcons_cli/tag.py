@@ -102,7 +102,6 @@ def tag(
       echo "The dog barked at us." | lcons tag
       lcons tag --columns word,pos --format json test.txt
       lcons tag --together news.txt
-      lcons tag shards/ -o out/ --columns word,pos
     """
     from lcons_tasks.apps import load_constrained_tagger
 
