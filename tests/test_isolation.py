@@ -84,13 +84,14 @@ def test_the_wheel_of_tasks_carries_its_corpora_settings_and_page(wheels):
     templates = ("page.html", "blocks.html", "chart.svg", "style.css", "script.js")
     page = {f"lcons_tasks/report/templates/{name}" for name in templates}
     assert chunking | citation | er | page | {"lcons_tasks/experiments/chunking/settings.json"} <= names
-    assert metadata.get_all("Provides-Extra") == ["torch"]
+    assert metadata.get_all("Provides-Extra") == ["dask", "ray", "torch"]
 
 
 def test_the_wheels_carry_the_command_and_the_spacy_component(wheels):
     for package, entry in (
         ("lcons-cli", "[console_scripts]\nlcons=lcons_cli.start:start"),
-        ("lcons-tasks", "[spacy_factories]\nlcons_tagger=lcons_tasks.apps.spacy:make_lcons_tagger"),
+        ("lcons-tasks", "lcons_decoder=lcons_tasks.apps.spacy_decoder:make_lcons_decoder"),
+        ("lcons-tasks", "lcons_tagger=lcons_tasks.apps.spacy:make_lcons_tagger"),
     ):
         with zipfile.ZipFile(wheels[package]) as archive:
             (points,) = (name for name in archive.namelist() if name.endswith("/entry_points.txt"))

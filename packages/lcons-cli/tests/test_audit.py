@@ -4,6 +4,7 @@ import json
 
 import pytest
 from click.testing import CliRunner
+from constraint_files import run_example
 
 from lcons_cli.main import main
 
@@ -39,3 +40,7 @@ def test_without_a_finding_the_exit_code_is_0(tmp_path):
     path.write_text("give O\naspirin B-DRUG\nnow O\n\n" * 12)
     found = CliRunner().invoke(main, ["audit", str(path)])
     assert (found.exit_code, found.stdout) == (0, "0 findings in 12 sentences.\n")
+
+
+def test_the_examples_run(data, tmp_path):
+    assert run_example("audit", tmp_path) == [1, 1]

@@ -356,7 +356,7 @@ def test_the_grid_is_whole_and_learned_is_designed_where_sets_are_equal(finished
         other = (DESIGNED if name == LEARNED else name for name in sets)
         assert found[row_of(*sets)] == found[row_of(*other)]
     assert whole.facts["differ"][LEARNED] == 0
-    assert whole.facts["ilp"]["agree"] == dict.fromkeys(("rows", "lifted", "cuts"), 10)
+    assert whole.facts["ilp"]["agree"] == dict.fromkeys(("auto", "rows", "simplified", "lifted", "cuts"), 10)
     assert whole.facts["broken"]["pairs"] > 0
 
 
