@@ -72,10 +72,12 @@ class Chain(NamedTuple):
     @classmethod
     def of(cls, emission: Floats, offsets: Ints, arcs: Floats, start: Floats, stop: Floats) -> Chain:
         """The chain, read-only, because numba compiles once for each combination of flags."""
-        given = (emission, offsets, start, stop, np.ascontiguousarray(arcs), widened(arcs.T))
-        emission, offsets, start, stop, arcs, wide = (array.view() for array in given)
-        for array in (emission, offsets, start, stop, arcs, wide):
+        given = (emission, start, stop, np.ascontiguousarray(arcs), widened(arcs.T))
+        emission, start, stop, arcs, wide = (array.view() for array in given)
+        offsets = offsets.view()
+        for array in (emission, start, stop, arcs, wide):
             array.flags.writeable = False
+        offsets.flags.writeable = False
         return cls(emission, offsets, arcs.T, start, stop, arcs, wide)
 
 

@@ -109,19 +109,19 @@ def driven_sequence(emission, chain, step, lists, y):
                             count[u], suffix[u], choice[t, u] = total, value, d
         if row >= 0:
             for g in range(rows[row], rows[row + 1]):
-                state = np.int64(heads_of[g])
+                state = int(heads_of[g])
                 before = state % V
                 if (before == L) != (t == 0):
                     continue
                 u = state % U
-                best, top, pick = count[u], suffix[u], np.int64(L)
+                best, top, pick = count[u], suffix[u], L
                 if t == T:
                     best, top = 0, stop[before]
                 else:
                     pick = choice[t, u]
                     base = state % older * V
                     for k in range(firsts[g], firsts[g + 1]):
-                        d = np.int64(labels[k])
+                        d = int(labels[k])
                         at = slot[base + d]
                         onward = values[at] if at >= 0 else next_suffix[(base + d) % U]
                         total = counts[at] if at >= 0 else next_count[(base + d) % U]
