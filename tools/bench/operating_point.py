@@ -1,15 +1,15 @@
 """Do certified operating points miss as few entities as they state? 500 resamples per row, on three sets.
 
-A linear CRF is trained on the first 300 training sentences of a set of suite/ (in the data folder,
+A linear CRF is trained on the first 1,000 training sentences of a set of suite/ (in the data folder,
 LCONS_DATA_DIR), with BIOES labels. The population is the first 2,000 sentences of its dev file. Each resample
 draws sentences from it, with replacement, chooses an operating point on them, and looks up the missed share
-of the population at that point: the truth. With a confidence of 95 %, a certified point may miss more than 1
-- recall in at most 5 % of the resamples.
+of the population at that point: the truth. With a confidence of 95 %, a certified point may miss more than
+1 - recall in at most 5 % of the resamples.
 
 Reported: how often a point is certified; how often it then misses too much, of all resamples, which must be
-    at most 5 % within two standard errors; the mean recall and F1 of the population at the certified points,
-    beside those of the CRF without biases; and, in `plain`, how often the plainest choice, the least cautious
-    point whose recall on the resample is high enough, misses too much.
+at most 5 % within two standard errors; the mean recall and F1 of the population at the certified points,
+beside those of the CRF without biases; and, in `plain`, how often the plainest choice, the least cautious
+point whose recall on the resample is high enough, misses too much.
 
 Run: LCONS_DATA_DIR=... .venv/bin/python tools/bench/operating_point.py [--resamples 500]
 """
@@ -30,7 +30,7 @@ from lcons_tasks.data import Columns, Sentence, read_columns
 from lcons_tasks.models import LinearSettings, train_linear
 
 SETS = ("bc5cdr", "lener-br", "wikiann-de")
-TRAINED, POPULATION, DRAWN, CONFIDENCE = 300, 2000, 600, 0.95
+TRAINED, POPULATION, DRAWN, CONFIDENCE = 1000, 2000, 600, 0.95
 CASES = ((ENTITY, 0.9), (ENTITY, 0.97), (SENTENCE, 0.9))
 POINTS = [OperatingPoint(TransitionBiases.of_caution(caution)) for caution in CAUTIONS]
 

@@ -12,8 +12,7 @@ sentences). `broken` counts sentences whose labels of tokens violate a constrain
 in ours, of which there must be none. The script fails if there are some, or if the gain of the constraints is
 surely below 0.
 
-Run: LCONS_DATA_DIR=... .venv-integrations/bin/python tools/bench/transformers_pipeline.py [SET ...] [--seeds
-    1]
+Run: LCONS_DATA_DIR=... .venv-integrations/bin/python tools/bench/transformers_pipeline.py [SET ...]
 """
 
 from __future__ import annotations

@@ -338,7 +338,7 @@ def test_quiet_says_nothing(run):
         ((), "none", "found no such folder; make one with `lcons run citation`"),
         (("no-such-file",), "word", "cannot read 'no-such-file': No such file or directory"),
         (("a\0b",), "word", "cannot read 'a\\x00b'"),
-        ((".",), "word", "cannot read '.': Is a directory"),
+        ((".",), "word", "'.' is a folder, and its shards need a folder to write to; add `-o FOLDER`"),
         ((), "case", "the tagger reads column 'case', but references have only words"),
     ],
 )
@@ -497,3 +497,17 @@ def test_no_process_stays_when_the_first_is_ended(how, busy):
     while alive := [pid for pid in others if running(pid)]:
         assert time.monotonic() < deadline, alive
         time.sleep(0.05)
+
+
+def test_a_folder_of_shards_is_parsed_as_lines_are(run, tmp_path):
+    (tmp_path / "in").mkdir()
+    texts = [*TEXT.splitlines(), ""]
+    (tmp_path / "in/0.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    result = run(tmp_path / "in", "-o", tmp_path / "out", "--jobs", 1)
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr.startswith(f"lcons: shards: 1 finished, references: {len(texts)}, fields: ")
+    found = [json.loads(line) for line in (tmp_path / "out/0.jsonl").read_text().splitlines()]
+    expected = [json.loads(line) for line in run("--json", given="\n".join(texts) + "\n").stdout.splitlines()]
+    assert [{key: row[key] for key in ("text", "fields")} for row in found] == expected
+    refused = run(tmp_path / "in", "-o", tmp_path / "out", "--format", "bibtex")
+    assert "--format is not for a folder of shards" in refused.stderr

@@ -341,3 +341,30 @@ def test_a_tagger_that_reads_words_imports_no_library_that_is_slow_to_load(folde
     done = subprocess.run([sys.executable, "-c", code], input=text, capture_output=True, text=True)
     assert done.stdout.startswith("[")
     assert {"spacy", "thinc", "torch", "numba", "scipy", "mip"} & set(done.stderr.split()) == set()
+
+
+def test_a_folder_of_shards_is_tagged_as_text_and_columns_are(run, tmp_path):
+    (tmp_path / "in").mkdir()
+    words = [{"words": ["the", "dog", "barked", "."], "pos": ["DT", "NN", "VBD", "."], "id": 3}]
+    rows = {"text": [{"text": TEXT}, {"text": " "}], "words": words}
+    for name, own in rows.items():
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "0.jsonl").write_text("".join(json.dumps(row) + "\n" for row in own))
+    result = run(tmp_path / "text", "-o", tmp_path / "out", "--jobs", 1)
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr == "lcons: shards: 1 finished, sequences: 2, tokens: 11\n"
+    first, second = map(json.loads, (tmp_path / "out/0.jsonl").read_text().splitlines())
+    tagged = [json.loads(line) for line in run("--json").stdout.splitlines()]
+    assert first["sentences"] == [{key: one[key] for key in ("words", "labels")} for one in tagged]
+    assert second["sentences"] == []
+    columns = ["--columns", "word,pos", "--jobs", 1, "-o", tmp_path / "labels"]
+    assert run(tmp_path / "words", *columns, model="pos").exit_code == 0
+    line = json.loads((tmp_path / "labels/0.jsonl").read_text())
+    assert line["labels"] == ["B-NP", "I-NP", "B-VP", "O"]
+    assert line["id"] == 3
+    refused = run(tmp_path / "words", "-o", tmp_path / "out", *columns[:2], model="case")
+    assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
+    assert "the tagger reads column 'case'" in refused.stderr
+    missing = run(tmp_path / "text", *columns[:4], "-o", tmp_path / "other")
+    assert "0.jsonl:1: expected a column 'words', which the tagger reads, found text" in missing.stderr

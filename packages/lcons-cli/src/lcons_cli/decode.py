@@ -18,6 +18,7 @@ import click
 from lcons_cli.console import STDIN, Say, json_line, say_nothing, say_on_stderr, standard_input, write_all
 from lcons_cli.options import FILE, common_options
 from lcons_cli.progress import about, signs_of_life
+from lcons_cli.shards import ShardOptions, shard_options
 from lcons_cli.streams import waits_of
 
 if TYPE_CHECKING:
@@ -76,7 +77,8 @@ COSTS = ("sigmoid", "hinge", "standard")
     "labels_file",
     type=FILE,
     metavar="FILE",
-    help="The labels of the columns of scores, one label per line, if the scores do not name them.",
+    help="The labels of the columns of scores, one label per line, if the scores do not name them. A file"
+    " with a JSON object may also have `transition`, `start` and `stop`, for a folder of shards.",
 )
 @click.option(
     "--beam",
@@ -108,6 +110,7 @@ COSTS = ("sigmoid", "hinge", "standard")
 @click.option(
     "--tabs", is_flag=True, help="CoNLL columns whose cells are separated by one tab and may hold blanks."
 )
+@shard_options(jobs="Number of processes for a folder of shards. Default: all cores.")
 @common_options(
     "Print how often each constraint is broken, without and with constraints.", json=None, seed="unused"
 )
@@ -122,6 +125,7 @@ def decode(
     budget: int,
     form: str,
     tabs: bool,
+    shards: ShardOptions,
     quiet: bool,
     verbose: bool,
 ) -> None:
@@ -140,6 +144,11 @@ def decode(
     If the hard constraints cannot all be satisfied, the labels that break the fewest windows are written, and
     the sequence is counted as relaxed. If all labels of a token have the score -Infinity, no labels can be
     chosen: all labels of that sequence are `_`, or null in JSON, and it is counted as infeasible.
+
+    FILE may be a folder of shards (.jsonl, .parquet): each row is a sequence, and gets `labels`, `score`,
+    `status` and `changed` in place of `emission`. A Parquet file has the labels and, optionally,
+    `transition`, `start` and `stop` as JSON in the metadata of its schema, under `lcons`, if --labels does
+    not name them.
 
     \b
     Example:
@@ -160,10 +169,21 @@ def decode(
             "--soft is the weight of constraints, found no constraint; add one with `-c FILE`."
         )
     own_cost = None if cost == "auto" else cost
+    say: Say = say_nothing if quiet else say_on_stderr
+    if shards.used(file):
+        from lcons_decode import Decoder
+        from lcons_decode.files import read_model
+        from lcons_decode.shards import ShardDecoder
+
+        shards.refuse_given("form", "json")
+        shards.refuse_given("choose")
+        model = {} if labels_file is None else read_model(labels_file)
+        decoder = Decoder(files, **model, soft=soft, cost=own_cost, beam=beam, budget=budget)
+        shards.run(file, ShardDecoder(decoder), say)
+        return
     uses = load_constraints(files, soft, own_cost)
     hard = _choosable(uses, soft) if choose else []
     labels = None if labels_file is None else read_labels(labels_file)
-    say: Say = say_nothing if quiet else say_on_stderr
     with opened_bytes(file) as source:
         scored = read_scored(source, "standard input" if file == STDIN else file, labels)
         choice = None

@@ -6,8 +6,9 @@ Only click is imported here; other modules are imported when the command runs.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Generator, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -27,9 +28,12 @@ from lcons_cli.console import (
 )
 from lcons_cli.console import tagged_corpus as _tagged_corpus
 from lcons_cli.options import FILE, common_options
+from lcons_cli.shards import ShardOptions, shard_options
 from lcons_cli.streams import Text
 
 if TYPE_CHECKING:
+    from spacy.language import Language
+
     from lcons_core.relations import RelationSchema
     from lcons_decode import RelationDecoding
     from lcons_tasks.apps import CandidateText, Extractor
@@ -37,17 +41,6 @@ if TYPE_CHECKING:
 
 DEFAULT_MODEL = "runs/er/extractor"
 DEFAULT_PIPELINE = "en_core_web_sm"
-
-Lines = Sequence[tuple[str, str]]
-"""Lines that are not blank, each after its name in errors."""
-
-
-@dataclass(frozen=True)
-class Candidates:
-    """How candidates are found: `read` turns lines into texts; `names`: they are runs of proper nouns."""
-
-    read: Callable[[Lines], list[CandidateText]]
-    names: bool = False
 
 
 @click.command(short_help="Find entities and relations in text.")
@@ -86,6 +79,7 @@ class Candidates:
 @click.option(
     "--json", is_flag=True, expose_value=False, help="Every command accepts it; this one always writes JSON."
 )
+@shard_options(jobs="Number of processes for a folder of shards. Default: all cores.")
 @common_options("Print how often each label occurs.", json=None, seed="unused")
 def extract(
     file: str,
@@ -94,6 +88,7 @@ def extract(
     pipeline: str | None,
     schema_file: str | None,
     no_constraints: bool,
+    shards: ShardOptions,
     quiet: bool,
     verbose: bool,
 ) -> None:
@@ -106,6 +101,9 @@ def extract(
 
     spaCy provides POS tags. Long lines are read in parts, and relations are found only within a part.
 
+    FILE may be a folder of shards (.parquet, .jsonl): each row has a `text`, and gets `unmarked`, the text
+    without marks, `entities`, `relations`, `changed` and `status`.
+
     \b
     Example:
       echo "[Ann Hill] lives in [Oslo], [Norway]." | lcons extract
@@ -113,7 +111,7 @@ def extract(
       lcons extract --schema schema.json news.txt
     """
     from lcons_core import InvalidInput
-    from lcons_tasks.apps import load_extractor
+    from lcons_tasks.apps import load_extractor, load_recogniser
 
     if pipeline is not None and candidates != "spacy":
         raise InvalidInput(
@@ -121,11 +119,22 @@ def extract(
         )
     extractor = load_extractor(folder)
     say: Say = say_nothing if quiet else say_on_stderr
-    found = FINDERS[candidates](pipeline or DEFAULT_PIPELINE, say)
-    extractor = extractor.alone if no_constraints else extractor
+    if shards.used(file):
+        from lcons_tasks.apps import ExtractionWork
+
+        shards.refuse_given("schema_file")
+        used_pipeline = (pipeline or DEFAULT_PIPELINE) if candidates == "spacy" else None
+        own = str(Path(folder).resolve())
+        shards.run(file, ExtractionWork(own, candidates, used_pipeline, not no_constraints), say)
+        return
+    nlp = None
+    if candidates == "spacy":
+        nlp = load_recogniser(pipeline or DEFAULT_PIPELINE)
+        say(f"candidates by the spaCy pipeline {pipeline or DEFAULT_PIPELINE}")
+    used = extractor.alone if no_constraints else extractor
     if schema_file is not None:
-        extractor = replace(extractor, schema=_schema(schema_file))
-    run(extractor, file, found, say, say if verbose else say_nothing)
+        used = replace(used, schema=_schema(schema_file))
+    run(used, file, candidates, say, say if verbose else say_nothing, nlp)
 
 
 def _schema(path: str) -> RelationSchema:
@@ -136,14 +145,22 @@ def _schema(path: str) -> RelationSchema:
 
 
 def run(
-    extractor: Extractor, file: str, candidates: Candidates, say: Say, say_more: Say = say_nothing
+    extractor: Extractor,
+    file: str,
+    candidates: str,
+    say: Say,
+    say_more: Say = say_nothing,
+    nlp: Language | None = None,
 ) -> None:
-    """Writes the entities and relations of the input to stdout, one chunk at a time, and prints a summary."""
+    """Writes the entities and relations of the input to stdout, one chunk at a time, and prints a summary.
+    `nlp` is the pipeline that finds the candidates `spacy`."""
     counts: Counter[str] = Counter()
     labels: Counter[str] = Counter()
     with opened(file) as source:
         name = "standard input" if file == STDIN else file
-        if write_all(_contents(extractor, source, name, candidates, counts, labels, say), source.waits):
+        if write_all(
+            _contents(extractor, source, name, (candidates, nlp), counts, labels, say), source.waits
+        ):
             say(_summary(counts, bool(extractor.constraints or extractor.schema)))
             say_more(f"labels: {listed(labels)}")
 
@@ -152,57 +169,30 @@ def _contents(
     extractor: Extractor,
     source: Text,
     name: str,
-    candidates: Candidates,
+    candidates: tuple[str, Language | None],
     counts: Counter[str],
     labels: Counter[str],
     say: Say,
 ) -> Generator[bytes, None, None]:
     """The output, line by line; each answer is added to `counts` and `labels`."""
-    from lcons_tasks.apps import name_spans
+    from lcons_tasks.apps import describe_extraction, extract_lines
 
     tagger: PosTagger | None = None
+
+    def tags(sentences: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+        nonlocal tagger
+        tagger = tagger or pos_tagger(_tagged_corpus, say)
+        return tags_many(tagger, sentences)
+
     for first, chunk in numbered_chunks(source):
         lines = [(f"{name}:{n}", line) for n, line in enumerate(chunk, start=first) if line.strip()]
         if not lines:
             continue
-        texts = candidates.read(lines)
-        tagger = tagger or pos_tagger(_tagged_corpus, say)
-        for text, pos in zip(texts, _tags(tagger, texts), strict=True):
-            own = replace(text, spans=name_spans(pos)) if candidates.names else text
-            answer = extractor.extract(own.passage(pos))
-            line = json_line(_described(own, answer))
-            _count(own, answer, counts)
+        for text, answer in extract_lines(extractor, lines, tags, *candidates):
+            line = json_line(describe_extraction(text, answer))
+            _count(text, answer, counts)
             labels.update((*answer.entities, *answer.relations.values()))
             yield line.encode("utf-8", "backslashreplace")
-
-
-def _tags(tagger: PosTagger, texts: Sequence[CandidateText]) -> list[list[str]]:
-    """One tag per token for each text; long texts are tagged in parts."""
-    from lcons_tasks.apps import MOST_READ, cut
-
-    words = [text.words for text in texts]
-    parts = [(i, own[a:b]) for i, own in enumerate(words) for a, b in cut(own, most_words=MOST_READ)]
-    found: list[list[str]] = [[] for _ in texts]
-    for (i, _), tags in zip(parts, tags_many(tagger, (own for _, own in parts)), strict=True):
-        found[i] += tags
-    return found
-
-
-def _described(text: CandidateText, answer: RelationDecoding) -> dict[str, object]:
-    places = [text.place(i) for i in range(len(text.spans))]
-    return {
-        "text": text.text,
-        "entities": [
-            {"text": text.text[start:end], "start": start, "end": end, "label": label}
-            for (start, end), label in zip(places, answer.entities, strict=True)
-        ],
-        "relations": [
-            {"source": source, "target": target, "label": label}
-            for (source, target), label in sorted(answer.relations.items())
-        ],
-        "changed": answer.stats["changed"],
-        "status": str(answer.status),
-    }
 
 
 def _count(text: CandidateText, answer: RelationDecoding, counts: Counter[str]) -> None:
@@ -232,32 +222,3 @@ def _summary(counts: Counter[str], constrained: bool) -> str:
     if counts["not UTF-8"]:
         parts.append(f"not UTF-8, bytes escaped: {counts['not UTF-8']:,}")
     return ", ".join(parts)
-
-
-def _marked(pipeline: str, say: Say) -> Candidates:
-    from lcons_tasks.apps import read_marks
-
-    return Candidates(lambda lines: [read_marks(line, where) for where, line in lines])
-
-
-def _spacy(pipeline: str, say: Say) -> Candidates:
-    from lcons_tasks.apps import entity_spans, load_recogniser, read_places
-
-    nlp = load_recogniser(pipeline)
-    say(f"candidates by the spaCy pipeline {pipeline}")
-
-    def read(lines: Lines) -> list[CandidateText]:
-        texts = [read_places(line) for _, line in lines]
-        spans = entity_spans(nlp, texts)
-        return [replace(text, spans=own) for text, own in zip(texts, spans, strict=True)]
-
-    return Candidates(read)
-
-
-def _names(pipeline: str, say: Say) -> Candidates:
-    from lcons_tasks.apps import read_places
-
-    return Candidates(lambda lines: [read_places(line) for _, line in lines], names=True)
-
-
-FINDERS: dict[str, Callable[[str, Say], Candidates]] = {"marked": _marked, "spacy": _spacy, "names": _names}

@@ -33,6 +33,7 @@ from lcons_cli.console import (
 )
 from lcons_cli.options import FILE, common_options
 from lcons_cli.pool import in_order, spare_collector
+from lcons_cli.shards import ShardOptions, shard_options
 from lcons_cli.streams import Text
 
 if TYPE_CHECKING:
@@ -67,21 +68,29 @@ MOST_KEYS = 2**16
     " line per reference. json: one object per line, where start and end count characters of its text.",
 )
 @click.option("--no-constraints", is_flag=True, help="Use the model alone.")
-@click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    help="Number of processes. Default: all cores if there are thousands of references, else one.",
-)
 @click.option("--json", "form", flag_value="json", help="The same as --format json.")
+@shard_options(
+    jobs="Number of processes. Default: all cores if there are thousands of references or for a folder of"
+    " shards, else one."
+)
 @common_options("Print how often each field was found.", json=None, seed="unused")
 def parse(
-    file: str, folder: str, form: str, no_constraints: bool, jobs: int | None, quiet: bool, verbose: bool
+    file: str,
+    folder: str,
+    form: str,
+    no_constraints: bool,
+    shards: ShardOptions,
+    quiet: bool,
+    verbose: bool,
 ) -> None:
     """Find the fields of the references in FILE, or on stdin, with a model under its constraints.
 
     The input has one line per reference. If the tagger needs POS tags, spaCy provides them. The id of an item
     is `ref-` and the number of its line. Blank lines are not items; they stay blank lines in tagged, and are
     empty objects in json.
+
+    FILE may be a folder of shards (.parquet, .jsonl): each row has a `text`, and gets `fields`, `changed` and
+    `status`.
 
     \b
     Example:
@@ -99,7 +108,15 @@ def parse(
     tagger = load_constrained_tagger(folder)
     spare_collector()
     say: Say = say_nothing if quiet else say_on_stderr
-    run(tagger.alone if no_constraints else tagger, file, form, jobs, say, say if verbose else say_nothing)
+    used = tagger.alone if no_constraints else tagger
+    if shards.used(file):
+        from lcons_tasks.apps import ReferenceWork
+
+        shards.refuse_given("form", "json")
+        _check_columns(tagger)
+        shards.run(file, ReferenceWork(str(Path(folder).resolve()), not no_constraints), say)
+        return
+    run(used, file, form, shards.jobs, say, say if verbose else say_nothing)
 
 
 def run(
@@ -111,6 +128,16 @@ def run(
     say_more: Say = say_nothing,
 ) -> None:
     """Writes the parsed references of the input to stdout, one chunk at a time, and prints a summary."""
+    _check_columns(tagger)
+    counts: Counter[str] = Counter()
+    fields: Counter[str] = Counter()
+    with opened(file) as source:
+        if write_all(_contents(tagger, source, form, jobs, counts, fields, say), source.waits):
+            say(_summary(counts, form, bool(tagger.constraints)))
+            say_more(f"fields: {listed(fields)}")
+
+
+def _check_columns(tagger: ConstrainedTagger) -> None:
     from lcons_core import InvalidInput
 
     unknown = [name for name in tagger.columns if name != POS]
@@ -119,12 +146,6 @@ def run(
             f"the tagger reads column {unknown[0]!r}, but references have only words; use a tagger that reads"
             " only words and POS tags, as `lcons run citation` makes it."
         )
-    counts: Counter[str] = Counter()
-    fields: Counter[str] = Counter()
-    with opened(file) as source:
-        if write_all(_contents(tagger, source, form, jobs, counts, fields, say), source.waits):
-            say(_summary(counts, form, bool(tagger.constraints)))
-            say_more(f"fields: {listed(fields)}")
 
 
 def _contents(

@@ -112,6 +112,8 @@ def run(
     experiment: Any,
     full: bool,
     jobs: int | None,
+    backend: str,
+    address: str | None,
     out: Path,
     as_json: bool,
     quiet: bool,
@@ -119,14 +121,14 @@ def run(
     **given: Any,
 ) -> None:
     """Runs an experiment, writes its results, and prints a summary."""
-    from lcons_tasks.experiments.engine import PAGE, REPORT, RESULTS, Stages, run, write_run
+    from lcons_tasks.experiments.engine import PAGE, REPORT, RESULTS, Stages, engine, run, write_run
     from lcons_tasks.report import to_terminal
 
     options = experiment.options.chosen(values(experiment.options, given), full)
     check_writable(out)
     kept = Stages.of_user()
-    foretell(experiment.seconds(options), jobs, quiet)
-    with phases(quiet, verbose) as progress:
+    with engine(backend, address, jobs) as processes, phases(quiet, verbose) as progress:
+        foretell(experiment.seconds(options), processes, quiet)
         text = experiment.instead(options, out, kept, jobs, progress)
         record = None if text is not None else run(experiment, options, kept, jobs, progress)
     if record is None:

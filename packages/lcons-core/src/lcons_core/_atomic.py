@@ -3,16 +3,22 @@
 Until it is whole, it has a hidden name beside its place and is locked by the process that writes it. What a
 killed process left behind is not locked any more: the next one to write there removes it, and puts a folder
 that was about to be replaced back into its place.
+
+A folder may be shared by several machines, and locks may not reach from one to another. So the hidden name
+also names the machine, and a machine removes only what its own processes left behind.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
+import platform
 import shutil
 import tempfile
 import time
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import BinaryIO
 
@@ -39,7 +45,7 @@ def replacing(target: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         raise OSError(None, "a directory or device is there", str(target))
     _remove_abandoned(path.parent)
     # Readers of the file, too, may go by its ending.
-    temporary = path.parent / f"{_HIDDEN}{os.urandom(8).hex()}{path.suffix[:16]}"
+    temporary = path.parent / f"{_own_prefix()}{os.urandom(8).hex()}{path.suffix[:16]}"
     try:
         with temporary.open("xb") as file:
             _lock(file)
@@ -60,25 +66,39 @@ def replacing_folder(target: Path, first_stays: bool = False) -> Iterator[Path]:
     It is made first, so that a place that cannot be written to is known before the work and not after. Two
     processes may do the same work at the same time: the last to end stays, or, with `first_stays`, the first.
     """
-    target.parent.mkdir(parents=True, exist_ok=True)
-    _remove_abandoned(target.parent)
-    beside = Path(tempfile.mkdtemp(prefix=_HIDDEN, dir=target.parent))
+    with hidden_folder(target.parent) as beside:
+        made, before = beside / _MADE, beside / _BEFORE
+        made.mkdir()
+        yield made
+        if target.exists() and not first_stays:
+            before.mkdir()
+            target.rename(before / target.name)
+        try:
+            made.rename(target)
+        except OSError:
+            if not (first_stays and target.is_dir()):
+                raise
+
+
+@contextlib.contextmanager
+def hidden_folder(parent: Path) -> Iterator[Path]:
+    """A hidden folder in `parent` for the time of the block; if its process is killed, the next one to write
+    there removes it."""
+    parent.mkdir(parents=True, exist_ok=True)
+    _remove_abandoned(parent)
+    folder = Path(tempfile.mkdtemp(prefix=_own_prefix(), dir=parent))
     try:
-        with (beside / _LOCK).open("xb") as lock:
+        with (folder / _LOCK).open("xb") as lock:
             _lock(lock)
-            made, before = beside / _MADE, beside / _BEFORE
-            made.mkdir()
-            yield made
-            if target.exists() and not first_stays:
-                before.mkdir()
-                target.rename(before / target.name)
-            try:
-                made.rename(target)
-            except OSError:
-                if not (first_stays and target.is_dir()):
-                    raise
+            yield folder
     finally:
-        _remove(beside)
+        _remove(folder)
+
+
+@cache
+def _own_prefix() -> str:
+    """How the hidden names of this machine begin."""
+    return f"{_HIDDEN}{hashlib.sha256(platform.node().encode()).hexdigest()[:8]}-"
 
 
 def _lock(file: BinaryIO) -> None:
@@ -94,10 +114,15 @@ def _remove_abandoned(folder: Path) -> None:
         return
     with contextlib.suppress(OSError):
         with os.scandir(folder) as entries:
-            hidden = [entry.path for entry in entries if entry.name.startswith(_HIDDEN)]
+            hidden = [entry.path for entry in entries if _is_own(entry.name)]
         for path in hidden:
             with contextlib.suppress(OSError):
                 _remove_if_abandoned(Path(path))
+
+
+def _is_own(name: str) -> bool:
+    """Whether this machine made a hidden name; names of lcons 0.1.0 do not say which machine made them."""
+    return name.startswith(_own_prefix()) or (name.startswith(_HIDDEN) and "-" not in name[len(_HIDDEN) :])
 
 
 def _remove_if_abandoned(path: Path) -> None:

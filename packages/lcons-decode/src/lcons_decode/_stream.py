@@ -71,7 +71,7 @@ def decode_scored(
     sets = ConstraintSet.of(named)
     uses: tuple[Hard | Soft, ...] = (*sets.hard, *sets.soft, *sets.global_hard, *sets.global_soft)
     by_search = beam is None and bool(sets.global_hard or sets.global_soft)
-    decode = _decoder(by_search, beam, budget, progress)
+    decode = chunk_decoder(by_search, beam, budget, progress)
     chunks = _chunks(sequences, 1 if by_search else CHUNK_SEQUENCES, waits)
     return _decoded(chunks, named, uses, decode)
 
@@ -79,7 +79,7 @@ def decode_scored(
 _Decode = Callable[[list[Scored], ChainBatch, ChainConstraints], list[Decoding]]
 
 
-def _decoder(by_search: bool, beam: int | None, budget: int, progress: Tried | None) -> _Decode:
+def chunk_decoder(by_search: bool, beam: int | None, budget: int, progress: Tried | None) -> _Decode:
     """The function that decodes a chunk."""
     if beam is not None:
         if beam < 1:
@@ -121,7 +121,7 @@ def _decoded(
         if compiled is None or compiled.labels != labels or compiled.kept_bytes > MOST_KEPT:
             compiled = ChainConstraints.of(constraints, labels)
         for scored in chunk:
-            _check_columns(scored, uses)
+            check_columns(scored, uses)
         batch = ChainBatch.of([scored.scores for scored in chunk])
         found = decode(chunk, batch, compiled)
         for scored, answer, free in zip(chunk, found, viterbi_batch(batch), strict=True):
@@ -147,7 +147,7 @@ def _chunks(sequences: Iterable[Scored], together: int, waits: Callable[[], bool
         yield chunk
 
 
-def _check_columns(scored: Scored, uses: Sequence[Hard | Soft]) -> None:
+def check_columns(scored: Scored, uses: Sequence[Hard | Soft]) -> None:
     for use in uses:
         feature = use.constraint.feature
         column = None if feature is None else feature.context_column

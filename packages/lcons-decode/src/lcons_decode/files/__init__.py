@@ -30,7 +30,7 @@ from lcons_decode.files._answers import NO_LABEL, conll, described
 from lcons_decode.files._constraints import load_constraints
 from lcons_decode.files._flair import FlairScores
 from lcons_decode.files._operating_points import load_operating_points, save_operating_points
-from lcons_decode.files._scores import ScoreSource, read_labels, read_scored
+from lcons_decode.files._scores import ScoreSource, read_labels, read_model, read_scored
 
 __all__ = [
     "NO_LABEL",
@@ -42,6 +42,7 @@ __all__ = [
     "load_constraints",
     "load_operating_points",
     "read_labels",
+    "read_model",
     "read_scored",
     "save_operating_points",
 ]

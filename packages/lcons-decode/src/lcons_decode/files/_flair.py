@@ -5,14 +5,13 @@
 
 | array | shape | is |
 |---|---|---|
-| transitions | (L + 2, L + 2) | scores of transitions, **[to, from]**: row i has the scores of going to tag i
-|
+| transitions | (L + 2, L + 2) | scores of transitions, **[to, from]**: row i has those that lead to tag i |
 | tags | (L + 2,) | the names of rows and columns, with `<START>` and `<STOP>` |
 
 A labelling y of T tokens has the score
 
-    transitions[y_1, <START>] + sum_t transitions[y_{t+1}, y_t] + transitions[<STOP>, y_T] + sum_t emission[t,
-    y_t]
+    transitions[y_1, <START>] + sum_t transitions[y_{t+1}, y_t] + transitions[<STOP>, y_T]
+                                                                + sum_t emission[t, y_t]
 
 so that transition here, which is [from, to], is the transpose without the two, start is the column of
 `<START>`, and stop the row of `<STOP>`. Emissions are what the layer before the CRF returns, (T, L + 2) in
@@ -42,8 +41,8 @@ class FlairScores:
 
     >>> transitions = [[0.0, 1.0, 5.0, 0.0], [2.0, 0.0, 0.0, 0.0], [0.0] * 4, [0.0, 3.0, 0.0, 0.0]]
     >>> scores = FlairScores(transitions, ["O", "S-X", "<START>", "<STOP>"]).scores(np.zeros((2, 4)))
-    >>> scores.labels, scores.score(["O", "S-X"])        # <START> to O is 5, O to S-X is 2, S-X to <STOP> is
-    3 (('O', 'S-X'), 10.0)
+    >>> scores.labels, scores.score(["O", "S-X"])         # 5 from <START>, 2 from O to S-X, 3 to <STOP>
+    (('O', 'S-X'), 10.0)
     """
 
     def __init__(self, transitions: Any, tags: Sequence[str]) -> None:

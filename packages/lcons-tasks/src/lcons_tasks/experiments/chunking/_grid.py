@@ -64,7 +64,8 @@ def tune(
 ) -> dict[str, Any]:
     """Settings by corpus, model and ratio: all dev scores, and the best setting on dev cut to the ratio."""
     planned = trials(corpus, ratios)
-    scores = run_phase("tuning", partial(_score, kept=kept), planned, [*map(str, planned)], jobs, progress)
+    names = [*map(str, planned)]
+    scores = run_phase("tuning", partial(_score, kept=kept), planned, names, jobs, progress, kept.folder)
     by_ratio: dict[str, Any] = {}
     for ratio in ratios:
         found = [

@@ -1,23 +1,29 @@
-"""Independent pieces of work on several cores, with progress from all of them.
+"""Independent pieces of work on several cores or on a cluster, with progress from all of them.
 
 Each piece receives a function `tell` and calls `tell(share, what)` to report its progress. With one job,
 everything runs in this process. Results are in the order of the pieces.
 
-The other processes send their progress over a connection of this machine, which this process accepts in a
-thread; without it they work in silence. They end when this process ends, for whatever reason.
+The engine is joblib's: processes of this machine, or the workers of a Dask or Ray cluster within `engine`.
+Workers report to files of a folder that all of them see (`lcons_core.storage.progress_folder`). If a worker
+ends early, its pieces are done again, a few times at most. Processes of this machine end when this process
+ends, for whatever reason.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, partial
-from multiprocessing.connection import Client, Connection, Listener
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from lcons_core import LconsError
+from lcons_core.storage import ProgressFile, ProgressFolder, progress_folder
 
 if TYPE_CHECKING:
     from lcons_tasks.experiments.engine._kept import Stages
@@ -59,38 +65,69 @@ class Phase:
     pieces: Sequence[Piece]
 
 
+@contextmanager
+def engine(backend: str = "local", address: str | None = None, jobs: int | None = None) -> Iterator[int]:
+    """Runs the pieces of the block on the workers of a cluster, by the backend that joblib registers for it,
+    and yields their number; `local`: on the cores of this machine.
+
+    address: the scheduler; None: a cluster of `jobs` processes of this machine for the time of the block.
+    """
+    from joblib import cpu_count, parallel_config
+
+    from lcons_decode.shards import cluster
+
+    if backend == "local" and address is None:
+        yield jobs or cpu_count()
+        return
+    with cluster(backend, address, jobs) as found:
+        if backend == "ray":
+            from ray.util.joblib import register_ray
+
+            register_ray()
+        with parallel_config(backend=backend, n_jobs=-1):
+            yield found.workers
+
+
 def run_jobs(
     work: Callable[[P, Tell], Result],
     pieces: Sequence[P],
     jobs: int | None = None,
     progress: Callable[[Event], None] | None = None,
+    folder: Path | None = None,
 ) -> list[Result]:
-    """The results of `work(piece, tell)` for every piece, with at most `jobs` processes (default: all
-    cores)."""
-    from joblib import Parallel, cpu_count, delayed
+    """The results of `work(piece, tell)` for every piece, with at most `jobs` processes (default: all cores),
+    or by all workers of the cluster of `engine`.
+
+    folder: one that all workers see, for their progress; None: a temporary folder of this machine.
+    """
+    from joblib import cpu_count
 
     report = progress or (lambda event: None)
-    workers = min(jobs or cpu_count(), len(pieces))
-    if workers <= 1:
+    cluster = _is_cluster()
+    workers = -1 if cluster else min(jobs or cpu_count(), len(pieces))
+    if 0 <= workers <= 1:
         results = []
         for i, piece in enumerate(pieces):
             results.append(work(piece, lambda share, what, i=i: report(Event(i, share, what))))  # type: ignore[misc]
-            report(Event(i, 1.0, "done"))
+            report(Event(i, 1.0, DONE))
         return results
     found: dict[int, Result] = {}
-    lock = threading.Lock()
-
-    def report_alone(event: Event) -> None:
-        with lock:
-            report(event)
-
-    with _listening(report_alone) as address:
-        calls = (delayed(_call)(work, i, piece, address) for i, piece in enumerate(pieces))
-        run = Parallel(n_jobs=workers, batch_size=1, pre_dispatch=workers, return_as="generator_unordered")
-        for i, result in run(calls):
-            found[i] = result
-            report_alone(Event(i, 1.0, "done"))
-    return [found[i] for i in range(len(pieces))]
+    with progress_folder(folder or Path(tempfile.gettempdir())) as files, _watched(files, report) as heard:
+        for _ in range(MOST_DEATHS):
+            left = [(i, piece) for i, piece in enumerate(pieces) if i not in found]
+            try:
+                for i, result in _parallel(work, left, files, workers):
+                    found[i] = result
+                    heard(i)
+            except Exception as error:
+                if not _is_of_lost_worker(error):
+                    raise
+                continue
+            return [found[i] for i in range(len(pieces))]
+    raise LconsError(
+        f"a worker ended early {MOST_DEATHS} times, perhaps for lack of memory; use fewer jobs, and run the"
+        " same command again: finished stages are kept."
+    )
 
 
 def run_phase(
@@ -100,71 +137,97 @@ def run_phase(
     names: Sequence[str],
     jobs: int | None = None,
     progress: OnEvent | None = None,
+    folder: Path | None = None,
 ) -> list[Result]:
     """As `run_jobs`; `progress` is called with the phase, the names of its pieces and an event."""
     told = None if progress is None else (lambda event: progress(phase, names, event))
-    return run_jobs(work, pieces, jobs, told)
+    return run_jobs(work, pieces, jobs, told, folder)
 
 
-# The other processes: the address of the first one, and the key that it expects.
-Address = tuple[tuple[str, int], bytes]
+DONE = "done"
+# How often the pieces of workers that ended early are begun.
+MOST_DEATHS = 3
 _WATCH_SECONDS = 0.5
+_NEWS_SECONDS = 0.2
+# What engines raise if a worker ended early.
+_LOST = {"RayActorError", "WorkerCrashedError", "KilledWorker", "TerminatedWorkerError", "BrokenProcessPool"}
 
 
-@contextlib.contextmanager
-def _listening(report: Callable[[Event], None]) -> Iterator[Address]:
-    """An address of this machine; `report` is called with each event that arrives there."""
-    key, ended = os.urandom(32), threading.Event()
-    with Listener(("127.0.0.1", 0), backlog=64, authkey=key) as listener:
-        thread = threading.Thread(target=_accept, args=(listener, report, ended), daemon=True)
-        thread.start()
-        host, port = listener.address
-        try:
-            yield (str(host), int(port)), key
-        finally:
-            ended.set()
-            with contextlib.suppress(OSError, EOFError), Client((host, port), authkey=key):
-                thread.join(timeout=5)
+def _is_of_lost_worker(error: Exception) -> bool:
+    return any(kind.__name__ in _LOST for kind in type(error).__mro__)
 
 
-def _accept(listener: Listener, report: Callable[[Event], None], ended: threading.Event) -> None:
-    while not ended.is_set():
-        with contextlib.suppress(Exception):  # a stranger, or a process that has ended
-            connection = listener.accept()
-            threading.Thread(target=_read, args=(connection, report), daemon=True).start()
+def _is_cluster() -> bool:
+    """Whether pieces run on the workers of `engine`."""
+    from joblib.parallel import get_active_backend
+
+    return type(get_active_backend()[0]).__name__ in ("DaskDistributedBackend", "RayBackend")
 
 
-def _read(connection: Connection, report: Callable[[Event], None]) -> None:
-    with contextlib.suppress(EOFError, OSError), connection:
-        while True:
-            report(connection.recv())
-            connection.send(None)
+def _parallel(
+    work: Callable[[P, Tell], Result], pieces: Sequence[tuple[int, P]], files: ProgressFolder, workers: int
+) -> Iterator[tuple[int, Result]]:
+    """The results by index, as they come; by Ray, whose backend cannot do that, all at the end."""
+    from joblib import Parallel, delayed
+    from joblib.parallel import get_active_backend
+
+    cluster = workers < 0
+    calls = (delayed(_call)(work, i, piece, files.file(i), not cluster) for i, piece in pieces)
+    ahead = "2*n_jobs" if cluster else workers
+    as_they_come = get_active_backend()[0].supports_return_generator
+    order = "generator_unordered" if as_they_come else "list"
+    return iter(Parallel(n_jobs=workers, batch_size=1, pre_dispatch=ahead, return_as=order)(calls))
+
+
+@contextmanager
+def _watched(files: ProgressFolder, report: Callable[[Event], None]) -> Iterator[Callable[[int], None]]:
+    """Reports progress as it arrives; yields a function of the index of a piece that is done."""
+    lock, ended = threading.Lock(), threading.Event()
+    finished: set[int] = set()
+
+    def news(i: int) -> None:
+        for share, what in files.news(i):
+            tell(Event(i, share, what))
+
+    def tell(event: Event) -> None:
+        # A piece that is done again, because a worker ended early, is reported as done once.
+        if event.index not in finished:
+            report(event)
+        if event.what == DONE:
+            finished.add(event.index)
+
+    def done(i: int) -> None:
+        with lock:
+            news(i)
+            tell(Event(i, 1.0, DONE))
+        files.file(i).remove()
+
+    def watch() -> None:
+        while not ended.wait(_NEWS_SECONDS):
+            with lock:
+                for i in files.pieces():
+                    news(i)
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield done
+    finally:
+        ended.set()
+        thread.join()
 
 
 # These run in the other processes.
 
 
-def _call(work: Callable[[Any, Tell], Any], index: int, piece: Any, address: Address) -> tuple[int, Any]:
-    _end_with_parent()
-    return index, work(piece, partial(_tell, address, index))
-
-
-def _tell(address: Address, index: int, share: float, what: str) -> None:
-    connection = _connection(address)
-    if connection is not None:
-        with contextlib.suppress(OSError, EOFError):
-            connection.send(Event(index, share, what))
-            # So that what a piece does is reported before its end is.
-            if connection.poll(1.0):
-                connection.recv()
-
-
-@cache
-def _connection(address: Address) -> Connection | None:
-    try:
-        return Client(address[0], authkey=address[1])
-    except Exception:  # progress is not worth a failure
-        return None
+def _call(
+    work: Callable[[Any, Tell], Any], index: int, piece: Any, file: ProgressFile, of_this_machine: bool
+) -> tuple[int, Any]:
+    if of_this_machine:
+        _end_with_parent()
+    result = work(piece, file.tell)
+    file.tell(1.0, DONE)
+    return index, result
 
 
 @cache

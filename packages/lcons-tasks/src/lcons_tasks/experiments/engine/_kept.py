@@ -8,6 +8,10 @@ stage is as fine-grained as its module: the code that trains a model has a modul
 A stage is written to a temporary folder that is renamed when it is complete. So an interrupted run leaves no
 incomplete stage, and the next run continues where it stopped. A stage that cannot be read is made again, and
 so is one whose files differ from the sha256 that were written with them: altered figures are never reported.
+
+Several processes, also of several machines, may keep stages in one folder. If two make the same stage at
+once, the first to end stays. A stage that one process removes, because it is damaged, may be missing when
+another one reads it: that one makes it again.
 """
 
 from __future__ import annotations
@@ -15,7 +19,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import shutil
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -25,6 +28,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from lcons_core import DamagedFile, LconsError
+from lcons_core.storage import hidden_folder
 from lcons_tasks.atomic import replacing_folder, write_text
 from lcons_tasks.data._catalog import cache_folder
 from lcons_tasks.experiments.engine._imports import code_of
@@ -33,6 +37,9 @@ from lcons_tasks.experiments.engine._imports import code_of
 DIGESTS = "digests.json"
 # The libraries whose versions are in results.json.
 LIBRARIES = ("torch", "numpy", "numba", "python-crfsuite")
+
+# How often a stage is made that other processes remove.
+TRIES = 5
 
 Result = TypeVar("Result")
 
@@ -58,14 +65,29 @@ class Stages:
         """The result of `read` on the stage's folder; `make` fills the folder if it is missing or
         unreadable."""
         target = self.folder / f"{name}-{stage_key(name, inputs, make.__module__)[:20]}"
-        if target.is_dir():
+        for _ in range(TRIES):
+            if target.is_dir():
+                try:
+                    _check_digests(target)
+                    return read(target)
+                except (LconsError, OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+                    self._remove(target)
+            self._fill(target, make)
             try:
-                _check_digests(target)
                 return read(target)
-            except (LconsError, OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
-                shutil.rmtree(target, ignore_errors=True)
-        self._fill(target, make)
-        return read(target)
+            except FileNotFoundError:
+                if target.is_dir():
+                    raise
+                # Another process has just removed it.
+        raise LconsError(
+            f"the stage {target.name!r} was removed {TRIES} times while it was made; run one command at a"
+            f" time in {str(self.folder)!r}."
+        )
+
+    def _remove(self, target: Path) -> None:
+        """Removes a stage at once, so that no other process sees half of it."""
+        with contextlib.suppress(OSError), hidden_folder(self.folder) as beside:
+            target.rename(beside / target.name)
 
     def _fill(self, target: Path, make: Callable[[Path], None]) -> None:
         try:

@@ -38,11 +38,11 @@ def run(
     cells = experiment.cells(options)
     for phase in experiment.before(options):
         names = [piece.name for piece in phase.pieces]
-        run_phase(phase.name, partial(_make, kept=kept), phase.pieces, names, jobs, progress)
+        run_phase(phase.name, partial(_make, kept=kept), phase.pieces, names, jobs, progress, kept.folder)
     order = sorted(range(len(cells)), key=lambda i: -experiment.cost(cells[i]))
     work = partial(_fill, experiment=experiment, kept=kept)
     names = [str(cells[i]) for i in order]
-    found = run_phase(experiment.phase, work, [cells[i] for i in order], names, jobs, progress)
+    found = run_phase(experiment.phase, work, [cells[i] for i in order], names, jobs, progress, kept.folder)
     place = dict(zip(order, found, strict=True))
     return Record.joined(place[i] for i in range(len(cells)))
 
