@@ -3,26 +3,40 @@
 Emissions are smoothed log-probabilities of labels given words and suffixes, transitions those of label
 bigrams, and constraints POS n-grams with K = 10, all from the first sentences of the training file. Times are
 of the same tokens in one run, medians, from scores and tags to label indices; lists of allowed n-grams are
-found once and reported beside it. Needs LCONS_DATA_DIR.
+found once, and compared with version 0.1.0. "codes" gives the tags as one `CodedColumn`, "strings" as lists.
+Relaxed decoding is timed with a constraint that also rejects half of the training windows, so that most
+sentences cannot satisfy it. Beside each figure: the share of the kernels alone, and of writing the answer, as
+the names of labels. Needs LCONS_DATA_DIR.
 """
 
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import time
 import tracemalloc
-from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain, cycle, repeat
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 import torch
+from released import run_released
 from timing import median_seconds, report
 from torchcrf import CRF
 
-from lcons_core import ConstraintLearner, LearnedConstraint, learn_from_examples, make_examples
+from lcons_core import (
+    ConstraintLearner,
+    LearnedConstraint,
+    RectifierNetwork,
+    learn_from_examples,
+    make_examples,
+)
 from lcons_core.features import NgramContext
 from lcons_decode import (
     ChainBatch,
@@ -32,11 +46,16 @@ from lcons_decode import (
     Soft,
     beam_search,
     beam_search_batch,
+    constrained_viterbi_batch,
     decode_batch,
 )
-from lcons_decode.chains import constrained_ids, lay_out, viterbi_ids
-from lcons_decode.kernels import How
 
+if sys.argv[1:2] != ["--lists"]:  # run by 0.1.0, too, which lacks these names
+    from lcons_core import CodedColumn
+    from lcons_decode.chains import constrained_ids, lay_out, viterbi_ids
+    from lcons_decode.kernels import How, backend, share_rows
+
+Columns = Mapping[str, Any] | Sequence[dict[str, list[str]]]
 Sentence = tuple[dict[str, list[str]], list[str]]
 
 
@@ -134,10 +153,100 @@ def plain_beam(scores: ChainScores, use: LearnedConstraint, x: dict[str, list[st
     return max(beam, key=lambda pair: pair[0])[1]
 
 
+def strict(use: LearnedConstraint, train: list[Sentence]) -> LearnedConstraint:
+    """The constraint with biases raised until it rejects half of the windows of the training sentences."""
+    feature = use.feature
+    assert isinstance(feature, NgramContext)
+    (part,) = use.network.parts
+    raised = bisect_bias(np.concatenate([part.activations(feature.psi(pair)) for pair in train]))
+    return replace(use, network=RectifierNetwork(part.W, part.b + raised))
+
+
+def bisect_bias(activations: np.ndarray) -> float:
+    """The multiple of 1/16 that, added to all activations, rejects half of the rows."""
+    low, high = 0, 160
+    while high - low > 1:
+        middle = (low + high) // 2
+        rejected = np.maximum(activations + middle / 16, 0.0).sum(1) > 1
+        low, high = (low, middle) if rejected.mean() >= 0.5 else (middle, high)
+    return high / 16
+
+
+def first_lists(constraint_file: Path, scores_file: Path) -> float:
+    """Seconds that the first decoding of the test sentences takes, with the lcons that is imported; kernels
+    are compiled before."""
+    from lcons_core import load
+
+    use, arrays = load(constraint_file), np.load(scores_file)
+    labels = tuple(arrays["labels"].tolist())
+    names = ("transition", "start", "stop")
+    whole = ChainScores(arrays["emission"], *(arrays[name] for name in names), labels=labels)
+    ends = np.cumsum([len(y) for _, y in read("test.txt")])[:-1]
+    parts = np.split(whole.emission, ends)
+    model = (whole.transition, whole.start, whole.stop)
+    batch = ChainBatch.of([ChainScores(part, *model, labels=labels) for part in parts])
+    xs = [x for x, _ in read("test.txt")]
+    few = [i for i in range(len(xs)) if len(parts[i]) > 20][:70]
+    constrained_viterbi_batch(
+        [ChainScores(parts[i], *model, labels=labels) for i in few], [Hard(use)], [xs[i] for i in few]
+    )
+    compiled = ChainConstraints.of([Hard(use)], labels)
+    begin = time.perf_counter()
+    constrained_viterbi_batch(batch, compiled, xs)
+    return time.perf_counter() - begin
+
+
+def lists_ratio(use: LearnedConstraint, batch: ChainBatch) -> bool:
+    """The first decoding, with lists of all windows, over that of 0.1.0."""
+    with TemporaryDirectory() as folder:
+        constraint_file, scores_file = Path(folder) / "constraint", Path(folder) / "scores.npz"
+        use.save(constraint_file)
+        names = ("emission", "transition", "start", "stop")
+        arrays = {name: getattr(batch, name) for name in names}
+        np.savez(scores_file, **arrays, labels=np.array(batch.labels))
+        arguments = [__file__, "--lists", str(constraint_file), str(scores_file)]
+        ours = float(subprocess.run([sys.executable, *arguments], check=True, capture_output=True).stdout)
+        theirs = float(run_released(*arguments))
+    print(f"   the first decoding, with its lists: {ours:.2f} s, 0.1.0 {theirs:.2f} s")
+    return report("the first decoding over 0.1.0, n = 4", theirs / ours, at_least=4.8)
+
+
+def shares(batch: ChainBatch, compiled: ChainConstraints, columns: Columns, seconds: float) -> str:
+    """How much of a time the kernels alone take, and how much writing the names of labels would add."""
+    layout = lay_out(batch, compiled, columns)
+    y, scores = np.zeros(len(batch.emission), dtype=np.int64), np.zeros(len(batch))
+    how = np.zeros(len(batch), dtype=np.int64)
+    kernels = backend()
+
+    def run(first: int, last: int) -> None:
+        kernels.constrained_many(layout.chain, layout.lists, first, last, y, scores, how)
+        if compiled.soft:
+            kernels.soft_many(layout.chain, layout.lists, layout.units, layout.m, first, last, y, scores, how)
+
+    def write() -> list[str]:
+        return list(map(batch.labels.__getitem__, y.tolist()))
+
+    alone, written = median_seconds(lambda: share_rows(run, len(batch)), write, repeats=5)
+    kernel_share, written_share = 100 * alone / seconds, 100 * written / seconds
+    return f"kernels {kernel_share:.0f} % of the time; writing labels adds {written_share:.0f} %"
+
+
+# Times pytorch-crf's unconstrained decode.
+TARGETS = {
+    ("hard codes", 3): 15.0,
+    ("hard strings", 3): 8.0,
+    ("relaxed codes", 3): 4.0,
+    ("soft", 3): 4.0,
+    ("hard codes", 4): 4.0,
+    ("soft", 4): 4.0,
+}
+
+
 def main() -> int:
     train, test = read("train.txt"), read("test.txt")
     xs = [x for x, _ in test]
     tokens = sum(len(y) for _, y in test)
+    column = CodedColumn.joined([x["pos"] for x in xs])
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
     met = []
     for size, n in ((80, 3), (2000, 3), (2000, 4)):
@@ -146,17 +255,15 @@ def main() -> int:
         use = constraint(train[:size], n)
         print(f"-- first {size} training sentences, n = {n}, {len(scores[0].labels)} labels")
         hard = ChainConstraints.of([Hard(use)], batch.labels)
-        begin = time.perf_counter()
-        layout = lay_out(batch, hard, xs)
-        kinds = len(layout.lists.indptr) - 1
-        print(f"   lists of {kinds:,} distinct windows in {time.perf_counter() - begin:.2f} s (first time)")
-        _, _, how = constrained_ids(batch, hard, xs)
-        fits = np.flatnonzero(how != How.RELAXED)
+        relaxed = ChainConstraints.of([Hard(strict(use, train[:size]))], batch.labels)
         softs = {w: ChainConstraints.of([Soft(use, w)], batch.labels) for w in (0.5, 1.0, 2.0)}
-        runs = {"relaxed": (hard, np.flatnonzero(how == How.RELAXED)), "hard": (hard, fits)}
-        runs |= {f"soft {w:g}": (soft, np.arange(len(test))) for w, soft in softs.items()}
+        every = np.arange(len(test))
+        fits = np.flatnonzero(constrained_ids(batch, hard, xs)[2] != How.RELAXED)
+        breaks = np.flatnonzero(constrained_ids(batch, relaxed, xs)[2] == How.RELAXED)
+        runs = {"hard codes": (hard, fits), "hard strings": (hard, fits), "relaxed codes": (relaxed, breaks)}
+        runs |= {f"soft {w:g} codes": (soft, every) for w, soft in softs.items()}
         reference, free = median_seconds(partial(decode_all, batches), partial(viterbi_ids, batch), repeats=5)
-        print(f"   pytorch-crf {tokens / reference:,.0f} tokens a second; how {dict(Counter(how.tolist()))}")
+        print(f"   pytorch-crf {tokens / reference:,.0f} tokens a second")
         if size == 80:
             theirs = np.concatenate(decode_all(pytorch_crf(scores, torch.float64)))
             same = np.array_equal(theirs, viterbi_ids(batch)[0])
@@ -164,15 +271,25 @@ def main() -> int:
             met.append(same)
             met.append(report("viterbi, tokens a second over pytorch-crf's", reference / free, at_least=3))
         for name, (compiled, which) in runs.items():
-            # A handful of sentences would time the overhead of a call.
-            if sum(len(scores[i]) for i in which) < 2000:
-                continue
-            own, own_xs = ChainBatch.of([scores[i] for i in which]), [xs[i] for i in which]
-            constrained_ids(own, compiled, own_xs)
-            (seconds,) = median_seconds(partial(constrained_ids, own, compiled, own_xs), repeats=5)
-            speed = len(own.emission) / seconds / (tokens / reference)
-            target = (5.0 if name == "hard" else 1.0) if n == 3 else 0.25
-            met.append(report(f"{name}, n = {n}, {len(own.emission):,} tokens", speed, at_least=target))
+            own = ChainBatch.of([scores[i] for i in which]) if len(which) else batch
+            if not len(which) or len(own.emission) < 2000:
+                continue  # a handful of sentences would time the overhead of a call
+            pieces = [column[batch.offsets[i] : batch.offsets[i + 1]] for i in which]
+            packed: Columns = {"pos": CodedColumn.joined(pieces)}
+            columns = [xs[i] for i in which] if "strings" in name else packed
+            constrained_ids(own, compiled, columns)
+            decode = partial(constrained_ids, own, compiled, columns)
+            seconds, again = median_seconds(decode, partial(decode_all, batches), repeats=7)
+            speed = len(own.emission) / seconds / (tokens / again)
+            target = TARGETS.get((name.split()[0] if "soft" in name else name, n))
+            claim = f"{name}, n = {n}, {len(own.emission):,} tokens"
+            print(f"   {len(own.emission) / seconds:,.0f} a second; {shares(own, compiled, packed, seconds)}")
+            if target is not None:
+                met.append(report(claim, speed, at_least=target))
+            else:
+                print(f"     {claim}: {speed:.2f}x")
+        if n == 4:
+            met.append(lists_ratio(use, batch))
         if n == 3 and size == 80:
             met += beam_ratio(scores, use, hard, xs, tokens)
             met += [growth(batch, hard, xs), flat_memory(batch, hard, xs)]
@@ -227,4 +344,7 @@ def flat_memory(batch: ChainBatch, hard: ChainConstraints, xs: list[dict[str, li
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    if sys.argv[1:2] == ["--lists"]:
+        print(first_lists(Path(sys.argv[2]), Path(sys.argv[3])))
+    else:
+        sys.exit(main())

@@ -16,6 +16,7 @@ from lcons_core._network import RectifierNetwork
 from lcons_core.features import START, STOP, Counts, NgramContext, NgramLabels, Tuples
 from lcons_core.testing import networks
 from lcons_decode import (
+    ChainBatch,
     ChainConstraints,
     ChainScores,
     ConstraintSet,
@@ -29,7 +30,7 @@ from lcons_decode import (
     rows_constraint,
     usual_cost,
 )
-from lcons_decode.chains import labellings
+from lcons_decode.chains import labellings, lay_out
 
 quick = settings(max_examples=50, deadline=None)
 
@@ -104,12 +105,10 @@ def test_weights_in_tenths_are_taken_as_exact_rationals(data):
     x = {"pos": list("xyzx")}
     compiled = ChainConstraints.of([use], scores.labels)
     constrained_viterbi(scores, compiled, x)
-    windows, (local,) = Windows([use], x, 4), compiled.hard
-    V = 3
-    layout = local.windows([x], np.array([0, 4]))
-    for step, which in zip(layout.steps, layout.which, strict=True):
-        row = local.rows(layout.codes)[which]
-        listed = set(local.store.codes[local.store.indptr[row] : local.store.indptr[row + 1]].tolist())
+    windows, V = Windows([use], x, 4), 3
+    lists = lay_out(ChainBatch.of([scores]), compiled, [x]).lists
+    for step in np.flatnonzero(lists.rows[0] >= 0):
+        listed = set(lists.groups.codes(lists.rows[0, step], V).tolist())
         for y in product("ab", repeat=4):
             inside = [
                 V - 1 if at < 0 or at == 4 else "ab".index(y[at]) for at in range(step - n + 1, step + 1)

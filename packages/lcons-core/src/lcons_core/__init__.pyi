@@ -21,6 +21,7 @@ from lcons_core._calibration import Calibration as Calibration
 from lcons_core._calibration import calibrate as calibrate
 from lcons_core._calibration import rounded_up as rounded_up
 from lcons_core._calibration import upper_bound as upper_bound
+from lcons_core._coded import CodedColumn as CodedColumn
 from lcons_core._coercion import Fitted as Fitted
 from lcons_core._coercion import Given as Given
 from lcons_core._coercion import as_constraint as as_constraint

@@ -96,14 +96,20 @@ def checked_array(value: ArrayLike, name: str, ndim: int) -> Floats:
 
 def check_magnitude(array: Floats, name: str) -> None:
     """Raises `InvalidInput` if an entry is so large that sums could overflow; infinities are not checked."""
-    largest = np.abs(array).max(initial=0.0)
+    largest = _largest(array, True)
     if not np.isfinite(largest):
-        largest = np.abs(array[np.isfinite(array)]).max(initial=0.0)
+        largest = _largest(array, np.isfinite(array))
     if largest > LARGEST_MAGNITUDE:
         raise InvalidInput(
             f"{name} must be at most 2^200 (about {LARGEST_MAGNITUDE:.1e}) in magnitude, because larger sums"
             f" could overflow, found {largest:.3g}; scale it down."
         )
+
+
+def _largest(array: Floats, where: Any) -> float:
+    """The largest magnitude, without a copy of the array."""
+    most = np.max(array, initial=0.0, where=where), -np.min(array, initial=0.0, where=where)
+    return float(np.maximum(*most))
 
 
 def finite_array(value: ArrayLike, name: str, ndim: int) -> Floats:

@@ -22,8 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import WORD, InvalidInput, TooLarge, check_magnitude
+from lcons_core import WORD, CodedColumn, InvalidInput, TooLarge, check_magnitude
 from lcons_core.features import checked_names
+from lcons_decode.kernels._arrays import Chain
 from lcons_decode.kernels._arrays import Floats as Floats
 from lcons_decode.kernels._arrays import Ints as Ints
 
@@ -31,6 +32,8 @@ from lcons_decode.kernels._arrays import Ints as Ints
 # plain sequence is the column of words.
 Columns = Mapping[str, Sequence[str]]
 X = Columns | Sequence[str] | None
+# The columns of a batch: one x per sequence, or by name the packed columns of all, one value per token.
+Xs = Sequence[X] | Mapping[str, Any] | None
 WORDS = "words"
 # Transitions of so many labels are 2^26 numbers, or 512 MiB.
 MAX_LABELS = 2**13
@@ -168,6 +171,39 @@ class ChainBatch:
     labels: tuple[str, ...]
 
     @classmethod
+    def packed(
+        cls,
+        emission: Any,
+        offsets: Any,
+        transition: Any = None,
+        start: Any = None,
+        stop: Any = None,
+        *,
+        labels: Sequence[str] | None = None,
+    ) -> ChainBatch:
+        """Sequences that are packed already: emission (N, L), offsets (B + 1,) from 0 to N.
+
+        A float64 array with contiguous rows is not copied: do not change it while the batch is in use.
+
+        >>> batch = ChainBatch.packed([[0.0, 1.0], [2.0, 0.0], [0.0, 3.0]], [0, 2, 3], labels=["B", "I"])
+        >>> [len(scores) for scores in batch]
+        [2, 1]
+        """
+        if isinstance(emission, np.ndarray):
+            emission = emission.view()
+            emission.flags.writeable = False
+        whole = ChainScores(emission, transition, start, stop, labels=labels)
+        ends = np.asarray(offsets)
+        right = ends.ndim == 1 and len(ends) > 0 and ends.dtype.kind in "iu"
+        if not (right and ends[0] == 0 and ends[-1] == len(whole) and (np.diff(ends) >= 0).all()):
+            raise InvalidInput(
+                f"offsets must be integers that rise from 0 to the {len(whole)} tokens of emission, one more"
+                f" than there are sequences, found {offsets!s:.60}."
+            )
+        ends = ends.astype(np.int64)
+        return cls(whole.emission, ends, whole.transition, whole.start, whole.stop, whole.labels)
+
+    @classmethod
     def of(cls, given: Sequences) -> ChainBatch:
         """Packs sequences that share labels, transition, start and stop; a batch is returned unchanged."""
         if isinstance(given, ChainBatch):
@@ -188,17 +224,29 @@ class ChainBatch:
                     " sequences of different models one at a time or with decode_batch."
                 )
         offsets = np.cumsum([0, *(len(s) for s in sequences)])
-        emission = np.concatenate([s.emission for s in sequences])
+        emission = first.emission if len(sequences) == 1 else np.concatenate([s.emission for s in sequences])
         return cls(emission, offsets, first.transition, first.start, first.stop, first.labels)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
+    def chain(self) -> Chain:
+        """The batch as the kernels read it."""
+        return Chain.of(self.emission, self.offsets, self.transition, self.start, self.stop)
+
     def __iter__(self) -> Iterator[ChainScores]:
         for first, stop in zip(self.offsets[:-1], self.offsets[1:], strict=True):
-            yield ChainScores(
-                self.emission[first:stop], self.transition, self.start, self.stop, labels=self.labels
-            )
+            emission = self.emission[first:stop]
+            emission.flags.writeable = False
+            yield ChainScores(emission, self.transition, self.start, self.stop, labels=self.labels)
+
+
+def x_of(xs: Xs, batch: ChainBatch, i: int) -> X:
+    """The columns of sequence i."""
+    if not isinstance(xs, Mapping):
+        return None if xs is None else xs[i]
+    own = slice(int(batch.offsets[i]), int(batch.offsets[i + 1]))
+    return {name: CodedColumn.of(column[own]) for name, column in xs.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -304,14 +352,15 @@ def shares_model(a: ChainScores, b: ChainScores) -> bool:
 
 
 def read_scores(value: Any, name: str, ndim: int) -> Floats:
-    """A read-only float64 array of scores; -inf is allowed, NaN, +inf and magnitudes above 2^200 are not."""
-    array = _floats(value, name)
+    """A read-only float64 array of scores; -inf is allowed, NaN, +inf and magnitudes above 2^200 are not.
+    A read-only array is shared, any other is copied."""
+    array = value if _is_frozen(value) else _floats(value, name)
     if ndim == 2 and array.size == 0 and array.ndim == 1:
         raise InvalidInput(f"{name} without tokens must still have shape (0, L); pass np.zeros((0, L)).")
     if array.ndim != ndim:
         raise InvalidInput(f"{name} must have {ndim} dimension(s), found shape {array.shape}; reshape it.")
-    wrong = np.isnan(array) | np.isposinf(array)
-    if wrong.any():
+    if array.size and not array.max() < np.inf:  # as in NaN and +inf
+        wrong = np.isnan(array) | np.isposinf(array)
         at = tuple(np.argwhere(wrong)[0].tolist())
         raise InvalidInput(
             f"{name} must not contain NaN or +inf (-inf forbids), found {array[at]} at {list(at)}; check"
@@ -320,6 +369,13 @@ def read_scores(value: Any, name: str, ndim: int) -> Floats:
     check_magnitude(array, name)
     array.flags.writeable = False
     return array
+
+
+def _is_frozen(value: Any) -> bool:
+    """Whether this is a float64 array that can be shared: packed row by row, and read-only."""
+    if not isinstance(value, np.ndarray) or value.dtype != np.float64:
+        return False
+    return value.flags.c_contiguous and not value.flags.writeable
 
 
 def _floats(value: Any, name: str) -> Floats:

@@ -1,11 +1,14 @@
 """Batch equals loop, cached equals uncached, and a stream is read only as far as needed."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from chain_strategies import columns, generators, local_uses
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lcons_core import CodedColumn
 from lcons_core._errors import InvalidInput
 from lcons_decode import (
     DECODERS,
@@ -26,6 +29,7 @@ from lcons_decode import (
     viterbi,
     viterbi_batch,
 )
+from lcons_decode.chains import constrained_ids
 from lcons_decode.ilp import decode_ilp
 from lcons_decode.kernels import share_rows
 
@@ -120,14 +124,65 @@ def test_cached_is_uncached_and_lists_do_not_change(corpus):
         for scores, x in zip(sequences, xs, strict=True):
             assert constrained_viterbi(scores, cached, x) == constrained_viterbi(scores, uses, x)
             assert beam_search(scores, cached, x) == beam_search(scores, uses, x)
-            for local, rows, codes, bounds in kept:
-                assert {kind: local.store.rows[kind] for kind in rows} == rows
-                assert np.array_equal(local.store.codes[: len(codes)], codes)
-                assert np.array_equal(local.store.bounds[: len(bounds)].ravel(), bounds.ravel())
+            for local, before in kept:
+                for old, new in zip(before, stored(local), strict=True):
+                    assert np.array_equal(old, new[: len(old)])
             kept += [
-                (local, dict(local.store.rows), local.store.codes.copy(), local.store.bounds.copy())
-                for local in cached.hard + cached.soft
+                (local, [array.copy() for array in stored(local)]) for local in cached.hard + cached.soft
             ]
+
+
+@quick
+@given(corpora())
+def test_packed_arrays_and_columns_are_a_loop(corpus):
+    sequences, uses, xs = corpus
+    own = ChainBatch.of(sequences)
+    model = (own.transition, own.start, own.stop)
+    batch = ChainBatch.packed(own.emission, own.offsets, *model, labels=own.labels)
+    looped = [constrained_viterbi(s, uses, x) for s, x in zip(sequences, xs, strict=True)]
+    flat = [value for x in xs for value in x["pos"]]
+    compiled = ChainConstraints.of(uses, batch.labels)
+    for column in (flat, CodedColumn.of(flat)):
+        assert constrained_viterbi_batch(batch, uses, {"pos": column}) == looped
+        assert beam_search_batch(batch, uses, {"pos": column}) == beam_search_batch(batch, uses, xs)
+        ids, scores, _ = constrained_ids(batch, compiled, {"pos": column})
+        named = [batch.labels[i] for i in ids]
+        assert named == [label for found in looped for label in found.y]
+        assert scores.tolist() == [found.score for found in looped]
+    coded = [{"pos": CodedColumn.of(x["pos"])} for x in xs]
+    assert constrained_viterbi_batch(batch, uses, coded) == looped
+
+
+def test_packed_scores_are_not_copied():
+    emission = np.zeros((1000, 50))
+    tracemalloc.start()
+    batch = ChainBatch.packed(emission, [0, 400, 1000])
+    chain = batch.chain()
+    again = ChainBatch.of([next(iter(batch))])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert all(np.shares_memory(emission, a) for a in (batch.emission, chain.emission, again.emission))
+    assert peak < emission.nbytes / 2
+    assert emission.flags.writeable
+    assert not batch.emission.flags.writeable
+
+
+@pytest.mark.parametrize("offsets", [[], [1, 3], [0, 2], [0, 2, 1, 3], [0.0, 3.0], [[0, 3]]])
+def test_offsets_rise_from_zero_to_the_number_of_tokens(offsets):
+    with pytest.raises(InvalidInput, match="offsets must be integers that rise from 0 to the 3 tokens"):
+        ChainBatch.packed(np.zeros((3, 2)), offsets)
+
+
+def test_packed_columns_are_as_long_as_the_batch():
+    batch = ChainBatch.packed(np.zeros((3, 2)), [0, 3])
+    with pytest.raises(InvalidInput, match="column 'pos' has 2 values for 3 tokens"):
+        constrained_viterbi_batch(batch, [], {"pos": ["x", "y"]})
+
+
+def stored(local):
+    """The arrays of the cache of a constraint, which only grow."""
+    store = local.store
+    return [*store.groups, store.contexts.reshape(-1, local.table.shape[2]), store.tops.reshape(-1, local.V)]
 
 
 def test_threads_do_not_change_the_answers():

@@ -110,13 +110,15 @@ def test_hard_levels_agree(problem):
     for t in range(T + 1):
         reachable = {state for state in range(V**m) if _reachable(state, t - 1, T, V, m - 1)}
         kept = [{s: v for s, v in levels[t].items() if s in reachable} for levels in (numba, numpy)]
-        assert kept[0] == kept[1]
+        if t < T or layout.lists.driver[T] >= 0:  # otherwise the compiled kernel need not list the states
+            assert kept[0] == kept[1]
 
 
 def _levels(heads, states, values, T):
     """The values of the states of each step."""
     spans = [slice(heads[T - t + 1], heads[T - t + 2]) for t in range(T + 1)]
-    return [dict(zip(states[own].tolist(), values[own].tolist(), strict=True)) for own in spans]
+    pairs = [zip(states[own].tolist(), values[own].tolist(), strict=True) for own in spans]
+    return [{state: value for state, value in own if value > -np.inf} for own in pairs]
 
 
 @quick
@@ -128,12 +130,12 @@ def test_bounds_are_never_below_a_penalty(problem):
     grams = np.arange(V ** (m + 1))
     for c, use in enumerate(uses):
         assert isinstance(use, Soft)
-        own = layout.units._replace(present=layout.units.present & (np.arange(len(uses)) == c))
-        for step in np.flatnonzero(own.present[:, c]):
-            bounds = own.bounds[own.bound_rows[c, step]]
-            last_two = bounds[grams // V % V, grams % V]
+        others = np.arange(len(uses)) != c
+        own = layout.units._replace(rows=np.where(others[:, None], -1, layout.units.rows))
+        for step in np.flatnonzero(own.rows[c] >= 0):
+            last = own.tops[own.rows[c, step], grams % V]
             reachable = np.array([_reachable(gram, step, len(scores), V, m) for gram in grams])
-            assert (plain.penalties(grams, step, own, V) <= last_two + 1e-9)[reachable].all()
+            assert (plain.penalties(grams, step, own, V) <= last + 1e-9)[reachable].all()
 
 
 def _reachable(gram, step, T, V, m):

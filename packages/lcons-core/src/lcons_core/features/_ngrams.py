@@ -36,6 +36,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from lcons_core._blocks import OTHER, Block, Requirement, one_hot
+from lcons_core._coded import CodedColumn
 from lcons_core._errors import InvalidInput
 from lcons_core._instance import WORD, Instance, read_instance, read_instances
 from lcons_core._psi import SparsePsi
@@ -345,7 +346,10 @@ class NgramContext(SequenceFeature):
         return self.ids_of(instance.x[self.column])
 
     def ids_of(self, values: Iterable[str]) -> Ints:
-        """Indices into `contexts` of values of `column`, in order."""
+        """Indices into `contexts` of values of `column`, in order; a `CodedColumn` is read by its codes."""
+        if isinstance(values, CodedColumn):
+            own = self.ids_of(values.values)
+            return own[values.codes]
         if self.word_class is not None:
             values = map(WORD_CLASSES[self.word_class], values)
         return np.fromiter(map(self._context_ids.get, values, repeat(len(self.contexts))), dtype=np.int64)

@@ -15,7 +15,7 @@ Differs from the paper: one objective for training, Viterbi and beam, with start
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -24,7 +24,7 @@ import numpy as np
 from lcons_core import InvalidInput
 from lcons_decode._constraints import Constraint
 from lcons_decode._result import Decoding, Status
-from lcons_decode._scores import ChainBatch, ChainScores, Sequences, X
+from lcons_decode._scores import ChainBatch, ChainScores, Sequences, X, Xs, x_of
 from lcons_decode.chains._viterbi import viterbi
 from lcons_decode.chains._windows import ChainConstraints, lay_out
 from lcons_decode.kernels import Floats, Ints, backend, share_rows
@@ -52,7 +52,7 @@ def beam_search(
 def beam_search_batch(
     batch: Sequences,
     constraints: Iterable[Constraint] | ChainConstraints = (),
-    xs: Sequence[X] | None = None,
+    xs: Xs = None,
     *,
     width: int = 10,
     rerank: bool = False,
@@ -90,7 +90,7 @@ def beam_search_batch(
     share_rows(search, len(batch), threads)
     answers = []
     for i in range(len(batch)):
-        x = None if xs is None else xs[i]
+        x = x_of(xs, batch, i)
         if not sizes[i]:
             # The beam is empty: the answer is Viterbi's, if any labelling has a finite score.
             own = slice(batch.offsets[i], batch.offsets[i + 1])

@@ -59,13 +59,14 @@ def _penalty(ids: Ints, layout: Layout) -> float:
         return 0.0
     steps = len(ids) + 1
     padded = np.concatenate([np.full(layout.m, padding), ids, [padding]])
-    activations = units.given[:steps].copy()
+    rows = units.rows[:, :steps]
+    activations = plain.context_activations(units, rows)
     for i, table in enumerate(units.table):
         activations += table[padded[i : i + steps]]
     margins = plain.margins(activations, units.ends)
     total = 0.0
     for c, weight in enumerate(units.weights):
-        own = margins[:, units.owners == c].min(-1)[units.present[:steps, c]]
+        own = margins[:, units.owners == c].min(-1)[rows[c] >= 0]
         total += float(weight) * float(costs(own, units.hinges[c]).sum())
     return total
 
@@ -136,9 +137,16 @@ class Lattice:
     def _hard_levels(self) -> list[Level]:
         T = len(self.scores)
         kernel = backend().hard_levels
-        heads, states, values = kernel(self.scores.emission, self.layout.chain, 0, self.layout.lists)
+        chain = self.layout.chain
+        heads, states, values = kernel(chain.emission, chain, 0, self.layout.lists)
         spans = [slice(heads[T - t + 1], heads[T - t + 2]) for t in range(T + 1)]
-        return [Level(states[own], values[own]) for own in spans]
+        alive = [(states[own], values[own], values[own] > -np.inf) for own in spans]
+        levels = [Level(own[some], ends[some]) for own, ends, some in alive]
+        if self.layout.lists.driver[T] < 0:  # the kernel does not list the states before STOP then
+            every = self._all_states(T)
+            ends = self._ends(every)
+            levels[T] = Level(every[ends > -np.inf], ends[ends > -np.inf])
+        return levels
 
     def _all_states(self, t: int) -> Ints:
         """The states that are possible before token t: missing labels are START."""
@@ -151,7 +159,7 @@ class Lattice:
 
     def _level(self, t: int, states: Ints, later: Level | None) -> Level:
         """Those of the given states that can be completed, computed in blocks: a level may have millions."""
-        some = max(1, _MOST // (self.scores.L * (1 + self.layout.units.given.shape[1])))
+        some = max(1, _MOST // (self.scores.L * (1 + self.layout.units.table.shape[2])))
         parts = [states[first : first + some] for first in range(0, len(states), some)]
         found = [
             self._stops(part) if later is None else self._through(t, part, later).max(1) for part in parts
@@ -173,11 +181,17 @@ class Lattice:
         return values
 
     def _stops(self, states: Ints) -> Floats:
-        T, V = len(self.scores), self.scores.L + 1
+        V = self.scores.L + 1
         grams = states * V + V - 1
-        values: Floats = self.scores.stop[states % V] + plain.penalties(grams, T, self.layout.units, V)
+        values: Floats = self._ends(states) + plain.penalties(grams, len(self.scores), self.layout.units, V)
+        return values
+
+    def _ends(self, states: Ints) -> Floats:
+        """What follows the states before STOP, without penalties; -inf where that breaks a constraint."""
+        V = self.scores.L + 1
+        values: Floats = self.scores.stop[states % V]
         if len(self.layout.lists.sizes):
-            values[plain.broken(grams, T, self.layout.lists) > 0] = -np.inf
+            values[plain.broken(states * V + V - 1, len(self.scores), self.layout.lists) > 0] = -np.inf
         return values
 
 

@@ -20,7 +20,7 @@ filter the last beam.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
 import numpy as np
@@ -28,7 +28,17 @@ import numpy as np
 from lcons_core import InvalidInput
 from lcons_decode._constraints import Constraint
 from lcons_decode._result import Decoding, Status
-from lcons_decode._scores import ChainBatch, ChainScores, Floats, Ints, Sequences, X, checked_scores
+from lcons_decode._scores import (
+    ChainBatch,
+    ChainScores,
+    Floats,
+    Ints,
+    Sequences,
+    X,
+    Xs,
+    checked_scores,
+    x_of,
+)
 from lcons_decode.chains._best_first import in_order
 from lcons_decode.chains._viterbi import read_decoding
 from lcons_decode.chains._windows import ChainConstraints, lay_out
@@ -61,32 +71,41 @@ def constrained_viterbi(
 def constrained_viterbi_batch(
     batch: Sequences,
     constraints: Iterable[Constraint] | ChainConstraints,
-    xs: Sequence[X] | None = None,
+    xs: Xs = None,
     threads: int | None = None,
 ) -> list[Decoding]:
-    """The best labelling of each sequence under local constraints; `xs` are the columns, one per sequence."""
+    """The best labelling of each sequence under local constraints; `xs` as in `constrained_ids`."""
     batch = ChainBatch.of(batch)
     compiled = ChainConstraints.of(constraints, batch.labels)
-    if compiled.named.global_hard or compiled.named.global_soft:
-        raise InvalidInput(
-            "constrained_viterbi accepts only local constraints; use decode_global or the ILP for global"
-            " ones."
-        )
     y, scores, how = constrained_ids(batch, compiled, xs, threads)
     answers = []
     for i, (score, way) in enumerate(zip(scores.tolist(), map(How, how.tolist()), strict=True)):
         answer = read_decoding(batch, i, y, score, way.status)
-        violations = (
-            compiled.violations(answer.y, None if xs is None else xs[i]) if way is How.RELAXED else ()
-        )
+        violations = compiled.violations(answer.y, x_of(xs, batch, i)) if way is How.RELAXED else ()
         answers.append(Decoding(answer.y, answer.score, way.status, {"how": WORDS[way]}, violations))
     return answers
 
 
 def constrained_ids(
-    batch: ChainBatch, compiled: ChainConstraints, xs: Sequence[X] | None, threads: int | None = None
+    batch: ChainBatch, compiled: ChainConstraints, xs: Xs = None, threads: int | None = None
 ) -> tuple[Ints, Floats, Ints]:
-    """The same without names, for speed: packed label indices (N,), scores (B,) and `How` codes (B,)."""
+    """The same without names, for speed: packed label indices (N,), scores (B,) and `How` codes (B,).
+
+    `xs` has the columns of each sequence or, by name, the packed columns of all: strings, a `CodedColumn`, or
+    what `CodedColumn.of` reads. The labels of an infeasible sequence are all 0.
+
+    >>> from lcons_core import CodedColumn, iob2
+    >>> batch = ChainBatch.packed([[0.0, 0.0, 1.0], [0.0, 2.0, 1.0]], [0, 2], labels=["B-X", "I-X", "O"])
+    >>> rules = ChainConstraints.of([iob2(batch.labels)], batch.labels)
+    >>> ids, _, _ = constrained_ids(batch, rules, {"pos": CodedColumn(("NN", "VB"), [1, 0])})
+    >>> [batch.labels[i] for i in ids]
+    ['B-X', 'I-X']
+    """
+    if compiled.named.global_hard or compiled.named.global_soft:
+        raise InvalidInput(
+            "constrained_viterbi accepts only local constraints; use decode_global or the ILP for global"
+            " ones."
+        )
     layout = lay_out(batch, compiled, xs)
     y = np.zeros(len(batch.emission), dtype=np.int64)
     scores = np.zeros(len(batch))

@@ -10,55 +10,45 @@ An n-gram is stored as one integer, its code: base V = L + 1, most significant l
 padding. The kind of a window is its contexts, the number of START labels at its beginning, and whether it
 ends in STOP. For each distinct kind, the codes that a hard constraint allows are listed once, in ascending
 order, and cached: most constraints forbid most n-grams, so a list is shorter than a mask. For soft
-constraints, an upper bound on the penalty given the last two labels is cached instead. Lists are exact:
+constraints, an upper bound on the penalty given the last label is cached instead. Lists are exact:
 weights that float64 cannot add exactly are added as rationals (`lcons_core._masks`). A union allows the codes
 that one of its members allows; its penalty is not the sum of theirs, so it cannot be soft here.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lcons_core import Instance, LearnedConstraint, TooLarge, Unsupported, check_numbers, compile_masks
+from lcons_core import CodedColumn, LearnedConstraint, TooLarge, Unsupported, check_numbers, compile_masks
 from lcons_core.features import NgramContext, SequenceFeature
-from lcons_decode.kernels import STEP, Floats, Ints, Small, backend, share_rows
-
-
-@dataclass(eq=False)
-class RowStore:
-    """Append-only cache, filled on demand: `rows[code]` is the row of a kind of window."""
-
-    rows: dict[int, int] = field(default_factory=dict)
-    indptr: Ints = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
-    codes: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    bounds: Floats = field(default_factory=lambda: np.zeros((0, 0, 0)))
-    _members: tuple[int, tuple[Small, ...]] | None = None
-
-    def members(self, V: int, m: int) -> tuple[Small, ...]:
-        """`gram_members` of all codes, cached until codes are added."""
-        if self._members is None or self._members[0] != len(self.codes):
-            self._members = (len(self.codes), gram_members(self.codes, V, m))
-        return self._members[1]
-
-
-def gram_members(codes: Ints, V: int, m: int) -> tuple[Small, ...]:
-    """The parts of codes read as (m + 1)-grams: state, last label of the state, label, and next state."""
-    states = codes // V
-    return tuple(part.astype(np.int32) for part in (states, states % V, codes % V, codes % V**m))
+from lcons_decode.chains._row_store import RowIndex, RowStore
+from lcons_decode.kernels import STEP, Floats, Groups, Ints, backend, costs, listed_groups, share_rows
 
 
 @dataclass(frozen=True, eq=False)
-class Windows:
-    """The windows of a batch: the step that completes each window, the distinct codes of their kinds, and
-    the index of each window's kind."""
+class Steps:
+    """The steps of a packed batch: the position of each in its sequence, whether it is STOP, and the step of
+    each token."""
 
-    steps: Ints
-    codes: Ints
-    which: Ints
+    positions: Ints
+    stops: NDArray[np.bool_]
+    tokens: Ints
+
+    @classmethod
+    def of(cls, offsets: Ints) -> Steps:
+        """The steps of sequences packed at `offsets`."""
+        sequences = len(offsets) - 1
+        firsts = offsets[:-1] + np.arange(sequences)
+        counts = np.diff(offsets) + 1
+        positions = np.arange(int(offsets[-1]) + sequences) - np.repeat(firsts, counts)
+        stops = np.zeros(len(positions), dtype=np.bool_)
+        stops[firsts + counts - 1] = True
+        return cls(positions, stops, np.flatnonzero(~stops))
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +71,10 @@ class CompiledLocal:
     context_tables: tuple[Floats, ...]
     hinge: bool = False
     members: tuple[CompiledLocal, ...] = ()
-    store: RowStore = field(default_factory=RowStore, repr=False)
+    store: RowStore = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "store", RowStore(RowIndex(math.prod(self.shape))))
 
     @property
     def feature(self) -> SequenceFeature:
@@ -102,47 +95,48 @@ class CompiledLocal:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The number of values of each member of a kind: contexts, START, STOP."""
-        return (*(len(table) for table in self.context_tables), self.n, 2)
+        """The number of values of each member of a kind: contexts, and START and STOP if the feature pads."""
+        contexts = tuple(len(table) for table in self.context_tables)
+        return (*contexts, self.n, 2) if self.feature.pad else contexts
 
     def positions(self, length: int) -> Ints:
         """The positions whose label completes a window (the length itself for STOP)."""
         first = 0 if self.feature.pad else self.n - 1
         return first + np.arange(self.feature.window_count(length))
 
-    def windows(self, columns: Sequence[Mapping[str, Sequence[str]]], offsets: Ints) -> Windows:
-        """The windows of a packed batch, all at once."""
-        lengths = np.diff(offsets)
-        counts = (
-            np.where(lengths > 0, lengths + 1, 0) if self.feature.pad else np.maximum(lengths - self.n + 1, 0)
-        )
-        owner = np.repeat(np.arange(len(lengths)), counts)
-        position = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
-        if not self.feature.pad:
-            position += self.n - 1
-        members: list[Ints] = []
+    def rows_at(self, steps: Steps, columns: Mapping[str, CodedColumn]) -> Ints:
+        """The row of the window that each step of a batch completes, -1 for none; `columns` are packed."""
+        n, positions = self.n, steps.positions
+        codes = np.zeros(len(positions), dtype=np.int64)
         if self.context_tables:
             feature = self.feature
             assert isinstance(feature, NgramContext)
-            for x, length in zip(columns, lengths.tolist(), strict=True):
-                if length and feature.column not in x:
-                    feature.context_ids(Instance(x, [""] * length))  # raises: a column is missing
-            # All sequences at once: one look-up per token, and no array per sequence.
-            ids = feature.ids_of(chain.from_iterable(x.get(feature.column, ()) for x in columns))
-            tokens = np.append(ids, len(feature.contexts))
-            at = position[:, None] + np.arange(1 - self.n, 1)
-            inside = (at >= 0) & (at < lengths[owner][:, None])
-            contexts = tokens[np.where(inside, at + offsets[owner][:, None], -1)]
-            members += list(contexts.T)
-        starts = np.maximum(self.n - 1 - position, 0) if self.feature.pad else np.zeros_like(position)
-        members += [starts, (position == lengths[owner]).astype(np.int64)]
-        codes = np.ravel_multi_index(tuple(members), self.shape)
-        distinct, which = np.unique(codes, return_inverse=True)
-        return Windows(offsets[owner] + owner + position, distinct, which.reshape(-1))
+            other = len(feature.contexts)
+            ids = np.full(len(positions) + n - 1, other)
+            if len(steps.tokens):
+                ids[n - 1 + steps.tokens] = feature.ids_of(columns[feature.column])
+            for i in range(n):
+                own = ids[i : i + len(positions)]
+                if feature.pad:  # what is before the sequence is OTHER
+                    own = np.where(positions < n - 1 - i, other, own)
+                codes = codes * (other + 1) + own
+        if self.feature.pad:
+            codes = (codes * n + np.maximum(n - 1 - positions, 0)) * 2 + steps.stops
+            present = ~(steps.stops & (positions == 0))
+        else:
+            present = ~steps.stops & (positions >= n - 1)
+        rows = np.full(len(positions), -1, dtype=np.int64)
+        rows[present] = self.rows(codes[present])
+        return rows
 
     def kinds(self, codes: Ints) -> Ints:
-        """The members of kinds (C, contexts + 2)."""
-        return np.stack(np.unravel_index(codes, self.shape), axis=1)
+        """The members of kinds (C, contexts + 2): contexts, the number of START, whether STOP."""
+        members = []
+        for size in reversed(self.shape):
+            codes, own = np.divmod(codes, size)
+            members.append(own)
+        none = [] if self.feature.pad else [np.zeros_like(codes)] * 2
+        return np.stack([*reversed(members), *none], axis=1)
 
     def context_activations(self, kinds: Ints) -> Floats:
         """(C, U) the bias plus the part of the contexts of each kind."""
@@ -154,52 +148,57 @@ class CompiledLocal:
     def rows(self, codes: Ints) -> Ints:
         """The rows of the cache for these kinds; missing ones are computed first."""
         store = self.store
-        missing = np.array([code for code in codes.tolist() if code not in store.rows], dtype=np.int64)
-        if len(missing):
-            first = len(store.rows)
+        found = store.index.rows(codes)
+        if len(found) and found.min() < 0:
+            missing = np.unique(codes[found < 0])
             kinds = self.kinds(missing)
-            if self.weight is not None:
-                check_numbers((first + len(kinds)) * self.V**2, f"the bounds of {self.V - 1:,} labels")
-                known = store.bounds.reshape(-1, self.V, self.V)
-                store.bounds = np.concatenate([known, self._bounds(kinds)])
+            if self.weight is None:
+                store.groups = Groups.joined([store.groups, self._lists(kinds)])
             else:
-                indptr, listed = self._lists(kinds)
-                store.indptr = np.concatenate([store.indptr, store.indptr[-1] + indptr[1:]])
-                store.codes = np.concatenate([store.codes, listed])
-            store.rows.update(zip(missing.tolist(), range(first, first + len(missing)), strict=True))
-        return np.array([store.rows[code] for code in codes.tolist()], dtype=np.int64)
+                given = self.context_activations(kinds)
+                check_numbers((len(store.tops) + len(kinds)) * self.V, f"the bounds of {self.V - 1:,} labels")
+                store.contexts = np.concatenate([store.contexts.reshape(-1, given.shape[1]), given])
+                tops = self._tops(given, kinds[:, -2:])
+                store.tops = np.concatenate([store.tops.reshape(-1, self.V), tops])
+            store.index.add(missing)
+            found = store.index.rows(codes)
+        return found
 
-    def _bounds(self, kinds: Ints) -> Floats:
-        bounds = np.empty((len(kinds), self.V, self.V))
-        given, pads, (weight, hinge) = (
-            self.context_activations(kinds),
-            kinds[:, -2:],
-            (self.weight, self.hinge),
-        )
-        run = backend().pair_bounds
-        share_rows(
-            lambda first, last: run(given, pads, self.table, self.ends, weight, hinge, first, last, bounds),
-            len(kinds),
-        )
-        return bounds
+    def _tops(self, given: Floats, pads: Ints) -> Floats:
+        """(C, V) an upper bound on the penalty of a window, given its last label.
 
-    def _lists(self, kinds: Ints) -> tuple[Ints, Ints]:
-        """(indptr, codes) of the allowed n-grams of kinds."""
+        The margin is at most the minimum over parts of 1 - sum ReLU(known activation + the least that older
+        labels can add).
+        """
+        assert self.weight is not None
+        base = given.copy()
+        for i in range(self.n - 1):
+            padded = (i < pads[:, 0])[:, None]
+            base += np.where(padded, self.table[i, -1], self.table[i, :-1].min(0))
+        tops = np.empty((len(given), self.V))
+        firsts = [0, *self.ends[:-1].tolist()]
+        for v in range(self.V):
+            rectified = np.maximum(base + self.table[-1, v], 0.0)
+            totals = np.add.reduceat(rectified, firsts, axis=1)
+            tops[:, v] = self.weight * costs(1.0 - totals.max(1), self.hinge)
+        return tops
+
+    def _lists(self, kinds: Ints) -> Groups:
+        """The allowed n-grams of kinds."""
         constraint = self.constraint
         if self.members:
-            return _merged([member._lists(kinds) for member in self.members])
+            return _merged([member._lists(kinds) for member in self.members], self.V)
         if all(part.error_bound(constraint.space) == 0 for part in constraint.network.parts):
             given, pads = self.context_activations(kinds), np.ascontiguousarray(kinds[:, -2:])
             work = float(len(kinds)) * (self.table.shape[2] * self.V**self.n + STEP)
             run = backend(work).allowed_codes
-            pieces = share_rows(
-                lambda first, last: run(given, pads, self.table, self.ends, first, last), len(kinds)
+            return Groups.joined(
+                share_rows(
+                    lambda first, last: Groups(*run(given, pads, self.table, self.ends, first, last)),
+                    len(kinds),
+                )
             )
-        else:
-            exact = [self._exact_list(kind) for kind in kinds]
-            pieces = [(np.cumsum([0, *map(len, exact)]), np.concatenate(exact))]
-        sizes = np.concatenate([np.diff(indptr) for indptr, _ in pieces])
-        return np.cumsum([0, *sizes]), np.concatenate([codes for _, codes in pieces])
+        return listed_groups([self._exact_list(kind) for kind in kinds], self.V)
 
     def _exact_list(self, kind: Ints) -> Ints:
         """The same for one kind, in rational arithmetic if floats are not exact."""
@@ -230,11 +229,13 @@ def compile_local(
     if len(constraint.network.alternatives()) > 1:
         return _compile_union(constraint, weight, labels, name)
     axes, parts = constraint.space.axes, constraint.network.parts
-    W = np.concatenate([part.W for part in parts])
+    # Kernels add up four units at a time: units without weights, which add 0, fill up each part.
+    units = [-(-part.K // 4) * 4 for part in parts]
+    W = np.concatenate([_filled(part.W, size) for part, size in zip(parts, units, strict=True)])
     index = {label: i for i, label in enumerate(feature.labels)}
     order = np.array([index.get(label, -1) for label in labels], dtype=np.int64)
     # Larger than any sum of the other contributions to a unit.
-    bias = np.concatenate([part.b for part in parts])
+    bias = np.concatenate([_filled(part.b, size) for part, size in zip(parts, units, strict=True)])
     least = -1.0 - np.abs(bias).max() - sum(float(np.abs(axis.table(W)).max()) for axis in axes)
     cells = (len(labels) + 1) ** feature.n
     check_numbers(
@@ -251,16 +252,21 @@ def compile_local(
         weight,
         table,
         bias,
-        np.cumsum([part.K for part in parts]),
+        np.cumsum(units),
         order,
         tuple(np.ascontiguousarray(axis.table(W)) for axis in axes[: -feature.n]),
         hinge,
     )
-    if np.prod([float(size) for size in compiled.shape]) > 2.0**62:
+    if compiled.store.index.size > 2**62:
         raise TooLarge(
             f"{name!r} has too many kinds of windows for 64-bit codes; use a smaller n or vocabulary."
         )
     return compiled
+
+
+def _filled(array: Floats, size: int) -> Floats:
+    """The array with zeros up to a length."""
+    return np.concatenate([array, np.zeros((size - len(array), *array.shape[1:]))])
 
 
 def _compile_union(
@@ -273,15 +279,10 @@ def _compile_union(
         )
     alone = (replace(constraint, network=member) for member in constraint.network.alternatives())
     members = tuple(compile_local(member, None, labels, name) for member in alone)
-    return replace(members[0], constraint=constraint, members=members, store=RowStore())
+    return replace(members[0], constraint=constraint, members=members)
 
 
-def _merged(lists: Sequence[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
-    """(indptr, codes): for every kind, the codes of all lists, ascending and distinct."""
-    kinds = len(lists[0][0]) - 1
-    merged = [
-        np.unique(np.concatenate([codes[indptr[i] : indptr[i + 1]] for indptr, codes in lists]))
-        for i in range(kinds)
-    ]
-    every = np.concatenate(merged) if merged else np.zeros(0, dtype=np.int64)
-    return np.cumsum([0, *map(len, merged)]), every
+def _merged(lists: Sequence[Groups], V: int) -> Groups:
+    """For every row, the n-grams of all lists."""
+    rows = range(len(lists[0].rows) - 1)
+    return listed_groups([np.unique(np.concatenate([own.codes(i, V) for own in lists])) for i in rows], V)

@@ -14,7 +14,7 @@ import numpy as np
 
 from lcons_decode._result import Decoding, Status
 from lcons_decode._scores import ChainBatch, ChainScores, Floats, Ints, Sequences
-from lcons_decode.kernels import STEP, Chain, backend, share_rows
+from lcons_decode.kernels import STEP, backend, share_rows
 
 
 def viterbi(scores: ChainScores) -> Decoding:
@@ -41,8 +41,7 @@ def viterbi_ids(batch: ChainBatch, threads: int | None = None) -> tuple[Ints, Fl
     y = np.zeros(len(batch.emission), dtype=np.int64)
     scores = np.zeros(len(batch))
     run = backend(len(batch.emission) * (len(batch.labels) ** 2 + STEP)).viterbi_many
-    transition = np.ascontiguousarray(batch.transition.T)
-    chain = Chain(batch.emission, batch.offsets, transition, batch.start, batch.stop)
+    chain = batch.chain()
     share_rows(lambda first, last: run(chain, first, last, y, scores), len(batch), threads)
     return y, scores
 

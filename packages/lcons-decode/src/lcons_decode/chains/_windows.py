@@ -7,21 +7,21 @@ cached in `ChainConstraints`, so compile the constraints once for a whole corpus
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lcons_core import Instance, InvalidInput, TooLarge
-from lcons_core.features import Counts
+from lcons_core import CodedColumn, Instance, InvalidInput, TooLarge
+from lcons_core.features import Counts, NgramContext
 from lcons_core.grammars import Automaton, label_automaton
 from lcons_decode._constraints import Constraint, ConstraintSet, Hard, Soft, broken_parts, judged_margins
 from lcons_decode._result import Violation
-from lcons_decode._scores import ChainBatch, Columns, X, columns_of
-from lcons_decode.chains._contributions import CompiledLocal, compile_local, gram_members
-from lcons_decode.kernels import Chain, Ints, Layout, Lists, Small, Units, costs
+from lcons_decode._scores import ChainBatch, X, Xs, columns_of
+from lcons_decode.chains._contributions import CompiledLocal, Steps, compile_local
+from lcons_decode.kernels import Floats, Groups, Ints, Layout, Lists, Units, costs, widened
 
 MAX_STATES = 2**22
 
@@ -34,6 +34,7 @@ class ChainConstraints:
     named: ConstraintSet
     hard: tuple[CompiledLocal, ...]
     soft: tuple[CompiledLocal, ...]
+    _cache: dict[str, tuple[Any, Any]] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def of(
@@ -86,9 +87,24 @@ class ChainConstraints:
     @property
     def kept_bytes(self) -> int:
         """The approximate size of the cache; unusual text may have as many kinds as there are n-grams."""
-        stores = [local.store for local in self.hard + self.soft]
-        # Codes are stored a second time, as the four numbers that they consist of.
-        return sum(3 * store.codes.nbytes + store.bounds.nbytes + 128 * len(store.rows) for store in stores)
+        # Rows of several constraints are stored a second time, joined.
+        return sum(2 * local.store.nbytes for local in self.hard + self.soft)
+
+    def groups(self) -> Groups:
+        """The allowed n-grams of all hard constraints, row after row; joined anew only if rows were added."""
+        found: Groups = self._joined("groups", self.hard, lambda: _joined_groups(self.hard))
+        return found
+
+    def activations(self) -> tuple[Floats, Floats]:
+        """(contexts, tops) of all soft constraints, row after row (`kernels.Units`)."""
+        found: tuple[Floats, Floats] = self._joined("units", self.soft, lambda: _joined_units(self.soft))
+        return found
+
+    def _joined(self, name: str, locals_: Sequence[CompiledLocal], join: Callable[[], Any]) -> Any:
+        sizes = tuple(len(local.store.index) for local in locals_)
+        if self._cache.get(name, (None,))[0] != sizes:
+            self._cache[name] = (sizes, join())
+        return self._cache[name][1]
 
     def violations(self, y: Sequence[str], x: X = None) -> tuple[Violation, ...]:
         """The hard constraints that a labelling breaks, by name and position."""
@@ -119,6 +135,25 @@ class ChainConstraints:
         return _penalty(self.named.global_soft, y, x)
 
 
+def _joined_groups(hard: Sequence[CompiledLocal]) -> Groups:
+    return Groups.joined([local.store.groups for local in hard] or [Groups.empty()])
+
+
+def _joined_units(soft: Sequence[CompiledLocal]) -> tuple[Floats, Floats]:
+    V = soft[0].V if soft else 1
+    size = sum(local.table.shape[2] for local in soft)
+    if len(soft) == 1:
+        store = soft[0].store
+        return store.contexts.reshape(-1, size), store.tops.reshape(-1, V)
+    contexts = np.zeros((sum(len(local.store.index) for local in soft), size))
+    row = first = 0
+    for local in soft:
+        own = local.store.contexts.reshape(-1, local.table.shape[2])
+        contexts[row : row + len(own), first : first + own.shape[1]] = own
+        row, first = row + len(own), first + own.shape[1]
+    return contexts, np.concatenate([np.zeros((0, V)), *(local.store.tops.reshape(-1, V) for local in soft)])
+
+
 def _check_labels(named: ConstraintSet, labels: tuple[str, ...]) -> None:
     """Raises an error if a constraint knows none of the labels: it would never apply."""
     uses: tuple[Hard | Soft, ...] = (*named.hard, *named.soft, *named.global_hard, *named.global_soft)
@@ -142,122 +177,99 @@ def _penalty(uses: Iterable[Soft], y: Sequence[str], x: X) -> float:
     return total
 
 
-def lay_out(batch: ChainBatch, constraints: ChainConstraints, xs: Sequence[X] | None) -> Layout:
+def lay_out(batch: ChainBatch, constraints: ChainConstraints, xs: Xs) -> Layout:
     """The windows of every sequence of a batch, with the allowed n-grams of hard constraints and the
-    activations of soft ones."""
-    lengths = np.diff(batch.offsets)
-    columns = [{}] * len(lengths) if xs is None else [columns_of(x) for x in xs]
-    if len(columns) != len(lengths):
-        raise InvalidInput(f"expected one x for each of {len(lengths)} sequences, found {len(columns)}.")
-    for x, length in zip(columns, lengths.tolist(), strict=True):
+    activations of soft ones; `xs` as in `constrained_ids`."""
+    columns = packed_columns(batch.offsets, constraints, xs)
+    steps = Steps.of(batch.offsets)
+    return Layout(
+        batch.chain(),
+        _lists(constraints, columns, steps),
+        _units(constraints, columns, steps, batch.transition),
+    )
+
+
+def packed_columns(offsets: Ints, constraints: ChainConstraints, xs: Xs) -> dict[str, CodedColumn]:
+    """The columns that local constraints read, packed and coded, each once."""
+    features = [local.feature for local in constraints.hard + constraints.soft if local.context_tables]
+    lengths = np.diff(offsets).tolist()
+    given = (
+        xs if isinstance(xs, Mapping) else [{}] * len(lengths) if xs is None else list(map(columns_of, xs))
+    )
+    if len(given) != len(lengths) and not isinstance(given, Mapping):
+        raise InvalidInput(f"expected one x for each of {len(lengths)} sequences, found {len(given)}.")
+    whole = isinstance(given, Mapping)
+    parts, sizes = ([given], [int(offsets[-1])]) if isinstance(given, Mapping) else (given, lengths)
+    for x, length in zip(parts, sizes, strict=True):
         for name, column in x.items():
             if len(column) != length:
                 raise InvalidInput(
                     f"column {name!r} has {len(column)} values for {length} tokens; pass one value per token."
                 )
-    transition = np.ascontiguousarray(batch.transition.T)
-    chain = Chain(batch.emission, batch.offsets, transition, batch.start, batch.stop)
-    return Layout(
-        chain,
-        _lists(constraints, columns, batch.offsets),
-        _units(constraints, columns, batch.offsets),
-    )
+    columns = {}
+    for feature in features:
+        assert isinstance(feature, NgramContext)
+        name = feature.column
+        if name in columns:
+            continue
+        for x, length in zip(parts, sizes, strict=True):
+            if length and name not in x:
+                feature.context_ids(Instance(x, [""] * length))  # raises: a column is missing
+        own = [x[name] for x in parts if name in x]
+        columns[name] = CodedColumn.of(own[0]) if whole and own else CodedColumn.joined(own)
+    return columns
 
 
-def _lists(constraints: ChainConstraints, columns: Sequence[Columns], offsets: Ints) -> Lists:
-    steps = int(offsets[-1]) + len(offsets) - 1
-    m, V = constraints.m, len(constraints.labels) + 1
-    rows = np.full((len(constraints.hard), steps), -1, dtype=np.int64)
-    lengths: list[Ints] = []
-    codes: list[Ints] = []
-    members: list[list[Small]] = [[], [], [], []]
+def _lists(constraints: ChainConstraints, columns: Mapping[str, CodedColumn], steps: Steps) -> Lists:
+    m, V, hard = constraints.m, len(constraints.labels) + 1, constraints.hard
+    rows = np.full((len(hard), len(steps.positions)), -1, dtype=np.int64)
+    for c, local in enumerate(hard):
+        rows[c] = local.rows_at(steps, columns)
+    groups = constraints.groups()
     first = 0
-    for c, local in enumerate(constraints.hard):
-        windows = local.windows(columns, offsets)
-        rows[c, windows.steps] = first + local.rows(windows.codes)[windows.which]
-        lengths.append(np.diff(local.store.indptr))
-        codes.append(local.store.codes)
-        for part, own in zip(members, local.store.members(V, m), strict=True):
-            part.append(own)
-        first += len(lengths[-1])
-    driver = np.full(steps, -1, dtype=np.int64)
-    if constraints.hard:
-        known = np.concatenate([*lengths, [0]])
-        for c, local in enumerate(constraints.hard):
-            if local.n == m + 1:
-                # Among the constraints with the longest n, the one with the shortest list is the driver;
-                # index -1 reads the 0 at the end of `known`.
-                shorter = (rows[c] >= 0) & ((driver < 0) | (known[rows[c]] < known[driver]))
-                driver[shorter] = rows[c, shorter]
-        for at, free in _free_steps(driver, offsets, m, V):
-            driver[at] = first
-            lengths.append(np.array([len(free)]))
-            codes.append(free)
-            for part, own in zip(members, gram_members(free, V, m), strict=True):
-                part.append(own)
-            first += 1
-    indptr = np.concatenate([[0], np.cumsum(np.concatenate([np.zeros(0, dtype=np.int64), *lengths]))])
-    sizes = np.array([local.n for local in constraints.hard], dtype=np.int64)
-    return Lists(
-        m,
-        V,
-        sizes,
-        V**sizes,
-        rows,
-        driver,
-        indptr.astype(np.int64),
-        np.concatenate([np.zeros(0, dtype=np.int64), *codes]),
-        *(np.concatenate([np.zeros(0, dtype=np.int32), *part]) for part in members),
-    )
+    for own, local in zip(rows, hard, strict=True):
+        if first:
+            own[own >= 0] += first
+        first += len(local.store.index)
+    longest = [own for own, local in zip(rows, hard, strict=True) if local.n == m + 1]
+    driver = longest[0] if longest else np.full(rows.shape[1], -1, dtype=np.int64)
+    if len(longest) > 1:
+        # The constraint with the shortest list is the driver; index -1 reads the 0 at the end of `known`.
+        known = np.append(np.diff(groups.firsts[groups.rows]), 0)
+        driver = driver.copy()
+        for own in longest[1:]:
+            shorter = (own >= 0) & ((driver < 0) | (known[own] < known[driver]))
+            driver[shorter] = own[shorter]
+    sizes = np.array([local.n for local in hard], dtype=np.int64)
+    return Lists(m, V, sizes, V**sizes, rows, driver, groups)
 
 
-def _free_steps(driver: Ints, offsets: Ints, m: int, V: int) -> Iterator[tuple[NDArray[np.bool_], Ints]]:
-    """The steps at which no constraint with the longest n has a window, grouped by padding: each group with
-    all (m + 1)-grams that are possible there."""
-    lengths = np.diff(offsets)
-    owner = np.repeat(np.arange(len(lengths)), lengths + 1)
-    position = np.arange(len(driver)) - offsets[owner] - owner
-    starts, stops = np.maximum(m - position, 0), position == lengths[owner]
-    empty = driver < 0
-    for count, stop in sorted(set(zip(starts[empty].tolist(), stops[empty].tolist(), strict=True))):
-        places = [
-            np.array([V - 1]) if i < count or (stop and i == m) else np.arange(V - 1) for i in range(m + 1)
-        ]
-        codes = np.zeros(1, dtype=np.int64)
-        for own in places:
-            codes = (codes[:, None] * V + own).reshape(-1)
-        yield empty & (starts == count) & (stops == stop), codes
-
-
-def _units(constraints: ChainConstraints, columns: Sequence[Columns], offsets: Ints) -> Units:
-    steps = int(offsets[-1]) + len(offsets) - 1
-    m, V = constraints.m, len(constraints.labels) + 1
-    size = sum(local.table.shape[2] for local in constraints.soft)
-    given = np.zeros((steps, size))
-    present = np.zeros((steps, len(constraints.soft)), dtype=np.bool_)
+def _units(
+    constraints: ChainConstraints, columns: Mapping[str, CodedColumn], steps: Steps, arcs: Floats
+) -> Units:
+    m, V, soft = constraints.m, len(constraints.labels) + 1, constraints.soft
+    rows = np.full((len(soft), len(steps.positions)), -1, dtype=np.int64)
+    size = sum(local.table.shape[2] for local in soft)
     table = np.zeros((m + 1, V, size))
-    bound_rows = np.full((len(constraints.soft), steps), -1, dtype=np.int64)
-    bounds, ends, owners = [np.zeros((0, V, V))], [], []
     first = first_row = 0
-    for c, local in enumerate(constraints.soft):
-        windows = local.windows(columns, offsets)
-        span = slice(first, first + local.table.shape[2])
-        given[windows.steps, span] = local.context_activations(local.kinds(windows.codes))[windows.which]
-        present[windows.steps, c] = True
-        table[m + 1 - local.n :, :, span] = local.table
-        bound_rows[c, windows.steps] = first_row + local.rows(windows.codes)[windows.which]
-        bounds.append(local.store.bounds.reshape(-1, V, V))
+    ends, owners = [], []
+    for c, local in enumerate(soft):
+        rows[c] = local.rows_at(steps, columns)
+        if first_row:
+            rows[c, rows[c] >= 0] += first_row
+        table[m + 1 - local.n :, :, first : first + local.table.shape[2]] = local.table
         ends += [first + int(end) for end in local.ends]
         owners += [c] * len(local.ends)
-        first, first_row = span.stop, first_row + len(bounds[-1])
+        first, first_row = first + local.table.shape[2], first_row + len(local.store.index)
+    contexts, tops = constraints.activations()
     return Units(
-        given,
-        present,
+        rows,
+        contexts,
         table,
         np.array(ends, dtype=np.int64),
         np.array(owners, dtype=np.int64),
         np.array([use.rate for use in constraints.named.soft], dtype=np.float64),
         np.array([use.hinge for use in constraints.named.soft], dtype=np.bool_),
-        bound_rows,
-        np.concatenate(bounds),
+        tops,
+        widened(arcs if soft else arcs[:0, :0]),
     )

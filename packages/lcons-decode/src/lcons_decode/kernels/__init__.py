@@ -18,7 +18,19 @@ from types import ModuleType
 from typing import TypeVar
 
 from lcons_core import InvalidInput, MissingExtra
-from lcons_decode.kernels._arrays import Chain, Floats, How, Ints, Layout, Lists, Small, Units
+from lcons_decode.kernels._arrays import (
+    Chain,
+    Floats,
+    Groups,
+    How,
+    Ints,
+    Layout,
+    Lists,
+    Small,
+    Units,
+    listed_groups,
+    widened,
+)
 from lcons_decode.kernels._cost import costs
 
 __all__ = [
@@ -26,6 +38,7 @@ __all__ = [
     "STEP",
     "Chain",
     "Floats",
+    "Groups",
     "How",
     "Ints",
     "Layout",
@@ -34,7 +47,9 @@ __all__ = [
     "Units",
     "backend",
     "costs",
+    "listed_groups",
     "share_rows",
+    "widened",
 ]
 
 BACKENDS = ("numba", "numpy")

@@ -8,6 +8,7 @@ from the left, so that ties go to the first labelling in declared label order.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -19,6 +20,9 @@ from lcons_decode._result import Status
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Small = NDArray[np.int32]
+Tiny = NDArray[np.int16]
+
+LANES = 8  # float64 numbers in the widest registers
 
 
 class How(IntEnum):
@@ -40,25 +44,109 @@ class How(IntEnum):
         return {How.RELAXED: Status.RELAXED, How.INFEASIBLE: Status.INFEASIBLE}.get(self, Status.OPTIMAL)
 
 
+def widened(transition: Floats) -> Floats:
+    """(P, P) the array (L, L), with -inf up to a multiple of `LANES`."""
+    L = len(transition)
+    width = -(-L // LANES) * LANES
+    wide = np.full((width, width), -np.inf)
+    wide[:L, :L] = transition
+    return wide
+
+
 class Chain(NamedTuple):
     """A packed batch: emission (N, L), offsets (B + 1,), transition (L, L) as [to, from], start (L,),
-    stop (L,)."""
+    stop (L,).
+
+    arcs (L, L) is the same as [from, to]; wide (P, P) is transition with -inf up to a multiple of `LANES`,
+    so that inner loops have no remainder.
+    """
 
     emission: Floats
     offsets: Ints
     transition: Floats
     start: Floats
     stop: Floats
+    arcs: Floats
+    wide: Floats
+
+    @classmethod
+    def of(cls, emission: Floats, offsets: Ints, arcs: Floats, start: Floats, stop: Floats) -> Chain:
+        """The chain, read-only, because numba compiles once for each combination of flags."""
+        given = (emission, start, stop, np.ascontiguousarray(arcs), widened(arcs.T))
+        emission, start, stop, arcs, wide = (array.view() for array in given)
+        offsets = offsets.view()
+        for array in (emission, start, stop, arcs, wide):
+            array.flags.writeable = False
+        offsets.flags.writeable = False
+        return cls(emission, offsets, arcs.T, start, stop, arcs, wide)
+
+
+class Groups(NamedTuple):
+    """Lists of n-grams, each as a state (its first n - 1 labels) and the last label.
+
+    Row r has the groups rows[r] .. rows[r + 1] - 1; group g has the state states[g] and, ascending, the
+    labels labels[firsts[g]:firsts[g + 1]]. The states of a row ascend.
+    """
+
+    rows: Ints
+    states: Small
+    firsts: Ints
+    labels: Tiny
+
+    @classmethod
+    def empty(cls) -> Groups:
+        """No rows."""
+        pointers = np.zeros(1, dtype=np.int64)
+        return cls(pointers, np.zeros(0, dtype=np.int32), pointers, np.zeros(0, dtype=np.int16))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Groups]) -> Groups:
+        """The rows of all parts, in order."""
+        if len(parts) == 1:
+            return parts[0]
+        parts = [cls.empty(), *parts]
+        groups = np.cumsum([0, *(len(part.states) for part in parts)])
+        entries = np.cumsum([0, *(len(part.labels) for part in parts)])
+        return cls(
+            np.concatenate(
+                [[0], *(part.rows[1:] + first for part, first in zip(parts, groups, strict=False))]
+            ),
+            np.concatenate([part.states for part in parts]),
+            np.concatenate(
+                [[0], *(part.firsts[1:] + first for part, first in zip(parts, entries, strict=False))]
+            ),
+            np.concatenate([part.labels for part in parts]),
+        )
+
+    def codes(self, row: int, V: int) -> Ints:
+        """The n-grams of a row, ascending, as state * V + label."""
+        own = slice(self.rows[row], self.rows[row + 1])
+        firsts = self.firsts[own.start : own.stop + 1]
+        states = np.repeat(self.states[own].astype(np.int64), np.diff(firsts))
+        return states * V + self.labels[firsts[0] : firsts[-1]]
+
+
+def listed_groups(lists: Sequence[Ints], V: int) -> Groups:
+    """Rows of ascending codes, state * V + label, as groups."""
+    codes = np.concatenate([np.zeros(0, dtype=np.int64), *lists])
+    ends = np.cumsum([0, *map(len, lists)])
+    states = codes // V
+    new = np.ones(len(codes), dtype=np.bool_)
+    new[1:] = states[1:] != states[:-1]
+    new[ends[:-1][ends[:-1] < len(codes)]] = True
+    firsts = np.flatnonzero(new)
+    return Groups(
+        np.searchsorted(firsts, ends),
+        states[firsts].astype(np.int32),
+        np.append(firsts, len(codes)),
+        (codes % V).astype(np.int16),
+    )
 
 
 class Lists(NamedTuple):
-    """Hard constraints. rows[c, step] is the row of (indptr, codes) that constraint c allows at a step, -1
-    for no window; sizes[c] is its n and moduli[c] = V^n; driver[step] is a row of (m + 1)-grams that
-    contains all that are possible at the step.
-
-    Each code is also stored as the parts of an (m + 1)-gram: its state, the last label of the state, its
-    label, and its tail, which is the next state.
-    """
+    """Hard constraints. rows[c, step] is the row of `groups` that constraint c allows at a step, -1 for no
+    window; sizes[c] is its n and moduli[c] = V^n; driver[step] is a row of (m + 1)-grams that contains all
+    that are possible at the step, -1 if no constraint with n = m + 1 has a window there."""
 
     m: int
     V: int
@@ -66,30 +154,25 @@ class Lists(NamedTuple):
     moduli: Ints
     rows: Ints
     driver: Ints
-    indptr: Ints
-    codes: Ints
-    states: Small
-    lasts: Small
-    labels: Small
-    tails: Small
+    groups: Groups
 
 
 class Units(NamedTuple):
-    """Soft constraints. given (steps, U): what contexts add to each unit; table (m + 1, V, U): what labels
-    add; ends (P,): the end of each part's units; owners (P,): the constraint of each part; weights (C,);
-    hinges (C,): whether only violations cost (`_cost`); present (steps, C): whether a constraint has a window
-    at a step; bound_rows (C, steps) and bounds (R, V, V): an upper bound on its penalty given the last two
-    labels."""
+    """Soft constraints. rows[c, step]: the row of constraint c at a step, -1 for no window; contexts (R, U):
+    what the contexts of a row add to each unit, 0 to those of other constraints; table (m + 1, V, U): what
+    labels add; ends (P,): the end of each part's units; owners (P,): the constraint of each part; weights
+    (C,); hinges (C,): whether only violations cost (`_cost`); tops (R, V): an upper bound on the penalty
+    given the last label; onward (P, P): the transitions as [from, to], padded like `Chain.wide`."""
 
-    given: Floats
-    present: NDArray[np.bool_]
+    rows: Ints
+    contexts: Floats
     table: Floats
     ends: Ints
     owners: Ints
     weights: Floats
     hinges: NDArray[np.bool_]
-    bound_rows: Ints
-    bounds: Floats
+    tops: Floats
+    onward: Floats
 
 
 class Layout(NamedTuple):

@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from lcons_decode.kernels._arrays import Chain, Floats, How, Ints, Lists, Units
+from lcons_decode.kernels._arrays import Chain, Floats, Groups, How, Ints, Lists, Units, listed_groups
 from lcons_decode.kernels._cost import costs
 
 
 def allowed_codes(
     activations: Floats, pads: Ints, table: Floats, ends: Ints, first: int, last: int
-) -> tuple[Ints, Ints]:
-    """(indptr, codes): ascending codes of the n-grams that windows first .. last - 1 accept."""
+) -> Groups:
+    """The n-grams that windows first .. last - 1 accept, one row each."""
     n, V, _ = table.shape
     L = V - 1
     found = []
@@ -29,22 +29,7 @@ def allowed_codes(
             codes = (codes[:, None] * V + labels).reshape(-1)
             totals = (totals[:, None] + table[i, labels]).reshape(len(codes), -1)
         found.append(codes[margins(totals, ends).min(1) >= 0])
-    return np.cumsum([0, *map(len, found)]), np.concatenate([np.zeros(0, dtype=np.int64), *found])
-
-
-def pair_bounds(
-    activations: Floats,
-    pads: Ints,
-    table: Floats,
-    ends: Ints,
-    weight: float,
-    hinge: bool,
-    first: int,
-    last: int,
-    bounds: Floats,
-) -> None:
-    """bounds[w] (V, V): 0, an upper bound on any penalty; the dense program does not need a better one."""
-    bounds[first:last] = 0.0
+    return listed_groups(found, V)
 
 
 def viterbi_many(chain: Chain, first: int, last: int, y: Ints, scores: Floats) -> None:
@@ -66,9 +51,9 @@ def viterbi_many(chain: Chain, first: int, last: int, y: Ints, scores: Floats) -
                 y[a + t] = (chain.transition[:, y[a + t - 1]] + right[t]).argmax()
 
 
-def hard_levels(emission: Floats, chain: Chain, step: int, lists: Lists) -> tuple[Ints, Ints, Floats]:
-    """(heads, states, values): the states from which a labelling can be completed without breaking anything,
-    with the best score from each.
+def hard_levels(emission: Floats, chain: Chain, step: int, lists: Lists) -> tuple[Ints, Ints, Floats, Ints]:
+    """(heads, states, values, choices): the states from which a labelling can be completed without breaking
+    anything, with the best score from each and its first label.
 
     The states of step t are at heads[T - t + 1]:heads[T - t + 2], ascending.
     """
@@ -197,8 +182,7 @@ def broken(grams: Ints, step: int, lists: Lists) -> Ints:
     total = np.zeros(grams.shape, dtype=np.int64)
     for size, row in zip(lists.sizes, lists.rows[:, step], strict=True):
         if row >= 0:
-            allowed = lists.codes[lists.indptr[row] : lists.indptr[row + 1]]
-            total += ~np.isin(grams % lists.V**size, allowed)
+            total += ~np.isin(grams % lists.V**size, lists.groups.codes(row, lists.V))
     return total
 
 
@@ -206,7 +190,9 @@ def penalties(grams: Ints, step: int, units: Units | None, V: int) -> Any:
     """Sum over soft constraints of weight * cost of the margin for each n-gram at `step`."""
     if units is None or not len(units.weights):
         return 0.0
-    activations = np.broadcast_to(units.given[step], (*grams.shape, units.table.shape[2])).copy()
+    rows = units.rows[:, step]
+    given = context_activations(units, rows[:, None])[0]
+    activations = np.broadcast_to(given, (*grams.shape, len(given))).copy()
     rest = grams
     for i in range(units.table.shape[0] - 1, -1, -1):
         activations += units.table[i, rest % V]
@@ -214,8 +200,16 @@ def penalties(grams: Ints, step: int, units: Units | None, V: int) -> Any:
     by_part = margins(activations, units.ends)
     total = np.zeros(grams.shape)
     for c, weight in enumerate(units.weights):
-        if units.present[step, c]:
+        if rows[c] >= 0:
             total += weight * costs(by_part[..., units.owners == c].min(-1), units.hinges[c])
+    return total
+
+
+def context_activations(units: Units, rows: Ints) -> Floats:
+    """(steps, U) what contexts add to each unit, for rows (C, steps) of soft constraints."""
+    total = np.zeros((rows.shape[1], units.table.shape[2]))
+    for own in rows:
+        total[own >= 0] += units.contexts[own[own >= 0]]
     return total
 
 

@@ -91,7 +91,7 @@ class ChainProblem:
             emission[example.filled] += np.add.reduceat(W[example.ids], example.starts, axis=0)
         emission[np.arange(T), example.gold] -= 1.0
         y, score = np.zeros(T, dtype=np.int64), np.zeros(1)
-        chain = Chain(emission, np.array([0, T]), np.ascontiguousarray(transition.T), start, stop)
+        chain = Chain.of(emission, np.array([0, T]), transition, start, stop)
         backend().viterbi_many(chain, 0, 1, y, score)
         return example.features - self._features(example, y), float((y != example.gold).sum())
 

@@ -1,10 +1,10 @@
-"""The inner loops, compiled by numba at the first call: lists, viterbi, hard, soft, beam, pairs."""
+"""The inner loops, compiled by numba at the first call: lists, viterbi, hard, relaxed, soft, beam, pairs."""
 
 from lcons_decode.kernels._compiled.beam import beam_many
 from lcons_decode.kernels._compiled.hard import constrained_many, hard_levels
 from lcons_decode.kernels._compiled.lists import allowed_codes
 from lcons_decode.kernels._compiled.pairs import best_pairs, label_pairs
-from lcons_decode.kernels._compiled.soft import pair_bounds, soft_many
+from lcons_decode.kernels._compiled.soft import soft_many
 from lcons_decode.kernels._compiled.viterbi import viterbi_many
 
 __all__ = [
@@ -14,7 +14,6 @@ __all__ = [
     "constrained_many",
     "hard_levels",
     "label_pairs",
-    "pair_bounds",
     "soft_many",
     "viterbi_many",
 ]

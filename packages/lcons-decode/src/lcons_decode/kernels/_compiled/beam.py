@@ -6,7 +6,7 @@ import numpy as np
 
 from lcons_decode.kernels._compiled.jit import kernel
 from lcons_decode.kernels._compiled.lists import broken, count_broken
-from lcons_decode.kernels._compiled.soft import penalty
+from lcons_decode.kernels._compiled.soft import add_contexts, find_margins, total_cost
 
 
 @kernel
@@ -54,9 +54,9 @@ def beam_sequence(emission, chain, step, lists, units, m, width, rerank, beam, s
     older = np.empty((width, T), dtype=np.int64)
     candidates = np.empty(width * L)
     satisfies = np.empty(width * L, dtype=np.bool_)
-    base, activations = np.empty(U), np.empty(U)
-    table, ends, owners = units.table, units.ends, units.owners
-    weights, hinges = units.weights, units.hinges
+    table, ends, owners, weights = units.table, units.ends, units.owners, units.weights
+    base, margins = np.empty(U), np.empty(weights.shape[0])
+    present = np.empty(weights.shape[0], dtype=np.bool_)
     transition, start, stop = chain.transition, chain.start, chain.stop
     chosen = np.empty(width, dtype=np.int64)
     # Whether the newest windows of each state are satisfied: STOP must not put violating states first.
@@ -65,7 +65,7 @@ def beam_sequence(emission, chain, step, lists, units, m, width, rerank, beam, s
         labels = L if t < T else 1
         some = False
         for p in range(size):
-            base[:] = units.given[step + t]
+            add_contexts(units.rows, units.contexts, step + t, base, present)
             code = states[p]
             before = code % V
             for j in range(m - 1, -1, -1):
@@ -80,9 +80,8 @@ def beam_sequence(emission, chain, step, lists, units, m, width, rerank, beam, s
                 else:
                     value = totals[p] + transition[label, before] + emission[t, label]
                 if U > 0:
-                    for u in range(U):
-                        activations[u] = base[u] + table[m, label, u]
-                    value += penalty(activations, units.present[step + t], ends, owners, weights, hinges)
+                    find_margins(base, table, m, label, present, ends, owners, weights, margins)
+                    value += total_cost(margins, weights, units.hinges)
                 candidates[p * labels + k] = value
                 satisfies[p * labels + k] = broken(states[p] * V + label, step + t, lists) == 0
         for at in range(size * labels):

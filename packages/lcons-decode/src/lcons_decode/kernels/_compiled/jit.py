@@ -92,3 +92,9 @@ def kernel(function: Any) -> Any:
     finally:
         config.CACHE_DIR = before
     return compiled
+
+
+def inlined(function: Any) -> Any:
+    """A small compiled function that is copied into its callers, because a call would count the references
+    to each of its arrays; the callers are cached."""
+    return numba.njit(nogil=True, fastmath={"nnan", "nsz"}, forceinline=True)(function)

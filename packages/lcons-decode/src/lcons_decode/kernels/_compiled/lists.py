@@ -4,78 +4,117 @@ from __future__ import annotations
 
 import numpy as np
 
-from lcons_decode.kernels._compiled.jit import kernel
+from lcons_decode.kernels._arrays import LANES
+from lcons_decode.kernels._compiled.jit import inlined, kernel
 
 
 @kernel
 def allowed_codes(activations, pads, table, ends, first, last):
-    """(indptr, codes): ascending codes of the n-grams that windows first .. last - 1 accept.
+    """(rows, states, firsts, labels): the n-grams that windows first .. last - 1 accept, one row each
+    (`kernels._arrays.Groups`).
 
     activations (C, U): the part of the contexts; pads (C, 2): the number of START, and whether STOP. Branch
     and bound: a prefix is dropped if the minimum that the remaining places add still leaves a part above 1.
+    All labels of a place are tried at once, in loops without branches.
     """
     n, V, U = table.shape
     L = V - 1
-    indptr = np.zeros(last - first + 1, dtype=np.int64)
-    codes = np.empty(1024, dtype=np.int64)
-    size = 0
-    partial = np.empty((n + 1, U))
-    rest = np.empty((n + 1, U))
+    # columns[i, u, v]: the contribution of label v, with labels contiguous, up to a multiple of `LANES`.
+    P = (V + LANES - 1) // LANES * LANES
+    columns = np.zeros((n, U, P))
+    for i in range(n):
+        for v in range(V):
+            for u in range(U):
+                columns[i, u, v] = table[i, v, u]
+    rows = np.zeros(last - first + 1, dtype=np.int64)
+    states, firsts = np.empty(256, dtype=np.int32), np.empty(257, dtype=np.int64)
+    labels = np.empty(1024, dtype=np.int16)
+    groups, size = 0, 0
+    partial, rest = np.empty((n + 1, U)), np.zeros((n + 1, U))
+    low, high = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     choice = np.empty(n, dtype=np.int64)
-    final = np.empty(n, dtype=np.int64)
+    inside = np.empty((n, P), dtype=np.bool_)
+    totals = np.empty(P)
     for w in range(first, last):
-        rest[n] = 0.0
         for i in range(n - 1, -1, -1):
             padded = i < pads[w, 0] or (pads[w, 1] == 1 and i == n - 1)
-            choice[i] = L if padded else 0
-            final[i] = L if padded else L - 1
+            low[i], high[i] = (L, V) if padded else (0, L)
             for u in range(U):
-                least = table[i, choice[i], u]
-                for v in range(choice[i] + 1, final[i] + 1):
-                    least = min(least, table[i, v, u])
+                least = columns[i, u, low[i]]
+                for v in range(low[i] + 1, high[i]):
+                    least = min(least, columns[i, u, v])
                 rest[i, u] = rest[i + 1, u] + least
         partial[0] = activations[w]
         i = 0
+        entering = True
         while i >= 0:
-            if choice[i] > final[i]:
-                choice[i] = L if final[i] == L else 0
+            if entering:
+                a, b = low[i], high[i]
+                inside[i] = True
+                begin = 0
+                for p in range(ends.shape[0]):
+                    totals[:] = 0.0
+                    # Four units at a time: parts are filled up to a multiple of four. Sums are exact here.
+                    for u in range(begin, ends[p], 4):
+                        g = partial[i, u] + rest[i + 1, u]
+                        h = partial[i, u + 1] + rest[i + 1, u + 1]
+                        j = partial[i, u + 2] + rest[i + 1, u + 2]
+                        k = partial[i, u + 3] + rest[i + 1, u + 3]
+                        for v in range(P):
+                            totals[v] += (
+                                max(g + columns[i, u, v], 0.0) + max(h + columns[i, u + 1, v], 0.0)
+                            ) + (max(j + columns[i, u + 2, v], 0.0) + max(k + columns[i, u + 3, v], 0.0))
+                    begin = ends[p]
+                    for v in range(P):
+                        inside[i, v] &= totals[v] <= 1.0
+                choice[i] = a
+                if i == n - 1:
+                    found = size
+                    for v in range(a, b):
+                        if inside[i, v]:
+                            if size == labels.shape[0]:
+                                more_labels = np.empty(2 * size, dtype=np.int16)
+                                more_labels[:size] = labels
+                                labels = more_labels
+                            labels[size] = v
+                            size += 1
+                    if size > found:
+                        state = 0
+                        for place in range(n - 1):
+                            state = state * V + choice[place]
+                        if groups == states.shape[0]:
+                            more_states = np.empty(2 * groups, dtype=np.int32)
+                            more_states[:groups] = states
+                            states = more_states
+                            more_firsts = np.empty(2 * groups + 1, dtype=np.int64)
+                            more_firsts[:groups] = firsts[:groups]
+                            firsts = more_firsts
+                        states[groups] = state
+                        firsts[groups] = found
+                        groups += 1
+                    i -= 1
+                    entering = False
+                    if i >= 0:
+                        choice[i] += 1
+                    continue
+            entering = False
+            while choice[i] < high[i] and not inside[i, choice[i]]:
+                choice[i] += 1
+            if choice[i] >= high[i]:
                 i -= 1
                 if i >= 0:
                     choice[i] += 1
                 continue
-            inside = True
-            begin = 0
-            for p in range(ends.shape[0]):
-                total = 0.0
-                for u in range(begin, ends[p]):
-                    value = partial[i, u] + table[i, choice[i], u]
-                    partial[i + 1, u] = value
-                    total += max(value + rest[i + 1, u], 0.0)
-                    if total > 1.0:
-                        inside = False
-                        break
-                begin = ends[p]
-                if not inside:
-                    break
-            if inside and i < n - 1:
-                i += 1
-                continue
-            if inside:
-                code = 0
-                for j in range(n):
-                    code = code * V + choice[j]
-                if size == codes.shape[0]:
-                    larger = np.empty(2 * size, dtype=np.int64)
-                    larger[:size] = codes
-                    codes = larger
-                codes[size] = code
-                size += 1
-            choice[i] += 1
-        indptr[w - first + 1] = size
-    return indptr, codes[:size]
+            for u in range(U):
+                partial[i + 1, u] = partial[i, u] + columns[i, u, choice[i]]
+            i += 1
+            entering = True
+        rows[w - first + 1] = groups
+    firsts[groups] = size
+    return rows, states[:groups].copy(), firsts[: groups + 1].copy(), labels[:size].copy()
 
 
-@kernel
+@inlined
 def find(array, first, stop, wanted):
     """The first index in first .. stop of an ascending array whose entry is at least `wanted`."""
     while first < stop:
@@ -91,24 +130,41 @@ def find(array, first, stop, wanted):
 def broken(gram, step, lists):
     """How many hard constraints have a window at `step` that does not allow the n-gram."""
     count = 0
+    groups = lists.groups
     for c in range(lists.sizes.shape[0]):
         row = lists.rows[c, step]
         if row >= 0:
             code = gram % lists.moduli[c]
-            at = find(lists.codes, lists.indptr[row], lists.indptr[row + 1], code)
-            if at == lists.indptr[row + 1] or lists.codes[at] != code:
-                count += 1
+            state, label = code // lists.V, code % lists.V
+            count += 1
+            at = find(groups.states, groups.rows[row], groups.rows[row + 1], state)
+            if at < groups.rows[row + 1] and groups.states[at] == state:
+                end = groups.firsts[at + 1]
+                k = find(groups.labels, groups.firsts[at], end, label)
+                if k < end and groups.labels[k] == label:
+                    count -= 1
     return count
 
 
 @kernel
 def count_broken(y, step, lists):
     """How many (position, hard constraint) pairs a labelling breaks."""
-    S = lists.V**lists.m
-    state = S - 1
+    V, S, T = lists.V, lists.V**lists.m, y.shape[0]
+    all_rows, moduli, groups = lists.rows, lists.moduli, lists.groups
+    rows, states, firsts, labels = groups.rows, groups.states, groups.firsts, groups.labels
     total = 0
-    for t in range(y.shape[0] + 1):
-        gram = state * lists.V + (y[t] if t < y.shape[0] else lists.V - 1)
-        total += broken(gram, step + t, lists)
-        state = gram % S
+    for c in range(all_rows.shape[0]):
+        state = S - 1
+        for t in range(T + 1):
+            label = y[t] if t < T else V - 1
+            row = all_rows[c, step + t]
+            if row >= 0:
+                wanted = state % (moduli[c] // V)
+                at = find(states, rows[row], rows[row + 1], wanted)
+                total += 1
+                if at < rows[row + 1] and states[at] == wanted:
+                    k = find(labels, firsts[at], firsts[at + 1], label)
+                    if k < firsts[at + 1] and labels[k] == label:
+                        total -= 1
+            state = (state * V + label) % S
     return total

@@ -5,162 +5,143 @@ from __future__ import annotations
 import numpy as np
 
 from lcons_decode.kernels._arrays import How
-from lcons_decode.kernels._compiled.hard import better
-from lcons_decode.kernels._compiled.jit import kernel
+from lcons_decode.kernels._compiled.jit import inlined, kernel
 from lcons_decode.kernels._compiled.lists import broken
-from lcons_decode.kernels._compiled.viterbi import chain_score
+from lcons_decode.kernels._compiled.relaxed import better
+from lcons_decode.kernels._compiled.viterbi import chain_score, step_back
 
 NEAR = 0.5  # the first pass keeps labels this far below the upper bound
 WIDER = 6.0  # factor per pass, until the best labelling found excludes all other labels
 SLACK = 1e-9  # relative: a different order of sums must not exclude a label
 
 
-@kernel
+@inlined
 def log_sigmoid(x):
     """log(1 / (1 + exp(-x))), for x of any size."""
     return -np.log1p(np.exp(-x)) if x > 0 else x - np.log1p(np.exp(x))
 
 
-@kernel
+@inlined
 def cost(margin, hinge):
     """The penalty of a part of this margin, at most 0 and not decreasing in it (`kernels._cost`)."""
     return min(margin, 0.0) if hinge else log_sigmoid(margin)
 
 
-@kernel
-def pair_bounds(activations, pads, table, ends, weight, hinge, first, last, bounds):
-    """bounds[w] (V, V): an upper bound on the penalty of window w given its last two labels.
-
-    The margin is at most the minimum over parts of 1 - sum ReLU(known activation + the least that older
-    labels can add).
-    """
-    n, V, U = table.shape
-    L = V - 1
-    base = np.empty(U)
-    for w in range(first, last):
-        base[:] = activations[w]
-        for i in range(n - 2):
-            for u in range(U):
-                least = table[i, L, u]
-                if i >= pads[w, 0]:
-                    least = table[i, 0, u]
-                    for v in range(1, L):
-                        least = min(least, table[i, v, u])
-                base[u] += least
-        for b in range(V):
-            for c in range(V):
-                margin = 1.0
-                begin = 0
-                for p in range(ends.shape[0]):
-                    own = 1.0
-                    for u in range(begin, ends[p]):
-                        value = base[u] + table[n - 1, c, u]
-                        if n > 1:
-                            value += table[n - 2, b, u]
-                        own -= max(value, 0.0)
-                    begin = ends[p]
-                    margin = min(margin, own)
-                bounds[w, b, c] = weight * cost(margin, hinge)
+@inlined
+def add_contexts(rows, contexts, step, base, present):
+    """base (U,): what the contexts of a step add to each unit; present (C,): which constraints have a
+    window."""
+    base[:] = 0.0
+    for c in range(rows.shape[0]):
+        row = rows[c, step]
+        present[c] = row >= 0
+        if row >= 0:
+            for u in range(base.shape[0]):
+                base[u] += contexts[row, u]
 
 
-@kernel
-def penalty(activations, present, ends, owners, weights, hinges):
-    """Sum over soft constraints of weight * cost of the least margin of its parts; 0 for a constraint
-    without a window."""
-    total = 0.0
-    least = np.inf
+@inlined
+def find_margins(base, table, place, label, present, ends, owners, weights, margins):
+    """margins (C,): the least margin of the parts of each constraint, for activations base + table[place,
+    label]; inf for a constraint without a window. Returns the sum of weight * min(0, margin), an upper bound
+    on the penalty."""
+    margins[:] = np.inf
     begin = 0
     for p in range(ends.shape[0]):
-        margin = 1.0
-        for u in range(begin, ends[p]):
-            margin -= max(activations[u], 0.0)
+        # Four sums at a time, always in the same order; parts are filled up to a multiple of four units.
+        a, b, c, d = 0.0, 0.0, 0.0, 0.0
+        for u in range(begin, ends[p], 4):
+            a += max(base[u] + table[place, label, u], 0.0)
+            b += max(base[u + 1] + table[place, label, u + 1], 0.0)
+            c += max(base[u + 2] + table[place, label, u + 2], 0.0)
+            d += max(base[u + 3] + table[place, label, u + 3], 0.0)
         begin = ends[p]
-        least = min(least, margin)
-        if p + 1 == ends.shape[0] or owners[p + 1] != owners[p]:
-            if present[owners[p]]:
-                total += weights[owners[p]] * cost(least, hinges[owners[p]])
-            least = np.inf
+        if present[owners[p]]:
+            margins[owners[p]] = min(margins[owners[p]], 1.0 - ((a + b) + (c + d)))
+    total = 0.0
+    for i in range(margins.shape[0]):
+        if margins[i] < 0.0:
+            total += weights[i] * margins[i]
+    return total
+
+
+@inlined
+def total_cost(margins, weights, hinges):
+    """Sum over soft constraints of weight * cost of the margin."""
+    total = 0.0
+    for i in range(margins.shape[0]):
+        if margins[i] < np.inf:
+            total += weights[i] * cost(margins[i], hinges[i])
     return total
 
 
 @kernel
 def total_penalty(y, step, units):
     """The soft penalties of a labelling."""
-    places, V, U = units.table.shape
-    T = y.shape[0]
-    activations = np.empty(U)
+    table, ends, owners, weights = units.table, units.ends, units.owners, units.weights
+    places, V, U = table.shape
+    T, C = y.shape[0], weights.shape[0]
+    base, margins, present = np.empty(U), np.empty(C), np.empty(C, dtype=np.bool_)
     total = 0.0
     for t in range(T + 1):
-        activations[:] = units.given[step + t]
-        for i in range(places):
+        add_contexts(units.rows, units.contexts, step + t, base, present)
+        for i in range(places - 1):
             at = t - (places - 1) + i
-            activations += units.table[i, V - 1 if at < 0 or at >= T else y[at]]
-        present = units.present[step + t]
-        total += penalty(activations, present, units.ends, units.owners, units.weights, units.hinges)
+            label = V - 1 if at < 0 or at >= T else y[at]
+            for u in range(U):
+                base[u] += table[i, label, u]
+        label = y[t] if t < T else V - 1
+        find_margins(base, table, places - 1, label, present, ends, owners, weights, margins)
+        total += total_cost(margins, weights, units.hinges)
     return total
 
 
 @kernel
 def outlook(emission, chain, step, units):
-    """(bound, left, right): upper bounds on scores with penalties.
+    """(lifted, left, right): upper bounds on scores with penalties, given one label.
 
-    bound (T + 1, V, V) bounds the penalty at a step, given the last two labels; left (T, L) the score of a
-    prefix that ends in a label, with its emission; right (T, L) the score of all that follows a label.
+    lifted (T, L) is the emission with an upper bound on the penalty of the window that ends there; left
+    (T, L) bounds the score of a prefix that ends in a label, with its emission; right (T, L) the score of all
+    that follows a label.
     """
     T, L = emission.shape
-    V = L + 1
-    transition, rows, bounds = chain.transition, units.bound_rows, units.bounds
     right, left = np.empty((T, L)), np.empty((T, L))
-    bound = np.zeros((T + 1, V, V))
-    for t in range(T + 1):
-        for c in range(rows.shape[0]):
+    lifted = emission.copy()
+    final = 0.0
+    rows, tops = units.rows, units.tops
+    for c in range(rows.shape[0]):
+        for t in range(T):
             row = rows[c, step + t]
             if row >= 0:
-                for i in range(V):
-                    for j in range(V):
-                        bound[t, i, j] += bounds[row, i, j]
-    onward = transition.T.copy()
+                for v in range(L):
+                    lifted[t, v] += tops[row, v]
+        row = rows[c, step + T]
+        if row >= 0:
+            final += tops[row, L]
+    P = chain.wide.shape[0]
+    best, ahead = np.empty(P), np.full(P, -np.inf)
     for c in range(L):
-        right[T - 1, c] = chain.stop[c] + bound[T, c, L]
-        left[0, c] = chain.start[c] + bound[0, L, c] + emission[0, c]
-    after = np.empty(L)
+        right[T - 1, c] = chain.stop[c] + final
+        left[0, c] = chain.start[c] + lifted[0, c]
     for t in range(T - 2, -1, -1):
         for c in range(L):
-            after[c] = emission[t + 1, c] + right[t + 1, c]
-        for b in range(L):
-            top = -np.inf
-            for c in range(L):
-                top = max(top, onward[b, c] + bound[t + 1, b, c] + after[c])
-            right[t, b] = top
+            ahead[c] = lifted[t + 1, c] + right[t + 1, c]
+        step_back(chain.wide, ahead, L, best)
+        right[t] = best[:L]
     for t in range(1, T):
-        left[t] = -np.inf
-        for b in range(L):
-            prefix = left[t - 1, b]
-            for c in range(L):
-                left[t, c] = max(left[t, c], prefix + onward[b, c] + bound[t, b, c])
+        ahead[:L] = left[t - 1]
+        step_back(units.onward, ahead, L, best)
         for c in range(L):
-            left[t, c] += emission[t, c]
-    return bound, left, right
+            left[t, c] = best[c] + lifted[t, c]
+    return lifted, left, right
 
 
 @kernel
-def lattice_sequence(emission, chain, step, keep, bound, left, least, lists, units, m, y):
-    """Writes the best labelling of kept labels, by (broken, score with penalties), into y; returns its score.
-
-    keep (T, L): which labels are kept. States are all tuples of kept labels at the last m positions, oldest
-    most significant. A step is dropped before its penalty is computed if the best prefix and the bound leave
-    the total below `least`.
-    """
-    T, L = emission.shape
-    V = L + 1
-    transition, start, stop = chain.transition, chain.start, chain.stop
-    given, table, all_present = units.given, units.table, units.present
-    ends, owners, weights, hinges = units.ends, units.owners, units.weights, units.hinges
-    constrained = lists.sizes.shape[0] > 0
-    U = table.shape[2]
-    kept = np.zeros((T + m, L), dtype=np.int64)
+def keep_labels(keep, m):
+    """(kept, width): the kept labels of each position, m positions of padding first and one last."""
+    T, L = keep.shape
+    kept = np.full((T + m + 1, L), L, dtype=np.int64)
     width = np.ones(T + m + 1, dtype=np.int64)
-    kept[:m, 0] = L
     for t in range(T):
         k = 0
         for c in range(L):
@@ -168,64 +149,212 @@ def lattice_sequence(emission, chain, step, keep, bound, left, least, lists, uni
                 kept[m + t, k] = c
                 k += 1
         width[m + t] = k
+    return kept, width
+
+
+@kernel
+def pair_bounds(chain, step, kept, width, outlooks, least, units, m):
+    """(heads, bounds): an upper bound on the penalty at each step given the last two labels, among kept ones:
+    bounds[heads[t] + i * width[t + m] + j]; -inf if no labelling through both can reach `least`."""
+    lifted, left, right = outlooks
+    T = lifted.shape[0]
+    U = units.table.shape[2]
+    table, arcs, rows, contexts = units.table, chain.arcs, units.rows, units.contexts
+    ends, owners, weights, hinges = units.ends, units.owners, units.weights, units.hinges
+    C = weights.shape[0]
+    heads = np.zeros(T + 2, dtype=np.int64)
+    for t in range(T + 1):
+        heads[t + 1] = heads[t] + width[t + m - 1] * width[t + m]
+    bounds = np.full(heads[T + 1], -np.inf)
+    base, older = np.empty(U), np.empty(U)
+    margins, present = np.empty(C), np.empty(C, dtype=np.bool_)
+    for t in range(T + 1):
+        add_contexts(rows, contexts, step + t, older, present)
+        for i in range(m - 1):
+            for u in range(U):
+                low = np.inf
+                for k in range(width[t + i]):
+                    low = min(low, table[i, kept[t + i, k], u])
+                older[u] += low
+        at = heads[t]
+        for i in range(width[t + m - 1]):
+            b = kept[t + m - 1, i]
+            for u in range(U):
+                base[u] = older[u] + table[m - 1, b, u]
+            for j in range(width[t + m]):
+                c = kept[t + m, j]
+                if t == 0:
+                    reach = left[0, c] + right[0, c]
+                elif t == T:
+                    reach = left[T - 1, b] + right[T - 1, b]
+                else:
+                    reach = left[t - 1, b] + arcs[b, c] + lifted[t, c] + right[t, c]
+                if reach >= least:
+                    find_margins(base, table, m, c, present, ends, owners, weights, margins)
+                    bounds[at] = total_cost(margins, weights, hinges)
+                at += 1
+    return heads, bounds
+
+
+@kernel
+def reach_back(emission, chain, kept, width, heads, bounds, m):
+    """(left, right) (T, most kept): as in `outlook`, among kept labels, from the bounds of pairs."""
+    T = emission.shape[0]
+    arcs = chain.arcs
+    most = width.max()
+    left, right = np.full((T, most), -np.inf), np.full((T, most), -np.inf)
+    for j in range(width[m]):
+        c = kept[m, j]
+        left[0, j] = chain.start[c] + bounds[j] + emission[0, c]
+    for i in range(width[T + m - 1]):
+        right[T - 1, i] = chain.stop[kept[T + m - 1, i]] + bounds[heads[T] + i]
+    for t in range(1, T):
+        at = heads[t]
+        for i in range(width[t + m - 1]):
+            b, prefix = kept[t + m - 1, i], left[t - 1, i]
+            for j in range(width[t + m]):
+                left[t, j] = max(left[t, j], prefix + arcs[b, kept[t + m, j]] + bounds[at])
+                at += 1
+        for j in range(width[t + m]):
+            left[t, j] += emission[t, kept[t + m, j]]
+    for t in range(T - 2, -1, -1):
+        at = heads[t + 1]
+        for i in range(width[t + m]):
+            b, top = kept[t + m, i], -np.inf
+            for j in range(width[t + m + 1]):
+                c = kept[t + m + 1, j]
+                top = max(top, arcs[b, c] + bounds[at] + (emission[t + 1, c] + right[t + 1, j]))
+                at += 1
+            right[t, i] = top
+    return left, right
+
+
+@kernel
+def trim(kept, width, heads, bounds, left, right, least, m):
+    """The same labels and bounds without the labels whose bound is below `least`; `left` is trimmed, too."""
+    T = left.shape[0]
+    fewer, narrow = np.full(kept.shape, kept[0, 0]), np.ones_like(width)
+    place = np.zeros((T + m + 1, left.shape[1]), dtype=np.int64)
+    for t in range(T):
+        k = 0
+        for j in range(width[t + m]):
+            if left[t, j] + right[t, j] >= least:
+                fewer[t + m, k] = kept[t + m, j]
+                place[t + m, k] = j
+                left[t, k] = left[t, j]
+                k += 1
+        narrow[t + m] = k
+    own_heads = np.zeros(T + 2, dtype=np.int64)
+    for t in range(T + 1):
+        own_heads[t + 1] = own_heads[t] + narrow[t + m - 1] * narrow[t + m]
+    own = np.empty(own_heads[T + 1])
+    at = 0
+    for t in range(T + 1):
+        for i in range(narrow[t + m - 1]):
+            for j in range(narrow[t + m]):
+                own[at] = bounds[heads[t] + place[t + m - 1, i] * width[t + m] + place[t + m, j]]
+                at += 1
+    return fewer, narrow, own_heads, own
+
+
+@kernel
+def lattice_sequence(emission, chain, step, keep, outlooks, least, lists, units, m, y):
+    """Writes the best labelling of kept labels, by (broken, score with penalties), into y; returns its score,
+    -inf if no labelling reaches `least`.
+
+    keep (T, L): which labels are kept. States are all tuples of kept labels at the last m positions, oldest
+    most significant. A step is dropped before its penalty is computed if the best prefix and the bound leave
+    the total below `least`.
+    """
+    T, L = emission.shape
+    V = L + 1
+    arcs, start, stop, table = chain.arcs, chain.start, chain.stop, units.table
+    rows, contexts, ends, owners = units.rows, units.contexts, units.ends, units.owners
+    weights, hinges = units.weights, units.hinges
+    constrained = lists.sizes.shape[0] > 0
+    U, C = table.shape[2], weights.shape[0]
+    kept, width = keep_labels(keep, m)
+    pairs, bounds = pair_bounds(chain, step, kept, width, outlooks, least, units, m)
+    left, right = reach_back(emission, chain, kept, width, pairs, bounds, m)
+    kept, width, pairs, bounds = trim(kept, width, pairs, bounds, left, right, least, m)
+    if width.min() == 0:
+        return -np.inf
     heads = np.zeros(T + 2, dtype=np.int64)
     for t in range(T + 1):
         product = 1
         for j in range(m):
             product *= width[t + j]
         heads[t + 1] = heads[t] + product
-    count = np.zeros(heads[T + 1], dtype=np.int64)
+    count = np.zeros(heads[T + 1] if constrained else 1, dtype=np.int64)
     suffix = np.full(heads[T + 1], -np.inf)
-    choice = np.zeros(heads[T + 1], dtype=np.int64)
-    labels = np.empty(m, dtype=np.int64)
-    base, activations = np.empty(U), np.empty(U)
+    choice = np.zeros(heads[T + 1], dtype=np.int16)
+    base, margins, present = np.empty(U), np.empty(C), np.empty(C, dtype=np.bool_)
     for t in range(T, -1, -1):
         number = heads[t + 1] - heads[t]
         ahead = number // width[t]
-        present = all_present[step + t]
-        places = width[m + t] if t < T else 1
+        places = width[m + t]
         for index in range(number):
             last = index % width[t + m - 1]
             before = kept[t + m - 1, last]
-            prefix = left[t - 1, before] if t > 0 else 0.0
+            prefix = left[t - 1, last] if t > 0 else 0.0
             if m > 1 and t > 1:
                 # Two labels of the state are known: the bound through both is tighter.
-                older = kept[t + m - 2, (index - last) // width[t + m - 1] % width[t + m - 2]]
-                arc = transition[before, older] + bound[t - 1, older, before]
-                prefix = left[t - 2, older] + arc + emission[t - 1, before]
+                second = index // width[t + m - 1] % width[t + m - 2]
+                older = kept[t + m - 2, second]
+                arc = arcs[older, before] + bounds[pairs[t - 1] + second * width[t + m - 1] + last]
+                prefix = left[t - 2, second] + arc + emission[t - 1, before]
+            if prefix == -np.inf:
+                continue
             ready = False
             state = 0
             at = heads[t] + index
             first = heads[t + 1] + (index % ahead) * places
+            edge = pairs[t] + last * places
             for k in range(places):
-                label = kept[m + t, k] if t < T else L
+                label = kept[m + t, k]
                 if t == T:
                     value = stop[before]
                 else:
-                    arc = start[label] if t == 0 else transition[label, before]
+                    arc = start[label] if t == 0 else arcs[before, label]
                     value = arc + (emission[t, label] + suffix[first + k])
-                if not prefix + value + bound[t, before, label] >= least:
+                if not prefix + value + bounds[edge + k] >= least:
                     continue
-                if not ready:
-                    ready = True
-                    rest = index
+                if m == 1:
+                    value += bounds[edge + k]  # the bound of two labels is the penalty
+                else:
+                    if not ready:
+                        ready = True
+                        add_contexts(rows, contexts, step + t, base, present)
+                        rest = index
+                        for j in range(m - 1, -1, -1):
+                            own = kept[t + j, rest % width[t + j]]
+                            rest //= width[t + j]
+                            for u in range(U):
+                                base[u] += table[j, own, u]
+                    cheap = find_margins(base, table, m, label, present, ends, owners, weights, margins)
+                    # The penalty is at most `cheap`: often, its logarithms need not be computed.
+                    if not prefix + value + cheap >= least or (
+                        not constrained and value + cheap <= suffix[at]
+                    ):
+                        continue
+                    value += total_cost(margins, weights, hinges)
+                if not constrained:
+                    if value > suffix[at]:
+                        suffix[at], choice[at] = value, k
+                    continue
+                if state == 0:
+                    rest, power = index, 1
                     for j in range(m - 1, -1, -1):
-                        labels[j] = kept[t + j, rest % width[t + j]]
+                        state += kept[t + j, rest % width[t + j]] * power
                         rest //= width[t + j]
-                    for u in range(U):
-                        base[u] = given[step + t, u]
-                    for j in range(m):
-                        state = state * V + labels[j]
-                        for u in range(U):
-                            base[u] += table[j, labels[j], u]
-                for u in range(U):
-                    activations[u] = base[u] + table[m, label, u]
-                value += penalty(activations, present, ends, owners, weights, hinges)
-                total = broken(state * V + label, step + t, lists) if constrained else 0
+                        power *= V
+                total = broken(state * V + label, step + t, lists)
                 if t < T:
                     total += count[first + k]
                 if better(total, value, count[at], suffix[at]):
                     count[at], suffix[at], choice[at] = total, value, k
+    if suffix[0] == -np.inf:
+        return suffix[0]
     index = 0
     for t in range(T):
         ahead = (heads[t + 1] - heads[t]) // width[t]
@@ -246,7 +375,8 @@ def soft_sequence(emission, chain, step, lists, units, m, y):
     answer does not exclude.
     """
     T, L = emission.shape
-    bound, left, right = outlook(emission, chain, step, units)
+    outlooks = outlook(emission, chain, step, units)
+    _, left, right = outlooks
     best = -np.inf
     for c in range(L):
         best = max(best, left[0, c] + right[0, c])
@@ -259,9 +389,7 @@ def soft_sequence(emission, chain, step, lists, units, m, y):
         for t in range(T):
             for c in range(L):
                 keep[t, c] = left[t, c] + right[t, c] >= best - near - slack or c == y[t]
-        value = lattice_sequence(
-            emission, chain, step, keep, bound, left, score - slack, lists, units, m, found
-        )
+        value = lattice_sequence(emission, chain, step, keep, outlooks, score - slack, lists, units, m, found)
         # Of equal labellings, the pass finds the first in declared order; y may be a later one.
         if value >= score:
             score = value

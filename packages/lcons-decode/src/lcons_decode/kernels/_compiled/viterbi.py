@@ -11,22 +11,35 @@ from lcons_decode.kernels._compiled.jit import kernel
 def suffixes(emission, chain):
     """right (T, L): the best score of token t with label c and all that follows."""
     T, L = emission.shape
+    wide = chain.wide
+    P = wide.shape[0]
     right = np.empty((T, L))
+    best = np.empty(P)
+    ahead = np.full(P, -np.inf)
     for c in range(L):
         right[T - 1, c] = emission[T - 1, c] + chain.stop[c]
-    best = np.empty(L)
-    transition = chain.transition
     for t in range(T - 2, -1, -1):
-        best[:] = -np.inf
         for c in range(L):
-            after = right[t + 1, c]
-            # Inner loops run over the previous label: contiguous, and one maximum per place.
-            for b in range(L):
-                value = transition[c, b] + after
-                best[b] = value if value > best[b] else best[b]
+            ahead[c] = right[t + 1, c]
+        step_back(wide, ahead, L, best)
         for b in range(L):
             right[t, b] = emission[t, b] + best[b]
     return right
+
+
+@kernel
+def step_back(wide, ahead, L, best):
+    """best[b] = max_c wide[c, b] + ahead[c]; `ahead` is -inf beyond L."""
+    best[:] = -np.inf
+    # Inner loops run over the previous label, contiguous and without a remainder, four labels at a time: the
+    # maxima stay in registers.
+    for c in range(0, L, 4):
+        v, w, x, z = ahead[c], ahead[c + 1], ahead[c + 2], ahead[c + 3]
+        for b in range(wide.shape[1]):
+            first = max(wide[c, b] + v, wide[c + 1, b] + w)
+            second = max(wide[c + 2, b] + x, wide[c + 3, b] + z)
+            either = max(first, second)
+            best[b] = max(best[b], either)
 
 
 @kernel
@@ -40,10 +53,12 @@ def read_off(right, chain, y):
             y[0] = c
     if score == -np.inf:
         return score
+    arcs = chain.arcs
     for t in range(1, T):
         best = -np.inf
+        before = y[t - 1]
         for c in range(L):
-            value = chain.transition[c, y[t - 1]] + right[t, c]
+            value = arcs[before, c] + right[t, c]
             if value > best:
                 best = value
                 y[t] = c
@@ -56,7 +71,7 @@ def chain_score(y, emission, chain):
     T = y.shape[0]
     total = chain.stop[y[T - 1]]
     for t in range(T - 1, 0, -1):
-        total = chain.transition[y[t], y[t - 1]] + (emission[t, y[t]] + total)
+        total = chain.arcs[y[t - 1], y[t]] + (emission[t, y[t]] + total)
     return chain.start[y[0]] + (emission[0, y[0]] + total)
 
 

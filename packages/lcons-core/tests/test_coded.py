@@ -1,0 +1,90 @@
+"""Coded columns: the same strings by value and code, checked once, and read once per value."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lcons_core import CodedColumn, Instance, InvalidInput
+from lcons_core.features import NgramContext
+
+words = st.lists(st.sampled_from(["DT", "NN", "1950", "(", "of", ""]), max_size=8)
+
+
+@settings(max_examples=50, deadline=None)
+@given(words, st.data())
+def test_a_column_reads_as_its_strings(column, data):
+    coded = CodedColumn.of(column)
+    assert list(coded) == column
+    assert len(coded) == len(column)
+    assert len(set(coded.values)) == len(coded.values)
+    assert CodedColumn.of(coded) is coded
+    first, last = sorted(data.draw(st.tuples(st.integers(0, 8), st.integers(0, 8))))
+    assert list(coded[first:last]) == column[first:last]
+    assert [coded[i] for i in range(len(column))] == column
+    assert np.shares_memory(coded[:2].codes, coded.codes) or not column
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(words, max_size=4))
+def test_joined_columns_are_the_strings_in_order(columns):
+    together = [word for column in columns for word in column]
+    assert list(CodedColumn.joined(columns)) == together
+    whole = CodedColumn.of(together)
+    ends = np.cumsum([0, *map(len, columns)])
+    slices = [whole[a:b] for a, b in pairwise(ends)]
+    joined = CodedColumn.joined(slices)
+    assert list(joined) == together
+    assert not columns or joined.values is whole.values
+
+
+@settings(max_examples=30, deadline=None)
+@given(words, st.sampled_from([None, "shape", "punctuation"]))
+def test_contexts_of_a_coded_column_are_those_of_its_strings(column, word_class):
+    feature = NgramContext(("B", "O"), ("DT", "year", "punctuation"), 2, "pos", word_class)
+    instances = [Instance({"pos": x}, ["B"] * len(column)) for x in (column, CodedColumn.of(column))]
+    plain, coded = (feature.psi(instance) for instance in instances)
+    assert np.array_equal(plain.dense(), coded.dense())
+
+
+@pytest.mark.parametrize(
+    ("values", "codes", "message"),
+    [
+        (("a", 1), [0], "must be strings, found 1"),
+        (("a",), [0.5], "must be integers"),
+        (("a",), [[0]], "must be integers"),
+        (("a",), [0, -1], "found the code -1 at position 1; fill in missing values"),
+        (("a",), [1], "found the code 1 at position 0"),
+        ((), [0], "one of its 0 values"),
+    ],
+)
+def test_values_and_codes_are_checked_once(values, codes, message):
+    with pytest.raises(InvalidInput, match=message):
+        CodedColumn(values, codes)
+
+
+def test_codes_are_shared_and_cannot_be_written():
+    codes = np.array([0, 1], dtype=np.int8)
+    coded = CodedColumn(("a", "b"), codes)
+    assert np.shares_memory(coded.codes, codes)
+    with pytest.raises(ValueError, match="read-only"):
+        coded.codes[0] = 1
+
+
+@pytest.mark.parametrize("wrong", ["NN", b"NN", 3, None])
+def test_what_is_no_column_is_one_sentence(wrong):
+    with pytest.raises(InvalidInput, match="expected a column of strings, one per token, found"):
+        CodedColumn.of(wrong)
+
+
+@pytest.mark.parametrize("wrong", [["a", None], ["a", 3]])
+def test_a_column_of_other_values_is_one_sentence(wrong):
+    with pytest.raises(InvalidInput, match="must be strings, found"):
+        CodedColumn.of(wrong)
+
+
+def test_a_column_of_lists_is_one_sentence():
+    with pytest.raises(InvalidInput, match="one string per token, found a list"):
+        CodedColumn.of([["a"], ["b"]])
