@@ -345,8 +345,8 @@ def test_a_tagger_that_reads_words_imports_no_library_that_is_slow_to_load(folde
 
 def test_a_folder_of_shards_is_tagged_as_text_and_columns_are(run, tmp_path):
     (tmp_path / "in").mkdir()
-    words = [{"words": ["the", "dog", "barked", "."], "pos": ["DT", "NN", "VBD", "."], "id": 3}]
-    rows = {"text": [{"text": TEXT}, {"text": " "}], "words": words}
+    words: list[dict] = [{"words": ["the", "dog", "barked", "."], "pos": ["DT", "NN", "VBD", "."], "id": 3}]
+    rows: dict[str, list[dict]] = {"text": [{"text": TEXT}, {"text": " "}], "words": words}
     for name, own in rows.items():
         folder = tmp_path / name
         folder.mkdir()

@@ -51,9 +51,9 @@ def viterbi_many(chain: Chain, first: int, last: int, y: Ints, scores: Floats) -
                 y[a + t] = (chain.transition[:, y[a + t - 1]] + right[t]).argmax()
 
 
-def hard_levels(emission: Floats, chain: Chain, step: int, lists: Lists) -> tuple[Ints, Ints, Floats, Ints]:
-    """(heads, states, values, choices): the states from which a labelling can be completed without breaking
-    anything, with the best score from each and its first label.
+def hard_levels(emission: Floats, chain: Chain, step: int, lists: Lists) -> tuple[Ints, Ints, Floats]:
+    """(heads, states, values): the states from which a labelling can be completed without breaking anything,
+    with the best score from each.
 
     The states of step t are at heads[T - t + 1]:heads[T - t + 2], ascending.
     """
