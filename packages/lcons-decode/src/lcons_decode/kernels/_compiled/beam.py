@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from lcons_decode.kernels._compiled.jit import kernel
-from lcons_decode.kernels._compiled.lists import broken, count_broken
+from lcons_decode.kernels._compiled.lists import allows, count_broken, locate
 from lcons_decode.kernels._compiled.soft import add_contexts, find_margins, total_cost
 
 
@@ -59,6 +59,8 @@ def beam_sequence(emission, chain, step, lists, units, m, width, rerank, beam, s
     present = np.empty(weights.shape[0], dtype=np.bool_)
     transition, start, stop = chain.transition, chain.start, chain.stop
     chosen = np.empty(width, dtype=np.int64)
+    rows, moduli, groups = lists.rows, lists.moduli, lists.groups
+    firsts, lasts = np.empty(rows.shape[0], dtype=np.int64), np.empty(rows.shape[0], dtype=np.int64)
     # Whether the newest windows of each state are satisfied: STOP must not put violating states first.
     was = np.ones(width, dtype=np.bool_)
     for t in range(T + 1):
@@ -66,6 +68,7 @@ def beam_sequence(emission, chain, step, lists, units, m, width, rerank, beam, s
         some = False
         for p in range(size):
             add_contexts(units.rows, units.contexts, step + t, base, present)
+            locate(states[p], step + t, rows, moduli, V, groups, firsts, lasts)
             code = states[p]
             before = code % V
             for j in range(m - 1, -1, -1):
@@ -83,7 +86,7 @@ def beam_sequence(emission, chain, step, lists, units, m, width, rerank, beam, s
                     find_margins(base, table, m, label, present, ends, owners, weights, margins)
                     value += total_cost(margins, weights, units.hinges)
                 candidates[p * labels + k] = value
-                satisfies[p * labels + k] = broken(states[p] * V + label, step + t, lists) == 0
+                satisfies[p * labels + k] = allows(label, groups.labels, firsts, lasts)
         for at in range(size * labels):
             some |= satisfies[at] and candidates[at] > -np.inf
             if t == T and rerank:

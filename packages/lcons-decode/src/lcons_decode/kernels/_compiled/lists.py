@@ -146,6 +146,32 @@ def broken(gram, step, lists):
     return count
 
 
+@inlined
+def locate(state, step, rows, moduli, V, groups, firsts, lasts):
+    """The labels that each hard constraint allows after a state, as a range of `groups.labels`; the range of
+    a constraint without a window at `step` begins at -1."""
+    for c in range(rows.shape[0]):
+        row = rows[c, step]
+        firsts[c], lasts[c] = -1, -1
+        if row >= 0:
+            wanted = state % (moduli[c] // V)
+            at = find(groups.states, groups.rows[row], groups.rows[row + 1], wanted)
+            firsts[c], lasts[c] = 0, 0
+            if at < groups.rows[row + 1] and groups.states[at] == wanted:
+                firsts[c], lasts[c] = groups.firsts[at], groups.firsts[at + 1]
+
+
+@inlined
+def allows(label, labels, firsts, lasts):
+    """Whether all ranges of `locate` contain a label."""
+    for c in range(firsts.shape[0]):
+        if firsts[c] >= 0:
+            k = find(labels, firsts[c], lasts[c], label)
+            if k == lasts[c] or labels[k] != label:
+                return False
+    return True
+
+
 @kernel
 def count_broken(y, step, lists):
     """How many (position, hard constraint) pairs a labelling breaks."""
