@@ -51,4 +51,5 @@ def read_decoding(batch: ChainBatch, i: int, y: Ints, score: float, status: Stat
     if status is Status.INFEASIBLE:
         return Decoding((), -np.inf, status)
     ids = y[batch.offsets[i] : batch.offsets[i + 1]].tolist()
-    return Decoding(tuple(batch.labels[c] for c in ids), score, status)
+    # A tuple of a list, not of a generator, so that Python uses the memory of earlier tuples again.
+    return Decoding(tuple([batch.labels[c] for c in ids]), score, status)
