@@ -5,6 +5,7 @@ import doctest
 import importlib
 import re
 import subprocess
+import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
@@ -167,3 +168,8 @@ def test_names_of_options_are_found_in_strings_alone():
     assert named_options('"name one with `-c FILE`"')
     assert not named_options('"`-weight * margin`, a -- b, 1--2"  # --json')
     assert not named_options('"name a file that `lcons decode --json` wrote"')
+
+
+def test_llms_txt_lists_the_pages_and_commands_of_now():
+    done = subprocess.run([sys.executable, str(ROOT / "tools/llms.py"), "--check"], cwd=ROOT)
+    assert done.returncode == 0, "run ./tools/venv python tools/llms.py"
