@@ -20,6 +20,8 @@ TOP |= {
     "CONTRIBUTING.md",
     "PAPER.md",
     "DIFFERENCES.md",
+    "AGENTS.md",
+    "llms.txt",
     "CITATION.cff",
     "LICENSE",
     "SECURITY.md",

@@ -21,6 +21,7 @@ from lcons_cli.main import main
 ROOT = Path(__file__).resolve().parent.parent
 READMES = [
     ROOT / "README.md",
+    ROOT / "AGENTS.md",
     ROOT / "CONTRIBUTING.md",
     *sorted(ROOT.glob("packages/*/README.md")),
     *sorted(ROOT.glob("docs/*.md")),
