@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lcons_core import InvalidInput, Unsupported
 from lcons_core.relations import cycle
 from lcons_decode import Lattice, LatticeEdge, LatticeNode, LatticeRules, Status, decode_lattice
-from lcons_decode._packing import Branch, Leaf, Packing, Row, check_proof, pack, simplex
+from lcons_decode._packing_problem import Branch, Leaf, Packing, Row, check_proof, pack, simplex
 
 
 @st.composite

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lcons_core.relations import EntityGraph, RelationSchema, RelationType
-from lcons_decode import RelationRules, RelationScores, Status, _relations, _schema_packing, decode_relations
+from lcons_decode import RelationRules, RelationScores, Status, _relations, _schema_problem, decode_relations
 from lcons_decode.ilp import decode_relations_ilp
 
 E, R = ("No", "P", "L"), ("none", "r", "q")
@@ -140,7 +140,7 @@ def test_with_many_conflicts_the_score_is_that_of_the_integer_program():
 
 
 def test_without_a_proof_the_answer_satisfies_the_schema_and_claims_no_optimum(monkeypatch):
-    monkeypatch.setattr(_schema_packing, "MAX_LEAVES", 0)
+    monkeypatch.setattr(_schema_problem, "MAX_LEAVES", 0)
     scores, schema = crowded(6)
     found = decode_relations(scores, schema=schema)
     assert found.status is Status.OUT_OF_BUDGET

@@ -6,7 +6,7 @@
 A relation with a companion (symmetric: itself; or its inverse) holds in both directions: an edge that is
 chosen alone brings a derived edge with score 0. So edges are chosen in bundles: one edge, or an edge with its
 companion, chosen or derived. Bundles that break a rule on their own, or whose score is not positive, are
-left out: without a bundle, everything else still holds. What remains is a packing problem (`_packing.py`):
+left out: without a bundle, everything else still holds. What remains is a problem of `_packing_problem.py`:
 
     items   nodes, bundles, and alternatives (of hypotheses, of which one alternative is used at most)
     rows    spans that cover a token; edges that use the same key; at most k edges of a head or tail; cycles,
@@ -29,7 +29,7 @@ from itertools import chain, combinations, product
 
 from lcons_core import InvalidInput, Unsupported
 from lcons_core.relations import cycle
-from lcons_decode._packing import MAX_LEAVES, Packing, Proof, Row, check_proof, pack
+from lcons_decode._packing_problem import MAX_LEAVES, Packing, Proof, Row, check_proof, pack
 from lcons_decode._result import Status
 
 SCALE = 2.0**30

@@ -23,7 +23,7 @@ A relation schema (`lcons_core.relations`) also has rules on more than two candi
 tail, and no cycles. If the best labelling of the pairs breaks one, some of its relations p_1, ..., p_m
 cannot all stay, and the labellings are divided into m parts: part i keeps p_1, ..., p_(i-1) and forbids p_i.
 The part with the best labelling is divided next, so the first labelling without a conflict is the best, ties
-included. After `MAX_PARTS`, a packing problem takes over (`_schema_packing.py`): its answer is the best one,
+included. After `MAX_PARTS`, a packing problem takes over (`_schema_problem.py`): its answer is the best one,
 but ties may go elsewhere. If it finds no proof, the status is OUT_OF_BUDGET: the answer satisfies the schema,
 but may not be the best. The schema always holds, because no relations at all satisfy it; only the
 constraints beside it may be broken.
@@ -47,7 +47,7 @@ from lcons_core.features import Tuples, checked_names
 from lcons_core.relations import RelationSchema
 from lcons_decode._constraints import MEMBERS, Hard
 from lcons_decode._result import RelationDecoding, Status
-from lcons_decode._schema_packing import pack_relations
+from lcons_decode._schema_problem import pack_relations
 from lcons_decode._schema_rules import Place, SchemaRules
 from lcons_decode._scores import Floats, Ints, RelationScores
 from lcons_decode.kernels import backend

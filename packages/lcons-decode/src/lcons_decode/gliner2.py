@@ -31,7 +31,7 @@ from lcons_decode._lattice import (
     LatticeRules,
     decode_lattice,
 )
-from lcons_decode._packing import MAX_LEAVES
+from lcons_decode._packing_problem import MAX_LEAVES
 from lcons_decode._result import Status
 
 __all__ = ["ExactOptimizer", "joint_schema", "read_problem"]

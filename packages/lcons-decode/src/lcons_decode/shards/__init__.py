@@ -8,7 +8,7 @@ input and the settings alone. All workers must see both folders, and have lcons 
 """
 
 from lcons_decode.shards._cluster import BACKENDS, cluster
-from lcons_decode.shards._decoding import ShardDecoder
+from lcons_decode.shards._decoder_work import ShardDecoder
 from lcons_decode.shards._folder import FINISHED, MANIFEST, find_shards
 from lcons_decode.shards._run import Overview, ShardRun, run_shards
 from lcons_decode.shards._shard import Failed, Finished

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcons_core.relations import cycle
-from lcons_decode._packing import Packing, Row, pack
+from lcons_decode._packing_problem import Packing, Row, pack
 from lcons_decode._schema_rules import SchemaRules
 from lcons_decode.kernels._arrays import Ints
 
