@@ -24,7 +24,7 @@ READMES = [
     ROOT / "AGENTS.md",
     ROOT / "CONTRIBUTING.md",
     *sorted(ROOT.glob("packages/*/README.md")),
-    *sorted(ROOT.glob("docs/*.md")),
+    *sorted(ROOT.glob("docs/**/*.md")),
 ]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 OUTPUT = re.compile(r"# -> ?(.*)")

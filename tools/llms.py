@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "llms.txt"
 OTHERS = {
     "AGENTS.md": "which command or function for which task, and what to check",
-    "README.md": "what was measured, set-up, all commands",
+    "README.md": "what it is, set-up, all commands",
     "CONTRIBUTING.md": "how to add a feature, a decoder or a task",
     "SECURITY.md": "what a file from a stranger can do at worst",
 }
@@ -35,9 +35,11 @@ def summary(text: str) -> tuple[str, str]:
 def contents() -> str:
     """The text of llms.txt."""
     pages = []
-    for path in sorted((ROOT / "docs").glob("*.md")):
+    for path in sorted((ROOT / "docs").rglob("*.md")):
         title, sentence = summary(path.read_text())
-        pages.append(f"- [{title}](docs/{path.name}): {sentence}")
+        # Results change with what they measure, so their titles are enough.
+        sentence = "what was measured, and how." if path.parent.name == "results" else sentence
+        pages.append(f"- [{title}]({path.relative_to(ROOT)}): {sentence}")
     context = click.Context(lcons)
     commands = []
     for name in lcons.list_commands(context):

@@ -1,4 +1,4 @@
-"""The bundled figures of the README: the default run of each task, about ten minutes on two cores.
+"""The bundled figures of docs/results: the default run of each task, about ten minutes on two cores.
 
 pytest finds this file only where it is named: `./tools/test tests/golden/long_runs.py`.
 """
