@@ -1,4 +1,4 @@
-"""The README's five commands for data of one's own, as it states them, from learning to a page."""
+"""The five commands of docs/tutorial/own-data.md, as it states them, from learning to a page."""
 
 import re
 import shlex
@@ -45,12 +45,13 @@ def folder(tmp_path, monkeypatch) -> Path:
 
 
 def commands() -> list[str]:
-    """The lines of the README's block that begins with `lcons learn`."""
-    (block,) = re.findall(r"^```sh\n(lcons learn .*?)^```", (ROOT / "README.md").read_text(), re.M | re.S)
+    """The lines of the tutorial's block that begins with `lcons learn`."""
+    text = (ROOT / "docs/tutorial/own-data.md").read_text()
+    (block,) = re.findall(r"^```sh\n(lcons learn .*?)^```", text, re.M | re.S)
     return block.splitlines()
 
 
-def test_the_five_commands_of_the_readme_run(folder):
+def test_the_five_commands_of_the_tutorial_run(folder):
     assert len(commands()) == 5
     for line in commands():
         words, _, target = line.partition("#")[0].partition(" > ")

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 MARKERS = ("Differs from the paper", "Not in the paper")
 # A remark ends with its paragraph, or where the next remark or `Paper:` begins. Without a colon it is about
 # the whole module.
-REMARK = re.compile(rf"({'|'.join(MARKERS)})(?:: (.*?)|[.,].*?)(?= (?:{'|'.join(MARKERS)}|Paper): |$)")
+REMARK = re.compile(rf"({'|'.join(MARKERS)})(?:: (.*?)|\. ?(.*?)|,.*?)(?= (?:{'|'.join(MARKERS)}|Paper): |$)")
 REFERENCE = re.compile(rf"Paper: (.*?)(?= (?:{'|'.join(MARKERS)})[:.,]|$)")
 
 # Everything in the paper that has a number, and what it is.
@@ -76,6 +76,24 @@ _NUMBER = r"(?:\d+(?:\.\d+)?|[A-E](?:\.\d)?)\b"
 _NAMES = "|".join(re.escape(name) for name in (*KINDS, *PLURALS))
 MENTION = re.compile(rf"({_NAMES}) ({_NUMBER}(?:(?:-|, and |, | and ){_NUMBER})*)")
 
+# The main differences, for the top of DIFFERENCES.md.
+MAIN = """\
+- The 2^K - 1 inequalities are not linearly independent in general: with their biases they lie in the span
+  of K + 1 vectors.
+- One objective, with start and stop scores, for training, Viterbi and beam.
+- The chunker reads affixes and shapes of words beside GloVe (50 dimensions, frozen); the weight of soft
+  constraints and which of them are used are chosen on dev.
+- Entities and relations: features of our own, because Roth and Yih's files are not available; C is chosen
+  on dev; constraints are learned from combinations that two pairs of candidates show.
+- Citation fields: seeded splits of Cora, because the paper's is not available; positives weigh more than
+  negatives.
+- Synthetic programs: how they are drawn is not stated in the paper, and chosen here for its two baseline
+  figures; psi is centred in training.
+- Beyond the paper: exact decoding under hard and soft constraints, the lifted form (linear in K), cuts in
+  closed form, masks, simplification, rules in words, comparison with a proof, conjunctions and edits by
+  name, explicit padding and OTHER.
+"""
+
 
 def paragraphs(path: Path) -> list[str]:
     """The paragraphs of a module's docstring, each on one line."""
@@ -87,8 +105,8 @@ def remarks(path: Path) -> Iterator[tuple[str, str]]:
     """(marker, text) of each remark in a module's docstring."""
     whole = paragraphs(path)
     for paragraph in whole:
-        for marker, text in REMARK.findall(paragraph):
-            yield marker, text or f"all of it. {whole[0]}"
+        for marker, text, rest in REMARK.findall(paragraph):
+            yield marker, text or f"all of it. {whole[0]} {rest}".strip()
 
 
 def mentioned(text: str) -> list[str]:
@@ -166,6 +184,10 @@ def paper_page() -> str:
         "with the modules that name it in their docstrings after `Paper:`, collected by `tools/paper.py`.",
         "Related work and conclusions (Sec. 7 and 8) have no code.",
         "",
+        "The paper's letters stand where there is an equation: `W`, `b`, `K`, `psi` and S (`subset`) are its",
+        "w, b, K, psi and S; `d` is the length of psi. phi are the features of a base model, and are never",
+        "called constraint features.",
+        "",
         "| in the paper | what it is | in the code |",
         "|---|---|---|",
     ]
@@ -180,6 +202,9 @@ def differences_page() -> str:
         "# Beside the paper",
         "",
         "The remarks of the modules on the paper, collected from their docstrings by `tools/paper.py`.",
+        "The main ones:",
+        "",
+        MAIN.rstrip(),
     ]
     for marker in MARKERS:
         lines += ["", f"## {marker}", "", "| module | remark |", "|---|---|"]

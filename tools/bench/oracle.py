@@ -19,8 +19,8 @@ share of held-out points (half of them feasible) that the network classifies cor
     python tools/bench/oracle.py [--learn] [programs] [first seed] [family ...]
 
 Questions are found by enumeration instead of the solver, which has the same answers and takes longer.
-`--learn` also learns a new network after every 20 questions. Seeds from 1000 are those of the README of
-lcons-decode; other seeds were used to choose the settings.
+`--learn` also learns a new network after every 20 questions. Seeds from 1000 are those of
+docs/how-to/optimisers.md; other seeds were used to choose the settings.
 """
 
 from __future__ import annotations

@@ -26,7 +26,8 @@ contradiction are asked again until one leads by more than before.
 At the end every point is valid or invalid, and a network that rejects exactly the invalid points is checked
 on every point: the proof that nothing is left open.
 
-Not in the paper.
+Not in the paper. Learning constraints by questions is constraint acquisition (QuAcq, Bessiere et al. 2013),
+which asks about partial assignments; `tools/bench/quacq.py` compares the two.
 """
 
 from __future__ import annotations

@@ -29,7 +29,8 @@ every fixed network; if p(0) is larger, then so is the share of scores below s_(
 exceeded. The number of rejections after a move is not x: with ties it may be below k - 1, and then its bound
 would be too small.
 
-Not in the paper: all of this.
+Not in the paper: all of this. Conformal sets for learned constraints of programs are in C-MICL (Ovalle et al.
+2025), which bounds how often an optimum is infeasible; here it is how often what is valid is rejected.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ optimum; it uses only the rows that matter. The lifted form has K extra continuo
     s_k >= a_k,   s_k >= 0,   sum_k s_k <= 1,       a_k = w_k . psi + b_k
 
 Some s satisfies these iff sum_k max(0, a_k) <= 1, so their projection on psi is exactly the set of the rows
-of Theorem 1: no binaries, no big-M, linear in K.
+of Theorem 1: no binaries, no big-M, linear in K. It is the usual epigraph of a sum of maxima.
 """
 
 from __future__ import annotations

@@ -21,7 +21,8 @@ are replaced by v, so trials are accepted with probability Z / v(empty), which g
 rejection sampling: where few labellings of the model satisfy the constraints, many trials may be needed at
 first.
 
-Not in the paper.
+Not in the paper. Bounds on prefixes that earlier draws tighten are those of ASAp (Park et al. 2024), which
+approaches P; the step that rejects makes every draw exact.
 """
 
 from __future__ import annotations

@@ -12,7 +12,8 @@ this is a lower bound (Jensen). It may be 0 although every labelling is penalise
 assignment can satisfy a constraint that every labelling violates. It is cheap, and the only penalty for label
 counts, but it is not a measure of violation.
 
-Not in the paper.
+Not in the paper. Constraints on expectations, which need no labels, are those of posterior regularisation
+(Ganchev et al. 2010); here they are a plain loss.
 """
 
 from __future__ import annotations

@@ -13,8 +13,8 @@ constraints: the first one that satisfies the global constraints is optimal. Glo
 0, so the search stops when the next labelling, without them, is not better than the best found with them.
 `budget` bounds the number of labellings tried.
 
-Not in the paper: exact constrained decoding, soft constraints. The paper uses global constraints only to
-filter the last beam.
+Not in the paper: exact constrained decoding, and soft constraints, which are those of Chang, Ratinov and Roth
+(2007, 2012). The paper uses global constraints only to filter the last beam.
 """
 
 from __future__ import annotations

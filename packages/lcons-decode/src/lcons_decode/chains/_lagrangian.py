@@ -12,7 +12,8 @@ bound, compared as rationals with the rounding of shifted scores on the safe sid
 problem and every row with a positive multiplier is tight (complementary slackness); this needs no comparison
 of scores.
 
-Not in the paper, which only mentions Lagrangian relaxation as a possible use (Sec. 1).
+Not in the paper, which only mentions Lagrangian relaxation as a possible use (Sec. 1). Anzaroot et al. (2014)
+decode under linear constraints, also soft ones, in this way.
 """
 
 from __future__ import annotations

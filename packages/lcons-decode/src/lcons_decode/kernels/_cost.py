@@ -6,7 +6,8 @@
 Both are at most 0 and do not decrease in m: a bound on the margin is a bound on the penalty, and exact search
 may leave out what is already too low without them. The compiled version is `_compiled.soft.cost`.
 
-Not in the paper: soft constraints.
+Not in the paper: soft constraints, which are those of Chang, Ratinov and Roth (2007, 2012); Anzaroot et al.
+(2014) learn their penalties.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ So a word that is a disease in most of its sentences is one here, too, unless th
 The sums are computed twice: the second time with the marginals of the scores that the first sums give
 (`consistent`). R is a window of one (word, label) with soft weights: decoding stays exact.
 
-Not in the paper. Posterior regularisation: Ganchev et al. 2010.
+Not in the paper. Posterior regularisation is that of Ganchev et al. (2010).
 """
 
 from __future__ import annotations

@@ -1,0 +1,118 @@
+"""The README is short, links lead somewhere, and pages that are made from code are those of now."""
+
+import ast
+import re
+import subprocess
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text()
+PAGES = sorted(
+    path.relative_to(ROOT).as_posix()
+    for pattern in ("*.md", "docs/**/*.md", "packages/*/*.md", "packages/*/src/**/*.md")
+    for path in ROOT.glob(pattern)
+)
+FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+def prose(text: str) -> str:
+    """A page without its blocks of code."""
+    return FENCED.sub("", text)
+
+
+def anchors(text: str) -> set[str]:
+    """The anchors of the headings of a page, as GitHub and mkdocs make them."""
+    headings = re.findall(r"^#+ (.*)$", prose(text), re.MULTILINE)
+    words = [re.sub(r"[^\w\s-]", "", heading.replace("`", "")).strip().lower() for heading in headings]
+    return {re.sub(r"\s", "-", heading) for heading in words}
+
+
+def broken_links(pages: dict[str, str]) -> list[tuple[str, str]]:
+    """(page, link) of the links within the repository that lead to no file, or to no heading of a page."""
+    found = []
+    for name, text in pages.items():
+        for link in LINK.findall(prose(text)):
+            if "://" in link or link.startswith("mailto:"):
+                continue
+            path, _, anchor = link.partition("#")
+            target = (ROOT / name).parent / path if path else ROOT / name
+            if path and not target.exists():
+                found.append((name, link))
+            elif anchor and target.suffix == ".md":
+                to = str(target.resolve().relative_to(ROOT))
+                if anchor not in anchors(pages[to] if to in pages else target.read_text()):
+                    found.append((name, link))
+    return found
+
+
+def test_links_within_the_documents_lead_somewhere():
+    pages = {name: (ROOT / name).read_text() for name in PAGES}
+    assert sum(len(LINK.findall(prose(text))) for text in pages.values()) > 100
+    assert broken_links(pages) == []
+
+
+def test_a_broken_link_is_noticed():
+    links = "[a](#two-words) [b](none.md) [c](#three) [d](README.md#none)"
+    page = f"# Here\n\n## Two words\n{links}\n```\n[e](none)\n```\n"
+    assert [link for _, link in broken_links({"x.md": page})] == ["none.md", "#three", "README.md#none"]
+
+
+def test_the_readme_is_short():
+    lines = README.splitlines()
+    assert len(lines) <= 150
+    assert [line for line in lines if len(line) > 120] == []
+
+
+def test_the_figures_of_the_readme_are_on_the_pages_that_it_names():
+    """A figure that was measured again is changed in both places."""
+    named = {link for link in LINK.findall(README) if link.startswith(("docs/results/", "docs/explanation/"))}
+    there = "".join((ROOT / link).read_text() for link in named)
+    figures = re.findall(
+        r"[+-]?\d+\.\d+", "".join(re.findall(r"^[|-].*$|^  .*$", prose(README), re.MULTILINE))
+    )
+    assert len(figures) > 12
+    assert [figure for figure in figures if figure not in there] == []
+
+
+@pytest.mark.parametrize(("tool", "page"), [("llms", "llms.txt"), ("commands", "docs/reference/commands.md")])
+def test_a_page_that_is_made_of_commands_is_that_of_now(tool, page):
+    done = subprocess.run([sys.executable, str(ROOT / f"tools/{tool}.py"), "--check"], cwd=ROOT)
+    assert done.returncode == 0, f"{page}: run ./tools/docs write"
+
+
+def test_the_errors_in_the_questions_are_those_of_the_code():
+    sources = ROOT.glob("packages/*/src/**/*.py")
+    nodes = [node for path in sources for node in ast.walk(ast.parse(path.read_text()))]
+    texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    errors = re.findall(r"^### `(.*)`$", (ROOT / "docs/faq.md").read_text(), re.MULTILINE)
+    assert len(errors) > 9
+    assert [error for error in errors if not any(error in text for text in texts)] == []
+
+
+@pytest.fixture(scope="module")
+def outside():
+    spec = spec_from_file_location("outside", ROOT / "tools/site/outside.py")
+    tool = module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    return tool
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "found"),
+    [
+        ("a.html", '<a href="https://x.y">x</a><link rel="canonical" href="https://x.y">', 0),
+        ("a.html", '<script src="https://x.y/z.js"></script><img src="//x.y/z.png">', 2),
+        ("a.html", '<link rel="stylesheet" href="https://x.y/z.css"><style>@import "//x.y";</style>', 2),
+        ("a.css", "a { background: url(data:abc) } b { src: url('https://x.y/z.woff') }", 1),
+        ("a.svg", '<svg xmlns="http://www.w3.org/2000/svg"><image href="https://x.y/z.png"/></svg>', 1),
+    ],
+)
+def test_requests_to_other_places_are_noticed(outside, tmp_path, name, text, found, capsys):
+    (tmp_path / name).write_text(text)
+    assert outside.main(str(tmp_path)) == (1 if found else 0)
+    assert f": {found} requests to other places" in capsys.readouterr().out
