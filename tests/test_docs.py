@@ -79,10 +79,10 @@ def test_the_figures_of_the_readme_are_on_the_pages_that_it_names():
     assert [found for found in figures if found not in there] == []
 
 
-@pytest.mark.parametrize(("tool", "page"), [("llms", "llms.txt"), ("commands", "docs/reference/commands.md")])
-def test_a_page_that_is_made_of_commands_is_that_of_now(tool, page):
+@pytest.mark.parametrize("tool", ["llms", "commands", "bench/history"])
+def test_pages_that_a_program_writes_are_those_of_now(tool):
     done = subprocess.run([sys.executable, str(ROOT / f"tools/{tool}.py"), "--check"], cwd=ROOT)
-    assert done.returncode == 0, f"{page}: run ./tools/docs write"
+    assert done.returncode == 0, "run ./tools/docs write"
 
 
 def test_the_errors_in_the_questions_are_those_of_the_code():
@@ -94,12 +94,30 @@ def test_the_errors_in_the_questions_are_those_of_the_code():
     assert [error for error in errors if not any(error in text for text in texts)] == []
 
 
-@pytest.fixture(scope="module")
-def outside():
-    spec = spec_from_file_location("outside", ROOT / "tools/site/outside.py")
-    tool = module_from_spec(spec)
-    spec.loader.exec_module(tool)
-    return tool
+def tool(name: str):
+    """A program of tools/site, which are no package."""
+    spec = spec_from_file_location(name, ROOT / f"tools/site/{name}.py")
+    found = module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
+
+
+def test_links_on_the_site_lead_to_the_pages_made_of_the_files():
+    text = (
+        "[a](packages/lcons-core) [b](docs/faq.md#errors) [c](LICENSE) [d](https://x.y) ![e](docs/none.svg)"
+    )
+    shown = "[a](packages/lcons-core.md) [b](faq.md#errors) c [d](https://x.y) ![e](docs/none.svg)"
+    assert tool("pages").rewritten(text, "README.md", "index.md") == shown
+    back = tool("pages").rewritten("[a](../../README.md) [b](ask.md)", "docs/how-to/llm.md", "how-to/llm.md")
+    assert back == "[a](../index.md) [b](ask.md)"
+
+
+def test_the_site_has_a_page_for_each_public_package():
+    pages = tool("pages").api_pages()
+    names = (ROOT / "tests/golden/expected/public_names.txt").read_text().split()
+    assert {f"reference/api/{name.rpartition('.')[0]}.md" for name in names} <= set(pages)
+    assert "ExactOptimizer" not in pages["reference/api/lcons_decode.md"]
+    assert "constrained_viterbi" in pages["reference/api/lcons_decode.md"]
 
 
 @pytest.mark.parametrize(
@@ -112,7 +130,7 @@ def outside():
         ("a.svg", '<svg xmlns="http://www.w3.org/2000/svg"><image href="https://x.y/z.png"/></svg>', 1),
     ],
 )
-def test_requests_to_other_places_are_noticed(outside, tmp_path, name, text, found, capsys):
+def test_requests_to_other_places_are_noticed(tmp_path, name, text, found, capsys):
     (tmp_path / name).write_text(text)
-    assert outside.main(str(tmp_path)) == (1 if found else 0)
+    assert tool("outside").main(str(tmp_path)) == (1 if found else 0)
     assert f": {found} requests to other places" in capsys.readouterr().out

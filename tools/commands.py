@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -56,9 +55,9 @@ def section(name: str, command: click.Command) -> str:
         elif paragraph.startswith("\b\n"):
             parts.append("\n".join(["```text", *paragraph.splitlines()[1:], "```"]))
         else:
-            parts.append(" ".join(paragraph.split()))
+            parts.append(plain(paragraph))
     rows = [
-        f"| `{names.replace('|', ', ')}` | {cell(text)} |"
+        f"| `{names.replace('|', ', ')}` | {plain(text).replace('|', '/')} |"
         for parameter in command.params
         if isinstance(parameter, click.Option) and not COMMON & set(parameter.opts)
         for names, text in [parameter.get_help_record(context) or ("", "")]
@@ -69,9 +68,11 @@ def section(name: str, command: click.Command) -> str:
     return "\n\n".join(parts)
 
 
-def cell(text: str) -> str:
-    """A text for a cell of a table."""
-    return re.sub(r"\s+", " ", text).replace("|", "\\|")
+def plain(text: str) -> str:
+    """A text as one line of Markdown: outside code, brackets are no links."""
+    parts = " ".join(text.split()).split("`")
+    parts[::2] = [part.replace("[", "\\[").replace("<", "\\<") for part in parts[::2]]
+    return "`".join(parts)
 
 
 def contents() -> str:

@@ -13,8 +13,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-from mkdocs.structure.files import File  # type: ignore[import-not-found]
-
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ["lcons-core", "lcons-decode", "lcons-tasks", "lcons-cli"]
 # Path in the repository: path on the site.
@@ -29,6 +27,8 @@ BROUGHT = {
 }
 API = "reference/api"
 NAMES = ROOT / "tests/golden/expected/public_names.txt"
+# Public modules that are no packages.
+MODULES = ["lcons_decode.gliner2", "lcons_tasks.stats"]
 FENCED = re.compile(r"(^```.*?^```[^\n]*$)", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 
@@ -39,7 +39,7 @@ def api_pages() -> dict[str, str]:
     for name in NAMES.read_text(encoding="utf-8").split():
         home, _, own = name.rpartition(".")
         packages.setdefault(home, []).append(own)
-    pages = {}
+    pages = {f"{API}/{name}.md": f"# {name}\n\n::: {name}\n" for name in MODULES}
     for home, names in packages.items():
         top = home.partition(".")[0]
         again = [name for name in names if home != top and name in packages[top]]
@@ -49,7 +49,12 @@ def api_pages() -> dict[str, str]:
             links = ", ".join(f"[`{name}`]({top}.md#{top}.{name})" for name in again)
             lines += [f"Also here, and described in [{top}]({top}.md): {links}.", ""]
         pages[f"{API}/{home}.md"] = "\n".join(lines)
-    return pages
+    order = [f"{API}/{name.replace('-', '_')}" for name in PACKAGES]
+    places = {
+        path: (order.index(path.removesuffix(".md").partition(".")[0]), path.removesuffix(".md"))
+        for path in pages
+    }
+    return {path: pages[path] for path in sorted(pages, key=places.__getitem__)}
 
 
 def title(text: str) -> str:
@@ -83,6 +88,8 @@ def on_config(config: Any) -> Any:
 
 def on_files(files: Any, config: Any) -> Any:
     """Adds the pages that are not in docs/."""
+    from mkdocs.structure.files import File  # type: ignore[import-not-found]
+
     for source, path in BROUGHT.items():
         files.append(File.generated(config, path, content=(ROOT / source).read_text(encoding="utf-8")))
     script = Path(__file__).with_name("iframe-worker.js").read_text(encoding="utf-8")
