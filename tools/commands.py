@@ -71,7 +71,7 @@ def section(name: str, command: click.Command) -> str:
 def plain(text: str) -> str:
     """A text as one line of Markdown: outside code, brackets are no links."""
     parts = " ".join(text.split()).split("`")
-    parts[::2] = [part.replace("[", "\\[").replace("<", "\\<") for part in parts[::2]]
+    parts[::2] = [part.replace("[", "\\[").replace("<", "&lt;") for part in parts[::2]]
     return "`".join(parts)
 
 

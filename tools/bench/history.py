@@ -56,7 +56,7 @@ def record(program: str, arguments: list[str]) -> int:
         print(f"{program} reported no ratio; nothing is recorded", file=sys.stderr)
         return code or 2
     date = dt.datetime.now(dt.UTC).date().isoformat()
-    changed = "+" if git("status", "--porcelain", "--untracked-files=no") else ""
+    changed = "+" if git("status", "--porcelain", "--", "packages", "tools") else ""
     found = {
         "benchmark": program,
         "arguments": arguments,
@@ -76,6 +76,10 @@ def records() -> list[dict[str, Any]]:
     """All records, the oldest first."""
     found = [json.loads(path.read_text(encoding="utf-8")) for path in FOLDER.glob("*-*.json")]
     return sorted(found, key=lambda one: (one["date"], one["commits"], one["benchmark"]))
+
+
+def shown(ratio: float) -> str:
+    return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.2f}"
 
 
 def target(claim: dict[str, Any]) -> str:
@@ -99,7 +103,9 @@ def files() -> dict[Path, str]:
                 begin = first.setdefault(what, ratio)
                 better = begin / ratio if claim["at_most"] is not None else ratio / begin
                 lines.setdefault(what, {})[one["commits"]] = 100 * better
-                rows.append(f"| {one['date']} | {one['commit']} | {what} | {ratio:,.3g} | {target(claim)} |")
+                rows.append(
+                    f"| {one['date']} | {one['commit']} | {what} | {shown(ratio)} | {target(claim)} |"
+                )
         made[FOLDER / f"{name}.svg"] = to_svg(
             Curve(name, "commits", "% of the first record, more is better", lines)
         )
