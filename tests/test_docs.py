@@ -79,7 +79,7 @@ def test_the_figures_of_the_readme_are_on_the_pages_that_it_names():
     assert [found for found in figures if found not in there] == []
 
 
-@pytest.mark.parametrize("tool", ["llms", "commands", "bench/history"])
+@pytest.mark.parametrize("tool", ["llms", "reference", "bench/history"])
 def test_pages_that_a_program_writes_are_those_of_now(tool):
     done = subprocess.run([sys.executable, str(ROOT / f"tools/{tool}.py"), "--check"], cwd=ROOT)
     assert done.returncode == 0, "run ./tools/docs write"

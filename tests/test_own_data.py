@@ -1,7 +1,8 @@
-"""The five commands of docs/tutorial/own-data.md, as it states them, from learning to a page."""
+"""The tutorials: the five commands for data of one's own, from learning to a page, and the first rule."""
 
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -70,3 +71,15 @@ def test_the_forbidden_combination_is_told_by_its_inequality(folder):
     shown = CliRunner().invoke(main, explain).stdout
     assert "so it is forbidden" in shown
     assert "its terms here:" in shown
+
+
+def test_the_rule_in_the_first_tutorial_is_what_learning_prints(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs/tutorial/ten-minutes.md").read_text()
+    (shown,) = re.findall(r"^```text\n(.*?)^```", text, re.M | re.S)
+    for part in ("train", "dev"):
+        shutil.copy(bundled("chunking", f"{part}.txt"), tmp_path)
+    (line,) = re.findall(r"^\./tools/lcons (learn .*)$", text, re.M)
+    done = CliRunner().invoke(main, shlex.split(line))
+    assert shown in done.stdout
+    assert "forbids 0 of 60 valid structures" in done.stdout

@@ -1,6 +1,6 @@
 """Hooks of mkdocs: pages that are not in docs/, lists of pages in the navigation, and links between them.
 
-- Pages of the repository (`BROUGHT`) and one page per public package are added to the site.
+- Pages and examples of the repository (`BROUGHT`) and one page per public package are added to the site.
 - A folder in the navigation stands for its pages, by title.
 - Links lead from where a file is in the repository; on the site they lead to the page made of that file. A
   link to a file that is no page, such as a module, becomes its text.
@@ -24,6 +24,9 @@ BROUGHT = {
     "SECURITY.md": "security.md",
     **{f"packages/{name}/README.md": f"packages/{name}.md" for name in PACKAGES},
     **{f"packages/{name}/CHANGELOG.md": f"changes/{name}.md" for name in PACKAGES},
+    **{
+        str(path.relative_to(ROOT)): f"examples/{path.name}" for path in ROOT.glob("packages/*/examples/*.py")
+    },
 }
 API = "reference/api"
 NAMES = ROOT / "tests/golden/expected/public_names.txt"

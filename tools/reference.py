@@ -1,7 +1,7 @@
 """Write docs/reference/commands.md: every command with its text, examples and options, as `--help` has them.
 
-./tools/venv python tools/commands.py          write it
-./tools/venv python tools/commands.py --check  exit with 1 if it is not up to date
+./tools/venv python tools/reference.py          write it
+./tools/venv python tools/reference.py --check  exit with 1 if it is not up to date
 """
 
 from __future__ import annotations
