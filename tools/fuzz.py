@@ -5,8 +5,9 @@
 A loader gets bytes that libFuzzer draws such that they reach new branches of lcons. It returns, or raises an
 `LconsError` of one line; everything else is a finding: its input is written to `runs/fuzz`, and it belongs
 into a test. Loaders of archives get members separated by a mark, which become an npz file with correct
-checksums; loaders of digests get the content, and the digest is computed (`fuzz_targets.py`). The same seed draws the same
-inputs. Each run adds a line to `runs/fuzz/log.jsonl`: loader, executions, seconds, seed, findings.
+checksums; loaders of digests get the content, and the digest is computed (`fuzz_targets.py`). The same seed
+draws the same inputs. Each run adds a line to `runs/fuzz/log.jsonl`: loader, executions, seconds, seed,
+findings.
 """
 
 from __future__ import annotations

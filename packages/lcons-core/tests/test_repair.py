@@ -97,7 +97,9 @@ def test_the_structure_is_kept_and_later_repairs_may_not_break_it(tmp_path):
 
 
 def test_a_learned_constraint_is_repaired_and_keeps_what_it_was_learned_from():
-    learned = learn_constraints([[("Person", "NoRel"), ("Place", "NoRel"), ("Person", "Kill")]], "pairs", hidden=1)
+    learned = learn_constraints(
+        [[("Person", "NoRel"), ("Place", "NoRel"), ("Person", "Kill")]], "pairs", hidden=1
+    )
     found = repair(learned, allow=[("Place", "Kill")]).constraint
     assert found.satisfied([("Place", "Kill")])
     assert found.provenance["examples"] == learned.provenance["examples"] == {"positives": 3, "negatives": 1}
