@@ -1,4 +1,4 @@
-"""The measures of `tools/house.py`, on a made-up tree small enough to count by hand."""
+"""The measures of `tools/house.py`: on a made-up tree small enough to count by hand, and two on this one."""
 
 import importlib.util
 import json
@@ -225,3 +225,9 @@ def test_a_folder_without_packages_is_refused(tmp_path, capsys):
     with pytest.raises(SystemExit):
         house.main(["--tree", str(tmp_path)])
     assert "expected a checkout with packages/*/src" in capsys.readouterr().err
+
+
+def test_this_tree_has_no_circle_between_subpackages_and_no_import_past_public_names():
+    here = house.Tree.read(ROOT)
+    assert not house.subpackage_cycles(here).found
+    assert not house.past_public(here).found

@@ -1,6 +1,7 @@
 """`lcons audit` prints, writes and counts findings."""
 
 import json
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -27,6 +28,15 @@ def test_findings_are_printed_and_the_exit_code_is_1(data, tmp_path):
     assert "aspirin" in page.read_text()
     [task] = json.loads(tasks.read_text())
     assert task["data"]["text"] == "give aspirin now"
+
+
+@pytest.mark.parametrize("option", ["--page", "--label-studio"])
+def test_the_data_is_never_replaced(data, option):
+    before = Path(data).read_bytes()
+    found = CliRunner().invoke(main, ["audit", data, option, data])
+    assert found.exit_code == 2
+    assert "would replace the input" in found.stderr
+    assert Path(data).read_bytes() == before
 
 
 def test_findings_as_json(data):

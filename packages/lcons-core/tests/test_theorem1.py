@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from paper_tables import PRINTED, SOURCE_RELATION, SPACES, designed, printed_network
 
+from lcons_core._arithmetic import rational_dot
 from lcons_core._errors import InvalidInput, TooLarge
 from lcons_core._inequalities import LinearInequalities
 from lcons_core._network import Conjunction, RectifierNetwork
@@ -47,9 +48,9 @@ def networks_on_the_boundary(draw):
 
 
 @st.composite
-def decimal_networks(draw, max_K=4, max_d=4):
+def decimal_networks(draw, max_K=4, max_d=4, least_d=1):
     """Weights in tenths, which float64 does not hold exactly."""
-    K, d = draw(st.integers(1, max_K)), draw(st.integers(1, max_d))
+    K, d = draw(st.integers(1, max_K)), draw(st.integers(least_d, max_d))
     tenths = st.integers(-30, 30).map(lambda n: n / 10)
     W = [draw(st.lists(tenths, min_size=d, max_size=d)) for _ in range(K)]
     return RectifierNetwork(W, draw(st.lists(tenths, min_size=K, max_size=K)))
@@ -178,6 +179,33 @@ def test_the_subset_of_a_cut_is_the_active_units_of_the_worst_part(conjunction):
         cut = most_violated(conjunction, psi)
         assert np.array_equal(cut.subsets, [np.concatenate(expected)])
         assert len(cut) == 1
+
+
+@given(
+    st.integers(1, 3).flatmap(
+        lambda d: st.lists(decimal_networks(least_d=d, max_d=d), min_size=1, max_size=3)
+    )
+)
+def test_the_subset_of_a_cut_is_exact_where_float_sums_are_not(parts):
+    conjunction = Conjunction(tuple(parts))
+    for psi in cube(conjunction.d):
+        exact = [[rational_dot(w, psi, b) for w, b in zip(part.W, part.b, strict=True)] for part in parts]
+        sums = [sum(max(a, 0) for a in part) for part in exact]
+        chosen = np.split(most_violated(conjunction, psi).subsets[0], np.cumsum([p.K for p in parts])[:-1])
+        (worst,) = (i for i, subset in enumerate(chosen) if subset.any())
+        assert sums[worst] == max(sums)
+        if sums[worst]:
+            assert chosen[worst].tolist() == [a > 0 for a in exact[worst]]
+
+
+def test_a_rejected_point_has_a_violated_cut_where_two_parts_are_equal_as_floats():
+    # The first part has the margin 0; the second one a margin below 0, which is 0 in float64.
+    weights = [0.9200026789449729, -0.992498296692064]
+    parts = RectifierNetwork([[0.0, 0.0]], [1.0]), RectifierNetwork([weights], [1.0724956177470912])
+    both = Conjunction(parts)
+    assert both.margin([1.0, 1.0]) == 0
+    assert not both.accepts([1.0, 1.0])
+    assert most_violated(both, [1.0, 1.0]).subsets.tolist() == [[False, True]]
 
 
 def test_a_unit_of_activation_zero_is_not_in_the_cut():

@@ -14,6 +14,7 @@ from lcons_cli.console import Say, say_nothing, say_on_stderr
 from lcons_cli.fit import fitting, labelled_sentences
 from lcons_cli.labelled_file import labelled_options, read_labelled
 from lcons_cli.options import FILE, common_options
+from lcons_cli.output import check_target, write_lines
 from lcons_cli.progress import working
 
 
@@ -69,22 +70,23 @@ def audit(
       lcons audit train.conll
       lcons audit train.conll --page audit.html --label-studio tasks.json
     """
-    from lcons_tasks.atomic import write_text
     from lcons_tasks.audit import audit as audited
     from lcons_tasks.audit import audit_document, finding_lines, label_studio_tasks
     from lcons_tasks.report import to_html
 
     say: Say = say_nothing if quiet else say_on_stderr
+    for target in (page, label_studio):
+        check_target(target, data)
     with working(f"reading {Path(data).name}", say):
         sentences = labelled_sentences(read_labelled(data, form, columns, tabs, say), data)
     with fitting(say) as progress:
         found = audited(sentences, folds=folds, progress=progress)
     if page is not None:
         document = audit_document(found, Path(data).name, most)
-        write_text(Path(page), to_html(document, Path(page).parent))
+        write_lines([to_html(document, Path(page).parent).removesuffix("\n")], page)
     if label_studio is not None:
         tasks = json.dumps(label_studio_tasks(found, most), ensure_ascii=False, indent=1)
-        write_text(Path(label_studio), tasks + "\n")
+        write_lines([tasks], label_studio)
     if as_json:
         click.echo(json.dumps(found.to_dict(most), ensure_ascii=False, indent=2))
     else:

@@ -71,7 +71,8 @@ def calibrate(
       lcons calibrate rules.json dev.conll -o safe.json --alpha 0.1
       lcons explain safe.json
     """
-    from lcons_core import Calibration, load, save
+    from lcons_core import calibrate as calibrated
+    from lcons_core import load, save
 
     say: Say = say_nothing if quiet else say_on_stderr
     check_target(output, constraint, data)
@@ -80,11 +81,10 @@ def calibrate(
         positives, doubts = _positives(learned, read_labelled(data, form, columns, tabs, say), data, say)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        found = learned.calibrate(positives, alpha)
+        found, known = calibrated(learned, positives, alpha)
     save(found, output)
     for line in sizes(found) if verbose else ():
         say(line)
-    known = Calibration(**found.provenance["calibration"])
     if as_json:
         click.echo(json.dumps({"constraint": output, **known.to_dict()}, indent=2))
     else:

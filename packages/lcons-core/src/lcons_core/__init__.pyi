@@ -18,7 +18,6 @@ from lcons_core._blocks import integer as integer
 from lcons_core._blocks import one_hot as one_hot
 from lcons_core._blocks import real as real
 from lcons_core._calibration import Calibration as Calibration
-from lcons_core._calibration import calibrate as calibrate
 from lcons_core._calibration import rounded_up as rounded_up
 from lcons_core._calibration import upper_bound as upper_bound
 from lcons_core._coded import CodedColumn as CodedColumn
@@ -91,6 +90,7 @@ from lcons_core._union import AnyNetwork as AnyNetwork
 from lcons_core._union import LiftedUnion as LiftedUnion
 from lcons_core._union import Union as Union
 from lcons_core._union import lift_union as lift_union
+from lcons_core.learn._calibrate import calibrate as calibrate
 from lcons_core.learn._estimator import ConstraintLearner as ConstraintLearner
 from lcons_core.learn._examples import LabelledExamples as LabelledExamples
 from lcons_core.learn._one_class import OneClass as OneClass

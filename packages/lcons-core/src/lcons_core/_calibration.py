@@ -44,7 +44,6 @@ from typing import Any, TypeVar
 import numpy as np
 
 from lcons_core._arithmetic import LARGEST_WEIGHT, is_dyadic, round_dyadic
-from lcons_core._coercion import as_network
 from lcons_core._errors import InvalidInput
 from lcons_core._network import Conjunction, RectifierNetwork
 from lcons_core._psi import PsiRows, SparsePsi, as_psi
@@ -103,31 +102,19 @@ class Calibration:
         return found if counts and 0 < found.alpha < 1 and 0 <= found.bound <= 1 else None
 
 
-def calibrate(
-    network: N, positives: Any, alpha: float = 0.05, *, tighten: bool = False
+def calibrate_network(
+    network: N, positives: Any, alpha: float, *, tighten: bool = False
 ) -> tuple[N, Calibration]:
-    """(the network with another threshold, what is known of it): valid structures are rejected at most alpha
-    of the time.
-
-    `positives` are valid psi that training did not use: (N, d), one row per structure, or `PsiRows`, in which
-    the rows of one structure have the same owner. The threshold is only lowered, unless `tighten`: then it is
-    also raised if fewer are rejected than alpha allows.
-
-    >>> network = RectifierNetwork([[1.0, 1.0, 1.0]], [0.0])            # at most one of three
-    >>> valid = [[1, 0, 0]] * 30 + [[1, 1, 0]] * 8 + [[1, 1, 1]]
-    >>> looser, known = calibrate(network, valid, alpha=0.1)
-    >>> looser.accepts([[1, 0, 0], [1, 1, 0], [1, 1, 1]]).tolist(), known.rejected, known.threshold
-    ([True, True, False], 1, -1.0)
-    """
-    given: N = as_network(network, "calibrate")
-    rows = _rows(positives, given.d)
-    return calibrate_rows(given, rows, int(rows.owner.max(initial=-1)) + 1, alpha, tighten=tighten)
+    """(the network with another threshold, what is known of it), from psi of valid structures; each row, or
+    the rows of each owner, are one structure (`lcons_core.calibrate`)."""
+    rows = _rows(positives, network.d)
+    return calibrate_rows(network, rows, int(rows.owner.max(initial=-1)) + 1, alpha, tighten=tighten)
 
 
 def calibrate_rows(
     network: N, rows: PsiRows, number: int, alpha: float, *, tighten: bool = False
 ) -> tuple[N, Calibration]:
-    """`calibrate` for the rows of structures 0, ..., number - 1; a structure without rows is accepted."""
+    """`calibrate_network` for the rows of structures 0, ..., number - 1; one without rows is accepted."""
     k = rank(alpha, number)
     base = _dyadic(network)
     with np.errstate(over="ignore", invalid="ignore"):

@@ -15,30 +15,26 @@ accepted if either accepts it, and a structure satisfies it iff every part is ac
 of a union edits each of its members. Every edit is recorded in the provenance and checked
 on the whole domain, or on random points if the domain is large.
 
-Not in the paper: composition, editing and calibration (`_calibration.py`).
+Not in the paper: composition and editing.
 """
 
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lcons_core._calibration import MEMBER, calibrate_rows
-from lcons_core._calibration import calibrate as calibrate_psi
+from lcons_core._calibration import MEMBER
 from lcons_core._coercion import as_network
 from lcons_core._document import read_file, read_text
 from lcons_core._document import save as save_file
 from lcons_core._errors import InvalidInput, LconsError
 from lcons_core._inequalities import check_width, least_values
-from lcons_core._instance import read_instances
 from lcons_core._network import Conjunction, Network, RectifierNetwork
 from lcons_core._pointset import Wrapped
-from lcons_core._psi import PsiRows, SparsePsi
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools, Ints
 from lcons_core._union import AnyNetwork, Union
@@ -125,42 +121,6 @@ class LearnedConstraint(Wrapped):
         self._check_same(other, "a & b", "pass constraints on different features to a decoder as a list")
         both = {"all_of": [dict(self.provenance), dict(other.provenance)]}
         return LearnedConstraint(self.network & other.network, self.space, self.feature, both)
-
-    def calibrate(self, positives: Any, alpha: float = 0.05, *, tighten: bool = False) -> LearnedConstraint:
-        """The constraint with another threshold: it rejects valid structures at most alpha of the time.
-
-        `positives` are valid structures that training did not use, or psi rows if there is no feature. The
-        threshold is only lowered, unless `tighten`: then it is also raised, if fewer are rejected than alpha
-        allows. The provenance records the guarantee (`Calibration`), and `explain` prints it.
-
-        >>> from lcons_core import binary
-        >>> space = FeatureSpace([binary("bit", "abc")])
-        >>> one = LearnedConstraint(RectifierNetwork([[1.0, 1.0, 1.0]], [0.0]), space)
-        >>> looser = one.calibrate([[1, 0, 0]] * 30 + [[1, 1, 0]] * 8 + [[1, 1, 1]], alpha=0.1)
-        >>> looser.accepts([1, 1, 0]), looser.provenance["calibration"]["rejected"]
-        (True, 1)
-        """
-        if self.feature is None or isinstance(positives, PsiRows | SparsePsi | np.ndarray):
-            network, known = calibrate_psi(self.network, positives, alpha, tighten=tighten)
-        else:
-            from lcons_core import learned_from  # by its public name: learning is a layer above constraints
-
-            structures = read_instances(positives, self.feature.column)
-            if learned_from(self, structures):
-                warnings.warn(
-                    "the constraint was learned from these structures, so it rejects fewer of them than of"
-                    " new ones, and the guarantee does not hold; calibrate on others.",
-                    stacklevel=2,
-                )
-            pieces = [self.feature.psi(structure) for structure in structures]
-            owner = np.repeat(np.arange(len(pieces)), [len(piece) for piece in pieces])
-            rows = PsiRows.of(SparsePsi.stack(pieces), owner)
-            network, known = calibrate_rows(self.network, rows, len(pieces), alpha, tighten=tighten)
-        recorded = {**self.provenance, MEMBER: known.to_dict()}
-        for judged in ("bound", "evidence") if known.factor > 1 else ():
-            # What was judged before is no bound on what a stricter constraint rejects.
-            recorded.pop(judged, None)
-        return LearnedConstraint(network, self.space, self.feature, recorded)
 
     def __or__(self, other: LearnedConstraint) -> LearnedConstraint:
         """The union of both: every part must be accepted by one of them; same space and feature.

@@ -13,7 +13,7 @@ needs. Of the networks with that set, the one with the least change of weights i
     otherwise the exact edits `allow` and `forbid` (`_constraint.py`), which change units, not single weights
 
 The proof is a comparison of before and after on the whole domain. The structure is kept in the provenance,
-under `examples`, so that a later repair that would break it is an error.
+under `repairs`, so that a later repair that would break it is an error.
 
 Not in the paper.
 """
@@ -36,7 +36,7 @@ from lcons_core._types import Bools, Floats, Ints
 from lcons_core.reason._compare import Comparison, compare, in_words
 from lcons_core.reason._domain import Box
 
-MEMBER = "examples"
+MEMBER = "repairs"
 MOST_POINTS = 10**5
 GRAIN = 2.0**-10
 

@@ -35,7 +35,7 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core._arithmetic import LARGEST, frozen, many
+from lcons_core._arithmetic import LARGEST, frozen, many, rational_dot
 from lcons_core._coercion import Given, Parts, Units, as_network
 from lcons_core._errors import InvalidInput, TooLarge
 from lcons_core._inequalities import LinearInequalities
@@ -125,9 +125,9 @@ def row_of_subset(network: Units, subset: Bools) -> LinearInequalities:
 def most_violated(network: Given, psi: Any) -> LinearInequalities:
     """The row with the smallest value at `psi` (d,), which is that of S* = {k : a_k > 0}.
 
-    It holds iff psi is accepted; if float64 cannot add the weights exactly, up to the rounding of the row,
-    which `verify` counts. If no unit is active, every row holds, and the row of the largest activation is
-    returned.
+    It holds iff psi is accepted; if float64 cannot add the weights exactly, up to the rounding of the row
+    itself (S* is exact), which `verify` counts. If no unit is active, every row holds, and the row of the
+    largest activation is returned.
 
     >>> from lcons_core import RectifierNetwork
     >>> cut = most_violated(RectifierNetwork([[2.0, 2.0], [0.0, -1.0]], [-2.0, 0.0]), [1, 1])
@@ -148,11 +148,20 @@ def most_violated(network: Given, psi: Any) -> LinearInequalities:
 
 
 def violated_subset(network: Parts, psi: Any) -> tuple[int, Bools]:
-    """The number of the part with the most violated row at psi (d,), and S* (K,) of that part."""
-    activations = [part.activations(psi) for part in network.parts]
+    """The number of the part with the most violated row at psi (d,), and S* (K,) of that part, exactly: signs
+    and sums that rounding may change are computed again as rationals."""
+    point = np.asarray(psi, dtype=np.float64)
+    activations: list[Any] = [part.activations(point) for part in network.parts]
     sums = [np.maximum(a, 0.0).sum() for a in activations]
     worst = int(np.argmax(sums))
-    active = activations[worst] > 0
+    error = max(part._uncertainty(point) for part in network.parts)
+    near = [p for p, total in enumerate(sums) if total >= sums[worst] - 2 * error]
+    if error > 0 and (len(near) > 1 or np.abs(activations[worst]).min() <= error):
+        for p in near:
+            units = zip(network.parts[p].W, network.parts[p].b, strict=True)
+            activations[p] = np.array([rational_dot(w, point, b) for w, b in units])
+        worst = max(near, key=lambda p: np.maximum(activations[p], 0).sum())
+    active: Bools = np.asarray(activations[worst] > 0, dtype=np.bool_)
     if not active.any():
         active[int(np.argmax(activations[worst]))] = True
     return worst, active

@@ -44,7 +44,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core._calibration import Calibration, calibrate, needed
+from lcons_core._calibration import Calibration, calibrate_network, needed
 from lcons_core._errors import InvalidInput
 from lcons_core._network import RectifierNetwork
 from lcons_core._psi import SparsePsi
@@ -231,7 +231,7 @@ class OneClass:
         network = _train(chosen, domain, train, _with(learner, K, seed))
         self.network_: RectifierNetwork
         self.calibration_: Calibration
-        self.network_, self.calibration_ = calibrate(network, calibrator, self.alpha)
+        self.network_, self.calibration_ = calibrate_network(network, calibrator, self.alpha)
         self.negatives_: str = chosen
         self.hidden_: int = K
         self.results_: list[dict[str, Any]] = results
@@ -346,7 +346,7 @@ def _judge(
         held_out, rest = positives[first:stop], np.delete(positives, slice(first, stop), axis=0)
         network = _train(name, domain, rest, learner)
         if len(held_out) >= needed(alpha):
-            network, _ = calibrate(network, held_out, alpha)
+            network, _ = calibrate_network(network, held_out, alpha)
         shares["rejected"].append(1 - float(network.accepts(held_out).mean()))
         # The same references for all generators, other draws than those of training.
         rng = np.random.default_rng([learner.seed, 2, fold])

@@ -6,9 +6,12 @@ CRFsuite's weights are read once and kept as arrays. CRFsuite has no start and s
 
 from __future__ import annotations
 
+import os
+import struct
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +21,8 @@ from lcons_tasks.data._sentence import Sentence
 from lcons_tasks.models._linear_chain import LinearChain
 from lcons_tasks.models.phi._templates import attribute_rows
 
+# Of a file of crfsuite: magic, size, type and four numbers, which are skipped, and the places of five parts.
+_HEADER = struct.Struct("<4sI20x5I")
 # The score of a step to a label that training does not show.
 ABSENT = -30.0
 
@@ -86,8 +91,9 @@ def train_rows(
         trainer.train(path)
         tagger = pycrfsuite.Tagger()
         try:
+            _check_whole(path)
             tagger.open(path)
-        except (OSError, ValueError):  # on a full disk, crfsuite writes a part without an error
+        except (OSError, ValueError):
             raise LconsError(
                 f"cannot write a model into {tempfile.gettempdir()!r}: the disk is full; make room there, or"
                 " set TMPDIR to another folder."
@@ -106,3 +112,18 @@ def train_rows(
     start, stop = np.zeros(len(own)), np.zeros(len(own))
     transition[:, absent], start[absent] = ABSENT, ABSENT
     return LinearChain(own, tuple(columns), template, attributes, weights, transition, start, stop)
+
+
+def _check_whole(path: str) -> None:
+    """Raises ValueError if a file of crfsuite lacks a part: on a full disk, crfsuite writes what it can
+    without an error, and reading such a file may end the process. The header has the size of the file, and
+    then where its five parts begin."""
+    with Path(path).open("rb") as file:
+        header = file.read(_HEADER.size)
+        size = file.seek(0, os.SEEK_END)
+    if len(header) < _HEADER.size:
+        raise ValueError(f"{path} has no header")
+    magic, stated, *places = _HEADER.unpack(header)
+    whole = places[0] > 0 and all(one < other for one, other in pairwise([*places, size]))
+    if magic != b"lCRF" or stated != size or not whole:
+        raise ValueError(f"{path} has {size} of {stated} bytes, and parts at {places}")
