@@ -109,7 +109,7 @@ def card_document(card: Card) -> Document:
         "How often it rejects what is valid": _guarantees(card.constraint.provenance),
         "Exactness": [Text(f"`lcons verify`: {_plain(str(card.verification))}.")],
         "Kept examples": _kept(card),
-        "Use": [Listing(tuple(f"`{command}`" for command in _commands(card)))],
+        "Use": [Listing(tuple(_commands(card)))],
         "Limits": [Listing(tuple(_limits(card)))],
     }
     return Document(
@@ -276,17 +276,19 @@ def _kept(card: Card) -> Iterator[ShownBlock]:
 
 
 def _commands(card: Card) -> Iterator[str]:
+    """Commands that run with the file; `scores.npz` stands for a file of scores."""
     file = shlex.quote(_plain(card.path.name))
     if card.constraint.labels:
-        yield f"lcons decode scores.npz -c {file}"
-    yield f"lcons explain {file}"
+        yield f"`lcons decode scores.npz -c {file}`"
+    yield f"`lcons explain {file}`"
     if card.explanation.rules:
         box = card.explanation.rules[0].box.to_dict()
         words = [f"{name}={values[0]}" for name, values in box.items() if values]
         if not any("," in word or word != _plain(word) for word in words):
-            yield f"lcons explain {file} --forbidden {shlex.quote(','.join(words))}"
-    yield f"lcons verify {file}"
-    yield f"lcons convert {file} --form lifted"
+            values = shlex.quote(",".join(words))
+            yield "`lcons explain {} --forbidden {}`".format(file, values)  # noqa: UP032
+    yield f"`lcons verify {file}`"
+    yield "`lcons convert {} --form lifted`".format(file)  # noqa: UP032
 
 
 def _limits(card: Card) -> Iterator[str]:
