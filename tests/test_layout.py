@@ -26,7 +26,15 @@ TOP |= {
     "LICENSE",
     "SECURITY.md",
 }
-TOP |= {"pyproject.toml", "poetry.lock", "conftest.py", ".ci", ".gitignore", ".pre-commit-config.yaml"}
+TOP |= {
+    "pyproject.toml",
+    "poetry.lock",
+    "conftest.py",
+    ".ci",
+    ".github",
+    ".gitignore",
+    ".pre-commit-config.yaml",
+}
 
 
 def project_texts() -> dict[str, str]:
