@@ -38,6 +38,7 @@ ELSEWHERE = (
         "ask",
         "audit",
         "calibrate",
+        "card",
         "compare",
         "convert",
         "decode",

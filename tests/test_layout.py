@@ -31,6 +31,7 @@ TOP |= {
     "mkdocs.yml",
     "conftest.py",
     ".ci",
+    ".github",
     ".gitignore",
     ".pre-commit-config.yaml",
 }

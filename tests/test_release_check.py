@@ -36,6 +36,7 @@ def tree(tmp_path, facts):
         own.mkdir(parents=True)
         for name in ("pyproject.toml", "CHANGELOG.md"):
             shutil.copy(ROOT / "packages" / package / name, own / name)
+    shutil.copy(ROOT / "CITATION.cff", tmp_path)
     return tmp_path
 
 
@@ -57,9 +58,10 @@ def test_versions_and_changelogs_agree(facts, tree):
     assert facts.wrong_versions(tree) == []
     replace(tree / "packages/lcons-core/pyproject.toml", 'version = "0.1.0"', 'version = "0.2.0"')
     wrong = facts.wrong_versions(tree)
-    assert any("different versions" in line for line in wrong)
     assert any("lcons-cli needs lcons-core>=0.1,<0.2" in line for line in wrong)
     assert "lcons-core: CHANGELOG.md has no section of version 0.2.0" in wrong
+    replace(tree / "packages/lcons-cli/pyproject.toml", 'version = "0.1.0"', 'version = "0.1.1"')
+    assert "CITATION.cff has another version than lcons-cli, 0.1.1" in facts.wrong_versions(tree)
 
 
 def test_a_released_section_needs_a_date(facts, tmp_path):

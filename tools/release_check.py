@@ -166,7 +166,7 @@ class Environment(NamedTuple):
     needs: dict[str, list[str]]
 
 
-def install(interpreter: Path, venv: Path, wheels: Path, version: str) -> Environment:
+def install(interpreter: Path, venv: Path, wheels: Path, versions: dict[str, str]) -> Environment:
     """The four wheels and what they require, as poetry.lock has it; torch where there is a CPU build."""
     run(interpreter, "-m", "venv", venv)
     python = venv / "bin/python"
@@ -184,7 +184,7 @@ def install(interpreter: Path, venv: Path, wheels: Path, version: str) -> Enviro
     # The group base holds what torch needs, and what builds packages, which nobody needs here.
     install_locked(python, "main", *(["base"] if torch else []), leave="poetry-core")
     # From the folder alone, so that no index can put something else in their place.
-    own = [f"{package}=={version}" for package in PACKAGES]
+    own = [f"{package}=={version}" for package, version in versions.items()]
     pip("--no-index", "--no-deps", f"--find-links={wheels}", *own)
     run(python, "-m", "pip", "check")
     rows = json.loads(run(python, "-c", INVENTORY))
@@ -295,7 +295,8 @@ def check(work: Path, reports: Path, everything: bool, wanted: Iterable[str]) ->
     if changed := run("git", "status", "--porcelain", cwd=ROOT).splitlines():
         yield Line("not seen", "the working tree", f"{len(changed)} changes that are not committed")
     first, second = build(work, run("git", "log", "-1", "--format=%ct", cwd=ROOT).strip())
-    clone, version = work / "clone", facts.project(ROOT, PACKAGES[0])["version"]
+    clone = work / "clone"
+    versions = {package: facts.project(ROOT, package)["version"] for package in PACKAGES}
     for name, content in first.items():
         (reports / name).write_bytes(content)
     digests = [f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in first.items()]
@@ -303,11 +304,16 @@ def check(work: Path, reports: Path, everything: bool, wanted: Iterable[str]) ->
     differ = [f"{name} differs between two builds" for name in first if first[name] != second.get(name)]
     yield line("reproducible builds", differ, f"{len(first)} files, built twice with the same bytes")
     wheels = sorted(reports.glob("*.whl"))
-    wrong = [found for wheel in wheels for found in facts.wrong_wheel(wheel, version)]
+    wrong = [
+        found
+        for wheel in wheels
+        for found in facts.wrong_wheel(wheel, versions[wheel.name.partition("-")[0].replace("_", "-")])
+    ]
     yield line("content of the wheels", wrong, ", ".join(wheel.name for wheel in wheels))
     pending = facts.unreleased(clone)
+    stated = ", ".join(dict.fromkeys(versions.values()))
     note = f", with entries under Unreleased in {', '.join(pending)}" if pending else ""
-    yield line("versions and changelogs", facts.wrong_versions(clone), version + note)
+    yield line("versions and changelogs", facts.wrong_versions(clone), stated + note)
     files = texts(clone)
     wrong = facts.wrong_hosts(files, pip_hosts())
     yield line(
@@ -319,7 +325,7 @@ def check(work: Path, reports: Path, everything: bool, wanted: Iterable[str]) ->
             yield Line("not seen", f"Python {python}", "no interpreter with venv and pip")
             continue
         try:
-            environment = install(interpreters[python], work / f"venv-{python}", reports, version)
+            environment = install(interpreters[python], work / f"venv-{python}", reports, versions)
         except Failure as failure:
             state = "not seen" if NO_WHEELS.search(str(failure)) else "failed"
             yield Line(state, f"Python {python}", str(failure))

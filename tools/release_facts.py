@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 PACKAGES = ("lcons-core", "lcons-decode", "lcons-tasks", "lcons-cli")
+# The version of the software as a whole is that of its command.
+COMMAND = "lcons-cli"
 
 # Package registries, by what their addresses have in common. Brackets keep a pattern from matching itself.
 REGISTRIES = (
@@ -38,11 +40,12 @@ def project(root: Path, package: str) -> dict[str, Any]:
 
 
 def wrong_versions(root: Path) -> list[str]:
-    """Versions that differ, that siblings do not admit, or that no changelog describes."""
+    """Versions that siblings do not admit, that no changelog describes, or that are not in CITATION.cff."""
     versions = {package: project(root, package)["version"] for package in PACKAGES}
     wrong = []
-    if len(set(versions.values())) > 1:
-        wrong.append(f"the packages have different versions: {versions}")
+    cited = root / "CITATION.cff"
+    if f'\nversion: "{versions[COMMAND]}"\n' not in cited.read_text():
+        wrong.append(f"CITATION.cff has another version than {COMMAND}, {versions[COMMAND]}")
     for package in PACKAGES:
         for requirement in project(root, package)["dependencies"]:
             match = re.fullmatch(r"(lcons-\w+)>=([\d.]+),<([\d.]+)", requirement)

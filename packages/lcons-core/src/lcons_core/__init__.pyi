@@ -58,8 +58,10 @@ from lcons_core._pointset import PointSet as PointSet
 from lcons_core._pointset import as_points as as_points
 from lcons_core._psi import Psi as Psi
 from lcons_core._psi import SparsePsi as SparsePsi
+from lcons_core._repair import KeptExample as KeptExample
 from lcons_core._repair import Repair as Repair
 from lcons_core._repair import broken_examples as broken_examples
+from lcons_core._repair import kept_examples as kept_examples
 from lcons_core._repair import repair as repair
 from lcons_core._schemes import OUTSIDE as OUTSIDE
 from lcons_core._schemes import bilou as bilou

@@ -13,7 +13,7 @@ needs. Of the networks with that set, the one with the least change of weights i
     otherwise the exact edits `allow` and `forbid` (`_constraint.py`), which change units, not single weights
 
 The proof is a comparison of before and after on the whole domain. The structure is kept in the provenance,
-under `repairs`, so that a later repair that would break it is an error.
+under `kept_examples`: a later repair that would break it is an error, and `lcons verify` checks it.
 
 Not in the paper.
 """
@@ -36,9 +36,30 @@ from lcons_core._types import Bools, Floats, Ints
 from lcons_core.reason._compare import Comparison, compare, in_words
 from lcons_core.reason._domain import Box
 
-MEMBER = "repairs"
+MEMBER = "kept_examples"
 MOST_POINTS = 10**5
 GRAIN = 2.0**-10
+SHOWN = 3
+
+
+@dataclass(frozen=True)
+class KeptExample:
+    """A structure that an earlier repair kept: its parts, by name, and whether it is `valid`.
+
+    >>> print(KeptExample(True, ({"source": "Firm", "relation": "Kill"},)))
+    valid: source Firm, relation Kill
+    """
+
+    valid: bool
+    parts: tuple[dict[str, str], ...]
+
+    def __str__(self) -> str:
+        more = f"; {len(self.parts) - SHOWN:,} more" if len(self.parts) > SHOWN else ""
+        return f"{'valid' if self.valid else 'invalid'}: {'; '.join(map(in_words, self.parts[:SHOWN]))}{more}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, as in a file."""
+        return {"valid": self.valid, "parts": [dict(part) for part in self.parts]}
 
 
 @dataclass(frozen=True)
@@ -99,7 +120,7 @@ def repair(constraint: LearnedConstraint, *, allow: Any = None, forbid: Any = No
     valid = allow is not None
     parts = _parts(constraint, allow if valid else forbid)
     accepted = constraint.network.verdicts(constraint.space, parts)
-    examples = _examples(constraint)
+    examples = kept_examples(constraint)
     if valid:
         wanted = parts[~accepted]
     else:
@@ -108,34 +129,36 @@ def repair(constraint: LearnedConstraint, *, allow: Any = None, forbid: Any = No
     for point in wanted:
         edited, how = _with_point(edited, point, valid)
     named = [constraint.space.describe(psi) for psi in constraint.space.vectors(wanted)]
-    kept = {"valid": valid, "parts": [_named(constraint, point) for point in parts]}
-    recorded = {**edited.provenance, MEMBER: [*(e for e in examples if e != kept), kept]}
+    kept = KeptExample(valid, tuple(_named(constraint, point) for point in parts))
+    all_kept = [*(one for one in examples if one != kept), kept]
+    recorded = {**edited.provenance, MEMBER: [one.to_dict() for one in all_kept]}
     repaired = replace(edited, provenance=recorded)
     broken = broken_examples(repaired)
     if broken:
         raise LconsError(
-            f"the repair would break an earlier example, {_shown(broken[0])}; remove that example or change"
-            " this one."
+            f"the repair would break an earlier example, {broken[0]}; remove that example or change this one."
         )
     comparison = compare(constraint, repaired)
     now_allowed, now_forbidden = (named, []) if valid else ([], named)
     return Repair(repaired, tuple(now_allowed), tuple(now_forbidden), how, comparison)
 
 
-def broken_examples(constraint: LearnedConstraint) -> list[dict[str, Any]]:
+def broken_examples(constraint: LearnedConstraint) -> list[KeptExample]:
     """The examples that earlier repairs kept in the constraint, and that it breaks."""
     found = []
-    for example in _examples(constraint):
-        points = [_point(constraint, part) for part in example["parts"]]
+    for example in kept_examples(constraint):
+        points = [_point(constraint, part) for part in example.parts]
         accepted = constraint.network.verdicts(constraint.space, np.array(points, dtype=np.int64))
-        if accepted.all() != example["valid"]:
-            found.append(dict(example))
+        if accepted.all() != example.valid:
+            found.append(example)
     return found
 
 
-def _examples(constraint: LearnedConstraint) -> list[dict[str, Any]]:
+def kept_examples(constraint: LearnedConstraint) -> list[KeptExample]:
     """The examples of earlier repairs; raises an error if a file has something else in their place."""
-    found = constraint.provenance.get(MEMBER, [])
+    if MEMBER not in constraint.provenance:
+        return []
+    found = constraint.provenance[MEMBER]
     values = {axis.name: set(axis.values) for axis in constraint.space.axes}
 
     def is_point(part: Any) -> bool:
@@ -143,10 +166,11 @@ def _examples(constraint: LearnedConstraint) -> list[dict[str, Any]]:
             return False
         return all(isinstance(v, str) and v in values[name] for name, v in part.items())
 
-    for one in found if isinstance(found, list) else [None]:
+    for one in found if isinstance(found, list) else [found]:
         parts = one.get("parts") if isinstance(one, Mapping) else None
         if not (
             isinstance(one, Mapping)
+            and isinstance(found, list)
             and isinstance(one.get("valid"), bool)
             and isinstance(parts, list)
             and parts
@@ -156,7 +180,7 @@ def _examples(constraint: LearnedConstraint) -> list[dict[str, Any]]:
                 "expected examples as {valid, parts} in the provenance, with one value of each block, found"
                 f" {one!r:.60}; remove the member {MEMBER!r}."
             )
-    return [dict(one) for one in found]
+    return [KeptExample(one["valid"], tuple(dict(part) for part in one["parts"])) for one in found]
 
 
 def _parts(constraint: LearnedConstraint, given: Any) -> Ints:
@@ -191,9 +215,9 @@ def _point(constraint: LearnedConstraint, named: Mapping[str, str]) -> list[int]
     return [axis.values.index(named[axis.name]) for axis in constraint.space.axes]
 
 
-def _least_needed(constraint: LearnedConstraint, parts: Ints, examples: Sequence[Mapping[str, Any]]) -> Ints:
+def _least_needed(constraint: LearnedConstraint, parts: Ints, examples: Sequence[KeptExample]) -> Ints:
     """(1, axes) the part with the smallest margin that no valid example has."""
-    needed = [_point(constraint, part) for one in examples if one["valid"] for part in one["parts"]]
+    needed = [_point(constraint, part) for one in examples if one.valid for part in one.parts]
     free = np.array([part.tolist() not in needed for part in parts])
     if not free.any():
         raise LconsError(
@@ -270,8 +294,3 @@ def _moved(network: RectifierNetwork, k: int, j: int, by: float) -> RectifierNet
     changed: Floats = b if j < 0 else W[:, j]
     changed[k] += by
     return RectifierNetwork(W, b)
-
-
-def _shown(example: Mapping[str, Any]) -> str:
-    verdict = "valid" if example["valid"] else "invalid"
-    return f"{verdict}: {'; '.join(in_words(dict(part)) for part in example['parts'][:3])}"

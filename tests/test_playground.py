@@ -1,0 +1,301 @@
+"""The playground page: fresh, the same numbers as lcons_core to the last bit, and usable by everybody.
+
+The browser is Chromium, as for the page of `lcons report`; where there is none, its tests are skipped.
+"""
+
+import itertools
+import json
+import re
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lcons_core import most_violated, to_inequalities
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def module(name: str, path: str):
+    spec = spec_from_file_location(name, ROOT / path)
+    found = module_from_spec(spec)
+    sys.modules[name] = found
+    spec.loader.exec_module(found)
+    return found
+
+
+playground = module("playground", "tools/playground.py")
+chromium = module("chromium_of_pages", "packages/lcons-cli/tests/chromium.py")
+DATA = json.loads(playground.NETWORKS.read_text())
+PAIRS, LABELS, PLANE = DATA["examples"]
+needs_browser = pytest.mark.skipif(
+    chromium.find_chromium() is None, reason="no Chromium: install one or name it in LCONS_CHROMIUM"
+)
+
+
+def test_the_page_is_that_of_its_parts_and_networks():
+    """If not, `./tools/venv python tools/playground.py --page` writes it."""
+    assert playground.PAGE.read_text() == playground.page_text(playground.NETWORKS.read_text())
+
+
+def test_the_networks_are_those_that_are_learned(monkeypatch):
+    """A selection; `./tools/venv python tools/playground.py --check` learns all of them."""
+    chosen = playground.patterns()[5::17]
+    monkeypatch.setattr(playground, "patterns", lambda: chosen)
+    pairs = playground.pairs_example()
+    for K, found in pairs.pop("networks").items():
+        assert found == {str(mask): PAIRS["networks"][K][str(mask)] for mask in chosen}
+    assert pairs == {name: value for name, value in PAIRS.items() if name != "networks"}
+    assert playground.labels_example() == LABELS
+    assert playground.plane_example() == PLANE
+
+
+def test_every_set_of_ticks_has_a_network():
+    wanted = [str(mask) for mask in playground.patterns()]
+    assert len(wanted) == 85
+    assert all(list(found) == wanted for found in PAIRS["networks"].values())
+
+
+def test_with_enough_units_the_networks_agree_with_the_ticks():
+    """K = 1 cannot express most sets, and the page shows where; K = 4 expresses nearly all."""
+    X = np.array([[*a, *b] for a, b in itertools.product(np.eye(3), np.eye(4))])
+    right = {
+        K: np.mean(
+            [
+                (playground.read(one).accepts(X) == np.ravel(playground.bits(int(mask)))).all()
+                for mask, one in found.items()
+            ]
+        )
+        for K, found in PAIRS["networks"].items()
+    }
+    assert right["1"] < right["2"] <= right["3"] <= right["4"]
+    assert right["4"] > 0.95
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    opened = chromium.Browser(chromium.find_chromium() or "", tmp_path_factory.mktemp("profile"))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def page(browser):
+    browser.size(1200, 1000)
+    browser.prefer("light")
+    browser.problems.clear()
+    browser.requests.clear()
+    browser.open(playground.PAGE)
+    yield browser
+    assert browser.problems == []
+    assert {url for url in browser.requests if not url.startswith("data:")} == {playground.PAGE.as_uri()}
+
+
+def text(page, selector: str) -> str:
+    return page.run(f"document.querySelector('{selector}').textContent")
+
+
+def click(page, selector: str) -> None:
+    page.run(f"document.querySelector('{selector}').click()")
+
+
+def check(network, points, found) -> int:
+    """Compares margins, verdicts, subsets, activations and rows with lcons_core, without tolerance."""
+    psi, rows = np.array(points, dtype=np.float64), to_inequalities(network)
+    assert [one["margin"] for one in found["points"]] == network.margin(psi).tolist()
+    assert [float(network.rational_margin(one)) for one in psi] == network.margin(psi).tolist()
+    assert [one["accepted"] for one in found["points"]] == network.accepts(psi).tolist()
+    assert [one["activations"] for one in found["points"]] == network.activations(psi).tolist()
+    cuts = [most_violated(network, one) for one in psi]
+    assert [one["subset"] for one in found["points"]] == [cut.subsets[0].tolist() for cut in cuts]
+    assert [one["coefficients"] for one in found["rows"]] == rows.coefficients.tolist()
+    assert [one["bias"] for one in found["rows"]] == rows.bias.tolist()
+    assert [one["subset"] for one in found["rows"]] == rows.subsets.tolist()
+    assert found["values"] == (psi @ rows.coefficients.T + rows.bias).tolist()
+    return len(psi)
+
+
+# What the page is asked, in its own script.
+ASK = """(([net, points]) => {
+  const { judge, rowsOf, valueAt } = window.playground, rows = rowsOf(net);
+  const values = points.map((psi) => rows.map((row) => valueAt(row, psi)));
+  return { points: points.map((psi) => judge(net, psi)), rows, values };
+})(%s)"""
+FRAME = """(({ x, y, width, height }) => [x, y, width, height])(
+  document.querySelector("#plane svg").getBoundingClientRect())"""
+FOCUS = """((e) => e.id || e.getAttribute("aria-label") || e.name || e.tagName)(document.activeElement)"""
+TOO_WIDE = """[...document.querySelectorAll("main *")].filter(
+  (e) => !e.closest(".scroll") && e.getBoundingClientRect().right > 401).length"""
+NAMELESS = """[...document.querySelectorAll("input, select, button, textarea, svg, #handle")].filter(
+  (e) => !(e.getAttribute("aria-label") || e.textContent.trim()
+    || [...(e.labels || [])].some((label) => label.textContent.trim()))).length"""
+REPEATED_IDS = """((ids) => ids.length - new Set(ids).size)(
+  [...document.querySelectorAll("[id]")].map((e) => e.id))"""
+
+
+def asked(page, net: str, points) -> dict:
+    return page.run(ASK % f"[{net}, {json.dumps(points)}]")
+
+
+@needs_browser
+def test_the_page_computes_what_lcons_core_computes(page):
+    rng = np.random.default_rng(0)
+    compared = 0
+    for K, found in PLANE["networks"].items():
+        points = np.concatenate(
+            [
+                np.rint(rng.uniform([0, 0], [40, 100], (150, 2)) * 64) / 64,
+                [[0, 0], [40, 100]],
+            ]
+        ).tolist()
+        net = f"window.playground.exact(window.playground.DATA.examples[2].networks[{K}])"
+        compared += check(playground.read(found), points, asked(page, net, points))
+    labels = [[*a, *b] for a, b in itertools.product(np.eye(5).tolist(), repeat=2)]
+    for K, found in LABELS["networks"].items():
+        net = f"window.playground.exact(window.playground.DATA.examples[1].networks[{K}])"
+        compared += check(playground.read(found), labels, asked(page, net, labels))
+    assert compared >= 700
+
+
+@needs_browser
+def test_a_set_of_ticks_has_the_network_of_its_pattern_with_its_columns_in_order(page):
+    rng = np.random.default_rng(1)
+    pairs = [[*a, *b] for a, b in itertools.product(np.eye(3).tolist(), np.eye(4).tolist())]
+    compared = 0
+    for drawn in rng.choice(np.arange(1, 2**12 - 1), 30, replace=False).tolist():
+        ticks = playground.bits(drawn)
+        K = int(rng.integers(1, 5))
+        net = f"window.playground.tickedNetwork(window.playground.DATA.examples[0], {K}, {json.dumps(ticks)})"
+        mask = playground.pattern(ticks)
+        kept, found = playground.read(PAIRS["networks"][str(K)][str(mask)]), page.run(net)
+        network = type(kept)(found["W"], found["b"])
+        assert found["b"] == kept.b.tolist()
+        for block in (slice(0, 3), slice(3, 7)):
+            assert sorted(network.W.T[block].tolist()) == sorted(kept.W.T[block].tolist())
+        wrong = (kept.accepts(np.array(pairs)) != np.ravel(playground.bits(mask))).sum()
+        assert (network.accepts(np.array(pairs)) != np.ravel(ticks)).sum() == wrong
+        compared += check(network, pairs, asked(page, net, pairs))
+    assert compared == 360
+
+
+@needs_browser
+def test_the_words_forbid_exactly_what_the_network_rejects(page):
+    names = [block["values"] for block in PAIRS["blocks"]]
+    rng = np.random.default_rng(2)
+    for table in rng.integers(0, 2, (40, 3, 4)).tolist():
+        call = f"window.playground.wordsOf(window.playground.DATA.examples[0], {json.dumps(table)})"
+        rules = page.run(call)
+        out = {pair for rule in rules for pair in itertools.product(rule["rows"], rule["columns"])}
+        assert out == {
+            (r, c) for i, r in enumerate(names[0]) for j, c in enumerate(names[1]) if not table[i][j]
+        }
+        assert all(
+            name in rule["words"] for rule in rules for name in rule["columns"] if len(rule["columns"]) < 4
+        )
+
+
+@needs_browser
+def test_ticking_typing_and_choosing_change_the_verdict(page):
+    assert text(page, "#verdict").startswith("✗ Location, Kill: forbidden")
+    assert "agrees with all 12 ticks" in text(page, "#fit")
+    assert len(page.run("[...document.querySelectorAll('#rows tbody tr')].map((r) => r.textContent)")) == 3
+    click(page, "#cell-1-1 input")
+    assert text(page, "#verdict").startswith("✓ Location, Kill: allowed")
+    assert "Location Kill" in page.run("document.getElementById('pairs').value")
+    page.run(
+        "at('pairs').value = 'person kill\\nLocation, NoRel'; at('pairs').dispatchEvent(new Event('input'))"
+    )
+    assert page.run("[...document.querySelectorAll('.grid input:checked')].length") == 2
+    assert text(page, "#verdict").startswith("✗ Location, Kill")
+    page.run("at('pairs').value = 'Ship Kill'; at('pairs').dispatchEvent(new Event('input'))")
+    assert text(page, "#typed-error") == "Not a pair of this example: Ship Kill"
+    assert "Nothing to learn from" in text(page, "#verdict")
+
+
+@needs_browser
+def test_one_unit_cannot_express_every_set_and_the_page_shows_where(page):
+    click(page, '#units input[value="1"]')
+    wrong = page.run("document.querySelectorAll('.cell.wrong').length")
+    X = np.array([[*a, *b] for a, b in itertools.product(np.eye(3), np.eye(4))])
+    assert wrong > 0
+    assert f"wrong on {wrong} of {len(X)} pairs" in text(page, "#fit")
+
+
+@needs_browser
+def test_a_sequence_of_labels_is_judged_step_by_step(page):
+    click(page, "#examples input[value=labels]")
+    assert text(page, "#typed-error") == "This sequence is forbidden: 1 of 4 steps break the constraint."
+    page.run("at('sentence').value = 'O B-PER I-PER'; at('sentence').dispatchEvent(new Event('input'))")
+    assert text(page, "#typed-error") == "This sequence is allowed: every step is."
+    page.run("at('sentence').value = 'O X'; at('sentence').dispatchEvent(new Event('input'))")
+    assert text(page, "#typed-error").startswith("Not a label of this example: X.")
+
+
+@needs_browser
+def test_the_point_of_the_plane_is_dragged_and_the_violated_subset_named(page):
+    click(page, "#examples input[value=plane]")
+    network = playground.read(PLANE["networks"]["3"])
+    frame = page.run(FRAME)
+    mouse = {"button": "left", "clickCount": 1, "pointerType": "mouse"}
+    for event, x, y in (("mousePressed", 0.3, 0.3), ("mouseMoved", 0.9, 0.1), ("mouseReleased", 0.9, 0.1)):
+        at = {"x": frame[0] + x * frame[2], "y": frame[1] + y * frame[3], "buttons": 1}
+        page.call("Input.dispatchMouseEvent", type=event, **at, **mouse)
+    point = page.run("[Number(at('x0').value), Number(at('x1').value)]")
+    assert point[0] > 30
+    assert not network.accepts(point)
+    units = [k + 1 for k in np.flatnonzero(most_violated(network, point).subsets[0])]
+    assert f"breaks S = {{{', '.join(map(str, units))}}}" in text(page, "#plane")
+
+
+@needs_browser
+def test_it_works_with_the_keyboard_alone(page):
+    seen = []
+    for _ in range(60):
+        page.press("Tab")
+        seen.append(page.run(FOCUS))
+    assert {"theme", "example", "units", "b0", "b1"} <= set(seen)
+    assert "source Location, relation Kill: valid" in seen
+    page.run("document.querySelector('#cell-1-1 input').focus()")
+    page.press(" ", " ")
+    assert text(page, "#verdict").startswith("✓ Location, Kill: allowed")
+    click(page, "#examples input[value=plane]")
+    before = text(page, "#verdict")
+    page.run("document.getElementById('handle').focus()")
+    for _ in range(12):
+        page.press("ArrowLeft")
+    assert page.run("document.activeElement.id") == "handle"
+    assert page.run("Number(at('x0').value)") == 22
+    assert text(page, "#verdict") != before
+
+
+@needs_browser
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("example", ["pairs", "labels", "plane"])
+def test_it_fits_a_phone_in_light_and_dark(page, scheme, example):
+    page.size(400, 800, mobile=True)
+    page.prefer(scheme)
+    page.open(playground.PAGE)
+    click(page, f"#examples input[value={example}]")
+    assert page.run("document.documentElement.scrollWidth") <= 400
+    assert page.run(TOO_WIDE) == 0
+    ink, ground = (
+        np.array(
+            [
+                int(part)
+                for part in re.findall(r"\d+", page.run(f"getComputedStyle(document.body).{name}"))[:3]
+            ]
+        )
+        for name in ("color", "backgroundColor")
+    )
+    assert (ink.mean() > ground.mean()) == (scheme == "dark")
+    assert abs(ink.mean() - ground.mean()) > 150
+
+
+@needs_browser
+def test_everything_has_a_name_and_the_verdict_is_announced(page):
+    for example in ("pairs", "labels", "plane"):
+        click(page, f"#examples input[value={example}]")
+        assert page.run(NAMELESS) == page.run(REPEATED_IDS) == 0
+    assert page.run("document.getElementById('verdict').getAttribute('aria-live')") == "polite"

@@ -1,0 +1,47 @@
+"""Copy the wheel and the sdist of the package that a tag names: python tagged.py TAG BUILT TARGET.
+
+A tag is PACKAGE-vVERSION, as `./tools/bump` prints it. It must name the version that the package has in this
+tree, so that a tag on another commit publishes nothing. Needs only the standard library.
+"""
+
+import re
+import shutil
+import sys
+from pathlib import Path
+
+from release_facts import PACKAGES, project
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def tagged(tag: str, built: Path, root: Path = ROOT) -> list[Path]:
+    """The two files of the package and version of a tag; `SystemExit` if the tag is not of this tree."""
+    found = re.fullmatch(r"(.+)-v([\d.]+)", tag)
+    if not found or found[1] not in PACKAGES:
+        raise SystemExit(f"expected a tag such as {PACKAGES[0]}-v1.2.3, found {tag!r}.")
+    package, version = found[1], project(root, found[1])["version"]
+    if version != found[2]:
+        raise SystemExit(
+            f"expected the tag {package}-v{version}, because that is the version here, found {tag!r}."
+        )
+    stem = f"{package.replace('-', '_')}-{version}"
+    files = [built / f"{stem}-py3-none-any.whl", built / f"{stem}.tar.gz"]
+    missing = [path.name for path in files if not path.is_file()]
+    if missing:
+        raise SystemExit(
+            f"expected {', '.join(missing)} in {built}, found none; run ./tools/release-check first."
+        )
+    return files
+
+
+def main(arguments: list[str]) -> int:
+    tag, built, target = arguments
+    Path(target).mkdir(parents=True, exist_ok=True)
+    for path in tagged(tag, Path(built)):
+        shutil.copy(path, target)
+        print(path.name)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
