@@ -118,6 +118,23 @@ def test_where_nothing_satisfies_strict_constraints_the_fewest_are_broken(either
     assert answer(decode_relations(scores, uses)) == first_best(enumerated(scores, uses))
 
 
+@settings(quick, max_examples=60)
+@given(problem=problems(min_size=1, max_size=2), weight=st.integers(0, 32).map(lambda n: n / 16))
+def test_under_soft_constraints_it_is_the_first_best_less_the_penalties(either, problem, weight):
+    scores, (soft, *hard) = problem
+    found = decode_relations(scores, [Soft(plain(soft), weight, cost="hinge"), *hard])
+    assert answer(found) == first_best(enumerated(scores, hard, [(soft, Fraction(weight))], unit=1 / 256))
+
+
+def test_log_sigmoid_penalties_are_those_of_chains():
+    rule = on(("source", "relation"), [[2.0, 0.0, 0.0, 2.0]], [-2.0])
+    rules = RelationRules.of([Soft(rule, 3.0)], E, R)
+    margins = np.array([[1.0, -1.0], [1.0, 1.0]])
+    own = 3.0 * np.log1p(np.exp(-margins))
+    expected = own[:, None, :, None] + own[None, :, None, :]
+    np.testing.assert_allclose(rules.penalty, np.broadcast_to(expected, (2, 2, 2, 2)))
+
+
 def test_the_problems_above_have_ties_and_are_infeasible_often_enough():
     def shares(**options):
         found = []
@@ -509,9 +526,7 @@ def test_constraints_on_anything_else_are_refused():
     with pytest.raises(InvalidInput, match=r"found \(source, word\)\.$"):
         decode_relations(graph(), [other])
     soft = Soft(on(("source",), [[2, 0]], [0.0]), 1.0)
-    with pytest.raises(InvalidInput, match=r"LearnedConstraint or Hard, found Soft\.$"):
-        decode_relations(graph(), [soft])
-    with pytest.raises(InvalidInput, match=r"LearnedConstraint or Hard, found Hinge\.$"):
+    with pytest.raises(InvalidInput, match=r"LearnedConstraint, Hard or Soft, found Hinge\.$"):
         decode_relations(graph(), [Hinge(soft.constraint, 1.0)])
     with pytest.raises(Unsupported, match="Hinge"):
         decode_relations_ilp(graph(), [soft])

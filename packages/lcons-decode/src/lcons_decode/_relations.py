@@ -28,16 +28,21 @@ but ties may go elsewhere. If it finds no proof, the status is OUT_OF_BUDGET: th
 but may not be the best. The schema always holds, because no relations at all satisfy it; only the
 constraints beside it may be broken.
 
-Paper: Sec. 4, which uses the integer program alone. Not in the paper: a decoder by search; schemas.
+Soft constraints subtract a penalty for the labels of two candidates and the relations between them, which
+`best_ij` takes in: the search stays exact.
+
+Paper: Sec. 4, which uses the integer program alone. Not in the paper: a decoder by search; schemas; soft
+constraints.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import heappop, heappush
 from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +50,7 @@ from numpy.typing import NDArray
 from lcons_core import InvalidInput, LearnedConstraint, TooLarge, check_numbers
 from lcons_core.features import Tuples, checked_names
 from lcons_core.relations import RelationSchema
-from lcons_decode._constraints import MEMBERS, Hard
+from lcons_decode._constraints import MEMBERS, Hard, Soft
 from lcons_decode._result import RelationDecoding, Status
 from lcons_decode._schema_problem import pack_relations
 from lcons_decode._schema_rules import Place, SchemaRules
@@ -62,17 +67,19 @@ _LARGEST = 2**62
 @dataclass(frozen=True, eq=False)
 class RelationRules:
     """Constraints as a table: broken[a, b, r, s] counts the constraints that two candidates labelled a and b
-    break with relation r from the first to the second and relation s back."""
+    break with relation r from the first to the second and relation s back. Soft constraints are a table of
+    penalties, which are subtracted from the score of each two candidates."""
 
     entity_labels: tuple[str, ...]
     relation_labels: tuple[str, ...]
     broken: Ints
     schema: SchemaRules | None = None
+    penalty: Floats | None = None
 
     @classmethod
     def of(
         cls,
-        constraints: Iterable[LearnedConstraint | Hard],
+        constraints: Iterable[LearnedConstraint | Hard | Soft],
         entity_labels: Sequence[str],
         relation_labels: Sequence[str],
         schema: RelationSchema | None = None,
@@ -93,16 +100,23 @@ class RelationRules:
             (len(E) * len(R)) ** 2, "the table of two candidates and two relations", "use fewer labels"
         )
         broken = np.zeros((len(E), len(E), len(R), len(R)), dtype=np.int64)
+        penalty: Floats | None = None
         for given in constraints:
-            learned = given.constraint if isinstance(given, Hard) else given
+            learned = given.constraint if isinstance(given, Hard | Soft) else given
             if not isinstance(learned, LearnedConstraint):
                 raise InvalidInput(
-                    f"constraints on relations are LearnedConstraint or Hard, found {type(given).__name__}."
+                    "constraints on relations are LearnedConstraint, Hard or Soft, found"
+                    f" {type(given).__name__}."
                 )
-            own = _rejected(learned, E, R)
-            broken += own + own.transpose(1, 0, 3, 2)
+            if isinstance(given, Soft):
+                margins = _spread(learned, E, R, learned.network.margin)
+                own = given.rate * (np.maximum(0.0, -margins) if given.hinge else np.logaddexp(0.0, -margins))
+                penalty = (0.0 if penalty is None else penalty) + own + own.transpose(1, 0, 3, 2)
+            else:
+                rejected = 1 - _spread(learned, E, R, learned.network.accepts).astype(np.int64)
+                broken += rejected + rejected.transpose(1, 0, 3, 2)
         broken.flags.writeable = False
-        return cls(E, R, broken, None if schema is None else SchemaRules.of(schema, E, R))
+        return cls(E, R, broken, None if schema is None else SchemaRules.of(schema, E, R), penalty)
 
     @classmethod
     def none(cls, entity_labels: Sequence[str], relation_labels: Sequence[str]) -> RelationRules:
@@ -133,7 +147,7 @@ class RelationRules:
 
 def decode_relations(
     scores: RelationScores,
-    constraints: Iterable[LearnedConstraint | Hard] | RelationRules = (),
+    constraints: Iterable[LearnedConstraint | Hard | Soft] | RelationRules = (),
     schema: RelationSchema | None = None,
 ) -> RelationDecoding:
     """The best labels of all candidates and pairs under the constraints and the schema.
@@ -158,6 +172,9 @@ def decode_relations(
     total = float(scores.entities[np.arange(n), found.entities].sum()) + float(
         sum(scores.relations[i, j, found.relations[i, j]] for i, j in pairs)
     )
+    if rules.penalty is not None:
+        y, r = found.entities, found.relations
+        total -= float(sum(rules.penalty[y[i], y[j], r[i, j], r[j, i]] for i, j in pairs if i < j))
     names = {(i, j): scores.relation_labels[found.relations[i, j]] for i, j in pairs if found.relations[i, j]}
     status = Status.RELAXED if found.broken else Status.OPTIMAL
     return RelationDecoding(
@@ -192,7 +209,7 @@ def relation_ids(
     # First only labellings that break nothing. If there is none: all labellings, with a price per breach.
     nodes = 0
     for lists in (rules.allowed_lists, rules.all_lists):
-        search = _Search(single, double, lists, price, max_nodes)
+        search = _Search(single, double, lists, price, max_nodes, rules.penalty)
         found = search.run(rules.schema)
         nodes = -1 if search.nodes < 0 or nodes < 0 else nodes + search.nodes
         if found is not None:
@@ -226,14 +243,25 @@ class _Search:
     """The best labelling for lists of relations by labels: of pairs alone, or under a schema."""
 
     def __init__(
-        self, single: Ints, double: Ints, lists: tuple[Ints, Ints, Ints, Ints], price: int, max_nodes: int
+        self,
+        single: Ints,
+        double: Ints,
+        lists: tuple[Ints, Ints, Ints, Ints],
+        price: int,
+        max_nodes: int,
+        penalty: Floats | None,
     ) -> None:
         self.single, self.double, self.lists = single, double, lists
         self.price, self.max_nodes, self.nodes, self.proved = price, max_nodes, 0, True
         starts, forward, backward, broken = lists
-        self.best, self.choice = backend().best_pairs(
-            double, starts, forward, backward, broken * price, -price
-        )
+        self.cost = broken * price
+        if penalty is not None:
+            E, R = single.shape[1], double.shape[2]
+            which = np.repeat(np.arange(E * E), np.diff(starts))
+            rounded = np.rint(penalty * SCALE).astype(np.int64).reshape(E * E, R, R)
+            self.cost = self.cost + rounded[which, forward, backward]
+        self.soft = penalty is not None
+        self.best, self.choice = backend().best_pairs(double, starts, forward, backward, self.cost, -price)
 
     def run(self, schema: SchemaRules | None) -> _Part | None:
         """The best labelling without a conflict; None if there is no labelling."""
@@ -268,10 +296,10 @@ class _Search:
             entries = np.arange(starts[which], starts[which + 1])
             entries = entries[broken[entries] == 0]
             allowed[which, forward[entries], backward[entries]] = True
-        if not allowed[:, 0, 0].all():
+        if self.soft or not allowed[:, 0, 0].all():
             raise TooLarge(
                 f"the schema has too many conflicts with these {n} candidates for constraints that need"
-                " relations; use fewer candidates, or ilp.decode_relations_ilp."
+                " relations or are soft; use fewer candidates, or ilp.decode_relations_ilp."
             )
         y, relations, self.proved = pack_relations(
             self.single, self.double, allowed.reshape(E, E, R, R), schema
@@ -302,7 +330,7 @@ class _Search:
         self, i: int, j: int, kept: frozenset[Place], forbidden: frozenset[Place]
     ) -> tuple[Ints, Ints]:
         """(L, L) `best` and `choice` of one pair i < j."""
-        starts, forward, backward, broken = self.lists
+        starts, forward, backward, _ = self.lists
         possible = np.ones(len(forward), dtype=np.bool_)
         for places, wanted in ((kept, True), (forbidden, False)):
             for source, target, r in places:
@@ -310,7 +338,7 @@ class _Search:
                     possible &= (forward == r) == wanted
                 elif (source, target) == (j, i):
                     possible &= (backward == r) == wanted
-        values = self.double[i, j, forward] + self.double[j, i, backward] - broken * self.price
+        values = self.double[i, j, forward] + self.double[j, i, backward] - self.cost
         L = self.single.shape[1]
         best, choice = np.full(L * L, -self.price), np.full(L * L, -1)
         for which in range(L * L):
@@ -327,6 +355,8 @@ def _price(entities: Floats, relations: Floats, rules: RelationRules) -> int:
     n = len(entities)
     with np.errstate(over="ignore"):
         total = float(np.abs(entities).sum() + np.abs(relations).sum())
+        if rules.penalty is not None:
+            total += n * n / 2 * float(np.abs(rules.penalty).max(initial=0.0))
     breaches = max(int(rules.broken.max(initial=0)), 1) * max(n * n // 2, 1)
     price = (2.0 * total + 1.0) * SCALE
     if price * breaches > _LARGEST:
@@ -364,18 +394,20 @@ def _lists(broken: Ints, allowed: NDArray[np.bool_]) -> tuple[Ints, Ints, Ints, 
     return starts, pairs // R, pairs % R, broken.reshape(E * E, R * R)[which, pairs]
 
 
-def _rejected(learned: LearnedConstraint, E: Sequence[str], R: Sequence[str]) -> Ints:
-    """(E, E, R, R): 1 where the constraint rejects source a, target b, relation r, reverse s."""
+def _spread(
+    learned: LearnedConstraint, E: Sequence[str], R: Sequence[str], answer: Callable[[Any], Any]
+) -> NDArray[Any]:
+    """(E, E, R, R): the answer for source a, target b, relation r, reverse s."""
     feature = learned.feature
     if not isinstance(feature, Tuples) or not set(feature.names) <= set(MEMBERS):
         found = f"({', '.join(feature.names)})" if isinstance(feature, Tuples) else f"{feature!r:.60}"
         raise InvalidInput(f"expected a constraint on tuples of some of {', '.join(MEMBERS)}, found {found}.")
     labels = {"source": E, "target": E, "relation": R, "reverse": R}
     values = [labels[name] for name in feature.names]
-    verdicts = learned.network.accepts(feature.psi([tuple(point) for point in product(*values)]))
-    table = ~np.asarray(verdicts).reshape([len(v) for v in values])
+    found = answer(feature.psi([tuple(point) for point in product(*values)]))
+    table = np.asarray(found).reshape([len(v) for v in values])
     order = ("source", "target", "relation", "reverse")
     axes = [name for name in order if name in feature.names]
     table = table.transpose([feature.names.index(name) for name in axes])
     shape = [len(labels[name]) if name in axes else 1 for name in order]
-    return np.broadcast_to(table.reshape(shape), [len(labels[name]) for name in order]).astype(np.int64)
+    return np.broadcast_to(table.reshape(shape), [len(labels[name]) for name in order])

@@ -46,6 +46,7 @@ __all__ = [
     "Small",
     "Units",
     "backend",
+    "compiled",
     "costs",
     "listed_groups",
     "share_rows",
@@ -86,6 +87,14 @@ def backend(work: float = math.inf) -> ModuleType:
     from lcons_decode.kernels import _plain as plain
 
     return plain
+
+
+def compiled(function: Callable[..., Result]) -> Callable[..., Result]:
+    """The function, compiled by numba at its first call and cached as the kernels of decoders are."""
+    from lcons_decode.kernels._compiled.jit import kernel
+
+    made: Callable[..., Result] = kernel(function)
+    return made
 
 
 def share_rows(run: Callable[[int, int], Result], total: int, threads: int | None = None) -> list[Result]:

@@ -3,9 +3,9 @@
     M[w, (k, c)] = max(0, log(#(w, c at offset k) * total / (#w * #c^0.75)))     positive information
     M ~ U S V',   vector(w) = (U S^1/2)[w] / norm,   cluster(w) = argmax_j vector(w) . centre_j
 
-for offsets k = -2, -1, 1, 2; nearer neighbours count more (1 / |k|). k-means on the unit sphere finds the
-centres, once for each size: coarse clusters have evidence in few sentences, fine ones tell more. Words are
-lower-cased, and their digits are read as 0.
+for offsets k = -2, -1, 1, 2; nearer neighbours count more (1 / |k|). Or pretrained vectors are given. k-means
+on the unit sphere finds the centres, once for each size: coarse clusters have evidence in few sentences, fine
+ones tell more. Words are lower-cased, and their digits are read as 0.
 
 Not in the paper.
 """
@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from lcons_core import WORD, Floats, Ints
 from lcons_tasks.models._model_file import read_names
+from lcons_tasks.models._word_vectors import WordVectors
 
 Columns = Mapping[str, Sequence[str]]
 
@@ -59,6 +60,10 @@ class Clusters:
     def columns(self) -> tuple[str, ...]:
         """The names of the columns that `add` adds, from coarse to fine."""
         return tuple(f"cluster{i + 1}" for i in range(self.ids.shape[1]))
+
+    def of(self, word: str) -> tuple[str, ...] | None:
+        """The clusters of a word, from coarse to fine; None for an unknown word."""
+        return self._names.get(form(word))
 
     def add(self, x: Columns) -> dict[str, Sequence[str]]:
         """The columns of a sentence and the clusters of its words, `UNKNOWN` for an unknown word."""
@@ -104,6 +109,16 @@ def cluster_words(
     rng = np.random.default_rng(seed)
     ids = [_assign(vectors, weights, min(size, len(words)), rng) for size in sizes]
     return Clusters(tuple(words), np.stack(ids, axis=1))
+
+
+def cluster_vectors(found: WordVectors, sizes: Sequence[int] = SIZES, seed: int = 0) -> Clusters:
+    """The clusters of words that have vectors, of the first `_WORDS`: usually the most frequent ones."""
+    words = [i for i, word in enumerate(found.words) if word == form(word)][:_WORDS]
+    vectors = found.vectors[words].astype(np.float64)
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+    rng, even = np.random.default_rng(seed), np.ones(len(words))
+    ids = [_assign(vectors, even, min(size, len(words)), rng) for size in sizes]
+    return Clusters(tuple(found.words[i] for i in words), np.stack(ids, axis=1))
 
 
 def _vectors(text: Sequence[Sequence[str]], words: Sequence[str]) -> Floats:

@@ -1,8 +1,10 @@
 """The linear model of entities and relations: a weight per attribute and label, of candidates and of pairs.
 
     score = sum_i sum_{a in candidate i} W[a, e_i] + sum_{i != j} sum_{a in pair (i, j)} V[a, r_ij]
+            [+ sum_{i < j} table[e_i, e_j, r_ij, r_ji], in a baseline of the experiment]
 
-Attributes come from the training passages alone. Constraints are not part of the score.
+Attributes come from the training passages, and from word vectors if there are any. Constraints are not part
+of the score.
 
 Paper: Sec. 4 (Roth and Yih 2004).
 """
@@ -22,6 +24,7 @@ from lcons_core.relations import RelationSchema
 from lcons_decode import RelationRules, RelationScores
 from lcons_decode.kernels import Floats, Ints
 from lcons_tasks.data._passage import ENTITIES, RELATIONS, Passage
+from lcons_tasks.models._clusters import Clusters
 from lcons_tasks.models._model_file import Arrays, read_model, read_names, write_model
 from lcons_tasks.models.phi._candidates import (
     BACKWARD,
@@ -35,27 +38,29 @@ from lcons_tasks.models.phi._candidates import (
 
 @dataclass(frozen=True, eq=False)
 class Attributes:
-    """The names of the attributes of candidates and of pairs, and their numbers."""
+    """The names of the attributes of candidates and of pairs, and their numbers. Clusters of words, if there
+    are any, are attributes of candidates."""
 
     candidates: tuple[str, ...]
     pairs: tuple[str, ...]
+    clusters: Clusters | None = None
 
     @classmethod
-    def of(cls, passages: Iterable[Passage]) -> Self:
+    def of(cls, passages: Iterable[Passage], clusters: Clusters | None = None) -> Self:
         """All attributes of training passages, in the order in which they are first seen."""
         singles: dict[str, None] = {}
         doubles: dict[str, None] = {}
         for passage in passages:
             for i in range(len(passage.spans)):
-                singles.update(dict.fromkeys(candidate_attributes(passage, i)))
+                singles.update(dict.fromkeys(candidate_attributes(passage, i, clusters)))
             for i, j in passage.pairs:
                 doubles.update(dict.fromkeys(pair_attributes(passage, i, j)))
-        return cls(tuple(singles), tuple(doubles))
+        return cls(tuple(singles), tuple(doubles), clusters)
 
     def encode(self, passage: Passage) -> Encoded:
         """The numbers of a passage's known attributes."""
         n = len(passage.spans)
-        singles = [_known(candidate_attributes(passage, i), self._numbers) for i in range(n)]
+        singles = [_known(candidate_attributes(passage, i, self.clusters), self._numbers) for i in range(n)]
         bias, forward, backward = self._pair_numbers
         doubles: dict[tuple[int, int], list[int]] = {}
         for i in range(n):
@@ -129,11 +134,13 @@ class Encoded:
 
 @dataclass(frozen=True, eq=False)
 class RelationModel:
-    """Attributes and their weights, W (candidate attributes, entities) and V (pair attributes, relations)."""
+    """Attributes and their weights, W (candidate attributes, entities) and V (pair attributes, relations);
+    and, if combinations of labels have weights, their `table` (entities, entities, relations, relations)."""
 
     attributes: Attributes
     W: Floats
     V: Floats
+    table: Floats | None = None
 
     def scores(self, passage: Passage) -> RelationScores:
         """The scores of a passage's candidates and pairs."""
@@ -155,7 +162,12 @@ class RelationModel:
             "candidates": list(self.attributes.candidates),
             "pairs": list(self.attributes.pairs),
         }
-        write_model(path, header, {"W": self.W, "V": self.V})
+        arrays = {"W": self.W, "V": self.V}
+        if (clusters := self.attributes.clusters) is not None:
+            header["clustered"], arrays["clusters"] = list(clusters.words), clusters.ids
+        if self.table is not None:
+            arrays["table"] = self.table
+        write_model(path, header, arrays)
 
 
 def load_model(path: str | os.PathLike[str]) -> RelationModel:
@@ -177,13 +189,23 @@ def _model(header: Mapping[str, Any], arrays: Arrays) -> RelationModel:
         if read_names(header[name], distinct=True) != labels:
             raise ValueError(f"its {name} are not {', '.join(labels)}")
     candidates, pairs = (read_names(header[name], distinct=True) for name in ("candidates", "pairs"))
-    shapes = {"W": (len(candidates), len(ENTITIES)), "V": (len(pairs), len(RELATIONS))}
+    shapes: dict[str, tuple[int, ...]] = {
+        "W": (len(candidates), len(ENTITIES)),
+        "V": (len(pairs), len(RELATIONS)),
+    }
+    if "table" in arrays:
+        shapes["table"] = (len(ENTITIES), len(ENTITIES), len(RELATIONS), len(RELATIONS))
     for part, shape in shapes.items():
         if arrays[part].shape != shape or arrays[part].dtype != np.float64:
             raise ValueError(f"its {part} is {arrays[part].dtype} of shape {arrays[part].shape}")
         if not np.isfinite(arrays[part]).all():
             raise ValueError(f"its {part} is not finite")
-    return RelationModel(Attributes(candidates, pairs), arrays["W"], arrays["V"])
+    clusters = None
+    if "clusters" in arrays:
+        clusters = Clusters.from_contents(header["clustered"], arrays["clusters"])
+    return RelationModel(
+        Attributes(candidates, pairs, clusters), arrays["W"], arrays["V"], arrays.get("table")
+    )
 
 
 def rules_of(

@@ -20,7 +20,7 @@ Paper: Sec. 5 (Tsochantaridis et al. 2004). The algorithm: Lacoste-Julien et al.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -50,6 +50,22 @@ class Problem(Protocol):
     def worst(self, i: int, w: Floats) -> tuple[Floats, float]:
         """phi(x_i, y_i) - phi(x_i, y) over `support(i)`, and Delta(y_i, y), for the y that maximises
         Delta(y_i, y) + w . phi(x_i, y)."""
+        ...
+
+
+class State(Protocol):
+    """The weights and shares that training changes step by step."""
+
+    def run(self, order: Sequence[int]) -> None:
+        """Takes a step for each of these examples."""
+        ...
+
+    def weights(self, averaged: bool) -> Floats:
+        """The present w, or the average of all w."""
+        ...
+
+    def certify(self, weights: Floats, averaged: bool) -> tuple[float, float]:
+        """The objective at `weights`, and a bound on its distance from the optimum."""
         ...
 
 
@@ -119,20 +135,28 @@ def train_svm(
     settings = settings or SvmSettings()
     if not problem.size:
         raise InvalidInput("training needs at least one example: got none; pass some.")
-    state = _Mending(problem) if settings.C is None else _FrankWolfe(problem, settings.C)
+    state: _Mending | _FrankWolfe = (
+        _Mending(problem) if settings.C is None else _FrankWolfe(problem, settings.C)
+    )
     if start is not None:
         if start.shape != (problem.dimension,):
             raise InvalidInput(
                 f"`start` needs {problem.dimension} weights: got an array of shape {start.shape}."
             )
         state.warm(start)
+    return train_from(state, problem.size, settings, progress)
+
+
+def train_from(
+    state: State, size: int, settings: SvmSettings, progress: Callable[[Checked], None] | None = None
+) -> TrainedSvm:
+    """Trains from a state on, over `size` examples."""
     rng = np.random.default_rng(settings.seed)
     history: list[Checked] = []
     for done in range(1, settings.passes + 1):
-        for i in rng.permutation(problem.size).tolist():
-            state.step(i)
+        state.run(rng.permutation(size).tolist())
         if done % EVERY == 0 or done == settings.passes:
-            weights = state.average() if settings.averaged else state.w
+            weights = state.weights(settings.averaged)
             history.append(Checked(done, *state.certify(weights, settings.averaged)))
             if progress is not None:
                 progress(history[-1])
@@ -164,10 +188,10 @@ class _Weights:
         """Counts a step without a change."""
         self.steps += 1
 
-    def average(self) -> Floats:
-        """The average of w so far."""
+    def weights(self, averaged: bool) -> Floats:
+        """The present w, or its average so far."""
         total = self.steps * (self.steps + 1) / 2
-        return self.w - self.late / total if total else self.w.copy()
+        return self.w - self.late / total if averaged and total else self.w
 
     def hinges(self, weights: Floats) -> float:
         """The mean of H_i at some weights."""
@@ -193,6 +217,11 @@ class _FrankWolfe(_Weights):
         for i in range(self.problem.size):
             self.step(i, start)
         self.steps, self.late[:], self.late_loss = 0, 0.0, 0.0
+
+    def run(self, order: Sequence[int]) -> None:
+        """Takes a step for each of these examples."""
+        for i in order:
+            self.step(i)
 
     def step(self, i: int, at: Floats | None = None) -> None:
         """Moves the share of example i towards its worst labelling, as far as is best for the dual. The
@@ -234,6 +263,11 @@ class _Mending(_Weights):
     def warm(self, start: Floats) -> None:
         """Starts from `start`."""
         self.w[:] = start
+
+    def run(self, order: Sequence[int]) -> None:
+        """Takes a step for each of these examples."""
+        for i in order:
+            self.step(i)
 
     def step(self, i: int) -> None:
         """Changes w so that example i is separated."""

@@ -1,14 +1,17 @@
-"""One cell of the experiment, a split and a share of its training data: learn, choose C, train and predict.
+"""One cell of the experiment, a split and its training data: learn, choose C, train and predict.
 
 Constraint sets are `designed`, `learned` (from combinations that at least two pairs of candidates show),
-`learned-all` (from all combinations that occur) and `none`. The model is trained under each set; models of
-`designed`, `learned` and `none` predict under each of these three sets, and `learned-all` under itself.
+`learned-all` (from all combinations that occur), `none`, and baselines without networks: `table` allows the
+same combinations as they were seen, and `penalties` gives each combination a weight that is learned with the
+model. The model is trained under each set; models of `designed`, `learned` and `none` predict under each of
+these three sets, the others under their own. `sentence` adds a learned global constraint to `learned`: a
+passage has some relation.
 
 For each set, C is chosen on the last fifth of the training data: the default, unless another C is clearly
-better (`engine._choice`). The model is then trained on all training data. With a share below 1, C is the
-default.
+better (`engine._choice`). The model is then trained on all training data. With less training data, or with
+errors in its labels (`noise`), C is the default.
 
-Paper: Sec. 4, Table 1.
+Paper: Sec. 4, Table 1. Not in the paper: the baselines, the global constraint, errors.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ from lcons_decode.ilp import Form, decode_relations_ilp
 from lcons_decode.kernels import Ints
 from lcons_tasks.data._passage import ENTITIES, RELATIONS, Labelled, Pair, hash_passages
 from lcons_tasks.experiments.engine._choice import choose
-from lcons_tasks.experiments.engine._jobs import Tell
+from lcons_tasks.experiments.engine._jobs import Tell, silent
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._record import Coordinate, Record, RecordCell, rows_with_counts
 from lcons_tasks.experiments.entity_relation._constraints import (
@@ -34,8 +37,11 @@ from lcons_tasks.experiments.entity_relation._constraints import (
     certificates,
     designed,
     kept_constraints,
+    seen_rules,
+    sentence_constraint,
+    wrong_combinations,
 )
-from lcons_tasks.experiments.entity_relation._corpus import ErCorpus, load_corpus, split
+from lcons_tasks.experiments.entity_relation._corpus import ErCorpus, load_corpus, split, with_noise
 from lcons_tasks.experiments.entity_relation._measures import (
     PARTS,
     Answer,
@@ -44,17 +50,19 @@ from lcons_tasks.experiments.entity_relation._measures import (
     figures,
     gains_over,
 )
-from lcons_tasks.experiments.entity_relation._model import predict, trained
+from lcons_tasks.experiments.entity_relation._model import predict, predict_some, score, trained, vectors
 from lcons_tasks.models._relation_model import RelationModel, rules_of
 from lcons_tasks.models._relation_svm import MISS, PASSES
 from lcons_tasks.models._structured_svm import SvmSettings
 
 DESIGNED, LEARNED, NONE, LEARNED_ALL = "designed", "learned", "none", "learned-all"
+TABLE, PENALTIES, SENTENCE = "table", "penalties", "sentence"
 SETS = (DESIGNED, LEARNED, NONE)
+ALONE = (TABLE, PENALTIES, LEARNED_ALL)
 SUPPORT = {LEARNED: 2, LEARNED_ALL: 1}
 SEEDED = "seeded splits"
 # The default C, and the duality gap at which training stops.
-C, TOLERANCE = 2.0**-5, 0.02
+C, TOLERANCE = 2.0**-4, 0.02
 # The number of test sentences that are also solved as integer programs, and the most candidates they have.
 CHECKED, LARGEST_CHECKED = 10, 5
 
@@ -65,12 +73,15 @@ def row_of(trained: str, tested: str) -> str:
 
 
 WITHOUT, WITHIN = row_of(NONE, NONE), row_of(LEARNED, LEARNED)
+SEEN, WEIGHED = row_of(TABLE, TABLE), row_of(PENALTIES, PENALTIES)
+SOME = row_of(LEARNED, f"{LEARNED} + {SENTENCE}")
 
 
 @dataclass(frozen=True)
 class Cell:
     """A split of a corpus, the share of its training data, the values of C to choose from, and settings of
-    the training. The report shows the changes and constraints of the `first` cell."""
+    the training. The report shows the changes and constraints of the `first` cell. `size` is a number of
+    training sentences in place of the share (0: all), and `noise` the share of wrong labels among them."""
 
     corpus: str
     split: str
@@ -79,9 +90,19 @@ class Cell:
     miss: float = MISS
     passes: int = PASSES
     first: bool = False
+    size: int = 0
+    noise: float = 0.0
 
     def __str__(self) -> str:
-        return f"split {self.split}{'' if self.share == 1 else f', {100 * self.share:g}%'}"
+        parts = [f"{self.size} sentences"] * bool(self.size) + [f"{100 * self.share:g}%"] * (self.share < 1)
+        return ", ".join(
+            [f"split {self.split}", *parts, *[f"{100 * self.noise:g}% wrong"] * bool(self.noise)]
+        )
+
+    @property
+    def whole(self) -> bool:
+        """Whether the model is trained on all training data, as they are."""
+        return self.share == 1 and not self.size and not self.noise
 
     @property
     def seeded(self) -> bool:
@@ -91,7 +112,8 @@ class Cell:
     @property
     def name(self) -> str:
         """The name of the cell in the record and of its files."""
-        return f"split-{self.split}-{100 * self.share:g}percent"
+        part = f"{self.size}sentences" if self.size else f"{100 * self.share:g}percent"
+        return f"split-{self.split}-{part}{f'-{100 * self.noise:g}wrong' if self.noise else ''}"
 
     def settings(self, C: float) -> SvmSettings:
         """The settings of the SVM for this C."""
@@ -127,9 +149,13 @@ def loaded(name: str) -> ErCorpus:
 def parts(cell: Cell) -> Parts:
     """The passages of a cell."""
     passages = loaded(cell.corpus).passages
-    chosen = split(loaded(cell.corpus), cell.split).part(cell.share)
+    whole = split(loaded(cell.corpus), cell.split)
+    chosen = whole.first(cell.size) if cell.size else whole.part(cell.share)
     groups = (chosen.train, *chosen.inner, chosen.test)
     train, inner, dev, test = ([passages[i] for i in group] for group in groups)
+    if cell.noise:
+        train = with_noise(train, cell.noise, int(cell.split))
+        inner, dev = train[: len(inner)], train[len(inner) :]
     return Parts(train, inner, dev, test, tuple(chosen.test))
 
 
@@ -138,6 +164,13 @@ def constraints(cell: Cell, name: str, kept: Stages) -> dict[str, LearnedConstra
     if name not in SUPPORT:
         return designed() if name == DESIGNED else {}
     return kept_constraints(parts(cell).train, SUPPORT[name], kept)
+
+
+def rules(cell: Cell, name: str, kept: Stages) -> RelationRules:
+    """The combinations that a set allows."""
+    if name == TABLE:
+        return seen_rules(parts(cell).train, SUPPORT[LEARNED])
+    return rules_of(constraints(cell, name, kept))
 
 
 def answers(cell: Cell, kept: Stages, tell: Tell) -> Answers:
@@ -149,6 +182,7 @@ def answers(cell: Cell, kept: Stages, tell: Tell) -> Answers:
         "share": cell.share,
         "name": cell.name,
         "settings": [cell.grid, cell.miss, cell.passes, TOLERANCE],
+        "vectors": None if vectors() is None else vectors().sha256,
     }
 
     def make(folder: Path) -> None:
@@ -163,27 +197,27 @@ def final_model(
     """The model that is trained under a set of constraints with the C chosen on dev, the figures of its
     training, and the dev figures of every C."""
     own = parts(cell)
-    allowed = rules_of(constraints(cell, name, kept))
+    allowed, penalties = rules(cell, name, kept), name == PENALTIES
     default = cell.grid.index(C) if C in cell.grid else 0
     chosen, found = default, []
     if len(cell.grid) > 1:
         for k, value in enumerate(cell.grid):
             tell(k / (len(cell.grid) + 1), "choosing C")
             settings = cell.settings(value)
-            model, _ = trained(own.inner, allowed, settings, cell.miss, kept, lambda _, what: None)
-            found.append(counts(own.dev, predict(model, own.dev, allowed)))
+            model, _ = trained(own.inner, allowed, settings, cell.miss, kept, silent, penalties)
+            found.append(counts(own.dev, predict(score(model, own.dev), allowed, model)))
         chosen = choose([gains_over(one, found[default]) for one in found], default)
     settings = cell.settings(cell.grid[chosen])
-    model, told = trained(own.train, allowed, settings, cell.miss, kept, tell)
+    model, told = trained(own.train, allowed, settings, cell.miss, kept, tell, penalties)
     tried = [{"C": value, **figures(one)} for value, one in zip(cell.grid, found, strict=False)]
     return model, {**told, "C": cell.grid[chosen]}, tried
 
 
 def _answer(cell: Cell, own: Parts, kept: Stages, folder: Path, tell: Tell) -> None:
     """Computes the answers of a cell and writes them into the folder of their stage."""
-    names = (*SETS, LEARNED_ALL)
-    sets = {name: constraints(cell, name, kept) for name in names}
-    allowed = {name: rules_of(one) for name, one in sets.items()}
+    names = (*SETS, *ALONE)
+    allowed = {name: rules(cell, name, kept) for name in names}
+    sentence = sentence_constraint(own.train)
     training: dict[str, Any] = {}
     found: dict[str, list[Answer]] = {}
     checked: dict[str, Any] = {}
@@ -194,18 +228,25 @@ def _answer(cell: Cell, own: Parts, kept: Stages, folder: Path, tell: Tell) -> N
 
         model, went, tried = final_model(cell, name, kept, told)
         training[name] = {**went, "tried": tried, "parameters": model.parameters}
+        scores = score(model, own.test)
         for other in SETS if name in SETS else (name,):
-            found[row_of(name, other)] = predict(model, own.test, allowed[other])
-        if name == LEARNED and cell.share == 1:
-            checked = _check_by_ilp(model, own.test, sets[name], allowed[name])
+            found[row_of(name, other)] = predict(scores, allowed[other], model)
+        if name == LEARNED and sentence is not None and not sentence.satisfied([("none",)]):
+            found[SOME] = predict_some(scores, allowed[name])
+        if name == LEARNED and cell.whole:
+            learned = constraints(cell, name, kept)
+            checked = _check_by_ilp(model, own.test, learned, allowed[name])
     best = found[row_of(DESIGNED, DESIGNED)]
     facts = {
         "sentences": {"train": len(own.train), "test": len(own.test)},
         "training": training,
         "certificates": {
-            name: {feature: one.to_dict() for feature, one in certificates(sets[name]).items()}
+            name: {
+                feature: one.to_dict() for feature, one in certificates(constraints(cell, name, kept)).items()
+            }
             for name in SUPPORT
         },
+        "otherwise": {name: wrong_combinations(allowed[name]) for name in (*SUPPORT, TABLE)},
         "broken": _broken(found[WITHOUT], rules_of(designed())),
         "differ": {
             name: sum(a != b for a, b in zip(best, found[row_of(name, name)], strict=True))
@@ -231,6 +272,8 @@ def _record(cell: Cell, own: Parts, facts: Mapping[str, Any], found: Mapping[str
     at: dict[str, Coordinate] = {
         "group": SEEDED if cell.seeded else cell.split,
         "share": cell.share,
+        "size": cell.size,
+        "noise": cell.noise,
         "split": cell.split,
     }
     arrays = rows_with_counts(own_counts, list(rows))

@@ -18,15 +18,20 @@ combinations holds out combinations, and a set has to know all of them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from lcons_core import Comparison, LearnedConstraint, Recipe, Rules, compare, load, save
 from lcons_core.features import Tuples
 from lcons_core.learn import ER_HIDDEN
+from lcons_decode import RelationRules
+from lcons_decode.kernels import Floats
 from lcons_tasks.data._passage import ENTITIES, NO_RELATION, RELATIONS, Labelled, hash_passages
 
 if TYPE_CHECKING:
@@ -41,6 +46,9 @@ FEATURES: Mapping[str, Tuples] = MappingProxyType(
         "relation-relation": Tuples(("relation", "reverse"), (RELATIONS, RELATIONS)),
     }
 )
+
+# Whether a passage has some relation.
+SENTENCE = Tuples(("relations",), (("none", "some"),))
 
 RECIPES: Mapping[str, Recipe] = MappingProxyType(
     {name: Recipe(feature, hidden=ER_HIDDEN[name], name=name) for name, feature in FEATURES.items()}
@@ -109,6 +117,76 @@ def combinations(passages: Iterable[Labelled], name: str) -> list[list[tuple[str
 def support(passages: Iterable[Labelled], name: str) -> Counter[tuple[str, ...]]:
     """The number of pairs of candidates with each combination of a feature."""
     return Counter(row for rows in combinations(passages, name) for row in rows)
+
+
+def seen_rules(passages: Sequence[Labelled], min_support: int = 2) -> RelationRules:
+    """A baseline without networks: a look-up table that allows the combinations of each feature that at least
+    `min_support` pairs of candidates show, and forbids all others."""
+    broken = np.zeros((len(ENTITIES), len(ENTITIES), len(RELATIONS), len(RELATIONS)), dtype=np.int64)
+    for name in FEATURES:
+        found = support(passages, name)
+        for labels in _labels_of_two():
+            broken[labels.at] += sum(found[values] < min_support for values in labels.combinations(name))
+    return RelationRules(ENTITIES, RELATIONS, broken)
+
+
+def combination_counts() -> Floats:
+    """(E, E, R, R, P): how often the labels of two candidates and the relations between them show each of the
+    P = 24 + 24 + 36 combinations of the three features."""
+    names = [(name, point) for name, feature in FEATURES.items() for point in product(*feature.values)]
+    number = {point: k for k, point in enumerate(names)}
+    E, R = len(ENTITIES), len(RELATIONS)
+    counts = np.zeros((E, E, R, R, len(names)))
+    for labels in _labels_of_two():
+        for name in FEATURES:
+            for values in labels.combinations(name):
+                counts[(*labels.at, number[name, values])] += 1
+    return counts
+
+
+def wrong_combinations(rules: RelationRules) -> int:
+    """The number of the labellings of two candidates that the rules judge otherwise than the designed ones,
+    of E * E * R * R = 576."""
+    own = RelationRules.of(designed().values(), ENTITIES, RELATIONS)
+    return int((rules.allowed != own.allowed).sum())
+
+
+def sentence_constraint(passages: Sequence[Labelled], min_support: int = 2) -> LearnedConstraint | None:
+    """A global constraint, on whether a passage has some relation: learned if (nearly) all passages have one,
+    as those that were selected for the published figures; None if at least `min_support` have none.
+
+    Not in the paper.
+    """
+    rows = [[("some" if one.relations else "none",)] for one in passages]
+    if sum(row == [("none",)] for row in rows) >= min_support:
+        return None
+    return Recipe(SENTENCE, hidden=1, min_support=min_support, name="sentence").learn(rows)
+
+
+@dataclass(frozen=True)
+class _TwoCandidates:
+    """The labels of two candidates and the relations between them, as indices."""
+
+    at: tuple[int, int, int, int]
+
+    def combinations(self, name: str) -> list[tuple[str, ...]]:
+        """The combinations of a feature in both directions; two equal ones count twice."""
+        a, b, r, s = self.at
+        found = []
+        for source, target, relation, reverse in ((a, b, r, s), (b, a, s, r)):
+            values = {
+                "source": ENTITIES[source],
+                "target": ENTITIES[target],
+                "relation": RELATIONS[relation],
+                "reverse": RELATIONS[reverse],
+            }
+            found.append(tuple(values[member] for member in FEATURES[name].names))
+        return found
+
+
+def _labels_of_two() -> Iterator[_TwoCandidates]:
+    E, R = range(len(ENTITIES)), range(len(RELATIONS))
+    return (_TwoCandidates((a, b, r, s)) for a, b, r, s in product(E, E, R, R))
 
 
 def certificates(constraints: Constraints) -> dict[str, Comparison]:

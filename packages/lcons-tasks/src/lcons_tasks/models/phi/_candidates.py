@@ -1,11 +1,13 @@
 """phi of entities and relations: all attributes of candidates and of ordered pairs of candidates.
 
-They follow Roth and Yih (2004) and come from the text alone: no gazetteers, no parser, no word vectors. Words
-are in lower case, except in shapes; `^` and `$` stand for the places before and after the sentence.
+They follow Roth and Yih (2004) and come from the text alone: no gazetteers, no parser; clusters of words, if
+there are any, come from word vectors. Words are in lower case, except in shapes; `^` and `$` stand for the
+places before and after the sentence.
 
 A candidate has: its phrase, words, first and last word, prefixes and suffixes, shapes and POS tags, length,
-digits, capitals and initials; the three words (two POS tags) to each side and some of these together, a bag
-of four words to each side; and the next candidate if one word stands between.
+digits, capitals and initials; the clusters of its words and of the two words to each side; the three words
+(two POS tags) to each side and some of these together, a bag of four words to each side; and the next
+candidate if one word stands between.
 
 An ordered pair has, each with the order in which source and target stand: the number of words (candidates
 between count as one) and candidates between them, before and after them and in the sentence, some of these
@@ -25,6 +27,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from lcons_tasks.data._passage import Passage
+from lcons_tasks.models._clusters import Clusters
 from lcons_tasks.models.phi._tokens import shape
 
 # The number of words between two candidates is rounded up to one of these; above the last it is `far`.
@@ -37,14 +40,18 @@ _LONG = "..."
 _INITIAL = re.compile(r"[A-Z]\.?")
 
 
-def candidate_attributes(passage: Passage, candidate: int) -> list[str]:
+def candidate_attributes(passage: Passage, candidate: int, clusters: Clusters | None = None) -> list[str]:
     """The attributes of a candidate, each once.
 
     >>> oslo = Passage(("Ann", "lives", "in", "Oslo"), ("NNP", "VBZ", "IN", "NNP"), ((0, 1), (3, 4)))
     >>> candidate_attributes(oslo, 1)[:4]
     ['bias', 'phrase=oslo', 'length=1', 'tags=NNP']
     """
-    return list(dict.fromkeys(_candidate(_text(passage), candidate)))
+    text = _text(passage)
+    found = dict.fromkeys(_candidate(text, candidate))
+    if clusters is not None:
+        found.update(dict.fromkeys(_clustered(text, candidate, clusters)))
+    return list(found)
 
 
 def pair_attributes(passage: Passage, source: int, target: int) -> list[str]:
@@ -149,6 +156,20 @@ def _around(text: _Text, first: int, last: int, form: str) -> Iterator[str]:
     yield f"left shape={left[0]} {form}"
     yield f"right shape={right[0]} {form}"
     yield from (f"near={word}" for word in (*left, *right))
+
+
+def _clustered(text: _Text, i: int, clusters: Clusters) -> Iterator[str]:
+    """The clusters of the words of a candidate, of its last word, and of the words beside it."""
+    first, last = text.spans[i]
+    places = [("word", t) for t in range(first, last)] + [("last", last - 1)]
+    places += [("left 1", first - 1), ("right 1", last), ("left 2", first - 2), ("right 2", last + 1)]
+    for name, t in places:
+        if 0 <= t < len(text.words):
+            known = clusters.of(text.words[t]) or clusters.of(text.words[t].rstrip("."))
+            if known is not None:
+                yield from (f"{name} cluster {k}={own}" for k, own in enumerate(known, start=1))
+            elif name == "word":
+                yield "no cluster"
 
 
 def _neighbours(text: _Text, i: int) -> Iterator[str]:

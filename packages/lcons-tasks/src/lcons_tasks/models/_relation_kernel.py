@@ -1,0 +1,314 @@
+"""The steps of Frank-Wolfe (`_structured_svm`) for entities and relations, compiled.
+
+The weights are W (candidate attributes, E) and V (pair attributes, R), and `parts` if combinations of labels
+have weights, too. A pair of candidates i < j with labels a, b and relations r, s between them adds
+
+    table[a, b, r, s] = sum_k counts[(a, b, r, s), k] parts[k]
+
+to the score. Each passage has its share of every weight that it reads, so a step costs no more than reading
+the passage. Where the exact search for labels would take too long, a step goes towards good labels that are
+not proven to be the worst, and the objective is bounded from above.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lcons_decode.kernels import Floats, Ints, backend, compiled
+
+SCALE = 2.0**30
+SWEEPS, LIMIT = 10, 500_000
+_best_pairs: Any = backend().best_pairs
+_label_pairs: Any = backend().label_pairs
+
+
+class Flat(NamedTuple):
+    """All passages, one after another.
+
+    sizes, first_candidate, first_pair: the number of candidates of each passage, and where its candidates and
+        its ordered pairs begin.
+    entities, relations: gold labels of candidates and of ordered pairs.
+    candidate_rows, candidate_places: where the attributes of each candidate begin, and the place of each
+        among the distinct attributes of its passage; `candidate_known` are these, one passage after another.
+    pair_rows, pair_places, pair_known: the same of ordered pairs.
+    """
+
+    sizes: Ints
+    first_candidate: Ints
+    first_pair: Ints
+    entities: Ints
+    relations: Ints
+    candidate_rows: Ints
+    candidate_places: Ints
+    candidate_known: Ints
+    first_candidate_known: Ints
+    pair_rows: Ints
+    pair_places: Ints
+    pair_known: Ints
+    first_pair_known: Ints
+
+
+class Weights(NamedTuple):
+    """The weights of candidates' attributes, of pairs' attributes, and of combinations of labels."""
+
+    W: Floats
+    V: Floats
+    parts: Floats
+
+
+class Shares(NamedTuple):
+    """The shares of all passages in the weights, and in the loss."""
+
+    W: Floats
+    V: Floats
+    parts: Floats
+    losses: Floats
+
+
+class Lists(NamedTuple):
+    """The relations that break nothing by labels (a, b) as in `RelationRules.allowed_lists`, all relations,
+    and for each the number of its combination (a, b, r, s)."""
+
+    starts: Ints
+    forward: Ints
+    backward: Ints
+    which: Ints
+    all_starts: Ints
+    all_forward: Ints
+    all_backward: Ints
+    all_which: Ints
+    all_broken: Ints
+
+
+@compiled
+def read_scores(x, data, weights, single, double):
+    """Writes the scores of the candidates and ordered pairs of passage x."""
+    n = data.sizes[x]
+    known = data.candidate_known[data.first_candidate_known[x] :]
+    for i in range(n):
+        single[i] = 0.0
+        at = data.first_candidate[x] + i
+        for k in range(data.candidate_rows[at], data.candidate_rows[at + 1]):
+            own = weights.W[known[data.candidate_places[k]]]
+            for a in range(len(own)):
+                single[i, a] += own[a]
+    known = data.pair_known[data.first_pair_known[x] :]
+    at = data.first_pair[x]
+    for i in range(n):
+        for j in range(n):
+            if i != j:
+                double[i, j] = 0.0
+                for k in range(data.pair_rows[at], data.pair_rows[at + 1]):
+                    own = weights.V[known[data.pair_places[k]]]
+                    for r in range(len(own)):
+                        double[i, j, r] += own[r]
+                at += 1
+
+
+@compiled
+def add_losses(x, data, miss, single, double):
+    """Adds the loss of every label to its score."""
+    n = data.sizes[x]
+    for i in range(n):
+        for a in range(single.shape[1]):
+            if a != data.entities[data.first_candidate[x] + i]:
+                single[i, a] += 1.0
+    at = data.first_pair[x]
+    for i in range(n):
+        for j in range(n):
+            if i != j:
+                gold = data.relations[at]
+                for r in range(double.shape[2]):
+                    if r != gold:
+                        double[i, j, r] += miss if gold > 0 else 1.0
+                at += 1
+
+
+@compiled
+def chosen(y, choice, forward, backward, relations):
+    """Writes the chosen relations; False if a pair has none."""
+    for i in range(len(y)):
+        for j in range(i + 1, len(y)):
+            k = choice[i, j, y[i], y[j]]
+            if k < 0:
+                return False
+            relations[i, j], relations[j, i] = forward[k], backward[k]
+    return True
+
+
+@compiled
+def best_labels(n, single, double, table, lists, relations):
+    """(entities, bound): the best labels, with the relations written into an array, and an upper bound on
+    their score if they are not proven to be the best, otherwise infinity. As `lcons_decode.relation_ids`."""
+    total = np.abs(single[:n]).sum() + n * n * np.abs(table).max()
+    for i in range(n):
+        for j in range(n):
+            if i != j:
+                total += np.abs(double[i, j]).sum()
+    rounded = np.rint(single[:n] * SCALE).astype(np.int64)
+    pairs = np.rint(double[:n, :n] * SCALE).astype(np.int64)
+    price = np.int64((2.0 * total + 1.0) * SCALE)
+    cost = -np.rint(table * SCALE).astype(np.int64)
+    best, choice = _best_pairs(pairs, lists.starts, lists.forward, lists.backward, cost[lists.which], -price)
+    y, nodes = _label_pairs(rounded, best, SWEEPS, LIMIT)
+    if not chosen(y, choice, lists.forward, lists.backward, relations):
+        costs = cost[lists.all_which] + lists.all_broken * price
+        best, choice = _best_pairs(
+            pairs, lists.all_starts, lists.all_forward, lists.all_backward, costs, -price
+        )
+        y, nodes = _label_pairs(rounded, best, SWEEPS, LIMIT)
+        chosen(y, choice, lists.all_forward, lists.all_backward, relations)
+    if nodes >= 0:
+        return y, np.inf
+    bound = 0.0
+    for i in range(n):
+        bound += rounded[i].max() / SCALE
+        for j in range(i + 1, n):
+            bound += best[i, j].max() / SCALE
+    return y, bound
+
+
+@compiled
+def add_features(x, data, y, relations, by, counts, W, V, parts):
+    """Adds `by` times phi(gold) - phi(labels), over the weights that the passage reads; returns nothing."""
+    n, E, R = data.sizes[x], W.shape[1], V.shape[1]
+    for i in range(n):
+        at = data.first_candidate[x] + i
+        gold = data.entities[at]
+        if y[i] != gold:
+            for k in range(data.candidate_rows[at], data.candidate_rows[at + 1]):
+                W[data.candidate_places[k], gold] += by
+                W[data.candidate_places[k], y[i]] -= by
+    at = data.first_pair[x]
+    for i in range(n):
+        for j in range(n):
+            if i != j:
+                gold, found = data.relations[at], relations[i, j]
+                if gold != found:
+                    for k in range(data.pair_rows[at], data.pair_rows[at + 1]):
+                        V[data.pair_places[k], gold] += by
+                        V[data.pair_places[k], found] -= by
+                at += 1
+    if len(parts):
+        for i in range(n):
+            for j in range(i + 1, n):
+                a, b = data.entities[data.first_candidate[x] + i], data.entities[data.first_candidate[x] + j]
+                first = data.first_pair[x]
+                r = data.relations[first + i * (n - 1) + j - 1]
+                s = data.relations[first + j * (n - 1) + i]
+                gold = ((a * E + b) * R + r) * R + s
+                found = ((y[i] * E + y[j]) * R + relations[i, j]) * R + relations[j, i]
+                if gold != found:
+                    parts += by * (counts[gold] - counts[found])
+
+
+@compiled
+def loss_of(x, data, y, relations, miss):
+    """The loss of a labelling."""
+    n, loss = data.sizes[x], 0.0
+    for i in range(n):
+        loss += y[i] != data.entities[data.first_candidate[x] + i]
+    at = data.first_pair[x]
+    for i in range(n):
+        for j in range(n):
+            if i != j:
+                if relations[i, j] != data.relations[at]:
+                    loss += miss if data.relations[at] > 0 else 1.0
+                at += 1
+    return loss
+
+
+@compiled
+def take_steps(order, data, lists, counts, miss, penalty, weights, late, shares, sums):
+    """One step of Frank-Wolfe per passage of `order`. `late` and sums (steps, late loss) are those of the
+    average of the weights (`_structured_svm`)."""
+    N, E, R, most = len(data.sizes), weights.W.shape[1], weights.V.shape[1], data.sizes.max()
+    single, double = np.zeros((most, E)), np.zeros((most, most, R))
+    relations = np.zeros((most, most), dtype=np.int64)
+    table = counts @ weights.parts
+    for x in order:
+        n = data.sizes[x]
+        read_scores(x, data, weights, single, double)
+        add_losses(x, data, miss, single, double)
+        y, _ = best_labels(n, single, double, table, lists, relations)
+        c, d = data.first_candidate_known[x], data.first_candidate_known[x + 1]
+        p, q = data.first_pair_known[x], data.first_pair_known[x + 1]
+        W, V, parts = np.zeros((d - c, E)), np.zeros((q - p, R)), np.zeros(len(weights.parts))
+        add_features(x, data, y, relations, 1.0 / (penalty * N), counts, W, V, parts)
+        loss = loss_of(x, data, y, relations, miss) / N
+        W -= shares.W[c:d]
+        V -= shares.V[p:q]
+        if len(parts):
+            parts -= shares.parts[x]
+        size, along = (W * W).sum() + (V * V).sum() + (parts * parts).sum(), (parts * weights.parts).sum()
+        for k in range(d - c):
+            own = weights.W[data.candidate_known[c + k]]
+            for a in range(E):
+                along += W[k, a] * own[a]
+        for k in range(q - p):
+            own = weights.V[data.pair_known[p + k]]
+            for r in range(R):
+                along += V[k, r] * own[r]
+        gain = loss - shares.losses[x] - penalty * along
+        # Labels may have the same features and a larger loss: then the share moves all the way to them.
+        step = 1.0 if gain > 0 else 0.0
+        if size > 0:
+            step = min(1.0, max(0.0, gain / (penalty * size)))
+        if step > 0:
+            before = sums[0] * (sums[0] + 1) / 2
+            W *= step
+            V *= step
+            shares.W[c:d] += W
+            shares.V[p:q] += V
+            for k in range(d - c):
+                at = data.candidate_known[c + k]
+                for a in range(E):
+                    weights.W[at, a] += W[k, a]
+                    late.W[at, a] += W[k, a] * before
+            for k in range(q - p):
+                at = data.pair_known[p + k]
+                for r in range(R):
+                    weights.V[at, r] += V[k, r]
+                    late.V[at, r] += V[k, r] * before
+            if len(parts):
+                parts *= step
+                shares.parts[x] += parts
+                weights.parts[:] += parts
+                late.parts[:] += parts * before
+                table = counts @ weights.parts
+            lost = step * (loss - shares.losses[x])
+            shares.losses[x] += lost
+            sums[1] += lost * before
+        sums[0] += 1
+
+
+@compiled
+def mean_hinge(data, lists, counts, miss, weights):
+    """The mean of H_i at some weights."""
+    N, E, R, most = len(data.sizes), weights.W.shape[1], weights.V.shape[1], data.sizes.max()
+    single, double = np.zeros((most, E)), np.zeros((most, most, R))
+    relations = np.zeros((most, most), dtype=np.int64)
+    table = counts @ weights.parts
+    total = 0.0
+    for x in range(N):
+        n = data.sizes[x]
+        read_scores(x, data, weights, single, double)
+        add_losses(x, data, miss, single, double)
+        y, bound = best_labels(n, single, double, table, lists, relations)
+        gold, found, first = 0.0, 0.0, data.first_pair[x]
+        for i in range(n):
+            a = data.entities[data.first_candidate[x] + i]
+            gold += single[i, a]
+            found += single[i, y[i]]
+            for j in range(i + 1, n):
+                b = data.entities[data.first_candidate[x] + j]
+                r = data.relations[first + i * (n - 1) + j - 1]
+                s = data.relations[first + j * (n - 1) + i]
+                gold += double[i, j, r] + double[j, i, s] + table[((a * E + b) * R + r) * R + s]
+                r, s = relations[i, j], relations[j, i]
+                found += double[i, j, r] + double[j, i, s]
+                found += table[((y[i] * E + y[j]) * R + r) * R + s]
+        total += max(0.0, (found if bound == np.inf else bound) - gold)
+    return total / N
