@@ -192,9 +192,9 @@ def write_answers(
             counts[row][name] = tally
         rows[row] |= more.get(row, {})
         for measure, mask in ((UNSEEN, unseen), (SEEN, ~unseen)):
-            own = np.stack([test.summed((answer == test.gold) & mask), test.summed(mask)], axis=1)
-            if own[:, 1].any():
-                rows[row][measure], counts[row][measure] = percent_of(own[:, 0], own[:, 1]), own
+            split = np.stack([test.summed((answer == test.gold) & mask), test.summed(mask)], axis=1)
+            if split[:, 1].any():
+                rows[row][measure], counts[row][measure] = percent_of(split[:, 0], split[:, 1]), split
     own = RecordCell(cell.name, at, rows, facts, rows_with_counts(counts, list(rows)), tuple(units))
     Record((own,)).save(folder)
     arrays: dict[str, Any] = {row: answer.astype(np.int16) for row, answer in found.items()}
