@@ -50,6 +50,7 @@ __all__ = [
     "f1",
     "paired_bootstrap",
     "runs_as_iob2",
+    "strict_chunks",
 ]
 
 DRAWS = 2000
@@ -139,6 +140,16 @@ def chunk_f1(gold: Sequence[Sequence[str]], found: Sequence[Sequence[str]]) -> C
         there, claimed = set(chunks(y)), set(chunks(z))
         right, predicted, wanted = right + len(there & claimed), predicted + len(claimed), wanted + len(there)
     return ChunkF1(right, predicted, wanted)
+
+
+def strict_chunks(labels: Sequence[str]) -> set[tuple[str, int, int]]:
+    """The chunks of IOB2 labels that begin with B: those of seqeval in strict mode. An I that continues
+    nothing is in no chunk.
+
+    >>> sorted(strict_chunks(["B-NP", "I-NP", "O", "I-VP", "I-VP", "B-NP", "I-VP"]))
+    [('NP', 0, 2), ('NP', 5, 6)]
+    """
+    return {chunk for chunk in chunks(labels) if labels[chunk[1]].startswith("B")}
 
 
 def runs_as_iob2(labels: Sequence[str]) -> list[str]:

@@ -15,9 +15,15 @@ from typing import Any
 from lcons_core import Recipe
 from lcons_decode.kernels import Ints
 from lcons_tasks.data import Sentence
-from lcons_tasks.experiments.chunking._constraints import equal_weights, weights_of
+from lcons_tasks.experiments.chunking._constraints import (
+    DEFAULT_WEIGHTS,
+    SPLIT_BY,
+    equal_weights,
+    weights_of,
+)
 from lcons_tasks.experiments.chunking._corpus import ChunkCorpus, load_corpus, part_of, subset
 from lcons_tasks.experiments.chunking._model import BaseModel, base_model
+from lcons_tasks.experiments.engine._baselines import baseline_scores, predict_baseline, unseen_tokens
 from lcons_tasks.experiments.engine._choice import choose
 from lcons_tasks.experiments.engine._jobs import Tell
 from lcons_tasks.experiments.engine._kept import Stages
@@ -38,7 +44,7 @@ from lcons_tasks.models._word_vectors import WordVectors, find_vectors
 
 # The defaults of the choice on dev (`engine._choice`), among the best on dev of the bundled corpus. A chunker
 # that reads POS tags itself needs a smaller weight.
-DEFAULT_ROW, DEFAULT_WEIGHT, DEFAULT_WEIGHT_WITH_POS = "soft pos-1+2", 16.0, 4.0
+DEFAULT_ROW, WITH_POS = "soft pos-1+2", 0.25
 F1 = "chunk f1"
 
 Setting = tuple[TableRow, float]
@@ -135,17 +141,27 @@ def _answer(cell: Cell, corpus: ChunkCorpus, kept: Stages, folder: Path, tell: T
     learnt = constraints(cell, recipes_of(cell.rows), kept, lambda share, what: tell(0.6 + 0.2 * share, what))
     dev, test = Part.of(model, corpus.dev), Part.of(model, corpus.test)
     cut, all_of_dev = part_of(len(corpus.dev), cell.ratio), len(corpus.dev)
+    cut_dev, train = Part.of(model, corpus.dev[:cut]), cell.train(kept)
     settings: list[Setting] = [(row, weight) for row in cell.rows for weight in weights_of(row)]
+    plain = {row.name: baseline_scores(row, train, cut_dev, kept) for row in cell.rows if row.is_baseline}
 
     def predicted(setting: Setting, part: Part) -> Ints:
         row, weight = setting
-        used = uses(row, equal_weights(weight, row), learnt)
+        if row.is_baseline:
+            scores = plain[row.name]
+            weights = (
+                equal_weights(weight, len(scores)) if row.how in DEFAULT_WEIGHTS else [1.0] * len(scores)
+            )
+            return predict_baseline(scores, weights, part)
+        used = uses(row, equal_weights(weight, len(row.recipes)), learnt)
         return predict(row, used, part.batch, part.xs, cell.beam)
 
     on_dev = []
     for i, setting in enumerate(settings):
         tell(0.8 + 0.15 * i / len(settings), f"dev: {setting[0].name}")
-        on_dev.append(dev.right(predicted(setting, dev)))
+        # All of dev is only for the row that is chosen, which is no baseline.
+        part = cut_dev if setting[0].is_baseline else dev
+        on_dev.append(part.right(predicted(setting, part)))
     on_test: dict[int, Ints] = {}
     found: dict[str, Ints] = {}
     more: dict[str, dict[str, float]] = {}
@@ -162,22 +178,24 @@ def _answer(cell: Cell, corpus: ChunkCorpus, kept: Stages, folder: Path, tell: T
         found[name] = on_test[pick]
         more[name] = {
             "dev": percent_of(on_dev[pick][:cut], dev.lengths[:cut]),
-            "whole dev": percent_of(on_dev[pick], dev.lengths),
+            "whole dev": percent_of(on_dev[pick], dev.lengths[: len(on_dev[pick])]),
             "chosen on whole dev": percent_of(test.right(on_test[whole]), test.lengths),
         }
         choices[name] = {"cut dev": _told(settings[pick]), "whole dev": _told(settings[whole])}
     facts = {
         "model": cell.base.to_dict(),
-        "sentences": len(cell.train(kept)),
+        "sentences": len(train),
         "dev sentences": cut,
         "parameters": model.parameters,
         "constraints": facts_of(learnt, corpus.dev),
         "rows of": {row.name: [recipe.name for recipe in row.recipes] for row in cell.rows},
+        "baselines": {name: sum(one.parameters for one in scores) for name, scores in plain.items()},
         "choices": choices,
     }
     at: dict[str, Coordinate] = {"base": cell.base.name, "subset": cell.subset, "ratio": cell.ratio}
     at["seed"] = cell.seed
-    write_answers(folder, cell, at, facts, test, found, more, F1, list, range(len(corpus.test)))
+    unseen = unseen_tokens(SPLIT_BY, train, corpus.test)
+    write_answers(folder, cell, at, facts, test, found, more, F1, list, range(len(corpus.test)), unseen)
 
 
 def _told(setting: Setting) -> dict[str, Any]:
@@ -186,7 +204,7 @@ def _told(setting: Setting) -> dict[str, Any]:
 
 def _groups(settings: Sequence[Setting]) -> list[tuple[str, list[int]]]:
     """(row name, indices of its settings) of each row, and last the group from which dev chooses: all
-    settings with local constraints.
+    settings with local constraints, without baselines.
 
     Training of the chunker stops where dev is best without constraints. So dev favours rows that differ
     little from that: rows without constraints, and rows with global ones, which only select from the beam.
@@ -194,13 +212,17 @@ def _groups(settings: Sequence[Setting]) -> list[tuple[str, list[int]]]:
     groups: dict[str, list[int]] = {}
     for i, (row, _) in enumerate(settings):
         groups.setdefault(row.name, []).append(i)
-    local = [i for i, (row, _) in enumerate(settings) if row.is_local]
+    local = [i for i, (row, _) in enumerate(settings) if row.is_local and not row.is_baseline]
     return [*groups.items(), (CHOSEN, local or list(range(len(settings))))]
 
 
 def _default(group: Sequence[int], settings: Sequence[Setting], base: BaseModel) -> int:
     """The place of the default among a group's settings: that of the default row if the group has it."""
-    weight = DEFAULT_WEIGHT_WITH_POS if "pos" in base.columns else DEFAULT_WEIGHT
-    weights = [place for place, i in enumerate(group) if settings[i][1] == weight]
+    scale = WITH_POS if "pos" in base.columns else 1.0
+    weights = [
+        place
+        for place, (row, weight) in enumerate(settings[i] for i in group)
+        if weight == scale * DEFAULT_WEIGHTS.get(row.how, 0.0)
+    ]
     own = [place for place in weights if settings[group[place]][0].name == DEFAULT_ROW]
     return (own or weights or [0])[0]

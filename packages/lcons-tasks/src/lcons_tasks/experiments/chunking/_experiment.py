@@ -16,19 +16,25 @@ from lcons_tasks.apps._tagger import ConstrainedTagger
 from lcons_tasks.experiments.chunking import _paper as paper
 from lcons_tasks.experiments.chunking._answers import (
     DEFAULT_ROW,
-    DEFAULT_WEIGHT,
-    DEFAULT_WEIGHT_WITH_POS,
     F1,
+    WITH_POS,
     Cell,
     answers,
     corpus_and_vectors,
 )
-from lcons_tasks.experiments.chunking._constraints import DECODERS, equal_weights, rows_of
+from lcons_tasks.experiments.chunking._constraints import (
+    DECODERS,
+    DEFAULT_WEIGHTS,
+    equal_weights,
+    rows_of,
+)
 from lcons_tasks.experiments.chunking._corpus import PARTS, SUBSETS, check_ratio
 from lcons_tasks.experiments.chunking._diagnoses import Diagnosed, diagnosis, hard_recipes
 from lcons_tasks.experiments.chunking._grid import tune_into
 from lcons_tasks.experiments.chunking._model import BASES, tuned
 from lcons_tasks.experiments.engine import _blocks as blocks
+from lcons_tasks.experiments.engine._baseline_blocks import WORDS as BASELINES_READ
+from lcons_tasks.experiments.engine._baseline_blocks import added_by_networks, baseline_names
 from lcons_tasks.experiments.engine._blocks import Statement, percent
 from lcons_tasks.experiments.engine._examples import changes
 from lcons_tasks.experiments.engine._experiment import Experiment, RunOptions, corpus_named, flag, option
@@ -41,6 +47,7 @@ from lcons_tasks.experiments.engine._sequences import (
     ACCURACY,
     CHOSEN,
     EXACT,
+    STRICT,
     constraints,
     leave_files,
     shared_work,
@@ -59,7 +66,7 @@ from lcons_tasks.report._document import (
     Text,
 )
 
-WORDS, WITH_POS = "bilstm", "bilstm+pos"
+WORDS, WORDS_AND_POS = "bilstm", "bilstm+pos"
 PAPERS = "conll2000"
 
 # Processor seconds per cell, and additional seconds per training sentence.
@@ -75,6 +82,8 @@ GAINS = (
     ("existence-2 search", "search"),
     ("existence-3 search", "search"),
 )
+# The soft rows that are compared with their baselines.
+COMPARED = (DEFAULT_ROW, "soft pos-1+2+3")
 IN_CURVE = (EXACT, "search", "pos-3 search", CHOSEN)
 _OURS = "(not in the paper) the decoder chosen on dev"
 CLAIMS = (
@@ -125,11 +134,11 @@ CHOICES = (
     "How choices were made. Once for all ratios, on dev sentences: the shape and patience of the chunker, and"
     " the recipes of the constraints. Once per ratio, on dev, by `lcons run chunking --tune`: the learning"
     " rate and decay of the chunker. In each cell, on dev: the weights of the soft rows, and the row"
-    f" `{CHOSEN}`. There the default, `{DEFAULT_ROW}` with weight {DEFAULT_WEIGHT:g}"
-    f" ({DEFAULT_WEIGHT_WITH_POS:g} if the chunker reads POS tags), is replaced only if another decoder under"
-    " local constraints beats it by more than one standard error. The choices per ratio and per cell use the"
-    " same share of dev as of the training data; the row `chosen on whole dev` uses all of dev. Nothing was"
-    " chosen on test sentences."
+    f" `{CHOSEN}`. There the default, `{DEFAULT_ROW}` with weight {DEFAULT_WEIGHTS['soft']:g}"
+    f" ({WITH_POS * DEFAULT_WEIGHTS['soft']:g} if the chunker reads POS tags), is replaced only if another"
+    " decoder under local constraints beats it by more than one standard error. The choices per ratio and per"
+    " cell use the same share of dev as of the training data; the row `chosen on whole dev` uses all of dev."
+    " Nothing was chosen on test sentences."
 )
 ROWS = (
     f"Rows of the tables: `{EXACT}` and `search` decode without constraints, by Viterbi and by beam search."
@@ -177,7 +186,8 @@ class Options(RunOptions):
     decoders: tuple[str, ...] = option(
         DECODERS,
         flag(
-            "--decoder", "exact, search, constrained-search, constrained-exact or soft; repeat for several."
+            "--decoder",
+            "exact, search, constrained-search, constrained-exact, soft or baselines; repeat for several.",
         ),
     )
     diagnose: bool = option(
@@ -212,7 +222,7 @@ class Options(RunOptions):
             (0.25, 0.5, 1.0) if mini else paper.RATIOS,
             SUBSETS,
             (1, 2, 3, 4, 5) if mini else (1, 2),
-            (WORDS, WITH_POS),
+            (WORDS, WORDS_AND_POS),
             ("existence:2", "existence:3", "pos:3", "pos:4"),
             diagnose=True,
             lean=True,
@@ -309,7 +319,9 @@ class Chunking(Experiment[Options, Cell]):
         most = max(own, key=lambda cell: cell.ratio)
         pick = _pick(answers(most, kept, silent).record)
         row = {row.name: row for row in most.rows}[pick["row"]]
-        used = uses(row, equal_weights(pick["weight"], row), constraints(most, row.recipes, kept))
+        used = uses(
+            row, equal_weights(pick["weight"], len(row.recipes)), constraints(most, row.recipes, kept)
+        )
         decoder = {"viterbi": "viterbi", "beam": "beam"}.get(row.how, "exact")
         model = most.model(kept, silent)
         ConstrainedTagger(model, tuple(used), decoder, most.beam).save(folder / "tagger")
@@ -340,6 +352,10 @@ class Chunking(Experiment[Options, Cell]):
             blocks.headline(few, F1, f"chunk F1, {base} trained on {_column(few, least)}", CHOSEN, EXACT),
             (
                 *(Section(_title(*key), tuple(_results(key, own, papers))) for key, own in groups.items()),
+                *(
+                    Section(f"What the networks add ({_title(*key)})", tuple(_added(own)))
+                    for key, own in groups.items()
+                ),
                 Section("Learning curve", tuple(_curve(first, papers))),
                 Section("Claims of the paper", _claims(first) if papers and base == WORDS else ()),
                 Section(f"Why a constraint helps or does not ({seed})", tuple(_diagnoses(record))),
@@ -382,6 +398,8 @@ def _results(key: tuple[str, str], record: Record, papers: bool) -> Iterator[Blo
     rows = blocks.chosen_second(record.rows)
     yield Text(ROWS)
     yield blocks.by_group("Chunk F1 on test sentences, in percent", columns, F1, rows=rows)
+    strict = "Strict chunk F1 on test sentences, in percent (a chunk begins with B)"
+    yield blocks.by_group(strict, columns, f"{STRICT} {F1}", rows=rows)
 
     def figure(row: str, column: Any) -> float | None:
         return paper.figure(row, named[column]) if stated else None
@@ -395,7 +413,7 @@ def _results(key: tuple[str, str], record: Record, papers: bool) -> Iterator[Blo
     yield Table(accuracy.caption, accuracy.columns, (*accuracy.rows, *more), accuracy.note)
     places = {f"{base}, {subset}, {percent(ratio)}": own for ratio, own in ratios.items()}
     note = "with 95% intervals (paired bootstrap over test sentences)"
-    yield Gains(f"Gains in points of chunk F1, {note}", blocks.gains(places, GAINS[:2], F1))
+    yield Gains(f"Gains in points of chunk F1, {note}", blocks.gains(places, GAINS, F1))
     yield Gains(f"Gains in points of token accuracy, {note}", blocks.gains(places, GAINS, ACCURACY))
     told = (
         f"{percent(ratio)}: "
@@ -416,6 +434,14 @@ def _results(key: tuple[str, str], record: Record, papers: bool) -> Iterator[Blo
     if any(unknown.values()):
         counts = ", ".join(f"{count} at {percent(ratio)}" for ratio, count in unknown.items())
         yield Text(f"Dev sentences left out because the training data lack one of their labels: {counts}.")
+
+
+def _added(record: Record) -> Iterator[Block]:
+    places = {percent(ratio): own for ratio, own in record.by("ratio").items()}
+    if record.has(baseline_names(DEFAULT_ROW)[0]):
+        yield Text(BASELINES_READ)
+    for row in COMPARED:
+        yield from added_by_networks(places, row, F1, "test sentences")
 
 
 def _curve(record: Record, papers: bool) -> Iterator[Block]:

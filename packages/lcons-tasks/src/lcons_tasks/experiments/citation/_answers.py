@@ -17,13 +17,20 @@ from lcons_core import LearnedConstraint, Recipe
 from lcons_decode import Hard, Soft
 from lcons_decode.kernels import Ints
 from lcons_tasks.data import Sentence
-from lcons_tasks.experiments.citation._constraints import ONCE, POS_CLUES_ROW, default_weights, designed
+from lcons_tasks.experiments.citation._constraints import (
+    ONCE,
+    POS_CLUES_ROW,
+    SPLIT_BY,
+    default_weights,
+    designed,
+)
 from lcons_tasks.experiments.citation._corpus import CitationCorpus, Split, load_corpus, split
 from lcons_tasks.experiments.citation._model import BaseModel, base_model
+from lcons_tasks.experiments.engine._baselines import baseline_scores, predict_baseline, unseen_tokens
 from lcons_tasks.experiments.engine._choice import Weights, choose, choose_weights
 from lcons_tasks.experiments.engine._jobs import Tell
 from lcons_tasks.experiments.engine._kept import Stages
-from lcons_tasks.experiments.engine._rows import TableRow, predict, recipes_of, uses
+from lcons_tasks.experiments.engine._rows import PENALTIES, TableRow, predict, recipes_of, uses
 from lcons_tasks.experiments.engine._sequences import (
     CHOSEN,
     EXACT,
@@ -34,6 +41,7 @@ from lcons_tasks.experiments.engine._sequences import (
     read_answers,
     write_answers,
 )
+from lcons_tasks.experiments.engine._window_decoder import WindowScores
 from lcons_tasks.models._tagger import Tagger
 from lcons_tasks.stats import runs_as_iob2
 
@@ -147,10 +155,19 @@ def _answer(cell: Cell, kept: Stages, folder: Path, tell: Tell) -> None:
     found: dict[str, Ints] = {}
     on_dev: dict[str, Ints] = {}
     chosen: dict[str, list[float]] = {}
+    sizes: dict[str, int] = {}
     for i, row in enumerate(cell.rows):
         tell(0.5 + 0.5 * i / len(cell.rows), row.name)
 
-        def answer(part: Part, weights: Weights, row: TableRow = row) -> Ints:
+        plain = baseline_scores(row, train, dev, kept) if row.is_baseline else []
+        if row.is_baseline:
+            sizes[row.name] = sum(one.parameters for one in plain)
+
+        def answer(
+            part: Part, weights: Weights, row: TableRow = row, plain: Sequence[WindowScores] = plain
+        ) -> Ints:
+            if row.is_baseline:
+                return predict_baseline(plain, weights, part)
             used = chosen_uses(row, weights, learnt, model.labels)
             return predict(row, used, part.batch, part.xs, cell.beam)
 
@@ -158,9 +175,11 @@ def _answer(cell: Cell, kept: Stages, folder: Path, tell: Tell) -> None:
             return dev.right(answer(dev, weights))
 
         weights: Weights = ()
-        if row.how == "soft":
-            weights = choose_weights(right, default_weights(row, cell.base.name))
-            if not row.designed:
+        if row.how == "soft" or row.is_baseline:
+            weights = default_weights(row, cell.base.name)
+            if row.how != PENALTIES:
+                weights = choose_weights(right, weights)
+            if row.how == "soft" and not row.designed:
                 on_dev[row.name] = right(weights)
         found[row.name] = answer(test, weights)
         chosen[row.name] = list(weights)
@@ -174,11 +193,14 @@ def _answer(cell: Cell, kept: Stages, folder: Path, tell: Tell) -> None:
         "training": dict(training),
         "parameters": model.parameters,
         "constraints": facts_of(learnt, on_dev_of),
+        "rows of": {row.name: [recipe.name for recipe in row.recipes] for row in cell.rows},
+        "baselines": sizes,
         "weights": chosen,
         "chosen": pick,
     }
     at = {"base": cell.base.name, "size": cell.size, "seed": cell.seed}
-    write_answers(folder, cell, at, facts, test, found, more, F1, runs_as_iob2, indices.test)
+    unseen = unseen_tokens(SPLIT_BY, train, test.sentences)
+    write_answers(folder, cell, at, facts, test, found, more, F1, runs_as_iob2, indices.test, unseen)
 
 
 def _chosen_row(on_dev: Mapping[str, Ints]) -> str:

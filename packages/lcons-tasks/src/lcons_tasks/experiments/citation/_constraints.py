@@ -21,6 +21,7 @@ The rows of the table, by decoder:
 | constrained-exact | the local features, hard, decoded exactly; and C3 with the global ones, also exactly |
 | soft | each local feature, C3, and windows of shapes, words, POS tags and clues, as penalties, exactly |
 | designed | the hand-written rules (`designed`): all of them hard by search, and the local ones soft |
+| baselines | the windows of two soft rows without networks (`engine._baselines`) |
 
 Paper: Sec. 5, Table 3. Not in the paper: all-negatives, constrained-exact, soft; designed is quoted there.
 
@@ -58,7 +59,7 @@ from lcons_core.reason import Box, forbid_boxes
 from lcons_tasks.data import CORA_FIELDS
 from lcons_tasks.data.text._clues import CLUE
 from lcons_tasks.experiments.engine._recipes import once
-from lcons_tasks.experiments.engine._rows import TableRow
+from lcons_tasks.experiments.engine._rows import COUNTS, CRF, PENALTIES, TABLE, TableRow, baseline_rows
 
 
 def _hard(feature: str, n: int | None, negatives: str, caution: float = 4.0) -> Recipe:
@@ -132,6 +133,7 @@ DECODERS = (
     "constrained-exact",
     "soft",
     "designed",
+    "baselines",
 )
 LOCAL = tuple(name for name, recipe in PAPER.items() if not recipe.is_global)
 C3_ROW = "soft C3"
@@ -148,6 +150,9 @@ WEIGHTS = {
     **{recipe.name: 2.0 for recipe in (*WINDOWS, *CLUES, POS_WINDOWS)},
 }
 DESIGNED_WEIGHT = 4.0
+BASELINE_WEIGHTS = {TABLE: 4.0, COUNTS: 0.25, CRF: 2.0}
+# The window by which tokens are told apart that training shows and that it does not.
+SPLIT_BY = CLUES[0]
 SCALES = {"words": 1.0, "words-brief": 1.0, "words+pos": 0.5, "reference": 0.15}
 
 
@@ -157,6 +162,8 @@ def rows_of(decoders: Sequence[str] = DECODERS, hidden: Sequence[int] = (10,)) -
     if unknown:
         raise InvalidInput(f"unknown decoder {unknown[0]!r}; choose one of {', '.join(DECODERS)}.")
     soft = {name: (SOFT_POS if name == "pos" else PAPER[name]) for name in LOCAL}
+    windows = TableRow(WINDOWS_ROW, "soft", WINDOWS)
+    clues = TableRow(POS_CLUES_ROW, "soft", (*CLUES, POS_WINDOWS))
     rows = {
         "exact": [TableRow("exact", "viterbi")],
         "search": [TableRow("search", "beam")],
@@ -185,22 +192,28 @@ def rows_of(decoders: Sequence[str] = DECODERS, hidden: Sequence[int] = (10,)) -
         "soft": [
             *(TableRow(f"soft {name}", "soft", (recipe,)) for name, recipe in soft.items()),
             TableRow(C3_ROW, "soft", tuple(soft.values())),
-            TableRow(WINDOWS_ROW, "soft", WINDOWS),
+            windows,
             TableRow(POS_WINDOWS_ROW, "soft", (*WINDOWS, POS_WINDOWS)),
             TableRow(CLUES_ROW, "soft", CLUES),
-            TableRow(POS_CLUES_ROW, "soft", (*CLUES, POS_WINDOWS)),
+            clues,
         ],
         "designed": [
             TableRow("designed search", "beam", designed=True),
             TableRow("soft designed", "soft", designed=True),
         ],
+        "baselines": [*baseline_rows(windows, (TABLE, COUNTS)), *baseline_rows(clues)],
     }
     return [row for name in DECODERS if name in ("exact", *decoders) for row in rows[name]]
 
 
 def default_weights(row: TableRow, base: str) -> tuple[float, ...]:
     """The default weights of the row's soft constraints with a base model; designed ones share one weight."""
-    weights = [DESIGNED_WEIGHT] if row.designed else [WEIGHTS[recipe.name] for recipe in row.recipes]
+    if row.how == PENALTIES:
+        return (1.0,) * len(row.recipes)
+    if row.is_baseline:
+        weights = [BASELINE_WEIGHTS[row.how]] * (1 if row.how == CRF else len(row.recipes))
+    else:
+        weights = [DESIGNED_WEIGHT] if row.designed else [WEIGHTS[recipe.name] for recipe in row.recipes]
     return tuple(SCALES[base] * weight for weight in weights)
 
 

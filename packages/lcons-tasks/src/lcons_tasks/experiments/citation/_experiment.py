@@ -28,6 +28,8 @@ from lcons_tasks.experiments.citation._constraints import (
 from lcons_tasks.experiments.citation._corpus import BUNDLED, load_corpus, read_labelled, trained_on
 from lcons_tasks.experiments.citation._model import base
 from lcons_tasks.experiments.engine import _blocks as blocks
+from lcons_tasks.experiments.engine._baseline_blocks import WORDS as BASELINES_READ
+from lcons_tasks.experiments.engine._baseline_blocks import added_by_networks, baseline_names
 from lcons_tasks.experiments.engine._blocks import Statement
 from lcons_tasks.experiments.engine._examples import changes
 from lcons_tasks.experiments.engine._experiment import Experiment, RunOptions, corpus_named, flag, option
@@ -119,11 +121,11 @@ class Options(RunOptions):
         flag("--base", "words, words-brief, words+pos or reference; repeat for several."),
     )
     decoders: tuple[str, ...] = option(
-        ("exact", "search", "constrained-search", "soft"),
+        ("exact", "search", "constrained-search", "soft", "baselines"),
         flag(
             "--decoder",
-            "exact, search, constrained-search, all-negatives, constrained-exact, soft or designed; repeat"
-            " for several.",
+            "exact, search, constrained-search, all-negatives, constrained-exact, soft, designed or"
+            " baselines; repeat for several.",
         ),
     )
     hidden: tuple[int, ...] = option(
@@ -258,6 +260,10 @@ class Citation(Experiment[Options, Cell]):
             ),
             (
                 *(Section(f"Base model {base}", tuple(_results(base, own))) for base, own in whole.items()),
+                *(
+                    Section(f"What the networks add ({base})", tuple(_added(base, own)))
+                    for base, own in whole.items()
+                ),
                 Section("With fewer training references", tuple(_fewer(record))),
                 *(
                     Section(f"Claims of the paper, with {base}", (Claims(tuple(claims(own))),))
@@ -307,11 +313,18 @@ def _results(base: str, record: Record) -> Iterator[Block]:
     place = {_where(base, record): record}
     said = "over exact, with 95% intervals (paired bootstrap over references)"
     pairs = [(row, EXACT) for row in record.rows if row != EXACT]
-    yield Gains(f"Gains in points of field F1 {said}", blocks.gains(place, [(CHOSEN, EXACT)], F1))
+    yield Gains(f"Gains in points of field F1 {said}", blocks.gains(place, pairs, F1))
     yield Gains(f"Gains in points of token accuracy {said}", blocks.gains(place, pairs, ACCURACY))
     yield Text(f"{_choices(record)} {_training(record)}")
     if record.first.facts["constraints"]:
         yield blocks.rejections(record, {"": record}, "references")
+
+
+def _added(base: str, record: Record) -> Iterator[Block]:
+    if record.has(baseline_names(WINDOWS_ROW)[0]):
+        yield Text(BASELINES_READ)
+    for row in (WINDOWS_ROW, POS_CLUES_ROW):
+        yield from added_by_networks({_where(base, record): record}, row, F1, "references")
 
 
 def _where(base: str, record: Record) -> str:

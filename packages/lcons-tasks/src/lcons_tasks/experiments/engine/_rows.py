@@ -7,8 +7,9 @@
 | exact | exact, under hard constraints |
 | soft | exact, under soft constraints with one weight each; with a budget if one constraint is global |
 | global | exact, under hard constraints that include global ones, with a budget |
+| table, counts, penalties, crf | exact, under scores of windows without a network (`_baselines.py`) |
 
-Not in the paper: exact, soft and global.
+Not in the paper: exact, soft, global and the baselines.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ from lcons_decode.kernels import Ints
 # Labellings tried per sequence under global constraints.
 BUDGET = 1000
 
+TABLE, COUNTS, PENALTIES, CRF = "table", "counts", "penalties", "crf"
+BASELINES = (TABLE, COUNTS, PENALTIES, CRF)
+
 
 @dataclass(frozen=True)
 class TableRow:
@@ -38,14 +42,24 @@ class TableRow:
     designed: bool = False
 
     @property
+    def is_baseline(self) -> bool:
+        """Whether it reads the windows of its recipes without learning their networks."""
+        return self.how in BASELINES
+
+    @property
     def is_local(self) -> bool:
         """Whether it has constraints and all of them are local."""
         return bool(self.recipes) and not any(recipe.is_global for recipe in self.recipes)
 
 
 def recipes_of(rows: Sequence[TableRow]) -> list[Recipe]:
-    """The distinct recipes of rows, in order."""
-    return list(dict.fromkeys(recipe for row in rows for recipe in row.recipes))
+    """The distinct recipes of the constraints of rows, in order."""
+    return list(dict.fromkeys(recipe for row in rows if not row.is_baseline for recipe in row.recipes))
+
+
+def baseline_rows(soft: TableRow, hows: Sequence[str] = BASELINES) -> list[TableRow]:
+    """The baselines of a soft row."""
+    return [TableRow(soft.name.replace("soft", how, 1), how, soft.recipes) for how in hows]
 
 
 def uses(

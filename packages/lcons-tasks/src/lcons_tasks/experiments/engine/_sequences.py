@@ -2,6 +2,8 @@
 
     accuracy = right labels / labels            F1 = 2 right spans / (predicted spans + gold spans)
 
+Spans are those of conlleval, and for strict F1 those of seqeval's strict mode for IOB2.
+
 Shared by the tasks that label sequences: the protocol of a cell, the work that cells share, the record of
 answers, and the files of a run. Each part is a separate stage (`_kept.py`).
 """
@@ -17,7 +19,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from lcons_core import LearnedConstraint, Recipe, save
+from lcons_core import Bools, LearnedConstraint, Recipe, save
 from lcons_decode import ChainBatch
 from lcons_decode.kernels import Ints
 from lcons_tasks.atomic import replacing_folder
@@ -29,10 +31,14 @@ from lcons_tasks.experiments.engine._record import Coordinate, Record, RecordCel
 from lcons_tasks.experiments.engine._rows import TableRow, compile_kernels, recipes_of
 from lcons_tasks.models._tagger import Tagger
 from lcons_tasks.report._answer_columns import write_predictions
-from lcons_tasks.stats import ChunkF1, chunks
+from lcons_tasks.stats import ChunkF1, chunks, strict_chunks
 
 EXACT, CHOSEN = "exact", "chosen on dev"
+# Before the name of F1 where a span needs a B at its start.
+STRICT = "strict"
 ACCURACY = "test"
+# Accuracy on tokens with a window that training does not show, and on the others.
+UNSEEN, SEEN = "unseen windows", "seen windows"
 
 
 class LabellingCell(Protocol):
@@ -126,8 +132,12 @@ class Part:
 
     def right(self, found: Ints) -> Ints:
         """(sentences,) the number of correct labels."""
-        right = np.concatenate([[0], np.cumsum(found == self.gold)])
-        counts: Ints = right[self.batch.offsets[1:]] - right[self.batch.offsets[:-1]]
+        return self.summed(found == self.gold)
+
+    def summed(self, tokens: Bools) -> Ints:
+        """(sentences,) the number of tokens for which a statement is true."""
+        sums = np.concatenate([[0], np.cumsum(tokens)])
+        counts: Ints = sums[self.batch.offsets[1:]] - sums[self.batch.offsets[:-1]]
         return counts
 
     def texts(self, found: Ints) -> list[tuple[str, ...]]:
@@ -160,18 +170,31 @@ def write_answers(
     spans: str,
     as_iob: Callable[[Sequence[str]], Sequence[str]],
     units: Sequence[int],
+    unseen: Bools,
 ) -> None:
-    """Writes the answers and their record: accuracy, F1 of `spans` and `more` measures by row."""
-    gold = [set(chunks(as_iob(sentence.labels))) for sentence in test.sentences]
+    """Writes the answers and their record: accuracy, also of the tokens that are `unseen` and of the others,
+    F1 of `spans` and `more` measures by row."""
+    spans_of: dict[str, Callable[[Sequence[str]], set[Any]]] = {
+        spans: lambda y: set(chunks(as_iob(y))),
+        f"{STRICT} {spans}": lambda y: strict_chunks(as_iob(y)),
+    }
+    gold = {name: [of(sentence.labels) for sentence in test.sentences] for name, of in spans_of.items()}
     rows: dict[str, dict[str, float]] = {}
     counts: dict[str, dict[str, Ints]] = {}
     for row, answer in found.items():
-        right, claimed = test.right(answer), [set(chunks(as_iob(y))) for y in test.texts(answer)]
-        pairs = zip(gold, claimed, strict=True)
-        tally = np.array([(len(g & c), len(c), len(g)) for g, c in pairs], dtype=np.int64).reshape(-1, 3)
-        score = 100 * ChunkF1(*map(int, tally.sum(0))).f1
-        rows[row] = {ACCURACY: percent_of(right, test.lengths), spans: score, **more.get(row, {})}
-        counts[row] = {ACCURACY: np.stack([right, test.lengths], axis=1), spans: tally}
+        right, texts = test.right(answer), test.texts(answer)
+        rows[row] = {ACCURACY: percent_of(right, test.lengths)}
+        counts[row] = {ACCURACY: np.stack([right, test.lengths], axis=1)}
+        for name, of in spans_of.items():
+            pairs = zip(gold[name], map(of, texts), strict=True)
+            tally = np.array([(len(g & c), len(c), len(g)) for g, c in pairs], dtype=np.int64).reshape(-1, 3)
+            rows[row][name] = 100 * ChunkF1(*map(int, tally.sum(0))).f1
+            counts[row][name] = tally
+        rows[row] |= more.get(row, {})
+        for measure, mask in ((UNSEEN, unseen), (SEEN, ~unseen)):
+            split = np.stack([test.summed((answer == test.gold) & mask), test.summed(mask)], axis=1)
+            if split[:, 1].any():
+                rows[row][measure], counts[row][measure] = percent_of(split[:, 0], split[:, 1]), split
     own = RecordCell(cell.name, at, rows, facts, rows_with_counts(counts, list(rows)), tuple(units))
     Record((own,)).save(folder)
     arrays: dict[str, Any] = {row: answer.astype(np.int16) for row, answer in found.items()}

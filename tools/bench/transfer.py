@@ -1,0 +1,202 @@
+"""References of a kind that training never showed: train on one corpus, test on another, field F1.
+
+The parser of `lcons run citation` (base `reference`) is trained on all references of one corpus and parses
+those of another, without constraints and under soft windows. `fit` is trained on the same references, with
+and without its parts, and reads unlabelled references of the other corpus: those that are not tested.
+Corpora name their fields differently, so gold and predicted fields are mapped to common names (`COMMON`)
+before neighbours of one name become one span; other names stay as they are. References of the test corpus are
+shuffled with seed 0, and the first 30 % (at most 400) are tested, as in `lcons run suite`.
+
+The factor of the weights of soft windows is 1, and the one that leave-one-style-out folds of the training
+references choose: styles are what the gold fields show (`style`), each of the five largest is held out in
+turn, the parser is trained on the others, and the factor with the highest field F1 on held-out references is
+taken. Nothing is chosen on the test corpus.
+
+Run: LCONS_DATA_DIR=... .venv/bin/python tools/bench/transfer.py [--train cora --test anystyle] [--no-fit]
+A corpus is cora, anystyle, bundled, or a file of tagged references or AnyStyle's XML.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+
+from lcons_core import LearnedConstraint
+from lcons_decode import ChainConstraints, Soft
+from lcons_decode.chains import constrained_ids, viterbi_ids
+from lcons_tasks.data import Sentence
+from lcons_tasks.experiments.citation._constraints import CLUES, SCALES, WEIGHTS, WINDOWS
+from lcons_tasks.experiments.citation._corpus import read_labelled, sentence
+from lcons_tasks.experiments.citation._model import base, base_model
+from lcons_tasks.experiments.engine._kept import Stages
+from lcons_tasks.experiments.engine._learned import learned
+from lcons_tasks.fitted._fit import fit
+from lcons_tasks.fitted._settings import FitSettings
+from lcons_tasks.models import Tagger
+from lcons_tasks.stats import bootstrap_f1, chunks, f1, runs_as_iob2
+
+# The common names of fields; a field that is not listed keeps its name.
+COMMON = {
+    "booktitle": "container",
+    "journal": "container",
+    "container-title": "container",
+    "collection-title": "container",
+    "institution": "publisher",
+    "tech": "genre",
+    "editor": "editor",
+    "translator": "editor",
+    "director": "editor",
+    "producer": "editor",
+    "number": "volume",
+}
+FACTORS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+STYLES = 5
+BASE = "reference"
+ROWS = {"windows": WINDOWS, "clues": CLUES}
+
+
+@lru_cache
+def references(name: str) -> tuple[Sentence, ...]:
+    """The references of a corpus, without POS tags, which the parser does not read."""
+    return tuple(sentence(words, labels, labels) for words, labels in read_labelled(name)[1])
+
+
+def tested(name: str) -> tuple[list[Sentence], list[Sentence]]:
+    """(the references that are tested, the others)."""
+    found = references(name)
+    order = np.random.default_rng(0).permutation(len(found)).tolist()
+    cut = min(400, round(0.3 * len(found)))
+    return [found[i] for i in order[:cut]], [found[i] for i in order[cut:]]
+
+
+def spans(labels: Sequence[str]) -> set[tuple[str, int, int]]:
+    """The spans of common names."""
+    return set(chunks(runs_as_iob2([COMMON.get(label, label) for label in labels])))
+
+
+def tally(gold: Sequence[Sentence], found: Sequence[Sequence[str]]) -> np.ndarray:
+    """(references, 3): right, predicted and gold spans."""
+    pairs = [(spans(one.labels), spans(y)) for one, y in zip(gold, found, strict=True)]
+    return np.array([(len(g & c), len(c), len(g)) for g, c in pairs])
+
+
+def style(one: Sentence) -> tuple[str, ...]:
+    """What shows the style of a reference: its first field, what follows the authors, quotation marks, and
+    whether the first author's surname comes first."""
+    fields = list(dict.fromkeys(one.labels))
+    first = fields[0]
+    second = fields[1] if len(fields) > 1 else ""
+    quoted = any(word in ('"', "``", "\u201c") for word in one.words)
+    comma = "," in one.words[1:2]
+    return (
+        COMMON.get(first, first),
+        COMMON.get(second, second),
+        f"quoted {quoted}",
+        f"surname first {comma}",
+    )
+
+
+def parser(train: Sequence[Sentence], kept: Stages) -> tuple[Tagger, dict[str, LearnedConstraint]]:
+    """The base model, and the constraints of all rows."""
+    model, _ = base_model(base(BASE), train, kept, lambda share, what: None)
+    recipes = dict.fromkeys(recipe for own in ROWS.values() for recipe in own)
+    return model, {recipe.name: learned(recipe, train, 1, kept) for recipe in recipes}
+
+
+def parse(
+    model: Tagger,
+    constraints: dict[str, LearnedConstraint],
+    row: str,
+    factor: float,
+    given: Sequence[Sentence],
+) -> list[tuple[str, ...]]:
+    """The fields of references under the soft constraints of a row."""
+    xs = [one.x for one in given]
+    batch = model.scores(xs)
+    used = [
+        Soft(constraints[recipe.name], factor * SCALES[BASE] * WEIGHTS[recipe.name], recipe.name)
+        for recipe in ROWS.get(row, ())
+        if factor
+    ]
+    if used:
+        ids = constrained_ids(batch, ChainConstraints.of(used, batch.labels), xs)[0]
+    else:
+        ids = viterbi_ids(batch)[0]
+    names = [batch.labels[i] for i in ids]
+    return [tuple(names[a:b]) for a, b in pairwise(batch.offsets.tolist())]
+
+
+def choose_factor(train: Sequence[Sentence], kept: Stages) -> dict[str, float]:
+    """For each row the factor that is best on styles that were held out."""
+    counts = Counter(map(style, train))
+    sums = {(row, factor): np.zeros(3) for row in ROWS for factor in FACTORS}
+    for held, size in counts.most_common(STYLES):
+        others = [one for one in train if style(one) != held]
+        own = [one for one in train if style(one) == held]
+        model, constraints = parser(others, kept)
+        for row, factor in sums:
+            sums[row, factor] += tally(own, parse(model, constraints, row, factor, own)).sum(0)
+        print(f"  held out {size} references: {', '.join(held)}", flush=True)
+    for row in ROWS:
+        told = ", ".join(f"{factor:g}: {float(f1(sums[row, factor])):.1f}" for factor in FACTORS)
+        print(f"  field F1 on held-out styles, {row}, by factor: {told}", flush=True)
+    return {row: max(FACTORS, key=lambda factor: float(f1(sums[row, factor]))) for row in ROWS}
+
+
+def as_spans(given: Sequence[Sentence]) -> list[Sentence]:
+    """References with fields as IOB2 labels, as `fit` reads them."""
+    return [Sentence(one.words, tuple(runs_as_iob2(one.labels))) for one in given]
+
+
+def fitted(
+    train: Sequence[Sentence], texts: Sequence[Sequence[str]], words: Sequence[Sequence[str]], all_parts: bool
+):
+    """The fields of references by `fit`."""
+    settings = FitSettings() if all_parts else FitSettings.plain()
+    tagger = fit(as_spans(train), texts if all_parts else (), settings)
+    return [tuple(label.partition("-")[2] for label in found.y) for found in tagger.tag(words)]
+
+
+def main() -> None:
+    """Prints a table of field F1 for each pair of corpora."""
+    given = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    given.add_argument("--train", default="cora")
+    given.add_argument("--test", action="append", help="repeat for several")
+    given.add_argument("--no-fit", action="store_true", help="leave out the rows of `fit`")
+    options = given.parse_args()
+    kept, start = Stages.of_user(), time.process_time()
+    train = references(options.train)
+    model, constraints = parser(train, kept)
+    factors = choose_factor(train, kept)
+    for name in options.test or ["anystyle"]:
+        test, rest = tested(name)
+        found = {"no constraints": tally(test, parse(model, constraints, "", 0.0, test))}
+        for row, factor in factors.items():
+            for one in dict.fromkeys((1.0, factor)):
+                said = f"soft {row}, factor {one:g}{' (held-out styles)' if one == factor else ''}"
+                found[said] = tally(test, parse(model, constraints, row, one, test))
+        over = dict.fromkeys(found, "no constraints")
+        if not options.no_fit:
+            words, texts = ([s.words for s in part] for part in (test, rest))
+            found["fit, plain CRF"] = tally(test, fitted(train, texts, words, all_parts=False))
+            found["fit, all parts"] = tally(test, fitted(train, texts, words, all_parts=True))
+            over |= {"fit, plain CRF": "fit, plain CRF", "fit, all parts": "fit, plain CRF"}
+        print(
+            f"{options.train} ({len(train)} references) -> {name} ({len(test)} tested,"
+            f" {len(rest)} unlabelled)"
+        )
+        print("| | field F1 | gain [95% interval] |\n|---|---|---|")
+        for said, own in found.items():
+            gain = "" if over[said] == said else str(bootstrap_f1([own], [found[over[said]]]))
+            print(f"| {said} | {float(f1(own.sum(0))):.1f} | {gain} |", flush=True)
+    print(f"{time.process_time() - start:.0f} s of processor time")
+
+
+if __name__ == "__main__":
+    main()
