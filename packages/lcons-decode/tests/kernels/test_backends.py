@@ -63,6 +63,36 @@ def test_hard_decoding_agrees(both, problem):
     assert numba == numpy
 
 
+@pytest.mark.parametrize("n", [2, 3])
+@pytest.mark.parametrize("L", [63, 64, 130])
+def test_label_sets_of_several_words_agree(both, L, n):
+    """A set of labels is kept as bits, 64 to a word."""
+    rng = np.random.default_rng(n * L)
+    labels = [f"l{i}" for i in range(L)]
+    feature = NgramLabels(tuple(labels), n)
+    W = rng.integers(-3, 4, (4, feature.space.d)) / 2
+    rule = LearnedConstraint(RectifierNetwork(W, np.zeros(4)), feature.space, feature)
+    scores = [
+        ChainScores(rng.normal(size=(5, L)), rng.normal(size=(L, L)), rng.normal(size=L), labels=labels)
+        for _ in range(3)
+    ]
+    numba, numpy = both(lambda: [constrained_viterbi(own, [rule]) for own in scores])
+    assert numba == numpy
+    assert all(found.status is Status.OPTIMAL for found in numba)
+    assert [found.y for found in numba] != [viterbi(own).y for own in scores]
+
+
+@quick
+@given(problem=problems(kinds=("hard",)))
+def test_pairs_of_lists_agree(problem):
+    scores, uses, x = problem
+    rules = ChainConstraints.of(uses, scores.labels)
+    lay_out(ChainBatch.of([scores]), rules, [x])
+    for local in rules.hard:
+        numba, numpy = (own.pair_masks(*local.store.groups, local.n, local.V) for own in (compiled, plain))
+        assert np.array_equal(numba, numpy)
+
+
 @quick
 @given(problem=problems())
 def test_mixed_decoding_agrees(both, problem):
@@ -234,9 +264,7 @@ def test_a_cache_that_others_can_write_to_is_not_used(tmp_path):
 
 def test_how_a_labelling_was_found_is_numbered_in_one_place():
     """The kernels, their callers and the statuses of answers share one enumeration."""
-    assert [way.status for way in How] == [Status.OPTIMAL, Status.OPTIMAL, Status.RELAXED, Status.INFEASIBLE]
+    assert [way.status for way in How] == [Status.OPTIMAL, Status.RELAXED, Status.INFEASIBLE]
     sources = {path.name: path.read_text() for path in Path(kernels.__file__).parents[1].rglob("*.py")}
-    assigned = [
-        name for name, text in sources.items() if re.search(r"^ *(VERIFIED|SATISFIED)\b.*=", text, re.M)
-    ]
+    assigned = [name for name, text in sources.items() if re.search(r"^ *SATISFIED\b.*=", text, re.M)]
     assert assigned == ["_arrays.py"]

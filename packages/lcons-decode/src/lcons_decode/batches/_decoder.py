@@ -257,7 +257,7 @@ class _Plan:
             found = chunk_decoder(by_search, self.beam, self.budget, None)(chunk, batch, compiled)
             return _packed(batch, found, viterbi_ids(batch, threads)[0])
         y, scores, how = constrained_ids(batch, compiled, xs, threads)
-        return _exact(batch, y, scores, how, threads, soft=bool(compiled.soft))
+        return _exact(batch, y, scores, how, threads)
 
 
 @lru_cache(MOST_DECODERS)
@@ -270,10 +270,10 @@ _OF_THREAD: Any = threading.local()
 _STATUS_OF_HOW = np.array([STATUSES.index(how.status) for how in sorted(How)])
 
 
-def _exact(batch: ChainBatch, y: Ints, scores: Any, how: Ints, threads: int | None, soft: bool) -> Answers:
-    """The answers of exact decoding; only sequences that may have changed are decoded without constraints."""
+def _exact(batch: ChainBatch, y: Ints, scores: Any, how: Ints, threads: int | None) -> Answers:
+    """The answers of exact decoding, with the number of labels that constraints changed."""
     lengths = np.diff(batch.offsets)
-    open_ones = np.flatnonzero((how != How.INFEASIBLE) & ((how != How.VERIFIED) | soft) & (lengths > 0))
+    open_ones = np.flatnonzero((how != How.INFEASIBLE) & (lengths > 0))
     changed = np.zeros(len(batch), dtype=np.int64)
     if len(open_ones):
         tokens = np.repeat(np.isin(np.arange(len(batch)), open_ones), lengths)

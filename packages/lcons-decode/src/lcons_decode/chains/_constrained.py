@@ -2,11 +2,11 @@
 
     maximise  score(y) + sum_soft weight * cost(margin)   over the y that break the fewest hard windows
 
-by dynamic programming over states of the last n - 1 labels. If the unconstrained best labelling breaks
-nothing, it is the answer. Otherwise only the n-grams that the constraints allow are tried. If no labelling
-satisfies all constraints, labellings are compared by (violations, score), as pairs: there is no large penalty
-constant. Soft constraints are exact, too: only labels that a bound excludes are left out
-(`kernels._compiled.soft`).
+by dynamic programming over states of the last n - 1 labels. First, neighbours need only be a pair of some
+allowed n-gram of every window. If the best labelling of such pairs breaks nothing, it is the answer;
+otherwise its score is a bound that excludes most n-grams. If no labelling satisfies all constraints,
+labellings are compared by (violations, score), as pairs: there is no large penalty constant. Soft constraints
+are exact, too: only labels that a bound excludes are left out (`kernels._compiled.soft`).
 
 Under global constraints, labellings are tried best first (`_best_first`), ordered by score under the local
 constraints: the first one that satisfies the global constraints is optimal. Global soft penalties are at most
@@ -48,8 +48,7 @@ BUDGET = 10_000
 
 # The values of `stats["how"]`.
 WORDS = {
-    How.VERIFIED: "viterbi satisfied the constraints",
-    How.SATISFIED: "constrained",
+    How.SATISFIED: "satisfied",
     How.RELAXED: "relaxed",
     How.INFEASIBLE: "infeasible",
 }

@@ -27,7 +27,18 @@ from numpy.typing import NDArray
 from lcons_core import CodedColumn, LearnedConstraint, TooLarge, Unsupported, check_numbers, compile_masks
 from lcons_core.features import NgramContext, SequenceFeature
 from lcons_decode.chains._row_store import RowIndex, RowStore
-from lcons_decode.kernels import STEP, Floats, Groups, Ints, backend, costs, listed_groups, share_rows
+from lcons_decode.kernels import (
+    STEP,
+    WORD,
+    Bits,
+    Floats,
+    Groups,
+    Ints,
+    backend,
+    costs,
+    listed_groups,
+    share_rows,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +164,10 @@ class CompiledLocal:
             missing = np.unique(codes[found < 0])
             kinds = self.kinds(missing)
             if self.weight is None:
-                store.groups = Groups.joined([store.groups, self._lists(kinds)])
+                listed = self._lists(kinds)
+                pairs = self._pairs(listed)
+                store.groups = Groups.joined([store.groups, listed])
+                store.pairs = np.concatenate([store.pairs.reshape(-1, *pairs.shape[1:]), pairs])
             else:
                 given = self.context_activations(kinds)
                 check_numbers((len(store.tops) + len(kinds)) * self.V, f"the bounds of {self.V - 1:,} labels")
@@ -199,6 +213,13 @@ class CompiledLocal:
                 )
             )
         return listed_groups([self._exact_list(kind) for kind in kinds], self.V)
+
+    def _pairs(self, listed: Groups) -> Bits:
+        """The pairs of neighbours in the n-grams of rows."""
+        rows = len(self.store.pairs) + len(listed.rows)
+        check_numbers(rows * self.n * (self.V**2 // WORD + 1), f"the pairs of {self.V - 1:,} labels")
+        pairs: Bits = backend(float(len(listed.labels) * self.n)).pair_masks(*listed, self.n, self.V)
+        return pairs
 
     def _exact_list(self, kind: Ints) -> Ints:
         """The same for one kind, in rational arithmetic if floats are not exact."""

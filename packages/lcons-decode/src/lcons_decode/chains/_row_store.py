@@ -2,7 +2,8 @@
 
 A kind is an integer code (`_contributions`). Its row is an index into arrays that only grow:
 
-    hard:  the allowed n-grams as groups: a prefix of n - 1 labels, and the labels that may follow it
+    hard:  the allowed n-grams as groups: a prefix of n - 1 labels, and the labels that may follow it;
+           and the pairs of neighbours in them
     soft:  what the contexts add to each unit, and an upper bound on the penalty for each last label
 
 The row of a code is read from a table of all codes, or searched for if there are too many of them.
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_decode.kernels import Floats, Groups, Ints, Small
+from lcons_decode.kernels import Bits, Floats, Groups, Ints, Small
 
 # The table is allocated as zeros, so only the pages that are written to take memory.
 MOST_CODES = 2**24
@@ -64,11 +65,12 @@ class RowStore:
 
     index: RowIndex
     groups: Groups = field(default_factory=Groups.empty)
+    pairs: Bits = field(default_factory=lambda: np.zeros((0, 0, 0), dtype=np.uint64))
     contexts: Floats = field(default_factory=lambda: np.zeros((0, 0)))
     tops: Floats = field(default_factory=lambda: np.zeros((0, 0)))
 
     @property
     def nbytes(self) -> int:
         """The approximate size of the cache."""
-        arrays: tuple[NDArray[Any], ...] = (*self.groups, self.contexts, self.tops)
+        arrays: tuple[NDArray[Any], ...] = (*self.groups, self.pairs, self.contexts, self.tops)
         return sum(array.nbytes for array in arrays) + 16 * len(self.index)

@@ -21,7 +21,7 @@ from lcons_decode._constraints import Constraint, ConstraintSet, Hard, Soft, bro
 from lcons_decode._result import Violation
 from lcons_decode._scores import ChainBatch, X, Xs, columns_of
 from lcons_decode.chains._contributions import CompiledLocal, Steps, compile_local
-from lcons_decode.kernels import Floats, Groups, Ints, Layout, Lists, Units, costs, widened
+from lcons_decode.kernels import Bits, Floats, Groups, Ints, Layout, Lists, Units, costs, widened
 
 MAX_STATES = 2**22
 
@@ -90,9 +90,10 @@ class ChainConstraints:
         # Rows of several constraints are stored a second time, joined.
         return sum(2 * local.store.nbytes for local in self.hard + self.soft)
 
-    def groups(self) -> Groups:
-        """The allowed n-grams of all hard constraints, row after row; joined anew only if rows were added."""
-        found: Groups = self._joined("groups", self.hard, lambda: _joined_groups(self.hard))
+    def groups(self) -> tuple[Groups, Bits]:
+        """The allowed n-grams of all hard constraints, row after row, and their pairs (`kernels.Lists`);
+        joined anew only if rows were added."""
+        found: tuple[Groups, Bits] = self._joined("groups", self.hard, lambda: _joined_groups(self.hard))
         return found
 
     def activations(self) -> tuple[Floats, Floats]:
@@ -135,8 +136,18 @@ class ChainConstraints:
         return _penalty(self.named.global_soft, y, x)
 
 
-def _joined_groups(hard: Sequence[CompiledLocal]) -> Groups:
-    return Groups.joined([local.store.groups for local in hard] or [Groups.empty()])
+def _joined_groups(hard: Sequence[CompiledLocal]) -> tuple[Groups, Bits]:
+    if len(hard) == 1:
+        return hard[0].store.groups, hard[0].store.pairs
+    groups = Groups.joined([local.store.groups for local in hard] or [Groups.empty()])
+    stores = [local.store.pairs for local in hard if len(local.store.pairs)]
+    shape = [max([0, *(own.shape[i] for own in stores)]) for i in (1, 2)]
+    pairs = np.zeros((sum(map(len, stores)), *shape), dtype=np.uint64)
+    row = 0
+    for own in stores:
+        pairs[row : row + len(own), : own.shape[1]] = own
+        row += len(own)
+    return groups, pairs
 
 
 def _joined_units(soft: Sequence[CompiledLocal]) -> tuple[Floats, Floats]:
@@ -225,7 +236,7 @@ def _lists(constraints: ChainConstraints, columns: Mapping[str, CodedColumn], st
     rows = np.full((len(hard), len(steps.positions)), -1, dtype=np.int64)
     for c, local in enumerate(hard):
         rows[c] = local.rows_at(steps, columns)
-    groups = constraints.groups()
+    groups, pairs = constraints.groups()
     first = 0
     for own, local in zip(rows, hard, strict=True):
         if first:
@@ -241,7 +252,7 @@ def _lists(constraints: ChainConstraints, columns: Mapping[str, CodedColumn], st
             shorter = (own >= 0) & ((driver < 0) | (known[own] < known[driver]))
             driver[shorter] = own[shorter]
     sizes = np.array([local.n for local in hard], dtype=np.int64)
-    return Lists(m, V, sizes, V**sizes, rows, driver, groups)
+    return Lists(m, V, sizes, V**sizes, rows, driver, groups, pairs)
 
 
 def _units(

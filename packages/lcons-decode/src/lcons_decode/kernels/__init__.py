@@ -19,6 +19,8 @@ from typing import TypeVar
 
 from lcons_core import InvalidInput, MissingExtra
 from lcons_decode.kernels._arrays import (
+    WORD,
+    Bits,
     Chain,
     Floats,
     Groups,
@@ -36,6 +38,8 @@ from lcons_decode.kernels._cost import costs
 __all__ = [
     "BACKENDS",
     "STEP",
+    "WORD",
+    "Bits",
     "Chain",
     "Floats",
     "Groups",

@@ -21,6 +21,9 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Small = NDArray[np.int32]
 Tiny = NDArray[np.int16]
+Bits = NDArray[np.uint64]
+
+WORD = 64  # bits per number of a set
 
 LANES = 8  # float64 numbers in the widest registers
 
@@ -28,15 +31,13 @@ LANES = 8  # float64 numbers in the widest registers
 class How(IntEnum):
     """How exact decoding under hard constraints found a labelling, as numbers that the kernels write.
 
-    VERIFIED: the best labelling without constraints satisfies them. SATISFIED: the best one that satisfies
-    them. RELAXED: none satisfies them, and this one breaks the fewest windows. INFEASIBLE: no labelling has a
-    finite score.
+    SATISFIED: the best labelling that satisfies them. RELAXED: none satisfies them, and this one breaks the
+    fewest windows. INFEASIBLE: no labelling has a finite score.
     """
 
-    VERIFIED = 0
-    SATISFIED = 1
-    RELAXED = 2
-    INFEASIBLE = 3
+    SATISFIED = 0
+    RELAXED = 1
+    INFEASIBLE = 2
 
     @property
     def status(self) -> Status:
@@ -146,7 +147,9 @@ def listed_groups(lists: Sequence[Ints], V: int) -> Groups:
 class Lists(NamedTuple):
     """Hard constraints. rows[c, step] is the row of `groups` that constraint c allows at a step, -1 for no
     window; sizes[c] is its n and moduli[c] = V^n; driver[step] is a row of (m + 1)-grams that contains all
-    that are possible at the step, -1 if no constraint with n = m + 1 has a window there."""
+    that are possible at the step, -1 if no constraint with n = m + 1 has a window there. pairs[row, d] has
+    the pairs of neighbours that end d places before the end of the row's n-grams, as bits before * V + label;
+    d < max(n - 1, 1)."""
 
     m: int
     V: int
@@ -155,6 +158,7 @@ class Lists(NamedTuple):
     rows: Ints
     driver: Ints
     groups: Groups
+    pairs: Bits
 
 
 class Units(NamedTuple):

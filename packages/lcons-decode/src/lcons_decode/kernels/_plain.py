@@ -10,7 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from lcons_decode.kernels._arrays import Chain, Floats, Groups, How, Ints, Lists, Units, listed_groups
+from lcons_decode.kernels._arrays import (
+    WORD,
+    Bits,
+    Chain,
+    Floats,
+    Groups,
+    How,
+    Ints,
+    Lists,
+    Units,
+    listed_groups,
+)
 from lcons_decode.kernels._cost import costs
 
 
@@ -30,6 +41,19 @@ def allowed_codes(
             totals = (totals[:, None] + table[i, labels]).reshape(len(codes), -1)
         found.append(codes[margins(totals, ends).min(1) >= 0])
     return listed_groups(found, V)
+
+
+def pair_masks(rows: Ints, states: Ints, firsts: Ints, labels: Ints, n: int, V: int) -> Bits:
+    """(R, max(n - 1, 1), words): the pairs of neighbours in the n-grams of each row (`Lists.pairs`)."""
+    grams = np.repeat(states.astype(np.int64), np.diff(firsts)) * V + labels
+    owners = np.repeat(np.repeat(np.arange(len(rows) - 1), np.diff(rows)), np.diff(firsts))
+    masks = np.zeros((len(rows) - 1, max(n - 1, 1), -(-V * V // WORD)), dtype=np.uint64)
+    for d in range(max(n - 1, 1)):
+        own: Any = masks[:, d]
+        for code in grams + V * np.arange(V)[:, None] if n == 1 else [grams // V**d % V**2]:
+            bits = np.uint64(1) << (code % WORD).astype(np.uint64)
+            np.bitwise_or.at(own, (owners, code // WORD), bits)
+    return masks
 
 
 def viterbi_many(chain: Chain, first: int, last: int, y: Ints, scores: Floats) -> None:
@@ -72,16 +96,15 @@ def constrained_many(
     chain: Chain, lists: Lists, first: int, last: int, y: Ints, scores: Floats, how: Ints
 ) -> None:
     """Sequences first .. last - 1 under hard constraints; how[i] is the `How` code of each."""
-    free = np.zeros(len(y), dtype=np.int64)
-    viterbi_many(chain, first, last, free, scores)
+    viterbi_many(chain, first, last, y, scores)
     for i in range(first, last):
         a, b = chain.offsets[i], chain.offsets[i + 1]
-        y[a:b], how[i] = free[a:b], How.VERIFIED if scores[i] > -np.inf else How.INFEASIBLE
+        how[i] = How.SATISFIED if scores[i] > -np.inf else How.INFEASIBLE
         if a == b or how[i] == How.INFEASIBLE:
             continue
         broken_windows, scores[i], y[a:b] = _dense(chain.emission[a:b], chain, a + i, lists, None, lists.m)
-        if broken_windows or not np.array_equal(y[a:b], free[a:b]):
-            how[i] = How.RELAXED if broken_windows else How.SATISFIED
+        if broken_windows:
+            how[i] = How.RELAXED
 
 
 def soft_many(

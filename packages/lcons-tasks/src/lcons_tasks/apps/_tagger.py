@@ -131,7 +131,7 @@ class ConstrainedTagger:
         batch = self._scores(columns)
         free, scores = viterbi_ids(batch)
         if self.decoder == "viterbi":
-            ways = np.where(scores > -np.inf, How.VERIFIED, How.INFEASIBLE)
+            ways = np.where(scores > -np.inf, How.SATISFIED, How.INFEASIBLE)
             y, statuses = free, tuple(map(_status, ways.tolist()))
         elif self.decoder == "exact":
             y, _, ways = constrained_ids(batch, self._compiled, columns)

@@ -1,8 +1,9 @@
-"""The inner loops, compiled by numba at the first call: lists, viterbi, hard, relaxed, soft, beam, pairs."""
+"""The inner loops, compiled by numba at the first call."""
 
 from lcons_decode.kernels._compiled.beam import beam_many
-from lcons_decode.kernels._compiled.hard import constrained_many, hard_levels
-from lcons_decode.kernels._compiled.lists import allowed_codes
+from lcons_decode.kernels._compiled.hard import constrained_many
+from lcons_decode.kernels._compiled.levels import hard_levels
+from lcons_decode.kernels._compiled.lists import allowed_codes, pair_masks
 from lcons_decode.kernels._compiled.pairs import best_pairs, label_pairs
 from lcons_decode.kernels._compiled.soft import soft_many
 from lcons_decode.kernels._compiled.viterbi import viterbi_many
@@ -14,6 +15,7 @@ __all__ = [
     "constrained_many",
     "hard_levels",
     "label_pairs",
+    "pair_masks",
     "soft_many",
     "viterbi_many",
 ]

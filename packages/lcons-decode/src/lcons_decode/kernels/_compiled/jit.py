@@ -19,7 +19,10 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from llvmlite import ir
+from numba.core import types
 from numba.core.caching import FunctionCache
+from numba.extending import intrinsic
 
 SOURCES = Path(__file__).parent.parent
 
@@ -98,3 +101,15 @@ def inlined(function: Any) -> Any:
     """A small compiled function that is copied into its callers, because a call would count the references
     to each of its arrays; the callers are cached."""
     return numba.njit(nogil=True, fastmath={"nnan", "nsz"}, forceinline=True)(function)
+
+
+def _lowest(context: Any, bits: Any) -> Any:
+    """The place of the lowest 1 of an unsigned number that is not 0, as one instruction."""
+
+    def generate(_: Any, builder: Any, __: Any, given: Any) -> Any:
+        return builder.cttz(given[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.uint64), generate
+
+
+lowest: Any = intrinsic(_lowest)

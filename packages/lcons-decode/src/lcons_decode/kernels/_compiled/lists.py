@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lcons_decode.kernels._arrays import LANES
+from lcons_decode.kernels._arrays import LANES, WORD
 from lcons_decode.kernels._compiled.jit import inlined, kernel
 
 
@@ -114,6 +114,26 @@ def allowed_codes(activations, pads, table, ends, first, last):
     return rows, states[:groups].copy(), firsts[: groups + 1].copy(), labels[:size].copy()
 
 
+@kernel
+def pair_masks(rows, states, firsts, labels, n, V):
+    """(R, max(n - 1, 1), words): the pairs of neighbours in the n-grams of each row (`Lists.pairs`)."""
+    words = (V * V + WORD - 1) // WORD
+    masks = np.zeros((rows.shape[0] - 1, max(n - 1, 1), words), dtype=np.uint64)
+    for row in range(rows.shape[0] - 1):
+        for g in range(rows[row], rows[row + 1]):
+            state = np.int64(states[g])
+            first, last = (0, V) if n == 1 else (state % V, state % V + 1)
+            for k in range(firsts[g], firsts[g + 1]):
+                for before in range(first, last):
+                    code = before * V + labels[k]
+                    masks[row, 0, code // WORD] |= np.uint64(1) << np.uint64(code % WORD)
+            for d in range(1, n - 1):
+                code = state % (V * V)
+                masks[row, d, code // WORD] |= np.uint64(1) << np.uint64(code % WORD)
+                state //= V
+    return masks
+
+
 @inlined
 def find(array, first, stop, wanted):
     """The first index in first .. stop of an ascending array whose entry is at least `wanted`."""
@@ -170,6 +190,29 @@ def allows(label, labels, firsts, lasts):
             if k == lasts[c] or labels[k] != label:
                 return False
     return True
+
+
+@kernel
+def breaks(y, step, lists):
+    """Whether a labelling breaks a hard constraint."""
+    V, S, T = lists.V, lists.V**lists.m, y.shape[0]
+    all_rows, moduli, groups = lists.rows, lists.moduli, lists.groups
+    rows, states, firsts, labels = groups.rows, groups.states, groups.firsts, groups.labels
+    for c in range(all_rows.shape[0]):
+        state = S - 1
+        for t in range(T + 1):
+            label = y[t] if t < T else V - 1
+            row = all_rows[c, step + t]
+            if row >= 0:
+                wanted = state % (moduli[c] // V)
+                at = find(states, rows[row], rows[row + 1], wanted)
+                if at == rows[row + 1] or states[at] != wanted:
+                    return True
+                k = find(labels, firsts[at], firsts[at + 1], label)
+                if k == firsts[at + 1] or labels[k] != label:
+                    return True
+            state = (state * V + label) % S
+    return False
 
 
 @kernel

@@ -4,7 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from lcons_decode.kernels._compiled.jit import kernel
+from lcons_decode.kernels._compiled.jit import inlined, kernel
+
+
+@inlined
+def step_back(wide, ahead, L, best):
+    """best[b] = max_c wide[c, b] + ahead[c]; `ahead` is -inf beyond L."""
+    best[:] = -np.inf
+    # Inner loops run over the previous label, contiguous and without a remainder, four labels at a time: the
+    # maxima stay in registers.
+    for c in range(0, L, 4):
+        v, w, x, z = ahead[c], ahead[c + 1], ahead[c + 2], ahead[c + 3]
+        for b in range(wide.shape[1]):
+            first = max(wide[c, b] + v, wide[c + 1, b] + w)
+            second = max(wide[c + 2, b] + x, wide[c + 3, b] + z)
+            either = max(first, second)
+            best[b] = max(best[b], either)
 
 
 @kernel
@@ -25,21 +40,6 @@ def suffixes(emission, chain):
         for b in range(L):
             right[t, b] = emission[t, b] + best[b]
     return right
-
-
-@kernel
-def step_back(wide, ahead, L, best):
-    """best[b] = max_c wide[c, b] + ahead[c]; `ahead` is -inf beyond L."""
-    best[:] = -np.inf
-    # Inner loops run over the previous label, contiguous and without a remainder, four labels at a time: the
-    # maxima stay in registers.
-    for c in range(0, L, 4):
-        v, w, x, z = ahead[c], ahead[c + 1], ahead[c + 2], ahead[c + 3]
-        for b in range(wide.shape[1]):
-            first = max(wide[c, b] + v, wide[c + 1, b] + w)
-            second = max(wide[c + 2, b] + x, wide[c + 3, b] + z)
-            either = max(first, second)
-            best[b] = max(best[b], either)
 
 
 @kernel
