@@ -6,6 +6,7 @@ import subprocess
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -94,9 +95,11 @@ def test_the_errors_in_the_questions_are_those_of_the_code():
     assert [error for error in errors if not any(error in text for text in texts)] == []
 
 
-def tool(name: str):
+def tool(name: str) -> Any:
     """A program of tools/site, which are no package."""
     spec = spec_from_file_location(name, ROOT / f"tools/site/{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
     found = module_from_spec(spec)
     spec.loader.exec_module(found)
     return found
