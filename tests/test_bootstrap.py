@@ -48,7 +48,15 @@ class Installer:
 
 
 def test_commands_are_executable():
-    for command in ["tools/lcons", "tools/test", "tools/venv", "tools/poetry", "tools/soak", ".ci/run"]:
+    for command in [
+        "tools/lcons",
+        "tools/test",
+        "tools/venv",
+        "tools/poetry",
+        "tools/soak",
+        "tools/docs",
+        ".ci/run",
+    ]:
         assert os.access(ROOT / command, os.X_OK), command
 
 
