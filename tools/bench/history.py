@@ -5,8 +5,9 @@
     python tools/bench/history.py --check                  exit with 1 if they are not up to date
 
 A record holds what does not depend on the machine: ratios of times of one run, with their targets, the
-commit, and how many commits there were. docs/benchmarks/DATE-PROGRAM.json; a second run on one day replaces
-the first. A chart shows the ratios of a program in percent of its first record, such that more is better.
+commit (with + if files of it were changed), and how many commits there were. Its name is
+docs/benchmarks/DATE-COMMITS-PROGRAM.json. From the second record on, a chart shows the ratios of a program in
+percent of its first record, such that more is better.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ Made by `./tools/venv python tools/bench/history.py` from the records in this fo
 `./tools/venv python tools/bench/history.py rows` adds one. Ratios are of times of one run, so they can be
 compared between machines. What each ratio is: [benchmarks](../benchmarks.md).
 """
+# A picture in a page does not know whether the page is dark.
+LIGHT = "background: #fff; color: #23262b"
 
 
 def git(*words: str) -> str:
@@ -67,7 +70,8 @@ def record(program: str, arguments: list[str]) -> int:
         "claims": claims,
     }
     FOLDER.mkdir(exist_ok=True)
-    (FOLDER / f"{date}-{program}.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    path = FOLDER / f"{date}-{found['commits']}-{program}.json"
+    path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     write()
     return code
 
@@ -106,10 +110,12 @@ def files() -> dict[Path, str]:
                 rows.append(
                     f"| {one['date']} | {one['commit']} | {what} | {shown(ratio)} | {target(claim)} |"
                 )
-        made[FOLDER / f"{name}.svg"] = to_svg(
-            Curve(name, "commits", "% of the first record, more is better", lines)
-        )
-        parts += [f"## {name}", f"![{name}, in percent of its first record]({name}.svg)", "\n".join(rows)]
+        parts.append(f"## {name}")
+        if len(own) > 1:
+            curve = Curve(name, "commits", "% of the first record, more is better", lines)
+            made[FOLDER / f"{name}.svg"] = to_svg(curve).replace("<svg ", f'<svg style="{LIGHT}" ', 1)
+            parts.append(f"![{name}, in percent of its first record]({name}.svg)")
+        parts.append("\n".join(rows))
     return {PAGE: "\n\n".join(parts) + "\n", **made}
 
 
