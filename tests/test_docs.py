@@ -1,6 +1,7 @@
 """The README is short, links lead somewhere, and pages that are made from code are those of now."""
 
 import ast
+import json
 import re
 import subprocess
 import sys
@@ -95,9 +96,9 @@ def test_the_errors_in_the_questions_are_those_of_the_code():
     assert [error for error in errors if not any(error in text for text in texts)] == []
 
 
-def tool(name: str) -> Any:
-    """A program of tools/site, which are no package."""
-    spec = spec_from_file_location(name, ROOT / f"tools/site/{name}.py")
+def tool(name: str, folder: str = "site") -> Any:
+    """A program of tools, which are no package."""
+    spec = spec_from_file_location(name, ROOT / f"tools/{folder}/{name}.py")
     assert spec is not None
     assert spec.loader is not None
     found = module_from_spec(spec)
@@ -137,3 +138,16 @@ def test_requests_to_other_places_are_noticed(tmp_path, name, text, found, capsy
     (tmp_path / name).write_text(text)
     assert tool("outside").main(str(tmp_path)) == (1 if found else 0)
     assert f": {found} requests to other places" in capsys.readouterr().out
+
+
+def test_a_benchmark_records_its_ratios_where_it_is_asked_to(tmp_path, monkeypatch):
+    timing = tool("timing", "bench")
+    assert not timing.report("slow / fast", 2.0, at_least=3.0)
+    monkeypatch.setenv(timing.RECORD, str(tmp_path / "ratios.jsonl"))
+    assert timing.report("slow / fast", 4.0, at_least=3.0)
+    assert json.loads((tmp_path / "ratios.jsonl").read_text()) == {
+        "claim": "slow / fast",
+        "ratio": 4.0,
+        "at_most": None,
+        "at_least": 3.0,
+    }

@@ -32,7 +32,8 @@ OPENING = """# History of the benchmarks
 
 Made by `./tools/venv python tools/bench/history.py` from the records in this folder;
 `./tools/venv python tools/bench/history.py rows` adds one. Ratios are of times of one run, so they can be
-compared between machines. What each ratio is: [benchmarks](../benchmarks.md).
+compared between machines. What each ratio is: [benchmarks](../benchmarks.md). The first two records of a
+program are of the same code, on a busy machine: what they differ by is noise.
 """
 # A picture in a page does not know whether the page is dark.
 LIGHT = "background: #fff; color: #23262b"
