@@ -5,7 +5,7 @@ import pytest
 import spacy
 from spacy.training import Example
 
-from lcons_core import InvalidInput, iob2, save
+from lcons_core import DamagedFile, InvalidInput, iob2, save
 from lcons_decode import ChainScores, Hard, brute
 from lcons_tasks.apps.spacy_decoder import FLOOR, LETTERS, token_probabilities
 
@@ -91,6 +91,10 @@ def test_a_pipeline_on_disk_and_in_bytes_holds_the_constraints(pipeline, no_pers
     (tmp_path / "rules.json").unlink()
     for other in (spacy.load(tmp_path / "pipeline"), decoded(pipeline).from_bytes(content)):
         assert [labels_of(doc, source) for doc in other.pipe(text for text, _ in TEXTS)] == wanted
+    listed = tmp_path / "pipeline/lcons_decoder/constraints.json"
+    listed.write_text(listed.read_text().replace('"0.json"', '"../0.json"'))
+    with pytest.raises(DamagedFile, match="the file '../0.json' is not in it"):
+        spacy.load(tmp_path / "pipeline")
 
 
 def test_probabilities_of_spans_become_those_of_labels_in_every_scheme():
