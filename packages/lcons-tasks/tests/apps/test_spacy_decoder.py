@@ -93,7 +93,7 @@ def test_a_pipeline_on_disk_and_in_bytes_holds_the_constraints(pipeline, no_pers
         assert [labels_of(doc, source) for doc in other.pipe(text for text, _ in TEXTS)] == wanted
     listed = tmp_path / "pipeline/lcons_decoder/constraints.json"
     listed.write_text(listed.read_text().replace('"0.json"', '"../0.json"'))
-    with pytest.raises(DamagedFile, match="the file '../0.json' is not in it"):
+    with pytest.raises(DamagedFile, match=r"the file '\.\./0\.json' is not in it"):
         spacy.load(tmp_path / "pipeline")
 
 
