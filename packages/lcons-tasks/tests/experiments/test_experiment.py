@@ -426,3 +426,13 @@ def test_every_experiment_is_found_by_its_name_and_has_what_a_command_needs(name
     assert "Example:" in experiment.__doc__
     assert EXPERIMENTS[name].about.endswith(".")
     assert isinstance(experiment.options(), RunOptions)
+
+
+def test_the_code_of_a_stage_is_found_where_a_library_is_not_installed():
+    code = (
+        "import sys; sys.modules['numba'] = None\n"
+        "from lcons_tasks.experiments.engine._imports import source_hash\n"
+        "print(len(source_hash('lcons_decode.kernels._compiled.hard')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.stdout, done.returncode) == ("64\n", 0), done.stderr
