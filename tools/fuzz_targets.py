@@ -440,8 +440,8 @@ def core_targets(space: Any) -> dict[str, Loader]:
 
 def decode_targets() -> dict[str, Loader]:
     """The targets of lcons_decode besides scores and programs."""
+    from lcons_decode._operating_point import BIASES
     from lcons_decode.files import load_operating_points, read_model
-    from lcons_decode.files._operating_points import BIASES
 
     point = {"biases": {f"transition_bias_{name}": 0.5 for name in BIASES}}
     guarantee = {"recall": 0.9, "confidence": 0.95, "unit": "entity", "missed": "covered", "units": 50}
