@@ -244,7 +244,7 @@ def _call(
 
 @cache
 def _end_with(first: int) -> None:
-    """Ends this process when its parent, of that number, has ended for any reason; at once, if it already has:
+    """Ends this process when its parent, of that number, has ended for any reason; at once if it has:
     to begin a process takes seconds."""
 
     def watch() -> None:
