@@ -49,6 +49,31 @@ ONE_HIGHS = OneHighs()
 sys.meta_path.insert(0, ONE_HIGHS)
 
 
+# The files that take longest, which are begun first: then the two processes of ./tools/test end together.
+LONGEST = (
+    "tests/experiments/test_citation.py",
+    "tests/test_readme.py",
+    "tests/golden/test_runs.py",
+    "tests/test_parse.py",
+    "tests/experiments/test_chunking.py",
+    "lcons-cli/tests/test_tag.py",
+    "lcons-cli/tests/test_extract.py",
+    "lcons-decode/tests/test_relations.py",
+    "tests/diagnosis/test_diagnosis.py",
+    "lcons-cli/tests/test_run.py",
+    "tests/ilp/test_ilp_solve.py",
+    "tests/experiments/test_er.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    def place(item: pytest.Item) -> int:
+        path = item.path.as_posix()
+        return next((i for i, end in enumerate(LONGEST) if path.endswith(end)), len(LONGEST))
+
+    items.sort(key=place)
+
+
 def pytest_runtest_teardown() -> None:
     refused, ONE_HIGHS.refused = ONE_HIGHS.refused, None
     if refused:

@@ -1,5 +1,8 @@
 """Run every check of the project and say how long each took; with arguments, pytest alone.
 
+The checks before the tests each use one core, so two of them run at a time. One compiles the kernels on the
+way: otherwise both processes of the tests would compile all of them.
+
 `--integrations [ARGUMENT ...]` instead runs the tests of the folders `integrations`, by pytest with those.
 `--coverage [PACKAGE ...]` instead measures which lines and branches of each package its own tests run, and
 fails below the floors. Code that numba compiles is left out ([tool.coverage.run] in pyproject.toml).
@@ -10,20 +13,31 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-STAGES = {
-    "lint": ["ruff", "check"],
-    "format": ["ruff", "format", "--check"],
-    "types": ["mypy"],
-    "types of tests": ["python", "tools/test_types.py"],
-    "import layers": ["lint-imports", "--no-logo"],
-    # The tests of a file share fixtures that take seconds to make, so one process runs them all.
-    "tests": ["pytest", "--numprocesses=2", "--dist=loadfile"],
-}
+Stages = dict[str, list[str]]
+
+LANES: tuple[Stages, ...] = (
+    {
+        "lint": ["ruff", "check"],
+        "format": ["ruff", "format", "--check"],
+        "import layers": ["lint-imports", "--no-logo"],
+        "soak": ["python", "tools/soak.py", "--cases=448", f"--log={os.devnull}"],
+    },
+    {
+        "types": ["mypy"],
+        "types of tests": ["python", "tools/test_types.py"],
+    },
+)
+# The tests of a file share fixtures that take seconds to make, so one process runs them all; conftest.py has
+# the order of the files.
+TESTS = ["pytest", "--numprocesses=2", "--dist=loadfile", "--no-loadscope-reorder"]
 
 # Without paths among the arguments, the folders are `testpaths`. What a folder holds is run, marked or not.
 INTEGRATIONS = ["pytest", "--override-ini=testpaths=tests/integrations packages/*/tests/integrations"]
@@ -39,23 +53,72 @@ NO_TESTS = 5  # the exit code of pytest where it finds none
 
 def run(command: list[str], **variables: str) -> int:
     """The exit code of a command of the environment, run at the top of the workspace."""
-    program = Path(sys.executable).with_name(command[0])
-    # The tests share the cores between processes, so each keeps to one thread.
-    environment = {"OMP_NUM_THREADS": "1", **os.environ, **variables}
-    return subprocess.run([program, *command[1:]], cwd=ROOT, env=environment).returncode
+    return subprocess.run(_program(command), cwd=ROOT, env=_environment(**variables)).returncode
 
 
-def run_stages(stages: dict[str, list[str]]) -> list[int]:
-    """The exit code of each stage; prints how long each took."""
-    codes, report = [], []
-    for stage, command in stages.items():
-        print(f"\n== {stage}: {' '.join(command)}", flush=True)
-        start = time.perf_counter()
-        codes.append(run(command))
-        verdict = "FAILED" if codes[-1] else "passed"
-        report.append(f"{stage:<15} {verdict} {time.perf_counter() - start:6.1f} s")
-    print("\n== summary", *report, sep="\n", flush=True)
-    return codes
+def _program(command: list[str]) -> list[str]:
+    return [str(Path(sys.executable).with_name(command[0])), *command[1:]]
+
+
+def _environment(**variables: str) -> dict[str, str]:
+    # The checks share the cores, so each process keeps to one thread.
+    return {"OMP_NUM_THREADS": "1", **os.environ, **variables}
+
+
+class Report:
+    """The outcomes of stages; each is printed when it ends, and all of them in a table at the end."""
+
+    def __init__(self) -> None:
+        self.codes: list[int] = []
+        self._lines: list[str] = []
+        self._one_at_a_time = threading.Lock()
+
+    def beside(self, lanes: Sequence[Stages]) -> None:
+        """Runs lanes at the same time, and the stages of each in turn."""
+        with ThreadPoolExecutor(len(lanes)) as pool:
+            list(pool.map(self._in_turn, lanes))
+
+    def alone(self, stages: Stages) -> None:
+        """Runs stages in turn, whose output is printed while they run."""
+        for stage, command in stages.items():
+            print(f"\n== {stage}: {' '.join(command)}", flush=True)
+            start = time.perf_counter()
+            self._add(stage, run(command), start)
+
+    def _in_turn(self, stages: Stages) -> None:
+        for stage, command in stages.items():
+            start = time.perf_counter()
+            done = subprocess.run(
+                _program(command),
+                cwd=ROOT,
+                env=_environment(),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+            )
+            with self._one_at_a_time:
+                print(
+                    f"\n== {stage}: {' '.join(command)}", done.stdout.decode().rstrip(), sep="\n", flush=True
+                )
+                self._add(stage, done.returncode, start)
+
+    def _add(self, stage: str, code: int, start: float) -> None:
+        self.codes.append(code)
+        verdict = "FAILED" if code else "passed"
+        self._lines.append(f"{stage:<15} {verdict} {time.perf_counter() - start:6.1f} s")
+
+    def end(self) -> int:
+        """1 if a stage failed; prints the table."""
+        print("\n== summary", *self._lines, sep="\n", flush=True)
+        return int(any(self.codes))
+
+
+def run_stages(stages: Stages, lanes: Sequence[Stages] = ()) -> int:
+    """1 if a stage fails: those of the lanes, two at a time, then the others."""
+    report = Report()
+    if lanes:
+        report.beside(lanes)
+    report.alone(stages)
+    return report.end()
 
 
 def measure(packages: list[str]) -> int:
@@ -67,7 +130,7 @@ def measure(packages: list[str]) -> int:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         here = {"COVERAGE_FILE": str(folder / "data")}
-        tests = ["-m", *STAGES["tests"], f"packages/{package}/tests"]
+        tests = ["-m", *TESTS, f"packages/{package}/tests"]
         failed = run(["coverage", "run", f"--source={package.replace('-', '_')}", *tests], **here)
         run(["coverage", "combine", "--quiet"], **here)
         below = run(["coverage", "report", "--skip-covered", f"--fail-under={FLOORS[package]}"], **here)
@@ -84,9 +147,9 @@ def measure(packages: list[str]) -> int:
 def main(arguments: list[str]) -> int:
     match arguments:
         case []:
-            return int(any(run_stages(STAGES)))
+            return run_stages({"tests": TESTS}, LANES)
         case ["--integrations"]:
-            return int(any(run_stages(INTEGRATION_STAGES)))
+            return run_stages(INTEGRATION_STAGES)
         case ["--integrations", *chosen]:
             codes = [run([*command, *chosen]) for command in INTEGRATION_STAGES.values()]
             # What is chosen may all be of one stage.

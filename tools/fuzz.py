@@ -6,8 +6,8 @@ A loader gets bytes that libFuzzer draws such that they reach new branches of lc
 `LconsError` of one line; everything else is a finding: its input is written to `runs/fuzz`, and it belongs
 into a test. Loaders of archives get members separated by a mark, which become an npz file with correct
 checksums; loaders of digests get the content, and the digest is computed (`fuzz_targets.py`). The same seed
-draws the same inputs. Each run adds a line to `runs/fuzz/log.jsonl`: loader, executions, seconds, seed,
-findings.
+draws the same inputs. Each run adds a line to `runs/fuzz/log.jsonl`: loader, executions, seconds,
+edges of the code that were reached, seed, findings.
 """
 
 from __future__ import annotations
@@ -77,7 +77,8 @@ def run(name: str, chosen: Loader, runs: int, seed: int) -> bool:
     executed = re.findall(r"stat::number_of_executed_units:\s*(\d+)", output)
     seconds = round(time.monotonic() - began, 1)
     entry = {"loader": name, "executions": int(executed[-1]) if executed else 0, "seconds": seconds}
-    entry |= {"seed": seed, "findings": int(status != 0)}
+    edges = re.findall(r"cov: (\d+)", output)
+    entry |= {"edges": int(edges[-1]) if edges else 0, "seed": seed, "findings": int(status != 0)}
     with (OUT / "log.jsonl").open("a") as log:
         log.write(json.dumps(entry) + "\n")
     print(json.dumps(entry), flush=True)

@@ -201,11 +201,18 @@ def test_the_subset_of_a_cut_is_exact_where_float_sums_are_not(parts):
 def test_a_rejected_point_has_a_violated_cut_where_two_parts_are_equal_as_floats():
     # The first part has the margin 0; the second one a margin below 0, which is 0 in float64.
     weights = [0.9200026789449729, -0.992498296692064]
-    parts = RectifierNetwork([[0.0, 0.0]], [1.0]), RectifierNetwork([weights], [1.0724956177470912])
-    both = Conjunction(parts)
-    assert both.margin([1.0, 1.0]) == 0
+    half = RectifierNetwork(np.zeros((2, 2)), [0.5, 0.5])
+    both = Conjunction((half, RectifierNetwork([weights], [1.0724956177470912])))
     assert not both.accepts([1.0, 1.0])
-    assert most_violated(both, [1.0, 1.0]).subsets.tolist() == [[False, True]]
+    assert most_violated(both, [1.0, 1.0]).subsets.tolist() == [[False, False, True]]
+
+
+def test_a_unit_that_is_active_by_less_than_rounding_is_in_the_cut():
+    # 0.5 + 0.1 - 0.6 is 0 in float64, and 2^-55 for the rationals that these floats are.
+    network = RectifierNetwork([[0.5, 0.1, -0.6], [1.0, 0.0, 0.0]], [0.0, 0.0])
+    psi = np.ones(3)
+    assert not network.accepts(psi)
+    assert most_violated(network, psi).subsets.tolist() == [[True, True]]
 
 
 def test_a_unit_of_activation_zero_is_not_in_the_cut():

@@ -86,6 +86,28 @@ def test_what_is_finished_is_not_done_again(folder, work, tmp_path, monkeypatch)
     assert len(done()) == 3
 
 
+@pytest.mark.parametrize(
+    "change",
+    [{"counts": {"tokens": "3"}}, {"counts": []}, {"shard": 1}, {"shard": "../b"}, "[" * 5000, "7"],
+    ids=str,
+)
+def test_a_note_that_is_altered_is_made_anew(folder, work, tmp_path, change):
+    out = tmp_path / "out"
+    run_shards(folder, out, work, jobs=1)
+    note, expected = out / FINISHED / "a.jsonl.json", content(out)
+    altered = change if isinstance(change, str) else json.dumps({**json.loads(note.read_text()), **change})
+    note.write_text(altered)
+    assert not run_shards(folder, out, work, jobs=1).failed
+    assert content(out) == expected
+
+
+def test_a_line_that_unpacks_to_more_than_the_limit_is_refused(folder, work, tmp_path, monkeypatch):
+    monkeypatch.setattr("lcons_decode.shards._lines.LONGEST_LINE", 1000)
+    write_lines(folder / "sub/c.jsonl.gz", [{"number": 1, "text": " " * 1000}])
+    (failed,) = run_shards(folder, tmp_path / "out", work, jobs=1).failed
+    assert "expected lines of at most 1,000 bytes" in failed.why
+
+
 def test_a_damaged_shard_is_named_and_the_others_finish(folder, work, tmp_path):
     out = tmp_path / "out"
     run_shards(folder, out, work, jobs=1)

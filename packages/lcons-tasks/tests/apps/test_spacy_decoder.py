@@ -5,7 +5,7 @@ import pytest
 import spacy
 from spacy.training import Example
 
-from lcons_core import InvalidInput, iob2, save
+from lcons_core import DamagedFile, InvalidInput, iob2, save
 from lcons_decode import ChainScores, Hard, brute
 from lcons_tasks.apps.spacy_decoder import FLOOR, LETTERS, token_probabilities
 
@@ -61,16 +61,16 @@ def no_person(tmp_path):
 
 def test_the_result_is_the_best_labelling_under_the_constraints(pipeline, no_person):
     [source] = pipeline.pipe_names
-    for files in ([], [no_person], [f"{no_person}:0.7"]):
+    # Enumerating the labellings of a text takes a second or more, so each has one way to decode.
+    for files, (text, _) in zip([[], [no_person], [f"{no_person}:0.7"]], TEXTS, strict=True):
         nlp = decoded(pipeline, *files)
         decoder = nlp.get_pipe("lcons_decoder")
-        for text, _ in TEXTS:
-            doc = nlp(text)
-            [scores] = decoder.span_scores([nlp.make_doc(text)])
-            probability = token_probabilities(len(doc), scores, LABELS, LETTERS["iob2"])
-            chain = ChainScores(np.log(np.maximum(probability, FLOOR)), labels=LABELS)
-            wanted = brute(chain, [*decoder.constraints, Hard(iob2(LABELS))])
-            assert labels_of(doc, source) == list(wanted.y)
+        doc = nlp(text)
+        [scores] = decoder.span_scores([nlp.make_doc(text)])
+        probability = token_probabilities(len(doc), scores, LABELS, LETTERS["iob2"])
+        chain = ChainScores(np.log(np.maximum(probability, FLOOR)), labels=LABELS)
+        wanted = brute(chain, [*decoder.constraints, Hard(iob2(LABELS))])
+        assert labels_of(doc, source) == list(wanted.y)
 
 
 def test_a_hard_constraint_is_obeyed_where_the_component_breaks_it(pipeline, no_person):
@@ -91,6 +91,10 @@ def test_a_pipeline_on_disk_and_in_bytes_holds_the_constraints(pipeline, no_pers
     (tmp_path / "rules.json").unlink()
     for other in (spacy.load(tmp_path / "pipeline"), decoded(pipeline).from_bytes(content)):
         assert [labels_of(doc, source) for doc in other.pipe(text for text, _ in TEXTS)] == wanted
+    listed = tmp_path / "pipeline/lcons_decoder/constraints.json"
+    listed.write_text(listed.read_text().replace('"0.json"', '"../0.json"'))
+    with pytest.raises(DamagedFile, match=r"the file '\.\./0\.json' is not in it"):
+        spacy.load(tmp_path / "pipeline")
 
 
 def test_probabilities_of_spans_become_those_of_labels_in_every_scheme():

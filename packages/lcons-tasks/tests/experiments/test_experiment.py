@@ -276,6 +276,36 @@ def test_workers_end_with_the_run(name, tmp_path):
     wait_until(lambda: not any(worker.exists() for worker in workers))
 
 
+BEGUN = """
+import os, signal, sys, time
+from lcons_tasks.experiments.engine._jobs import run_jobs
+
+class Slow:
+    # Unpickled by a worker before it begins the piece; by then, the first process is gone.
+    def __reduce__(self):
+        return sleep, (sys.argv[1], os.getpid())
+
+def sleep(folder, first):
+    open(os.path.join(folder, str(os.getpid())), "w").close()
+    os.kill(first, signal.SIGKILL)
+    time.sleep(1)
+    return 0
+
+def endless(piece, tell):
+    time.sleep(1000)
+
+run_jobs(endless, [Slow(), Slow()], 2)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc is Linux's")
+def test_a_worker_that_begins_after_the_run_has_ended_ends_at_once(tmp_path):
+    subprocess.run([sys.executable, "-c", BEGUN, tmp_path], stderr=subprocess.DEVNULL)
+    wait_until(lambda: list(tmp_path.iterdir()))
+    workers = [Path("/proc", path.name) for path in tmp_path.iterdir()]
+    wait_until(lambda: not any(worker.exists() for worker in workers))
+
+
 def wait_until(condition, seconds=60):
     """Returns when the condition holds; fails if it does not in time."""
     end = time.monotonic() + seconds
@@ -426,3 +456,13 @@ def test_every_experiment_is_found_by_its_name_and_has_what_a_command_needs(name
     assert "Example:" in experiment.__doc__
     assert EXPERIMENTS[name].about.endswith(".")
     assert isinstance(experiment.options(), RunOptions)
+
+
+def test_the_code_of_a_stage_is_found_where_a_library_is_not_installed():
+    code = (
+        "import sys; sys.modules['numba'] = None\n"
+        "from lcons_tasks.experiments.engine._imports import source_hash\n"
+        "print(len(source_hash('lcons_decode.kernels._compiled.hard')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.stdout, done.returncode) == ("64\n", 0), done.stderr

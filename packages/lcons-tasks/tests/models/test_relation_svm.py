@@ -1,5 +1,6 @@
 """The compiled training of entities and relations takes the steps of the plain one."""
 
+import importlib
 from itertools import product
 
 import numpy as np
@@ -81,6 +82,20 @@ def test_compiled_steps_are_those_of_the_plain_learner(rules, weighed, averaged)
     assert trained.history[-1].objective == pytest.approx(plain.history[-1].objective)
     assert trained.gap == pytest.approx(plain.gap)
     assert (model.table is None) == (not weighed)
+
+
+def test_kernels_of_numpy_take_the_same_steps(monkeypatch):
+    few, settings = PASSAGES[:5], SvmSettings(C=0.5, passes=2)
+    compiled, _ = train_relations(few, FREE, settings)
+    try:
+        with monkeypatch.context() as patch:
+            patch.setenv("LCONS_DECODE_BACKEND", "numpy")
+            assert not hasattr(importlib.reload(kernel).take_steps, "py_func")
+            plain, _ = train_relations(few, FREE, settings)
+    finally:
+        importlib.reload(kernel)
+    np.testing.assert_allclose(plain.W, compiled.W, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(plain.V, compiled.V, rtol=0, atol=1e-10)
 
 
 def test_passages_that_are_encoded_once_train_the_same_model():

@@ -70,9 +70,9 @@ from lcons_core.reason._sides import (
 ALWAYS_EXHAUSTED = 10**5
 MOST_EXHAUSTED = 2**22
 PATIENCE = 5.0
-# Units times points: less than a minute. The search for the boundary moves at most 2^18 (axis, value) pairs,
+# Units times points: about ten seconds. The search for the boundary moves at most 2^18 (axis, value) pairs,
 # ten of which take as long as a point.
-MOST_VALUES = 2**24
+MOST_VALUES = 2**22
 MOST_MOVES, MOVES_A_POINT = 2**18, 10
 
 
@@ -130,7 +130,7 @@ def verify(
     around accepted points near the boundary, because uniform samples may all be on one side. Without a space,
     psi is drawn from all 0/1 vectors. If `points` (N, d) are given, these are checked instead. Without a
     space, and if a block is real, the theorem is also proved for every real psi (`proved`). Drawn points of a
-    network of thousands of units are refused (`TooLarge`) above 2^24 values of units.
+    network of hundreds of units are refused (`TooLarge`) above 2^22 values of units: about ten seconds.
 
     >>> from lcons_core import RectifierNetwork
     >>> print(verify(RectifierNetwork([[2.0, 2.0], [1.0, 0.0]], [-2.0, 0.0])))

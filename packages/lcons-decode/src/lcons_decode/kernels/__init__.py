@@ -94,7 +94,10 @@ def backend(work: float = math.inf) -> ModuleType:
 
 
 def compiled(function: Callable[..., Result]) -> Callable[..., Result]:
-    """The function, compiled by numba at its first call and cached as the kernels of decoders are."""
+    """The function, compiled by numba at its first call and cached as the kernels of decoders are; as it is,
+    if those are numpy's (`backend`)."""
+    if backend().__name__.endswith("_plain"):
+        return function
     from lcons_decode.kernels._compiled.jit import kernel
 
     made: Callable[..., Result] = kernel(function)

@@ -17,6 +17,8 @@ from lcons_decode.shards._work import ShardWork
 
 # A chunk ends when it has so many lines or bytes.
 CHUNK_LINES, CHUNK_BYTES = 512, 2**23
+# A few bytes may unpack to a line of any length.
+LONGEST_LINE = 2**28
 # JSON may hold these characters unescaped, but some readers treat them as the end of a line.
 _LINE_ENDS = str.maketrans({end: f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"})
 
@@ -42,7 +44,13 @@ def _unpacked(raw: BinaryIO, name: str) -> Iterator[bytes]:
         return
     try:
         with gzip.open(raw) as lines:
-            yield from lines
+            while line := lines.readline(LONGEST_LINE + 1):
+                if len(line) > LONGEST_LINE:
+                    raise InvalidInput(
+                        f"{name}: expected lines of at most {LONGEST_LINE:,} bytes, found a longer one; split"
+                        " its text."
+                    )
+                yield line
     except (OSError, EOFError, zlib.error) as error:
         raise InvalidInput(
             f"{name}: expected JSON lines compressed by gzip, found damage ({error!s:.60}); write it again."

@@ -81,7 +81,7 @@ class ShardTask:
         given = _digest(source)
         kept = _read_note(note)
         if kept is not None:
-            if _is_finished(kept, self.settings, given, target):
+            if _is_finished(kept, shard.name, self.settings, given, target):
                 return Finished(shard.name, kept, before=True)
             # Of other settings or other input, or altered since.
             note.unlink(missing_ok=True)
@@ -168,15 +168,20 @@ def _read_note(path: Path) -> dict[str, Any] | None:
         found = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 
 
-def _is_finished(note: Mapping[str, Any], settings: str, given: Mapping[str, Any], target: Path) -> bool:
+def _is_finished(
+    note: Mapping[str, Any], shard: str, settings: str, given: Mapping[str, Any], target: Path
+) -> bool:
     if note.get("settings") != settings or note.get("input") != given:
         return False
-    if not isinstance(note.get("counts"), dict):
+    counts = note.get("counts")
+    if not isinstance(counts, dict) or not all(type(count) is int for count in counts.values()):
+        return False
+    if note.get("shard") != shard:
         return False
     with contextlib.suppress(OSError):
         return bool(note.get("output") == _digest(target))

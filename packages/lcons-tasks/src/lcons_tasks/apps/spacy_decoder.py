@@ -212,12 +212,13 @@ class LconsDecoder(Pipe):
         folder = Path(path)
         try:
             listed = parse((folder / _LIST).read_text(encoding="utf-8"))
+            if strange := [one["file"] for one in listed if Path(one["file"]).name != one["file"]]:
+                raise ValueError(f"the file {strange[0]!r:.60} is not in it")
             self._read = [
                 Soft(load(folder / one["file"]), float(one["weight"]), one["name"], one["cost"])
                 if "weight" in one
                 else Hard(load(folder / one["file"]), one["name"])
                 for one in listed
-                if Path(one["file"]).name == one["file"]
             ]
         except (OSError, KeyError, TypeError, ValueError) as error:
             raise DamagedFile(

@@ -162,8 +162,16 @@ def _path(module: str) -> Path:
 
 @cache
 def _file(module: str) -> Path | None:
-    """The path of a module's source; None if there is no such module."""
+    """The path of a module's source; None if there is no such module. No package is imported for it: one may
+    need a library that is not installed."""
     loaded = getattr(sys.modules.get(module), "__file__", None)
+    package, _, name = module.rpartition(".")
+    if loaded is None and package:
+        home = _file(package)
+        if home is None or home.name != "__init__.py":
+            return None
+        beside = home.with_name(f"{name}.py"), home.with_name(name) / "__init__.py"
+        return next((path for path in beside if path.is_file()), None)
     if loaded is None:
         try:
             spec = find_spec(module)

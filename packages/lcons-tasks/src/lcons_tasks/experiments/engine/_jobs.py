@@ -11,6 +11,7 @@ ends, for whatever reason.
 
 from __future__ import annotations
 
+import inspect
 import os
 import tempfile
 import threading
@@ -172,11 +173,22 @@ def _parallel(
     from joblib.parallel import get_active_backend
 
     cluster = workers < 0
-    calls = (delayed(_call)(work, i, piece, files.file(i), not cluster) for i, piece in pieces)
+    first = None if cluster else os.getpid()
+    calls = (delayed(_call)(work, i, piece, files.file(i), first) for i, piece in pieces)
     ahead = "2*n_jobs" if cluster else workers
     as_they_come = get_active_backend()[0].supports_return_generator
     order = "generator_unordered" if as_they_come else "list"
-    return iter(Parallel(n_jobs=workers, batch_size=1, pre_dispatch=ahead, return_as=order)(calls))
+    # A worker that has no piece yet ends with this process, too; before joblib 1.5, after five minutes.
+    begins = {} if cluster or not _takes_initializers() else {"initializer": _end_with, "initargs": (first,)}
+    parallel = Parallel(n_jobs=workers, batch_size=1, pre_dispatch=ahead, return_as=order, **begins)
+    return iter(parallel(calls))
+
+
+def _takes_initializers() -> bool:
+    from joblib import Parallel
+
+    kinds = (one.kind for one in inspect.signature(Parallel).parameters.values())
+    return inspect.Parameter.VAR_KEYWORD in kinds
 
 
 @contextmanager
@@ -221,22 +233,22 @@ def _watched(files: ProgressFolder, report: Callable[[Event], None]) -> Iterator
 
 
 def _call(
-    work: Callable[[Any, Tell], Any], index: int, piece: Any, file: ProgressFile, of_this_machine: bool
+    work: Callable[[Any, Tell], Any], index: int, piece: Any, file: ProgressFile, first: int | None
 ) -> tuple[int, Any]:
-    if of_this_machine:
-        _end_with_parent()
+    if first is not None:
+        _end_with(first)
     result = work(piece, file.tell)
     file.tell(1.0, DONE)
     return index, result
 
 
 @cache
-def _end_with_parent() -> None:
-    """Ends this process when its parent has ended for any reason."""
-    parent = os.getppid()
+def _end_with(first: int) -> None:
+    """Ends this process when its parent, of that number, has ended for any reason; at once if it has:
+    to begin a process takes seconds."""
 
     def watch() -> None:
-        while os.getppid() == parent:
+        while os.getppid() == first:
             time.sleep(_WATCH_SECONDS)
         os._exit(1)
 
