@@ -1,4 +1,4 @@
-"""GLiNER2 end to end, with a tiny model of its own classes and random weights: text to an exact extraction."""
+"""GLiNER2 end to end, with a tiny model of its own classes and random weights: text to extraction."""
 
 import logging
 
