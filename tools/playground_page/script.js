@@ -182,6 +182,9 @@ function showAll() {
   showResults();
 }
 
+// A long name may be broken before a capital letter, and before -ization.
+const breakable = (name) => name.replace(/(?<=[a-z])(?=[A-Z])/g, "\u200b").replace("zation", "\u00adzation");
+
 // The table of pairs, or the plane.
 function showField() {
   const { example } = state;
@@ -200,9 +203,9 @@ function showField() {
   };
   at("field").replaceChildren(make("table", { className: "grid" },
     make("thead", {}, make("tr", {}, make("th", { scope: "col" }, `${rows.name} \\ ${columns.name}`),
-      ...columns.values.map((v) => make("th", { scope: "col" }, v)))),
+      ...columns.values.map((v) => make("th", { scope: "col" }, breakable(v))))),
     make("tbody", {}, ...rows.values.map((v, r) =>
-      make("tr", {}, make("th", { scope: "row" }, v), ...columns.values.map((_, c) => cell(r, c)))))));
+      make("tr", {}, make("th", { scope: "row" }, breakable(v)), ...columns.values.map((_, c) => cell(r, c)))))));
   return undefined;
 }
 function paintGrid(net) {
