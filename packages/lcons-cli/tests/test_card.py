@@ -74,7 +74,7 @@ def test_every_kind_of_constraint_has_a_card(path):
 def test_kept_examples_guarantees_and_edits_are_on_the_card(files):
     fixed = repair(pairs(), allow={"source": "Location", "relation": "Kill"}).constraint
     positives = np.tile(fixed.space.vector(source="Person", relation="Kill"), (40, 1))
-    save(calibrate(fixed, positives, 0.1), "fixed.json")
+    save(calibrate(fixed, positives, 0.1)[0], "fixed.json")
     result = run("card", "fixed.json")
     assert result.exit_code == 0
     assert "1 kept by `lcons repair`, all of them with their verdict" in result.stdout
