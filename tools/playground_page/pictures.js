@@ -102,7 +102,7 @@ function showPlane(net, found) {
         {
           x: Math.min(x(state.xy[0]) + 14, width - 120),
           y: y(state.xy[1]) - 12,
-          style: "fill: var(--warm); font-weight: 700",
+          style: "fill: var(--warm); font-weight: 700; paint-order: stroke; stroke: var(--surface); stroke-width: 4px",
         },
         `breaks S = ${subsetName(found.subset)}`,
       );

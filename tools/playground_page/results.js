@@ -194,6 +194,9 @@ function showRows(net, psi, found) {
       }),
     ),
   );
+  // The framed row is in view, without a move of the page.
+  const region = at("rows").parentElement;
+  region.scrollTop = at("rows").querySelector(".worst").offsetTop - region.clientHeight / 2;
 }
 function showLifted(net, found) {
   const names =
