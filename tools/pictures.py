@@ -282,6 +282,7 @@ def _rows(own: Labels) -> Iterator[str]:
     for i, place in enumerate(("first label", "second label")):
         yield text(60 + 106 * i, 76, place, "s muted")
     yield text(294, 76, "bias", "s muted", "end")
+    assert own.rows.subsets is not None
     for m, (subset, row) in enumerate(zip(own.rows.subsets, own.rows.coefficients, strict=True)):
         y = 100 + 46 * m
         units = ", ".join(str(k + 1) for k in np.flatnonzero(subset))

@@ -41,6 +41,7 @@ from lcons_core import (
 ROOT = Path(__file__).resolve().parent.parent
 PARTS = ROOT / "tools/playground_page"
 FOLDER = ROOT / "docs/playground"
+SCRIPTS = ("network.js", "state.js", "input.js", "results.js", "pictures.js", "start.js")
 NETWORKS, PAGE = FOLDER / "networks.json", FOLDER / "index.html"
 
 SOURCES, RELATIONS = ("Person", "Location", "Organization"), ("NoRel", "Kill", "LiveIn", "LocatedAt")
@@ -241,7 +242,7 @@ def _compact(data: dict[str, Any]) -> str:
 
 def page_text(networks: str) -> str:
     """The page with these networks: its parts, and a policy under which only its own script can run."""
-    script = (PARTS / "script.js").read_text(encoding="utf-8")
+    script = "\n".join((PARTS / name).read_text(encoding="utf-8") for name in SCRIPTS)
     hashed = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
     assert "</script" not in script.lower()
     parts = {

@@ -9,7 +9,17 @@ import numpy as np
 import pytest
 from constraint_files import pairs, run, run_example, write_files
 
-from lcons_core import FeatureSpace, LearnedConstraint, RectifierNetwork, load, one_hot, real, repair, save
+from lcons_core import (
+    FeatureSpace,
+    LearnedConstraint,
+    RectifierNetwork,
+    calibrate,
+    load,
+    one_hot,
+    real,
+    repair,
+    save,
+)
 
 OLD = Path(__file__).parents[3] / "tests/golden/v0.1.0/constraints"
 
@@ -53,6 +63,10 @@ def test_every_kind_of_constraint_has_a_card(path):
     assert result.exit_code == 0
     assert result.stdout.startswith(f"# Constraint card: {path.name}\n\nA constraint over `")
     assert max(map(len, section(result.stdout, "Origin").splitlines())) < 400
+    why = re.search("^- `lcons (explain .* --forbidden .*)`$", result.stdout, re.M)
+    if why:
+        command = [str(path) if word == path.name else word for word in shlex.split(why[1])]
+        assert run(*command).exit_code == 0
     values = load(path).provenance.get("examples", {}).values()
     assert all(str(number) in section(result.stdout, "Origin") for number in values)
 
@@ -60,7 +74,7 @@ def test_every_kind_of_constraint_has_a_card(path):
 def test_kept_examples_guarantees_and_edits_are_on_the_card(files):
     fixed = repair(pairs(), allow={"source": "Location", "relation": "Kill"}).constraint
     positives = np.tile(fixed.space.vector(source="Person", relation="Kill"), (40, 1))
-    save(fixed.calibrate(positives, 0.1), "fixed.json")
+    save(calibrate(fixed, positives, 0.1)[0], "fixed.json")
     result = run("card", "fixed.json")
     assert result.exit_code == 0
     assert "1 kept by `lcons repair`, all of them with their verdict" in result.stdout
