@@ -25,6 +25,7 @@ from lcons_tasks.experiments.entity_relation._answers import (
     TABLE,
     WITHIN,
     WITHOUT,
+    C,
     Cell,
     answers,
     constraints,
@@ -464,7 +465,7 @@ def test_examples_name_the_combination_that_was_forbidden():
 
 
 def test_the_curve_is_on_seeded_splits_only():
-    cells = EXPERIMENT.cells(Options("bundled", ("1", "spert"), (0.05, 1.0)))
+    cells = EXPERIMENT.cells(Options("bundled", ("1", "spert"), (0.05, 1.0), (0.1, 0.2, C)))
     assert [(cell.split, cell.share) for cell in cells] == [("1", 1.0), ("spert", 1.0), ("1", 0.05)]
     assert len(cells[0].grid) == 3
     assert len(cells[2].grid) == 1

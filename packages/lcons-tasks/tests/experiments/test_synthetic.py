@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_core import load
+from lcons_core import load, outer_polytope
 from lcons_core._errors import DamagedFile, InvalidInput
 from lcons_core._network import RectifierNetwork
 from lcons_decode.ilp import Form
@@ -24,6 +24,19 @@ from lcons_tasks.experiments.synthetic._corpus import (
     load_programs,
     optimum,
     save_programs,
+)
+from lcons_tasks.experiments.synthetic._enclosures import (
+    BOTH,
+    OUTER,
+    PREFERRED,
+    PRICES,
+    QUESTIONS,
+    WIDENED,
+    ask,
+    choose,
+    enclosed,
+    slack,
+    widen,
 )
 from lcons_tasks.experiments.synthetic._experiment import EXPERIMENT, NETWORK, SOLUTIONS, Options, claims
 from lcons_tasks.experiments.synthetic._measures import (
@@ -142,6 +155,38 @@ def test_rounds_add_only_infeasible_points_and_end(programs):
     assert [one.added for one in found.history] == [one.added for one in again.history]
 
 
+def test_a_widened_network_accepts_just_what_its_allowance_does(programs):
+    network = learn(flip_examples(programs.train), 3, QUICK, 0).network
+    points = np.array(list(product([0.0, 1.0], repeat=network.d)))
+    for allowance in (0.5, 1.0, 1.5, 4.0):
+        wide = widen(network, allowance)
+        factor = wide.W[np.nonzero(network.W)][0] / network.W[np.nonzero(network.W)][0]
+        assert 1 / factor >= max(1.0, allowance)
+        assert 1 / factor < 1.002 * max(1.0, allowance)
+        assert np.array_equal(wide.accepts(points), slack(network, points) <= 1 / factor)
+
+
+def test_sets_around_known_optima_accept_what_they_should(programs):
+    network = learn(flip_examples(programs.train), 3, QUICK, 0).network
+    choice = choose(programs.train, 3, QUICK, 0)
+    assert set(choice.tried) == {f"{price:g}" for price in PRICES}
+    assert choice.price in PRICES
+    found = enclosed(programs, network, choice)
+    assert found[OUTER][0]["gold accepted"] == 100.0
+    assert found[WIDENED][0]["gold accepted"] >= found[BOTH][0]["gold accepted"]
+    assert found[PREFERRED][0]["gold accepted"] == found[WIDENED][0]["gold accepted"]
+    rows = outer_polytope(programs.train.costs, programs.train.optima, maximise=False)
+    assert all(rows.holds(found[name][1]).all() for name in (OUTER, BOTH, WIDENED, PREFERRED))
+    assert widen(network, choice.allowance).accepts(found[PREFERRED][1]).all()
+
+
+def test_more_questions_never_lead_to_a_worse_point(programs):
+    asked = ask(programs, learn(flip_examples(programs.train), 3, QUICK, 0).network)
+    optimal = [one["optimal"] for one in asked.values()]
+    assert list(asked) == [str(number) for number in QUESTIONS]
+    assert optimal == sorted(optimal)
+
+
 def test_certified_points_are_infeasible_and_implied_rows_say_the_same(programs):
     verdicts = certified(EVERY, programs.train)
     assert not programs.feasible(EVERY[verdicts]).any()
@@ -241,13 +286,17 @@ def tiny(monkeypatch):
 @pytest.mark.usefixtures("tiny")
 def test_a_run_leaves_everything_behind_and_a_rerun_the_same_bytes(tmp_path):
     stages = Stages(tmp_path / "stages")
-    options = Options((1, 2), (2, 3), (3,), 2)
+    options = Options((1, 2), (2, 3), (3,), 2, enclosed=(3,))
     record = run(EXPERIMENT, options, stages, 1)
     document = write_run(tmp_path / "run", EXPERIMENT, options, record, stages)
     assert "Counterexample-guided rounds" in [s.title for s in document.sections if s.blocks]
     results = json.loads((tmp_path / "run/results.json").read_text(encoding="utf-8"))
     assert results["task"] == "synthetic"
-    assert len(results["cells"]) == 6
+    assert len(results["cells"]) == 10
+    assert sum(cell["at"]["far"] for cell in results["cells"]) == 2
+    assert "Sets and baselines, K = 3, optima far from each other" in (tmp_path / "run/report.md").read_text(
+        encoding="utf-8"
+    )
     kept = load(tmp_path / "run/constraints/instance-1/K3-rounds.json")
     assert kept == constraint(Cell(1, 3, 2, TINY), stages)[0]
     assert (tmp_path / "run/curve.svg").is_file()
