@@ -180,7 +180,8 @@ def test_sets_around_known_optima_accept_what_they_should(programs):
     assert widen(network, choice.allowance).accepts(found[PREFERRED][1]).all()
 
 
-def test_more_questions_never_lead_to_a_worse_point(programs):
+def test_more_questions_never_lead_to_a_worse_point(programs, monkeypatch):
+    monkeypatch.setattr("lcons_tasks.experiments.synthetic._enclosures.ASKED", 3)
     asked = ask(programs, learn(flip_examples(programs.train), 3, QUICK, 0).network)
     optimal = [one["optimal"] for one in asked.values()]
     assert list(asked) == [str(number) for number in QUESTIONS]
@@ -286,17 +287,13 @@ def tiny(monkeypatch):
 @pytest.mark.usefixtures("tiny")
 def test_a_run_leaves_everything_behind_and_a_rerun_the_same_bytes(tmp_path):
     stages = Stages(tmp_path / "stages")
-    options = Options((1, 2), (2, 3), (3,), 2, enclosed=(3,))
+    options = Options((1, 2), (2, 3), (3,), 2)
     record = run(EXPERIMENT, options, stages, 1)
     document = write_run(tmp_path / "run", EXPERIMENT, options, record, stages)
     assert "Counterexample-guided rounds" in [s.title for s in document.sections if s.blocks]
     results = json.loads((tmp_path / "run/results.json").read_text(encoding="utf-8"))
     assert results["task"] == "synthetic"
-    assert len(results["cells"]) == 10
-    assert sum(cell["at"]["far"] for cell in results["cells"]) == 2
-    assert "Sets and baselines, K = 3, optima far from each other" in (tmp_path / "run/report.md").read_text(
-        encoding="utf-8"
-    )
+    assert len(results["cells"]) == 6
     kept = load(tmp_path / "run/constraints/instance-1/K3-rounds.json")
     assert kept == constraint(Cell(1, 3, 2, TINY), stages)[0]
     assert (tmp_path / "run/curve.svg").is_file()
@@ -304,6 +301,20 @@ def test_a_run_leaves_everything_behind_and_a_rerun_the_same_bytes(tmp_path):
     write_run(tmp_path / "again", EXPERIMENT, options, run(EXPERIMENT, options, stages, 1), stages)
     for path in sorted((tmp_path / "run").rglob("*.*")):
         assert (tmp_path / "again" / path.relative_to(tmp_path / "run")).read_bytes() == path.read_bytes()
+
+
+@pytest.mark.usefixtures("tiny")
+def test_enclosed_networks_have_a_table_for_near_and_for_far_optima(tmp_path, monkeypatch):
+    for name, value in {"FOLDS": 2, "PRICES": (1.0, 4.0), "QUESTIONS": (0, 2), "ASKED": 2}.items():
+        monkeypatch.setattr(f"lcons_tasks.experiments.synthetic._enclosures.{name}", value)
+    stages, options = Stages(tmp_path / "stages"), Options((1,), (2,), (), 0, enclosed=(2,))
+    record = run(EXPERIMENT, options, stages, 1)
+    write_run(tmp_path / "run", EXPERIMENT, options, record, stages)
+    assert [cell.at["far"] for cell in record.cells] == [False, False, True]
+    report = (tmp_path / "run/report.md").read_text(encoding="utf-8")
+    for words in ("Sets and baselines, K = 2, as above", "optima far from each other", "2 questions"):
+        assert words in report
+    assert len(list((tmp_path / "run/constraints").rglob("*.json"))) == 1
 
 
 @pytest.mark.usefixtures("tiny")

@@ -38,14 +38,14 @@ from lcons_tasks.experiments.synthetic._corpus import Programs, ProgramSet
 from lcons_tasks.experiments.synthetic._measures import solution_figures
 from lcons_tasks.experiments.synthetic._model import flip_examples, learn, predict
 
-FOLDS = 7
+FOLDS = 5
 # The share of held-out optima that the widened network accepts.
 SHARE = 0.95
 # Prices of one unit of violation to choose from, in mean absolute costs of a variable.
 PRICES = (1.0, 2.0, 4.0, 8.0, 16.0)
 QUESTIONS = (0, 1, 2, 5, 10, 20)
 # Test programs for which the oracle is asked.
-ASKED = 10
+ASKED = 6
 
 OUTER, HULL, NETWORK = "outer polytope", "equality hull", "learned constraints"
 BOTH, WIDENED, PREFERRED = (

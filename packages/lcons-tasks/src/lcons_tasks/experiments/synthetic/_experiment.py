@@ -19,7 +19,7 @@ from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._record import Record
 from lcons_tasks.experiments.synthetic import _paper as paper
 from lcons_tasks.experiments.synthetic._answers import LEARNED, answers
-from lcons_tasks.experiments.synthetic._enclosures import OUTER, PREFERRED
+from lcons_tasks.experiments.synthetic._enclosures import ASKED, OUTER, PREFERRED
 from lcons_tasks.experiments.synthetic._measures import BITS, CHEAPEST, UNCONSTRAINED
 from lcons_tasks.experiments.synthetic._networks import Cell, constraint, instance
 from lcons_tasks.report._document import (
@@ -283,7 +283,7 @@ def _enclosed(record: Record) -> Iterator[Block]:
             f"Questions to an oracle, {name}, in percent",
             ("best known point", *(f"{n} questions" for n in numbers)),
             answered,
-            "For the first ten test programs; 0 questions: the cheapest training optimum.",
+            f"For the first {ASKED} test programs; 0 questions: the cheapest training optimum.",
         )
         chosen = ", ".join(f"{one['allowance']:.2f} and {one['price']:g}" for one in own.told("choice"))
         yield Text(f"Allowance and price that cross-validation chose, by instance ({name}): {chosen}.")
