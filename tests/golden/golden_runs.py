@@ -157,6 +157,8 @@ def _labelling_gains(gain: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _er_gains(gain: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    if gain["where"].endswith("wrong"):
+        return
     sets, over = (side.split(" / ") for side in gain["what"].split(" over "))
     group, size = gain["where"].removesuffix(" sentences").split(", ")
     figure = "relation f1" if "relation F1" in gain["measure"] else "entity f1"

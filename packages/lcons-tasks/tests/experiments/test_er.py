@@ -34,6 +34,7 @@ from lcons_tasks.experiments.entity_relation._answers import (
 )
 from lcons_tasks.experiments.entity_relation._constraints import (
     certificates,
+    combination_counts,
     combinations,
     designed,
     designed_rules,
@@ -48,8 +49,9 @@ from lcons_tasks.experiments.entity_relation._examples import changed, labels, l
 from lcons_tasks.experiments.entity_relation._experiment import EXPERIMENT, Options, claims, recovered
 from lcons_tasks.experiments.entity_relation._measures import by_label, count, counts, figures, gains_over
 from lcons_tasks.experiments.entity_relation._model import predict, predict_some, score
+from lcons_tasks.models._clusters import Clusters
 from lcons_tasks.models._relation_model import Attributes, load_model, rules_of
-from lcons_tasks.models._relation_svm import train_relations
+from lcons_tasks.models._relation_svm import encode_passages, train_relations
 from lcons_tasks.models._structured_svm import SvmSettings
 from lcons_tasks.models.phi._candidates import candidate_attributes, pair_attributes
 from lcons_tasks.stats import bootstrap_f1
@@ -251,6 +253,26 @@ def test_the_model_scores_what_its_weights_say_and_survives_a_file(tmp_path, cor
     again = load_model(tmp_path / "model.npz").scores(one)
     assert np.array_equal(scores.entities, again.entities)
     assert np.array_equal(scores.relations, again.relations)
+
+
+def test_clusters_and_weights_of_combinations_survive_a_file(tmp_path, corpus):
+    clusters = Clusters(("oslo", "ann"), np.array([[0, 3], [1, 2]]))
+    one = example({(0, 1): "LiveIn"})
+    found = candidate_attributes(one.passage, 1, clusters)
+    assert {"word cluster 1=0", "last cluster 2=3"} <= set(found)
+    assert "no cluster" not in found
+    assert not any("cluster" in name for name in candidate_attributes(one.passage, 1))
+    rules = RelationRules.none(ENTITIES, RELATIONS)
+    encoding = encode_passages([one, *corpus.passages[:5]], clusters)
+    model, _ = train_relations(encoding, rules, SvmSettings(C=0.1, passes=2), parts=combination_counts())
+    model.save(tmp_path / "model.npz")
+    again = load_model(tmp_path / "model.npz")
+    assert again.attributes.clusters.of("Oslo") == ("0", "3")
+    assert np.array_equal(again.table, model.table)
+    assert np.array_equal(again.scores(one.passage).entities, model.scores(one.passage).entities)
+    assert predict([model.scores(one.passage)], rules, model) == predict(
+        [again.scores(one.passage)], rules, again
+    )
 
 
 def test_unknown_attributes_score_nothing(corpus):
