@@ -314,6 +314,17 @@ def test_a_table_allows_what_was_seen_often_enough(corpus):
     assert wrong_combinations(few) == int(rules_of(designed()).allowed.sum()) - 2
 
 
+def test_where_every_combination_was_seen_everything_is_allowed(corpus):
+    every = [
+        example({(0, 1): relation}, entities=(source, "Location"))
+        for source in ENTITIES
+        for relation in RELATIONS[1:]
+    ]
+    every += [example({}, entities=(source, "Location")) for source in ENTITIES]
+    found = learned(every, 1)["source-relation"]
+    assert all(found.satisfied([point]) for point in product(ENTITIES, RELATIONS))
+
+
 def test_some_relation_is_learned_only_from_passages_that_have_one(corpus):
     related = [one for one in corpus.passages if one.relations]
     found = sentence_constraint(related)
