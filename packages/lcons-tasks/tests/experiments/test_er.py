@@ -25,6 +25,7 @@ from lcons_tasks.experiments.entity_relation._answers import (
     TABLE,
     WITHIN,
     WITHOUT,
+    C,
     Cell,
     answers,
     constraints,
@@ -33,6 +34,7 @@ from lcons_tasks.experiments.entity_relation._answers import (
 )
 from lcons_tasks.experiments.entity_relation._constraints import (
     certificates,
+    combination_counts,
     combinations,
     designed,
     designed_rules,
@@ -47,8 +49,9 @@ from lcons_tasks.experiments.entity_relation._examples import changed, labels, l
 from lcons_tasks.experiments.entity_relation._experiment import EXPERIMENT, Options, claims, recovered
 from lcons_tasks.experiments.entity_relation._measures import by_label, count, counts, figures, gains_over
 from lcons_tasks.experiments.entity_relation._model import predict, predict_some, score
+from lcons_tasks.models._clusters import Clusters
 from lcons_tasks.models._relation_model import Attributes, load_model, rules_of
-from lcons_tasks.models._relation_svm import train_relations
+from lcons_tasks.models._relation_svm import encode_passages, train_relations
 from lcons_tasks.models._structured_svm import SvmSettings
 from lcons_tasks.models.phi._candidates import candidate_attributes, pair_attributes
 from lcons_tasks.stats import bootstrap_f1
@@ -252,6 +255,26 @@ def test_the_model_scores_what_its_weights_say_and_survives_a_file(tmp_path, cor
     assert np.array_equal(scores.relations, again.relations)
 
 
+def test_clusters_and_weights_of_combinations_survive_a_file(tmp_path, corpus):
+    clusters = Clusters(("oslo", "ann"), np.array([[0, 3], [1, 2]]))
+    one = example({(0, 1): "LiveIn"})
+    found = candidate_attributes(one.passage, 1, clusters)
+    assert {"word cluster 1=0", "last cluster 2=3"} <= set(found)
+    assert "no cluster" not in found
+    assert not any("cluster" in name for name in candidate_attributes(one.passage, 1))
+    rules = RelationRules.none(ENTITIES, RELATIONS)
+    encoding = encode_passages([one, *corpus.passages[:5]], clusters)
+    model, _ = train_relations(encoding, rules, SvmSettings(C=0.1, passes=2), parts=combination_counts())
+    model.save(tmp_path / "model.npz")
+    again = load_model(tmp_path / "model.npz")
+    assert again.attributes.clusters.of("Oslo") == ("0", "3")
+    assert np.array_equal(again.table, model.table)
+    assert np.array_equal(again.scores(one.passage).entities, model.scores(one.passage).entities)
+    assert predict([model.scores(one.passage)], rules, model) == predict(
+        [again.scores(one.passage)], rules, again
+    )
+
+
 def test_unknown_attributes_score_nothing(corpus):
     attributes = Attributes.of([corpus.passages[0].passage])
     strange = Passage(("Zzz",), ("SYM",), ((0, 1),))
@@ -289,6 +312,17 @@ def test_a_table_allows_what_was_seen_often_enough(corpus):
     assert few.allowed.sum() == 2
     assert not seen_rules([example({(0, 1): "LiveIn"})]).allowed.any()
     assert wrong_combinations(few) == int(rules_of(designed()).allowed.sum()) - 2
+
+
+def test_where_every_combination_was_seen_everything_is_allowed(corpus):
+    every = [
+        example({(0, 1): relation}, entities=(source, "Location"))
+        for source in ENTITIES
+        for relation in RELATIONS[1:]
+    ]
+    every += [example({}, entities=(source, "Location")) for source in ENTITIES]
+    found = learned(every, 1)["source-relation"]
+    assert all(found.satisfied([point]) for point in product(ENTITIES, RELATIONS))
 
 
 def test_some_relation_is_learned_only_from_passages_that_have_one(corpus):
@@ -464,7 +498,7 @@ def test_examples_name_the_combination_that_was_forbidden():
 
 
 def test_the_curve_is_on_seeded_splits_only():
-    cells = EXPERIMENT.cells(Options("bundled", ("1", "spert"), (0.05, 1.0)))
+    cells = EXPERIMENT.cells(Options("bundled", ("1", "spert"), (0.05, 1.0), (0.1, 0.2, C)))
     assert [(cell.split, cell.share) for cell in cells] == [("1", 1.0), ("spert", 1.0), ("1", 0.05)]
     assert len(cells[0].grid) == 3
     assert len(cells[2].grid) == 1

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_core import load
+from lcons_core import load, outer_polytope
 from lcons_core._errors import DamagedFile, InvalidInput
 from lcons_core._network import RectifierNetwork
 from lcons_decode.ilp import Form
@@ -24,6 +24,19 @@ from lcons_tasks.experiments.synthetic._corpus import (
     load_programs,
     optimum,
     save_programs,
+)
+from lcons_tasks.experiments.synthetic._enclosures import (
+    BOTH,
+    OUTER,
+    PREFERRED,
+    PRICES,
+    QUESTIONS,
+    WIDENED,
+    ask,
+    choose,
+    enclosed,
+    slack,
+    widen,
 )
 from lcons_tasks.experiments.synthetic._experiment import EXPERIMENT, NETWORK, SOLUTIONS, Options, claims
 from lcons_tasks.experiments.synthetic._measures import (
@@ -142,6 +155,39 @@ def test_rounds_add_only_infeasible_points_and_end(programs):
     assert [one.added for one in found.history] == [one.added for one in again.history]
 
 
+def test_a_widened_network_accepts_just_what_its_allowance_does(programs):
+    network = learn(flip_examples(programs.train), 3, QUICK, 0).network
+    points = np.array(list(product([0.0, 1.0], repeat=network.d)))
+    for allowance in (0.5, 1.0, 1.5, 4.0):
+        wide = widen(network, allowance)
+        factor = wide.W[np.nonzero(network.W)][0] / network.W[np.nonzero(network.W)][0]
+        assert 1 / factor >= max(1.0, allowance)
+        assert 1 / factor < 1.002 * max(1.0, allowance)
+        assert np.array_equal(wide.accepts(points), slack(network, points) <= 1 / factor)
+
+
+def test_sets_around_known_optima_accept_what_they_should(programs):
+    network = learn(flip_examples(programs.train), 3, QUICK, 0).network
+    choice = choose(programs.train, 3, QUICK, 0)
+    assert set(choice.tried) == {f"{price:g}" for price in PRICES}
+    assert choice.price in PRICES
+    found = enclosed(programs, network, choice)
+    assert found[OUTER][0]["gold accepted"] == 100.0
+    assert found[WIDENED][0]["gold accepted"] >= found[BOTH][0]["gold accepted"]
+    assert found[PREFERRED][0]["gold accepted"] == found[WIDENED][0]["gold accepted"]
+    rows = outer_polytope(programs.train.costs, programs.train.optima, maximise=False)
+    assert all(rows.holds(found[name][1]).all() for name in (OUTER, BOTH, WIDENED, PREFERRED))
+    assert widen(network, choice.allowance).accepts(found[PREFERRED][1]).all()
+
+
+def test_more_questions_never_lead_to_a_worse_point(programs, monkeypatch):
+    monkeypatch.setattr("lcons_tasks.experiments.synthetic._enclosures.ASKED", 3)
+    asked = ask(programs, learn(flip_examples(programs.train), 3, QUICK, 0).network)
+    optimal = [one["optimal"] for one in asked.values()]
+    assert list(asked) == [str(number) for number in QUESTIONS]
+    assert optimal == sorted(optimal)
+
+
 def test_certified_points_are_infeasible_and_implied_rows_say_the_same(programs):
     verdicts = certified(EVERY, programs.train)
     assert not programs.feasible(EVERY[verdicts]).any()
@@ -255,6 +301,20 @@ def test_a_run_leaves_everything_behind_and_a_rerun_the_same_bytes(tmp_path):
     write_run(tmp_path / "again", EXPERIMENT, options, run(EXPERIMENT, options, stages, 1), stages)
     for path in sorted((tmp_path / "run").rglob("*.*")):
         assert (tmp_path / "again" / path.relative_to(tmp_path / "run")).read_bytes() == path.read_bytes()
+
+
+@pytest.mark.usefixtures("tiny")
+def test_enclosed_networks_have_a_table_for_near_and_for_far_optima(tmp_path, monkeypatch):
+    for name, value in {"FOLDS": 2, "PRICES": (1.0, 4.0), "QUESTIONS": (0, 2), "ASKED": 2}.items():
+        monkeypatch.setattr(f"lcons_tasks.experiments.synthetic._enclosures.{name}", value)
+    stages, options = Stages(tmp_path / "stages"), Options((1,), (2,), (), 0, enclosed=(2,))
+    record = run(EXPERIMENT, options, stages, 1)
+    write_run(tmp_path / "run", EXPERIMENT, options, record, stages)
+    assert [cell.at["far"] for cell in record.cells] == [False, False, True]
+    report = (tmp_path / "run/report.md").read_text(encoding="utf-8")
+    for words in ("Sets and baselines, K = 2, as above", "optima far from each other", "2 questions"):
+        assert words in report
+    assert len(list((tmp_path / "run/constraints").rglob("*.json"))) == 1
 
 
 @pytest.mark.usefixtures("tiny")

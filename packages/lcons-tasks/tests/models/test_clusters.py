@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from lcons_tasks.models import Clusters, cluster_words, form
+from lcons_tasks.models import Clusters, WordVectors, cluster_words, form
+from lcons_tasks.models._clusters import cluster_vectors
 
 NOUNS, VERBS, CITIES = ("dog", "cat", "cow", "bird"), ("eats", "runs", "sleeps"), ("oslo", "rome", "paris")
 TEXT = [
@@ -65,3 +66,16 @@ def test_clusters_of_a_file_need_one_row_per_word(ids):
     assert Clusters.from_contents(["a", "b"], np.zeros((2, 1), np.int64)).columns == ("cluster1",)
     with pytest.raises(ValueError, match="its clusters are"):
         Clusters.from_contents(["a", "b"], ids)
+
+
+def test_vectors_that_point_the_same_way_share_a_cluster():
+    towns, verbs = ("oslo", "rome", "paris"), ("eats", "runs", "sleeps")
+    rng = np.random.default_rng(0)
+    vectors = np.array([[1.0, 0.0]] * 3 + [[0.0, 2.0]] * 3) + rng.normal(0, 0.05, (6, 2))
+    found = cluster_vectors(WordVectors("toy", (*towns, *verbs), vectors), sizes=(2, 6))
+    assert len({found.of(word)[0] for word in towns}) == len({found.of(word)[0] for word in verbs}) == 1
+    assert found.of("OSLO") == found.of("oslo")
+    assert found.of("oslo")[0] != found.of("eats")[0]
+    assert found.of("yak") is None
+    again = cluster_vectors(WordVectors("toy", (*towns, *verbs), vectors), sizes=(2, 6))
+    assert np.array_equal(again.ids, found.ids)

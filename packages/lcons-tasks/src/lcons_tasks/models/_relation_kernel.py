@@ -139,32 +139,52 @@ def chosen(y, choice, forward, backward, relations):
 
 
 @compiled
+def rounded(values, found):
+    """Writes the values as multiples of 1 / SCALE and returns the sum of their absolute values."""
+    total = 0.0
+    for k in range(len(values)):
+        total += abs(values[k])
+        found[k] = np.int64(np.rint(values[k] * SCALE))
+    return total
+
+
+@compiled
 def best_labels(n, single, double, table, lists, relations):
     """(entities, bound): the best labels, with the relations written into an array, and an upper bound on
     their score if they are not proven to be the best, otherwise infinity. As `lcons_decode.relation_ids`."""
-    total = np.abs(single[:n]).sum() + n * n * np.abs(table).max()
+    E, R = single.shape[1], double.shape[2]
+    entities, pairs = np.zeros((n, E), dtype=np.int64), np.zeros((n, n, R), dtype=np.int64)
+    worth = np.zeros(len(table), dtype=np.int64)
+    rounded(table, worth)
+    most = 0.0
+    for k in range(len(table)):
+        most = max(most, abs(table[k]))
+    total = n * n * most
     for i in range(n):
+        total += rounded(single[i], entities[i])
         for j in range(n):
             if i != j:
-                total += np.abs(double[i, j]).sum()
-    rounded = np.rint(single[:n] * SCALE).astype(np.int64)
-    pairs = np.rint(double[:n, :n] * SCALE).astype(np.int64)
+                total += rounded(double[i, j], pairs[i, j])
     price = np.int64((2.0 * total + 1.0) * SCALE)
-    cost = -np.rint(table * SCALE).astype(np.int64)
-    best, choice = _best_pairs(pairs, lists.starts, lists.forward, lists.backward, cost[lists.which], -price)
-    y, nodes = _label_pairs(rounded, best, SWEEPS, LIMIT)
+    cost = np.zeros(len(lists.which), dtype=np.int64)
+    for k in range(len(cost)):
+        cost[k] = -worth[lists.which[k]]
+    best, choice = _best_pairs(pairs, lists.starts, lists.forward, lists.backward, cost, -price)
+    y, nodes = _label_pairs(entities, best, SWEEPS, LIMIT)
     if not chosen(y, choice, lists.forward, lists.backward, relations):
-        costs = cost[lists.all_which] + lists.all_broken * price
+        cost = np.zeros(len(lists.all_which), dtype=np.int64)
+        for k in range(len(cost)):
+            cost[k] = lists.all_broken[k] * price - worth[lists.all_which[k]]
         best, choice = _best_pairs(
-            pairs, lists.all_starts, lists.all_forward, lists.all_backward, costs, -price
+            pairs, lists.all_starts, lists.all_forward, lists.all_backward, cost, -price
         )
-        y, nodes = _label_pairs(rounded, best, SWEEPS, LIMIT)
+        y, nodes = _label_pairs(entities, best, SWEEPS, LIMIT)
         chosen(y, choice, lists.all_forward, lists.all_backward, relations)
     if nodes >= 0:
         return y, np.inf
     bound = 0.0
     for i in range(n):
-        bound += rounded[i].max() / SCALE
+        bound += entities[i].max() / SCALE
         for j in range(i + 1, n):
             bound += best[i, j].max() / SCALE
     return y, bound
@@ -201,7 +221,8 @@ def add_features(x, data, y, relations, by, counts, W, V, parts):
                 gold = ((a * E + b) * R + r) * R + s
                 found = ((y[i] * E + y[j]) * R + relations[i, j]) * R + relations[j, i]
                 if gold != found:
-                    parts += by * (counts[gold] - counts[found])
+                    for k in range(len(parts)):
+                        parts[k] += by * (counts[gold, k] - counts[found, k])
 
 
 @compiled
@@ -221,36 +242,67 @@ def loss_of(x, data, y, relations, miss):
 
 
 @compiled
+def weigh(counts, parts, table):
+    """Writes the table of the weights of combinations."""
+    for k in range(len(table)):
+        table[k] = 0.0
+        for j in range(len(parts)):
+            table[k] += counts[k, j] * parts[j]
+
+
+@compiled
+def towards(change, shares, first, known, weights):
+    """(size, along): the squared length of the way from the shares to a target, which is written over the
+    target, and its product with the weights."""
+    size, along = 0.0, 0.0
+    for k in range(len(change)):
+        for a in range(change.shape[1]):
+            change[k, a] -= shares[first + k, a]
+            size += change[k, a] * change[k, a]
+            along += change[k, a] * weights[known[first + k], a]
+    return size, along
+
+
+@compiled
+def move(change, step, before, shares, first, known, weights, late):
+    """Moves shares and weights along a way."""
+    for k in range(len(change)):
+        at = known[first + k]
+        for a in range(change.shape[1]):
+            by = step * change[k, a]
+            shares[first + k, a] += by
+            weights[at, a] += by
+            late[at, a] += by * before
+
+
+@compiled
 def take_steps(order, data, lists, counts, miss, penalty, weights, late, shares, sums):
     """One step of Frank-Wolfe per passage of `order`. `late` and sums (steps, late loss) are those of the
     average of the weights (`_structured_svm`)."""
     N, E, R, most = len(data.sizes), weights.W.shape[1], weights.V.shape[1], data.sizes.max()
     single, double = np.zeros((most, E)), np.zeros((most, most, R))
     relations = np.zeros((most, most), dtype=np.int64)
-    table = counts @ weights.parts
+    table, numbers = np.zeros(len(counts)), np.arange(len(weights.parts))
+    weigh(counts, weights.parts, table)
+    # The weights of combinations as one row, so that they move as the others do.
+    own_parts, late_parts = weights.parts.reshape((-1, 1)), late.parts.reshape((-1, 1))
     for x in order:
-        n = data.sizes[x]
         read_scores(x, data, weights, single, double)
         add_losses(x, data, miss, single, double)
-        y, _ = best_labels(n, single, double, table, lists, relations)
-        c, d = data.first_candidate_known[x], data.first_candidate_known[x + 1]
-        p, q = data.first_pair_known[x], data.first_pair_known[x + 1]
-        W, V, parts = np.zeros((d - c, E)), np.zeros((q - p, R)), np.zeros(len(weights.parts))
-        add_features(x, data, y, relations, 1.0 / (penalty * N), counts, W, V, parts)
+        y, _ = best_labels(data.sizes[x], single, double, table, lists, relations)
+        c, p = data.first_candidate_known[x], data.first_pair_known[x]
+        W = np.zeros((data.first_candidate_known[x + 1] - c, E))
+        V = np.zeros((data.first_pair_known[x + 1] - p, R))
+        parts = np.zeros((len(numbers), 1))
+        own_shares = shares.parts[x].reshape((-1, 1))
+        add_features(x, data, y, relations, 1.0 / (penalty * N), counts, W, V, parts[:, 0])
         loss = loss_of(x, data, y, relations, miss) / N
-        W -= shares.W[c:d]
-        V -= shares.V[p:q]
-        if len(parts):
-            parts -= shares.parts[x]
-        size, along = (W * W).sum() + (V * V).sum() + (parts * parts).sum(), (parts * weights.parts).sum()
-        for k in range(d - c):
-            own = weights.W[data.candidate_known[c + k]]
-            for a in range(E):
-                along += W[k, a] * own[a]
-        for k in range(q - p):
-            own = weights.V[data.pair_known[p + k]]
-            for r in range(R):
-                along += V[k, r] * own[r]
+        size, along = towards(W, shares.W, c, data.candidate_known, weights.W)
+        for found in (
+            towards(V, shares.V, p, data.pair_known, weights.V),
+            towards(parts, own_shares, 0, numbers, own_parts),
+        ):
+            size, along = size + found[0], along + found[1]
         gain = loss - shares.losses[x] - penalty * along
         # Labels may have the same features and a larger loss: then the share moves all the way to them.
         step = 1.0 if gain > 0 else 0.0
@@ -258,26 +310,11 @@ def take_steps(order, data, lists, counts, miss, penalty, weights, late, shares,
             step = min(1.0, max(0.0, gain / (penalty * size)))
         if step > 0:
             before = sums[0] * (sums[0] + 1) / 2
-            W *= step
-            V *= step
-            shares.W[c:d] += W
-            shares.V[p:q] += V
-            for k in range(d - c):
-                at = data.candidate_known[c + k]
-                for a in range(E):
-                    weights.W[at, a] += W[k, a]
-                    late.W[at, a] += W[k, a] * before
-            for k in range(q - p):
-                at = data.pair_known[p + k]
-                for r in range(R):
-                    weights.V[at, r] += V[k, r]
-                    late.V[at, r] += V[k, r] * before
-            if len(parts):
-                parts *= step
-                shares.parts[x] += parts
-                weights.parts[:] += parts
-                late.parts[:] += parts * before
-                table = counts @ weights.parts
+            move(W, step, before, shares.W, c, data.candidate_known, weights.W, late.W)
+            move(V, step, before, shares.V, p, data.pair_known, weights.V, late.V)
+            if len(numbers):
+                move(parts, step, before, own_shares, 0, numbers, own_parts, late_parts)
+                weigh(counts, weights.parts, table)
             lost = step * (loss - shares.losses[x])
             shares.losses[x] += lost
             sums[1] += lost * before
@@ -290,7 +327,8 @@ def mean_hinge(data, lists, counts, miss, weights):
     N, E, R, most = len(data.sizes), weights.W.shape[1], weights.V.shape[1], data.sizes.max()
     single, double = np.zeros((most, E)), np.zeros((most, most, R))
     relations = np.zeros((most, most), dtype=np.int64)
-    table = counts @ weights.parts
+    table = np.zeros(len(counts))
+    weigh(counts, weights.parts, table)
     total = 0.0
     for x in range(N):
         n = data.sizes[x]

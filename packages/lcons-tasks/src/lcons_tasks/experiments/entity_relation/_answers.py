@@ -23,6 +23,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from lcons_core import LearnedConstraint
 from lcons_decode import RelationRules, decode_relations
 from lcons_decode.ilp import Form, decode_relations_ilp
@@ -221,14 +223,19 @@ def _answer(cell: Cell, own: Parts, kept: Stages, folder: Path, tell: Tell) -> N
     training: dict[str, Any] = {}
     found: dict[str, list[Answer]] = {}
     checked: dict[str, Any] = {}
+    scored: dict[tuple[bytes, bool], Any] = {}
     for k, name in enumerate(names):
 
         def told(share: float, what: str, k: int = k, name: str = name) -> None:
             tell((k + share) / len(names), f"{name}: {what}")
 
-        model, went, tried = final_model(cell, name, kept, told)
+        # Sets that allow the same combinations have the same model.
+        key = np.packbits(allowed[name].allowed).tobytes(), name == PENALTIES
+        if key not in scored:
+            made = final_model(cell, name, kept, told)
+            scored[key] = (*made, score(made[0], own.test))
+        model, went, tried, scores = scored[key]
         training[name] = {**went, "tried": tried, "parameters": model.parameters}
-        scores = score(model, own.test)
         for other in SETS if name in SETS else (name,):
             found[row_of(name, other)] = predict(scores, allowed[other], model)
         if name == LEARNED and sentence is not None and not sentence.satisfied([("none",)]):

@@ -27,7 +27,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lcons_core import Comparison, LearnedConstraint, Recipe, Rules, compare, load, save
+from lcons_core import (
+    Comparison,
+    LearnedConstraint,
+    Recipe,
+    RectifierNetwork,
+    Rules,
+    compare,
+    load,
+    save,
+)
 from lcons_core.features import Tuples
 from lcons_core.learn import ER_HIDDEN
 from lcons_decode import RelationRules
@@ -91,13 +100,19 @@ def designed() -> dict[str, LearnedConstraint]:
 def learned(
     passages: Sequence[Labelled], min_support: int = 2, seed: int = 0, hidden: Mapping[str, int] = ER_HIDDEN
 ) -> dict[str, LearnedConstraint]:
-    """The three constraints learned from labelled passages, by feature."""
-    return {
-        name: replace(recipe, hidden=hidden[name], min_support=min_support, seed=seed).learn(
-            combinations(passages, name)
-        )
-        for name, recipe in RECIPES.items()
-    }
+    """The three constraints learned from labelled passages, by feature. If all combinations of a feature are
+    valid, its constraint accepts everything."""
+    found = {}
+    for name, recipe in RECIPES.items():
+        rows, feature = combinations(passages, name), FEATURES[name]
+        seen = Counter(row for own in rows for row in own)
+        if all(seen[point] >= min_support for point in product(*feature.values)):
+            anything = RectifierNetwork(np.zeros((1, feature.space.d)), np.zeros(1))
+            found[name] = LearnedConstraint(anything, feature.space, feature)
+        else:
+            own = replace(recipe, hidden=hidden[name], min_support=min_support, seed=seed)
+            found[name] = own.learn(rows)
+    return found
 
 
 def combinations(passages: Iterable[Labelled], name: str) -> list[list[tuple[str, ...]]]:

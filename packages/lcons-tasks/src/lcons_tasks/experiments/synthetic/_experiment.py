@@ -6,7 +6,7 @@ Paper: Appendix B, Table 5.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -19,7 +19,8 @@ from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._record import Record
 from lcons_tasks.experiments.synthetic import _paper as paper
 from lcons_tasks.experiments.synthetic._answers import LEARNED, answers
-from lcons_tasks.experiments.synthetic._measures import BITS, UNCONSTRAINED
+from lcons_tasks.experiments.synthetic._enclosures import ASKED, OUTER, PREFERRED
+from lcons_tasks.experiments.synthetic._measures import BITS, CHEAPEST, UNCONSTRAINED
 from lcons_tasks.experiments.synthetic._networks import Cell, constraint, instance
 from lcons_tasks.report._document import (
     Block,
@@ -52,6 +53,18 @@ NETWORK = {
     "training examples classified correctly": "network",
     "test examples classified correctly": "held-out",
 }
+ENCLOSED = {
+    "test optima accepted": "gold accepted",
+    "correct bits": BITS,
+    "hidden constraints satisfied": "satisfied",
+    "optima found": "optimal",
+}
+SETS = (
+    "`outer polytope`: no training program has a cheaper solution than its optimum; all feasible points are"
+    " in it. `equality hull`: the equations that all training optima satisfy. `widened`: the network accepts"
+    " what exceeds its bound by an allowance. `preferred`: a point that the network itself rejects costs a"
+    " price per unit. Allowance and price are chosen by cross-validation on training programs."
+)
 PAPER = {BITS: "bits", "satisfied": "hidden", "gold rows": "gold", "network": "network"}
 
 # Records by number of hidden units and of rounds.
@@ -73,9 +86,13 @@ class Options(RunOptions):
         (10,), flag("--guided", "Hidden units K of networks that are learned in rounds; repeat for several.")
     )
     rounds: int = option(ROUNDS, flag("--rounds", "Largest number of rounds; 0: none.", least=0))
+    enclosed: tuple[int, ...] = option(
+        (),
+        flag("--enclosed", "Hidden units K of networks to combine with the outer polytope; repeatable."),
+    )
 
     def check(self) -> None:
-        if min(self.seeds) < 0 or min((*self.hidden, *self.guided)) < 1 or self.rounds < 0:
+        if min(self.seeds) < 0 or min((*self.hidden, *self.guided, *self.enclosed)) < 1 or self.rounds < 0:
             raise InvalidInput(
                 "the arguments `seeds` and `rounds` must be at least 0, `hidden` and `guided` at least 1: got"
                 f" {self.seeds}, {self.rounds}, {self.hidden} and {self.guided}."
@@ -85,7 +102,7 @@ class Options(RunOptions):
     def start(cls, full: bool, corpus: str = "auto") -> Options:
         """One instance, the smallest and the largest K of the paper, and rounds; with `full`, the paper's
         whole table, large K, and rounds."""
-        return cls((1, 2, 3), (*paper.HIDDEN, *LARGE), (10,)) if full else cls()
+        return cls((1, 2, 3), (*paper.HIDDEN, *LARGE), (10,), enclosed=(10,)) if full else cls()
 
 
 class Synthetic(Experiment[Options, Cell]):
@@ -106,7 +123,7 @@ class Synthetic(Experiment[Options, Cell]):
     leaves = ("constraints",)
 
     def cells(self, options: Options) -> list[Cell]:
-        """The cells to fill: first those of the table, then those with rounds."""
+        """The cells to fill: first those of the table, then those with rounds, then those with other sets."""
         few = options.seeds[:LARGE_INSTANCES]
         table = [
             Cell(seed, hidden)
@@ -114,7 +131,14 @@ class Synthetic(Experiment[Options, Cell]):
             for seed in (options.seeds if hidden < min(LARGE) else few)
         ]
         guided = options.guided if options.rounds else ()
-        return table + [Cell(seed, hidden, options.rounds) for hidden in guided for seed in options.seeds]
+        enclosed = [
+            replace(Cell(seed, hidden), enclosed=True, far=far)
+            for hidden in options.enclosed
+            for far in (False, True)
+            for seed in options.seeds
+        ]
+        rounds = [Cell(seed, hidden, options.rounds) for hidden in guided for seed in options.seeds]
+        return table + rounds + enclosed
 
     def seconds(self, options: Options) -> float:
         cells = self.cells(options)
@@ -122,8 +146,11 @@ class Synthetic(Experiment[Options, Cell]):
         return _AN_INSTANCE * len(options.seeds) + each
 
     def before(self, options: Options) -> list[Phase]:
-        drawn = {cell.seed: cell for cell in reversed(self.cells(options))}
-        pieces = [Piece(f"instance {seed}", partial(instance, drawn[seed])) for seed in options.seeds]
+        drawn = {(cell.seed, cell.far): cell for cell in self.cells(options)}
+        pieces = [
+            Piece(f"instance {seed}{', far' * far}", partial(instance, cell))
+            for (seed, far), cell in drawn.items()
+        ]
         return [Phase("drawing and solving", pieces)]
 
     def cost(self, cell: Cell) -> float:
@@ -136,7 +163,7 @@ class Synthetic(Experiment[Options, Cell]):
     def leave(self, folder: Path, options: Options, record: Record, kept: Stages) -> None:
         """Writes the constraint of each cell."""
         with replacing_folder(folder / "constraints") as made:
-            for cell in self.cells(options):
+            for cell in (cell for cell in self.cells(options) if not cell.enclosed):
                 target = made / f"{cell.place}.json"
                 target.parent.mkdir(exist_ok=True)
                 save(constraint(cell, kept)[0], target)
@@ -144,6 +171,10 @@ class Synthetic(Experiment[Options, Cell]):
     def document(self, options: Options, record: Record) -> Document:
         """The document of a run: test solutions with baselines, and figures of the networks, by number of
         hidden units; the headline has the largest K of the paper that was run, otherwise the largest K."""
+        whole, record = (
+            record,
+            Record(tuple(c for c in record.cells if not c.at.get("enclosed")), record.facts),
+        )
         groups: Groups = record.by("hidden", "rounds")
         plain = [hidden for hidden, rounds in groups if not rounds]
         hidden = max([K for K in plain if K in paper.HIDDEN] or plain)
@@ -159,6 +190,7 @@ class Synthetic(Experiment[Options, Cell]):
             (
                 Section("Solutions of test programs", tuple(_solutions(groups))),
                 Section("What was learned", (_networks(groups),)),
+                Section("Sets that accept other optima", tuple(_enclosed(whole.where(enclosed=True)))),
                 Section("Curve over hidden units", tuple(_curve(record))),
                 Section("Claims of the paper", (Claims(tuple(told)),) if told else ()),
                 Section("Counterexample-guided rounds", tuple(_rounds(groups))),
@@ -229,6 +261,32 @@ def _networks(groups: Groups) -> Table:
     rows = tuple(_figures(groups, NETWORK))
     note = "With more than 12 hidden units, the learned rows are a random sample of the rows of Theorem 1."
     return Table("Figures of the learned networks, in percent", ("hidden units", *NETWORK), rows, note)
+
+
+def _enclosed(record: Record) -> Iterator[Block]:
+    for (hidden, far), own in record.by("hidden", "far").items():
+        name = f"K = {hidden}, {'optima far from each other' if far else 'as above'}"
+        rows: tuple[tuple[TableCell, ...], ...] = tuple(
+            (row, *(own.figure(row, one, digits=1) for one in ENCLOSED.values())) for row in own.rows
+        )
+        yield Table(f"Sets and baselines, {name}, in percent", ("solved with", *ENCLOSED), rows, SETS)
+        pairs = [(PREFERRED, LEARNED), (PREFERRED, OUTER), (PREFERRED, CHEAPEST)]
+        caption = f"Gains of sets, {name}, in points of correct bits, with 95% intervals"
+        yield Gains(caption, blocks.gains({name: own}, pairs, BITS))
+        asked = own.told("asked")
+        numbers = list(asked[0])
+        answered: tuple[tuple[TableCell, ...], ...] = tuple(
+            (said, *(Figure(tuple(one[n][key] for one in asked), digits=1) for n in numbers))
+            for key, said in (("bits", "correct bits"), ("optimal", "optima found"))
+        )
+        yield Table(
+            f"Questions to an oracle, {name}, in percent",
+            ("best known point", *(f"{n} questions" for n in numbers)),
+            answered,
+            f"For the first {ASKED} test programs; 0 questions: the cheapest training optimum.",
+        )
+        chosen = ", ".join(f"{one['allowance']:.2f} and {one['price']:g}" for one in own.told("choice"))
+        yield Text(f"Allowance and price that cross-validation chose, by instance ({name}): {chosen}.")
 
 
 def _curve(record: Record) -> Iterator[Block]:

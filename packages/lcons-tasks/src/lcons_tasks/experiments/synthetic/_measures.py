@@ -27,7 +27,7 @@ from lcons_tasks.experiments.engine._jobs import Tell
 from lcons_tasks.experiments.synthetic._corpus import ProgramSet
 from lcons_tasks.experiments.synthetic._model import Predicted, flip_examples, predict, unconstrained
 
-UNCONSTRAINED = "no constraints"
+UNCONSTRAINED, CHEAPEST = "no constraints", "the cheapest training optimum"
 BITS = "bitwise"
 MOST_LISTED = 12
 SAMPLED_ROWS = 4096
@@ -42,7 +42,7 @@ def baselines(programs: ProgramSet) -> dict[str, tuple[dict[str, float], Floats]
     answers = {
         UNCONSTRAINED: unconstrained(test.costs),
         "the bits of most training optima": majority,
-        "the cheapest training optimum": cheapest,
+        CHEAPEST: cheapest,
     }
     return {name: (solution_figures(programs, points), points) for name, points in answers.items()}
 
