@@ -31,7 +31,7 @@ from lcons_core import LearnedConstraint
 from lcons_decode import ChainConstraints, Soft
 from lcons_decode.chains import constrained_ids, viterbi_ids
 from lcons_tasks.data import Sentence
-from lcons_tasks.experiments.citation._constraints import CLUES, SCALES, WEIGHTS, WINDOWS
+from lcons_tasks.experiments.citation._constraints import CLUES, PARSER_FACTOR, SCALES, WEIGHTS, WINDOWS
 from lcons_tasks.experiments.citation._corpus import read_labelled, sentence
 from lcons_tasks.experiments.citation._model import base, base_model
 from lcons_tasks.experiments.engine._kept import Stages
@@ -169,17 +169,19 @@ def main() -> None:
     given.add_argument("--train", default="cora")
     given.add_argument("--test", action="append", help="repeat for several")
     given.add_argument("--no-fit", action="store_true", help="leave out the rows of `fit`")
+    given.add_argument("--no-folds", action="store_true", help="take the parser's factor; hold out no styles")
     options = given.parse_args()
     kept, start = Stages.of_user(), time.process_time()
     train = references(options.train)
     model, constraints = parser(train, kept)
-    factors = choose_factor(train, kept)
+    factors = dict.fromkeys(ROWS, PARSER_FACTOR) if options.no_folds else choose_factor(train, kept)
     for name in options.test or ["anystyle"]:
         test, rest = tested(name)
         found = {"no constraints": tally(test, parse(model, constraints, "", 0.0, test))}
         for row, factor in factors.items():
             for one in dict.fromkeys((1.0, factor)):
-                said = f"soft {row}, factor {one:g}{' (held-out styles)' if one == factor else ''}"
+                chosen = one == factor and not options.no_folds
+                said = f"soft {row}, factor {one:g}{' (held-out styles)' if chosen else ''}"
                 found[said] = tally(test, parse(model, constraints, row, one, test))
         over = dict.fromkeys(found, "no constraints")
         if not options.no_fit:
