@@ -126,8 +126,8 @@ class Options(RunOptions):
         ("exact", "search", "constrained-search", "soft", "baselines"),
         flag(
             "--decoder",
-            "exact, search, constrained-search, all-negatives, constrained-exact, soft, designed or"
-            " baselines; repeat for several.",
+            "exact, search, constrained-search, all-negatives, constrained-exact, soft, designed, baselines"
+            " or window-crf; repeat for several.",
         ),
     )
     hidden: tuple[int, ...] = option(
