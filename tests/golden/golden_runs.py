@@ -18,7 +18,7 @@ RUNS = {
     "chunking": "--corpus bundled --ratio 0.05 --ratio 0.1 --seed 1 --base linear --n 2 -K 4"
     " --constraint existence:1 --diagnose",
     "citation": "--corpus bundled --seed 1 --base words-brief --decoder exact --decoder constrained-search"
-    " --decoder baselines --beam 5 --size 10",
+    " --beam 5 --size 10",
     "er": "--corpus bundled --split 1 --share 0.2 --size 20 --noise 0.1 -C 0.03125 --passes 1",
     "synthetic": "--seed 1 -K 2 -K 3 --guided 3 --rounds 2 --enclosed 3",
 }

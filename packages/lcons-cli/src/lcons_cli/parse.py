@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from lcons_tasks.apps.references import ParsedReference
     from lcons_tasks.data.text import PosTagger
 
+# The column of clues, which the parser makes of the words.
+CLUE = "clue"
 DEFAULT_MODEL = "runs/citation/parser"
 
 # The keys of this many entries are remembered; the key of a later entry has the number of its line.
@@ -140,7 +142,7 @@ def run(
 def _check_columns(tagger: ConstrainedTagger) -> None:
     from lcons_core import InvalidInput
 
-    unknown = [name for name in tagger.columns if name != POS]
+    unknown = [name for name in tagger.columns if name not in (POS, CLUE)]
     if unknown:
         raise InvalidInput(
             f"the tagger reads column {unknown[0]!r}, but references have only words; use a tagger that reads"

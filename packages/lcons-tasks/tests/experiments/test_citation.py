@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from itertools import groupby
 from xml.etree import ElementTree
 
 import numpy as np
@@ -10,7 +11,9 @@ import pytest
 from lcons_core import load
 from lcons_core._errors import InvalidInput, LconsError
 from lcons_tasks.apps._tagger import load_constrained_tagger
+from lcons_tasks.apps.references import parse
 from lcons_tasks.data import CORA_FIELDS, Reference, Segment, Sentence, find, read_columns
+from lcons_tasks.data.text._clues import CLUE
 from lcons_tasks.experiments.citation import _paper as paper
 from lcons_tasks.experiments.citation._answers import F1, answers
 from lcons_tasks.experiments.citation._constraints import (
@@ -283,13 +286,20 @@ def test_the_headline_is_the_field_f1_of_what_dev_chose(quick_run):
     assert "reads only words" in document.compared
 
 
-def test_the_parser_that_is_left_behind_gives_the_labels_of_its_row(quick_run, corpus, stages):
+def test_the_parser_that_is_left_behind_is_the_model_under_clues(quick_run, corpus, stages):
     record, folder, _ = quick_run
     parser = load_constrained_tagger(folder / "parser")
-    assert parser.columns == ()
-    xs = [{"word": corpus.references[i].words} for i in record.first.units]
-    found = answers(EXPERIMENT.cells(QUICK)[0], stages, silent).texts["soft windows"]
-    assert [tuple(answer.y) for answer in parser.tag(xs)] == found
+    assert parser.columns == (CLUE,)
+    (row,) = [row for row in rows_of() if row.name == "soft clues"]
+    assert [use.weight for use in parser.constraints] == [
+        2 * weight for weight in default_weights(row, "words-brief")
+    ]
+    xs = [corpus.references[i].x for i in record.first.units]
+    exact = answers(EXPERIMENT.cells(QUICK)[0], stages, silent).texts[EXACT]
+    assert [tuple(answer.y) for answer in parser.alone.tag(xs)] == exact
+    line = " ".join(xs[0]["word"])
+    (parsed,) = parse(parser, [line])
+    assert [field for field, _ in parsed.pieces] == [field for field, _ in groupby(parser.tag(xs[:1])[0].y)]
 
 
 def test_a_gain_counts_each_reference_once_with_all_its_splits(corpus):

@@ -19,6 +19,7 @@ from lcons_core import OUTSIDE, WORD, InvalidInput
 from lcons_decode import Status
 from lcons_tasks.apps._tagger import Columns, ConstrainedTagger
 from lcons_tasks.apps.references._pieces import Piece
+from lcons_tasks.data.text._clues import CLUE, clue_or_shape
 from lcons_tasks.data.text._tokens import TOKEN
 
 POS = "pos"
@@ -92,11 +93,12 @@ class _Labels(NamedTuple):
 def parse(
     tagger: ConstrainedTagger, lines: Iterable[str], tags: Tags | None = None
 ) -> Iterator[ParsedReference]:
-    """The references on the lines, in order; `tags` is called if the tagger reads POS tags.
+    """The references on the lines, in order; `tags` is called if the tagger reads POS tags. The column
+    `clue`, if the tagger reads it, is made of the words (`data.text._clues`).
 
     At most one chunk of lines is read before the first reference is returned.
     """
-    missing = [name for name in tagger.columns if name != POS or tags is None]
+    missing = [name for name in tagger.columns if name != CLUE and (name != POS or tags is None)]
     if missing:
         raise InvalidInput(
             f"the tagger reads column {missing[0]!r}, but references have only words; pass `tags` for POS"
@@ -147,7 +149,9 @@ def _label(tagger: ConstrainedTagger, words: Sequence[list[str]], tags: Tags | N
     some = [own for own in words if own]
     xs: list[Columns] = [{WORD: own} for own in some]
     if tags is not None and some:
-        xs = [{WORD: own, POS: tagged} for own, tagged in zip(some, tags(some), strict=True)]
+        xs = [{**x, POS: tagged} for x, tagged in zip(xs, tags(some), strict=True)]
+    if CLUE in tagger.columns:
+        xs = [{**x, CLUE: [*map(clue_or_shape, own)]} for x, own in zip(xs, some, strict=True)]
     answers = iter(_answers(tagger, xs))
     for own in words:
         yield next(answers) if own else _Labels([], 0, Status.OPTIMAL)

@@ -438,7 +438,7 @@ def _results(key: tuple[str, str], record: Record, papers: bool) -> Iterator[Blo
 
 def _added(record: Record) -> Iterator[Block]:
     places = {percent(ratio): own for ratio, own in record.by("ratio").items()}
-    if record.has(baseline_names(DEFAULT_ROW)[0]):
+    if record.has(DEFAULT_ROW, baseline_names(DEFAULT_ROW)[0]):
         yield Text(BASELINES_READ)
     for row in COMPARED:
         yield from added_by_networks(places, row, F1, "test sentences")

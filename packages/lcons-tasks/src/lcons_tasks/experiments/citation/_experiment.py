@@ -18,11 +18,13 @@ from lcons_tasks.experiments.citation import _paper as paper
 from lcons_tasks.experiments.citation._answers import F1, WHOLE, Cell, answers, chosen_uses, loaded
 from lcons_tasks.experiments.citation._constraints import (
     C3_ROW,
+    CLUES_ROW,
     COMBINATIONS,
     DECODERS,
     PAPER,
     POS_CLUES_ROW,
     WINDOWS_ROW,
+    parser_weights,
     rows_of,
 )
 from lcons_tasks.experiments.citation._corpus import BUNDLED, load_corpus, read_labelled, trained_on
@@ -124,8 +126,8 @@ class Options(RunOptions):
         ("exact", "search", "constrained-search", "soft", "baselines"),
         flag(
             "--decoder",
-            "exact, search, constrained-search, all-negatives, constrained-exact, soft, designed or"
-            " baselines; repeat for several.",
+            "exact, search, constrained-search, all-negatives, constrained-exact, soft, designed, baselines"
+            " or window-crf; repeat for several.",
         ),
     )
     hidden: tuple[int, ...] = option(
@@ -225,19 +227,20 @@ class Citation(Experiment[Options, Cell]):
 
     def leave(self, folder: Path, options: Options, record: Record, kept: Stages) -> None:
         """Writes the constraints, the predictions, and a parser: the strongest base model of the first split
-        and all training references, under soft windows, which need no POS tags; without constraints if the
-        run has no soft rows."""
+        and all training references, under soft clues, which need no POS tags; without constraints if the run
+        has no soft rows."""
         cells = self.cells(options)
         leave_files(folder, cells, lambda cell: answers(cell, kept, silent), kept)
         name = next(name for name in PARSERS if name in options.bases)
         one = next(cell for cell in cells if cell.size is None and cell.base.name == name)
         model = one.model(kept, silent)
-        weights = answers(one, kept, silent).record.first.facts["weights"]
         used = [
             use
             for row in one.rows
-            if row.name == WINDOWS_ROW
-            for use in chosen_uses(row, weights[row.name], constraints(one, row.recipes, kept), model.labels)
+            if row.name == CLUES_ROW
+            for use in chosen_uses(
+                row, parser_weights(row, name), constraints(one, row.recipes, kept), model.labels
+            )
         ]
         ConstrainedTagger(model, tuple(used), "exact" if used else "viterbi").save(folder / "parser")
 
@@ -321,7 +324,7 @@ def _results(base: str, record: Record) -> Iterator[Block]:
 
 
 def _added(base: str, record: Record) -> Iterator[Block]:
-    if record.has(baseline_names(WINDOWS_ROW)[0]):
+    if record.has(WINDOWS_ROW, baseline_names(WINDOWS_ROW)[0]):
         yield Text(BASELINES_READ)
     for row in (WINDOWS_ROW, POS_CLUES_ROW):
         yield from added_by_networks({_where(base, record): record}, row, F1, "references")
