@@ -43,6 +43,16 @@ def allowed_codes(
     return listed_groups(found, V)
 
 
+def least_totals(activations: Floats, pads: Ints, table: Floats, ends: Ints, first: int, last: int) -> Floats:
+    """(last - first, V): for windows first .. last - 1 and each last label, at most what the largest part
+    adds up to, whatever the older labels are. The compiled version is attained."""
+    base = activations[first:last].copy()
+    for i in range(len(table) - 1):
+        padded = (i < pads[first:last, 0])[:, None]
+        base += np.where(padded, table[i, -1], table[i, :-1].min(0))
+    return np.stack([1.0 - margins(base + own, ends).min(1) for own in table[-1]], axis=1)
+
+
 def pair_masks(rows: Ints, states: Ints, firsts: Ints, labels: Ints, n: int, V: int) -> Bits:
     """(R, max(n - 1, 1), words): the pairs of neighbours in the n-grams of each row (`Lists.pairs`)."""
     grams = np.repeat(states.astype(np.int64), np.diff(firsts)) * V + labels

@@ -3,7 +3,7 @@
 from lcons_decode.kernels._compiled.beam import beam_many
 from lcons_decode.kernels._compiled.hard import constrained_many
 from lcons_decode.kernels._compiled.levels import hard_levels
-from lcons_decode.kernels._compiled.lists import allowed_codes, pair_masks
+from lcons_decode.kernels._compiled.lists import allowed_codes, least_totals, pair_masks
 from lcons_decode.kernels._compiled.pairs import best_pairs, label_pairs
 from lcons_decode.kernels._compiled.soft import soft_many
 from lcons_decode.kernels._compiled.viterbi import viterbi_many
@@ -15,6 +15,7 @@ __all__ = [
     "constrained_many",
     "hard_levels",
     "label_pairs",
+    "least_totals",
     "pair_masks",
     "soft_many",
     "viterbi_many",

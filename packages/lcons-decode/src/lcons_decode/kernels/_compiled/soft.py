@@ -10,7 +10,7 @@ from lcons_decode.kernels._compiled.lists import broken
 from lcons_decode.kernels._compiled.relaxed import better
 from lcons_decode.kernels._compiled.viterbi import chain_score, step_back
 
-NEAR = 0.5  # the first pass keeps labels this far below the upper bound
+NEAR = 2.0  # the first pass keeps labels this far below the upper bound
 WIDER = 6.0  # factor per pass, until the best labelling found excludes all other labels
 SLACK = 1e-9  # relative: a different order of sums must not exclude a label
 
@@ -155,7 +155,11 @@ def keep_labels(keep, m):
 @kernel
 def pair_bounds(chain, step, kept, width, outlooks, least, units, m):
     """(heads, bounds): an upper bound on the penalty at each step given the last two labels, among kept ones:
-    bounds[heads[t] + i * width[t + m] + j]; -inf if no labelling through both can reach `least`."""
+    bounds[heads[t] + i * width[t + m] + j]; -inf if no labelling through both can reach `least`.
+
+    The label before the two is the best of the kept ones; of even older labels, each unit has the least that
+    a kept one adds.
+    """
     lifted, left, right = outlooks
     T = lifted.shape[0]
     U = units.table.shape[2]
@@ -166,22 +170,23 @@ def pair_bounds(chain, step, kept, width, outlooks, least, units, m):
     for t in range(T + 1):
         heads[t + 1] = heads[t] + width[t + m - 1] * width[t + m]
     bounds = np.full(heads[T + 1], -np.inf)
+    most = width.max()
     base, older = np.empty(U), np.empty(U)
     margins, present = np.empty(C), np.empty(C, dtype=np.bool_)
+    largest, open_ones = np.empty((most, C)), np.empty(most, dtype=np.bool_)
     for t in range(T + 1):
         add_contexts(rows, contexts, step + t, older, present)
-        for i in range(m - 1):
+        for i in range(m - 2):
             for u in range(U):
                 low = np.inf
                 for k in range(width[t + i]):
                     low = min(low, table[i, kept[t + i, k], u])
                 older[u] += low
-        at = heads[t]
+        places = width[t + m]
         for i in range(width[t + m - 1]):
             b = kept[t + m - 1, i]
-            for u in range(U):
-                base[u] = older[u] + table[m - 1, b, u]
-            for j in range(width[t + m]):
+            some = False
+            for j in range(places):
                 c = kept[t + m, j]
                 if t == 0:
                     reach = left[0, c] + right[0, c]
@@ -189,10 +194,27 @@ def pair_bounds(chain, step, kept, width, outlooks, least, units, m):
                     reach = left[T - 1, b] + right[T - 1, b]
                 else:
                     reach = left[t - 1, b] + arcs[b, c] + lifted[t, c] + right[t, c]
-                if reach >= least:
-                    find_margins(base, table, m, c, present, ends, owners, weights, margins)
-                    bounds[at] = total_cost(margins, weights, hinges)
-                at += 1
+                open_ones[j] = reach >= least
+                some |= open_ones[j]
+                largest[j] = -np.inf
+            if not some:
+                continue
+            for k in range(width[t + m - 2] if m > 1 else 1):
+                for u in range(U):
+                    base[u] = older[u] + table[m - 1, b, u]
+                if m > 1:
+                    a = kept[t + m - 2, k]
+                    for u in range(U):
+                        base[u] += table[m - 2, a, u]
+                for j in range(places):
+                    if open_ones[j]:
+                        c = kept[t + m, j]
+                        find_margins(base, table, m, c, present, ends, owners, weights, margins)
+                        for one in range(C):
+                            largest[j, one] = max(largest[j, one], margins[one])
+            for j in range(places):
+                if open_ones[j]:
+                    bounds[heads[t] + i * places + j] = total_cost(largest[j], weights, hinges)
     return heads, bounds
 
 
