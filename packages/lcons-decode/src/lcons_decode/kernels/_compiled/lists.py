@@ -5,7 +5,42 @@ from __future__ import annotations
 import numpy as np
 
 from lcons_decode.kernels._arrays import LANES, WORD
-from lcons_decode.kernels._compiled.jit import inlined, kernel
+from lcons_decode.kernels._compiled.jit import inlined, kernel, lowest
+
+
+@inlined
+def part_total(partial, rest, columns, begin, end, totals):
+    """totals (P,): for each label, what the units begin .. end - 1 add up to, if other labels add `rest`."""
+    # Four units at a time: parts are filled up to a multiple of four.
+    for u in range(begin, end, 4):
+        g, h = partial[u] + rest[u], partial[u + 1] + rest[u + 1]
+        j, k = partial[u + 2] + rest[u + 2], partial[u + 3] + rest[u + 3]
+        for c in range(columns.shape[1]):
+            four = (max(g + columns[u, c], 0.0) + max(h + columns[u + 1, c], 0.0)) + (
+                max(j + columns[u + 2, c], 0.0) + max(k + columns[u + 3, c], 0.0)
+            )
+            totals[c] = four if u == begin else totals[c] + four
+
+
+@inlined
+def part_totals(partial, rest, columns, ends, totals, worst):
+    """worst (P,): for each label, the largest total of a part."""
+    part_total(partial, rest, columns, 0, ends[0], worst)
+    for p in range(1, ends.shape[0]):
+        part_total(partial, rest, columns, ends[p - 1], ends[p], totals)
+        for c in range(worst.shape[0]):
+            worst[c] = max(worst[c], totals[c])
+
+
+@inlined
+def accepted_labels(totals, low, high, bits):
+    """bits: the labels low .. high - 1 whose total is at most 1."""
+    for w in range(bits.shape[0]):
+        found = np.uint64(0)
+        for v in range(WORD * w, min(WORD * (w + 1), totals.shape[0])):
+            inside = (totals[v] <= 1.0) & (v >= low) & (v < high)
+            found |= np.uint64(inside) << np.uint64(v - WORD * w)
+        bits[w] = found
 
 
 @kernel
@@ -32,9 +67,10 @@ def allowed_codes(activations, pads, table, ends, first, last):
     groups, size = 0, 0
     partial, rest = np.empty((n + 1, U)), np.zeros((n + 1, U))
     low, high = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    choice = np.empty(n, dtype=np.int64)
-    inside = np.empty((n, P), dtype=np.bool_)
-    totals = np.empty(P)
+    state = np.zeros(n + 1, dtype=np.int64)
+    words = (P + WORD - 1) // WORD
+    inside, own = np.zeros((n, words), dtype=np.uint64), np.zeros(words, dtype=np.uint64)
+    totals, worst = np.empty(P), np.empty(P)
     for w in range(first, last):
         for i in range(n - 1, -1, -1):
             padded = i < pads[w, 0] or (pads[w, 1] == 1 and i == n - 1)
@@ -45,43 +81,24 @@ def allowed_codes(activations, pads, table, ends, first, last):
                     least = min(least, columns[i, u, v])
                 rest[i, u] = rest[i + 1, u] + least
         partial[0] = activations[w]
-        i = 0
-        entering = True
+        i, entering = 0, True
         while i >= 0:
             if entering:
-                a, b = low[i], high[i]
-                inside[i] = True
-                begin = 0
-                for p in range(ends.shape[0]):
-                    totals[:] = 0.0
-                    # Four units at a time: parts are filled up to a multiple of four. Sums are exact here.
-                    for u in range(begin, ends[p], 4):
-                        g = partial[i, u] + rest[i + 1, u]
-                        h = partial[i, u + 1] + rest[i + 1, u + 1]
-                        j = partial[i, u + 2] + rest[i + 1, u + 2]
-                        k = partial[i, u + 3] + rest[i + 1, u + 3]
-                        for v in range(P):
-                            totals[v] += (
-                                max(g + columns[i, u, v], 0.0) + max(h + columns[i, u + 1, v], 0.0)
-                            ) + (max(j + columns[i, u + 2, v], 0.0) + max(k + columns[i, u + 3, v], 0.0))
-                    begin = ends[p]
-                    for v in range(P):
-                        inside[i, v] &= totals[v] <= 1.0
-                choice[i] = a
+                part_totals(partial[i], rest[i + 1], columns[i], ends, totals, worst)
+                accepted_labels(worst, low[i], high[i], own)
                 if i == n - 1:
-                    found = size
-                    for v in range(a, b):
-                        if inside[i, v]:
+                    begin = size
+                    for word in range(words):
+                        bits = own[word]
+                        while bits != 0:
                             if size == labels.shape[0]:
                                 more_labels = np.empty(2 * size, dtype=np.int16)
                                 more_labels[:size] = labels
                                 labels = more_labels
-                            labels[size] = v
+                            labels[size] = WORD * word + lowest(bits)
+                            bits &= bits - np.uint64(1)
                             size += 1
-                    if size > found:
-                        state = 0
-                        for place in range(n - 1):
-                            state = state * V + choice[place]
+                    if size > begin:
                         if groups == states.shape[0]:
                             more_states = np.empty(2 * groups, dtype=np.int32)
                             more_states[:groups] = states
@@ -89,48 +106,32 @@ def allowed_codes(activations, pads, table, ends, first, last):
                             more_firsts = np.empty(2 * groups + 1, dtype=np.int64)
                             more_firsts[:groups] = firsts[:groups]
                             firsts = more_firsts
-                        states[groups] = state
-                        firsts[groups] = found
+                        states[groups] = state[i]
+                        firsts[groups] = begin
                         groups += 1
                     i -= 1
-                    entering = False
-                    if i >= 0:
-                        choice[i] += 1
-                    continue
+                else:
+                    inside[i] = own
             entering = False
-            while choice[i] < high[i] and not inside[i, choice[i]]:
-                choice[i] += 1
-            if choice[i] >= high[i]:
+            if i < 0:
+                break
+            v = -1
+            for word in range(words):
+                if inside[i, word] != 0:
+                    v = WORD * word + lowest(inside[i, word])
+                    inside[i, word] &= inside[i, word] - np.uint64(1)
+                    break
+            if v < 0:
                 i -= 1
-                if i >= 0:
-                    choice[i] += 1
                 continue
             for u in range(U):
-                partial[i + 1, u] = partial[i, u] + columns[i, u, choice[i]]
+                partial[i + 1, u] = partial[i, u] + table[i, v, u]
+            state[i + 1] = state[i] * V + v
             i += 1
             entering = True
         rows[w - first + 1] = groups
     firsts[groups] = size
     return rows, states[:groups].copy(), firsts[: groups + 1].copy(), labels[:size].copy()
-
-
-@inlined
-def part_totals(partial, rest, columns, ends, totals, worst):
-    """worst (P,): for each last label, the largest total of a part, if older labels add `rest`."""
-    P = columns.shape[1]
-    begin = 0
-    for p in range(ends.shape[0]):
-        totals[:] = 0.0
-        for u in range(begin, ends[p], 4):
-            g, h = partial[u] + rest[u], partial[u + 1] + rest[u + 1]
-            j, k = partial[u + 2] + rest[u + 2], partial[u + 3] + rest[u + 3]
-            for c in range(P):
-                totals[c] += (max(g + columns[u, c], 0.0) + max(h + columns[u + 1, c], 0.0)) + (
-                    max(j + columns[u + 2, c], 0.0) + max(k + columns[u + 3, c], 0.0)
-                )
-        begin = ends[p]
-        for c in range(P):
-            worst[c] = totals[c] if p == 0 else max(worst[c], totals[c])
 
 
 @kernel
