@@ -18,7 +18,7 @@ from lcons_tasks.experiments.entity_relation._answers import C, Cell, parts
 from lcons_tasks.experiments.entity_relation._constraints import designed
 from lcons_tasks.experiments.entity_relation._corpus import load_corpus
 from lcons_tasks.experiments.entity_relation._measures import counts, figures
-from lcons_tasks.experiments.entity_relation._model import predict
+from lcons_tasks.experiments.entity_relation._model import predict, score
 from lcons_tasks.models._relation_model import rules_of
 from lcons_tasks.models._relation_svm import train_relations
 
@@ -36,9 +36,9 @@ def main() -> int:
         f"{cell.corpus}: {len(own.train)} sentences, {model.parameters:,} weights, trained in"
         f" {time.perf_counter() - start:.1f} s (gap {trained.gap:.3f})"
     )
-    found = figures(counts(own.test, predict(model, own.test, rules)))
+    found = figures(counts(own.test, predict(score(model, own.test), rules)))
     print(f"{len(own.test)} test sentences: " + ", ".join(f"{k} {v:.2f}" for k, v in found.items()))
-    (seconds,) = median_seconds(lambda: predict(model, own.test, rules), repeats=REPEATS)
+    (seconds,) = median_seconds(lambda: predict(score(model, own.test), rules), repeats=REPEATS)
     speed = len(own.test) / seconds
     met = speed >= LEAST
     print(f"{'ok  ' if met else 'FAIL'} sentences a second: {speed:,.0f} (target: at least {LEAST:,g})")

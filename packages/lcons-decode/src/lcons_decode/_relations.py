@@ -84,7 +84,8 @@ class RelationRules:
         relation_labels: Sequence[str],
         schema: RelationSchema | None = None,
     ) -> RelationRules:
-        """Constraints on tuples whose members are some of source, relation, target and reverse.
+        """Constraints on tuples whose members are some of source, relation, target and reverse; hard, unless
+        they are `Soft`.
 
         >>> from lcons_core._network import RectifierNetwork
         >>> pairs = Tuples(("source", "relation"), (("Person", "Location"), ("NoRel", "Kill")))

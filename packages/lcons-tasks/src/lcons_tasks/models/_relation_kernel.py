@@ -83,7 +83,7 @@ class Lists(NamedTuple):
 
 
 @compiled
-def read_scores(x, data, weights, single, double):
+def read_scores(x: int, data: Flat, weights: Weights, single: Floats, double: Floats) -> None:
     """Writes the scores of the candidates and ordered pairs of passage x."""
     n = data.sizes[x]
     known = data.candidate_known[data.first_candidate_known[x] :]
@@ -108,7 +108,7 @@ def read_scores(x, data, weights, single, double):
 
 
 @compiled
-def add_losses(x, data, miss, single, double):
+def add_losses(x: int, data: Flat, miss: float, single: Floats, double: Floats) -> None:
     """Adds the loss of every label to its score."""
     n = data.sizes[x]
     for i in range(n):
@@ -127,7 +127,7 @@ def add_losses(x, data, miss, single, double):
 
 
 @compiled
-def chosen(y, choice, forward, backward, relations):
+def chosen(y: Ints, choice: Ints, forward: Ints, backward: Ints, relations: Ints) -> bool:
     """Writes the chosen relations; False if a pair has none."""
     for i in range(len(y)):
         for j in range(i + 1, len(y)):
@@ -139,7 +139,7 @@ def chosen(y, choice, forward, backward, relations):
 
 
 @compiled
-def rounded(values, found):
+def rounded(values: Floats, found: Ints) -> float:
     """Writes the values as multiples of 1 / SCALE and returns the sum of their absolute values."""
     total = 0.0
     for k in range(len(values)):
@@ -149,7 +149,9 @@ def rounded(values, found):
 
 
 @compiled
-def best_labels(n, single, double, table, lists, relations):
+def best_labels(
+    n: int, single: Floats, double: Floats, table: Floats, lists: Lists, relations: Ints
+) -> tuple[Ints, float]:
     """(entities, bound): the best labels, with the relations written into an array, and an upper bound on
     their score if they are not proven to be the best, otherwise infinity. As `lcons_decode.relation_ids`."""
     E, R = single.shape[1], double.shape[2]
@@ -191,7 +193,17 @@ def best_labels(n, single, double, table, lists, relations):
 
 
 @compiled
-def add_features(x, data, y, relations, by, counts, W, V, parts):
+def add_features(
+    x: int,
+    data: Flat,
+    y: Ints,
+    relations: Ints,
+    by: float,
+    counts: Floats,
+    W: Floats,
+    V: Floats,
+    parts: Floats,
+) -> None:
     """Adds `by` times phi(gold) - phi(labels), over the weights that the passage reads; returns nothing."""
     n, E, R = data.sizes[x], W.shape[1], V.shape[1]
     for i in range(n):
@@ -226,7 +238,7 @@ def add_features(x, data, y, relations, by, counts, W, V, parts):
 
 
 @compiled
-def loss_of(x, data, y, relations, miss):
+def loss_of(x: int, data: Flat, y: Ints, relations: Ints, miss: float) -> float:
     """The loss of a labelling."""
     n, loss = data.sizes[x], 0.0
     for i in range(n):
@@ -242,7 +254,7 @@ def loss_of(x, data, y, relations, miss):
 
 
 @compiled
-def weigh(counts, parts, table):
+def weigh(counts: Floats, parts: Floats, table: Floats) -> None:
     """Writes the table of the weights of combinations."""
     for k in range(len(table)):
         table[k] = 0.0
@@ -251,7 +263,7 @@ def weigh(counts, parts, table):
 
 
 @compiled
-def towards(change, shares, first, known, weights):
+def towards(change: Floats, shares: Floats, first: int, known: Ints, weights: Floats) -> tuple[float, float]:
     """(size, along): the squared length of the way from the shares to a target, which is written over the
     target, and its product with the weights."""
     size, along = 0.0, 0.0
@@ -264,7 +276,16 @@ def towards(change, shares, first, known, weights):
 
 
 @compiled
-def move(change, step, before, shares, first, known, weights, late):
+def move(
+    change: Floats,
+    step: float,
+    before: float,
+    shares: Floats,
+    first: int,
+    known: Ints,
+    weights: Floats,
+    late: Floats,
+) -> None:
     """Moves shares and weights along a way."""
     for k in range(len(change)):
         at = known[first + k]
@@ -276,7 +297,18 @@ def move(change, step, before, shares, first, known, weights, late):
 
 
 @compiled
-def take_steps(order, data, lists, counts, miss, penalty, weights, late, shares, sums):
+def take_steps(
+    order: Ints,
+    data: Flat,
+    lists: Lists,
+    counts: Floats,
+    miss: float,
+    penalty: float,
+    weights: Weights,
+    late: Weights,
+    shares: Shares,
+    sums: Floats,
+) -> None:
     """One step of Frank-Wolfe per passage of `order`. `late` and sums (steps, late loss) are those of the
     average of the weights (`_structured_svm`)."""
     N, E, R, most = len(data.sizes), weights.W.shape[1], weights.V.shape[1], data.sizes.max()
@@ -322,7 +354,7 @@ def take_steps(order, data, lists, counts, miss, penalty, weights, late, shares,
 
 
 @compiled
-def mean_hinge(data, lists, counts, miss, weights):
+def mean_hinge(data: Flat, lists: Lists, counts: Floats, miss: float, weights: Weights) -> float:
     """The mean of H_i at some weights."""
     N, E, R, most = len(data.sizes), weights.W.shape[1], weights.V.shape[1], data.sizes.max()
     single, double = np.zeros((most, E)), np.zeros((most, most, R))

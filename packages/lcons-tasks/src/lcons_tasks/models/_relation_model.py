@@ -162,7 +162,7 @@ class RelationModel:
             "candidates": list(self.attributes.candidates),
             "pairs": list(self.attributes.pairs),
         }
-        arrays = {"W": self.W, "V": self.V}
+        arrays: Arrays = {"W": self.W, "V": self.V}
         if (clusters := self.attributes.clusters) is not None:
             header["clustered"], arrays["clusters"] = list(clusters.words), clusters.ids
         if self.table is not None:

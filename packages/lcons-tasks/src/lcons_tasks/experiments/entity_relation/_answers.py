@@ -177,14 +177,14 @@ def rules(cell: Cell, name: str, kept: Stages) -> RelationRules:
 
 def answers(cell: Cell, kept: Stages, tell: Tell) -> Answers:
     """The cell's record and answers, computed now or read from their stage."""
-    own = parts(cell)
+    own, read = parts(cell), vectors()
     inputs = {
         "corpus": loaded(cell.corpus).sha256,
         "split": [hash_passages(group) for group in (own.train, own.test)],
         "share": cell.share,
         "name": cell.name,
         "settings": [cell.grid, cell.miss, cell.passes, TOLERANCE],
-        "vectors": None if vectors() is None else vectors().sha256,
+        "vectors": None if read is None else read.sha256,
     }
 
     def make(folder: Path) -> None:

@@ -422,7 +422,7 @@ def _curve(record: Record, groups: Groups) -> Iterator[Block]:
 
 def _otherwise(caption: str, columns: Mapping[str, Record]) -> Table:
     """The number of wrong verdicts of the table and of the networks."""
-    rows = tuple(
+    rows: tuple[tuple[TableCell, ...], ...] = tuple(
         (
             name,
             *(Figure(tuple(map(float, own.told("otherwise", name))), digits=1) for own in columns.values()),
