@@ -65,7 +65,7 @@ ROWS = {"windows": WINDOWS, "clues": CLUES}
 @lru_cache
 def references(name: str) -> tuple[Sentence, ...]:
     """The references of a corpus, without POS tags, which the parser does not read."""
-    return tuple(sentence(words, labels, labels) for words, labels in read_labelled(name)[1])
+    return tuple(sentence(words, labels, "_" * len(words)) for words, labels in read_labelled(name)[1])
 
 
 def text_of(one: Sentence) -> str:
@@ -170,7 +170,7 @@ def as_spans(given: Sequence[Sentence]) -> list[Sentence]:
 
 def fitted(
     train: Sequence[Sentence], texts: Sequence[Sequence[str]], words: Sequence[Sequence[str]], all_parts: bool
-):
+) -> list[tuple[str, ...]]:
     """The fields of references by `fit`."""
     settings = FitSettings() if all_parts else FitSettings.plain()
     tagger = fit(as_spans(train), texts if all_parts else (), settings)
