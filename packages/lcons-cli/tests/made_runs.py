@@ -312,6 +312,6 @@ DECODED = [
 def make_decoded(path: Path, *without: str) -> Path:
     """What `lcons decode --json` writes of three sequences, without some of its members."""
     rest = {"score": 1.0, "status": "optimal", "changed": 1, "violations": []}
-    lines = [{key: value for key, value in {**rest, **one}.items() if key not in without} for one in DECODED]
+    lines = [{key: value for key, value in {**rest, **one}.items() if key not in without} for one in DECODED]  # type: ignore[dict-item]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     return path

@@ -37,7 +37,7 @@ def packed(lists):
 def json_lines(words=True, pos=True, head=True):
     lines = [{"labels": LABELS}] if head else []
     for i, emission in enumerate(EMISSIONS):
-        lines.append({"emission": emission})
+        lines.append({"emission": emission})  # type: ignore[dict-item]
         lines[-1].update({"words": WORDS[i]} if words else {})
         lines[-1].update({"pos": TAGS[i]} if pos else {})
     return "".join(json.dumps(line) + "\n" for line in lines)

@@ -378,7 +378,7 @@ def test_all_cores_are_used_for_large_inputs_only(chunks, shared, run, monkeypat
     used = []
     monkeypatch.setattr(parser, "CHUNK_ITEMS", 1)
     monkeypatch.setattr(sharing, "_cores", lambda: 3)
-    monkeypatch.setattr(sharing, "_shared", lambda work, items, jobs: used.append(jobs) or map(work, items))
+    monkeypatch.setattr(sharing, "_shared", lambda work, items, jobs: used.append(jobs) or map(work, items))  # type: ignore[func-returns-value]
     assert len(json.loads(run(given=f"{FIRST}\n" * chunks).stdout)) == chunks
     assert used == [3] * shared
 
@@ -388,7 +388,7 @@ def test_all_cores_are_used_for_large_inputs_only(chunks, shared, run, monkeypat
 
 def test_results_come_in_order_and_items_are_read_a_few_ahead():
     taken = []
-    results = sharing.in_order(str, (taken.append(i) or i for i in itertools.count()), jobs=2)
+    results = sharing.in_order(str, (taken.append(i) or i for i in itertools.count()), jobs=2)  # type: ignore[func-returns-value]
     assert list(itertools.islice(results, 200)) == list(map(str, range(200)))
     assert len(taken) <= 200 + sharing.MOST_WAITING + 1
     results.close()  # type: ignore[attr-defined]

@@ -131,7 +131,9 @@ def test_constraints_are_compiled_once_per_thread_for_all_copies(decoder, monkey
     compiled = []
     of = module.ChainConstraints.of
     monkeypatch.setattr(
-        module.ChainConstraints, "of", lambda uses, labels: compiled.append(uses) or of(uses, labels)
+        module.ChainConstraints,
+        "of",
+        lambda uses, labels: compiled.append(uses) or of(uses, labels),  # type: ignore[func-returns-value]
     )
     module._OF_THREAD.__dict__.clear()
     content = pickle.dumps(decoder)

@@ -213,7 +213,7 @@ def test_progress_is_over_all_workers(folder, work, tmp_path, monkeypatch):
     monkeypatch.setattr(
         shard_module,
         "_shares",
-        lambda *given: lambda done: (share(*given)(done), seen.append(str(overview))),
+        lambda *given: lambda done: (share(*given)(done), seen.append(str(overview))),  # type: ignore[func-returns-value]
     )
     run_shards(folder, tmp_path / "out", work, jobs=1, overview=overview)
     assert seen[0].startswith("0 of 3 shards (")

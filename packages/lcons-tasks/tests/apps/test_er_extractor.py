@@ -79,7 +79,8 @@ def test_changed_says_whether_the_model_alone_answers_otherwise(extractor):
 def test_constraints_are_compiled_once(model, monkeypatch):
     calls = []
     monkeypatch.setattr(
-        "lcons_tasks.apps._extractor.rules_of", lambda *given: calls.append(1) or rules_of(*given)
+        "lcons_tasks.apps._extractor.rules_of",
+        lambda *given: calls.append(1) or rules_of(*given),  # type: ignore[func-returns-value]
     )
     own = Extractor(model, designed())
     for passage in OTHERS:

@@ -181,7 +181,7 @@ def test_padded_windows_cover_the_tokens_inside():
 
 
 def test_sentences_with_unknown_labels_are_left_out_and_counted():
-    strange = Sentence("ww", ("A", "Z"), {"pos": "st"})
+    strange = Sentence("ww", ("A", "Z"), {"pos": "st"})  # type: ignore[dict-item]
     found = diagnose(learned(True), [*TRAIN, strange], [*HELD_OUT, strange, strange])
     covered = found.coverage
     assert (covered.left_out.count, covered.left_out_training.count) == (2, 1)
@@ -317,7 +317,7 @@ def test_the_short_report_shows_the_best_reference_only():
 
 
 def test_warnings_come_first_in_text_and_plain_data():
-    strange = Sentence("ww", ("A", "Z"), {"pos": "st"})
+    strange = Sentence("ww", ("A", "Z"), {"pos": "st"})  # type: ignore[dict-item]
     found = diagnose(learned(True), TRAIN, [*HELD_OUT, strange])
     assert found.report().startswith("warning: left out: 1 of 151 held-out sentences")
     assert next(iter(found.to_dict())) == "warnings"

@@ -39,8 +39,8 @@ TRAIN = [sentence("XYX", "ABA"), sentence("XXYY", "AABC"), sentence("YX", "CA")]
 def batch_of(rng, lengths, L=3):
     offsets = np.cumsum([0, *lengths])
     emission = rng.integers(-8, 9, (offsets[-1], L)) / 4
-    sides = (rng.integers(-4, 5, shape) / 4 for shape in ((L, L), (L,), (L,)))
-    return ChainBatch(emission, offsets, *sides, LABELS[:L])
+    transition, start, stop = (rng.integers(-4, 5, shape) / 4 for shape in ((L, L), (L,), (L,)))
+    return ChainBatch(emission, offsets, transition, start, stop, LABELS[:L])
 
 
 def total(batch, i, y, tables, x):

@@ -146,7 +146,7 @@ def test_an_interrupted_fit_continues_and_leaves_nothing_behind(found, tmp_path,
     models[0].write_bytes(models[0].read_bytes()[:-30])  # damaged: it is trained again
     trained = []
     train = _Linear.train
-    monkeypatch.setattr(_Linear, "train", lambda self, *args: trained.append(args) or train(self, *args))
+    monkeypatch.setattr(_Linear, "train", lambda self, *args: trained.append(args) or train(self, *args))  # type: ignore[func-returns-value]
     again = fit(TRAIN, TEXT, QUICK, kept=kept)
     assert len(trained) == 3 * 3 - 4 + 1 + 1  # three bases in three folds; the damaged one; the last model
     assert list(kept.iterdir()) == []

@@ -327,7 +327,7 @@ def test_a_header_of_other_things_is_damaged_or_scores(name, tmp_path_factory, c
     except DamagedFile as error:
         assert "\n" not in str(error)  # noqa: PT017
         return
-    xs = [{**x, **dict.fromkeys(found.columns, x["word"])} for x in XS]
+    xs = [{**x, **dict.fromkeys(found.columns, x["word"])} for x in XS]  # type: ignore[dict-item]
     assert found.scores(xs).emission.shape == (9, 2)
 
 

@@ -38,7 +38,7 @@ def corpus(count, seed):
             inside = bool(labels) and labels[-1].endswith("NP") and tag != "VB"
             own = "B-VP" if tag == "VB" else "I-NP" if inside else "O" if word == "1,000" else "B-NP"
             labels.append(rng.choice(LABELS) if rng.random() < 0.15 else own)
-        found.append(Sentence(words, labels, {"pos": tags}))
+        found.append(Sentence(words, labels, {"pos": tags}))  # type: ignore[dict-item]
     return found
 
 

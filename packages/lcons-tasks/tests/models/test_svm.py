@@ -37,7 +37,7 @@ def corpus(count, seed, noise):
         for word in words:
             own = "V" if labels and labels[-1] == "N" and word != "dog" else LABELS[len(word) % 3]
             labels.append(rng.choice(LABELS) if rng.random() < noise else own)
-        found.append(Sentence(words, labels, {"pos": [word[-1:] for word in words]}))
+        found.append(Sentence(words, labels, {"pos": [word[-1:] for word in words]}))  # type: ignore[dict-item]
     return found
 
 
