@@ -425,9 +425,9 @@ def soft_sequence(emission, chain, step, lists, units, m, y):
     returns its score.
 
     A label is left out only if an upper bound on the score through it, with penalties, is below the score of
-    a known labelling with penalties. The first pass keeps only the labels nearest to the upper bound, to find a
-    good labelling cheaply. The answer of a pass is the optimum if the pass kept every label that this answer
-    does not exclude.
+    a known labelling with penalties. The first pass keeps only the labels nearest to the upper bound, to find
+    a good labelling cheaply. The answer of a pass is the optimum if the pass kept every label that this
+    answer does not exclude.
     """
     T, L = emission.shape
     outlooks = outlook(emission, chain, step, units)
