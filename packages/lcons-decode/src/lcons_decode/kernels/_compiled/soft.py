@@ -11,8 +11,13 @@ from lcons_decode.kernels._compiled.relaxed import better
 from lcons_decode.kernels._compiled.viterbi import chain_score, step_back
 
 NEAR = 2.0  # the first pass keeps labels this far below the upper bound
-WIDER = 6.0  # factor per pass, until the best labelling found excludes all other labels
 SLACK = 1e-9  # relative: a different order of sums must not exclude a label
+NARROW = 64  # up to so many n-grams of kept labels, their penalties are worth computing for a bound
+ROUNDING = 1e-12  # relative, of bounds
+
+FIRST_KNOT, KNOT = -8.0, 0.25  # where the tangents of log sigmoid touch it
+KNOTS = np.arange(FIRST_KNOT, -FIRST_KNOT, KNOT)
+HEIGHTS, SLOPES = -np.logaddexp(0.0, -KNOTS), 1.0 / (1.0 + np.exp(KNOTS))
 
 
 @inlined
@@ -48,16 +53,17 @@ def find_margins(base, table, place, label, present, ends, owners, weights, marg
     margins[:] = np.inf
     begin = 0
     for p in range(ends.shape[0]):
-        # Four sums at a time, always in the same order; parts are filled up to a multiple of four units.
-        a, b, c, d = 0.0, 0.0, 0.0, 0.0
+        # Four units at a time, in the order of `part_total`; parts are filled up to a multiple of four.
+        own = 0.0
         for u in range(begin, ends[p], 4):
-            a += max(base[u] + table[place, label, u], 0.0)
-            b += max(base[u + 1] + table[place, label, u + 1], 0.0)
-            c += max(base[u + 2] + table[place, label, u + 2], 0.0)
-            d += max(base[u + 3] + table[place, label, u + 3], 0.0)
+            a = max(base[u] + table[place, label, u], 0.0)
+            b = max(base[u + 1] + table[place, label, u + 1], 0.0)
+            c = max(base[u + 2] + table[place, label, u + 2], 0.0)
+            d = max(base[u + 3] + table[place, label, u + 3], 0.0)
+            own += (a + b) + (c + d)
         begin = ends[p]
         if present[owners[p]]:
-            margins[owners[p]] = min(margins[owners[p]], 1.0 - ((a + b) + (c + d)))
+            margins[owners[p]] = min(margins[owners[p]], 1.0 - own)
     total = 0.0
     for i in range(margins.shape[0]):
         if margins[i] < 0.0:
@@ -72,6 +78,21 @@ def total_cost(margins, weights, hinges):
     for i in range(margins.shape[0]):
         if margins[i] < np.inf:
             total += weights[i] * cost(margins[i], hinges[i])
+    return total
+
+
+@inlined
+def most_cost(margins, weights, hinges):
+    """An upper bound on `total_cost` without logarithms: log sigmoid is concave, so below its tangents."""
+    total = 0.0
+    for i in range(margins.shape[0]):
+        if margins[i] < np.inf:
+            if hinges[i]:
+                total += weights[i] * min(margins[i], 0.0)
+            else:
+                at = int(min(max((margins[i] - FIRST_KNOT) / KNOT + 0.5, 0.0), HEIGHTS.shape[0] - 1.0))
+                knot = FIRST_KNOT + at * KNOT
+                total += weights[i] * (HEIGHTS[at] + SLOPES[at] * (margins[i] - knot))
     return total
 
 
@@ -96,6 +117,17 @@ def total_penalty(y, step, units):
     return total
 
 
+@inlined
+def final_bound(step, units):
+    """An upper bound on the penalty of the window at STOP."""
+    total = 0.0
+    for c in range(units.rows.shape[0]):
+        row = units.rows[c, step]
+        if row >= 0:
+            total += units.tops[row, units.tops.shape[1] - 1]
+    return total
+
+
 @kernel
 def outlook(emission, chain, step, units):
     """(lifted, left, right): upper bounds on scores with penalties, given one label.
@@ -107,7 +139,7 @@ def outlook(emission, chain, step, units):
     T, L = emission.shape
     right, left = np.empty((T, L)), np.empty((T, L))
     lifted = emission.copy()
-    final = 0.0
+    final = final_bound(step + T, units)
     rows, tops = units.rows, units.tops
     for c in range(rows.shape[0]):
         for t in range(T):
@@ -115,9 +147,6 @@ def outlook(emission, chain, step, units):
             if row >= 0:
                 for v in range(L):
                     lifted[t, v] += tops[row, v]
-        row = rows[c, step + T]
-        if row >= 0:
-            final += tops[row, L]
     P = chain.wide.shape[0]
     best, ahead = np.empty(P), np.full(P, -np.inf)
     for c in range(L):
@@ -153,12 +182,12 @@ def keep_labels(keep, m):
 
 
 @kernel
-def pair_bounds(chain, step, kept, width, outlooks, least, units, m):
+def pair_bounds(emission, chain, step, kept, width, outlooks, least, units, m):
     """(heads, bounds): an upper bound on the penalty at each step given the last two labels, among kept ones:
     bounds[heads[t] + i * width[t + m] + j]; -inf if no labelling through both can reach `least`.
 
     The label before the two is the best of the kept ones; of even older labels, each unit has the least that
-    a kept one adds.
+    a kept one adds. Where many labels are kept, the bound is that of the last label.
     """
     lifted, left, right = outlooks
     T = lifted.shape[0]
@@ -173,7 +202,7 @@ def pair_bounds(chain, step, kept, width, outlooks, least, units, m):
     most = width.max()
     base, older = np.empty(U), np.empty(U)
     margins, present = np.empty(C), np.empty(C, dtype=np.bool_)
-    largest, open_ones = np.empty((most, C)), np.empty(most, dtype=np.bool_)
+    largest, reaches = np.empty((most, C)), np.empty(most)
     for t in range(T + 1):
         add_contexts(rows, contexts, step + t, older, present)
         for i in range(m - 2):
@@ -183,38 +212,45 @@ def pair_bounds(chain, step, kept, width, outlooks, least, units, m):
                     low = min(low, table[i, kept[t + i, k], u])
                 older[u] += low
         places = width[t + m]
+        before = width[t + m - 2] if m > 1 else 1
+        narrow = before * width[t + m - 1] * places <= NARROW
         for i in range(width[t + m - 1]):
             b = kept[t + m - 1, i]
-            some = False
+            some = -np.inf
             for j in range(places):
                 c = kept[t + m, j]
                 if t == 0:
-                    reach = left[0, c] + right[0, c]
+                    reaches[j] = left[0, c] + right[0, c]
                 elif t == T:
-                    reach = left[T - 1, b] + right[T - 1, b]
+                    reaches[j] = left[T - 1, b] + right[T - 1, b]
                 else:
-                    reach = left[t - 1, b] + arcs[b, c] + lifted[t, c] + right[t, c]
-                open_ones[j] = reach >= least
-                some |= open_ones[j]
+                    reaches[j] = left[t - 1, b] + arcs[b, c] + lifted[t, c] + right[t, c]
+                some = max(some, reaches[j])
                 largest[j] = -np.inf
-            if not some:
+            if some < least:
                 continue
-            for k in range(width[t + m - 2] if m > 1 else 1):
+            for k in range(before if narrow else 0):
                 for u in range(U):
                     base[u] = older[u] + table[m - 1, b, u]
                 if m > 1:
-                    a = kept[t + m - 2, k]
                     for u in range(U):
-                        base[u] += table[m - 2, a, u]
+                        base[u] += table[m - 2, kept[t + m - 2, k], u]
                 for j in range(places):
-                    if open_ones[j]:
+                    if reaches[j] >= least:
                         c = kept[t + m, j]
                         find_margins(base, table, m, c, present, ends, owners, weights, margins)
                         for one in range(C):
                             largest[j, one] = max(largest[j, one], margins[one])
             for j in range(places):
-                if open_ones[j]:
-                    bounds[heads[t] + i * places + j] = total_cost(largest[j], weights, hinges)
+                if reaches[j] >= least:
+                    c = kept[t + m, j]
+                    if narrow:
+                        bound = most_cost(largest[j], weights, hinges)
+                    elif t < T:
+                        bound = lifted[t, c] - emission[t, c]
+                    else:
+                        bound = final_bound(step + T, units)
+                    bounds[heads[t] + i * places + j] = bound + ROUNDING * (1.0 - bound)
     return heads, bounds
 
 
@@ -296,7 +332,7 @@ def lattice_sequence(emission, chain, step, keep, outlooks, least, lists, units,
     constrained = lists.sizes.shape[0] > 0
     U, C = table.shape[2], weights.shape[0]
     kept, width = keep_labels(keep, m)
-    pairs, bounds = pair_bounds(chain, step, kept, width, outlooks, least, units, m)
+    pairs, bounds = pair_bounds(emission, chain, step, kept, width, outlooks, least, units, m)
     left, right = reach_back(emission, chain, kept, width, pairs, bounds, m)
     kept, width, pairs, bounds = trim(kept, width, pairs, bounds, left, right, least, m)
     if width.min() == 0:
@@ -341,25 +377,22 @@ def lattice_sequence(emission, chain, step, keep, outlooks, least, lists, units,
                     value = arc + (emission[t, label] + suffix[first + k])
                 if not prefix + value + bounds[edge + k] >= least:
                     continue
-                if m == 1:
-                    value += bounds[edge + k]  # the bound of two labels is the penalty
-                else:
-                    if not ready:
-                        ready = True
-                        add_contexts(rows, contexts, step + t, base, present)
-                        rest = index
-                        for j in range(m - 1, -1, -1):
-                            own = kept[t + j, rest % width[t + j]]
-                            rest //= width[t + j]
-                            for u in range(U):
-                                base[u] += table[j, own, u]
-                    cheap = find_margins(base, table, m, label, present, ends, owners, weights, margins)
-                    # The penalty is at most `cheap`: often, its logarithms need not be computed.
-                    if not prefix + value + cheap >= least or (
-                        not constrained and value + cheap <= suffix[at]
-                    ):
-                        continue
-                    value += total_cost(margins, weights, hinges)
+                if not constrained and value + bounds[edge + k] <= suffix[at]:
+                    continue
+                if not ready:
+                    ready = True
+                    add_contexts(rows, contexts, step + t, base, present)
+                    rest = index
+                    for j in range(m - 1, -1, -1):
+                        own = kept[t + j, rest % width[t + j]]
+                        rest //= width[t + j]
+                        for u in range(U):
+                            base[u] += table[j, own, u]
+                cheap = find_margins(base, table, m, label, present, ends, owners, weights, margins)
+                # The penalty is at most `cheap`: often, its logarithms need not be computed.
+                if not prefix + value + cheap >= least or (not constrained and value + cheap <= suffix[at]):
+                    continue
+                value += total_cost(margins, weights, hinges)
                 if not constrained:
                     if value > suffix[at]:
                         suffix[at], choice[at] = value, k
@@ -392,8 +425,8 @@ def soft_sequence(emission, chain, step, lists, units, m, y):
     returns its score.
 
     A label is left out only if an upper bound on the score through it, with penalties, is below the score of
-    a known labelling with penalties. The first passes keep only the labels nearest to the upper bound, to
-    find good labellings cheaply. The answer of a pass is the optimum if the pass kept every label that this
+    a known labelling with penalties. The first pass keeps only the labels nearest to the upper bound, to find
+    a good labelling cheaply. The answer of a pass is the optimum if the pass kept every label that this
     answer does not exclude.
     """
     T, L = emission.shape
@@ -418,7 +451,7 @@ def soft_sequence(emission, chain, step, lists, units, m, y):
             y[:] = found
         if best - score <= near:
             return score
-        near = min(best - score, WIDER * near)
+        near = best - score
 
 
 @kernel
