@@ -89,7 +89,8 @@ def understood(command: click.Command, name: str, words: list[str]) -> None:
         assert inner is not None, words
         understood(inner, f"{name} {words[0]}", words[1:])
     elif words != ["--help"]:
-        command.make_context(name, words)
+        # click keeps the first help option that it makes, for all later calls.
+        command.make_context(name, words, help_option_names=main.context_settings["help_option_names"])
 
 
 def test_a_command_in_a_readme_that_is_not_there_is_noticed():

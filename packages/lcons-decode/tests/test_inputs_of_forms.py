@@ -68,5 +68,5 @@ def test_forms_of_weights_refuse_anything_else(form: str) -> None:
 
 
 def test_relations_need_constraints() -> None:
-    with pytest.raises(InvalidInput, match="LearnedConstraint or Hard, found RectifierNetwork"):
+    with pytest.raises(InvalidInput, match="LearnedConstraint, Hard or Soft, found RectifierNetwork"):
         RelationRules.of([NETWORK], ["A"], ["B"])
