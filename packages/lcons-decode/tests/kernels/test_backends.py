@@ -82,6 +82,23 @@ def test_label_sets_of_several_words_agree(both, L, n):
     assert [found.y for found in numba] != [viterbi(own).y for own in scores]
 
 
+@pytest.mark.parametrize("weight", [0.5, 2.0, 8.0])
+def test_soft_pairs_of_many_labels_agree(both, weight):
+    """Far from the bound, the labels after a label are tried in the order of what they can reach."""
+    rng = np.random.default_rng(int(8 * weight))
+    labels = [f"l{i}" for i in range(30)]
+    feature = NgramLabels(tuple(labels), 2)
+    W = rng.integers(-8, 9, (6, feature.space.d)) / 4
+    rule = Soft(LearnedConstraint(RectifierNetwork(W, np.zeros(6)), feature.space, feature), weight)
+    scores = [
+        ChainScores(rng.normal(size=(6, 30)), rng.normal(size=(30, 30)), rng.normal(size=30), labels=labels)
+        for _ in range(10)
+    ]
+    numba, numpy = both(lambda: [constrained_viterbi(own, [rule]) for own in scores])
+    assert [found.y for found in numba] == [found.y for found in numpy]
+    assert np.allclose([found.score for found in numba], [found.score for found in numpy], atol=1e-9)
+
+
 @quick
 @given(problem=problems(kinds=("hard",)))
 def test_pairs_of_lists_agree(problem):

@@ -420,6 +420,65 @@ def lattice_sequence(emission, chain, step, keep, outlooks, least, lists, units,
 
 
 @kernel
+def bigram_sequence(emission, chain, step, keep, units, y):
+    """Writes the best labelling of kept labels into y, where windows have at most two labels and no
+    constraint is hard; returns its score.
+
+    The labels after a label are tried in the order of an upper bound, until none can be better.
+    """
+    T, L = emission.shape
+    arcs, start, stop, table, tops = chain.arcs, chain.start, chain.stop, units.table, units.tops
+    rows, ends, owners, weights, hinges = units.rows, units.ends, units.owners, units.weights, units.hinges
+    U, C = table.shape[2], weights.shape[0]
+    base, older, margins, present = np.empty(U), np.empty(U), np.empty(C), np.empty(C, dtype=np.bool_)
+    ahead, bound, reach = np.empty(L), np.empty(L), np.empty(L)
+    suffix, choice = np.full((T + 1, L + 1), -np.inf), np.zeros((T, L + 1), dtype=np.int64)
+    for t in range(T, -1, -1):
+        add_contexts(rows, units.contexts, step + t, older, present)
+        if t < T:
+            for c in range(L):
+                ahead[c] = emission[t, c] + suffix[t + 1, c] if keep[t, c] else -np.inf
+                bound[c] = ahead[c]
+            for one in range(C):
+                if rows[one, step + t] >= 0:
+                    for c in range(L):
+                        bound[c] += tops[rows[one, step + t], c]
+        for b in range(L if t == 0 else 0, L + 1 if t == 0 else L):
+            if t > 0 and not keep[t - 1, b]:
+                continue
+            for u in range(U):
+                base[u] = older[u] + table[0, b, u]
+            if t == T:
+                find_margins(base, table, 1, L, present, ends, owners, weights, margins)
+                suffix[t, b] = stop[b] + total_cost(margins, weights, hinges)
+                continue
+            for c in range(L):
+                reach[c] = (start[c] if t == 0 else arcs[b, c]) + bound[c]
+            best, pick = -np.inf, L
+            while True:
+                most = -np.inf
+                for c in range(L):
+                    most = max(most, reach[c])
+                if most == -np.inf or most + ROUNDING * (1.0 + abs(most)) < best:
+                    break
+                label = 0
+                while reach[label] != most:
+                    label += 1
+                reach[label] = -np.inf
+                find_margins(base, table, 1, label, present, ends, owners, weights, margins)
+                value = (start[label] if t == 0 else arcs[b, label]) + ahead[label]
+                value += total_cost(margins, weights, hinges)
+                if value > best or (value == best and label < pick):
+                    best, pick = value, label
+            suffix[t, b], choice[t, b] = best, pick
+    before = L
+    for t in range(T if suffix[0, L] > -np.inf else 0):
+        y[t] = choice[t, before]
+        before = y[t]
+    return suffix[0, L]
+
+
+@kernel
 def soft_sequence(emission, chain, step, lists, units, m, y):
     """Improves y, which breaks as few hard windows as possible, to the best labelling with soft penalties;
     returns its score.
@@ -444,7 +503,12 @@ def soft_sequence(emission, chain, step, lists, units, m, y):
         for t in range(T):
             for c in range(L):
                 keep[t, c] = left[t, c] + right[t, c] >= best - near - slack or c == y[t]
-        value = lattice_sequence(emission, chain, step, keep, outlooks, score - slack, lists, units, m, found)
+        if m == 1 and lists.sizes.shape[0] == 0 and near > NEAR:
+            value = bigram_sequence(emission, chain, step, keep, units, found)
+        else:
+            value = lattice_sequence(
+                emission, chain, step, keep, outlooks, score - slack, lists, units, m, found
+            )
         # Of equal labellings, the pass finds the first in declared order; y may be a later one.
         if value >= score:
             score = value
