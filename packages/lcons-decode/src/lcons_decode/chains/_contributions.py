@@ -209,7 +209,9 @@ class CompiledLocal:
     def _pairs(self, listed: Groups) -> Bits:
         """The pairs of neighbours in the n-grams of rows."""
         rows = len(self.store.pairs) + len(listed.rows)
-        check_numbers(rows * self.n * (self.V**2 // WORD + 1), f"the pairs of {self.V - 1:,} labels")
+        check_numbers(
+            rows * max(self.n - 1, 1) * (self.V**2 // WORD + 1), f"the pairs of {self.V - 1:,} labels"
+        )
         pairs: Bits = backend(float(len(listed.labels) * self.n)).pair_masks(*listed, self.n, self.V)
         return pairs
 

@@ -8,6 +8,8 @@ from lcons_decode.kernels._compiled.jit import kernel
 from lcons_decode.kernels._compiled.lists import allows, count_broken, locate
 from lcons_decode.kernels._compiled.soft import add_contexts, find_margins, total_cost
 
+ALL = 2**62  # broken windows are counted to the end
+
 
 @kernel
 def pick(values, satisfies, total, width, chosen, picked, wanted):
@@ -128,4 +130,4 @@ def beam_many(chain, lists, units, m, width, rerank, first, last, beams, scores,
                 chain.emission[a:b], chain, a + i, lists, units, m, width, rerank, beams[:, a:b], scores[i]
             )
             for q in range(sizes[i]):
-                counts[i, q] = count_broken(beams[q, a:b], a + i, lists)
+                counts[i, q] = count_broken(beams[q, a:b], a + i, lists, ALL)

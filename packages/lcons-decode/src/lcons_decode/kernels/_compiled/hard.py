@@ -15,7 +15,7 @@ import numpy as np
 from lcons_decode.kernels._arrays import WORD, How
 from lcons_decode.kernels._compiled.jit import inlined, kernel, lowest
 from lcons_decode.kernels._compiled.levels import doubled
-from lcons_decode.kernels._compiled.lists import breaks, find
+from lcons_decode.kernels._compiled.lists import count_broken, find
 from lcons_decode.kernels._compiled.relaxed import relaxed_sequence
 from lcons_decode.kernels._compiled.viterbi import read_off, suffixes
 
@@ -221,7 +221,7 @@ def hard_sequence(emission, chain, step, lists, tables, slot, y):
     steps = pair_steps(step, emission.shape[0], lists, patterns)
     right = pair_suffixes(emission, chain, steps, sources, arcs, V)
     top = read_pairs(right, chain, steps, V, y)
-    if top == -np.inf or lists.sizes.max() <= 2 or not breaks(y, step, lists):
+    if top == -np.inf or lists.sizes.max() <= 2 or count_broken(y, step, lists, 1) == 0:
         return top
     slack = SLACK * (1.0 + abs(top))
     near = NEAR

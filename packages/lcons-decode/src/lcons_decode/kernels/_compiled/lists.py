@@ -272,31 +272,8 @@ def allows(label, labels, firsts, lasts):
 
 
 @kernel
-def breaks(y, step, lists):
-    """Whether a labelling breaks a hard constraint."""
-    V, S, T = lists.V, lists.V**lists.m, y.shape[0]
-    all_rows, moduli, groups = lists.rows, lists.moduli, lists.groups
-    rows, states, firsts, labels = groups.rows, groups.states, groups.firsts, groups.labels
-    for c in range(all_rows.shape[0]):
-        state = S - 1
-        for t in range(T + 1):
-            label = y[t] if t < T else V - 1
-            row = all_rows[c, step + t]
-            if row >= 0:
-                wanted = state % (moduli[c] // V)
-                at = find(states, rows[row], rows[row + 1], wanted)
-                if at == rows[row + 1] or states[at] != wanted:
-                    return True
-                k = find(labels, firsts[at], firsts[at + 1], label)
-                if k == firsts[at + 1] or labels[k] != label:
-                    return True
-            state = (state * V + label) % S
-    return False
-
-
-@kernel
-def count_broken(y, step, lists):
-    """How many (position, hard constraint) pairs a labelling breaks."""
+def count_broken(y, step, lists, most):
+    """How many (position, hard constraint) pairs a labelling breaks; counting ends at `most`."""
     V, S, T = lists.V, lists.V**lists.m, y.shape[0]
     all_rows, moduli, groups = lists.rows, lists.moduli, lists.groups
     rows, states, firsts, labels = groups.rows, groups.states, groups.firsts, groups.labels
@@ -309,10 +286,13 @@ def count_broken(y, step, lists):
             if row >= 0:
                 wanted = state % (moduli[c] // V)
                 at = find(states, rows[row], rows[row + 1], wanted)
-                total += 1
-                if at < rows[row + 1] and states[at] == wanted:
+                allowed = at < rows[row + 1] and states[at] == wanted
+                if allowed:
                     k = find(labels, firsts[at], firsts[at + 1], label)
-                    if k < firsts[at + 1] and labels[k] == label:
-                        total -= 1
+                    allowed = k < firsts[at + 1] and labels[k] == label
+                if not allowed:
+                    total += 1
+                    if total == most:
+                        return total
             state = (state * V + label) % S
     return total

@@ -93,13 +93,17 @@ def first_network(cell: Cell, kept: Stages) -> Learned:
         chosen = json.loads((folder / "configuration.json").read_text(encoding="utf-8"))
         return Learned(network_of(load(folder / "constraint.json")), chosen)
 
-    inputs = {
+    return kept.keep("synthetic-network", _inputs(cell, settings.to_dict()), make, read)
+
+
+def _inputs(cell: Cell, settings: dict[str, Any]) -> dict[str, Any]:
+    """What a stage of the first network of a cell depends on."""
+    return {
         "seed": cell.seed,
         "recipe": cell.programs.to_dict(),
         "hidden": cell.hidden,
-        "settings": settings.to_dict(),
+        "settings": settings,
     }
-    return kept.keep("synthetic-network", inputs, make, read)
 
 
 def constraint(
@@ -142,13 +146,7 @@ def enclosure(cell: Cell, kept: Stages, tell: Tell | None = None) -> Choice:
     def read(folder: Path) -> Choice:
         return Choice(**json.loads((folder / "choice.json").read_text(encoding="utf-8")))
 
-    inputs = {
-        "seed": cell.seed,
-        "recipe": cell.programs.to_dict(),
-        "hidden": cell.hidden,
-        "settings": recipe.to_dict(),
-    }
-    return kept.keep("synthetic-enclosure", inputs, make, read)
+    return kept.keep("synthetic-enclosure", _inputs(cell, recipe.to_dict()), make, read)
 
 
 def as_constraint(network: RectifierNetwork) -> LearnedConstraint:
