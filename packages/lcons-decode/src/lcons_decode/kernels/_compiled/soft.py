@@ -13,6 +13,7 @@ from lcons_decode.kernels._compiled.viterbi import chain_score, step_back
 NEAR = 2.0  # the first pass keeps labels this far below the upper bound
 SLACK = 1e-9  # relative: a different order of sums must not exclude a label
 NARROW = 64  # up to so many n-grams of kept labels, their penalties are worth computing for a bound
+FEW = 8  # more labels than this are sorted by their bounds
 ROUNDING = 1e-12  # relative, of bounds
 
 FIRST_KNOT, KNOT = -8.0, 0.25  # where the tangents of log sigmoid touch it
@@ -315,6 +316,22 @@ def trim(kept, width, heads, bounds, left, right, least, m):
     return fewer, narrow, own_heads, own
 
 
+@inlined
+def sort_down(keys, order, count):
+    """order (count,): the indices of the first keys, the largest key first."""
+    for k in range(count):
+        order[k] = k
+    gap = count
+    while gap > 1:
+        gap = (gap * 5 - 1) // 11 if gap > 4 else 1
+        for k in range(gap, count):
+            own, at = order[k], k
+            while at >= gap and keys[order[at - gap]] < keys[own]:
+                order[at] = order[at - gap]
+                at -= gap
+            order[at] = own
+
+
 @kernel
 def lattice_sequence(emission, chain, step, keep, outlooks, least, lists, units, m, y):
     """Writes the best labelling of kept labels, by (broken, score with penalties), into y; returns its score,
@@ -322,7 +339,8 @@ def lattice_sequence(emission, chain, step, keep, outlooks, least, lists, units,
 
     keep (T, L): which labels are kept. States are all tuples of kept labels at the last m positions, oldest
     most significant. A step is dropped before its penalty is computed if the best prefix and the bound leave
-    the total below `least`.
+    the total below `least`. States that differ in the oldest label alone share the bounds of their next
+    labels: where these are many, they are tried in the order of the bound, until none can be better.
     """
     T, L = emission.shape
     V = L + 1
@@ -346,68 +364,86 @@ def lattice_sequence(emission, chain, step, keep, outlooks, least, lists, units,
     count = np.zeros(heads[T + 1] if constrained else 1, dtype=np.int64)
     suffix = np.full(heads[T + 1], -np.inf)
     choice = np.zeros(heads[T + 1], dtype=np.int16)
-    base, margins, present = np.empty(U), np.empty(C), np.empty(C, dtype=np.bool_)
+    base, newer, margins, present = np.empty(U), np.empty(U), np.empty(C), np.empty(C, dtype=np.bool_)
+    values, keys, order = np.empty(L), np.empty(L), np.arange(L)
     for t in range(T, -1, -1):
         number = heads[t + 1] - heads[t]
         ahead = number // width[t]
         places = width[m + t]
-        for index in range(number):
-            last = index % width[t + m - 1]
+        ordered = m > 1 and places > FEW and not constrained
+        groups = ahead if m > 1 else number
+        for group in range(groups):
+            last = group % width[t + m - 1]
             before = kept[t + m - 1, last]
-            prefix = left[t - 1, last] if t > 0 else 0.0
-            if m > 1 and t > 1:
-                # Two labels of the state are known: the bound through both is tighter.
-                second = index // width[t + m - 1] % width[t + m - 2]
-                older = kept[t + m - 2, second]
-                arc = arcs[older, before] + bounds[pairs[t - 1] + second * width[t + m - 1] + last]
-                prefix = left[t - 2, second] + arc + emission[t - 1, before]
-            if prefix == -np.inf:
-                continue
-            ready = False
-            state = 0
-            at = heads[t] + index
-            first = heads[t + 1] + (index % ahead) * places
+            first = heads[t + 1] + (group % ahead) * places
             edge = pairs[t] + last * places
+            most = -np.inf
             for k in range(places):
                 label = kept[m + t, k]
                 if t == T:
-                    value = stop[before]
+                    values[k] = stop[before]
                 else:
                     arc = start[label] if t == 0 else arcs[before, label]
-                    value = arc + (emission[t, label] + suffix[first + k])
-                if not prefix + value + bounds[edge + k] >= least:
-                    continue
-                if not constrained and value + bounds[edge + k] <= suffix[at]:
+                    values[k] = arc + (emission[t, label] + suffix[first + k])
+                keys[k] = values[k] + bounds[edge + k]
+                most = max(most, keys[k])
+            if ordered:
+                sort_down(keys, order, places)
+            ready = False
+            for index in range(group, number, groups):
+                prefix = left[t - 1, last] if t > 0 else 0.0
+                if m > 1 and t > 1:
+                    # Two labels of the state are known: the bound through both is tighter.
+                    second = index // width[t + m - 1] % width[t + m - 2]
+                    older = kept[t + m - 2, second]
+                    arc = arcs[older, before] + bounds[pairs[t - 1] + second * width[t + m - 1] + last]
+                    prefix = left[t - 2, second] + arc + emission[t - 1, before]
+                if not prefix + most >= least:
                     continue
                 if not ready:
                     ready = True
-                    add_contexts(rows, contexts, step + t, base, present)
-                    rest = index
-                    for j in range(m - 1, -1, -1):
+                    add_contexts(rows, contexts, step + t, newer, present)
+                    rest = group
+                    for j in range(m - 1, 0, -1):
                         own = kept[t + j, rest % width[t + j]]
                         rest //= width[t + j]
                         for u in range(U):
-                            base[u] += table[j, own, u]
-                cheap = find_margins(base, table, m, label, present, ends, owners, weights, margins)
-                # The penalty is at most `cheap`: often, its logarithms need not be computed.
-                if not prefix + value + cheap >= least or (not constrained and value + cheap <= suffix[at]):
-                    continue
-                value += total_cost(margins, weights, hinges)
-                if not constrained:
-                    if value > suffix[at]:
-                        suffix[at], choice[at] = value, k
-                    continue
-                if state == 0:
-                    rest, power = index, 1
-                    for j in range(m - 1, -1, -1):
-                        state += kept[t + j, rest % width[t + j]] * power
-                        rest //= width[t + j]
-                        power *= V
-                total = broken(state * V + label, step + t, lists)
-                if t < T:
-                    total += count[first + k]
-                if better(total, value, count[at], suffix[at]):
-                    count[at], suffix[at], choice[at] = total, value, k
+                            newer[u] += table[j, own, u]
+                own = kept[t, index // ahead]
+                for u in range(U):
+                    base[u] = newer[u] + table[0, own, u]
+                state = 0
+                at = heads[t] + index
+                for place in range(places):
+                    k = order[place] if ordered else place
+                    if not prefix + keys[k] >= least or (not constrained and keys[k] < suffix[at]):
+                        if ordered:
+                            break
+                        continue
+                    label = kept[m + t, k]
+                    cheap = find_margins(base, table, m, label, present, ends, owners, weights, margins)
+                    value = values[k]
+                    # The penalty is at most `cheap`: often, its logarithms need not be computed.
+                    if not prefix + value + cheap >= least or (
+                        not constrained and value + cheap < suffix[at]
+                    ):
+                        continue
+                    value += total_cost(margins, weights, hinges)
+                    if not constrained:
+                        if value > suffix[at] or (value == suffix[at] and k < choice[at]):
+                            suffix[at], choice[at] = value, k
+                        continue
+                    if state == 0:
+                        rest, power = index, 1
+                        for j in range(m - 1, -1, -1):
+                            state += kept[t + j, rest % width[t + j]] * power
+                            rest //= width[t + j]
+                            power *= V
+                    total = broken(state * V + label, step + t, lists)
+                    if t < T:
+                        total += count[first + k]
+                    if better(total, value, count[at], suffix[at]):
+                        count[at], suffix[at], choice[at] = total, value, k
     if suffix[0] == -np.inf:
         return suffix[0]
     index = 0
@@ -420,18 +456,24 @@ def lattice_sequence(emission, chain, step, keep, outlooks, least, lists, units,
 
 
 @kernel
-def bigram_sequence(emission, chain, step, keep, units, y):
+def bigram_sequence(emission, chain, step, keep, prefixes, least, units, y):
     """Writes the best labelling of kept labels into y, where windows have at most two labels and no
-    constraint is hard; returns its score.
+    constraint is hard; returns its score, -inf if no labelling reaches `least`.
 
-    The labels after a label are tried in the order of an upper bound, until none can be better.
+    The labels after a label are tried in the order of an upper bound, until none can be better. prefixes
+    (T, L): upper bounds on the score of all up to a label, with its emission.
     """
     T, L = emission.shape
     arcs, start, stop, table, tops = chain.arcs, chain.start, chain.stop, units.table, units.tops
     rows, ends, owners, weights, hinges = units.rows, units.ends, units.owners, units.weights, units.hinges
     U, C = table.shape[2], weights.shape[0]
     base, older, margins, present = np.empty(U), np.empty(U), np.empty(C), np.empty(C, dtype=np.bool_)
-    ahead, bound, reach = np.empty(L), np.empty(L), np.empty(L)
+    ahead, bound, order = np.empty(L), np.empty(L), np.empty(L, dtype=np.int64)
+    reach, largest = np.empty(L), np.full(L + 1, -np.inf)
+    for b in range(L):
+        for c in range(L):
+            largest[b] = max(largest[b], arcs[b, c])
+    largest[L] = start.max()
     suffix, choice = np.full((T + 1, L + 1), -np.inf), np.zeros((T, L + 1), dtype=np.int64)
     for t in range(T, -1, -1):
         add_contexts(rows, units.contexts, step + t, older, present)
@@ -443,8 +485,15 @@ def bigram_sequence(emission, chain, step, keep, units, y):
                 if rows[one, step + t] >= 0:
                     for c in range(L):
                         bound[c] += tops[rows[one, step + t], c]
+            sort_down(bound, order, L)
+            for place in range(L):
+                most = bound[order[place]]
+                reach[place] = most + ROUNDING * (1.0 + abs(most))
         for b in range(L if t == 0 else 0, L + 1 if t == 0 else L):
             if t > 0 and not keep[t - 1, b]:
+                continue
+            best, pick = least - (prefixes[t - 1, b] if t > 0 else 0.0), L
+            if t < T and not reach[0] + largest[b] >= best:
                 continue
             for u in range(U):
                 base[u] = older[u] + table[0, b, u]
@@ -452,25 +501,22 @@ def bigram_sequence(emission, chain, step, keep, units, y):
                 find_margins(base, table, 1, L, present, ends, owners, weights, margins)
                 suffix[t, b] = stop[b] + total_cost(margins, weights, hinges)
                 continue
-            for c in range(L):
-                reach[c] = (start[c] if t == 0 else arcs[b, c]) + bound[c]
-            best, pick = -np.inf, L
-            while True:
-                most = -np.inf
-                for c in range(L):
-                    most = max(most, reach[c])
-                if most == -np.inf or most + ROUNDING * (1.0 + abs(most)) < best:
+            for place in range(L):
+                # Sums of rounded terms: `reach` is larger than the bound by more than their errors.
+                if not reach[place] + largest[b] >= best:
                     break
-                label = 0
-                while reach[label] != most:
-                    label += 1
-                reach[label] = -np.inf
-                find_margins(base, table, 1, label, present, ends, owners, weights, margins)
-                value = (start[label] if t == 0 else arcs[b, label]) + ahead[label]
-                value += total_cost(margins, weights, hinges)
-                if value > best or (value == best and label < pick):
-                    best, pick = value, label
-            suffix[t, b], choice[t, b] = best, pick
+                label = order[place]
+                arc = start[label] if t == 0 else arcs[b, label]
+                if reach[place] + arc >= best:
+                    cheap = find_margins(base, table, 1, label, present, ends, owners, weights, margins)
+                    value = arc + ahead[label]
+                    if value + cheap < best:
+                        continue
+                    value += total_cost(margins, weights, hinges)
+                    if value > best or (value == best and label < pick):
+                        best, pick = value, label
+            if pick < L:
+                suffix[t, b], choice[t, b] = best, pick
     before = L
     for t in range(T if suffix[0, L] > -np.inf else 0):
         y[t] = choice[t, before]
@@ -504,7 +550,7 @@ def soft_sequence(emission, chain, step, lists, units, m, y):
             for c in range(L):
                 keep[t, c] = left[t, c] + right[t, c] >= best - near - slack or c == y[t]
         if m == 1 and lists.sizes.shape[0] == 0 and near > NEAR:
-            value = bigram_sequence(emission, chain, step, keep, units, found)
+            value = bigram_sequence(emission, chain, step, keep, left, score - slack, units, found)
         else:
             value = lattice_sequence(
                 emission, chain, step, keep, outlooks, score - slack, lists, units, m, found
