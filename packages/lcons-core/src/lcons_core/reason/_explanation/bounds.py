@@ -161,7 +161,9 @@ class Thresholds:
         mass = np.take_along_axis(share, order, axis=2).cumsum(2)
         price = reading - np.log(np.clip(mass, 1e-6, 1.0))
         levels = np.take_along_axis(tables, order, axis=2)
-        return cls(bounds, order, levels, np.argsort(order, axis=2), price, last)
+        rank = np.empty_like(order)
+        np.put_along_axis(rank, order, np.arange(shape[2])[None, None], axis=2)
+        return cls(bounds, order, levels, rank, price, last)
 
     def boxes(
         self, seeds: WeightedPoints, which: Ints, rows: Ints, whole: bool = False
@@ -256,15 +258,18 @@ class Thresholds:
 
 
 def _shares(rejected: Floats, values: Ints, longest: int) -> Floats:
-    """(M, axes, longest) the share of each row's rejected weight (M, N) that has each value."""
+    """(M, axes, longest) the share of each row's rejected weight (M, N) that has each value; in single
+    precision, because shares only set prices."""
     share = np.empty((len(rejected), values.shape[1], longest))
-    scaled = rejected / np.maximum(rejected.sum(1, keepdims=True), 1e-300)
+    scaled = (rejected / np.maximum(rejected.sum(1, keepdims=True), 1e-300)).astype(np.float32)
     step = max(1, MOST_NUMBERS // (len(values) * longest))
     for first in range(0, values.shape[1], step):
         part = slice(first, first + step)
-        chosen = values[:, part, None] == np.arange(longest)
-        product = scaled @ chosen.reshape(len(values), -1).astype(np.float64)
-        share[:, part] = product.reshape(len(rejected), -1, longest)
+        # Every point has one value, so the shares of all values but one are enough.
+        chosen = values[:, part, None] == np.arange(1, longest)
+        product = scaled @ chosen.reshape(len(values), -1).astype(np.float32)
+        share[:, part, 1:] = product.reshape(len(rejected), -1, longest - 1)
+    share[:, :, 0] = 1.0 - share[:, :, 1:].sum(2)
     return share
 
 

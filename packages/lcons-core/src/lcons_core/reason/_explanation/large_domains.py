@@ -164,7 +164,10 @@ def rejecting_rows(points: PointSet, space: FeatureSpace, seeds: WeightedPoints)
         values = psi @ rows.coefficients[part].T + rows.bias[part]
         weight[part] = seeds.weights @ (values < -rows.slack[part])
     order = np.argsort(-weight, kind="stable")[: _affordable(space)]
-    chosen = rows.take(np.sort(order[weight[order] > 0]))
+    best = np.sort(order[weight[order] > 0])
+    if len(rows) <= MOST_ROWS:
+        return rows.take(best), values[:, best]
+    chosen = rows.take(best)
     return chosen, chosen.values(seeds)
 
 
