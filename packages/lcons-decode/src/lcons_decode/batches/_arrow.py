@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from lcons_core import InvalidInput
+from lcons_core import CodedColumn, InvalidInput
 from lcons_decode._scores import Floats, Ints
 from lcons_decode.batches._answers import STATUSES, Answers
 from lcons_decode.batches._batch import check_names
@@ -66,18 +66,19 @@ def emission_of(table: Any, name: str, L: int, where: str) -> tuple[Floats, Ints
     return values.to_numpy(zero_copy_only=False).reshape(-1, L), offsets
 
 
-def strings_of(table: Any, name: str, where: str) -> tuple[list[str], Ints]:
+def strings_of(table: Any, name: str, where: str) -> tuple[CodedColumn, Ints]:
     """The strings of all tokens, and the offsets of sequences."""
     values, offsets = _lists(_one(table, name, where), name, where)
-    if pa.types.is_dictionary(values.type):
-        values = values.cast(values.type.value_type)
-    text = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
-    if not (text or pa.types.is_string_view(values.type) or not len(values)) or values.null_count:
+    kind = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
+    if kind != values.type and values.dictionary.null_count:
+        values = values.cast(kind)
+    texts = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+    if not (any(is_text(kind) for is_text in texts) or not len(values)) or values.null_count:
         raise InvalidInput(
             f"{where}: expected lists of strings in {name!r}, found {table.schema.field(name).type}"
             f"{' with nulls' * bool(values.null_count)}; write one string per token."
         )
-    return values.to_pylist(), offsets
+    return CodedColumn.of(values) if len(values) else CodedColumn((), np.zeros(0, np.int64)), offsets
 
 
 def _one(table: Any, name: str, where: str) -> Any:
