@@ -216,12 +216,13 @@ def main() -> int:
             run_worker(decoder, given.worker)
             return 0
         source = corpus(folder, given.tokens, SHARDS)
-        one_shards = [corpus(folder, size, 1) for size in (given.tokens // 10, given.tokens)]
+        arms = given.arms.split(",")
+        sizes = (given.tokens // 10, given.tokens) if "memory" in arms else ()
+        one_shards = [corpus(folder, size, 1) for size in sizes]
         if given.make:
             return 0
         warm = corpus(folder, given.tokens // 100, 2)
         engine(decoder, warm, Path(temporary) / "warm", jobs=1)
-        arms = given.arms.split(",")
         out = Path(temporary) / "out"
         met = []
         if "stages" in arms:
