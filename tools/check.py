@@ -28,7 +28,7 @@ LANES: tuple[Stages, ...] = (
         "lint": ["ruff", "check"],
         "format": ["ruff", "format", "--check"],
         "import layers": ["lint-imports", "--no-logo"],
-        "soak": ["python", "tools/soak.py", "--cases=448", f"--log={os.devnull}"],
+        "soak": ["python", "tools/soak.py", "--cases=464", f"--log={os.devnull}"],
     },
     {
         "types": ["mypy"],
