@@ -13,7 +13,7 @@ GOOD, BAD = ["python", "-c", "print('fine')"], ["python", "-c", "import sys; sys
 
 
 def test_every_stage_is_run_and_one_that_fails_is_seen(capfd):
-    assert check.run_stages({"last": GOOD}, ({"one": BAD, "two": GOOD}, {"three": GOOD})) == 1
+    assert check.run_stages({"last": GOOD}, {"one": BAD, "two": GOOD}, {"three": GOOD}) == 1
     printed = capfd.readouterr().out
     assert "broken" in printed
     verdicts = {
@@ -25,3 +25,12 @@ def test_every_stage_is_run_and_one_that_fails_is_seen(capfd):
 def test_stages_that_all_pass(capfd):
     assert check.run_stages({"last": GOOD}) == 0
     assert "fine" in capfd.readouterr().out
+
+
+def test_output_beside_live_output_comes_after_it(capfd):
+    live = ["python", "-c", "import time; print('begun', flush=True); time.sleep(2); print('ended')"]
+    aside = ["python", "-c", "import time; time.sleep(1); print('fine')"]
+    assert check.run_stages({"live": live}, beside={"aside": aside, "failing": BAD}) == 1
+    printed = capfd.readouterr().out
+    places = [printed.index(word) for word in ("begun", "ended", "fine", "broken", "== summary")]
+    assert places == sorted(places)
