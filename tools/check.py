@@ -1,7 +1,8 @@
 """Run every check of the project and say how long each took; with arguments, pytest alone.
 
-The checks before the tests each use one core, so two of them run at a time. One compiles the kernels on the
-way: otherwise both processes of the tests would compile all of them.
+The types are checked beside everything else: that uses one core for minutes where nothing is cached. Of the
+other checks, the last one before the tests compiles the kernels on the way: otherwise both processes of the
+tests would compile all of them.
 
 `--integrations [ARGUMENT ...]` instead runs the tests of the folders `integrations`, by pytest with those.
 `--coverage [PACKAGE ...]` instead measures which lines and branches of each package its own tests run, and
@@ -15,7 +16,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -23,18 +23,16 @@ ROOT = Path(__file__).resolve().parent.parent
 
 Stages = dict[str, list[str]]
 
-LANES: tuple[Stages, ...] = (
-    {
-        "lint": ["ruff", "check"],
-        "format": ["ruff", "format", "--check"],
-        "import layers": ["lint-imports", "--no-logo"],
-        "soak": ["python", "tools/soak.py", "--cases=448", f"--log={os.devnull}"],
-    },
-    {
-        "types": ["mypy"],
-        "types of tests": ["python", "tools/test_types.py"],
-    },
-)
+FIRST: Stages = {
+    "lint": ["ruff", "check"],
+    "format": ["ruff", "format", "--check"],
+    "import layers": ["lint-imports", "--no-logo"],
+    "soak": ["python", "tools/soak.py", "--cases=464", f"--log={os.devnull}"],
+}
+BESIDE: Stages = {
+    "types": ["mypy"],
+    "types of tests": ["python", "tools/test_types.py"],
+}
 # The tests of a file share fixtures that take seconds to make, so one process runs them all; conftest.py has
 # the order of the files.
 TESTS = ["pytest", "--numprocesses=2", "--dist=loadfile", "--no-loadscope-reorder"]
@@ -72,20 +70,24 @@ class Report:
         self.codes: list[int] = []
         self._lines: list[str] = []
         self._one_at_a_time = threading.Lock()
+        # What ended while the output of another stage was printed; None if there is no such stage.
+        self._later: list[str] | None = None
 
-    def beside(self, lanes: Sequence[Stages]) -> None:
-        """Runs lanes at the same time, and the stages of each in turn."""
-        with ThreadPoolExecutor(len(lanes)) as pool:
-            list(pool.map(self._in_turn, lanes))
-
-    def alone(self, stages: Stages) -> None:
+    def live(self, stages: Stages) -> None:
         """Runs stages in turn, whose output is printed while they run."""
         for stage, command in stages.items():
-            print(f"\n== {stage}: {' '.join(command)}", flush=True)
+            with self._one_at_a_time:
+                print(f"\n== {stage}: {' '.join(command)}", flush=True)
+                self._later = []
             start = time.perf_counter()
-            self._add(stage, run(command), start)
+            code = run(command)
+            with self._one_at_a_time:
+                self._add(stage, code, start)
+                print(*self._later, sep="\n", flush=True)
+                self._later = None
 
-    def _in_turn(self, stages: Stages) -> None:
+    def in_turn(self, stages: Stages) -> None:
+        """Runs stages in turn; the output of each is printed when it has ended."""
         for stage, command in stages.items():
             start = time.perf_counter()
             done = subprocess.run(
@@ -95,11 +97,13 @@ class Report:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
             )
+            text = f"\n== {stage}: {' '.join(command)}\n{done.stdout.decode().rstrip()}"
             with self._one_at_a_time:
-                print(
-                    f"\n== {stage}: {' '.join(command)}", done.stdout.decode().rstrip(), sep="\n", flush=True
-                )
                 self._add(stage, done.returncode, start)
+                if self._later is None:
+                    print(text, flush=True)
+                else:
+                    self._later.append(text)
 
     def _add(self, stage: str, code: int, start: float) -> None:
         self.codes.append(code)
@@ -112,12 +116,15 @@ class Report:
         return int(any(self.codes))
 
 
-def run_stages(stages: Stages, lanes: Sequence[Stages] = ()) -> int:
-    """1 if a stage fails: those of the lanes, two at a time, then the others."""
+def run_stages(stages: Stages, first: Stages | None = None, beside: Stages | None = None) -> int:
+    """1 if a stage fails: those to run first, then the others, and beside all of them those of another
+    lane."""
     report = Report()
-    if lanes:
-        report.beside(lanes)
-    report.alone(stages)
+    with ThreadPoolExecutor(1) as pool:
+        lane = pool.submit(report.in_turn, beside or {})
+        report.in_turn(first or {})
+        report.live(stages)
+        lane.result()
     return report.end()
 
 
@@ -147,7 +154,7 @@ def measure(packages: list[str]) -> int:
 def main(arguments: list[str]) -> int:
     match arguments:
         case []:
-            return run_stages({"tests": TESTS}, LANES)
+            return run_stages({"tests": TESTS}, FIRST, BESIDE)
         case ["--integrations"]:
             return run_stages(INTEGRATION_STAGES)
         case ["--integrations", *chosen]:

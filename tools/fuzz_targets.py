@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -490,7 +491,36 @@ def decode_targets() -> dict[str, Loader]:
         "shard-note": Loader(
             partial(use_shard, name="s.jsonl", content=line), "drawn", (json.dumps(note).encode(),)
         ),
+        **(parquet_targets(row) if find_spec("pyarrow") else {}),
     }
+
+
+def parquet_targets(row: dict[str, Any]) -> dict[str, Loader]:
+    """Shards of Parquet, of any bytes, and of any columns and model in a valid file; these need pyarrow."""
+    model = {"labels": ["B-X", "I-X", "O"], "start": [0.0, -1.0, 0.5]}
+    tables = ({"rows": [row, row]}, {"rows": [row], "lcons": model})
+    seeds = tuple(json.dumps(table).encode() for table in tables)
+    read = partial(use_shard, name="s.parquet")
+    return {
+        "shard-parquet": Loader(read, "drawn", tuple(map(as_parquet, seeds))),
+        "shard-table": Loader(read, "drawn", seeds, as_parquet),
+    }
+
+
+def as_parquet(data: bytes) -> bytes:
+    """A Parquet file of drawn rows, with a drawn model in its metadata; the bytes, if they are no table."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with suppress(Exception):
+        drawn = json.loads(data)
+        table = pa.Table.from_pylist(drawn["rows"])
+        if "lcons" in drawn:
+            table = table.replace_schema_metadata({"lcons": json.dumps(drawn["lcons"])})
+        made = io.BytesIO()
+        pq.write_table(table, made)
+        return made.getvalue()
+    return data
 
 
 def task_targets(constraint: bytes, table: Any) -> dict[str, Loader]:

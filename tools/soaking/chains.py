@@ -4,6 +4,7 @@
 |---|---|---|
 | `hard` | local: n = 1..4, contexts, padding, unknown labels, unions, lists | Viterbi, exact, n-best, beam |
 | `soft` | the same with soft ones of each cost | the same, with costs |
+| `large` | both, with up to 8 tokens, up to 70 labels, and scores far apart | the same |
 | `global` | also existence and counts, hard and soft | best first, budgets, streams, n-best, beam |
 | `lagrangian` | hard local ones and token counts | bound, status and answer |
 
@@ -148,8 +149,15 @@ def draw_soft(rng: Random) -> Case:
     return {**case, "count": rng.choice([1, 2, 5, 500]), "width": rng.choice([1, 2, 3, 200])}
 
 
+def draw_large(rng: Random) -> Case:
+    """Longer sequences and more labels, under hard constraints, or hard and soft ones."""
+    case = draws.draw_large_chain(rng, soft=rng.choice([0.0, 0.8]))
+    more = {"count": rng.choice([1, 5, 50]), "width": rng.choice([1, 3, 50]), "rerank": rng.random() < 0.5}
+    return {**case, **more}
+
+
 def check_local(case: Case, tally: Tally) -> None:
-    """Families `hard` and `soft`."""
+    """Families `hard`, `soft` and `large`."""
     os.environ["LCONS_DECODE_BACKEND"] = case["backend"]
     judged = [Judged(case, sequence) for sequence in case["sequences"]]
     batch, xs = [one.scores for one in judged], [one.x for one in judged]
@@ -204,8 +212,9 @@ def _check_marginals(tally: Tally, one: Judged, compiled: ChainConstraints) -> N
 
 
 def _check_beam(case: Case, tally: Tally, one: Judged, compiled: ChainConstraints) -> None:
-    found = beam_search(one.scores, compiled, one.x, width=case["width"])
-    expected = oracle.beam(one.chain, case["width"], 0.0 if one.exact else TOLERANCE)
+    width, rerank = case["width"], case.get("rerank", False)
+    found = beam_search(one.scores, compiled, one.x, width=width, rerank=rerank)
+    expected = oracle.beam(one.chain, width, 0.0 if one.exact else TOLERANCE, rerank)
     if found.status is Status.INFEASIBLE:
         tally.same("beam without labelling", one.all, [])
         return

@@ -18,6 +18,7 @@ Drawn = dict[str, Any]
 
 LABELS = ("a", "b", "c", "d")
 CONTEXTS = ("x", "y")
+SPREADS = (32, 16, 2, 1, 0)
 MEMBERS = ("source", "relation", "target", "reverse")
 
 
@@ -99,9 +100,14 @@ def score(rng: Random, spread: int, never: float) -> float:
 def draw_model(rng: Random, most_L: int = 4) -> Drawn:
     """Labels with transition, start and stop scores; `spread` and `never` are those of its sequences, too."""
     L = rng.choices(range(1, most_L + 1), (1, 4, 4, 3)[:most_L])[0]
-    spread, never = rng.choice([32, 16, 2, 1, 0]), rng.choice([0.0, 0.0, 0.0, 0.1, 0.35])
+    return model_of(rng, list(LABELS[:L]), rng.choice(SPREADS), rng.choice([0.0, 0.0, 0.0, 0.1, 0.35]))
+
+
+def model_of(rng: Random, labels: list[str], spread: int, never: float) -> Drawn:
+    """Drawn scores for given labels."""
+    L = len(labels)
     return {
-        "labels": list(LABELS[:L]),
+        "labels": labels,
         "transition": [[score(rng, spread, never) for _ in range(L)] for _ in range(L)],
         "start": [score(rng, spread, never) for _ in range(L)],
         "stop": [score(rng, spread, never) for _ in range(L)],
@@ -114,7 +120,13 @@ def draw_sequence(rng: Random, model: Drawn, most: int = 128, least_T: int = 0) 
     """Emission scores and a column of contexts, with at most `most` labellings."""
     L = len(model["labels"])
     T = rng.randint(least_T, max(t for t in range(6) if L**t <= most))
-    emission = [[score(rng, model["spread"], model["never"]) for _ in range(L)] for _ in range(T)]
+    return sequence_of(rng, model, T, model["never"])
+
+
+def sequence_of(rng: Random, model: Drawn, T: int, never: float) -> Drawn:
+    """Drawn scores and contexts for T tokens."""
+    L = len(model["labels"])
+    emission = [[score(rng, model["spread"], never) for _ in range(L)] for _ in range(T)]
     return {"emission": emission, "x": {"pos": [rng.choice("xyz") for _ in range(T)]}}
 
 
@@ -226,6 +238,35 @@ def draw_chain(
             feature = draw_ngrams(rng, model["labels"], most_n, unknown)
         uses.append(draw_use(rng, f"c{i}", feature, model, rng.choice(own), soft, costs, unions))
     return {"model": model, "sequences": own, "uses": uses, "backend": rng.choice(["numba", "numpy"])}
+
+
+# Labels, tokens, the longest n-grams, and the share of emission scores that are -inf. Sets of pairs of labels
+# need several words of 64 bits from 8 labels on, sets of labels from 64 on.
+SIZES = (
+    (2, 8, 4, 0.0),
+    (3, 5, 4, 0.0),
+    (4, 4, 4, 0.0),
+    (5, 4, 4, 0.2),
+    (9, 2, 3, 0.0),
+    (12, 3, 3, 0.25),
+    (25, 2, 2, 0.0),
+    (70, 3, 2, 0.95),
+    (66, 3, 3, 0.95),
+)
+WIDE = (32, 160, 3200)
+
+
+def draw_large_chain(rng: Random, soft: float = 0.0) -> Drawn:
+    """A longer sequence, or one of many labels, whose scores may be far apart; local constraints."""
+    L, T, most_n, never = rng.choices(SIZES, (3, 3, 3, 3, 3, 3, 3, 2, 1))[0]
+    labels = list(LABELS[:L]) + [f"label {i}" for i in range(len(LABELS), L)]
+    model = model_of(rng, labels, rng.choice((*SPREADS, *WIDE)), 0.0)
+    own = sequence_of(rng, model, rng.randint(1, T), never)
+    uses = []
+    for i in range(rng.randint(1, 2)):
+        feature = draw_ngrams(rng, labels, most_n)
+        uses.append(draw_use(rng, f"c{i}", feature, model, own, soft, COSTS, 0.1))
+    return {"model": model, "sequences": [own], "uses": uses, "backend": rng.choice(["numba", "numpy"])}
 
 
 def draw_space(rng: Random, most: int = 120, counts: bool = True) -> Drawn:

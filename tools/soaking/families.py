@@ -23,6 +23,7 @@ class Family:
 FAMILIES = {
     "hard": Family(chains.draw_hard, chains.check_local, 16),
     "soft": Family(chains.draw_soft, chains.check_local, 12),
+    "large": Family(chains.draw_large, chains.check_local, 4),
     "global": Family(chains.draw_global, chains.check_global, 12),
     "lagrangian": Family(chains.draw_lagrangian, chains.check_lagrangian, 4),
     "ilp": Family(programs.draw_ilp, programs.check_ilp, 4),

@@ -65,8 +65,8 @@ class Chain:
     def labellings(self) -> list[Labelling]:
         """Every labelling of finite score, in declared label order."""
         found = []
-        ids = range(len(self.labels))
-        for choice in product(ids, repeat=self.T):
+        finite = [[c for c, value in enumerate(row) if value > NEVER] for row in self.emission]
+        for choice in product(*finite):
             base = self.score(choice)
             if base is not None:
                 found.append(self.judged(tuple(self.labels[c] for c in choice), base))
@@ -148,16 +148,19 @@ class Beam:
     tied: bool
 
 
-def beam(chain: Chain, width: int, tolerance: float) -> Beam:
+def beam(chain: Chain, width: int, tolerance: float, rerank: bool = False) -> Beam:
     """The paper's beam (Sec. 5): candidates in order of score; those whose newest windows are accepted, up to
-    the width; where there is none, the unfiltered best."""
+    the width; where there is none, the unfiltered best.
+
+    With `rerank`, the others fill the rest of the beam; at STOP, those whose last label was accepted come
+    first."""
     hard = [i for i, use in enumerate(chain.uses) if use["weight"] is None and is_local(use)]
     soft = [i for i, use in enumerate(chain.uses) if use["weight"] is not None and is_local(use)]
-    members: list[tuple[tuple[int, ...], Fraction, float]] = [((), Fraction(0), 0.0)]
+    members: list[tuple[tuple[int, ...], Fraction, float, bool]] = [((), Fraction(0), 0.0, True)]
     fallbacks, tied, T, model = 0, False, chain.T, chain.model
     for t in range(T + 1 if T else 0):
-        candidates = []
-        for ids, so_far, rounded in members:
+        candidates, some = [], False
+        for ids, so_far, rounded, was in members:
             for c in range(len(chain.labels)) if t < T else [-1]:
                 longer = (*ids, c) if t < T else ids
                 gain = [model["stop"][ids[-1]]] if t == T else [chain.emission[t][c]]
@@ -168,20 +171,24 @@ def beam(chain: Chain, width: int, tolerance: float) -> Beam:
                 y = [chain.labels[one] for one in longer] + [""] * (T - len(longer))
                 costs = [chain.verdict(i, y, t) for i in soft if t in windows(chain.uses[i]["feature"], T)]
                 exact = sum((one[1] for one in costs), so_far) + sum(map(Fraction, gain))
-                candidates.append((longer, exact, rounded + sum(one[2] for one in costs)))
+                accepted = all(
+                    chain.verdict(i, y, t)[0] for i in hard if t in windows(chain.uses[i]["feature"], T)
+                )
+                some |= accepted
+                accepted &= was or t < T or not rerank
+                candidates.append((longer, exact, rounded + sum(one[2] for one in costs), accepted))
         candidates.sort(key=lambda one: -(one[1] + Fraction(one[2])))
         sums = [float(one[1]) + one[2] for one in candidates]
         tied |= any(a - b <= tolerance for a, b in pairwise(sums))
-        passing = []
-        for one in candidates:
-            y = [chain.labels[c] for c in one[0]] + [""] * (T - len(one[0]))
-            if all(chain.verdict(i, y, t)[0] for i in hard if t in windows(chain.uses[i]["feature"], T)):
-                passing.append(one)
-        fallbacks += not passing
-        members = (passing or candidates)[:width]
+        passing = [one for one in candidates if one[3]]
+        fallbacks += not some
+        others = [one for one in candidates if not one[3]] if rerank or not passing else []
+        members = (passing + others)[:width]
         if not members:
             break
-    named = [(tuple(chain.labels[c] for c in ids), float(exact) + rounded) for ids, exact, rounded in members]
+    named = [
+        (tuple(chain.labels[c] for c in ids), float(exact) + rounded) for ids, exact, rounded, _ in members
+    ]
     return Beam(named, fallbacks, tied)
 
 

@@ -281,6 +281,7 @@ def test_bad_parquet_shards_are_named_and_the_others_finish(parquet, tmp_path):
     damaged = bytearray(good)
     damaged[4:200] = bytes(196)
     (parquet / "damaged.parquet").write_bytes(damaged)
+    (parquet / "name.parquet").write_bytes(good.replace(b"words", b"\x94ords"))
     pq.write_table(pq.read_table(parquet / "1.parquet").drop_columns("words"), parquet / "less.parquet")
     pq.write_table(
         table_of(sequences())
@@ -291,9 +292,9 @@ def test_bad_parquet_shards_are_named_and_the_others_finish(parquet, tmp_path):
     work = ShardDecoder(Decoder([iob2(LABELS)]))
     found = run_shards(parquet, tmp_path / "out", work, jobs=1)
     why = {one.shard: one.why for one in found.failed}
-    assert sorted(why) == ["cut.parquet", "damaged.parquet", "less.parquet"]
-    assert why["cut.parquet"].startswith("cut.parquet: expected a Parquet file, found damage (")
-    assert why["damaged.parquet"].startswith("damaged.parquet: expected a Parquet file, found damage (")
+    assert sorted(why) == ["cut.parquet", "damaged.parquet", "less.parquet", "name.parquet"]
+    for name in ("cut.parquet", "damaged.parquet", "name.parquet"):
+        assert why[name].startswith(f"{name}: expected a Parquet file, found damage (")
     assert why["less.parquet"] == (
         "less.parquet: expected the columns of the other shards, found others ('words' (list<element:"
         " string>) missing); write the same columns in each shard."

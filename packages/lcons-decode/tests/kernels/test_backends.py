@@ -293,6 +293,22 @@ def test_a_cache_that_others_can_write_to_is_not_used(tmp_path):
     assert is_private(ours)
 
 
+def test_kernels_are_compiled_once_for_any_number_of_labels(monkeypatch):
+    """Compiling takes a minute, and an array of another layout would compile all of them again."""
+    monkeypatch.setenv("LCONS_DECODE_BACKEND", "numba")
+    for L in (1, 3):
+        labels = ["O", "A", "B"][:L]
+        feature = NgramLabels(labels, n=2)
+        learned = LearnedConstraint(RectifierNetwork(np.ones((1, 2 * L)), [-1.0]), feature.space, feature)
+        scores = ChainScores(np.zeros((2, L)), np.zeros((L, L)), labels=labels)
+        for constraint in (learned, Soft(learned, 1.0)):
+            constrained_viterbi(scores, [constraint])
+            beam_search(scores, [constraint])
+        viterbi(scores)
+    kinds = ("viterbi_many", "constrained_many", "soft_many", "beam_many")
+    assert [len(getattr(compiled, kind).signatures) for kind in kinds] == [1, 1, 1, 1]
+
+
 def test_how_a_labelling_was_found_is_numbered_in_one_place():
     """The kernels, their callers and the statuses of answers share one enumeration."""
     assert [way.status for way in How] == [Status.OPTIMAL, Status.RELAXED, Status.INFEASIBLE]

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tarfile
 import zipfile
+from urllib.request import Request
 
 import pytest
 from corpus_server import serving
@@ -267,6 +268,28 @@ def test_only_https_is_fetched(address, folder):
             fetch("toy", catalog=toy(served.address))
         assert len(served.requests) == 1 or address == "x"  # which is relative to the server's address
     assert left_over(folder) == []
+
+
+def test_a_secure_address_does_not_lead_to_this_machine():
+    follow = downloading._Redirects().redirect_request
+    given = (None, 302, "Found", {})
+    for secure in ("https://example.org/a", "http://127.0.0.1/a"):
+        assert follow(Request(secure), *given, "https://example.org/b").full_url == "https://example.org/b"
+    assert follow(Request("http://127.0.0.1/a"), *given, "http://127.0.0.1/b") is not None
+    with pytest.raises(FetchFailed, match="leads to an address that begins with https://"):
+        follow(Request("https://example.org/a"), *given, "http://127.0.0.1/b")
+
+
+def test_redirects_in_a_circle_are_one_line(folder):
+    with serving(TEXT, elsewhere="/again") as served, pytest.raises(FetchFailed) as error:
+        fetch("toy", catalog=toy(served.address))
+    assert "infinite loop" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_the_reason_of_a_server_is_printable_and_short():
+    assert downloading._one_line("a\x1b[31m\r\nb\u202e") == "a [31m b"
+    assert len(downloading._one_line("x" * 1000)) == 200
 
 
 @pytest.mark.parametrize("length", [True, False])

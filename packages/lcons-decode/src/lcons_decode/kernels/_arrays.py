@@ -55,16 +55,15 @@ def widened(transition: Floats) -> Floats:
 
 
 class Chain(NamedTuple):
-    """A packed batch: emission (N, L), offsets (B + 1,), transition (L, L) as [to, from], start (L,),
-    stop (L,).
+    """A packed batch: emission (N, L), offsets (B + 1,), start (L,), stop (L,), and the transitions, arcs
+    (L, L), as [from, to].
 
-    arcs (L, L) is the same as [from, to]; wide (P, P) is transition with -inf up to a multiple of `LANES`,
-    so that inner loops have no remainder.
+    wide (P, P) is the same as [to, from], with -inf up to a multiple of `LANES`, so that inner loops have no
+    remainder.
     """
 
     emission: Floats
     offsets: Ints
-    transition: Floats
     start: Floats
     stop: Floats
     arcs: Floats
@@ -72,14 +71,14 @@ class Chain(NamedTuple):
 
     @classmethod
     def of(cls, emission: Floats, offsets: Ints, arcs: Floats, start: Floats, stop: Floats) -> Chain:
-        """The chain, read-only, because numba compiles once for each combination of flags."""
+        """The chain, read-only and in C order, because numba compiles once for each combination of these."""
         given = (emission, start, stop, np.ascontiguousarray(arcs), widened(arcs.T))
         emission, start, stop, arcs, wide = (array.view() for array in given)
         offsets = offsets.view()
         for array in (emission, start, stop, arcs, wide):
             array.flags.writeable = False
         offsets.flags.writeable = False
-        return cls(emission, offsets, arcs.T, start, stop, arcs, wide)
+        return cls(emission, offsets, start, stop, arcs, wide)
 
 
 class Groups(NamedTuple):

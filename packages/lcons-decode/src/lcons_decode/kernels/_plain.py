@@ -76,13 +76,13 @@ def viterbi_many(chain: Chain, first: int, last: int, y: Ints, scores: Floats) -
         right = chain.emission[a:b].copy()
         right[-1] += chain.stop
         for t in range(b - a - 2, -1, -1):
-            right[t] += (chain.transition + right[t + 1][:, None]).max(0)
+            right[t] += (chain.arcs + right[t + 1]).max(1)
         total = chain.start + right[0]
         scores[i] = total.max()
         if scores[i] > -np.inf:
             y[a] = total.argmax()
             for t in range(1, b - a):
-                y[a + t] = (chain.transition[:, y[a + t - 1]] + right[t]).argmax()
+                y[a + t] = (chain.arcs[y[a + t - 1]] + right[t]).argmax()
 
 
 def hard_levels(emission: Floats, chain: Chain, step: int, lists: Lists) -> tuple[Ints, Ints, Floats]:
@@ -169,7 +169,7 @@ def beam_many(
             if t == b - a:
                 values = totals[:, None] + chain.stop[states % V][:, None]
             else:
-                arcs = chain.start[None] if t == 0 else chain.transition[:, states % V].T
+                arcs = chain.start[None] if t == 0 else chain.arcs[states % V]
                 values = totals[:, None] + arcs + chain.emission[a + t]
             grams = states[:, None] * V + labels
             values = (values + penalties(grams, a + i + t, units, V)).reshape(-1)
@@ -277,7 +277,7 @@ def _programme(
     V = L + 1
     S = V**m
     states = np.arange(S)
-    arcs = np.append(chain.transition.T, np.full((1, L), -np.inf), axis=0)[states % V]
+    arcs = np.append(chain.arcs, np.full((1, L), -np.inf), axis=0)[states % V]
     count, suffix = np.zeros((T + 1, S), dtype=np.int64), np.full((T + 1, S), -np.inf)
     stops = states * V + L
     suffix[T] = np.append(chain.stop, -np.inf)[states % V] + penalties(stops, step + T, units, V)

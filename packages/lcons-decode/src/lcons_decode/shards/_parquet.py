@@ -6,7 +6,8 @@ The size of a step depends on the file alone, never on the machine: equal input 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -31,33 +32,33 @@ def convert_parquet(
     source: Path, name: str, target: BinaryIO, work: ShardWork, share: Share, columns: Columns | None
 ) -> None:
     """Writes the output for all rows of a shard; raises an error if it has not the expected `columns`."""
+    with ExitStack() as stack:
+        with _damage_is(name):
+            file = stack.enter_context(pq.ParquetFile(source, buffer_size=2**20, pre_buffer=False))
+            found = _columns(file.schema_arrow)
+        _check_columns(found, columns, name)
+        _convert(file, name, target, work, share)
+
+
+@contextmanager
+def _damage_is(name: str) -> Iterator[None]:
+    """Turns what pyarrow raises while it reads into one sentence."""
     try:
-        with pq.ParquetFile(source, buffer_size=2**20, pre_buffer=False) as file:
-            _check_columns(_columns(file.schema_arrow), columns, name)
-            _convert(file, target, work, share)
-    except pa.ArrowInvalid as error:
-        raise InvalidInput(
-            f"{name}: expected a Parquet file, found damage ({_first_line(error)}); write it again."
-        ) from None
-    except OSError as error:
-        if error.errno is not None:  # of the disk
+        yield
+    except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
+        # Errors of the disk and of memory are not of the file.
+        if isinstance(error, MemoryError) or getattr(error, "errno", None) is not None:
             raise
         raise InvalidInput(
             f"{name}: expected a Parquet file, found damage ({_first_line(error)}); write it again."
         ) from None
 
 
-def _convert(file: Any, target: BinaryIO, work: ShardWork, share: Share) -> None:
-    meta = file.metadata
-    total = max(1, meta.num_rows)
-    size = sum(meta.row_group(i).total_byte_size for i in range(meta.num_row_groups))
-    step = max(1, min(STEP_ROWS, STEP_BYTES * total // max(1, size)))
+def _convert(file: Any, name: str, target: BinaryIO, work: ShardWork, share: Share) -> None:
+    total = max(1, file.metadata.num_rows)
     writer, done, tables, held = None, 0, [], 0
-    # Without rows, the columns of the output are those of an answer for no rows.
-    steps = file.iter_batches(batch_size=step, use_threads=False) if meta.num_rows else iter(())
-    empty = pa.RecordBatch.from_pylist([], schema=file.schema_arrow)
     try:
-        for batch in [empty] if not meta.num_rows else steps:
+        for batch in _batches(file, name):
             table = pa.Table.from_batches([batch.replace_schema_metadata(file.schema_arrow.metadata)])
             tables.append(work.table(table))
             done += table.num_rows
@@ -74,13 +75,29 @@ def _convert(file: Any, target: BinaryIO, work: ShardWork, share: Share) -> None
             writer.close()
 
 
+def _batches(file: Any, name: str) -> Iterator[Any]:
+    """The rows, some at a time; without rows, one batch of none: its columns are those of the answer."""
+    with _damage_is(name):
+        meta = file.metadata
+        size = sum(meta.row_group(i).total_byte_size for i in range(meta.num_row_groups))
+        step = max(1, min(STEP_ROWS, STEP_BYTES * meta.num_rows // max(1, size)))
+        empty = [pa.RecordBatch.from_pylist([], schema=file.schema_arrow)]
+        steps = iter(file.iter_batches(batch_size=step, use_threads=False) if meta.num_rows else empty)
+    while True:
+        with _damage_is(name):
+            batch = next(steps, None)
+        if batch is None:
+            return
+        yield batch
+
+
 def usual_columns(paths: Iterable[Path]) -> Columns | None:
     """The columns that most of the first shards have; None if none of them can be read."""
     found: Counter[Columns] = Counter()
     for path, _ in zip(paths, range(SAMPLE), strict=False):
         try:
             found[_columns(pq.read_schema(path))] += 1
-        except (pa.ArrowInvalid, OSError):
+        except (pa.ArrowException, UnicodeDecodeError, OSError):
             continue
     return found.most_common(1)[0][0] if found else None
 

@@ -177,11 +177,16 @@ def _check_address(address: str) -> None:
 
 
 class _Redirects(HTTPRedirectHandler):
-    """Follows redirects to allowed addresses only."""
+    """Follows redirects to allowed addresses only: from https to https, never to this machine's http."""
 
-    def redirect_request(self, *given: Any) -> Request | None:
+    def redirect_request(self, request: Request, *given: Any) -> Request | None:
         _check_address(given[-1])
-        return super().redirect_request(*given)
+        if request.type == "https" and urlsplit(given[-1]).scheme != "https":
+            raise FetchFailed(
+                f"expected that {request.full_url} leads to an address that begins with https://, found"
+                f" {given[-1][:200]!r}; use another."
+            )
+        return super().redirect_request(request, *given)
 
 
 @cache
@@ -206,16 +211,16 @@ def _request(address: str, have: int, validator: str | None) -> HTTPResponse:
         if error.code == 416 and have:
             return _request(address, 0, None)
         raise FetchFailed(
-            f"expected a file at {address}, found HTTP {error.code} ({error.reason}); try again later, or get"
-            " the file elsewhere and import it with `lcons data add`."
+            f"expected a file at {address}, found HTTP {error.code} ({_one_line(error.reason)}); try again"
+            " later, or get the file elsewhere and import it with `lcons data add`."
         ) from None
     except FetchFailed:
         raise
     except (URLError, OSError, HTTPException, ValueError) as error:
         reason = getattr(error, "reason", None) or error
         raise FetchFailed(
-            f"expected an answer from {address}, got none ({reason}); check the network and the proxy"
-            " settings, or get the file elsewhere and import it with `lcons data add`."
+            f"expected an answer from {address}, got none ({_one_line(reason)}); check the network and the"
+            " proxy settings, or get the file elsewhere and import it with `lcons data add`."
         ) from None
     resumes = _RANGE.match(response.headers.get("Content-Range", ""))
     if response.status == 206 and not (resumes and int(resumes[1]) == have):
@@ -226,6 +231,12 @@ def _request(address: str, have: int, validator: str | None) -> HTTPResponse:
             f"expected the whole file at {address}, got a part that was not requested; try again later."
         )
     return response
+
+
+def _one_line(reason: object) -> str:
+    """What a server or urllib states as the reason, as printable text of one line."""
+    text = "".join(letter if letter.isprintable() else " " for letter in str(reason))
+    return f"{' '.join(text.split()):.200}"
 
 
 def _start(response: HTTPResponse, have: int, address: str) -> tuple[int, _Said]:

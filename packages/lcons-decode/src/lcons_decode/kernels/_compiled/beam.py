@@ -59,7 +59,7 @@ def beam_sequence(emission, chain, step, lists, units, m, width, rerank, beam, s
     table, ends, owners, weights = units.table, units.ends, units.owners, units.weights
     base, margins = np.empty(U), np.empty(weights.shape[0])
     present = np.empty(weights.shape[0], dtype=np.bool_)
-    transition, start, stop = chain.transition, chain.start, chain.stop
+    arcs, start, stop = chain.arcs, chain.start, chain.stop
     chosen = np.empty(width, dtype=np.int64)
     rows, moduli, groups = lists.rows, lists.moduli, lists.groups
     firsts, lasts = np.empty(rows.shape[0], dtype=np.int64), np.empty(rows.shape[0], dtype=np.int64)
@@ -83,7 +83,7 @@ def beam_sequence(emission, chain, step, lists, units, m, width, rerank, beam, s
                 elif t == 0:
                     value = totals[p] + start[label] + emission[t, label]
                 else:
-                    value = totals[p] + transition[label, before] + emission[t, label]
+                    value = totals[p] + arcs[before, label] + emission[t, label]
                 if U > 0:
                     find_margins(base, table, m, label, present, ends, owners, weights, margins)
                     value += total_cost(margins, weights, units.hinges)

@@ -190,7 +190,7 @@ def dense_sequence(emission, chain, step, lists, y):
     suffix = np.empty((T + 1, S))
     short = np.zeros(S, dtype=np.int64)
     default_count, default_suffix = np.empty(U, dtype=np.int64), np.empty(U)
-    transition, start = chain.transition, chain.start
+    arcs, start = chain.arcs, chain.start
     rows, sizes, groups = lists.rows, lists.sizes, lists.groups
     for state in range(S):
         b = state % V
@@ -212,7 +212,7 @@ def dense_sequence(emission, chain, step, lists, y):
                 first = u * V if m > 1 else 0
                 for label in range(L):
                     after = first + label
-                    arc = start[label] if t == 0 else transition[label, before]
+                    arc = start[label] if t == 0 else arcs[before, label]
                     value = arc + (emission[t, label] + suffix[t + 1, after])
                     total = longest + count[t + 1, after] + (short[after] if shorter else 0)
                     if better(total, value, best_count, best_suffix):
@@ -238,7 +238,7 @@ def dense_sequence(emission, chain, step, lists, y):
                         total += broken(state * V + label, step + t, lists)
                     elif shorter:
                         total += short[after]
-                    arc = start[label] if t == 0 else transition[label, before]
+                    arc = start[label] if t == 0 else arcs[before, label]
                     value = arc + (emission[t, label] + suffix[t + 1, after])
                     if better(total, value, count[t, state], suffix[t, state]):
                         count[t, state], suffix[t, state] = total, value
@@ -250,7 +250,7 @@ def dense_sequence(emission, chain, step, lists, y):
         for label in range(L):
             gram = state * V + label
             after = gram % S
-            arc = start[label] if t == 0 else transition[label, state % V]
+            arc = start[label] if t == 0 else arcs[state % V, label]
             value = arc + (emission[t, label] + suffix[t + 1, after])
             if value == suffix[t, state] and (
                 count[t + 1, after] + broken(gram, step + t, lists) == count[t, state]
