@@ -1,20 +1,26 @@
 """The pages of results hold tables as runs write them, and the tool that puts them there."""
 
+import json
 import re
+from dataclasses import asdict
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
+import click
 import pytest
 
+from lcons_cli.run import commands, values
 from lcons_tasks.report._markdown import aligned_table
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = sorted(ROOT.glob("docs/results/*.md"))
+# The page of the protocol has definitions, no figures.
+PAGES = [page for page in sorted(ROOT.glob("docs/results/*.md")) if page.name != "protocol.md"]
 TOOL = ROOT / "tools" / "results.py"
 
 TABLE, CLAIMS = "| a |  b |\n|---|---:|\n| c | 10 |", "| d |\n|---|\n| e |"
 REPORT = f"# Run\n\nF1 by size, in percent:\n\n{TABLE}\n\n## Claims\n\n{CLAIMS}\n"
 PAGE = "# P\n\n<!-- table: F1 by size -->\n<!-- end -->\n\n<!-- table other: Claims -->\nkept\n<!-- end -->\n"
+COMMAND = re.compile(r"```sh\n(?:[A-Z_]+=\S+ )?\./tools/\S+ .+\n```\n")
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +34,8 @@ def results():
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
     (tmp_path / "report.md").write_text(REPORT)
-    (tmp_path / "curve.svg").write_text("<svg/>")
+    for more, title in (("", "F1 by size"), ("-2", "F1 by noise")):
+        (tmp_path / f"curve{more}.svg").write_text(f"<svg><title>{title}</title></svg>")
     return tmp_path
 
 
@@ -42,10 +49,37 @@ def test_marked_tables_are_laid_out_as_a_run_lays_them_out(page: Path, results):
     for at in results.MARKED.finditer(page.read_text()):
         if at["kind"] == "picture":
             assert (page.parent / re.search(r"\((.*)\)", at["content"])[1]).is_file()
-        else:
+        elif at["kind"] == "table":
             head, *rows = [[cell.replace("\\|", "|") for cell in row] for row in parsed(at["content"])]
             assert rows
             assert at["content"] == aligned_table(head, rows) + "\n", at["name"]
+
+
+def unexplained(page: str, results) -> list[str]:
+    """The lines of tables that no run writes, and the runs without a command."""
+    found = list(results.MARKED.finditer(page))
+    outside = results.MARKED.sub("", page)
+    commands = [at["run"] for at in found if at["kind"] == "command" and COMMAND.fullmatch(at["content"])]
+    runs = {at["run"] for at in found}
+    return [
+        *(line for line in outside.splitlines() if line.lstrip().startswith("|")),
+        *(f"run {run}" for run in runs if commands.count(run) != 1),
+    ]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_table_is_written_by_a_command_that_the_page_names(page: Path, results):
+    assert unexplained(page.read_text(), results) == []
+
+
+def test_a_table_without_a_command_is_noticed(results):
+    command = "<!-- command -->\n```sh\n./tools/lcons run er\n```\n<!-- end -->\n"
+    table = f"<!-- table: F1 -->\n{TABLE}\n<!-- end -->\n"
+    assert unexplained(table + command, results) == []
+    assert unexplained(table, results) == ["run None"]
+    assert unexplained(command + TABLE, results) == TABLE.splitlines()
+    assert unexplained(table + command.replace("./tools/lcons", "lcons"), results) == ["run None"]
+    assert unexplained(table.replace("table:", "table more:") + command, results) == ["run more"]
 
 
 def test_a_table_is_replaced_and_those_of_other_runs_stay(run: Path, results):
@@ -59,15 +93,62 @@ def test_a_table_is_replaced_and_those_of_other_runs_stay(run: Path, results):
 
 def test_the_curve_is_copied_beside_the_page(run: Path, results):
     page = run / "page.md"
-    page.write_text("<!-- picture: F1 -->\n<!-- end -->\n")
-    results.fill(run, page, None)
-    assert "![F1](page.svg)" in page.read_text()
-    assert (run / "page.svg").read_text() == "<svg/>"
+    page.write_text(
+        "<!-- picture a: F1 by s -->\n<!-- end -->\n<!-- picture a: F1 by noise -->\n<!-- end -->\n"
+    )
+    results.fill(run, page, "a")
+    assert "![F1 by s](page-a.svg)" in page.read_text()
+    assert "![F1 by noise](page-a-2.svg)" in page.read_text()
+    assert (run / "page-a-2.svg").read_text() == (run / "curve-2.svg").read_text()
 
 
-def test_a_name_without_its_table_is_an_error(results):
-    with pytest.raises(SystemExit, match="found 0"):
-        results.named("F2", results.tables(REPORT))
+def test_a_name_without_its_table_or_with_two_is_an_error(results):
+    found = results.tables(f"{REPORT}\n## More\n\nF1 by size, in percent:\n\n{TABLE}\n")
+    assert results.named("Run > F1", found) == results.named("More > F1", found) == TABLE
+    assert results.named("Claims", found) == CLAIMS
+    for name, number in (("F2", 0), ("F1 by size", 2), ("F1 by size, in percent", 2)):
+        with pytest.raises(SystemExit, match=f"found {number}"):
+            results.named(name, found)
+
+
+OPTIONS = {
+    "chunking": ["--ratio", "0.5", "--seed", "3", "--constraint", "pos:2", "--diagnose"],
+    "citation": ["--base", "words", "--size", "5", "--size", "10"],
+    "er": ["--split", "4", "--noise", "0.05"],
+    "synthetic": ["--hidden", "2", "--rounds", "0", "--enclosed", "2"],
+    "suite": ["--set", "chunking", "--starts", "1"],
+}
+
+
+@pytest.mark.parametrize("task", OPTIONS)
+@pytest.mark.parametrize("given", [[], ["--full"], None], ids=["none", "full", "some"])
+def test_the_command_of_a_run_gives_its_options_again(task: str, given: list[str] | None, results):
+    corpus = [] if task == "synthetic" else ["--corpus", "bundled"]
+    words = [*corpus, *(OPTIONS[task] if given is None else given)]
+    options = understood(task, words)
+    tool, run, name, *rest = results.command({"task": task, "options": as_json(options)}).split()
+    assert (tool, run, name) == ("./tools/lcons", "run", task)
+    assert understood(task, rest) == options
+    if given is not None:
+        assert rest == words
+
+
+def test_options_that_no_command_gives_have_no_command(results):
+    options = as_json(understood("synthetic", [])) | {"guided": []}
+    with pytest.raises(SystemExit, match="guided"):
+        results.command({"task": "synthetic", "options": options})
+
+
+def as_json(options) -> dict:
+    return json.loads(json.dumps(asdict(options)))
+
+
+def understood(task: str, words: list[str]):
+    """The options of the run that the command line would do."""
+    command = commands.get_command(click.Context(commands), task)
+    given = command.make_context(task, [*words], help_option_names=["-h", "--help"]).params
+    kind = command.experiment.options
+    return kind.chosen(values(kind, given), given["full"])
 
 
 def test_a_table_edited_by_hand_is_noticed():

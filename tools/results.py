@@ -1,53 +1,99 @@
-"""Put the tables and the curve of a run into a page of results, between the markers of the page.
+"""Put the tables, the curves and the command of a run into a page of results, between its markers.
 
-./tools/venv python tools/results.py RUN PAGE             fill the markers `<!-- table: NAME -->` of PAGE
-./tools/venv python tools/results.py RUN PAGE --run NAME  fill the markers `<!-- table NAME: ... -->`
-./tools/venv python tools/results.py RUN                  print the names of the tables of RUN
+./tools/venv python tools/results.py RUN PAGE              fill the markers of PAGE that name no run
+./tools/venv python tools/results.py RUN PAGE --run NAME   fill the markers that name this run
+./tools/venv python tools/results.py RUN                   print the names of the tables of RUN
 
-The name of a table is the caption or heading above it in report.md; a marker has this name or its beginning.
-What stands between the marker and `<!-- end -->` becomes the table. `<!-- picture: TEXT -->` becomes the
-curve of the run, which is copied beside the page.
+    <!-- table NAME: CAPTION -->    the table of report.md with this caption, or with one that begins so: the
+                                    text or heading above it; `SECTION > CAPTION` if several have it
+    <!-- picture NAME: TITLE -->    the curve with this title, or with one that begins so, beside the page
+    <!-- command NAME -->           the command of the run
+
+What stands between a marker and `<!-- end -->` is replaced. The pages hold tables of runs only: a test fails
+if a table has no marker, or if a run that markers name has no command.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 MARKED = re.compile(
-    r"^<!-- (?P<kind>table|picture)(?: (?P<run>\S+))?: (?P<name>.+?) -->\n(?P<content>.*?)^<!-- end -->$",
+    r"^<!-- (?P<kind>table|picture|command)(?: (?P<run>[^\s:]+))?(?:: (?P<name>.+?))? -->\n"
+    r"(?P<content>.*?)^<!-- end -->$",
     re.MULTILINE | re.DOTALL,
 )
+TITLE = re.compile(r"<title>(.*?)</title>")
 
 
 def tables(report: str) -> dict[str, str]:
-    """The tables of a report by name, in order.
+    """The tables of a report by name, `SECTION > CAPTION`, in order.
 
     >>> tables("## Results\\n\\nF1, in percent:\\n\\n| a |\\n|---|\\n| b |\\n\\nA note.\\n")
-    {'F1, in percent': '| a |\\n|---|\\n| b |'}
+    {'Results > F1, in percent': '| a |\\n|---|\\n| b |'}
     """
     found: dict[str, str] = {}
-    above = ""
+    section = above = ""
     for part in report.split("\n\n"):
         if part.startswith("|"):
-            found[above] = part.rstrip("\n")
+            found[f"{section} > {above}"] = part.rstrip("\n")
         above = part.strip().lstrip("# ").rstrip(":")
+        section = above if part.startswith("#") else section
     return found
 
 
-def named(name: str, found: dict[str, str]) -> str:
-    """The table whose name begins with `name`; the whole name wins."""
-    names = [name] if name in found else [one for one in found if one.startswith(name)]
+def named(name: str, found: Mapping[str, str]) -> str:
+    """The value whose name, or the caption in it, begins with `name`; a whole name or caption wins."""
+    captions = {one: one.partition(" > ")[2] or one for one in found}
+    names = [one for one in found if name in (one, captions[one])] or [
+        one for one in found if one.startswith(name) or captions[one].startswith(name)
+    ]
     if len(names) != 1:
         raise SystemExit(
-            f"expected one table whose name begins with {name!r}, found {len(names)}; the names are:\n"
+            f"expected one name that begins with {name!r}, found {len(names)}; the names are:\n"
             + "\n".join(found)
         )
     return found[names[0]]
+
+
+def command(results: Mapping[str, Any]) -> str:
+    """The command that makes a run again, from its results.json, which has its options or the command."""
+    if "command" in results:
+        return str(results["command"])
+    from lcons_tasks.experiments import EXPERIMENTS
+
+    kind = EXPERIMENTS[results["task"]].load().options
+    given = {name: tuple(v) if isinstance(v, list) else v for name, v in results["options"].items()}
+    options = kind(**given)
+    words = ["./tools/lcons", "run", results["task"]]
+    corpus = given.get("corpus", "auto")
+    if "corpus" in given:
+        words += ["--corpus", corpus]
+    if options == kind.start(True, corpus):
+        return " ".join([*words, "--full"])
+    return " ".join([*words, *_flags(options, kind.start(False, corpus))])
+
+
+def _flags(options: Any, start: Any) -> Iterator[str]:
+    """The options that differ from those of a run without any."""
+    for one in fields(options):
+        value = getattr(options, one.name)
+        if one.name == "corpus" or value == getattr(start, one.name):
+            continue
+        plain = [flag for flag in one.metadata.get("flags", ()) if flag.kind is None]
+        if not plain or value == ():
+            raise SystemExit(f"no option of the command sets {one.name!r} to {value!r}; run the task again.")
+        for each in value if isinstance(value, tuple) else (value,):
+            yield plain[0].names[0]
+            if not isinstance(each, bool):
+                yield str(each)
 
 
 def filled(page: str, content: Callable[[re.Match[str]], str]) -> str:
@@ -57,18 +103,28 @@ def filled(page: str, content: Callable[[re.Match[str]], str]) -> str:
     )
 
 
-def fill(run: Path, page: Path, label: str | None) -> list[str]:
-    """Writes the tables and the curve of a run into a page; returns the names of its markers."""
+def fill(run: Path, page: Path, label: str | None, before: str = "") -> list[str]:
+    """Writes tables, curves and command of a run into a page; returns what was filled. `before` is put before
+    the command, such as an environment variable."""
     found, done = tables((run / "report.md").read_text(encoding="utf-8")), []
+    curves = {
+        TITLE.search(path.read_text(encoding="utf-8"))[1]: path.name  # type: ignore[index]
+        for path in sorted(run.glob("curve*.svg"))
+    }
 
     def content(at: re.Match[str]) -> str:
         if at["run"] != label:
             return at["content"].rstrip("\n")
-        done.append(at["name"])
+        done.append(at["name"] or at["kind"])
         if at["kind"] == "table":
             return named(at["name"], found)
-        picture = page.with_name(f"{page.stem}{f'-{label}' if label else ''}.svg")
-        shutil.copyfile(run / "curve.svg", picture)
+        if at["kind"] == "command":
+            made = command(json.loads((run / "results.json").read_text(encoding="utf-8")))
+            return f"```sh\n{before}{' ' * bool(before)}{made}\n```"
+        curve = named(at["name"], curves)
+        more = curve.removeprefix("curve")
+        picture = page.with_name(f"{page.stem}{f'-{label}' if label else ''}{more}")
+        shutil.copyfile(run / curve, picture)
         return f"![{at['name']}]({picture.name})"
 
     page.write_text(filled(page.read_text(encoding="utf-8"), content), encoding="utf-8")
@@ -80,14 +136,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("run", type=Path, help="the folder that `lcons run` wrote")
+    parser.add_argument("run", type=Path, help="the folder that a run wrote")
     parser.add_argument("page", type=Path, nargs="?", help="a page such as docs/results/chunking.md")
     parser.add_argument("--run", dest="label", help="only the markers that name this run")
+    parser.add_argument("--before", default="", help="put before the command, such as LCONS_VECTORS=none")
     given = parser.parse_args()
     if given.page is None:
         print("\n".join(tables((given.run / "report.md").read_text(encoding="utf-8"))))
         return
-    done = fill(given.run, given.page, given.label)
+    done = fill(given.run, given.page, given.label, given.before)
     print("\n".join(done))
     if not done:
         sys.exit(

@@ -13,18 +13,24 @@ references choose: styles are what the gold fields show (`style`), each of the f
 turn, the parser is trained on the others, and the factor with the highest field F1 on held-out references is
 taken. Nothing is chosen on the test corpus.
 
-Run: LCONS_DATA_DIR=... .venv/bin/python tools/bench/transfer.py [--train cora --test anystyle] [--no-fit]
-A corpus is cora, anystyle, bundled, or a file of tagged references or AnyStyle's XML.
+Run: LCONS_DATA_DIR=... ./tools/venv python tools/bench/transfer.py [--train cora --test anystyle] [--no-fit]
+A corpus is cora, anystyle, bundled, or a file of tagged references or AnyStyle's XML. With `--out FOLDER` the
+tables are also written to FOLDER/report.md, and the command to FOLDER/results.json, which tools/results.py
+reads.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import shlex
+import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 
@@ -40,6 +46,7 @@ from lcons_tasks.experiments.engine._learned import learned
 from lcons_tasks.fitted._fit import fit
 from lcons_tasks.fitted._settings import FitSettings
 from lcons_tasks.models import Tagger
+from lcons_tasks.report._markdown import aligned_table
 from lcons_tasks.stats import bootstrap_f1, chunks, f1, runs_as_iob2
 
 # The common names of fields; a field that is not listed keeps its name.
@@ -146,21 +153,18 @@ def parse(
     return [tuple(names[a:b]) for a, b in pairwise(batch.offsets.tolist())]
 
 
-def choose_factor(train: Sequence[Sentence], kept: Stages) -> dict[str, float]:
-    """For each row the factor that is best on styles that were held out."""
+def by_factor(train: Sequence[Sentence], kept: Stages) -> dict[str, dict[float, float]]:
+    """For each row the field F1 on styles that were held out, by factor."""
     counts = Counter(map(style, train))
     sums = {(row, factor): np.zeros(3) for row in ROWS for factor in FACTORS}
     for held, size in counts.most_common(STYLES):
+        print(f"holding out {size} references: {', '.join(held)}", file=sys.stderr, flush=True)
         others = [one for one in train if style(one) != held]
         own = [one for one in train if style(one) == held]
         model, constraints = parser(others, kept)
         for row, factor in sums:
             sums[row, factor] += tally(own, parse(model, constraints, row, factor, own)).sum(0)
-        print(f"  held out {size} references: {', '.join(held)}", flush=True)
-    for row in ROWS:
-        told = ", ".join(f"{factor:g}: {float(f1(sums[row, factor])):.1f}" for factor in FACTORS)
-        print(f"  field F1 on held-out styles, {row}, by factor: {told}", flush=True)
-    return {row: max(FACTORS, key=lambda factor: float(f1(sums[row, factor]))) for row in ROWS}
+    return {row: {factor: float(f1(sums[row, factor])) for factor in FACTORS} for row in ROWS}
 
 
 def as_spans(given: Sequence[Sentence]) -> list[Sentence]:
@@ -177,46 +181,82 @@ def fitted(
     return [tuple(label.partition("-")[2] for label in found.y) for found in tagger.tag(words)]
 
 
+def tallies(
+    train: Sequence[Sentence],
+    test: Sequence[Sentence],
+    texts: Sequence[Sequence[str]],
+    factors: dict[str, list[float]],
+    with_fit: bool,
+    kept: Stages,
+) -> dict[str, tuple[np.ndarray, np.ndarray | None]]:
+    """The counts of every row, and those of the row that it is compared with."""
+    model, constraints = parser(train, kept)
+    plain = tally(test, parse(model, constraints, "", 0.0, test))
+    found: dict[str, tuple[np.ndarray, np.ndarray | None]] = {"no constraints": (plain, None)}
+    for row, tried in factors.items():
+        for factor in tried:
+            said = f"soft {row}" if factor == 1 else f"soft {row}, weights times {factor:g}"
+            found[said] = tally(test, parse(model, constraints, row, factor, test)), plain
+    if with_fit:
+        words = [one.words for one in test]
+        alone = tally(test, fitted(train, texts, words, all_parts=False))
+        found["fit, the plain CRF"] = alone, None
+        found["fit, all parts"] = tally(test, fitted(train, texts, words, all_parts=True)), alone
+    return found
+
+
+def laid_out(results: dict[str, dict[str, tuple[np.ndarray, np.ndarray | None]]]) -> str:
+    """The table of field F1, and of gains with their intervals, by test corpus."""
+    names = dict.fromkeys(said for found in results.values() for said in found)
+    rows = []
+    for said in names:
+        row = [said]
+        for found in results.values():
+            own, over = found.get(said, (None, None))
+            row.append("" if own is None else f"{float(f1(own.sum(0))):.1f}")
+            row.append("" if own is None or over is None else str(bootstrap_f1([own], [over])))
+        rows.append(row)
+    head = [text for name in results for text in (name, f"gain on {name} [95% interval]")]
+    return aligned_table(["row", *head], rows)
+
+
 def main() -> None:
-    """Prints a table of field F1 for each pair of corpora."""
+    """Prints tables of field F1, and writes them with `--out`."""
     given = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     given.add_argument("--train", default="cora")
     given.add_argument("--test", action="append", help="repeat for several")
     given.add_argument("--no-fit", action="store_true", help="leave out the rows of `fit`")
     given.add_argument("--no-folds", action="store_true", help="take the parser's factor; hold out no styles")
+    given.add_argument("--out", type=Path, help="folder to write the report to")
     options = given.parse_args()
     kept, start = Stages.of_user(), time.process_time()
-    factors: dict[str, float] = {}
+    results, sizes, parts = {}, [], [f"# Trained on {options.train}"]
+    held: dict[str, dict[float, float]] = {}
     before: list[Sentence] = []
     for name in options.test or ["anystyle"]:
         train, others = without_shared(options.train, name)
         test, rest = tested(others)
-        model, constraints = parser(train, kept)
-        if options.no_folds:
-            factors = dict.fromkeys(ROWS, PARSER_FACTOR)
-        elif train != before:
-            factors, before = choose_factor(train, kept), train
-        found = {"no constraints": tally(test, parse(model, constraints, "", 0.0, test))}
-        for row, factor in factors.items():
-            for one in dict.fromkeys((1.0, PARSER_FACTOR, factor)):
-                chosen = one == factor and not options.no_folds
-                said = f"soft {row}, factor {one:g}{' (held-out styles)' if chosen else ''}"
-                found[said] = tally(test, parse(model, constraints, row, one, test))
-        over = dict.fromkeys(found, "no constraints")
-        if not options.no_fit:
-            words, texts = ([s.words for s in part] for part in (test, rest))
-            found["fit, plain CRF"] = tally(test, fitted(train, texts, words, all_parts=False))
-            found["fit, all parts"] = tally(test, fitted(train, texts, words, all_parts=True))
-            over |= {"fit, plain CRF": "fit, plain CRF", "fit, all parts": "fit, plain CRF"}
-        print(
-            f"{options.train} ({len(train)} references) -> {name} ({len(test)} tested,"
-            f" {len(rest)} unlabelled)"
-        )
-        print("| | field F1 | gain [95% interval] |\n|---|---|---|")
-        for said, own in found.items():
-            gain = "" if over[said] == said else str(bootstrap_f1([own], [found[over[said]]]))
-            print(f"| {said} | {float(f1(own.sum(0))):.1f} | {gain} |", flush=True)
+        if not options.no_folds and train != before:
+            held, before = by_factor(train, kept), train
+        best = {row: max(FACTORS, key=held[row].__getitem__) if held else PARSER_FACTOR for row in ROWS}
+        factors = {row: sorted({1.0, PARSER_FACTOR, best[row]}) for row in ROWS}
+        texts = [one.words for one in rest]
+        results[name] = tallies(train, test, texts, factors, not options.no_fit, kept)
+        sizes.append(f"{name}: {len(train)} trained on, {len(test)} tested, {len(rest)} unlabelled")
+    parts += ["Field F1 and its gains by test corpus:", laid_out(results), f"References. {'; '.join(sizes)}."]
+    if held:
+        figures = [[row, *(f"{value:.1f}" for value in held[row].values())] for row in ROWS]
+        head = ["soft row", *(f"weights times {factor:g}" for factor in FACTORS)]
+        parts += ["Field F1 on held-out styles by weights:", aligned_table(head, figures)]
+    report = "\n\n".join(parts) + "\n"
+    print(report)
     print(f"{time.process_time() - start:.0f} s of processor time")
+    if options.out is not None:
+        words = [word for word in sys.argv[1:] if word not in ("--out", str(options.out))]
+        command = f"./tools/venv python tools/bench/transfer.py {shlex.join(words)}"
+        options.out.mkdir(parents=True, exist_ok=True)
+        (options.out / "report.md").write_text(report, encoding="utf-8")
+        (options.out / "results.json").write_text(json.dumps({"command": command}), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -286,6 +286,22 @@ def test_the_headline_is_the_field_f1_of_what_dev_chose(quick_run):
     assert "reads only words" in document.compared
 
 
+def test_several_base_models_stand_side_by_side(quick_run):
+    record, _, document = quick_run
+    title = "Base models side by side"
+    assert title not in [section.title for section in document.sections if section.blocks]
+    cells = tuple(replace(cell, at={**cell.at, "base": "reference"}) for cell in record.cells)
+    options = replace(QUICK, bases=("words-brief", "reference"))
+    both = EXPERIMENT.document(options, Record((*record.cells, *cells), record.facts))
+    [blocks] = [section.blocks for section in both.sections if section.title == title]
+    assert [block.columns for block in blocks] == [("decoder", "words-brief", "reference")] * 4
+    _, accuracy, _, gains = ({row[0]: row[1:] for row in block.rows} for block in blocks)
+    assert [figure.paper for figure in accuracy[EXACT]] == [86.2, None]
+    assert accuracy[EXACT][0].values == record.where(size=None).values(EXACT, ACCURACY)
+    assert EXACT not in gains
+    assert gains[CHOSEN] == (record.where(size=None).gain(CHOSEN, EXACT, ACCURACY),) * 2
+
+
 def test_the_parser_that_is_left_behind_is_the_model_under_clues(quick_run, corpus, stages):
     record, folder, _ = quick_run
     parser = load_constrained_tagger(folder / "parser")

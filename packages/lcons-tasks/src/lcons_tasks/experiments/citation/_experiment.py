@@ -5,11 +5,12 @@ Paper: Sec. 5, Table 3.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import mean
+from typing import Any
 
 from lcons_core import InvalidInput
 from lcons_tasks.apps._tagger import ConstrainedTagger
@@ -55,6 +56,7 @@ from lcons_tasks.report._document import (
     Facts,
     Gains,
     Section,
+    TableCell,
     Text,
 )
 from lcons_tasks.stats import runs_as_iob2
@@ -267,6 +269,7 @@ class Citation(Experiment[Options, Cell]):
                     Section(f"What the networks add ({base})", tuple(_added(base, own)))
                     for base, own in whole.items()
                 ),
+                Section("Base models side by side", tuple(_bases(whole))),
                 Section("With fewer training references", tuple(_fewer(record))),
                 *(
                     Section(f"Claims of the paper, with {base}", (Claims(tuple(claims(own))),))
@@ -321,6 +324,28 @@ def _results(base: str, record: Record) -> Iterator[Block]:
     yield Text(f"{_choices(record)} {_training(record)}")
     if record.first.facts["constraints"]:
         yield blocks.rejections(record, {"": record}, "references")
+
+
+def _bases(records: Mapping[str, Record]) -> Iterator[Block]:
+    """The measures of all base models, and what rows gain over exact, if there are several base models."""
+    if len(records) < 2:
+        return
+    rows = blocks.chosen_second(list(dict.fromkeys(row for own in records.values() for row in own.rows)))
+    for measure, said in ((F1, "Field F1"), (ACCURACY, "Token accuracy")):
+
+        def figure(row: str, base: Any, measure: str = measure) -> float | None:
+            return paper.figure(base, row) if measure == ACCURACY else None
+
+        caption = f"{said} on test references by base model, in percent"
+        yield blocks.by_group(caption, records, measure, rows=rows, paper=figure)
+    for measure, said in ((F1, "field F1"), (ACCURACY, "token accuracy")):
+        gains = {base: _over_exact(own, measure) for base, own in records.items()}
+        caption = f"Gains over exact by base model in points of {said}, with 95% intervals"
+        yield blocks.table(caption, "decoder", [row for row in rows if row != EXACT], gains)
+
+
+def _over_exact(record: Record, measure: str) -> Callable[[str], TableCell]:
+    return lambda row: record.gain(row, EXACT, measure) if record.has(row) else None
 
 
 def _added(base: str, record: Record) -> Iterator[Block]:

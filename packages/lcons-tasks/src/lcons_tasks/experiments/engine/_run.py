@@ -1,5 +1,6 @@
 """A run of an experiment on several cores, and the folder that it writes.
 
+The curves of its report are also files of their own: curve.svg, curve-2.svg, and so on.
 results.json is removed first and written last, so a folder with results.json is complete. It contains no
 times: equal runs write equal bytes.
 """
@@ -24,7 +25,7 @@ from lcons_tasks.report import to_html, to_markdown, to_svg, write_document
 from lcons_tasks.report._document import Claims, Curve, Document, Gains
 
 FORMAT = 2
-REPORT, PAGE, RESULTS, CURVE = "report.md", "report.html", "results.json", "curve.svg"
+REPORT, PAGE, RESULTS, CURVES = "report.md", "report.html", "results.json", "curve*.svg"
 
 
 def run(
@@ -62,15 +63,14 @@ def write_run(
     """Writes all files of a run into `folder`, results.json last, and returns the document."""
     document = experiment.document(options, record)
     with _writable(folder):
-        for old in (RESULTS, CURVE):
-            (folder / old).unlink(missing_ok=True)
+        for old in (folder / RESULTS, *folder.glob(CURVES)):
+            old.unlink(missing_ok=True)
         experiment.leave(folder, options, record, kept)
         record.save_counts(folder)
         blocks = [block for section in document.sections for block in section.blocks]
-        for block in blocks:
-            if isinstance(block, Curve):
-                write_text(folder / CURVE, to_svg(block))
-                break
+        curves = [block for block in blocks if isinstance(block, Curve)]
+        for number, curve in enumerate(curves, 1):
+            write_text(folder / CURVES.replace("*", f"-{number}" if number > 1 else ""), to_svg(curve))
         write_document(folder, document)
         write_text(folder / REPORT, to_markdown(document))
         write_text(folder / PAGE, to_html(document, folder))

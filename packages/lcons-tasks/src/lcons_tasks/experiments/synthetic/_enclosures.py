@@ -7,7 +7,8 @@
 
 The outer polytope is sound: it contains every feasible point. The others are guesses. t and w are chosen by
 cross-validation on training programs alone: a network learned without a fold of them shows how far optima are
-outside that were not seen. t accepts `SHARE` of these, and w gets most of their bits right.
+outside that were not seen. t accepts `SHARE` of these, and w gets most of their bits right. Known optima can
+be preferred, too (`_known_optima.py`): c is then changed, and w chosen again, with 0 among its values.
 
 Questions to an oracle: `optimise_with_oracle` solves under the network within the outer polytope, asks if the
 answer is feasible, and goes on from there; the best feasible point after each number of questions is compared
@@ -35,34 +36,47 @@ from lcons_core import (
 from lcons_decode.ilp import optimise_with_oracle
 from lcons_tasks.experiments.engine._jobs import Tell, silent
 from lcons_tasks.experiments.synthetic._corpus import Programs, ProgramSet
+from lcons_tasks.experiments.synthetic._known_optima import KnownOptima, choose_known, folds, unit
 from lcons_tasks.experiments.synthetic._measures import solution_figures
-from lcons_tasks.experiments.synthetic._model import flip_examples, learn, predict
+from lcons_tasks.experiments.synthetic._model import Predicted, flip_examples, learn, predict, unconstrained
 
 FOLDS = 5
 # The share of held-out optima that the widened network accepts.
 SHARE = 0.95
 # Prices of one unit of violation to choose from, in mean absolute costs of a variable.
 PRICES = (1.0, 2.0, 4.0, 8.0, 16.0)
-QUESTIONS = (0, 1, 2, 5, 10, 20)
+QUESTIONS = 20
 # Test programs for which the oracle is asked.
 ASKED = 6
 
 OUTER, HULL, NETWORK = "outer polytope", "equality hull", "learned constraints"
-BOTH, WIDENED, PREFERRED = (
+BOTH, WIDENED, PREFERRED, PREFERRED_BOTH = (
     "learned constraints + outer polytope",
     "widened constraints + outer polytope",
     "widened constraints + outer polytope, learned ones preferred",
+    "widened constraints + outer polytope, learned ones and known optima preferred",
 )
+KNOWN = "no constraints, known optima preferred"
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The allowance t and the price w that cross-validation chose, and the percentage of correct bits of
-    held-out training programs for each price."""
+    """What cross-validation chose: the allowance t, the price w, T and w of the preference for known optima,
+    and the price beside them. `tried` are the percentages of correct bits of held-out training programs by
+    price, `tried_beside` those with known optima preferred."""
 
     allowance: float
     price: float
+    temperature: float | None
+    weight: float
+    price_beside: float
     tried: Mapping[str, float]
+    tried_beside: Mapping[str, float]
+
+    @property
+    def known(self) -> KnownOptima:
+        """The preference for known optima."""
+        return KnownOptima(self.temperature, self.weight)
 
 
 def slack(network: RectifierNetwork, points: Floats) -> Floats:
@@ -79,21 +93,36 @@ def widen(network: RectifierNetwork, allowance: float) -> RectifierNetwork:
 
 def choose(train: Programs, K: int, recipe: Recipe, seed: int, tell: Tell = silent) -> Choice:
     """The choice for a network with K units, by cross-validation on training programs."""
-    fold = np.arange(len(train)) % min(FOLDS, len(train))
-    outside, right = np.zeros(len(train)), dict.fromkeys(PRICES, 0.0)
-    for k in range(int(fold.max()) + 1):
-        tell(k / (fold.max() + 1), f"fold {k + 1}")
-        rest = Programs(train.costs[fold != k], train.optima[fold != k])
-        own = Programs(train.costs[fold == k], train.optima[fold == k])
+    known, split = choose_known(train, FOLDS), folds(train, FOLDS)
+    outside: list[float] = []
+    right, beside = dict.fromkeys(PRICES, 0), dict.fromkeys((0.0, *PRICES), 0)
+    for k, (rest, own) in enumerate(split):
+        tell(k / len(split), f"fold {k + 1}")
         network = learn(flip_examples(rest), K, recipe, seed).network
-        outside[fold == k] = slack(network, own.optima)
+        outside += slack(network, own.optima).tolist()
+        changed = known.costs(own.costs, rest)
         for price in PRICES:
-            found = predict(None, own.costs, preferred=(network, price * _unit(train)))
-            right[price] += float((found.points == own.optima).sum())
-    best = max(PRICES, key=lambda price: right[price])
-    tried = {f"{price:g}": 100.0 * count / train.optima.size for price, count in right.items()}
+            right[price] += _right(predict(None, own.costs, preferred=(network, price * unit(train))), own)
+        for price in beside:
+            preferred = (network, price * unit(train)) if price else None
+            beside[price] += _right(predict(None, changed, preferred=preferred), own)
     rank = min(len(train), math.ceil((len(train) + 1) * SHARE))
-    return Choice(float(np.sort(outside)[rank - 1]), best, tried)
+    return Choice(
+        sorted(outside)[rank - 1],
+        max(right, key=lambda price: right[price]),
+        known.temperature,
+        known.weight,
+        max(beside, key=lambda price: beside[price]),
+        *(
+            {f"{price:g}": 100.0 * n / train.optima.size for price, n in one.items()}
+            for one in (right, beside)
+        ),
+    )
+
+
+def _right(found: Predicted, own: Programs) -> int:
+    """The number of correct bits."""
+    return int((found.points == own.optima).sum())
 
 
 def enclosed(
@@ -103,7 +132,8 @@ def enclosed(
     train, test = programs.train, programs.test
     outer, hull = outer_polytope(train.costs, train.optima, maximise=False), equality_hull(train.optima)
     wide = widen(network, choice.allowance)
-    price = choice.price * _unit(train)
+    price, beside = (one * unit(train) for one in (choice.price, choice.price_beside))
+    changed = choice.known.costs(test.costs, train)
     sets: dict[str, dict[str, Any]] = {
         OUTER: {"rows": outer},
         HULL: {"rows": hull},
@@ -111,6 +141,12 @@ def enclosed(
         BOTH: {"network": network, "rows": outer},
         WIDENED: {"network": wide, "rows": outer},
         PREFERRED: {"network": wide, "rows": outer, "preferred": (network, price)},
+        PREFERRED_BOTH: {
+            "network": wide,
+            "rows": outer,
+            "costs": changed,
+            "preferred": (network, beside) if beside else None,
+        },
     }
     found = {}
     for k, (name, own) in enumerate(sets.items()):
@@ -120,20 +156,21 @@ def enclosed(
             accepted &= own["network"].accepts(test.optima)
         if "rows" in own and len(own["rows"]):
             accepted &= np.asarray(own["rows"].holds(test.optima))
-        points = predict(own.pop("network", None), test.costs, **own).points
+        points = predict(own.pop("network", None), own.pop("costs", test.costs), **own).points
         figures = {**solution_figures(programs, points), "gold accepted": 100.0 * float(accepted.mean())}
         found[name] = (figures, points)
-    return found
+    closed = unconstrained(changed)
+    return {**found, KNOWN: (solution_figures(programs, closed), closed)}
 
 
-def ask(programs: ProgramSet, network: RectifierNetwork, tell: Tell = silent) -> dict[str, dict[str, float]]:
-    """The percentage of correct bits and of optima of the best known point, by number of questions, for the
-    first test programs."""
+def ask(programs: ProgramSet, network: RectifierNetwork, tell: Tell = silent) -> dict[str, list[float]]:
+    """The percentages of correct bits and of optima of the best known point after 0, 1, ... questions, for
+    the first test programs."""
     train, test = programs.train, programs.test
     outer = outer_polytope(train.costs, train.optima, maximise=False)
     known = np.ones(len(train), dtype=np.bool_)
     number = min(ASKED, len(test))
-    bits, optimal = (dict.fromkeys(QUESTIONS, 0.0) for _ in range(2))
+    bits, optimal = np.zeros((2, QUESTIONS + 1))
     for i in range(number):
         tell(i / number, f"questions about program {i + 1}")
         answered = optimise_with_oracle(
@@ -144,27 +181,20 @@ def ask(programs: ProgramSet, network: RectifierNetwork, tell: Tell = silent) ->
             y=known,
             within=[outer],
             maximise=False,
-            questions=max(QUESTIONS),
+            questions=QUESTIONS,
         )
         best = train.optima[int(np.argmin(train.optima @ test.costs[i]))]
-        for number_asked in range(max(QUESTIONS) + 1):
-            if 0 < number_asked <= len(answered.questions):
-                question = answered.questions[number_asked - 1]
+        for asked in range(QUESTIONS + 1):
+            if 0 < asked <= len(answered.questions):
+                question = answered.questions[asked - 1]
                 if question.feasible and question.point @ test.costs[i] < best @ test.costs[i]:
                     best = question.point
-            if number_asked in bits:
-                bits[number_asked] += float((best == test.optima[i]).mean())
-                optimal[number_asked] += float(best @ test.costs[i] == test.values[i])
-    return {
-        str(asked): {"bits": 100 * bits[asked] / number, "optimal": 100 * optimal[asked] / number}
-        for asked in QUESTIONS
-    }
+            bits[asked] += (best == test.optima[i]).mean()
+            optimal[asked] += best @ test.costs[i] == test.values[i]
+    found = {"bits": bits, "optimal": optimal}
+    return {name: (100.0 * own / number).tolist() for name, own in found.items()}
 
 
 def chosen_recipe(recipe: Recipe, configuration: Mapping[str, Any]) -> Recipe:
     """The recipe with the learning rate and decay that were chosen for the network of all programs."""
     return replace(recipe, learning_rate=configuration["learning_rate"], decay=configuration["decay"])
-
-
-def _unit(train: Programs) -> float:
-    return float(np.abs(train.costs).mean())
