@@ -45,10 +45,11 @@ LEAST_SPEEDUP, MOST_OVERHEAD, MOST_GROWTH = 1.7, 1.15, 1.15
 def drawn(rng: np.random.Generator, tokens: int) -> tuple[Any, Any, Any]:
     """Lengths of sentences, POS tags of tokens, and gold labels that follow the tags and IOB2."""
     lengths: list[int] = []
-    N = 0
-    while N < tokens:
+    total = 0
+    while total < tokens:
         lengths.append(int(np.clip(rng.lognormal(3.1, 0.5), 3, 120)))
-        N += lengths[-1]
+        total += lengths[-1]
+    N = total
     tags = np.minimum(rng.zipf(1.4, N) - 1, len(TAGS) - 1)
     kinds = tags % len(KINDS)
     gold = np.where(tags % 5 == 4, len(LABELS) - 1, 2 * kinds)
