@@ -227,11 +227,11 @@ def test_a_damaged_npz_file_is_one_sentence(damage):
     if damage == "flip":
         content[200] ^= 0xFF
     if damage == "zip":
-        content = b"PK" + bytes(100)
+        content = b"PK" + bytes(100)  # type: ignore[assignment]
     if damage == "empty zip":
         empty = io.BytesIO()
         zipfile.ZipFile(empty, "w").close()
-        content = empty.getvalue()
+        content = empty.getvalue()  # type: ignore[assignment]
     with pytest.raises(InvalidInput):
         list(read_scored(io.BytesIO(bytes(content)), "it"))
 

@@ -78,7 +78,7 @@ def test_the_learner_and_the_module_have_the_same_margins_and_gradients():
     assert clearance == pytest.approx(signed.min().item(), abs=1e-5)
 
     gradients = []
-    population._adam = gradients.append
+    population._adam = gradients.append  # type: ignore[assignment, method-assign]
     population.step(data, 1.0)
     loss = torch.nn.functional.softplus(-torch.where(valid > 0, 1.0, -1.0) * module.logits(dense, 2.0))
     loss.sum().backward()
