@@ -136,7 +136,7 @@ def with_larger_types(found: Explanation) -> Explanation:
 
 def patched_list(monkeypatch):
     """Forbidden n-grams lose the last one of their list."""
-    original = chains.forbidden_ngrams
+    original = chains.forbidden_ngrams  # type: ignore[attr-defined]
     monkeypatch.setattr(
         chains, "forbidden_ngrams", lambda labels, grams, pad: original(labels, grams[:1], pad=pad)
     )

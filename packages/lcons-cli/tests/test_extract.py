@@ -364,7 +364,7 @@ def test_every_answer_satisfies_the_schema(folders, tmp_path):
 def test_a_folder_of_shards_is_read_as_lines_are(run, tmp_path, monkeypatch):
     from lcons_tasks.apps._batch_tagger import loaded_pos_tagger
 
-    monkeypatch.setattr("lcons_tasks.data.text.tagged_corpus", command._tagged_corpus)
+    monkeypatch.setattr("lcons_tasks.data.text.tagged_corpus", command._tagged_corpus)  # type: ignore[attr-defined]
     loaded_pos_tagger.cache_clear()
     (tmp_path / "in").mkdir()
     texts = [*TEXT.splitlines(), " "]

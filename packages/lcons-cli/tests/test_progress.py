@@ -31,7 +31,7 @@ def test_work_goes_on_where_no_thread_can_begin(monkeypatch, error):
         if error is not None:
             raise error
 
-    monkeypatch.setattr(waiting._thread, "start_new_thread", start)
+    monkeypatch.setattr(waiting._thread, "start_new_thread", start)  # type: ignore[attr-defined]
     with waiting.signs_of_life(lambda: "", print):
         done = True
     assert done

@@ -247,14 +247,14 @@ def test_the_best_tagged_corpus_at_hand_is_found(monkeypatch, tmp_path):
     monkeypatch.undo()
     monkeypatch.setenv("LCONS_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.delenv("LCONS_DATA_DIR", raising=False)
-    name, bundled = command._tagged_corpus()
+    name, bundled = command._tagged_corpus()  # type: ignore[attr-defined]
     assert name == "the bundled mini corpus"
     assert len(bundled) > 300
     (tmp_path / "conll2000").mkdir()
     for part in ("train", "test"):
         (tmp_path / "conll2000" / f"{part}.txt").write_text(COLUMNS.replace("dog", part))
     monkeypatch.setenv("LCONS_DATA_DIR", str(tmp_path))
-    name, (first, _) = command._tagged_corpus()
+    name, (first, _) = command._tagged_corpus()  # type: ignore[attr-defined]
     assert (name, first) == ("CoNLL-2000", (("the", "train", "barked", "."), ("DT", "NN", "VBD", ".")))
 
 

@@ -70,7 +70,7 @@ def test_a_witness_has_exit_code_1(files, monkeypatch):
         lifted = lift(network)
         return replace(lifted, rhs=lifted.rhs + 0.75)
 
-    lift = verifying.lift
+    lift = verifying.lift  # type: ignore[attr-defined]
     monkeypatch.setattr(verifying, "lift", wrong)
     result = run("verify", files / "pairs.json")
     assert result.exit_code == 1

@@ -9,6 +9,7 @@ from lcons_core import LearnedConstraint, RectifierNetwork, Rules, ask, compare
 from lcons_core import _ask as module
 from lcons_core._errors import InvalidInput, TooLarge
 from lcons_core.features import NgramLabels, Tuples
+from lcons_core.reason import Box
 
 PAIRS = Tuples(("source", "relation"), (("A", "B", "C", "D"), ("k", "l", "m", "n", "o")))
 TRIPLES = Tuples(("x", "y", "z"), (("A", "B"), ("k", "l", "m"), ("1", "2")))
@@ -108,9 +109,9 @@ def test_the_number_of_questions_can_be_limited():
 
 
 def test_questions_are_in_words():
-    words = module._words(PAIRS.space, module.Box((("source", ("A",)), ("relation", ("k", "l")))))
+    words = module._words(PAIRS.space, Box((("source", ("A",)), ("relation", ("k", "l")))))
     assert words == "Can this occur: source A, with relation k or l?"
-    every = module.Box((("source", ("A", "B", "C", "D")), ("relation", ("k",))))
+    every = Box((("source", ("A", "B", "C", "D")), ("relation", ("k",))))
     assert module._words(PAIRS.space, every) == "Can this occur: any source, with relation k?"
 
 

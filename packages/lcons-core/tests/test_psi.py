@@ -136,8 +136,8 @@ def test_what_is_no_psi_is_refused(bad):
         (lambda: SparsePsi.from_indices([[3]], d=3), r"lie in 0..2, found 3..3"),
         (lambda: SparsePsi.from_indices([[-1]], d=3), r"lie in 0..2, found -1..-1"),
         (lambda: SparsePsi.from_indices([[0, 0]], d=3), "occurs twice in one row"),
-        (lambda: SparsePsi.from_indices([[0.5]], d=3), "list of integers"),
-        (lambda: SparsePsi.from_indices([["a"]], d=3), "list of integers"),
+        (lambda: SparsePsi.from_indices([[0.5]], d=3), "list of integers"),  # type: ignore[list-item]
+        (lambda: SparsePsi.from_indices([["a"]], d=3), "list of integers"),  # type: ignore[list-item]
         (lambda: SparsePsi([0, 2], [0], [1.0], 3), "must have"),
         (lambda: SparsePsi([0, 1], [0], [1.0, 2.0], 3), "must have"),
         (lambda: SparsePsi([0, 2, 1], [0], [1.0], 3), "never decrease"),

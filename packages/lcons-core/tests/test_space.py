@@ -162,7 +162,7 @@ def test_errors_name_what_is_known(ask, sentence):
         (lambda: FeatureSpace([binary("a", ["b c"]), binary("a b", ["c"])]), "two axes"),
         (lambda: one_hot("a", []), "has no values"),
         (lambda: one_hot("", ["x"]), "non-empty strings"),
-        (lambda: one_hot("a", ["x", 1]), "non-empty strings"),
+        (lambda: one_hot("a", ["x", 1]), "non-empty strings"),  # type: ignore[list-item]
         (lambda: one_hot("a", ["x", "x"]), "must be distinct"),
         (lambda: one_hot("a", ["x", OTHER], other=True), "and not"),
         (lambda: Block("a", Kind.BINARY, ("x",), other=True), "only one-hot blocks can have OTHER"),

@@ -267,7 +267,7 @@ def test_members_are_networks_of_one_width():
     with pytest.raises(InvalidInput, match="no member"):
         Union([])
     with pytest.raises(InvalidInput, match="found str"):
-        Union(["network"])
+        Union(["network"])  # type: ignore[list-item]
     with pytest.raises(TooLarge, match="at most 1,024 members"):
         Union([NONE] * 1025)
     assert len(Union([NONE] * 1024).members) == len((Union([NONE] * 32) & Union([FOUR] * 32)).members) == 1024

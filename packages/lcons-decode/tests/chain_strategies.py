@@ -265,7 +265,7 @@ def reference_beam(scores, uses, x, width, rerank=False):
                 if t == T:
                     total += scores.stop[index[y[-1]]]
                 else:
-                    longer, c = (*y, label), index[label]
+                    longer, c = (*y, label), index[label]  # type: ignore[assignment]
                     total += scores.emission[t, c]
                     total += scores.start[c] if t == 0 else scores.transition[index[y[-1]], c]
                 candidates.append((longer, float(total + windows.penalty(longer, t))))

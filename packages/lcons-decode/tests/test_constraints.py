@@ -196,7 +196,7 @@ def test_names_are_given_where_missing_and_refused_where_used_twice():
 
 def test_what_is_no_constraint_on_chains_is_refused():
     with pytest.raises(InvalidInput, match="constraints are LearnedConstraint, Hard or Soft, found str"):
-        ConstraintSet.of(["ab"])
+        ConstraintSet.of(["ab"])  # type: ignore[list-item]
     pairs = Tuples(("one", "two"), (("a",), ("b",)))
     on_pairs = LearnedConstraint(RectifierNetwork(np.zeros((1, 2)), [0.0]), pairs.space, pairs)
     with pytest.raises(InvalidInput, match="has tuples features, which do not exist in a chain"):

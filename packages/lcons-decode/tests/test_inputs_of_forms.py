@@ -69,4 +69,4 @@ def test_forms_of_weights_refuse_anything_else(form: str) -> None:
 
 def test_relations_need_constraints() -> None:
     with pytest.raises(InvalidInput, match="LearnedConstraint, Hard or Soft, found RectifierNetwork"):
-        RelationRules.of([NETWORK], ["A"], ["B"])
+        RelationRules.of([NETWORK], ["A"], ["B"])  # type: ignore[list-item]

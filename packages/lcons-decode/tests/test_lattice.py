@@ -135,7 +135,7 @@ def allowed(lattice, nodes, edges):
             return False
     for side, limits in ((1, rules.per_head), (2, rules.per_tail)):
         for of, most in limits:
-            ends = [own[side] for own in triples if of in (None, own[0])]
+            ends = [own[side] for own in triples if of in (None, own[0])]  # type: ignore[assignment]
             if any(ends.count(end) > most for end in ends):
                 return False
     for relation, both in rules.single.items():

@@ -522,12 +522,12 @@ def test_constraints_on_anything_else_are_refused():
             with pytest.raises(InvalidInput, match=r"tuples of some of source, relation, target, reverse"):
                 decode(graph(), [constraint])
         with pytest.raises(InvalidInput, match="found str"):
-            decode(graph(), ["no killer places"])
+            decode(graph(), ["no killer places"])  # type: ignore[list-item]
     with pytest.raises(InvalidInput, match=r"found \(source, word\)\.$"):
         decode_relations(graph(), [other])
     soft = Soft(on(("source",), [[2, 0]], [0.0]), 1.0)
     with pytest.raises(InvalidInput, match=r"LearnedConstraint, Hard or Soft, found Hinge\.$"):
-        decode_relations(graph(), [Hinge(soft.constraint, 1.0)])
+        decode_relations(graph(), [Hinge(soft.constraint, 1.0)])  # type: ignore[list-item]
     with pytest.raises(Unsupported, match="Hinge"):
         decode_relations_ilp(graph(), [soft])
 

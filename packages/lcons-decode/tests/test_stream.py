@@ -227,11 +227,11 @@ def test_a_damaged_npz_file_is_one_sentence(damage):
     if damage == "flip":
         content[200] ^= 0xFF
     if damage == "zip":
-        content = b"PK" + bytes(100)
+        content = b"PK" + bytes(100)  # type: ignore[assignment]
     if damage == "empty zip":
         empty = io.BytesIO()
         zipfile.ZipFile(empty, "w").close()
-        content = empty.getvalue()
+        content = empty.getvalue()  # type: ignore[assignment]
     with pytest.raises(InvalidInput):
         list(read_scored(io.BytesIO(bytes(content)), "it"))
 
@@ -372,8 +372,8 @@ def test_under_global_constraints_each_answer_is_given_before_the_next_sequence_
 
 def test_what_is_kept_of_windows_is_dropped_where_it_is_too_much(monkeypatch):
     compiled = []
-    make = module.ChainConstraints.of
-    monkeypatch.setattr(module.ChainConstraints, "of", lambda *given: compiled.append(given) or make(*given))  # type: ignore[func-returns-value]
+    make = module.ChainConstraints.of  # type: ignore[attr-defined]
+    monkeypatch.setattr(module.ChainConstraints, "of", lambda *given: compiled.append(given) or make(*given))  # type: ignore[attr-defined, func-returns-value]
     monkeypatch.setattr(module, "CHUNK_SEQUENCES", 1)
     sequences = [Scored(ChainScores([[0.0, 0.0, 1.0], [0.0, 2.0, 1.0]], labels=LABELS))] * 3
     kept = list(decode_scored(sequences, [iob2(LABELS)]))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from lcons_core._blocks import binary
 from lcons_core._errors import InvalidInput, TooLarge, Unsupported
+from lcons_core._psi import SparsePsi
 from lcons_core._space import FeatureSpace
 from lcons_core.features import START, STOP, Counts, Existence, NgramContext, NgramLabels, Tuples
 from lcons_core.learn import _negatives as negatives
@@ -197,7 +198,7 @@ def test_a_source_gives_the_same_chunks_each_time(many):
 
 def test_sizes_are_refused_before_anything_is_made():
     space = FeatureSpace([binary("bit", map(str, range(40)))])
-    positives = negatives.SparsePsi.from_indices([[0]], d=40)
+    positives = SparsePsi.from_indices([[0]], d=40)
     with pytest.raises(TooLarge, match=r"1,099,511,627,775 negatives by .*, above the limit"):
         negatives.unseen(space, positives).collect()
 

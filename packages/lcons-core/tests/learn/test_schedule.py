@@ -80,7 +80,7 @@ def test_the_gradient_by_hand_is_that_of_autograd(temperature, noise):
     members = [Member(0, K, 0.1, 0.0, noise=share) for K, share in zip((2, 3), noise, strict=True)]
     population = Population(members, 12, 0.5, temperature, torch.Generator().manual_seed(0))
     seen = []
-    population._adam = seen.append
+    population._adam = seen.append  # type: ignore[assignment, method-assign]
     population.step(data, 1.0)
 
     theta = population.theta.clone().requires_grad_()

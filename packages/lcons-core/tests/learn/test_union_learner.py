@@ -99,7 +99,7 @@ def test_the_smallest_number_within_one_standard_error(scores, chosen):
 
 
 def test_columns_are_centred_by_whole_numbers_and_scaled_by_powers_of_two():
-    psi = module.checked_psi([[0.0, 100.0, 5.0], [1.0, 108.0, 5.0], [1.0, 92.0, 5.0]])
+    psi = module.checked_psi([[0.0, 100.0, 5.0], [1.0, 108.0, 5.0], [1.0, 92.0, 5.0]])  # type: ignore[attr-defined]
     scale, centre = module._standard(psi)
     assert scale.tolist() == [1.0, 8.0, 1.0]
     assert centre.tolist() == [0.0, 12.0, 5.0]

@@ -232,7 +232,7 @@ def test_compare_on_boxes_is_right(case, kind, data):
     elif kind == "other":
         other = data.draw(networks(max_K=2, d=space.d))
     else:
-        other = to_inequalities(a) if kind == "rows" else RectifierNetwork(W[::-1], b[::-1])
+        other = to_inequalities(a) if kind == "rows" else RectifierNetwork(W[::-1], b[::-1])  # type: ignore[assignment]
     found = compare(a, other, space)
     assert found.equal is not None
     if kind in ("same", "split", "rows"):

@@ -110,7 +110,7 @@ def test_the_probabilities_are_those_of_an_enumeration():
     assert sum(_binomial(5, b, NOISE) for b in range(6)) == pytest.approx(1.0)
     # All label sequences of length 3 over 3 types, with the first k types allowed, have probability 1.
     for k in (1, 2):
-        total = np.zeros(len(NOISE))
+        total = np.zeros(len(NOISE))  # type: ignore[assignment]
         for labels in product(range(3), repeat=3):
             counts = [(str(i), labels.count(i)) for i in range(3)]
             total += np.exp(_type_table(counts, 3)[k - 1]) * 4.0**k

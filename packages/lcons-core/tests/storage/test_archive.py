@@ -93,6 +93,28 @@ def test_a_bomb_is_refused_before_it_is_unpacked(monkeypatch):
     assert len(read(packed(a=np.zeros(10**6)))) == 10**6  # its bytes are in the file
 
 
+@pytest.mark.parametrize("offset", [2**40, 2**63])
+def test_a_member_at_an_offset_that_no_file_has_is_damage(offset):
+    content = packed(a=np.zeros(1)).getvalue()
+    entry, end = content.index(b"PK\x01\x02"), content.index(b"PK\x05\x06")
+    extra = struct.pack("<HHQ", 1, 8, offset)  # where zip64 states it
+    listed = bytearray(content[entry:end] + extra)
+    listed[30:32], listed[42:46] = struct.pack("<H", len(extra)), b"\xff" * 4
+    last = bytearray(content[end:])
+    last[12:16] = struct.pack("<I", len(listed))
+    with pytest.raises(DamagedFile):
+        read(io.BytesIO(content[:entry] + listed + last))
+
+
+@pytest.mark.parametrize(("place", "value"), [(0, b"\x01\x00"), (2, b"\x63\x00")], ids=["locked", "method"])
+def test_a_member_that_is_encrypted_or_packed_by_another_method_is_damage(place, value):
+    content = bytearray(packed(a=np.zeros(1)).getvalue())
+    for first in (6, content.index(b"PK\x01\x02") + 8):  # the flags of the member, and in the list of members
+        content[first + place : first + place + 2] = value
+    with pytest.raises(DamagedFile):
+        read(io.BytesIO(content))
+
+
 def test_two_members_of_one_name_are_refused():
     out = packed(a=np.zeros(1))
     with zipfile.ZipFile(out, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):

@@ -58,7 +58,7 @@ def test_logits_keep_the_set_and_scale_the_margin():
 
 
 def test_the_formula_stands_in_one_place_of_torch():
-    assert learner.margin is _penalty.margin is _module.margin
+    assert learner.margin is _penalty.margin is _module.margin  # type: ignore[attr-defined]
 
 
 def test_the_learner_and_the_module_have_the_same_margins_and_gradients():
@@ -78,7 +78,7 @@ def test_the_learner_and_the_module_have_the_same_margins_and_gradients():
     assert clearance == pytest.approx(signed.min().item(), abs=1e-5)
 
     gradients = []
-    population._adam = gradients.append
+    population._adam = gradients.append  # type: ignore[assignment, method-assign]
     population.step(data, 1.0)
     loss = torch.nn.functional.softplus(-torch.where(valid > 0, 1.0, -1.0) * module.logits(dense, 2.0))
     loss.sum().backward()

@@ -70,7 +70,7 @@ def drawn(draw, max_T: int = 4):
     pad = n > 1 and draw(st.booleans())
     feature = NgramLabels(LABELS, n, pad)
     if draw(st.booleans()):
-        feature = NgramContext(LABELS, POS, n, pad=pad)
+        feature = NgramContext(LABELS, POS, n, pad=pad)  # type: ignore[assignment]
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     parts = [
         RectifierNetwork(rng.normal(0, 2, (K, feature.space.d)), rng.normal(0, 1, K))

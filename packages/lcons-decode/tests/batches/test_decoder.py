@@ -129,9 +129,9 @@ def test_settings_change_with_all_that_answers_depend_on(decoder, tmp_path):
 
 def test_constraints_are_compiled_once_per_thread_for_all_copies(decoder, monkeypatch):
     compiled = []
-    of = module.ChainConstraints.of
+    of = module.ChainConstraints.of  # type: ignore[attr-defined]
     monkeypatch.setattr(
-        module.ChainConstraints,
+        module.ChainConstraints,  # type: ignore[attr-defined]
         "of",
         lambda uses, labels: compiled.append(uses) or of(uses, labels),  # type: ignore[func-returns-value]
     )

@@ -27,7 +27,7 @@ def drawn_problem(rng):
         pad = bool(rng.random() < 0.5) and n > 1
         feature = NgramLabels(labels, n, pad)
         if rng.random() < 0.6:
-            feature = NgramContext(labels, ("x", "y"), n, pad=pad)
+            feature = NgramContext(labels, ("x", "y"), n, pad=pad)  # type: ignore[assignment]
         K = int(rng.integers(1, 5))
         bias = sixteenths(rng, K) / 4 - rng.integers(0, 3)
         network = RectifierNetwork(sixteenths(rng, K, feature.space.d) / 2, bias)

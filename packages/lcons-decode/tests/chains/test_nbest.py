@@ -127,7 +127,7 @@ def first_of_all(scores, count):
                 for cost, y in prefixes
             ]
             grown[c] = sorted(longer)[:count]
-        ends = grown
+        ends = grown  # type: ignore[assignment]
     whole = [(cost - scores.stop[c], y) for c, prefixes in ends.items() for cost, y in prefixes]
     return [(scores.names(y), -cost) for cost, y in sorted(whole)[:count]]
 

@@ -357,7 +357,7 @@ def test_the_solver_is_checked_before_it_is_used(monkeypatch):
         decode_ilp(scores, solver="highs")
 
     def missing(name):
-        raise backend.PackageNotFoundError(name)
+        raise backend.PackageNotFoundError(name)  # type: ignore[attr-defined]
 
     monkeypatch.setattr(backend, "_version", missing)
     with pytest.raises(MissingExtra, match="install highspy"):

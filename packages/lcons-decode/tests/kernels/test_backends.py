@@ -12,7 +12,7 @@ from chain_strategies import agree, best_of, chains, enumerated, is_soft, proble
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from lcons_core import LearnedConstraint, RectifierNetwork
+from lcons_core import LearnedConstraint, MissingExtra, RectifierNetwork
 from lcons_core._errors import InvalidInput
 from lcons_core.features import NgramLabels
 from lcons_decode import (
@@ -222,6 +222,16 @@ def test_the_backend_is_numba_unless_told_otherwise(monkeypatch):
     assert backend() is plain
     monkeypatch.setenv("LCONS_DECODE_BACKEND", "cuda")
     with pytest.raises(InvalidInput, match="must be one of numba, numpy, found 'cuda'"):
+        backend()
+
+
+def test_without_numba_the_backend_is_numpy_unless_numba_was_asked_for(monkeypatch):
+    monkeypatch.delattr(kernels, "_compiled")
+    monkeypatch.setitem(sys.modules, "lcons_decode.kernels._compiled", None)  # its import fails
+    monkeypatch.delenv("LCONS_DECODE_BACKEND", raising=False)
+    assert backend() is plain
+    monkeypatch.setenv("LCONS_DECODE_BACKEND", "numba")
+    with pytest.raises(MissingExtra, match=r"is numba, which cannot be imported .*; install numba, or unset"):
         backend()
 
 

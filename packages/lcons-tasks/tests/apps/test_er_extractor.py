@@ -135,7 +135,7 @@ def test_it_goes_to_other_processes(extractor):
 def joined(passages):
     words, pos, spans = (), (), ()
     for one in passages:
-        spans += tuple((len(words) + a, len(words) + b) for a, b in one.spans)
+        spans += tuple((len(words) + a, len(words) + b) for a, b in one.spans)  # type: ignore[assignment]
         words, pos = words + one.words, pos + one.pos
     return Passage(words, pos, spans)
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import spacy
 from spacy.training import Example
+from thinc.api import fix_random_seed
 
 from lcons_core import DamagedFile, InvalidInput, iob2, save
 from lcons_decode import ChainScores, Hard, brute
@@ -20,7 +21,7 @@ TEXTS = [
 @pytest.fixture(scope="module", params=["ner", "spancat"])
 def pipeline(request):
     """A pipeline of one component, trained for a moment."""
-    spacy.util.fix_random_seed(0)
+    fix_random_seed(0)
     nlp = spacy.blank("en")
     component = nlp.add_pipe(request.param)
     key = None if request.param == "ner" else component.key  # type: ignore[attr-defined]
@@ -61,16 +62,16 @@ def no_person(tmp_path):
 
 def test_the_result_is_the_best_labelling_under_the_constraints(pipeline, no_person):
     [source] = pipeline.pipe_names
-    # Enumerating the labellings of a text takes a second or more, so each has one way to decode.
-    for files, (text, _) in zip([[], [no_person], [f"{no_person}:0.7"]], TEXTS, strict=True):
+    for files in ([], [no_person], [f"{no_person}:0.7"]):
         nlp = decoded(pipeline, *files)
         decoder = nlp.get_pipe("lcons_decoder")
-        doc = nlp(text)
-        [scores] = decoder.span_scores([nlp.make_doc(text)])
-        probability = token_probabilities(len(doc), scores, LABELS, LETTERS["iob2"])
-        chain = ChainScores(np.log(np.maximum(probability, FLOOR)), labels=LABELS)
-        wanted = brute(chain, [*decoder.constraints, Hard(iob2(LABELS))])
-        assert labels_of(doc, source) == list(wanted.y)
+        for text in (text.removesuffix(" .") for text, _ in TEXTS):  # of four tokens, to be enumerated
+            doc = nlp(text)
+            [scores] = decoder.span_scores([nlp.make_doc(text)])
+            probability = token_probabilities(len(doc), scores, LABELS, LETTERS["iob2"])
+            chain = ChainScores(np.log(np.maximum(probability, FLOOR)), labels=LABELS)
+            wanted = brute(chain, [*decoder.constraints, Hard(iob2(LABELS))])
+            assert labels_of(doc, source) == list(wanted.y)
 
 
 def test_a_hard_constraint_is_obeyed_where_the_component_breaks_it(pipeline, no_person):

@@ -75,7 +75,7 @@ def test_a_plain_list_of_words_is_the_column_of_words():
     assert tagger.ids(plain).y.tolist() == tagger.ids(columns).y.tolist()
     for wrong in ("the dog ran", [["the", "dog"]]):
         with pytest.raises(InvalidInput, match="split text into words first"):
-            tagger.tag([wrong])
+            tagger.tag([wrong])  # type: ignore[list-item]
 
 
 def alike(found, expected):

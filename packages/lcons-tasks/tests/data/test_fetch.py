@@ -270,7 +270,7 @@ def test_only_https_is_fetched(address, folder):
     assert left_over(folder) == []
 
 
-def test_a_secure_address_does_not_lead_to_this_machine():
+def test_redirects_lead_to_secure_addresses_and_never_from_them_to_this_machine():
     follow = downloading._Redirects().redirect_request
     given = (None, 302, "Found", {})
     for secure in ("https://example.org/a", "http://127.0.0.1/a"):
@@ -278,6 +278,9 @@ def test_a_secure_address_does_not_lead_to_this_machine():
     assert follow(Request("http://127.0.0.1/a"), *given, "http://127.0.0.1/b") is not None
     with pytest.raises(FetchFailed, match="leads to an address that begins with https://"):
         follow(Request("https://example.org/a"), *given, "http://127.0.0.1/b")
+    for elsewhere in ("http://example.org/b", "ftp://127.0.0.1/b"):
+        with pytest.raises(FetchFailed, match="expected an address that begins with https://"):
+            follow(Request("http://127.0.0.1/a"), *given, elsewhere)
 
 
 def test_redirects_in_a_circle_are_one_line(folder):
@@ -300,6 +303,16 @@ def test_a_file_without_end_is_given_up(length, folder, monkeypatch):
         fetch("toy", catalog=toy(served.address))
     part = folder / "toy" / "toy.txt.part"
     assert not part.exists() or part.stat().st_size <= 1000
+
+
+def test_a_small_download_that_unpacks_to_too_much_is_given_up(folder, monkeypatch):
+    monkeypatch.setattr(downloading, "MAX_BYTES", 1000)
+    with (
+        serving(gzip.compress(b"x" * 10**5)) as served,
+        pytest.raises(FetchFailed, match="unpacks to more than 1,000 bytes"),
+    ):
+        fetch("toy", catalog=toy(served.address, "gz"))
+    assert left_over(folder) == []
 
 
 def test_no_network_is_one_sentence(folder):

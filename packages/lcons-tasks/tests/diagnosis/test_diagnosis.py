@@ -34,7 +34,7 @@ def language(seed, size, obeys):
             for tag in tags:
                 y.append((tag + (bool(y) and y[-1] == 1)) % 5)
         else:
-            y = rng.choice(5, len(tags), p=[0.4, 0.3, 0.15, 0.1, 0.05])
+            y = rng.choice(5, len(tags), p=[0.4, 0.3, 0.15, 0.1, 0.05])  # type: ignore[assignment]
         columns = {"pos": tuple(TAGS[tag] for tag in tags)}
         made.append(Sentence(columns["pos"], tuple(LABELS[label] for label in y), columns))
     return made

@@ -181,7 +181,7 @@ def test_random_groups_are_as_large_as_those_of_forms_and_others(given, monkeypa
         seen.append(keys[0])
         return kept(batch, probability, keys, weights)
 
-    kept = _model.consistent
+    kept = _model.consistent  # type: ignore[attr-defined]
     monkeypatch.setattr(_model, "consistent", watch)
     for row in (FORMS, RANDOM_GROUPS):
         answer(row, given, Stages(tmp_path), silent)
@@ -193,7 +193,7 @@ def test_random_groups_are_as_large_as_those_of_forms_and_others(given, monkeypa
 def test_self_training_adds_half_of_the_text(given, monkeypatch, tmp_path):
     from lcons_tasks.experiments.suite import _model
 
-    sizes, kept = [], _model.make_base
+    sizes, kept = [], _model.make_base  # type: ignore[attr-defined]
 
     def watch(kind, labelled, *rest):
         sizes.append(len(labelled))

@@ -303,7 +303,7 @@ def test_the_averaged_gap_is_that_of_the_averaged_dual(warm):
     for t in range(1, count + 1):
         after = train_svm(drawn.problem, SvmSettings(C=C, tolerance=0, passes=t, averaged=False), start)
         own, half = after.history[-1], after.weights @ after.weights / (2 * C)
-        w, loss = w + t * after.weights, loss + t * (own.objective - own.gap + half)
+        w, loss = w + t * after.weights, loss + t * (own.objective - own.gap + half)  # type: ignore[assignment]
     w, loss = (total / sum(range(1, count + 1)) for total in (w, loss))
     averaged = train_svm(drawn.problem, SvmSettings(C=C, tolerance=0, passes=count), start)
     np.testing.assert_allclose(averaged.weights, w, atol=1e-12)

@@ -44,7 +44,7 @@ def test_figures_of_rules_are_counted_on_all_training_data():
         expected = total
         for axis, values in rule.box.conditions:
             i = int(axis[-1]) - 1
-            expected *= sum(n for pair, n in counts.items() if pair[i] in values) / total
+            expected *= sum(n for pair, n in counts.items() if pair[i] in values) / total  # type: ignore[assignment]
         assert rule.expected == pytest.approx(expected)
 
 

@@ -114,7 +114,7 @@ def test_the_tags_and_the_only_group_of_spans_of_spacy_are_read(tmp_path):
     doc = nlp("Ann left")
     for token, tag in zip(doc, ["NNP", "VBD"], strict=True):
         token.tag_ = tag
-    doc.spans["mine"] = [doc.char_span(0, 3, label="PER")]
+    doc.spans["mine"] = [doc.char_span(0, 3, label="PER")]  # type: ignore[list-item]
     DocBin(docs=[doc], store_user_data=True, attrs=["TAG", "SPACY"]).to_disk(tmp_path / "a.spacy")
     [one] = read_data(tmp_path / "a.spacy").instances
     assert one.x == {"word": ("Ann", "left"), "pos": ("NNP", "VBD")}
@@ -126,7 +126,7 @@ def test_a_group_of_spans_of_spacy_can_be_named(tmp_path):
     doc = nlp("Ann left")
     for key in ("mine", "other"):
         span = doc.char_span(0, 3, label=key)
-        doc.spans[key] = [span]
+        doc.spans[key] = [span]  # type: ignore[list-item]
     DocBin(docs=[doc], store_user_data=True).to_disk(tmp_path / "a.spacy")
     [one] = read_data(tmp_path / "a.spacy", columns="label=other").instances
     assert one.y == ("B-other", "O")
