@@ -64,6 +64,18 @@ def test_a_broken_link_is_noticed():
     assert [link for _, link in broken_links({"x.md": page})] == ["none.md", "#three", "README.md#none"]
 
 
+def test_every_example_is_short_and_named_by_a_page():
+    examples = sorted(ROOT.glob("packages/*/examples/*.py"))
+    assert len(examples) > 15
+    assert [one.name for one in examples if len(one.read_text().splitlines()) > 20] == []
+    named = {
+        link.rpartition("/")[2]
+        for page in ROOT.glob("docs/how-to/*.md")
+        for link in LINK.findall(page.read_text())
+    }
+    assert [one.name for one in examples if one.name not in named] == []
+
+
 def test_the_readme_is_short():
     lines = README.splitlines()
     assert len(lines) <= 150

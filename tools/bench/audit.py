@@ -1,25 +1,30 @@
 """What `lcons audit` finds of planted mistakes, beside cleanlab on the same out-of-fold model.
 
-    LCONS_DATA_DIR=... .venv-integrations/bin/python tools/bench/audit.py [--sets bc5cdr snips] [--size 1500]
+    LCONS_DATA_DIR=... .venv-integrations/bin/python tools/bench/audit.py [--sets lener-br cora] [--size 1500]
 
-Of the spans of the first training sentences of a set, 1, 3 and 5 % are spoilt: removed, given another type,
-or moved by one token at one end, each as often. A sentence counts as right among the first 50 if it holds a
-spoilt span. Real data hold mistakes of their own, which count as wrong here: all figures are lower bounds.
+Of the spans of the first sentences of the pool of a set (`lcons run suite` describes them), 1, 3 and 5 % are
+spoilt: removed, given another type, or moved by one token at one end, each as often. A sentence counts as
+right among the first 50 if it holds a spoilt span; recall is the share of the spoilt sentences among as many
+first ones. Real data hold mistakes of their own, which count as wrong here: all figures are lower bounds.
 
-cleanlab ranks sentences by the least probability of a given label (its default) by the marginals of the
-model of the other folds, the same that the audit reads. `together` is the mean of both ranks.
-Exits with 1 if the audit is not the better one on the mean.
+| way | sentences are ranked by |
+|---|---|
+| cleanlab | the least probability of a given label (its default), by the model that the audit reads, too |
+| odds | the odds of the audit's findings alone |
+| audit | their score: the odds, and how rare the confusion is |
+| together | the mean of the ranks by cleanlab and by the audit |
+
+The score was chosen on bc5cdr, wikiann-de, snips and wnut17 (`--developed`); the default sets were not used.
+Exits with 1 if the audit is not the best one on the mean.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import random
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from statistics import mean
 
 import numpy as np
@@ -28,10 +33,12 @@ from cleanlab.token_classification.rank import get_label_quality_scores
 from lcons_core.learn import fold_bounds
 from lcons_decode.chains import marginals_batch
 from lcons_tasks.audit import _audit
-from lcons_tasks.data import Columns, Sentence, read_columns
+from lcons_tasks.data import Sentence
+from lcons_tasks.experiments.suite._corpus import load_set
 from lcons_tasks.stats import chunks
 
-SETS = ("bc5cdr", "wikiann-de", "snips", "wnut17", "lener-br")
+SETS = ("lener-br", "conll2000", "cora", "anystyle")
+DEVELOPED = ("bc5cdr", "wikiann-de", "snips", "wnut17")
 FIRST = 50
 Span = tuple[str, int, int]
 
@@ -73,9 +80,7 @@ def _spoilt(span: Span, length: int, others: set[int], kinds: list[str], rng: ra
 
 def measure(name: str, size: int, share: float, seed: int) -> dict[str, tuple[float, float]]:
     """(precision among the first 50, recall among as many as were spoilt) of each way to rank."""
-    file = Path(os.environ["LCONS_DATA_DIR"]) / "suite" / name / "train.conll"
-    sentences = list(read_columns(file, Columns(words=1, labels=-1)))[:size]
-    spoilt, bad = spoil(sentences, share, seed)
+    spoilt, bad = spoil(load_set("suite", name).pool[:size], share, seed)
     kept: list[np.ndarray] = []
     out_of_fold = _audit._out_of_fold
 
@@ -94,11 +99,13 @@ def measure(name: str, size: int, share: float, seed: int) -> dict[str, tuple[fl
     labels = sorted({label for sentence in spoilt for label in sentence.labels})
     numbers = [[labels.index(label) for label in sentence.labels] for sentence in spoilt]
     quality, _ = get_label_quality_scores(numbers, kept)
-    audited = np.full(len(spoilt), -np.inf)
+    odds, audited = np.full((2, len(spoilt)), -np.inf)
     for one in found.findings:
-        audited[one.sentence - 1] = max(audited[one.sentence - 1], one.log_odds)
-    ways = {"cleanlab": -np.asarray(quality), "audit": audited}
-    ranks = [np.argsort(np.argsort(scores, kind="stable"), kind="stable") for scores in ways.values()]
+        at = one.sentence - 1
+        odds[at], audited[at] = max(odds[at], one.log_odds), max(audited[at], one.score)
+    ways = {"cleanlab": -np.asarray(quality), "odds": odds, "audit": audited}
+    both = (ways["cleanlab"], ways["audit"])
+    ranks = [np.argsort(np.argsort(scores, kind="stable"), kind="stable") for scores in both]
     ways["together"] = np.sum(ranks, axis=0)
     return {way: _figures(scores, bad) for way, scores in ways.items()}
 
@@ -114,6 +121,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--sets", nargs="+", default=SETS)
+    parser.add_argument("--developed", action="store_const", const=DEVELOPED, dest="sets")
     parser.add_argument("--size", type=int, default=1500)
     parser.add_argument("--shares", nargs="+", type=float, default=[0.01, 0.03, 0.05])
     parser.add_argument("--seed", type=int, default=0)
@@ -127,15 +135,18 @@ def main() -> int:
             cells.append(measure(name, options.size, share, options.seed))
             figures = "  ".join(f"{way} {p:.2f} / {r:.2f}" for way, (p, r) in cells[-1].items())
             print(f"{name:<12}{100 * share:>5.0f} %   {figures}", flush=True)
-    rng = np.random.default_rng(0)
+    for k, measure_name in enumerate(("precision", "recall")):
+        means = {way: mean(cell[way][k] for cell in cells) for way in cells[0]}
+        print(f"mean {measure_name}:", ", ".join(f"{way} {value:.3f}" for way, value in means.items()))
+        for way, base in (("audit", "cleanlab"), ("together", "cleanlab"), ("audit", "odds")):
+            # A set has several cells, so sets are drawn.
+            gains = np.array([cell[way][k] - cell[base][k] for cell in cells]).reshape(len(options.sets), -1)
+            rng = np.random.default_rng(0)
+            drawn = gains.mean(axis=1)[rng.integers(len(gains), size=(10_000, len(gains)))].mean(axis=1)
+            low, high = np.percentile(drawn, [2.5, 97.5])
+            print(f"  {way} over {base}: {gains.mean():+.3f} [{low:+.3f}, {high:+.3f}], sets drawn")
     means = {way: mean(cell[way][0] for cell in cells) for way in cells[0]}
-    print("mean precision:", ", ".join(f"{way} {value:.3f}" for way, value in means.items()))
-    for way in ("audit", "together"):
-        gains = np.array([cell[way][0] - cell["cleanlab"][0] for cell in cells])
-        drawn = gains[rng.integers(len(gains), size=(10_000, len(gains)))].mean(axis=1)
-        low, high = np.percentile(drawn, [2.5, 97.5])
-        print(f"{way} over cleanlab: {gains.mean():+.3f} [{low:+.3f}, {high:+.3f}] over {len(gains)} cells")
-    return 0 if means["audit"] > means["cleanlab"] else 1
+    return 0 if max(means, key=lambda way: means[way]) == "audit" else 1
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ from lcons_tasks.models import LinearSettings, train_linear
 
 SETS = ("bc5cdr", "lener-br", "wikiann-de")
 TRAINED, POPULATION, DRAWN, CONFIDENCE = 1000, 2000, 600, 0.95
-CASES = ((ENTITY, 0.9), (ENTITY, 0.97), (SENTENCE, 0.9))
+CASES = ((ENTITY, 0.9), (ENTITY, 0.97), (ENTITY, 0.99), (SENTENCE, 0.9))
 POINTS = [OperatingPoint(TransitionBiases.of_caution(caution)) for caution in CAUTIONS]
 
 

@@ -7,7 +7,6 @@ descriptors 3 (to the browser) and 4 (from it).
 from __future__ import annotations
 
 import base64
-import fcntl
 import json
 import os
 import select
@@ -52,7 +51,9 @@ Grey = NDArray[np.float64]
 
 
 def find_chromium() -> str | None:
-    """The browser that `LCONS_CHROMIUM` names, else one on the PATH."""
+    """The browser that `LCONS_CHROMIUM` names, else one on the PATH; None on Windows, without such pipes."""
+    if sys.platform == "win32":
+        return None
     named = os.environ.get("LCONS_CHROMIUM")
     if named:
         return named
@@ -65,6 +66,8 @@ class Browser:
     def __init__(self, program: str, profile: Path) -> None:
         self.problems: list[str] = []
         self.requests: list[str] = []
+        import fcntl  # not on Windows
+
         to_browser, self._out = os.pipe()
         self._in, from_browser = os.pipe()
         # Neither end may be where the other goes.

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lcons_core import InvalidInput
-from lcons_tasks.audit import audit, audit_document, finding_lines, label_studio_tasks
+from lcons_tasks.audit import Finding, audit, audit_document, finding_lines, label_studio_tasks
+from lcons_tasks.audit._audit import _ranked
 from lcons_tasks.audit._rules import KEYS, WordRules
 from lcons_tasks.data import Sentence
 from lcons_tasks.own_data import read_data
@@ -48,12 +49,31 @@ def test_the_reasons_add_up_to_the_odds_and_count_other_sentences(found):
     assert "'codeine' after 'give' is B-DRUG in 10 of 10 other places, O in 0" in rules
 
 
+def test_a_word_without_another_place_is_judged_by_all_words():
+    once = Sentence(("take", "zyban", "now"), ("O", "B-ODD", "O"))
+    found = audit([*RIGHT, once]).findings
+    [one] = [one for one in found if one.sentence == len(RIGHT) + 1]
+    rules = [reason.rule for reason in one.reasons if reason.rule.startswith("'zyban'")]
+    assert rules == ["'zyban' stands nowhere else, and 63% of all words are O"] * len(KEYS)
+    assert (one.alike, one.others) == (0, 0)
+
+
 def test_findings_are_ranked_and_relabelled(found):
-    odds = [one.log_odds for one in found.findings]
-    assert odds == sorted(odds, reverse=True)
-    assert min(odds) > 0
+    scores = [one.score for one in found.findings]
+    assert scores == sorted(scores, reverse=True)
+    assert min(one.log_odds for one in found.findings) > 0
     for one in found.findings:
         assert found.relabelled(one)[1] == "B-DRUG"
+
+
+def test_a_confusion_that_is_frequent_elsewhere_comes_later():
+    """Three tokens labelled A are read as B, one as C: with the same odds, C is first."""
+    findings = [Finding(i, 0, 2, ("A", "O"), (label, "O"), 2.0, (), 0) for i, label in enumerate("BBCB", 1)]
+    ranked = _ranked(findings, {"A": 11, "O": 50})
+    assert [one.sentence for one in ranked] == [3, 1, 2, 4]
+    assert [(one.alike, one.others) for one in ranked] == [(0, 10), (2, 10), (2, 10), (2, 10)]
+    assert ranked[0].score == pytest.approx(2.0 - np.log(0.5 / 11))
+    assert ranked[1].score == pytest.approx(2.0 - np.log(2.5 / 11))
 
 
 @given(
@@ -104,6 +124,10 @@ def test_text_and_page_show_the_rule(found, tmp_path):
     [*lines] = finding_lines(found, found.findings[0])
     assert lines[0].startswith("sentence ")
     assert "[" in lines[0]
+    assert lines[-1] in (
+        "  and O is read as B-DRUG in 0 of 152 other places",
+        "  and I-DRUG is read as B-DRUG in 0 of 0 other places",
+    )
     document = audit_document(found, "made up")
     for text in (to_markdown(document), to_html(document, tmp_path)):
         assert "other places" in text

@@ -60,8 +60,9 @@ def audit(
     of 48 other places". How much each source counts is decided by how well it predicts the labels.
 
     A finding is a run of words, its labels, the cheapest relabelling, its odds and the rules behind them.
-    Nothing in DATA is changed. Odds rank findings but are not the probability of a mistake: a rare but right
-    label also contradicts the rest, so a person decides.
+    Nothing in DATA is changed. Findings are ranked by their odds and by how rarely the sources read the given
+    label as the proposed one. This is not the probability of a mistake: a rare but right label also
+    contradicts the rest, so a person decides.
 
     Exit code 0 if there is no finding, otherwise 1.
 
@@ -99,5 +100,6 @@ def audit(
                 click.echo(f"weight of the {name}: {weight:.2f}")
         count = len(found.findings)
         more = "" if count == len(shown) else f"; --most {count} shows all"
-        click.echo(f"{count:,} findings in {len(sentences):,} sentences{more}.")
+        findings = "1 finding" if count == 1 else f"{count:,} findings"
+        click.echo(f"{findings} in {len(sentences):,} sentences{more}.")
     click.get_current_context().exit(1 if found.findings else 0)

@@ -15,8 +15,9 @@ shown them:
     sum of p  =  f1 (f1 - 1) / (2 (f2 + 1)) + 1/2,      p proportional to exp(-c),  at most 1/2
 
 where c is the number of examples times the shares of the point's values. After each answer, p is multiplied
-by (valid + 1) / (expected valid + 1) over the points that were settled. Points of a clause have the
-probability given that one of them is valid.
+by (valid + 1) / (expected valid + 1) over all points that were settled, and then by the same quotient over
+those with each of its values: where a rule that the others have is missing, all points of a value are valid.
+Points of a clause have the probability given that one of them is valid.
 Questions are grown from single points to boxes that cannot be enlarged, and then shrunk while this adds
 information; an answer of no to a large box settles all of it.
 
@@ -235,11 +236,24 @@ class Inquiry:
                     self.implied[left] = not alone
                     changed = True
         self.clauses = [c & (self.status == 0) for c in clauses if not (self.status[c] > 0).any()]
-        settled = (self.status != 0) & (self.counts == 0)
-        found = float((self.status[settled] > 0).sum() + len(self.clauses))
-        factor = (found + 1.0) / (float(self.first[settled].sum()) + 1.0)
-        self.prior = np.minimum(self.first * factor, 0.5)
+        self.prior = self._updated()
         self.log_no = np.log1p(-self.prior)
+
+    def _updated(self) -> Floats:
+        """(N,) the prior after the answers; an open clause counts as one valid point, spread over its own."""
+        settled = (self.status != 0) & (self.counts == 0)
+        valid = (settled & (self.status > 0)).astype(np.float64)
+        for clause in self.clauses:
+            share = np.maximum(self.first, _TINY) * clause
+            valid += share / max(float(share.sum()), _TINY)  # none is left of a clause in a contradiction
+        prior = self.first * (valid.sum() + 1.0) / (self.first[settled].sum() + 1.0)
+        factor = np.ones(len(self.points))
+        for a, axis in enumerate(self.space.axes):
+            value = self.points[:, a]
+            found = np.bincount(value, valid, minlength=len(axis))
+            expected = np.bincount(value[settled], prior[settled], minlength=len(axis))
+            factor *= ((found + 1.0) / (expected + 1.0))[value]
+        return np.minimum(prior * factor, 0.5)
 
     def _information(self, own: Bools) -> float:
         """The entropy of the answer to a question on open points, in bits."""

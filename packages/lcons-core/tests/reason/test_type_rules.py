@@ -20,7 +20,7 @@ def test_iob2_is_one_sentence():
     said = str(explain(iob2(LABELS)))
     assert said.splitlines()[0] == "- I-X needs B-X or I-X before it"
     assert "label" not in said
-    assert "3 rules on single types follow" in said
+    assert "  (X is any type: such lines stand for 3 rules on single types)" in said
 
 
 def test_bilou_says_what_is_needed_before_and_after():

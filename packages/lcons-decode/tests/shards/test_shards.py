@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import resource
 
 import numpy as np
 import pytest
@@ -133,6 +132,7 @@ def test_a_damaged_shard_is_named_and_the_others_finish(folder, work, tmp_path):
 
 def test_a_full_disk_is_named_with_the_shard_and_the_others_finish(folder, work, tmp_path):
     out = tmp_path / "out"
+    resource = pytest.importorskip("resource", reason="not on Windows")
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, hard))
     try:

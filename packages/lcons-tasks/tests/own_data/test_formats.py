@@ -20,6 +20,7 @@ from lcons_tasks.own_data import (
     joined,
     learn,
     read_data,
+    read_words,
     split,
     table_space,
     tell_format,
@@ -156,6 +157,17 @@ def test_json_members_may_have_other_names(tmp_path):
     assert data.instances == (Instance({"word": ("Ann",)}, ("B",)),)
 
 
+@pytest.mark.parametrize("label", ["labels", "ner_tags", "tags"])
+@pytest.mark.parametrize("word", ["words", "tokens"])
+def test_usual_names_of_json_members_are_known(tmp_path, word, label):
+    path = written(tmp_path, "a.jsonl", json.dumps({word: ["Ann"], label: ["B"], "id": 3}))
+    assert read_data(path).instances == (Instance({"word": ("Ann",)}, ("B",)),)
+    assert read_words(path) == (("Ann",),)
+    both = json.dumps({"words": ["Ann"], "tokens": ["a"], "labels": ["B"], "tags": ["N"]})
+    [found] = read_data(written(tmp_path, "b.jsonl", both)).instances
+    assert found == Instance({"word": ("Ann",), "tokens": ("a",), "tags": ("N",)}, ("B",))
+
+
 def test_a_table_is_read_from_csv_and_npz_alike(tmp_path):
     X, y, names = np.array([[1, 0, 3], [0, 1, 0]]), np.array([1, 0]), np.array(["k=a", "k=b", "c"])
     np.savez(tmp_path / "t.npz", X=X, y=y, names=names)
@@ -250,6 +262,7 @@ def test_a_split_keeps_every_row_once_and_its_number(valid, invalid):
         ),
         ("a.csv", "", "expected a header and rows"),
         ("a.csv", "a,b\n1,0\n", "expected a column named 'valid'"),
+        ("a.csv", "word,label\nAnn,B\n", "labels are read as CoNLL columns or JSON lines"),
         ("a.csv", "a,a,valid\n1,0,1\n", "a different name for each column"),
         ("a.csv", "a,valid\n1,2\n", "expected 0 and 1 in column 'valid', found 2"),
         ("a.csv", "a,valid\nx,1\n", "a.csv:2: expected a number in column 'a', found 'x'"),

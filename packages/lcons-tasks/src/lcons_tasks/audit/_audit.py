@@ -15,13 +15,24 @@ The labelling with the largest sum of z_t that obeys the label scheme (if the da
     log odds = max over t in the run of  z_t(proposed label) - z_t(given label)
 
 whose terms are the reasons. Tokens of a run are not independent, so the sum would count evidence twice.
-Findings are ranked by their odds. Odds rank well but are not the probability of an error: a rare but right
-label also contradicts the rest.
+
+Odds alone put the weaknesses of the sources first: where they often read the label g as h, doing so once more
+shows little. So findings are ranked by
+
+    score = log odds - log share,      share = (C(g, h) - 1/2) / n(g)
+
+where g and h are the given and the proposed label of the clearest token, C(g, h) is the number of tokens
+labelled g that the findings would label h, of n(g). The share is that in other places: its own is not counted
+(and a half is, so that a confusion without another place has a share). Confident learning (Northcutt et al.
+2021) counts the same confusions. A score is not the probability of an error: a rare but right label also
+contradicts the rest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -31,7 +42,7 @@ from lcons_core import Floats, Ints, InvalidInput, bilou, bioes, detect_scheme, 
 from lcons_core.learn import fold_bounds
 from lcons_decode import ChainBatch, Hard, decode_batch
 from lcons_decode.chains import marginals_batch
-from lcons_tasks.audit._rules import KEYS, WordRules
+from lcons_tasks.audit._rules import ALONE, KEYS, WordRules
 from lcons_tasks.data import Sentence
 from lcons_tasks.models import CodedText, LinearSettings
 
@@ -59,7 +70,10 @@ class Reason:
 @dataclass(frozen=True)
 class Finding:
     """The tokens first .. stop - 1 of a sentence (its number in the data from 1): their labels `given`, the
-    relabelling `proposed`, the log odds and the reasons, the strongest first."""
+    relabelling `proposed`, the log odds and the reasons, the strongest first.
+
+    Of the other tokens with the label of its `clearest` token, `alike` of `others` would be labelled alike.
+    """
 
     sentence: int
     first: int
@@ -68,11 +82,25 @@ class Finding:
     proposed: tuple[str, ...]
     log_odds: float
     reasons: tuple[Reason, ...]
+    clearest: int
+    alike: int = 0
+    others: int = 0
+
+    @property
+    def score(self) -> float:
+        """The log odds minus the log of the share of its confusion; findings are ranked by it."""
+        return self.log_odds - math.log((self.alike + 0.5) / (self.others + 1))
+
+    @property
+    def confusion(self) -> tuple[str, str]:
+        """The given and the proposed label of the clearest token."""
+        at = self.clearest - self.first
+        return self.given[at], self.proposed[at]
 
 
 @dataclass(frozen=True)
 class Audit:
-    """The findings, by falling odds; the weight of each source; the scheme of the labels, if any."""
+    """The findings, by falling score; the weight of each source; the scheme of the labels, if any."""
 
     sentences: tuple[Sentence, ...]
     findings: tuple[Finding, ...]
@@ -90,7 +118,7 @@ class Audit:
         return {
             "sentences": len(self.sentences),
             "findings": [
-                {**asdict(one), "words": list(self.sentences[one.sentence - 1].words)}
+                {**asdict(one), "score": one.score, "words": list(self.sentences[one.sentence - 1].words)}
                 for one in self.findings[:most]
             ],
             "found": len(self.findings),
@@ -130,8 +158,22 @@ def audit(sentences: Sequence[Sentence], *, folds: int = 5, progress: Progress |
         decoded = decode_batch(iter(pooled.chain), hard)
         for number, (sentence, answer) in enumerate(zip(given[first:stop], decoded, strict=True)):
             findings += pooled.findings(number, first + number + 1, sentence, answer.y)
-    findings.sort(key=lambda one: -one.log_odds)
-    return Audit(given, tuple(findings), dict(zip(SOURCES, weights.tolist(), strict=True)), scheme)
+    return Audit(
+        given,
+        _ranked(findings, Counter(label for one in given for label in one.labels)),
+        dict(zip(SOURCES, weights.tolist(), strict=True)),
+        scheme,
+    )
+
+
+def _ranked(findings: Sequence[Finding], labels: Mapping[str, int]) -> tuple[Finding, ...]:
+    """The findings by falling score, with the number of others like them."""
+    confusions = Counter(pair for one in findings for pair in zip(one.given, one.proposed, strict=True))
+    counted = [
+        replace(one, alike=confusions[one.confusion] - 1, others=labels[one.confusion[0]] - 1)
+        for one in findings
+    ]
+    return tuple(sorted(counted, key=lambda one: -one.score))
 
 
 def _out_of_fold(
@@ -229,7 +271,7 @@ class _Pool:
                 clearest = first + int(np.argmax(odds))
                 reasons = self._reasons(start + clearest, clearest, given, best[clearest])
                 own = (given.labels[first:stop], best[first:stop])
-                yield Finding(sentence, first, stop, *own, max(odds), tuple(reasons))
+                yield Finding(sentence, first, stop, *own, max(odds), tuple(reasons), clearest)
 
     def _reasons(self, at: int, t: int, given: Sentence, proposed: str) -> list[Reason]:
         """The terms of the log odds of one token: `at` in the fold, `t` in its sentence."""
@@ -242,13 +284,17 @@ class _Pool:
         for name, term in zip(KEYS, terms[1:], strict=True):
             counts = self.rules.counts[name].elsewhere(slice(self.start + at, self.start + at + 1))[0]
             context = _context(name, given.words, t)
-            # A pair of words without another place has the probabilities of the word alone.
-            places = (
-                f"{context} is {proposed} in {counts[new]:.0f} of {counts.sum():.0f} other places,"
-                f" {given.labels[t]} in {counts[old]:.0f}"
-                if counts.sum()
-                else f" is usually {proposed}, and{context} it stands nowhere else"
-            )
+            alone = self.rules.counts[ALONE].elsewhere(slice(self.start + at, self.start + at + 1))[0]
+            if counts.sum():
+                places = (
+                    f"{context} is {proposed} in {counts[new]:.0f} of {counts.sum():.0f} other places,"
+                    f" {given.labels[t]} in {counts[old]:.0f}"
+                )
+            elif alone.sum():  # the rule has the probabilities of the word alone
+                places = f" is usually {proposed}, and{context} it stands nowhere else"
+            else:  # those of all words
+                share = self.rules.share[new]
+                places = f" stands nowhere else, and {share:.0%} of all words are {proposed}"
             found.append(Reason(f"{given.words[t]!r}{places}", term))
         return sorted(found, key=lambda one: -abs(one.log_odds))
 

@@ -19,15 +19,26 @@ def odds(finding: Finding) -> str:
     """The odds in words.
 
     >>> from lcons_tasks.audit import Finding
-    >>> odds(Finding(1, 0, 1, ("O",), ("B-X",), 3.0, ()))
+    >>> odds(Finding(1, 0, 1, ("O",), ("B-X",), 3.0, (), clearest=0))
     '20 to 1'
     """
     found = math.exp(min(finding.log_odds, math.log(LARGEST)))
     return f"{found:,.0f} to 1" if found >= 9.5 else f"{found:.1f} to 1"
 
 
+def rarity(finding: Finding) -> str:
+    """How often the sources would relabel alike, in words.
+
+    >>> from lcons_tasks.audit import Finding
+    >>> rarity(Finding(1, 0, 1, ("O",), ("B-X",), 3.0, (), clearest=0, alike=2, others=1300))
+    'O is read as B-X in 2 of 1,300 other places'
+    """
+    given, proposed = finding.confusion
+    return f"{given} is read as {proposed} in {finding.alike:,} of {finding.others:,} other places"
+
+
 def finding_lines(audit: Audit, finding: Finding) -> Iterator[str]:
-    """A finding in words: where, the labels, the odds, and the strongest rules."""
+    """A finding in words: where, the labels, the odds, the strongest rules, and how rare it is."""
     words = audit.sentences[finding.sentence - 1].words
     left = " ".join(words[max(0, finding.first - 5) : finding.first])
     marked = " ".join(words[finding.first : finding.stop])
@@ -37,6 +48,7 @@ def finding_lines(audit: Audit, finding: Finding) -> Iterator[str]:
     for reason in finding.reasons:
         if reason.log_odds > 0:
             yield f"  because {reason.rule}"
+    yield f"  and {rarity(finding)}"
 
 
 def audit_document(audit: Audit, corpus: str, most: int = MOST) -> Document:
@@ -51,7 +63,7 @@ def audit_document(audit: Audit, corpus: str, most: int = MOST) -> Document:
                 sentence.labels,
                 audit.relabelled(finding),
                 rule=f"sentence {finding.sentence}, {odds(finding)}: " + (reasons[0] if reasons else ""),
-                why="; ".join(reasons[1:]),
+                why="; ".join([*reasons[1:], rarity(finding)]),
             )
         )
     weights = tuple((name, f"{weight:.2f}") for name, weight in audit.weights.items())
@@ -64,8 +76,9 @@ def audit_document(audit: Audit, corpus: str, most: int = MOST) -> Document:
         "An audit of labels",
         "audit",
         corpus,
-        f"{len(audit.findings):,} findings in {len(audit.sentences):,} sentences, by falling odds. Every"
-        " source was counted or trained without the sentence that it judges. Odds rank: a rare but right"
+        f"{len(audit.findings):,} findings in {len(audit.sentences):,} sentences, the clearest first: by"
+        " their odds, and by how rarely the sources read the given label as the proposed one. Every source"
+        " was counted or trained without the sentence that it judges. A person decides: a rare but right"
         " label also contradicts the rest.",
         sections=(
             Section("Findings", (shown,)),

@@ -22,8 +22,9 @@ from lcons_core import Floats, Ints
 START, STOP = "", "\n"
 
 Words = Sequence[str]
+ALONE = "word"
 KEYS: Mapping[str, Callable[[Words], list[tuple[str, ...]]]] = {
-    "word": lambda words: [(word,) for word in words],
+    ALONE: lambda words: [(word,) for word in words],
     "word and the one before it": lambda words: list(zip([START, *words[:-1]], words, strict=True)),
     "word and the one after it": lambda words: list(zip(words, [*words[1:], STOP], strict=True)),
 }

@@ -22,11 +22,10 @@ from typing import Any
 from lcons_core import WORD, Instance, InvalidInput, LconsError, MissingExtra
 from lcons_tasks.data import MalformedCorpus
 from lcons_tasks.own_data._data import Structures
-from lcons_tasks.own_data._json_lines import LABEL, names_of
+from lcons_tasks.own_data._json_lines import LABEL, MEMBERS, names_of
 
 _MARKS = ("dataset_info.json", "dataset_dict.json")
-_WORDS = ("words", "tokens")
-_LABELS = ("labels", "ner_tags", "tags")
+_WORDS, _LABELS = MEMBERS[WORD], MEMBERS[LABEL]
 _SPLIT = "train"
 
 

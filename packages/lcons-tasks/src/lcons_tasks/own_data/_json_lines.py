@@ -3,14 +3,15 @@
     {"labels": ["B-PER", "O"], "words": ["Ann", "sings"], "pos": ["NNP", "VBZ"]}     a sequence
     {"tuples": [["Person", "Kill"], ["Person", "NoRel"]]}                            tuples
 
-`words` is the column `word`. Every other list with one text per label is a column with the name of its
-member. Members that are not lists are ignored. Labels are names, never numbers.
+Without `labels`, the labels are `ner_tags` or `tags`. The column `word` is `words` or, without it, `tokens`.
+Every other list with one text per label is a column with the name of its member. Members that are not lists
+are ignored. Labels are names, never numbers.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any
 
 from lcons_core import WORD, Instance, InvalidInput, LconsError
@@ -20,19 +21,19 @@ from lcons_tasks.own_data._data import Structures
 
 LABEL = "label"
 TUPLES = "tuples"
-MEMBERS = {LABEL: "labels", WORD: "words"}
+# The members of the labels and of the words: the first that a line has.
+MEMBERS = {LABEL: ("labels", "ner_tags", "tags"), WORD: ("words", "tokens")}
 
 
 def read_json_lines(path: str | os.PathLike[str], members: Mapping[str, str] | None = None) -> Structures:
-    """The structures of a file; `members` is the member of each column, `MEMBERS` by default."""
-    named = {**MEMBERS, **(members or {})}
+    """The structures of a file; `members` is the member of each column, of `MEMBERS` by default."""
     instances: list[Instance] = []
     of_tuples: bool | None = None
     for number, text in numbered_lines(path):
         if not text:
             continue
         try:
-            found, tuples = _instance(text, named, members or {})
+            found, tuples = _instance(text, members or {})
         except LconsError as error:
             raise malformed(path, number, str(error)) from None
         if of_tuples not in (None, tuples):
@@ -49,7 +50,16 @@ def read_json_lines(path: str | os.PathLike[str], members: Mapping[str, str] | N
     return Structures(tuple(instances), bool(of_tuples))
 
 
-def _instance(text: str, named: Mapping[str, str], stated: Mapping[str, str]) -> tuple[Instance, bool]:
+def first_member(column: str, data: Container[str]) -> str:
+    """The member of a column in an object.
+
+    >>> first_member("word", {"tokens": [], "tags": []}), first_member("label", {})
+    ('tokens', 'labels')
+    """
+    return next((name for name in MEMBERS[column] if name in data), MEMBERS[column][0])
+
+
+def _instance(text: str, stated: Mapping[str, str]) -> tuple[Instance, bool]:
     try:
         data = parse(text)
     except InvalidInput as error:
@@ -61,13 +71,14 @@ def _instance(text: str, named: Mapping[str, str], stated: Mapping[str, str]) ->
             f"expected a JSON object, found a {type(data).__name__}; write one object per line, with"
             f" `labels` or `{TUPLES}`."
         )
+    named = {**{column: first_member(column, data) for column in MEMBERS}, **stated}
     if TUPLES in data and named[LABEL] not in data:
         return Instance({}, _tuples(data[TUPLES])), True
     if named[LABEL] not in data:
         found = ", ".join(list(data)[:8]) or "none"
         raise InvalidInput(
             f"expected a member `{named[LABEL]}` or `{TUPLES}`, found {found};"
-            ' name the member of the labels, as in `columns="label=tags"`.'
+            ' name the member of the labels, as in `columns="word=tokens,label=NAME"`.'
         )
     labels = names_of(data[named[LABEL]], named[LABEL])
     x = {}

@@ -59,7 +59,8 @@ def read_csv(path: str | os.PathLike[str], valid: str | None = None) -> PsiTable
             path,
             rows[0][0],
             f"expected a column named {VALID!r} (1 for valid vectors, 0 for invalid; or two labels), found"
-            f" {', '.join(header[:12])}{' ...' if len(header) > 12 else ''}; add or rename it.",
+            f" {', '.join(header[:12])}{' ...' if len(header) > 12 else ''}; add or rename it. Words with"
+            " labels are read as CoNLL columns or JSON lines, tuples of names as JSON lines.",
         )
     place = header.index(VALID)
     labels = [_label(path, line, cells, header, place) for line, cells in rows[1:]]

@@ -5,7 +5,7 @@
 | raw text | what `lcons tag` reads as one: it ends at a full stop or the like, or at a blank line |
 | one word per line | the lines between blank lines |
 | CoNLL columns | the words between blank lines; other columns are not read |
-| JSON lines | the list `words` of an object; its labels are not read |
+| JSON lines | the list `words` or `tokens` of an object; its labels are not read |
 | a folder of `datasets` | the list `words` or `tokens` of a row; its labels are not read |
 | a file of an annotation tool | a sentence of its texts; its labels are not read |
 
@@ -26,7 +26,7 @@ from lcons_tasks.data._lines import malformed, numbered_lines, unreadable
 from lcons_tasks.own_data._data import Structures
 from lcons_tasks.own_data._datasets import is_dataset, read_dataset_words
 from lcons_tasks.own_data._formats import FORM, members_of, read_data, tell_format
-from lcons_tasks.own_data._json_lines import MEMBERS, names_of
+from lcons_tasks.own_data._json_lines import first_member, names_of
 
 _RAW = "raw"
 _TABLES = (".csv", ".npz")
@@ -120,13 +120,14 @@ def _member(columns: str | None) -> str | None:
 
 
 def _read_json_lines(path: str | os.PathLike[str], columns: str | None) -> tuple[Words, ...]:
-    member = _member(columns) or MEMBERS[WORD]
+    stated = _member(columns)
     found: list[Words] = []
     for number, text in numbered_lines(path):
         if not text:
             continue
         try:
             one = parse(text)
+            member = stated or first_member(WORD, one if isinstance(one, dict) else ())
             if not isinstance(one, dict) or member not in one:
                 raise InvalidInput(f"expected an object with `{member}`, found none; add the words.")
             found.append(names_of(one[member], member))

@@ -180,6 +180,7 @@ def test_labels_beside_others_are_left_out_with_a_warning(tmp_path):
         ("a.jsonl", '{"text": "Ann", "spans": [{"start": 0, "label": "X"}]}', "`start` and `end`"),
         ("a.jsonl", '{"text": "Ann", "tokens": [{"text": "Bo", "start": 0, "end": 3}]}', "a token 'Bo'"),
         ("a.json", '[{"data": {"a": "x", "b": "y"}, "annotations": [{"result": []}]}]', "one text per task"),
+        ("a.json", '[{"tokens": ["Ann"], "tags": ["O"]}]', "as JSON lines, one object per line"),
         ("a.json", '[{"data": {"text": "x"}, "annotations": 3}]', "a list of annotations"),
         ("a.json", "[{", "a JSON list of tasks"),
         ("a.ann", "T1 PER 0 3\n", "T1<tab>PER"),

@@ -176,9 +176,10 @@ class Explanation:
         lines = [f"- {rule.words}{_figures(rule)}" for rule in said]
         if len(beyond) < len(shown):
             implied = len(shown) - len(beyond)
-            single = "1 rule on a single type follows" if implied == 1 else ""
-            follow = single or f"{implied:,} rules on single types follow"
-            lines.append(f"  (X and Y are different types; {follow})")
+            named = any("-Y" in rule.words for rule in self.types)
+            types = "X and Y are different types" if named else "X is any type"
+            single = "1 rule on a single type" if implied == 1 else f"{implied:,} rules on single types"
+            lines.append(f"  ({types}: such lines stand for {single})")
         legend = [LEGEND] * bool(shown and self.positives and self.positives >= FEWEST_FOR_LEGEND)
         legend += [BOUND_LEGEND] * bool(legend and any(rule.bound is not None for rule in said))
         return "\n".join([*lines, self.summary(len(shown)), *self._guarantee(), *legend])

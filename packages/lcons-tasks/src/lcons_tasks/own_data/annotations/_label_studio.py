@@ -80,7 +80,10 @@ def _text(data: dict[str, Any], named: set[Any]) -> str:
     if len(texts) > 1 and isinstance(data.get("text"), str):
         return data["text"]
     if len(texts) != 1:
-        raise InvalidInput(f"expected one text per task, found {len(texts)}; name it `text` in the data.")
+        raise InvalidInput(
+            f"expected one text per task of Label Studio, found {len(texts)}; name it `text` in the data, or"
+            " write data of another kind as JSON lines, one object per line."
+        )
     return texts[0]
 
 
