@@ -202,6 +202,34 @@ def test_of_two_that_make_the_same_stage_the_first_stays(tmp_path):
     assert len(list(tmp_path.iterdir())) == 1
 
 
+# Makes and reads the same stages as others do; one of them also removes some, as if they were damaged.
+WRITER = """
+import sys
+from pathlib import Path
+from lcons_tasks.experiments.engine._kept import Stages
+
+stages = Stages(Path(sys.argv[1]))
+for seed in 3 * list(range(25)):
+    def make(folder):
+        for part in "abc":
+            (folder / part).write_text(f"{seed} {part} " * 200)
+    make.__module__ = "lcons_tasks.stats"
+    read = lambda folder: [(folder / part).read_text() for part in "abc"]
+    assert stages.keep("stage", {"seed": seed}, make, read) == [f"{seed} {part} " * 200 for part in "abc"]
+    if sys.argv[2] == "removes":
+        for target in list(stages.folder.glob("stage-*"))[::4]:
+            stages._remove(target)
+"""
+
+
+def test_several_processes_may_make_remove_and_read_the_same_stages(tmp_path):
+    commands = [[sys.executable, "-c", WRITER, str(tmp_path), kind] for kind in ("removes", "reads", "reads")]
+    writers = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for command in commands]
+    ends = [(writer.communicate()[1], writer.returncode) for writer in writers]
+    assert ends == [("", 0)] * 3
+    assert not [path for path in tmp_path.iterdir() if not path.name.startswith("stage-")]
+
+
 def test_an_interrupted_stage_leaves_nothing_and_is_made_again(tmp_path):
     stages, counting = Stages(tmp_path), Counting()
 
