@@ -257,15 +257,20 @@ WIDE = (32, 160, 3200)
 
 
 def draw_large_chain(rng: Random, soft: float = 0.0) -> Drawn:
-    """A longer sequence, or one of many labels, whose scores may be far apart; local constraints."""
+    """A longer sequence, or one of many labels, whose scores may be far apart; local constraints. Some cases
+    have only soft ones on one or two labels, of large weights: these have a program of their own."""
     L, T, most_n, never = rng.choices(SIZES, (3, 3, 3, 3, 3, 3, 3, 2, 1))[0]
+    pairs = chance(rng, 0.3)
     labels = list(LABELS[:L]) + [f"label {i}" for i in range(len(LABELS), L)]
     model = model_of(rng, labels, rng.choice((*SPREADS, *WIDE)), 0.0)
     own = sequence_of(rng, model, rng.randint(1, T), never)
     uses = []
     for i in range(rng.randint(1, 2)):
-        feature = draw_ngrams(rng, labels, most_n)
-        uses.append(draw_use(rng, f"c{i}", feature, model, own, soft, COSTS, 0.1))
+        feature = draw_ngrams(rng, labels, 2 if pairs else most_n)
+        use = draw_use(rng, f"c{i}", feature, model, own, 1.0 if pairs else soft, COSTS, 0.1)
+        if pairs and use["weight"] is not None:
+            use["weight"] *= 16
+        uses.append(use)
     return {"model": model, "sequences": [own], "uses": uses, "backend": rng.choice(["numba", "numpy"])}
 
 
