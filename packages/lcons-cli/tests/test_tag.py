@@ -343,6 +343,18 @@ def test_a_tagger_that_reads_words_imports_no_library_that_is_slow_to_load(folde
     assert {"spacy", "thinc", "torch", "numba", "scipy", "mip"} & set(done.stderr.split()) == set()
 
 
+@pytest.fixture
+def made_up_tags(monkeypatch):
+    """A folder of shards, too, gets its POS tagger from the made-up sentences."""
+    from lcons_tasks.apps._batch_tagger import loaded_pos_tagger
+
+    monkeypatch.setattr("lcons_tasks.data.text.tagged_corpus", command._tagged_corpus)  # type: ignore[attr-defined]
+    loaded_pos_tagger.cache_clear()
+    yield
+    loaded_pos_tagger.cache_clear()
+
+
+@pytest.mark.usefixtures("made_up_tags")
 def test_a_folder_of_shards_is_tagged_as_text_and_columns_are(run, tmp_path):
     (tmp_path / "in").mkdir()
     words: list[dict] = [{"words": ["the", "dog", "barked", "."], "pos": ["DT", "NN", "VBD", "."], "id": 3}]
