@@ -69,7 +69,8 @@ def test_findings_are_ranked_and_relabelled(found):
 def test_a_confusion_that_is_frequent_elsewhere_comes_later():
     """Three tokens labelled A are read as B, one as C: with the same odds, C is first."""
     findings = [Finding(i, 0, 2, ("A", "O"), (label, "O"), 2.0, (), 0) for i, label in enumerate("BBCB", 1)]
-    ranked = _ranked(findings, {"A": 11, "O": 50})
+    ranked = _ranked(findings, {"A": 11, "O": 50}, "rarity")
+    assert [one.sentence for one in _ranked(findings, {"A": 11, "O": 50}, "odds")] == [1, 2, 3, 4]
     assert [one.sentence for one in ranked] == [3, 1, 2, 4]
     assert [(one.alike, one.others) for one in ranked] == [(0, 10), (2, 10), (2, 10), (2, 10)]
     assert ranked[0].score == pytest.approx(2.0 - np.log(0.5 / 11))
@@ -132,6 +133,15 @@ def test_text_and_page_show_the_rule(found, tmp_path):
     for text in (to_markdown(document), to_html(document, tmp_path)):
         assert "other places" in text
         assert "2 findings in 62 sentences" in text
+
+
+def test_rarity_ranks_data_that_are_mostly_outside(found):
+    assert found.rank == "rarity"
+    dense = [Sentence(("a", "b"), ("B-X", "I-X")), Sentence(("b", "c"), ("B-X", "O"))] * 2
+    assert audit(dense).rank == "odds"
+    assert audit(dense, rank="rarity").rank == "rarity"
+    with pytest.raises(InvalidInput, match="one of auto, odds, rarity"):
+        audit(dense, rank="size")
 
 
 def test_an_audit_needs_two_sentences():

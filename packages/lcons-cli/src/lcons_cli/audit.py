@@ -39,6 +39,14 @@ from lcons_cli.progress import working
 @click.option(
     "--folds", type=click.IntRange(min=2), default=5, show_default=True, help="Contiguous folds of DATA."
 )
+@click.option(
+    "--rank",
+    type=click.Choice(["auto", "odds", "rarity"]),
+    default="auto",
+    show_default=True,
+    help="By the odds of a finding, or by how rare its confusion is as well; `auto`: the latter if at least a"
+    " third of the tokens are O.",
+)
 @common_options("Print all reasons and the weights of the sources as well.", seed="unused")
 def audit(
     data: str,
@@ -49,6 +57,7 @@ def audit(
     columns: str | None,
     tabs: bool,
     folds: int,
+    rank: str,
     as_json: bool,
     quiet: bool,
     verbose: bool,
@@ -60,9 +69,9 @@ def audit(
     of 48 other places". How much each source counts is decided by how well it predicts the labels.
 
     A finding is a run of words, its labels, the cheapest relabelling, its odds and the rules behind them.
-    Nothing in DATA is changed. Findings are ranked by their odds and by how rarely the sources read the given
-    label as the proposed one. This is not the probability of a mistake: a rare but right label also
-    contradicts the rest, so a person decides.
+    Nothing in DATA is changed. Findings are ranked by their odds and, with `--rank rarity`, by how rarely the
+    sources read the given label as the proposed one. This is not the probability of a mistake: a rare but
+    right label also contradicts the rest, so a person decides.
 
     Exit code 0 if there is no finding, otherwise 1.
 
@@ -81,7 +90,7 @@ def audit(
     with working(f"reading {Path(data).name}", say):
         sentences = labelled_sentences(read_labelled(data, form, columns, tabs, say), data)
     with fitting(say) as progress:
-        found = audited(sentences, folds=folds, progress=progress)
+        found = audited(sentences, folds=folds, rank=rank, progress=progress)
     if page is not None:
         document = audit_document(found, Path(data).name, most)
         write_lines([to_html(document, Path(page).parent).removesuffix("\n")], page)

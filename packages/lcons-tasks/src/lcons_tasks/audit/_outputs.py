@@ -6,13 +6,17 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from lcons_tasks.audit._audit import Audit, Finding
+from lcons_tasks.audit._audit import ODDS, RARITY, Audit, Finding
 from lcons_tasks.data._tagged_text import spans
 from lcons_tasks.report import Change, Document, Facts, Section, Sentences, Text
 
 MOST = 50
 # Larger odds are no surer in practice.
 LARGEST = 1e6
+_BY = {
+    ODDS: "their odds",
+    RARITY: "their odds and by how rarely the sources read the given label as the proposed one",
+}
 
 
 def odds(finding: Finding) -> str:
@@ -76,10 +80,9 @@ def audit_document(audit: Audit, corpus: str, most: int = MOST) -> Document:
         "An audit of labels",
         "audit",
         corpus,
-        f"{len(audit.findings):,} findings in {len(audit.sentences):,} sentences, the clearest first: by"
-        " their odds, and by how rarely the sources read the given label as the proposed one. Every source"
-        " was counted or trained without the sentence that it judges. A person decides: a rare but right"
-        " label also contradicts the rest.",
+        f"{len(audit.findings):,} findings in {len(audit.sentences):,} sentences, the clearest first, by"
+        f" {_BY[audit.rank]}. Every source was counted or trained without the sentence that it judges."
+        " A person decides: a rare but right label also contradicts the rest.",
         sections=(
             Section("Findings", (shown,)),
             Section("Sources", (Facts("Weights, by the likelihood of the given labels", weights),)),
