@@ -72,9 +72,9 @@ class Chain(NamedTuple):
     @classmethod
     def of(cls, emission: Floats, offsets: Ints, arcs: Floats, start: Floats, stop: Floats) -> Chain:
         """The chain, read-only and in C order, because numba compiles once for each combination of these."""
-        given = (emission, start, stop, np.ascontiguousarray(arcs), widened(arcs.T))
-        emission, start, stop, arcs, wide = (array.view() for array in given)
-        offsets = offsets.view()
+        given = (emission, start, stop, arcs, widened(arcs.T))
+        emission, start, stop, arcs, wide = (np.ascontiguousarray(array).view() for array in given)
+        offsets = np.ascontiguousarray(offsets).view()
         for array in (emission, start, stop, arcs, wide):
             array.flags.writeable = False
         offsets.flags.writeable = False
