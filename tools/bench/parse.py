@@ -32,6 +32,7 @@ from lcons_tasks.apps.references import _parser as parser
 from lcons_tasks.apps.references import to_csl
 from lcons_tasks.bundled import bundled
 from lcons_tasks.data import find, read_references
+from lcons_tasks.data.text._clues import CLUE, clue_or_shape
 from lcons_tasks.data.text._tokens import reference_tokens
 
 REFERENCES = 10_000
@@ -72,6 +73,8 @@ def profile(tagger: ConstrainedTagger, lines: Sequence[str]) -> float:
         words = [tuple(own) for own in tokens]
         seconds["POS tags"] = measured(lambda: known.update(zip(words, tags_many(pos, words), strict=True)))
     xs = [{"word": own, **({POS: known[tuple(own)]} if known else {})} for own in tokens]
+    if CLUE in tagger.columns:
+        xs = [{**x, CLUE: list(map(clue_or_shape, own))} for x, own in zip(xs, tokens, strict=True)]
     tags = (lambda sentences: [known[tuple(own)] for own in sentences]) if known else None
     list(parser.parse(tagger, lines[: parser.CHUNK_ITEMS], tags))  # compiles, and loads what is lazy
     chunks = [xs[i : i + parser.CHUNK_ITEMS] for i in range(0, len(xs), parser.CHUNK_ITEMS)]
