@@ -470,10 +470,16 @@ def bigram_sequence(emission, chain, step, keep, prefixes, least, units, y):
     base, older, margins, present = np.empty(U), np.empty(U), np.empty(C), np.empty(C, dtype=np.bool_)
     ahead, bound, order = np.empty(L), np.empty(L), np.empty(L, dtype=np.int64)
     reach, largest = np.empty(L), np.full(L + 1, -np.inf)
+    size = 1.0  # of arcs, for their rounding errors
     for b in range(L):
         for c in range(L):
             largest[b] = max(largest[b], arcs[b, c])
-    largest[L] = start.max()
+            if arcs[b, c] > -np.inf:
+                size = max(size, abs(arcs[b, c]))
+    for c in range(L):
+        largest[L] = max(largest[L], start[c])
+        if start[c] > -np.inf:
+            size = max(size, abs(start[c]))
     suffix, choice = np.full((T + 1, L + 1), -np.inf), np.zeros((T, L + 1), dtype=np.int64)
     for t in range(T, -1, -1):
         add_contexts(rows, units.contexts, step + t, older, present)
@@ -488,7 +494,7 @@ def bigram_sequence(emission, chain, step, keep, prefixes, least, units, y):
             sort_down(bound, order, L)
             for place in range(L):
                 most = bound[order[place]]
-                reach[place] = most + ROUNDING * (1.0 + abs(most))
+                reach[place] = most + ROUNDING * (size + abs(most)) if most > -np.inf else most
         for b in range(L if t == 0 else 0, L + 1 if t == 0 else L):
             if t > 0 and not keep[t - 1, b]:
                 continue
