@@ -15,6 +15,7 @@ from lcons_cli.console import Say, say_nothing, say_on_stderr
 from lcons_cli.labelled_file import labelled_options, read_labelled, valid_option
 from lcons_cli.options import FILE, common_options
 from lcons_cli.progress import about, working
+from lcons_cli.threads import use_one_thread
 
 if TYPE_CHECKING:
     from lcons_core import LearnedConstraint, PsiRows
@@ -118,6 +119,7 @@ def explain(
         words = tuple(words_before)
     if constraint is None:
         raise click.UsageError("Missing argument 'CONSTRAINT.json'.")
+    use_one_thread()
     from lcons_core import load
 
     say: Say = say_nothing if quiet else say_on_stderr

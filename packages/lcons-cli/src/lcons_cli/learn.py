@@ -21,6 +21,7 @@ from lcons_cli.labelled_file import labelled_options, read_labelled, valid_optio
 from lcons_cli.options import FILE, common_options, in_options
 from lcons_cli.output import check_target
 from lcons_cli.progress import PATIENCE, about, waiting, working
+from lcons_cli.threads import use_one_thread
 
 if TYPE_CHECKING:
     from lcons_core import ConstraintLearner, LabelledExamples, Recipe
@@ -225,6 +226,7 @@ def learn(
         raise click.UsageError("use --held-out-end, or --dev, --refit or --no-held-out, not both.")
     if all_rules and evidence is not None:
         raise click.UsageError("use --evidence or --all-rules, not both.")
+    use_one_thread()
     from lcons_core import LconsError, Recipe, save
     from lcons_core.learn import GRIDS
     from lcons_tasks.own_data import Part, Split, contiguous_folds, split, summarise, summary_dict

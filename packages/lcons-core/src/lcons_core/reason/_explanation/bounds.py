@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 from lcons_core._blocks import Kind
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools, Floats, Ints
-from lcons_core.reason._explanation.regions import Region, WeightedPoints
+from lcons_core.reason._explanation.regions import Region, Stacked, WeightedPoints
 from lcons_core.reason._explanation.result import Proof
 
 NAME = 0.15
@@ -65,32 +65,56 @@ class RowBounds:
         return len(self.bias)
 
     @cached_property
-    def tables(self) -> tuple[Floats, ...]:
-        """c_a: (n_a, M) for every axis."""
+    def table(self) -> Floats:
+        """(values of all axes, M) c_a[v]; the values of an axis begin at `first`."""
         self.space.check_tables(len(self))
-        return tuple(axis.table(self.coefficients) for axis in self.space.axes)
+        return np.concatenate([axis.table(self.coefficients) for axis in self.space.axes])
+
+    @cached_property
+    def first(self) -> Ints:
+        """(axes,) where the values of each axis begin in `table`."""
+        return np.cumsum([0, *map(len, self.space.axes)])[:-1]
 
     @cached_property
     def most(self) -> Floats:
         """(axes, M) the maximum of every axis."""
-        return np.stack([table.max(0) for table in self.tables])
+        most: Floats = np.maximum.reduceat(self.table, self.first, axis=0)
+        return most
 
-    @cached_property
+    @property
     def highest(self) -> Floats:
         """(M,) the maximum of every row over the whole domain."""
-        total: Floats = self.bias + self.most.sum(0)
-        return total
+        return self._extent[0]
 
-    def values(self, points: WeightedPoints) -> Floats:
-        """(N, M) the values of the rows at the points; for few points, because they are made dense."""
-        return points.psi.dense() @ self.coefficients.T + self.bias
+    @property
+    def widest(self) -> Floats:
+        """(M,) the largest difference that the value of a single axis can make."""
+        return self._extent[1]
+
+    @cached_property
+    def _extent(self) -> tuple[Floats, Floats]:
+        """`highest` and `widest`, without the table of all axes."""
+        total, widest = np.zeros(len(self)), np.zeros(len(self))
+        for axis in self.space.axes:
+            table = axis.table(self.coefficients)
+            most = table.max(0)
+            total += most
+            np.maximum(widest, most - table.min(0), out=widest)
+        return self.bias + total, widest
+
+    def falls(self, row: int, stacked: Stacked) -> Floats:
+        """(m,) what each condition of a region adds to the maximum of one row: 0 or less."""
+        table = self.table[stacked.positions(self.first), row]
+        most = np.maximum.reduceat(np.where(stacked.masks, table, -np.inf), stacked.starts)
+        falls: Floats = most - self.most[stacked.axes, row]
+        return falls
 
     def bound(self, row: int, region: Region) -> float:
         """The maximum of one row over a region."""
-        bound = self.highest[row]
-        for axis, mask in region.items():
-            bound += self.tables[axis][mask, row].max() - self.most[axis, row]
-        return float(bound)
+        highest = self.highest[row]
+        if not region:
+            return float(highest)
+        return float(np.add.accumulate(np.append(highest, self.falls(row, Stacked.of(region))))[-1])
 
     def proves(self, row: int, region: Region) -> bool:
         """Whether the row is below zero at every point of the region, also with rounding errors."""
@@ -99,13 +123,43 @@ class RowBounds:
     def grown(self, row: int, region: Region, axis: int) -> Bools:
         """All values of one axis that the row forbids under the region's other conditions."""
         rest = self.bound(row, {i: mask for i, mask in region.items() if i != axis})
-        table = self.tables[axis][:, row]
+        first = self.first[axis]
+        table = self.table[first : first + len(self.space.axes[axis]), row]
         forbidden: Bools = rest - self.most[axis, row] + table < -self.slack[row]
         return forbidden
 
-    def take(self, rows: Ints | Bools) -> RowBounds:
-        """The chosen rows."""
+    def freed(self, row: int, region: Region) -> Region:
+        """The region without the axes that the row does not need, removed in the order of their price."""
+        if not region:
+            return region
+        stacked = Stacked.of(region)
+        cheapest = stacked.axes[np.argsort(-self.falls(row, stacked), kind="stable")]
+        kept = dict(region)
+        for axis in cheapest.tolist():
+            fewer = {a: mask for a, mask in kept.items() if a != axis}
+            if not self.proves(row, fewer):
+                break
+            kept = fewer
+        return kept
+
+    @classmethod
+    def joined(cls, parts: Sequence[RowBounds]) -> RowBounds:
+        """The rows of all parts, which must have the same space."""
+        if len(parts) == 1:
+            return parts[0]
+        return cls(
+            parts[0].space,
+            np.concatenate([part.coefficients for part in parts]),
+            np.concatenate([part.bias for part in parts]),
+            np.concatenate([part.slack for part in parts]),
+            tuple(name for part in parts for name in part.names),
+        )
+
+    def take(self, rows: Ints | slice) -> RowBounds:
+        """The chosen rows, in ascending order."""
         chosen = np.arange(len(self))[rows]
+        if len(chosen) == len(self):
+            return self
         return RowBounds(
             self.space,
             self.coefficients[chosen],
@@ -126,7 +180,8 @@ def names_of(space: FeatureSpace, axis: int, kept: int) -> int:
 
 def price_of(space: FeatureSpace, region: Region) -> float:
     """The part of the price of a region that measures the effort of the reader."""
-    names = sum(names_of(space, axis, int(mask.sum())) for axis, mask in region.items())
+    kept = Stacked.of(region).kept if region else []
+    names = sum(names_of(space, axis, number) for axis, number in zip(region, kept, strict=True))
     return NAME * names + AXIS * len(region)
 
 
@@ -149,8 +204,8 @@ class Thresholds:
         shape = (len(bounds), len(axes), int(last.max()) + 1)
         tables = np.full(shape, np.inf)
         reading = np.full((len(axes), shape[2]), np.inf)
-        for a, (axis, table) in enumerate(zip(axes, bounds.tables, strict=True)):
-            tables[:, a, : len(axis)] = table.T
+        for a, (axis, first) in enumerate(zip(axes, bounds.first.tolist(), strict=True)):
+            tables[:, a, : len(axis)] = bounds.table[first : first + len(axis)].T
             reading[a, : len(axis)] = [
                 NAME * names_of(bounds.space, a, kept) + AXIS * (kept < len(axis))
                 for kept in range(1, len(axis) + 1)
@@ -177,18 +232,18 @@ class Thresholds:
             axes, kept, done = self._search(values[part], rows[part], whole)
             found = zip(rows[part][done], axes[done], kept[done], strict=True)
             for row, some, levels in found:
-                region = {
-                    int(a): self._mask(int(row), int(a), int(level))
-                    for a, level in zip(some, levels, strict=True)
-                    if level < self.last[a]
-                }
+                lowered = levels < self.last[some]
+                region = self._region(int(row), some[lowered], levels[lowered])
                 if self.bounds.proves(int(row), region):
                     yield region, int(row)
 
-    def _mask(self, row: int, axis: int, level: int) -> Bools:
-        mask = np.zeros(self.last[axis] + 1, dtype=np.bool_)
-        mask[self.order[row, axis, : level + 1]] = True
-        return mask
+    def _region(self, row: int, axes: Ints, levels: Ints) -> Region:
+        """Each of the axes with its values up to a position."""
+        masks = np.empty((len(axes), self.order.shape[2]), dtype=np.bool_)
+        upto = np.arange(masks.shape[1]) <= levels[:, None]
+        np.put_along_axis(masks, self.order[row, axes], upto, axis=1)
+        lengths = (self.last[axes] + 1).tolist()
+        return {a: mask[:n] for a, mask, n in zip(axes.tolist(), masks, lengths, strict=True)}
 
     def _search(self, values: Ints, rows: Ints, whole: bool) -> tuple[Ints, Ints, Bools]:
         """(B, m) axes that may matter, the position of each threshold, and (B,) whether the search ended."""

@@ -23,6 +23,7 @@ from lcons_core._pointset import PointSet, as_points
 from lcons_core._psi import PsiRows, SparsePsi
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools
+from lcons_core.reason._domain import Box
 from lcons_core.reason._explanation.bounds import Candidate, greedy_cover
 from lcons_core.reason._explanation.large_domains import draw_rejected
 from lcons_core.reason._explanation.provers import proved_rules
@@ -245,20 +246,16 @@ def _bounded(
     gold = None if positives is None else positives.take(_rejected(points, positives))
     found = proved_rules(points, space, searched, seed, gold)
     evidence = None if positives is None else _Evidence(positives.weight, Chance(positives))
-    rules, regions = [], []
-    for found_region, prover in found:
+    rules = []
+    inside = np.zeros((len(found), len(rejected)), dtype=np.bool_)
+    for i, (found_region, prover) in enumerate(found):
         share = None if evidence is None else evidence.chance.share
         said = sentence(space, found_region, prover.grown, share)
         proof = prover.proof(said.region)
-        rules.append(_rule(space, said, rejected.weight(said.region), proof, evidence))
-        regions.append(said.region)
-    coverage = Coverage(
-        basis,
-        total,
-        rejected.total,
-        _weight_covered(rejected, regions),
-        _weight_covered(rejected, regions[:limit]),
-    )
+        inside[i] = rejected.inside(said.region)
+        rules.append(_rule(space, said, float(rejected.weights[inside[i]].sum()), proof, evidence))
+    every, shown = (float(rejected.weights[some.any(0)].sum()) for some in (inside, inside[:limit]))
+    coverage = Coverage(basis, total, rejected.total, every, shown)
     return Explanation(tuple(rules), False, coverage, limit, None if positives is None else positives.total)
 
 
@@ -285,10 +282,12 @@ class _Evidence:
 def _rule(
     space: FeatureSpace, said: RuleSentence, covered: float, proof: Proof, evidence: _Evidence | None
 ) -> Rule:
+    box = box_of(space, said.region)
+    consequent = None if said.consequent is None else space.axes[said.consequent].name
     rule = Rule(
         said.words,
-        box_of(space, said.region),
-        box_of(space, said.antecedent),
+        box,
+        Box(tuple(held for held in box.conditions if held[0] != consequent)),
         size_of(space, said.region),
         covered,
         proof,

@@ -20,6 +20,10 @@ Not in the paper.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
 import numpy as np
 
 from lcons_core._arithmetic import exponent, rounding_bound
@@ -29,11 +33,12 @@ from lcons_core._network import RectifierNetwork
 from lcons_core._pointset import PointSet
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools, Floats, Ints
-from lcons_core.reason._explanation.bounds import Candidate, RowBounds, Thresholds, greedy_cover
-from lcons_core.reason._explanation.regions import Region, WeightedPoints, points_of
+from lcons_core.reason._explanation.bounds import MOST_STEPS, Candidate, RowBounds, Thresholds, greedy_cover
+from lcons_core.reason._explanation.regions import DENSE_NUMBERS, DrawnPoints, Region, WeightedPoints
 from lcons_core.reason._explanation.result import Proof
 
 FEWEST_ROWS, MOST_ROWS = 32, 1023
+ROWS_AT_ONCE = 128
 ROW_NUMBERS = 8_000_000
 ROUNDS = 3
 SEEDS = 400
@@ -53,9 +58,9 @@ def strongest_rules(
     rejected: WeightedPoints,
     seed: int,
     gold: WeightedPoints | None = None,
-) -> tuple[RowBounds, list[tuple[Region, int]]]:
-    """The rows tried; and the rules found with their rows, in the order of a greedy cover. `gold`: valid
-    points that are rejected, which should be in some rule, however long."""
+) -> list[tuple[Region, RowBounds, int]]:
+    """The rules found, each with the rows tried and its own row of them, in the order of a greedy cover.
+    `gold`: valid points that are rejected, which should be in some rule, however long."""
     rng = np.random.default_rng(seed)
     most = int(np.clip(MOST_NUMBERS // len(space.axes), 200, SAMPLE))
     sample = rejected.sample(most, rng)
@@ -64,56 +69,96 @@ def strongest_rules(
         some = gold.sample(SEEDS, rng)
         important = np.arange(len(sample) + len(some)) >= len(sample)
         sample = sample.joined(some)
-    bounds, values = rejecting_rows(points, space, sample)
-    if not len(bounds):
-        return bounds, []
-    thresholds = Thresholds.of(bounds, sample, values)
-    pool: dict[tuple[tuple[int, bytes], ...], Candidate] = {}
-    proofs: list[int] = []
+    search = _Search(sample, *rejecting_rows(points, space, sample))
     chosen: list[int] = []
     uncovered = np.ones(len(sample), dtype=np.bool_)
-    for _ in range(ROUNDS):
-        seeds = rng.permutation(np.flatnonzero(uncovered))[: min(SEEDS, most // 4)]
-        which, rows = _surest_rows(bounds, values[seeds], ROWS_A_SEED)
-        for region, row in thresholds.boxes(sample, seeds[which], rows):
-            freed = _freed(bounds, row, region)
-            if _key(freed) not in pool:
-                pool[_key(freed)] = Candidate.of(sample, freed)
-                proofs.append(row)
-        candidates = list(pool.values())
-        chosen, uncovered = greedy_cover(sample, candidates, MOST_RULES, LEAST_SHARE)
+    for _ in range(ROUNDS if search.short.any() else 0):
+        search.extend(rng.permutation(np.flatnonzero(uncovered))[: min(SEEDS, most // 4)], ROWS_A_SEED)
+        chosen, uncovered = search.cover()
         if not chosen or not uncovered.any():
             break
     left = np.flatnonzero(uncovered & important if chosen else uncovered)[:LONG_SEEDS]
     if len(left):
-        which, rows = _surest_rows(bounds, values[left], 1)
-        for region, row in thresholds.boxes(sample, left[which], rows, whole=True):
-            freed = _freed(bounds, row, region)
-            if _key(freed) not in pool:
-                pool[_key(freed)] = Candidate.of(sample, freed)
-                proofs.append(row)
-        candidates = list(pool.values())
-        chosen, _ = greedy_cover(sample, candidates, MOST_RULES, LEAST_SHARE)
-    return bounds, [(candidates[i].region, proofs[i]) for i in chosen]
+        search.extend(left, 1, whole=True)
+        chosen, _ = search.cover()
+    return [(search.candidates[i].region, *search.proofs[i]) for i in chosen]
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """The rules found so far around points of a sample, and the row that proves each; `values` (N, M) are
+    those of the rows at the sample."""
+
+    sample: WeightedPoints
+    bounds: RowBounds
+    values: Floats
+    candidates: list[Candidate] = field(default_factory=list)
+    proofs: list[tuple[RowBounds, int]] = field(default_factory=list)
+    known: set[tuple[tuple[int, bytes], ...]] = field(default_factory=set)
+
+    @cached_property
+    def short(self) -> Bools:
+        """(M,) the rows that a short rule can bring below zero: each of its steps changes a single axis."""
+        most = MOST_STEPS * self.bounds.widest * (1 + 1e-9)
+        short: Bools = self.bounds.highest + self.bounds.slack <= most
+        return short
+
+    def extend(self, seeds: Ints, most: int, whole: bool = False) -> None:
+        """Adds the rules around seeds by the `most` surest rows of each."""
+        which, rows = _surest_rows(self.bounds, self.values[seeds], most)
+        if not whole:
+            which, rows = which[self.short[rows]], rows[self.short[rows]]
+        if not len(rows):
+            return
+        # Tables are sorted only for the rows that are needed.
+        few, place = np.unique(rows, return_inverse=True)
+        bounds = self.bounds.take(few)
+        thresholds = Thresholds.of(bounds, self.sample, self.values[:, few])
+        for region, row in thresholds.boxes(self.sample, seeds[which], place, whole):
+            freed = bounds.freed(row, region)
+            key = _key(freed)
+            if key not in self.known:
+                self.known.add(key)
+                self.candidates.append(Candidate.of(self.sample, freed))
+                self.proofs.append((bounds, row))
+
+    def cover(self) -> tuple[list[int], Bools]:
+        """The rules to show, best first, and which points of the sample are in none of them."""
+        return greedy_cover(self.sample, self.candidates, MOST_RULES, LEAST_SHARE)
 
 
 def draw_rejected(points: PointSet, space: FeatureSpace, seed: int) -> WeightedPoints:
     """Random rejected points, used if there are no examples; empty if none was found."""
     rng = np.random.default_rng(seed)
     most = int(np.clip(MOST_NUMBERS // len(space.axes), 200, min(DRAWN, 200 + 4 * space.size)))
-    drawn = np.stack([rng.integers(0, len(axis), most) for axis in space.axes], axis=1)
+    short = _shortest(space)
+    drawn = np.empty((len(space.axes), most), dtype=short).T
+    for i, axis in enumerate(space.axes):
+        drawn[:, i] = rng.integers(0, len(axis), most)
     found = drawn[_rejects(points, space, drawn)]
     if len(found) < most // 20:
         # Few points are rejected: search where single units or rows have their extreme values.
         worst = _worst_values(points, space, rng, most)
         mixed = np.where(rng.random(drawn.shape) < rng.random((most, 1)), worst, drawn)
         found = np.concatenate([found, mixed[_rejects(points, space, mixed)]])
-    return points_of(space, np.unique(found, axis=0))
+    return DrawnPoints(space, _distinct(found))
+
+
+def _shortest(space: FeatureSpace) -> np.dtype[np.unsignedinteger[Any]]:
+    """The shortest integers for the value indices of all axes, with the byte that counts most first."""
+    return np.dtype(np.min_scalar_type(max(map(len, space.axes)) - 1)).newbyteorder(">")
+
+
+def _distinct(points: Ints) -> Ints:
+    """The distinct rows in ascending order, compared byte by byte."""
+    whole = np.ascontiguousarray(points)
+    rows = np.unique(whole.view(np.dtype((np.void, whole.dtype.itemsize * whole.shape[1]))))
+    return rows.view(points.dtype).reshape(len(rows), points.shape[1])
 
 
 def _rejects(points: PointSet, space: FeatureSpace, assignments: Ints) -> Bools:
     # All rows are evaluated at once, so with many rows only few points fit at a time.
-    step = max(1, 2 * MOST_NUMBERS // points.width)
+    step = max(1, min(2 * MOST_NUMBERS // points.width, 4 * DENSE_NUMBERS // len(space.axes)))
     parts = [assignments[first : first + step] for first in range(0, len(assignments), step)]
     accepted = np.concatenate([points.verdicts(space, part) for part in parts])
     return ~accepted & space.possible(assignments)
@@ -138,56 +183,61 @@ def _surest_rows(bounds: RowBounds, values: Floats, most: int) -> tuple[Ints, In
     return seeds, rows[seeds, place]
 
 
-def _freed(bounds: RowBounds, row: int, region: Region) -> Region:
-    """The region without the axes that the row does not need, removed in the order of their price."""
-    cost = {a: bounds.most[a, row] - bounds.tables[a][mask, row].max() for a, mask in region.items()}
-    kept = dict(region)
-    for axis in sorted(cost, key=lambda a: float(cost[a])):
-        fewer = {a: mask for a, mask in kept.items() if a != axis}
-        if not bounds.proves(row, fewer):
-            break
-        kept = fewer
-    return kept
-
-
 def _key(region: Region) -> tuple[tuple[int, bytes], ...]:
     return tuple((axis, region[axis].tobytes()) for axis in sorted(region))
 
 
 def rejecting_rows(points: PointSet, space: FeatureSpace, seeds: WeightedPoints) -> tuple[RowBounds, Floats]:
     """The candidate rows that reject some seed (if many, those that reject most seeds), and their values."""
-    rows = candidate_rows(points, space, seeds)
-    psi = seeds.psi.dense()
-    weight = np.empty(len(rows))
-    for first in range(0, len(rows), MOST_ROWS):
-        part = slice(first, first + MOST_ROWS)
-        values = psi @ rows.coefficients[part].T + rows.bias[part]
-        weight[part] = seeds.weights @ (values < -rows.slack[part])
-    order = np.argsort(-weight, kind="stable")[: _affordable(space)]
-    best = np.sort(order[weight[order] > 0])
-    if len(rows) <= MOST_ROWS:
-        return rows.take(best), values[:, best]
-    chosen = rows.take(best)
-    return chosen, chosen.values(seeds)
+    parts = _parts(points, space, seeds)
+    weight = [part.weights(seeds) for part in parts]
+    order = np.argsort(-np.concatenate(weight), kind="stable")[: _affordable(space)]
+    kept = np.zeros(sum(map(len, weight)), dtype=np.bool_)
+    kept[order] = True
+    stops = np.cumsum([len(part.bounds) for part in parts])[:-1]
+    best = [(own & (held > 0)).nonzero()[0] for own, held in zip(np.split(kept, stops), weight, strict=True)]
+    chosen = list(zip(parts, best, strict=True))
+    values = np.concatenate([part.values(seeds, rows) for part, rows in chosen], axis=1)
+    return RowBounds.joined([part.bounds.take(rows) for part, rows in chosen]), values
 
 
 def candidate_rows(points: PointSet, space: FeatureSpace, seeds: WeightedPoints) -> RowBounds:
     """The rows that are worth trying at the seeds: all rows, if they are few."""
+    return RowBounds.joined([part.bounds for part in _parts(points, space, seeds)])
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Some rows; if they are those of a network, also the activations (N, K) of the seeds and the subsets
+    (M, K), because K sums per seed are fewer than M."""
+
+    bounds: RowBounds
+    activations: Floats | None = None
+    subsets: Floats | None = None
+
+    def values(self, seeds: WeightedPoints, rows: Any) -> Floats:
+        """(N, rows) the values of chosen rows at the seeds."""
+        if self.activations is None or self.subsets is None:
+            return seeds.forms(self.bounds.coefficients[rows]) + self.bounds.bias[rows]
+        return 1.0 - self.activations @ self.subsets[rows].T
+
+    def weights(self, seeds: WeightedPoints) -> Floats:
+        """(M,) the weight of the seeds that each row rejects."""
+        steps = (slice(first, first + ROWS_AT_ONCE) for first in range(0, len(self.bounds), ROWS_AT_ONCE))
+        rejected = [self.values(seeds, rows) < -self.bounds.slack[rows] for rows in steps]
+        return np.concatenate([seeds.weights @ part for part in rejected]) if rejected else np.zeros(0)
+
+
+def _parts(points: PointSet, space: FeatureSpace, seeds: WeightedPoints) -> list[_Part]:
     networks = points.networks()
     if not networks:
-        return _given_rows(points.inequalities(), space)
+        return [_Part(bounds) for bounds in _given_rows(points.inequalities(), space)]
     share = max(16, _affordable(space) // len(networks))
     several = len(networks) > 1
-    parts = [
-        _part_rows(part, p if several else 0, space, seeds, share) for p, part in enumerate(networks, start=1)
+    return [
+        _network_part(network, p if several else 0, space, seeds, share)
+        for p, network in enumerate(networks, start=1)
     ]
-    return RowBounds(
-        space,
-        np.concatenate([part.coefficients for part in parts]),
-        np.concatenate([part.bias for part in parts]),
-        np.concatenate([part.slack for part in parts]),
-        tuple(name for part in parts for name in part.names),
-    )
 
 
 def _affordable(space: FeatureSpace) -> int:
@@ -197,31 +247,30 @@ def _affordable(space: FeatureSpace) -> int:
     return int(np.clip(ROW_NUMBERS // (len(space.axes) * longest), FEWEST_ROWS, MOST_ROWS))
 
 
-def _part_rows(
+def _network_part(
     part: RectifierNetwork, number: int, space: FeatureSpace, seeds: WeightedPoints, most: int
-) -> RowBounds:
-    subsets = _subsets(part, seeds, most)
+) -> _Part:
+    activations = seeds.forms(part.W) + part.b
+    subsets = _subsets(part.K, activations, seeds.weights, most)
     numeric = subsets.astype(np.float64)
     total = 1.0 + row_reach(space, part.W).sum() + np.abs(part.b).sum()
     q = part.exponent if space.integral else None
     slack = rounding_bound(float(3 * total), part.K + 4 * len(space.axes) + 4, q)
     names = [Proof("row", tuple(int(k) for k in np.flatnonzero(subset)), number) for subset in subsets]
-    return RowBounds(
+    bounds = RowBounds(
         space,
         0.0 - numeric @ part.W,
         1.0 - numeric @ part.b,
         np.full(len(subsets), slack),
         tuple(names),
     )
+    return _Part(bounds, activations, numeric)
 
 
-def _subsets(part: RectifierNetwork, seeds: WeightedPoints, most: int) -> Bools:
+def _subsets(K: int, activations: Floats, weights: Floats, most: int) -> Bools:
     """All non-empty subsets of the units if at most `most`, else the subsets that reject most seeds."""
-    number = 2**part.K - 1
-    if number <= most:
-        counting = np.arange(1, 2**part.K)
-        return (counting[:, None] >> np.arange(part.K) & 1).astype(np.bool_)
-    activations = part.activations(seeds.psi)
+    if most >= 2**K - 1:
+        return (np.arange(1, 2**K)[:, None] >> np.arange(K) & 1).astype(np.bool_)
     order = np.argsort(-activations, axis=1)
     ranked = np.take_along_axis(activations, order, axis=1)
     rank = np.argsort(order, axis=1)
@@ -230,15 +279,16 @@ def _subsets(part: RectifierNetwork, seeds: WeightedPoints, most: int) -> Bools:
     whole = (ranked > 0).sum(1)
     kept = [rank < size[:, None] for size in (shortest, whole, (shortest + whole) // 2)]
     found, which = np.unique(np.concatenate(kept), axis=0, return_inverse=True)
-    weight = np.bincount(which.reshape(-1), np.tile(seeds.weights, len(kept)))
+    weight = np.bincount(which.reshape(-1), np.tile(weights, len(kept)))
     heaviest = found[np.argsort(-weight, kind="stable")[:most]]
-    return np.concatenate([heaviest[heaviest.any(1)], np.eye(part.K, dtype=np.bool_)[:most]])
+    return np.concatenate([heaviest[heaviest.any(1)], np.eye(K, dtype=np.bool_)[:most]])
 
 
-def _given_rows(rows: LinearInequalities, space: FeatureSpace) -> RowBounds:
+def _given_rows(rows: LinearInequalities, space: FeatureSpace) -> list[RowBounds]:
     reach = row_reach(space, rows.coefficients) + np.abs(rows.bias)
     q = exponent(rows.coefficients, rows.bias) if space.integral else None
     terms = 4 * len(space.axes) + 4
     slack = np.full(len(rows), rounding_bound(float(3 * reach.max(initial=0.0)), terms, q))
     names = tuple(Proof("row", row=m) for m in range(len(rows)))
-    return RowBounds(space, rows.coefficients, rows.bias, slack, names)
+    every = RowBounds(space, rows.coefficients, rows.bias, slack, names)
+    return [every.take(slice(first, first + MOST_ROWS)) for first in range(0, max(len(rows), 1), MOST_ROWS)]

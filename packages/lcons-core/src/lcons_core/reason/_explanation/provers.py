@@ -67,8 +67,8 @@ def proved_rules(
     """The rules found with their provers, in the order of a greedy cover; `gold` as in `strongest_rules`."""
     members = []
     for alternative in points.alternatives():
-        bounds, found = strongest_rules(alternative, space, rejected, seed, gold)
-        members.append([(region, Prover(((bounds, row),))) for region, row in found])
+        found = strongest_rules(alternative, space, rejected, seed, gold)
+        members.append([(region, Prover(((bounds, row),))) for region, bounds, row in found])
     if len(members) == 1:
         return members[0]
     if not all(members):

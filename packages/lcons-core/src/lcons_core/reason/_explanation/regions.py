@@ -5,7 +5,8 @@ whose value is in the mask on every mapped axis. It is the same as a `Box` (`_do
 instead of names, for searches.
 
 Points stay sparse: the values of one axis are read only from the columns of that axis, so with 10,000 binary
-columns a rule costs only the columns that it mentions.
+columns a rule costs only the columns that it mentions. Once few points are left in a region, their other axes
+are read together. Drawn points are kept as value indices instead, and are made sparse only if that is asked.
 
 `Chance` is the weight of positives in a forbidden box that is expected if its conditions were independent:
 
@@ -38,13 +39,54 @@ from lcons_core.reason._domain import Box
 
 Region = Mapping[int, Bools]
 
+# So few points are read on all axes at once.
+FEW_POINTS = 64
+# The most numbers of dense psi at a time: they stay in the cache.
+DENSE_NUMBERS = 1 << 18
+
+
+@dataclass(frozen=True, eq=False)
+class Stacked:
+    """The masks of a region that has axes, one after another: numpy is slow on thousands of short arrays.
+
+    `axes` (m,) are in the order of the region; the mask of `axes[i]` begins at `starts[i]`.
+    """
+
+    axes: Ints
+    masks: Bools
+    starts: Ints
+
+    @classmethod
+    def of(cls, region: Region) -> Stacked:
+        axes = np.fromiter(region, dtype=np.int64, count=len(region))
+        lengths = np.fromiter(map(len, region.values()), dtype=np.int64, count=len(region))
+        return cls(axes, np.concatenate(list(region.values())), np.cumsum(lengths) - lengths)
+
+    @property
+    def kept(self) -> list[int]:
+        """The number of values of each axis in the region."""
+        counts: list[int] = np.add.reduceat(self.masks, self.starts, dtype=np.int64).tolist()
+        return counts
+
+    def positions(self, first: Ints) -> Ints:
+        """The position of each entry of `masks`, if the values of axis a begin at `first[a]`."""
+        lengths = np.diff(self.starts, append=len(self.masks))
+        return np.arange(len(self.masks)) + np.repeat(first[self.axes] - self.starts, lengths)
+
 
 def box_of(space: FeatureSpace, region: Region) -> Box:
     """The region by name, its axes in the order of the space."""
-    conditions = []
-    for i in sorted(region):
+    if not region:
+        return Box(())
+    ordered = {i: region[i] for i in sorted(region)}
+    stacked = Stacked.of(ordered)
+    starts = stacked.starts.tolist()
+    held = np.flatnonzero(stacked.masks).tolist()
+    conditions, first = [], 0
+    for i, start, kept in zip(ordered, starts, stacked.kept, strict=True):
         axis = space.axes[i]
-        conditions.append((axis.name, tuple(axis.values[v] for v in np.flatnonzero(region[i]))))
+        conditions.append((axis.name, tuple(axis.values[v - start] for v in held[first : first + kept])))
+        first += kept
     return Box(tuple(conditions))
 
 
@@ -52,8 +94,8 @@ def size_of(space: FeatureSpace, region: Region) -> int:
     """The number of points of the product of axes that are inside."""
     if not region:
         return space.size
-    fixed = math.prod(int(mask.sum()) for mask in region.values())
-    return fixed * (space.size // math.prod(len(mask) for mask in region.values()))
+    fixed = math.prod(Stacked.of(region).kept)
+    return fixed * (space.size // math.prod(map(len, region.values())))
 
 
 def within(inner: Region, outer: Region) -> bool:
@@ -127,11 +169,25 @@ class WeightedPoints:
             column += width
         return np.concatenate(pieces, axis=1)
 
+    def forms(self, W: Floats) -> Floats:
+        """(N, K) `W psi`; for few points, because they are made dense."""
+        return self.psi.dense() @ W.T
+
     def inside(self, region: Region) -> Bools:
         """Which points are in the region."""
-        inside = np.ones(len(self), dtype=np.bool_)
+        left = np.arange(len(self))
+        rest = dict(region)
         for axis, mask in region.items():
-            inside &= mask[self.values(axis)]
+            if len(left) <= FEW_POINTS:
+                break
+            left = left[mask[self.values(axis)[left]]]
+            del rest[axis]
+        if rest and len(left):
+            stacked = Stacked.of(rest)
+            chosen = self.take(left).assignments()[:, stacked.axes]
+            left = left[stacked.masks[stacked.starts + chosen].all(1)]
+        inside = np.zeros(len(self), dtype=np.bool_)
+        inside[left] = True
         return inside
 
     def weight(self, region: Region) -> float:
@@ -179,15 +235,60 @@ class WeightedPoints:
         return values
 
 
-def points_of(space: FeatureSpace, assignments: Ints) -> WeightedPoints:
+class DrawnPoints(WeightedPoints):
+    """Points of weight one, kept as value indices (N, axes), which may be shorter integers than int64."""
+
+    indices: Ints
+
+    def __init__(self, space: FeatureSpace, indices: Ints) -> None:
+        object.__setattr__(self, "space", space)
+        object.__setattr__(self, "indices", indices)
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+    @cached_property
+    def rows(self) -> PsiRows:
+        """The same points as sparse psi."""
+        pairs = list(zip(self.space.axes, self.indices.T, strict=True))
+        columns = np.stack([axis.columns[v] for axis, v in pairs], axis=1)
+        values = np.stack([axis.coefficients[v] for axis, v in pairs], axis=1)
+        present = (columns >= 0) & (values != 0)
+        indptr = np.concatenate(([0], np.cumsum(present.sum(1))))
+        return PsiRows.of(SparsePsi(indptr, columns[present], values[present], self.space.d))
+
+    @cached_property
+    def weights(self) -> Floats:
+        """(N,)."""
+        return np.ones(len(self))
+
+    @property
+    def total(self) -> float:
+        """The number of points."""
+        return float(len(self))
+
+    def take(self, rows: Ints | Bools) -> DrawnPoints:
+        """The chosen points."""
+        return DrawnPoints(self.space, self.indices[rows])
+
+    def values(self, axis: int) -> Ints:
+        """(N,) the value index of every point on one axis."""
+        return self.indices[:, axis]
+
+    def assignments(self) -> Ints:
+        """(N, axes) value indices."""
+        return self.indices
+
+    def forms(self, W: Floats) -> Floats:
+        """(N, K) `W psi`."""
+        step = max(1, DENSE_NUMBERS // self.space.d)
+        parts = [self.indices[first : first + step] for first in range(0, max(len(self), 1), step)]
+        return np.concatenate([self.space.vectors(part) @ W.T for part in parts])
+
+
+def points_of(space: FeatureSpace, assignments: Ints) -> DrawnPoints:
     """Value indices (N, axes) as points of weight one."""
-    pairs = list(zip(space.axes, assignments.T, strict=True))
-    columns = np.stack([axis.columns[v] for axis, v in pairs], axis=1)
-    values = np.stack([axis.coefficients[v] for axis, v in pairs], axis=1)
-    present = (columns >= 0) & (values != 0)
-    indptr = np.concatenate(([0], np.cumsum(present.sum(1))))
-    psi = SparsePsi(indptr, columns[present], values[present], space.d)
-    return WeightedPoints(space, PsiRows.of(psi))
+    return DrawnPoints(space, assignments)
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,13 +22,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 
 from lcons_core._blocks import Axis, CellAxis, Kind
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools, Floats
-from lcons_core.reason._explanation.regions import Region
+from lcons_core.reason._explanation.regions import Region, Stacked
 
 LONGEST_LIST = 6
 LONGEST_SHORTER_SIDE = 8
@@ -159,18 +160,19 @@ def sentence(
     if not region:
         return RuleSentence("nothing is allowed", region, None, 0)
     conditions = _Conditions.of(space, region)
-    forms = []
+    forms: list[tuple[int, int, Bools, bool]] = []
     for axis in sorted(region, reverse=True):
-        wide = region[axis]
-        if grow is not None and len(wide) - conditions.kept[axis] > 1:
+        own, kept = region[axis], conditions.kept[axis]
+        wide, inside = own, kept
+        if grow is not None and len(wide) - kept > 1:
             grown = wide | grow(region, axis)
             wide = wide if grown.all() else grown
-        forms.append(conditions.form(axis, wide, must=True))
-        forms.append(conditions.form(axis, region[axis], must=False))
+            inside = int(wide.sum())
+        forms.append((conditions.cost(axis, len(own) - inside), axis, wide, True))
+        forms.append((conditions.cost(axis, kept), axis, own, False))
     # Of equal forms, that of the last axis: contexts are first and labels last, and a decoder chooses labels.
-    best = min(forms, key=lambda form: form.cost)
-    words = best.words(space, common)
-    return RuleSentence(words, best.region, best.consequent, best.names)
+    best = _Form(conditions, *min(forms, key=itemgetter(0))[1:])
+    return RuleSentence(best.words(space, common), best.region, best.consequent, best.names)
 
 
 def condition(space: FeatureSpace, axis: Axis, mask: Bools, common: Floats | None = None) -> str:
@@ -202,20 +204,21 @@ class _Conditions:
 
     @classmethod
     def of(cls, space: FeatureSpace, region: Region) -> _Conditions:
-        kept = {axis: int(mask.sum()) for axis, mask in region.items()}
+        kept = dict(zip(region, Stacked.of(region).kept, strict=True))
         # An antecedent of one condition has no exceptions.
         several = len(region) > 2
         found = frozenset(i for i in region if several and _is_exception(space, i, region[i], kept[i]))
         named = {i: _named(space, i, len(space.axes[i]) - kept[i] if i in found else kept[i]) for i in region}
         return cls(space, region, kept, found, named, sum(named.values()))
 
-    def form(self, consequent: int, mask: Bools, must: bool) -> _Form:
-        """The form whose consequent is the axis with this mask."""
-        inside = int(mask.sum())
-        own = _named(self.space, consequent, len(mask) - inside if must else inside)
+    def cost(self, consequent: int, named: int) -> int:
+        """The effort of reading the form whose consequent is the axis and has so many values to name."""
         core = len(self.region) - len(self.exceptions) - (consequent not in self.exceptions)
-        names = self.names - self.named[consequent] + own
-        return _Form(self, consequent, mask, must, names, names + core)
+        return self.names_with(consequent, named) + core
+
+    def names_with(self, consequent: int, named: int) -> int:
+        """The number of names in the form whose consequent is the axis and has so many values to name."""
+        return self.names - self.named[consequent] + _named(self.space, consequent, named)
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,8 +230,12 @@ class _Form:
     consequent: int
     mask: Bools
     must: bool
-    names: int
-    cost: int
+
+    @property
+    def names(self) -> int:
+        """The number of names that a reader must read."""
+        inside, outside = _sides(self.mask)
+        return self.conditions.names_with(self.consequent, outside if self.must else inside)
 
     @property
     def region(self) -> Region:
@@ -267,14 +274,14 @@ class _Form:
         if held:
             verb = EXISTS if space.axes[exceptions[-1]].block == EXISTS else "holds"
             clauses.append(f"{spelt_out(held)} {verb}")
-        return _shortened(clauses, "or", "excepted")
+        return _shortened(clauses, len(clauses), "or", "excepted")
 
 
 def _core_words(
     space: FeatureSpace, region: Region, core: list[int], consequent: int, must: bool, common: Common | None
 ) -> str:
     axis, mask = space.axes[consequent], region[consequent]
-    often = {i: None if common is None else common(i) for i in (*core, consequent)}
+    often = {i: None if common is None else common(i) for i in (*core[:MOST_CLAUSES], consequent)}
     own = often[consequent]
     kinds = {space.block(space.axes[i].block).kind for i in (*core, consequent)}
     if not core:
@@ -284,9 +291,9 @@ def _core_words(
         if must:
             return f"{subject} needs {noun(axis, ~mask, own)}"
         return f"{subject} cannot go with {noun(axis, mask, own)}"
-    clauses = [condition(space, space.axes[i], region[i], often[i]) for i in core]
+    clauses = [condition(space, space.axes[i], region[i], often[i]) for i in core[:MOST_CLAUSES]]
     then = _then(space, axis, mask, must, own)
-    return f"where {_shortened(clauses, 'and', 'met')}, {then}"
+    return f"where {_shortened(clauses, len(core), 'and', 'met')}, {then}"
 
 
 def _is_exception(space: FeatureSpace, axis: int, mask: Bools, kept: int) -> bool:
@@ -367,8 +374,8 @@ def _ranges(axis: Axis, mask: Bools) -> str:
     return listed(parts)
 
 
-def _shortened(clauses: list[str], last: str, verb: str) -> str:
-    """The clauses joined; of many, only the first few and the number of the others (`to_dict` has all)."""
-    if len(clauses) > MOST_CLAUSES:
-        clauses = [*clauses[: MOST_CLAUSES - 1], f"{len(clauses) - MOST_CLAUSES + 1} more are {verb}"]
+def _shortened(clauses: list[str], number: int, last: str, verb: str) -> str:
+    """The first of `number` clauses joined; if there are many, with how many others (`to_dict` has all)."""
+    if number > MOST_CLAUSES:
+        clauses = [*clauses[: MOST_CLAUSES - 1], f"{number - MOST_CLAUSES + 1} more are {verb}"]
     return listed(clauses, last)
