@@ -10,11 +10,12 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import TextIO
 
 from lcons_core import WORD, InvalidInput, LconsError
 from lcons_tasks.atomic import replacing
-from lcons_tasks.data._lines import malformed, numbered_lines, quoted
+from lcons_tasks.data._lines import MalformedCorpus, malformed, numbered_lines, quoted
 from lcons_tasks.data._sentence import Sentence
 
 Column = str | int
@@ -149,40 +150,84 @@ def first_width(path: str | os.PathLike[str], columns: Columns) -> tuple[int, in
 
 def read_columns(path: str | os.PathLike[str], columns: Columns = CONLL2000) -> Iterator[Sentence]:
     """The sentences of a file, one after another; raises `MalformedCorpus` at the first wrong line."""
-    width = len(columns.names)
-    if columns.comments and not width:
-        _, width = first_width(path, columns) or (1, 0)
-    places: dict[str, int] = {}
-    rows: list[list[str]] = []
-    for number, text in numbered_lines(path):
-        if not text:
-            if rows:
-                yield _sentence(rows, places)
-                rows = []
-            continue
-        if not rows and columns.is_comment(text, width):
-            continue
-        cells = columns.split(text)
-        if not places:
-            width = width or len(cells)
-            try:
-                places = columns.places(width)
-            except InvalidInput as error:
-                raise malformed(path, number, str(error)) from None
-        if len(cells) != width or "" in cells:
-            found = f"{len(cells)}" if len(cells) != width else "an empty one"
-            raise malformed(
-                path,
-                number,
-                f"expected {columns.describe(width)}, found {found} in {quoted(text)};"
-                f" {columns.remedy(text)}.",
-            )
-        if columns.conllu and not cells[0].isdecimal():
-            continue
-        if not (columns.skip_docstart and cells[places["words"]] == DOCSTART):
-            rows.append(cells)
-    if rows:
-        yield _sentence(rows, places)
+    reader = _Reader(path, columns, len(columns.names))
+    if columns.comments and not reader.width:
+        _, reader.width = first_width(path, columns) or (1, 0)
+    numbers: list[int] = []
+    texts: list[str] = []
+    try:
+        for number, text in numbered_lines(path):
+            if text:
+                numbers.append(number)
+                texts.append(text)
+            elif texts:
+                yield from reader.sentences(numbers, texts)
+                numbers, texts = [], []
+    except MalformedCorpus:
+        list(reader.sentences(numbers, texts))  # a wrong line before the one that cannot be read comes first
+        raise
+    yield from reader.sentences(numbers, texts)
+
+
+@dataclass
+class _Reader:
+    """Reads the lines between two blank lines; `width` and `places` are known from the first token on."""
+
+    path: str | os.PathLike[str]
+    columns: Columns
+    width: int
+    places: dict[str, int] = field(default_factory=dict)
+
+    def sentences(self, numbers: list[int], texts: list[str]) -> Iterator[Sentence]:
+        """The sentence of these lines, if they have a token."""
+        cells = self._even_cells(texts)
+        if cells is None:
+            cells = [cell for row in self._rows(numbers, texts) for cell in row]
+        if cells:
+            by_name = {name: tuple(cells[place :: self.width]) for name, place in self.places.items()}
+            yield Sentence(by_name.pop("words"), by_name.pop("labels"), by_name)
+
+    def _even_cells(self, texts: list[str]) -> list[str] | None:
+        """The cells of all lines, if every line is a token whose cells have one space between them: most
+        sentences are so, and are split at once."""
+        columns = self.columns
+        if not self.places or columns.separator or columns.conllu or columns.skip_docstart:
+            return None
+        if columns.comments and any(text.startswith("#") for text in texts):
+            return None
+        joined = " ".join(texts)
+        if "\t" in joined or set(map(str.count, texts, repeat(" "))) != {self.width - 1}:
+            return None
+        cells = joined.split(" ")
+        return None if "" in cells else cells
+
+    def _rows(self, numbers: list[int], texts: list[str]) -> Iterator[list[str]]:
+        """The cells of each token, line by line."""
+        columns = self.columns
+        begun = False
+        for number, text in zip(numbers, texts, strict=True):
+            if not begun and columns.is_comment(text, self.width):
+                continue
+            cells = columns.split(text)
+            if not self.places:
+                self.width = self.width or len(cells)
+                try:
+                    self.places = columns.places(self.width)
+                except InvalidInput as error:
+                    raise malformed(self.path, number, str(error)) from None
+            if len(cells) != self.width or "" in cells:
+                found = f"{len(cells)}" if len(cells) != self.width else "an empty one"
+                raise malformed(
+                    self.path,
+                    number,
+                    f"expected {columns.describe(self.width)}, found {found} in {quoted(text)};"
+                    f" {columns.remedy(text)}.",
+                )
+            if columns.conllu and not cells[0].isdecimal():
+                continue
+            if not (columns.skip_docstart and cells[self.places["words"]] == DOCSTART):
+                begun = True
+                yield cells
 
 
 def write_columns(
@@ -203,12 +248,6 @@ def write_columns(
             f"cannot write {os.fspath(target)!r}: {error.strerror}; name a file in a folder that exists and"
             " can be written to."
         ) from None
-
-
-def _sentence(rows: list[list[str]], places: dict[str, int]) -> Sentence:
-    cells = list(zip(*rows, strict=True))
-    by_name = {name: cells[place] for name, place in places.items()}
-    return Sentence(by_name.pop("words"), by_name.pop("labels"), by_name)
 
 
 def _every_place(columns: Columns) -> dict[str, int]:

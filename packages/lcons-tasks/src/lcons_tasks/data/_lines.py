@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import codecs
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -34,22 +34,34 @@ class FetchFailed(LconsError, OSError):
 
 BLANKS = " \t\r\n"
 _LONGEST_QUOTE = 60
+# Lines are decoded together, because a call per line costs more than its bytes.
+_BLOCK = 1 << 20
 
 
 def numbered_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
     """(number from 1, text without blanks at its end) of each line."""
+    first = 1
     try:
         with Path(path).open("rb") as file:
-            for number, raw in enumerate(file, 1):
-                text = raw.decode("ascii") if number > 1 and raw.isascii() else _text(path, number, raw)
-                yield number, text.rstrip(BLANKS)
+            while block := file.read(_BLOCK) + file.readline():
+                for number, text in enumerate(_texts(path, first, block), first):
+                    yield number, text.rstrip(BLANKS)
+                first = number + 1
     except OSError as error:
         raise unreadable(path, error) from None
 
 
+def _texts(path: str | os.PathLike[str], first: int, block: bytes) -> Iterable[str]:
+    """The lines of a block, which has whole lines."""
+    if first == 1:
+        block = block.removeprefix(codecs.BOM_UTF8)
+    try:
+        return block.decode("utf-8").removesuffix("\n").split("\n")
+    except UnicodeDecodeError:
+        return (_text(path, number, raw) for number, raw in enumerate(block.split(b"\n"), first))
+
+
 def _text(path: str | os.PathLike[str], number: int, raw: bytes) -> str:
-    if number == 1:
-        raw = raw.removeprefix(codecs.BOM_UTF8)
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
