@@ -9,23 +9,31 @@ Problems of three kinds, with K = 1, 2, 3, 5, 8, 10, 12 and random dyadic networ
 | relations | a relation and its source, target or reverse | three that accept 60 % of combinations |
 
 The forms take turns on each problem. A time is CPU time of one thread, with grounding, building the model and
-checking the answer; a form has the median over the problems of a cell (kind, K, solver). In no cell
-is `auto` above 1.2 times the best of rows, simplified, lifted and cuts. A form is stopped after 10
-times the time of `auto` (at least 1 s of wall time) and then counts as 5 times as slow; rows and simplified
-are left out where they would be more than 30,000 rows. All forms that end find the same optimum.
+checking the answer, the median of three runs where `auto` takes less than 50 ms; a form has the median over
+the problems of a cell (kind, K, solver). In no cell is `auto` above 1.2 times the best of rows, simplified,
+lifted and cuts. A form is stopped after 3 times the time of `auto` (at least 0.3 s of wall time) and counts
+as if it had ended then, which can only make it seem faster than it is; rows and simplified are left out where
+they would be more than 30,000 rows. A cell has 9 problems, or 5 if these take more than 8 s and `auto` was
+within 1.2 times the best form of each. All forms that end find the same optimum.
 
-Then lifted against rows without a limit, 50 binaries: K = 10 at least 10x, K = 12 at least 40x.
+HiGHS against CBC, each with `auto`: the time of all problems of a kind, and on how many both found the same
+optimum. Then lifted against rows without a limit, 50 binaries: K = 10 at least 10x, K = 12 at least 40x.
 
-    python tools/bench/ilp.py [problems of each cell] [repeats] [a part of the name of a kind]
+    python tools/bench/ilp.py [--kinds columns,chain] [--units 1,2] [--solvers highs] [--problems 9]
+    python tools/bench/ilp.py --no-limit
+
+A selection runs those cells alone: kinds by a part of their name. `--no-limit` runs only the last comparison.
 """
 
 from __future__ import annotations
 
+import argparse
 import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 from timing import report
@@ -51,6 +59,9 @@ BINARIES = 50
 UNITS = (1, 2, 3, 5, 8, 10, 12)
 MOST_TIMES_BEST = 1.2
 MOST_ROWS = 30_000
+MOST_SLOWER, LEAST_LIMIT = 3, 0.3
+BRIEF, REPEATS = 0.05, 3
+FEWEST, LONG = 5, 8.0
 LIFTED_AGAINST_ROWS = {10: 10.0, 12: 40.0}
 LABELS, TAGS = tuple("ABCDE"), ("DT", "NN", "VB")
 ENTITIES = ("NoEnt", "Person", "Location", "Organization")
@@ -138,13 +149,21 @@ def network_on(psi: Floats, K: int, rng: np.random.Generator) -> RectifierNetwor
     return RectifierNetwork(dyadic(W / scale), dyadic(b / scale))
 
 
-def seconds(problem: Problem, form: Form, solver: Solver, limit: float = 600.0) -> tuple[float, float]:
-    """CPU time to the optimum, and the optimum (NaN if the time limit was reached first)."""
-    start = time.process_time()
+class Run(NamedTuple):
+    """CPU seconds of a program, its wall time, and the optimum (NaN if the time limit was reached first)."""
+
+    cpu: float
+    wall: float
+    optimum: float
+
+
+def run(problem: Problem, form: Form, solver: Solver, limit: float = 600.0) -> Run:
+    """Solves a problem in one form."""
+    start, began = time.perf_counter(), time.process_time()
     program, constraints = problem()
     found = solve(program, constraints, form=form, solver=solver, time_limit=limit, explain=False)
-    taken = time.process_time() - start
-    return taken, float("nan") if found.status is Status.TIME_LIMIT else found.score
+    taken, wall = time.process_time() - began, time.perf_counter() - start
+    return Run(taken, wall, float("nan") if found.status is Status.TIME_LIMIT else found.score)
 
 
 def forms_of(problem: Problem) -> Iterator[Form]:
@@ -156,34 +175,51 @@ def forms_of(problem: Problem) -> Iterator[Form]:
             yield form
 
 
-def cell(kind: str, K: int, solver: Solver, problems: int, repeats: int) -> tuple[bool, float]:
-    """Whether `auto` is fast enough, and its time."""
-    by_form: dict[Form, list[float]] = {}
+class Cell(NamedTuple):
+    """The times of each form on every problem of a cell, and the optima."""
+
+    times: Mapping[Form, list[float]]
+    optima: list[float]
+
+    def within(self) -> bool:
+        """Whether `auto` is fast enough on each problem by itself."""
+        auto = self.times[Form.AUTO]
+        others = (pair for own in self.times.values() for pair in zip(auto, own, strict=True))
+        return all(a <= MOST_TIMES_BEST * other for a, other in others)
+
+    def report(self, claim: str) -> bool:
+        """Whether `auto` is fast enough on the whole."""
+        medians = {form: statistics.median(own) for form, own in self.times.items()}
+        best = min((form for form in medians if form is not Form.AUTO), key=medians.__getitem__)
+        print(f"{claim}, ms: {', '.join(f'{form} {1e3 * total:.1f}' for form, total in medians.items())}")
+        return report(
+            f"{claim}: auto against {best}", medians[Form.AUTO] / medians[best], at_most=MOST_TIMES_BEST
+        )
+
+
+def measure(kind: str, K: int, solver: Solver, problems: int) -> Cell:
+    """The forms in turn on the problems of a cell."""
+    start = time.perf_counter()
+    times: dict[Form, list[float]] = {}
+    optima: list[float] = []
     for seed in range(problems):
         problem = KINDS[kind](K, np.random.default_rng([seed, K]))
-        forms = list(forms_of(problem))
-        times: dict[Form, list[float]] = {form: [] for form in forms}
-        optima, limit = set(), 1.0
-        seconds(problem, Form.AUTO, solver)  # warms caches up
-        for _ in range(repeats):
-            for form in forms:
-                start = time.perf_counter()
-                taken, optimum = seconds(problem, form, solver, 600.0 if form is Form.AUTO else limit)
-                if form is Form.AUTO:
-                    limit = max(10 * (time.perf_counter() - start), 1.0)
-                stopped = np.isnan(optimum)
-                times[form].append(max(taken, 5 * times[Form.AUTO][-1]) if stopped else taken)
-                optima |= set() if stopped else {optimum}
-        assert len(optima) == 1, f"{kind}, K = {K}, seed {seed}, {solver}: the forms disagree: {optima}"
-        for form, own in times.items():
-            by_form.setdefault(form, []).append(statistics.median(own))
-    medians = {form: statistics.median(own) for form, own in by_form.items()}
-    best = min((form for form in medians if form is not Form.AUTO), key=medians.__getitem__)
-    shown = ", ".join(f"{form} {1e3 * total:.1f}" for form, total in medians.items())
-    print(f"{kind}, K = {K}, {solver}, ms: {shown}")
-    claim = f"{kind}, K = {K}, {solver}: auto against {best}"
-    fast = report(claim, medians[Form.AUTO] / medians[best], at_most=MOST_TIMES_BEST)
-    return fast, sum(by_form[Form.AUTO])
+        first = run(problem, Form.AUTO, solver)  # also warms caches up
+        limit = max(MOST_SLOWER * first.wall, LEAST_LIMIT)
+        found = [
+            (form, run(problem, form, solver, 600.0 if form is Form.AUTO else limit))
+            for _ in range(REPEATS if first.cpu < BRIEF else 1)
+            for form in forms_of(problem)
+        ]
+        ended = {one.optimum for _, one in found if not np.isnan(one.optimum)}
+        assert ended == {first.optimum}, f"{kind}, K = {K}, seed {seed}, {solver}: different optima: {ended}"
+        optima.append(first.optimum)
+        for form in forms_of(problem):
+            times.setdefault(form, []).append(statistics.median(one.cpu for own, one in found if own is form))
+        cell = Cell(times, optima)
+        if seed + 1 >= FEWEST and time.perf_counter() - start > LONG and cell.within():
+            break
+    return Cell(times, optima)
 
 
 def lifted_against_rows(instances: int) -> bool:
@@ -194,30 +230,56 @@ def lifted_against_rows(instances: int) -> bool:
         for seed in range(instances):
             problem = columns(BINARIES, K, np.random.default_rng(seed))
             for form, own in times.items():
-                own.append(seconds(problem, form, Solver.CBC)[0])
+                own.append(run(problem, form, Solver.CBC).cpu)
         ratio = statistics.median(times[Form.ROWS]) / statistics.median(times[Form.LIFTED])
         met &= report(f"K = {K}, lifted against rows", ratio, at_least=target)
     return met
 
 
+def compare_solvers(cells: Mapping[tuple[str, int, Solver], Cell]) -> None:
+    """Prints the time of HiGHS against CBC by kind, over the problems that both solved, and their optima."""
+    for kind in dict.fromkeys(kind for kind, _, _ in cells):
+        times, same, number = dict.fromkeys(Solver, 0.0), 0, 0
+        for K in UNITS:
+            both = [cells.get((kind, K, solver)) for solver in Solver]
+            if any(cell is None for cell in both):
+                continue
+            pairs = list(zip(*(cell.optima for cell in both if cell is not None), strict=False))
+            same, number = same + sum(a == b for a, b in pairs), number + len(pairs)
+            for solver, cell in zip(Solver, both, strict=True):
+                times[solver] += sum(cell.times[Form.AUTO][: len(pairs)]) if cell is not None else 0.0
+        if number:
+            ratio = times[Solver.HIGHS] / times[Solver.CBC]
+            print(
+                f"{kind}: HiGHS takes {ratio:.2f} times the time of CBC, {same} of {number} optima are equal"
+            )
+
+
 def main() -> int:
     """0 where every target is met."""
-    problems = int(sys.argv[1]) if len(sys.argv) > 1 else 9
-    repeats = int(sys.argv[2]) if len(sys.argv) > 2 else 1
-    only = sys.argv[3] if len(sys.argv) > 3 else ""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--kinds", default="", help="parts of the names of kinds, by commas")
+    parser.add_argument("--units", default="", help="numbers of hidden units, by commas")
+    parser.add_argument("--solvers", default=",".join(Solver), help="solvers, by commas")
+    parser.add_argument("--problems", type=int, default=9, help="the most problems of a cell")
+    parser.add_argument("--no-limit", action="store_true", help="only lifted against rows")
+    given = parser.parse_args()
+    if given.no_limit:
+        return 0 if lifted_against_rows(5) else 1
+    kinds = [kind for kind in KINDS if any(part in kind for part in given.kinds.split(","))]
+    units = [int(K) for K in given.units.split(",")] if given.units else list(UNITS)
+    solvers = [Solver(name) for name in given.solvers.split(",")]
+    for solver in solvers:
+        run(columns(5, 2, np.random.default_rng(0)), Form.LIFTED, solver)  # loads the solver
     met = True
-    by_solver: dict[tuple[str, Solver], float] = {}
-    for solver in Solver:
-        seconds(columns(5, 2, np.random.default_rng(0)), Form.LIFTED, solver)  # loads the solver
-    for kind, K, solver in product(KINDS, UNITS, Solver):
-        if only in kind:
-            fast, taken = cell(kind, K, solver, problems, repeats)
-            met &= fast
-            by_solver[kind, solver] = by_solver.get((kind, solver), 0.0) + taken
-    for kind in dict.fromkeys(kind for kind, _ in by_solver):
-        ratio = by_solver[kind, Solver.HIGHS] / by_solver[kind, Solver.CBC]
-        print(f"{kind}, auto over all K: HiGHS takes {ratio:.2f} times the time of CBC")
-    return 0 if met & (bool(only) or lifted_against_rows(5)) else 1
+    cells: dict[tuple[str, int, Solver], Cell] = {}
+    for kind, K, solver in product(kinds, units, solvers):
+        cells[kind, K, solver] = cell = measure(kind, K, solver, given.problems)
+        met &= cell.report(f"{kind}, K = {K}, {solver}")
+    compare_solvers(cells)
+    if given.kinds or given.units:
+        return 0 if met else 1
+    return 0 if met & lifted_against_rows(5) else 1
 
 
 if __name__ == "__main__":

@@ -12,8 +12,8 @@
 | at most `MOST_OPEN` units of a network can be active or not | SIMPLIFIED |
 | other | LIFTED, without units that are never active |
 
-A table is the tightest, and its size does not depend on K. Few rows need no more variables. LIFTED is linear
-in K.
+Before that, AUTO tries the best solutions without constraints (`_parts.py`). A table is the tightest, and its
+size does not depend on K. Few rows need no more variables. LIFTED is linear in K.
 
 t is 0 for a hard constraint. For the hinge, t >= 0 costs `weight * t`: the least t that a form allows is
 max(0, sum_k ReLU(a_k) - 1), so the penalty is exact in all forms. The parts of a conjunction share t,

@@ -5,6 +5,9 @@
              rejected, form CUTS           -> add the row of S* for each rejected psi row
              rejected, nothing to add      -> add a no-good row over the decisions, and count it
 
+With the form AUTO, a program without rows of its own is first solved part by part (`_parts.py`): if one of
+its 33 best solutions satisfies all constraints, the first that does is the best, and no solver is asked.
+
 A solver works with tolerances, so its solution may violate a learned row by less than the tolerance; the
 verdict of the network decides. Only for the claim that no better solution exists is the solver trusted.
 INFEASIBLE comes with the constraints that clash (`find_clash`). The solver breaks ties, not the label order.
@@ -37,10 +40,13 @@ from lcons_decode.ilp._forms import (
     slack_name,
 )
 from lcons_decode.ilp._grounded import Bounds, Grounded
-from lcons_decode.ilp._program import Name, Program, Type, graph_program
+from lcons_decode.ilp._parts import best_accepted, best_of_parts
+from lcons_decode.ilp._program import Name, Program, graph_program
 from lcons_decode.kernels._arrays import Floats, Ints
 
 MAX_ROUNDS = 10_000
+# Of the best solutions without constraints, so many are tried before a solver is asked.
+MOST_TRIED = 32
 SLACK_TOLERANCE = 1e-7
 
 
@@ -114,31 +120,6 @@ def label_pairs_by_ilp(unary: Floats, best: Floats, solver: Solver | str = Solve
     return np.array([int(found.labels[i]) for i in range(n)], dtype=np.int64)
 
 
-def best_of_parts(program: Program) -> dict[Name, float] | None:
-    """The best solution of a program without rows, part by part; None if it has rows or no best solution.
-
-    >>> best_of_parts(graph_program({"city": {"Location": 2.0, "Person": 1.0}}))
-    {('city', 'Location'): 1.0}
-    """
-    if program.rows:
-        return None
-    values: dict[Name, float] = {}
-    owned = set()
-    for labels in program.decisions.values():
-        owned |= set(labels.values())
-        possible = [program.variables[name] for name in labels.values() if program.variables[name].high > 0]
-        if not possible:
-            return None
-        values[max(possible, key=lambda variable: variable.objective).name] = 1.0
-    for variable in program.variables.values():
-        end = variable.high if variable.objective > 0 else variable.low
-        if variable.name not in owned:
-            if not end.is_integer() and (math.isinf(end) or variable.type is not Type.CONTINUOUS):
-                return None
-            values[variable.name] = end
-    return {name: value for name, value in values.items() if value}
-
-
 class Search:
     """One run of the loop: a model, the rows added to it, and counts."""
 
@@ -183,11 +164,16 @@ class Search:
         return self._nothing(Status.TIME_LIMIT, answer)
 
     def _without_constraints(self) -> Assignment | None:
-        """The best solution without constraints, if it is known without a solver and satisfies them."""
+        """The best solution, if it is known without a solver: one of the best without constraints."""
         values = best_of_parts(self.program)
         if values is None:
             return None
         verdict = check(self.program, self.constraints, values)
+        if verdict.rejected and not verdict.broken_rows:
+            values = best_accepted(self.program, self.constraints, values, MOST_TRIED)
+            if values is None:
+                return None
+            verdict = check(self.program, self.constraints, values)
         if verdict.broken_rows or verdict.rejected or verdict.hinges:
             return None
         answer = Answer(Found.OPTIMAL, bound=self.program.objective(values))

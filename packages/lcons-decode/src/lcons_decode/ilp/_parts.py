@@ -1,0 +1,141 @@
+"""The best solutions of a program without rows, in order.
+
+Without rows, the parts of a program (its decisions and its other variables) are independent. The best
+solution has the best option of each part; another one costs what its options are behind the best ones, in
+sum. With the parts in the order of their second options, solutions of rising cost come from a heap: each has
+at most three successors,
+
+    the next option of its last changed part
+    also the second option of the next part
+    the second option of the next part instead of that of the last
+
+so that every solution is reached once, from one that is not worse.
+
+Not in the paper.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count, islice
+
+import numpy as np
+
+from lcons_core import Bools, Floats
+from lcons_decode.ilp._grounded import Grounded
+from lcons_decode.ilp._program import Name, Program, Type
+
+Option = Mapping[Name, float]
+
+
+def best_of_parts(program: Program) -> dict[Name, float] | None:
+    """The best solution of a program without rows, part by part; None if it has rows or no best solution.
+
+    >>> from lcons_decode.ilp import graph_program
+    >>> best_of_parts(graph_program({"city": {"Location": 2.0, "Person": 1.0}}))
+    {('city', 'Location'): 1.0}
+    """
+    if program.rows:
+        return None
+    values: dict[Name, float] = {}
+    owned = set()
+    for labels in program.decisions.values():
+        owned |= set(labels.values())
+        possible = [program.variables[name] for name in labels.values() if program.variables[name].high > 0]
+        if not possible:
+            return None
+        values[max(possible, key=lambda variable: variable.objective).name] = 1.0
+    for variable in program.variables.values():
+        end = variable.high if variable.objective > 0 else variable.low
+        if variable.name not in owned:
+            if not end.is_integer() and (math.isinf(end) or variable.type is not Type.CONTINUOUS):
+                return None
+            values[variable.name] = end
+    return {name: value for name, value in values.items() if value}
+
+
+def best_accepted(
+    program: Program, constraints: Sequence[Grounded], best: Mapping[Name, float], most: int
+) -> dict[Name, float] | None:
+    """The best solution that all constraints accept, if it is among the `most` that come after the `best`;
+    None also where the parts or the constraints are not simple enough."""
+    linear = all(own.weight is None and not own.variables and not own.rows for own in constraints)
+    parts = _parts(program, best) if linear else None
+    if parts is None:
+        return None
+    place = {name: i for i, name in enumerate(program.variables)}
+    found = list(islice(_changes(parts), most))
+    X = np.zeros((len(found), len(place)))
+    X[:, [place[name] for name in best]] = list(best.values())
+    for x, changes in zip(X, found, strict=True):
+        for name, value in changes.items():
+            x[place[name]] = value
+    accepted = np.flatnonzero(_accepted(constraints, X, place))
+    if not len(accepted):
+        return None
+    # Sums of floats may be out of order by their rounding.
+    solutions = [{**best, **found[i]} for i in accepted.tolist()]
+    chosen = max(solutions, key=program.objective)
+    return {name: value for name, value in chosen.items() if value}
+
+
+def _parts(program: Program, best: Mapping[Name, float]) -> list[list[tuple[float, Option]]] | None:
+    """The options of each part that has several: what they cost, and how they change the best solution."""
+    parts: list[list[tuple[float, Option]]] = []
+    owned = set()
+    for labels in program.decisions.values():
+        owned |= set(labels.values())
+        possible = [program.variables[name] for name in labels.values() if program.variables[name].high > 0]
+        (held,) = (name for name in labels.values() if name in best)
+        top = program.variables[held].objective
+        others = sorted((v for v in possible if v.name != held), key=lambda v: -v.objective)
+        parts.append([(0.0, {}), *((top - v.objective, {held: 0.0, v.name: 1.0}) for v in others)])
+    for variable in program.variables.values():
+        if variable.name in owned or variable.low == variable.high:
+            continue
+        if variable.type is not Type.BINARY or (variable.low, variable.high) != (0.0, 1.0):
+            return None
+        other = 0.0 if variable.name in best else 1.0
+        parts.append([(0.0, {}), (abs(variable.objective), {variable.name: other})])
+    return sorted((part for part in parts if len(part) > 1), key=lambda part: part[1][0])
+
+
+def _changes(parts: Sequence[Sequence[tuple[float, Option]]]) -> Iterator[dict[Name, float]]:
+    """How all solutions but the best differ from it, in the order of their costs."""
+    order = count()
+    heap: list[tuple[float, int, tuple[tuple[int, int], ...]]] = []
+
+    def push(before: float, kept: tuple[tuple[int, int], ...], part: int, option: int) -> None:
+        heapq.heappush(heap, (before + parts[part][option][0], next(order), (*kept, (part, option))))
+
+    if parts:
+        push(0.0, (), 0, 1)
+    while heap:
+        cost, _, chosen = heapq.heappop(heap)
+        yield {name: value for p, o in chosen for name, value in parts[p][o][1].items()}
+        *kept, (part, option) = chosen
+        before = cost - parts[part][option][0]
+        if option + 1 < len(parts[part]):
+            push(before, tuple(kept), part, option + 1)
+        if part + 1 < len(parts):
+            push(cost, chosen, part + 1, 1)
+            if option == 1:
+                push(before, tuple(kept), part + 1, 1)
+
+
+def _accepted(constraints: Sequence[Grounded], X: Floats, place: Mapping[Name, int]) -> Bools:
+    """(n,) which solutions (n, variables) all constraints accept."""
+    accepted = np.ones(len(X), dtype=np.bool_)
+    for grounded in constraints:
+        for row in grounded.psi_rows:
+            terms = [(place[name], j, c) for j, own in row.columns.items() for name, c in own]
+            variables, columns, coefficients = map(list, zip(*terms, strict=True)) if terms else ([], [], [])
+            linear = np.zeros((len(place), grounded.network.d))
+            np.add.at(linear, (variables, columns), coefficients)
+            constant = np.zeros(grounded.network.d)
+            constant[list(row.constant)] = list(row.constant.values())
+            psi = X @ linear + constant
+            accepted &= grounded.network.accepts(psi)
+    return accepted
