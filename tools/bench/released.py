@@ -55,6 +55,7 @@ class Run(NamedTuple):
 def run_lcons(arguments: Sequence[str], released: bool = False, also: Mapping[str, str] | None = None) -> Run:
     """The command, of the version at work or of 0.1.0, in an environment that has `also` some variables."""
     variables = {**(environment() if released else os.environ), **(also or {})}
+    variables.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed version has its bytecode
     start = time.perf_counter()
     process = subprocess.Popen(
         [*LCONS, *arguments], env=variables, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL

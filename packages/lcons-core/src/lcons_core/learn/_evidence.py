@@ -210,9 +210,10 @@ def sort_negatives(
     instances: Sequence[Instance],
     examples: LabelledExamples,
     least: float = EVIDENCE,
+    values: Sequence[Ints] | None = None,
 ) -> tuple[LabelledExamples, Needed]:
     """The examples with the negatives that have enough evidence; the others are undecided, each with the
-    evidence against it as its weight.
+    evidence against it as its weight. `values` are the windows of each instance, if they are known.
 
     >>> from lcons_core.learn._recipe import Recipe
     >>> sentences = [["B-X", "I-X", "O"], ["O", "B-X", "O"], ["B-Y", "O", "O"], ["O", "B-Y", "I-Y"]] * 5
@@ -224,7 +225,9 @@ def sort_negatives(
         feature, feature.space.assignments(examples.positives.psi), examples.positives.weight
     )
     windows = feature.space.assignments(examples.negatives.psi)
-    needed = refuted_by_folds(feature, [feature.values(one) for one in instances], least)
+    if values is None:
+        values = [feature.values(one) for one in instances]
+    needed = refuted_by_folds(feature, values, least)
     parts, classes = counts.evidence(windows)
     kept = needed.enough(parts, classes)
     undecided = PsiRows.of(examples.negatives.psi.take(~kept), weight=np.maximum(parts, classes)[~kept])

@@ -53,6 +53,11 @@ class Parts:
 
 def parts_of(feature: ConstraintFeature, data: Structures) -> Parts:
     """The parts of structures."""
+    return parts_and_values(feature, data)[0]
+
+
+def parts_and_values(feature: ConstraintFeature, data: Structures) -> tuple[Parts, list[Any]]:
+    """The parts of structures, and for a feature of sequences the value indices of each structure inside."""
     # The windows of all sequences become psi at once, which takes a fraction of the time of one by one.
     pieces: list[Any] = []
     owners: list[int] = []
@@ -72,7 +77,7 @@ def parts_of(feature: ConstraintFeature, data: Structures) -> Parts:
         psi = feature.psi_of_values(np.concatenate(pieces))
     else:
         psi = SparsePsi.stack([SparsePsi.from_indices([], feature.space.d), *pieces])
-    return Parts(PsiRows.of(psi, owner), len(owners), tuple(outside))
+    return Parts(PsiRows.of(psi, owner), len(owners), tuple(outside)), pieces
 
 
 def rows_of(space: FeatureSpace, data: PsiTable, chosen: NDArray[np.bool_]) -> Parts:
@@ -122,7 +127,7 @@ def of_structures(data: Structures, recipe: Recipe, making: Making | None) -> Ta
             )
     recipe, feature = recipe.complete(data.instances)
     _check_values(feature, recipe)
-    valid = parts_of(feature, data)
+    valid, values = parts_and_values(feature, data)
     if isinstance(feature, SequenceFeature) and not len(valid.rows):
         longest = max(len(instance.y) for instance in data.instances)
         raise InvalidInput(
@@ -138,7 +143,8 @@ def of_structures(data: Structures, recipe: Recipe, making: Making | None) -> Ta
     examples = LabelledExamples.of(feature.space, positives, made.collect(), recipe.min_support)
     needed = None
     if isinstance(feature, SequenceFeature) and isinstance(recipe.evidence, float):
-        examples, needed = sort_negatives(feature, data.instances, examples, recipe.evidence)
+        known = None if valid.outside else values
+        examples, needed = sort_negatives(feature, data.instances, examples, recipe.evidence, known)
     return Task(recipe, feature, examples, source, valid, seen, needed=needed)
 
 
