@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -38,9 +39,7 @@ def sliced(xs: Inputs, codes: Any = CodedColumn.of) -> list[dict[str, CodedColum
     """The inputs as slices of one coded column for each name."""
     ends = np.cumsum([0, *(len(x["word"]) for x in xs)]).tolist()
     whole = {name: codes([value for x in xs for value in x[name]]) for name in ("word", "pos")}
-    return [
-        {name: column[a:b] for name, column in whole.items()} for a, b in zip(ends[:-1], ends[1:], strict=True)
-    ]
+    return [{name: column[a:b] for name, column in whole.items()} for a, b in pairwise(ends)]
 
 
 def with_values_of_no_token(values: list[str]) -> CodedColumn:
@@ -52,7 +51,9 @@ def with_values_of_no_token(values: list[str]) -> CodedColumn:
 
 @pytest.mark.parametrize("template", TEMPLATES)
 @given(INPUTS, INPUTS, st.booleans())
-def test_coded_scores_are_the_scores_of_strings(template: str, xs: Inputs, others: Inputs, more: bool) -> None:
+def test_coded_scores_are_the_scores_of_strings(
+    template: str, xs: Inputs, others: Inputs, more: bool
+) -> None:
     chain = model(xs, template, ("pos",) if more else ())
     for own in (xs, others, xs):
         expected = chain._emission(own)
@@ -61,8 +62,9 @@ def test_coded_scores_are_the_scores_of_strings(template: str, xs: Inputs, other
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
-def test_attributes_are_found_once_per_value_not_per_token(template: str, monkeypatch: Any) -> None:
+def test_attributes_are_found_once_per_value_not_per_token(template: str) -> None:
     class Value(str):
+        __slots__ = ()
         read = 0
 
         def lower(self) -> str:

@@ -88,6 +88,16 @@ def test_long_segments_are_read_in_part() -> None:
     np.testing.assert_array_equal(chain.scores(xs).emission, chain._emission(xs))
 
 
+@pytest.mark.parametrize("limit", ["MOST_PAIRS", "MOST_SEGMENTS"])
+def test_full_tables_of_pairs_and_segments_are_emptied(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_reference_sums, limit, 2)
+    chain = model([WORDS])
+    for xs in ([{"word": WORDS}], [{"word": WORDS[::-1]}], [{"word": WORDS[:3]}]):
+        np.testing.assert_array_equal(chain.scores(xs).emission, chain._emission(xs), strict=True)
+    assert len(chain._quick.segments) <= 2 or limit == "MOST_PAIRS"  # type: ignore[union-attr]
+    assert len(chain._quick.pairs) <= 3 or limit == "MOST_SEGMENTS"  # type: ignore[union-attr]
+
+
 def test_tables_grow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_sums, "ROOM", 2)
     chain = model([WORDS])

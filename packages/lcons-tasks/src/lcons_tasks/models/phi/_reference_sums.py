@@ -42,15 +42,18 @@ _STOPS, _LENGTHS, _NTH, _LEFT = 4, 8, 6, 5
 _EDGE = 0
 _NO_PAIR = 0
 # Columns of `traits`: clues as bits; is a mark; is a full stop (1) or long (2); then attributes of a segment:
-# its last word, here and in the segment before; the first word and its shape, in the segment before and after.
+# its last word, here and in the segment before; the first word and its shape, of the segment before and the
+# segment after.
 _CLUES, _MARK, _STOP, _END, _END_BEFORE, _HEAD_BEFORE = range(6)
 _HEAD_AFTER = _HEAD_BEFORE + 2
 _TRAITS = _HEAD_AFTER + 2
 
 
 class ReferenceSums:
-    """A cache of the summed weights of words, pairs and stories, and of the attributes of segments; `weights` (A + 1, L) ends with a
-    row of zeros, which stands for attributes without weights."""
+    """A cache of the summed weights of words, pairs and stories, and of the attributes of segments.
+
+    weights: (A + 1, L); the last row is zero, and stands for attributes without weights.
+    """
 
     def __init__(self, index: dict[str, int], weights: Floats) -> None:
         self.weights = weights
@@ -75,7 +78,7 @@ class ReferenceSums:
         L = self.weights.shape[1]
         # The sums of a word: its own, and those that it adds to the words around it.
         self.words: KeySums[str | None] = KeySums((1 + len(AROUND)) * L)
-        self.pairs: KeySums[int] = KeySums(2 * L)
+        self._forget_pairs()
         self.stories: KeySums[int] = KeySums(L)
         self.segments: dict[bytes, list[int]] = {}
         self.by_shape: dict[str, list[int]] = {}
@@ -88,7 +91,6 @@ class ReferenceSums:
         self.heads: list[list[int]] = [[]]
         self.traits = np.zeros((len(self.words.sums), _TRAITS), dtype=np.int64)
         self.words.add([None], self.edges.reshape(1, -1))
-        self.pairs.add([_NO_PAIR], np.zeros((1, 2 * L)))
 
     def kinds(self, column: CodedColumn, offsets: Ints) -> list[Floats] | None:
         """The sums (N, L) of each kind of key, from the words of references at `offsets`; None if a word is
@@ -118,14 +120,19 @@ class ReferenceSums:
         ]
 
     def _make_room(self) -> None:
-        if (
-            len(self.words) > MOST_WORDS
-            or max(len(self.pairs), len(self.stories)) > MOST_PAIRS
-            or self.characters > MOST_CHARACTERS
-        ):
+        if len(self.words) > MOST_WORDS or self.characters > MOST_CHARACTERS:
             self.forget()
-        elif len(self.segments) > MOST_SEGMENTS:
+        if len(self.pairs) > MOST_PAIRS:
+            self._forget_pairs()
+        if len(self.stories) > MOST_PAIRS:
+            self.stories = KeySums(self.weights.shape[1])
+        if len(self.segments) > MOST_SEGMENTS:
             self.segments.clear()
+
+    def _forget_pairs(self) -> None:
+        L = self.weights.shape[1]
+        self.pairs: KeySums[int] = KeySums(2 * L)
+        self.pairs.add([_NO_PAIR], np.zeros((1, 2 * L)))
 
     def number(self, attribute: str) -> int:
         """The row of an attribute in `weights`."""

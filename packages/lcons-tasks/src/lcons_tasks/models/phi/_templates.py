@@ -30,8 +30,8 @@ AROUND = (-1, 1)
 
 class Template(NamedTuple):
     """`keys` returns the keys of each token of an input, given the context columns to read; `attributes`
-    returns the attributes of a key. `slots` are the same keys, by column; if there are `sums`, which are those
-    of the words without strings, `slots` are those of the context columns, which follow."""
+    returns the attributes of a key. `slots` are the same keys, by column. If there are `sums`, those of the
+    words without strings, `slots` are only those of the context columns, which follow."""
 
     keys: Callable[[Columns, Sequence[str]], list[list[str]]]
     attributes: Callable[[str], Sequence[str]]
