@@ -46,7 +46,8 @@ def with_values_of_no_token(values: list[str]) -> CodedColumn:
     """A column whose dictionary is that of more text, with a value twice."""
     column = CodedColumn.of(values)
     more = tuple(f"unseen {i}" for i in range(40))
-    return CodedColumn((*more, *column.values, *column.values), column.codes + 40 + len(column.values))
+    codes = (column.codes + 40 + len(column.values)).astype(np.uint64)
+    return CodedColumn((*more, *column.values, *column.values), codes)
 
 
 @pytest.mark.parametrize("template", TEMPLATES)

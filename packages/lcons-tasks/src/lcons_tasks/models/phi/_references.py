@@ -59,7 +59,8 @@ def reference_keys(x: Columns, columns: Sequence[str] = ()) -> list[list[str]]:
         _stories(words),
         _arounds(words, segments),
     ]
-    kinds += [slot.keys(x[slot.column]) for slot in reference_slots(columns)]
+    slots = reference_slots(columns)
+    kinds += [[key or NOTHING for key in slot.keys(x[slot.column])] for slot in slots]
     return list(map(list, zip(*kinds, strict=True)))
 
 

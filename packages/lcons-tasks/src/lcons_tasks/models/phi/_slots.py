@@ -41,10 +41,9 @@ class Slot:
         inside = (place + self.places[0] >= first) & (place + self.places[-1] < after)
         codes = np.zeros(len(column), dtype=np.int64)
         for k in self.places:
-            codes = codes * len(values) + np.roll(column.codes, -k)
-        if len(self.places) == 1:
-            combinations = [(value,) for value in values]
-        else:
+            codes = codes * len(values) + np.roll(column.codes, -k).astype(np.int64)
+        combinations: list[tuple[str, ...]] = [(value,) for value in values]
+        if len(self.places) > 1:
             known, codes = np.unique(codes, return_inverse=True)
             combinations = [(values[i], values[j]) for i, j in zip(*divmod(known, len(values)), strict=True)]
         keys = [None if self.key is None else self.key(*own) for own in combinations]
