@@ -318,3 +318,32 @@ def test_a_full_disk_is_one_line(arguments, tmp_path):
     assert "No space left on device" in done.stderr
     assert len([line for line in done.stderr.splitlines() if line.startswith("lcons: error:")]) == 1
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes break otherwise there")
+@pytest.mark.parametrize(
+    "arguments",
+    [["--help"], ["explain", "--help"], ["explain", "pairs.json"], ["verify", "-q", "pairs.json"]],
+)
+def test_a_reader_that_goes_away_ends_a_command_quietly(arguments, tmp_path):
+    write_files(tmp_path)
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run([LCONS, *arguments], cwd=tmp_path, stdout=write, stderr=subprocess.PIPE, text=True)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_another_pipe_that_breaks_is_a_bug_not_a_reader_that_went_away(capsys):
+    @click.group(cls=LconsGroup)
+    def group() -> None:
+        """A group with a fault."""
+
+    @group.command()
+    def work() -> None:
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    with pytest.raises(SystemExit) as ended:
+        group(["work"])
+    assert ended.value.code == 2
+    assert "this is a bug in lcons" in capsys.readouterr().err

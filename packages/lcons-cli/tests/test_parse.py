@@ -485,7 +485,7 @@ def running(pid):
 @pytest.mark.parametrize("how", ["SIGKILL", "SIGTERM", "SIGINT"])
 def test_no_process_stays_when_the_first_is_ended(how, busy):
     others = children(busy.pid)
-    assert len(others) >= 2
+    assert others
     if how == "SIGINT":
         os.killpg(busy.pid, signal.SIGINT)  # as a terminal does
         assert busy.communicate(timeout=60)[1] == b"lcons: interrupted\n"

@@ -380,3 +380,18 @@ def test_a_folder_of_shards_is_tagged_as_text_and_columns_are(run, tmp_path):
     assert "the tagger reads column 'case'" in refused.stderr
     missing = run(tmp_path / "text", *columns[:4], "-o", tmp_path / "other")
     assert "0.jsonl:1: expected a column 'words', which the tagger reads, found text" in missing.stderr
+
+
+def test_shards_that_bring_pos_tags_need_no_pos_tagger(run, tmp_path, monkeypatch):
+    def refused(*args, **options):
+        raise AssertionError("a POS tagger was asked for")
+
+    monkeypatch.setattr("lcons_tasks.apps._batch_tagger.loaded_pos_tagger", refused)
+    monkeypatch.setattr("lcons_tasks.data.text._pos.train_tagger", refused)
+    (tmp_path / "in").mkdir()
+    row = {"words": ["the", "dog", "barked", "."], "pos": ["DT", "NN", "VBD", "."]}
+    (tmp_path / "in/0.jsonl").write_text(json.dumps(row) + "\n")
+    columns = ["--columns", "word,pos", "--jobs", 1, "-o", tmp_path / "out"]
+    result = run(tmp_path / "in", *columns, model="pos")
+    assert result.exit_code == 0, result.stderr
+    assert json.loads((tmp_path / "out/0.jsonl").read_text())["labels"] == ["B-NP", "I-NP", "B-VP", "O"]

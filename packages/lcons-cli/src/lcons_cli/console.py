@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import select
 import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -197,6 +198,20 @@ def tagger_progress(say: Say) -> Iterator[Callable[[TaggerProgress], None]]:
             bars.update(tasks[0], completed=step.done)
 
         yield report
+
+
+def leave_unread() -> bool:
+    """Whether stdout is a pipe whose reader closed it; the rest of the output is then discarded. Other pipes,
+    such as those to other processes, break for other reasons."""
+    try:
+        poll = select.poll()
+        poll.register(sys.stdout.fileno(), 0)
+        left = any(events & (select.POLLERR | select.POLLHUP) for _, events in poll.poll(0))
+    except (AttributeError, OSError, ValueError):
+        return False
+    if left:
+        _leave_stdout()
+    return left
 
 
 def _leave_stdout() -> None:

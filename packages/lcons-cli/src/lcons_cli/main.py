@@ -3,12 +3,15 @@
 Each subcommand imports other modules only when it runs, so that `lcons --help` needs only click.
 
 Results go to stdout, progress to stderr. An `LconsError`, a full disk or too little memory prints one line on
-stderr and exits 2. Ctrl-C prints one line and exits 130, `kill` 143. Bugs print a traceback and exit 2,
-because 1 means "the answer is no".
+stderr and exits 2. Ctrl-C prints one line and exits 130, `kill` 143. If the reader of stdout goes away, as in
+`lcons ... | head`, the command ends without a word and exits 0. Bugs print a traceback and exit 2, because 1
+means "the answer is no".
 """
 
 import sys
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import IO, Any
 
@@ -19,7 +22,7 @@ from lcons_cli.audit import audit
 from lcons_cli.calibrate import calibrate
 from lcons_cli.card import card
 from lcons_cli.compare import compare
-from lcons_cli.console import failure_of_machine, lacks_memory
+from lcons_cli.console import failure_of_machine, lacks_memory, leave_unread
 from lcons_cli.convert import convert
 from lcons_cli.decode import decode
 from lcons_cli.diagnose import diagnose
@@ -70,20 +73,13 @@ class LconsGroup(click.Group):
             sys.exit(ErrorLine.exit_code)
 
     def make_context(self, *args: Any, **options: Any) -> click.Context:
-        try:
+        with _ended():
             return super().make_context(*args, **options)
-        except click.UsageError as error:
-            raise _in_one_line(error) from error
-        except KeyboardInterrupt as stop:
-            raise click.exceptions.Exit(seen(stop)) from stop
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            return super().invoke(ctx)
-        except click.UsageError as error:
-            raise _in_one_line(error) from error
-        except (KeyboardInterrupt, click.Abort) as stop:
-            raise click.exceptions.Exit(seen(stop)) from stop
+            with _ended():
+                return super().invoke(ctx)
         except Exception as error:
             # If lcons_core was never imported, the error cannot be one of its errors.
             core = sys.modules.get("lcons_core")
@@ -93,6 +89,22 @@ class LconsGroup(click.Group):
                 command = self.get_command(ctx, ctx.invoked_subcommand or "") or self
                 raise ErrorLine(in_options(str(error), command, ctx)) from error
             raise
+
+
+@contextmanager
+def _ended() -> Iterator[None]:
+    """Turns wrong usage, Ctrl-C and a reader of stdout that goes away into the end of the command; click
+    would exit 1 for the last."""
+    try:
+        yield
+    except click.UsageError as error:
+        raise _in_one_line(error) from error
+    except (KeyboardInterrupt, click.Abort) as stop:
+        raise click.exceptions.Exit(seen(stop)) from stop
+    except BrokenPipeError as error:
+        if not leave_unread():
+            raise RuntimeError("a pipe to another process broke") from error  # click would exit 1 for it, too
+        raise click.exceptions.Exit(0) from error
 
 
 def _not_installed(error: Exception) -> str | None:

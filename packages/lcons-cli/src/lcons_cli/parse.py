@@ -236,6 +236,10 @@ def _summary(counts: Counter[str], form: str, constrained: bool) -> str:
     return ", ".join(parts)
 
 
+# `json.dumps` would make an encoder for each reference.
+_encode = json.JSONEncoder(ensure_ascii=False).encode
+
+
 class _Keys:
     """Makes the keys of BibTeX entries distinct, by a hyphen and a number; other keys have no hyphen."""
 
@@ -259,7 +263,7 @@ class _Keys:
 def _csl(reference: ParsedReference, number: int) -> str:
     from lcons_tasks.apps.references import to_csl
 
-    return json.dumps(to_csl(reference.pieces, id=f"ref-{number}"), ensure_ascii=False)
+    return _encode(to_csl(reference.pieces, id=f"ref-{number}"))
 
 
 def _bibtex(reference: ParsedReference, number: int) -> str:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 import threading
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
+    from concurrent.futures import Future, ProcessPoolExecutor
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -55,14 +57,14 @@ def _shared(work: Callable[[Item], Result], items: Iterable[Item], jobs: int) ->
 
     from lcons_core import LconsError
 
-    # "spawn", because forking would copy the locks of threads, but not the threads. This process also works:
-    # the others take a second to start. They receive `work` with their first pieces, before it is used here.
-    pool = ProcessPoolExecutor(jobs - 1, get_context("spawn"), _begin, (work,))
+    # Copies of this process have all that is loaded; others take a second to start, so this process also
+    # works. They receive `work` with their first pieces, before it is used here.
+    pool = ProcessPoolExecutor(jobs - 1, get_context("fork" if _can_fork() else "spawn"), _begin, (work,))
     waiting: deque[Future[Result]] = deque()
     try:
         for item in items:
             busy = sum(not future.done() for future in waiting)
-            waiting.append(pool.submit(_do, item) if busy < AHEAD * (jobs - 1) else _done(work(item)))
+            waiting.append(_submitted(pool, item) if busy < AHEAD * (jobs - 1) else _done(work(item)))
             while waiting and (waiting[0].done() or len(waiting) > MOST_WAITING):
                 yield waiting.popleft().result()
         while waiting:
@@ -73,6 +75,19 @@ def _shared(work: Callable[[Item], Result], items: Iterable[Item], jobs: int) ->
         ) from None
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _can_fork() -> bool:
+    """Whether a copy of this process is safe: it would copy the locks of other threads, but not the threads.
+    OpenBLAS, which has threads of its own, is ready for it; the libraries of macOS are not."""
+    return sys.platform == "linux" and threading.active_count() == 1
+
+
+def _submitted(pool: ProcessPoolExecutor, item: Any) -> Future[Any]:
+    """The future of an item; the first one starts the processes, where Python warns of any other thread."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*fork", DeprecationWarning)
+        return pool.submit(_do, item)
 
 
 def _done(result: Result) -> Future[Result]:
@@ -98,6 +113,7 @@ def _begin(work: Callable[[Any], Any]) -> None:
     _own.append(work)
     spare_collector()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process stops the others
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_end_with_first, daemon=True).start()
 
 

@@ -47,12 +47,12 @@ class TaggerDecoder(BatchFunction):
         load_constrained_tagger(folder)  # a folder that cannot be used is known before the work
 
     def settings(self) -> dict[str, Any]:
-        """All that the answers depend on besides the batch, as plain data."""
-        return {
-            "work": "tag",
-            **folder_settings(self.folder, self.constrained),
-            **pos_settings(POS in self.tagger.columns),
-        }
+        """All that the answers depend on besides the batch, as plain data. No POS tagger is loaded or trained
+        for it: rows may have their own tags."""
+        from lcons_tasks.data.text._pos import tagger_identity
+
+        pos = {"pos": tagger_identity()} if POS in self.tagger.columns else {}
+        return {"work": "tag", **folder_settings(self.folder, self.constrained), **pos}
 
     @property
     def tagger(self) -> ConstrainedTagger:

@@ -12,16 +12,17 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, count, repeat
+from itertools import chain
 from typing import Any, Self
 
 import numpy as np
 
-from lcons_core import WORD
+from lcons_core import WORD, CodedColumn
 from lcons_decode import ChainBatch
-from lcons_decode.kernels import Floats
+from lcons_decode.kernels import Floats, Ints
 from lcons_tasks.models._model_file import Arrays, read_names, write_model
-from lcons_tasks.models.phi._reference_sums import ReferenceSums, sums_of
+from lcons_tasks.models.phi._reference_sums import ReferenceSums
+from lcons_tasks.models.phi._sums import KeySums, added, sums_of
 from lcons_tasks.models.phi._templates import Template, checked_columns, template
 from lcons_tasks.models.phi._tokens import Columns
 
@@ -52,16 +53,45 @@ class LinearChain:
         return {"trained": trained, "in all": trained}
 
     def scores(self, xs: Sequence[Columns]) -> ChainBatch:
-        """The scores of the inputs, in order."""
+        """The scores of the inputs, in order.
+
+        Strings are coded first. Columns that are `CodedColumn`s with the same values, such as slices of one,
+        are read by their codes: what depends on a value is computed once per value, not per token.
+        """
         offsets = np.cumsum([0, *(len(next(iter(x.values()))) for x in xs)])
-        words = [x[WORD] for x in xs if x[WORD]] if self._quick is not None else []
-        emission = self._quick.emission(words) if self._quick is not None and words else None
+        for x in xs:
+            checked_columns(x, self.columns)
+        names = dict.fromkeys((WORD, *self.columns))
+        columns = {name: _used(CodedColumn.joined([x[name] for x in xs])) for name in names}
+        emission = self._coded_emission(columns, offsets) if offsets[-1] else None
         if emission is None:
             emission = self._emission(xs)
         return ChainBatch(emission, offsets, self.transition, self.start, self.stop, self.labels)
 
+    def _coded_emission(self, columns: Mapping[str, CodedColumn], offsets: Ints) -> Floats | None:
+        """(N, L) the sum of the keys of each token, by codes; None if words have sums of their own, which
+        cannot read these words."""
+        kinds = None if self._quick is None else self._quick.kinds(columns[WORD], offsets)
+        chosen = template(self.template)
+        if chosen.sums is not None and kinds is None:
+            return None
+        owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+        first, after = offsets[:-1][owner], offsets[1:][owner]
+        slots = chosen.slots(self.columns)
+        coded = [slot.coded(columns[slot.column], first, after) for slot in slots]
+        summed = self._sums.rows([key for keys, _ in coded for key in keys])
+        places = np.cumsum([0, *(len(keys) for keys, _ in coded)])
+        if kinds is not None:
+            kinds += [summed[place + codes] for place, (_, codes) in zip(places, coded, strict=False)]
+            return added(kinds)
+        present = [np.array([key is not None for key in keys])[codes] for keys, codes in coded]
+        rows = [place + codes for place, (_, codes) in zip(places, coded, strict=False)]
+        has = np.column_stack(present)
+        lengths = has.sum(1)
+        return np.add.reduceat(summed[np.column_stack(rows)[has]], np.cumsum(lengths) - lengths, axis=0)
+
     def _emission(self, xs: Sequence[Columns]) -> Floats:
-        """(N, L) the sum of the keys of each token."""
+        """(N, L) the sum of the keys of each token, by strings."""
         rows = [row for x in xs for row in self._keys(x)]
         if not rows:
             return np.zeros((0, len(self.labels)))
@@ -115,7 +145,7 @@ class LinearChain:
     @cached_property
     def _quick(self) -> ReferenceSums | None:
         sums = template(self.template).sums
-        return None if sums is None or self.columns else sums(self._index, self._rows)
+        return None if sums is None else sums(self._index, self._rows)
 
     @cached_property
     def _index(self) -> dict[str, int]:
@@ -131,8 +161,17 @@ class LinearChain:
         return template(self.template).keys(x, self.columns)
 
 
+def _used(column: CodedColumn) -> CodedColumn:
+    """The column without values that it has no token of, if there are many: an Arrow dictionary may be that
+    of a whole corpus."""
+    if len(column.values) <= len(column):
+        return column
+    known, codes = np.unique(column.codes, return_inverse=True)
+    return CodedColumn(tuple(column.values[i] for i in known), codes.reshape(-1))
+
+
 class _Sums:
-    """A cache of the summed weights of each key's attributes, computed once per key."""
+    """A cache of the summed weights of each key's attributes, computed once per key; no key (None) adds 0."""
 
     def __init__(self, template: Template, index: dict[str, int], weights: Floats) -> None:
         self.attributes, self.index, self.weights = template.attributes, index, weights
@@ -140,31 +179,17 @@ class _Sums:
 
     def forget(self) -> None:
         """Empties the cache."""
-        self.places: dict[str, int] = {}
+        self.known: KeySums[str | None] = KeySums(self.weights.shape[1])
         self.characters = 0
-        self.sums = np.zeros((1024, self.weights.shape[1]))
 
-    def rows(self, keys: Sequence[str]) -> Floats:
+    def rows(self, keys: Sequence[str | None]) -> Floats:
         """(len(keys), L)"""
-        if len(self.places) > MOST_KEYS or self.characters > MOST_CHARACTERS:
+        if len(self.known) > MOST_KEYS or self.characters > MOST_CHARACTERS:
             self.forget()
-        places = self.places
-        ids = np.fromiter(map(places.get, keys, repeat(-1)), dtype=np.int64, count=len(keys))
-        missing = np.flatnonzero(ids < 0).tolist()
-        if missing:
-            fresh = list(dict.fromkeys(keys[i] for i in missing))
-            self._add(fresh, len(places))
-            places.update(zip(fresh, count(len(places))))
-            self.characters += sum(map(len, fresh))
-            ids[missing] = [places[keys[i]] for i in missing]
-        return self.sums[ids]
+        return self.known.of(keys, self._sum)
 
-    def _add(self, keys: Sequence[str], first: int) -> None:
-        last = first + len(keys)
-        if last > len(self.sums):
-            grown = np.zeros((2 * last, self.sums.shape[1]))
-            grown[:first] = self.sums[:first]
-            self.sums = grown
+    def _sum(self, keys: Sequence[str | None]) -> Floats:
         get, nothing = self.index.get, len(self.weights) - 1
-        lists = ([get(attribute, nothing) for attribute in self.attributes(key)] for key in keys)
-        self.sums[first:last] = sums_of(self.weights, lists)
+        self.characters += sum(len(key) for key in keys if key is not None)
+        read = (() if key is None else self.attributes(key) for key in keys)
+        return sums_of(self.weights, ([get(attribute, nothing) for attribute in own] for own in read))

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -34,8 +35,8 @@ from lcons_tasks.apps.references._pieces import (
 )
 
 CslItem = dict[str, Any]
-Found = tuple[CslItem, str]
-"""Variables, and the text that goes to the note if one of the variables is already set."""
+Found = tuple[CslItem, Callable[[], str]]
+"""Variables, and a function: the text that goes to the note if one of the variables is already set."""
 
 _MEETING = re.compile(
     r"(?i:\b(?:proc|proceedings|conf|conference|symp|symposium|workshop|meeting|congress|colloquium|ws)\b)"
@@ -73,12 +74,12 @@ def to_csl(pieces: Iterable[Piece], id: str | int = "ref") -> CslItem:
         for found, otherwise in _READERS.get(field or "note", _links_first)(text):
             if found and values.keys().isdisjoint(found):
                 values.update(found)
-            elif not otherwise:
+            elif not (words := otherwise()):
                 continue
             elif found or field is None or field in _READERS:
-                notes.append(otherwise)
+                notes.append(words)
             else:
-                custom.setdefault(field, []).append(otherwise)
+                custom.setdefault(field, []).append(words)
     if notes:
         values["note"] = "; ".join(notes)
     if custom:
@@ -139,7 +140,7 @@ def _without_number(piece: Piece) -> tuple[Piece, CslItem]:
 def _names(variable: str) -> Callable[[str], Iterator[Found]]:
     def read(text: str) -> Iterator[Found]:
         if names := [csl_name(name) for line in text.split("\n") for name in parse_names(line)]:
-            yield {variable: names}, trimmed(tidied(text))
+            yield {variable: names}, lambda: trimmed(tidied(text))
 
     return read
 
@@ -148,7 +149,7 @@ def _date(text: str) -> Iterator[Found]:
     date = parse_date(text)
     if date != Date():
         suffix = {"year-suffix": date.suffix} if date.suffix else {}
-        yield {"issued": csl_date(date), **suffix}, trimmed(text)
+        yield {"issued": csl_date(date), **suffix}, lambda: trimmed(text)
 
 
 def _booktitle(text: str) -> Iterator[Found]:
@@ -164,7 +165,7 @@ def _container(text: str) -> Iterator[Found]:
 def _plain(variable: str) -> Callable[[str], Iterator[Found]]:
     def read(text: str) -> Iterator[Found]:
         if value := trimmed(text):
-            yield {variable: value}, value
+            yield {variable: value}, lambda: value
 
     return read
 
@@ -172,7 +173,7 @@ def _plain(variable: str) -> Callable[[str], Iterator[Found]]:
 def _several(reader: Callable[[str], dict[str, str]]) -> Callable[[str], Iterator[Found]]:
     def read(text: str) -> Iterator[Found]:
         if found := reader(text):
-            yield dict(found), trimmed(text)
+            yield dict(found), lambda: trimmed(text)
 
     return read
 
@@ -181,17 +182,17 @@ def _links_first(text: str) -> Iterator[Found]:
     """The links and the date of access, then the rest of the text, which has no variable."""
     found, text = links(text)
     for variable, link in found.items():
-        yield {variable: link}, link
+        yield {variable: link}, partial(str, link)
     date, words, text = accessed(text)
     if date:
-        yield {"accessed": csl_date(date)}, words
+        yield {"accessed": csl_date(date)}, lambda: words
     if value := trimmed(text):
-        yield {}, value
+        yield {}, lambda: value
 
 
 def _place(text: str) -> Iterator[Found]:
     for found, value in _links_first(text):
-        yield found or {"publisher-place": value}, value
+        yield found or {"publisher-place": value()}, value
 
 
 _READERS: dict[str, Callable[[str], Iterator[Found]]] = {

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -118,6 +119,7 @@ def accessed(text: str) -> tuple[Date | None, str, str]:
     return None, "", text
 
 
+@lru_cache(maxsize=2**12)
 def _understood(text: str) -> Date | None:
     circa = _CIRCA.match(text)
     text = text[circa.end() :] if circa else text

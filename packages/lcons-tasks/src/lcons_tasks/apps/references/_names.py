@@ -15,8 +15,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 
 from lcons_tasks.apps.references._pieces import tidied, trimmed, unbracketed
+from lcons_tasks.data.text._clues import LONGEST_KNOWN
 
 _PARTICLE = re.compile(
     "a[fl]|auf|da|dal|de|del|della|den|der|des|di|dos?|du|el|la|le|los?|te[nr]|['\u2019]t|van|vo[mn]|zu[mr]?"
@@ -70,8 +72,9 @@ class _Chunk:
     words: tuple[str, ...]
     suffix: str = ""
 
-    @property
+    @cached_property
     def literal(self) -> bool:
+        """Whether the text is kept as it is: too long for a name, or not a person's."""
         return (
             len(self.words) > _MOST_WORDS
             or not all(map(_LETTERS.fullmatch, self.words))
@@ -170,11 +173,18 @@ def _is_initial(word: str) -> bool:
     >>> [_is_initial(word) for word in ("A.", "J.-P.", "F.C.", "BC", "Th.", "Li.", "Cau")]
     [True, True, True, True, True, False, False]
     """
+    return _known_initials(word) if len(word) <= LONGEST_KNOWN else _initials(word)
+
+
+def _initials(word: str) -> bool:
     letters = [part for part in _BETWEEN_INITIALS.split(word) if part]
     if not letters or not all(part.isalpha() and part[0].isupper() for part in letters):
         return False
     bare = "." not in word and len("".join(letters)) <= _MOST_INITIALS and word.isupper()
     return bare or all(len(part) == 1 or part in _ABBREVIATED for part in letters)
+
+
+_known_initials = lru_cache(maxsize=2**14)(_initials)
 
 
 def _is_family(chunk: _Chunk) -> bool:

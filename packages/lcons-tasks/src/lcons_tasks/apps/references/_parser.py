@@ -12,10 +12,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import accumulate, pairwise
 from typing import NamedTuple, TypeVar
 
-from lcons_core import OUTSIDE, WORD, InvalidInput
+from lcons_core import OUTSIDE, WORD, CodedColumn, InvalidInput
 from lcons_decode import Status
 from lcons_tasks.apps._tagger import Columns, ConstrainedTagger
 from lcons_tasks.apps.references._pieces import Piece
@@ -30,6 +30,7 @@ CHUNK_ITEMS = 256
 CHUNK_CHARACTERS = 2**17
 
 NO_LABEL = -1
+_ORDER = tuple(Status)
 
 Item = TypeVar("Item")
 Place = tuple[int, int]
@@ -147,14 +148,22 @@ def _parts(line: str) -> Iterator[_Part]:
 def _label(tagger: ConstrainedTagger, words: Sequence[list[str]], tags: Tags | None) -> Iterator[_Labels]:
     """The labels of the words of each part; the tagger does not read parts without words."""
     some = [own for own in words if own]
-    xs: list[Columns] = [{WORD: own} for own in some]
+    xs = _columns(some, CLUE in tagger.columns)
     if tags is not None and some:
         xs = [{**x, POS: tagged} for x, tagged in zip(xs, tags(some), strict=True)]
-    if CLUE in tagger.columns:
-        xs = [{**x, CLUE: [*map(clue_or_shape, own)]} for x, own in zip(xs, some, strict=True)]
     answers = iter(_answers(tagger, xs))
     for own in words:
         yield next(answers) if own else _Labels([], 0, Status.OPTIMAL)
+
+
+def _columns(words: Sequence[list[str]], clues: bool) -> list[Columns]:
+    """The words of each part, and their clues, as slices of one coded column: models, constraints and clues
+    read each distinct word once."""
+    whole = {WORD: CodedColumn.joined(words)}
+    if clues:
+        whole[CLUE] = CodedColumn(tuple(map(clue_or_shape, whole[WORD].values)), whole[WORD].codes)
+    bounds = accumulate(map(len, words), initial=0)
+    return [{name: column[a:b] for name, column in whole.items()} for a, b in pairwise(bounds)]
 
 
 def _answers(tagger: ConstrainedTagger, xs: Sequence[Columns]) -> list[_Labels]:
@@ -181,18 +190,19 @@ def _extend(
     spans: list[Span], start: int, places: Sequence[Place], ids: Sequence[int], labels: Sequence[str]
 ) -> None:
     """Adds the spans of a part that begins at `start`; the first one may continue the last of `spans`."""
-    first = 0
-    for label, run in groupby(ids or [NO_LABEL] * len(places)):
-        after = first + sum(1 for _ in run)
+    if not places:
+        return
+    ids = ids or [NO_LABEL] * len(places)
+    changes = [t for t, (one, other) in enumerate(pairwise(ids), start=1) if one != other]
+    for first, after in pairwise([0, *changes, len(ids)]):
+        label = ids[first]
         field = None if label == NO_LABEL or labels[label] == OUTSIDE else labels[label]
         begin, end = start + places[first][0], start + places[after - 1][1]
         if not first and spans and spans[-1].field == field:
             begin = spans.pop().start
         spans.append(Span(field, begin, end))
-        first = after
 
 
 def _worst(found: Sequence[_Labels]) -> Status:
     """The weakest status; `Status` declares them from strongest to weakest."""
-    order = list(Status)
-    return max((labels.status for labels in found), key=order.index)
+    return max((labels.status for labels in found), key=_ORDER.index)

@@ -51,7 +51,12 @@ def clue_or_shape(word: str) -> str:
     >>> [clue_or_shape(word) for word in ["Proc", "1950", "Turing"]]
     ['proc', 'year', 'shape Aa']
     """
-    return clue(word) or f"shape {shape(word)}"
+    return _clue_or_shape(word) if len(word) <= LONGEST_KNOWN else f"shape {shape(word)}"
+
+
+@lru_cache(maxsize=2**14)
+def _clue_or_shape(word: str) -> str:
+    return _clue(word) or f"shape {shape(word)}"
 
 
 @lru_cache(maxsize=2**14)

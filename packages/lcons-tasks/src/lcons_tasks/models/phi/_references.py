@@ -16,6 +16,7 @@ from itertools import accumulate, pairwise
 from lcons_core import WORD
 from lcons_core.features import shape
 from lcons_tasks.data.text._clues import clue
+from lcons_tasks.models.phi._slots import Slot
 from lcons_tasks.models.phi._tokens import Columns
 from lcons_tasks.models.phi._tokens import shape as letters
 
@@ -58,12 +59,18 @@ def reference_keys(x: Columns, columns: Sequence[str] = ()) -> list[list[str]]:
         _stories(words),
         _arounds(words, segments),
     ]
-    for name in columns:
-        values = x[name]
-        kinds.append([f"column {name}={value}" for value in values])
-        kinds.append([NOTHING, *(f"column {name}-1={value}" for value in values[:-1])])
-        kinds.append([*(f"column {name}+1={value}" for value in values[1:]), NOTHING])
+    slots = reference_slots(columns)
+    kinds += [[key or NOTHING for key in slot.keys(x[slot.column])] for slot in slots]
     return list(map(list, zip(*kinds, strict=True)))
+
+
+def reference_slots(columns: Sequence[str] = ()) -> list[Slot]:
+    """The keys of context columns: the value of the token and of its neighbours."""
+    return [
+        Slot(name, f"column {name}{place}=".__add__, (k,), NOTHING)
+        for name in columns
+        for k, place in ((0, ""), (-1, "-1"), (1, "+1"))
+    ]
 
 
 def reference_attributes(key: str) -> Sequence[str]:

@@ -20,8 +20,9 @@ from typing import NamedTuple
 
 from lcons_core import WORD, InvalidInput
 from lcons_tasks.models.phi._reference_sums import ReferenceSums
-from lcons_tasks.models.phi._references import reference_attributes, reference_keys
-from lcons_tasks.models.phi._text import text_features
+from lcons_tasks.models.phi._references import reference_attributes, reference_keys, reference_slots
+from lcons_tasks.models.phi._slots import Slot, slot_keys
+from lcons_tasks.models.phi._text import text_features, text_slots
 from lcons_tasks.models.phi._tokens import Columns
 
 AROUND = (-1, 1)
@@ -29,31 +30,38 @@ AROUND = (-1, 1)
 
 class Template(NamedTuple):
     """`keys` returns the keys of each token of an input, given the context columns to read; `attributes`
-    returns the attributes of a key. `sums`, if there are any, are the same sums without strings, for models
-    without context columns."""
+    returns the attributes of a key. `slots` are the same keys, by column. If there are `sums`, those of the
+    words without strings, `slots` are only those of the context columns, which follow."""
 
     keys: Callable[[Columns, Sequence[str]], list[list[str]]]
     attributes: Callable[[str], Sequence[str]]
+    slots: Callable[[Sequence[str]], list[Slot]]
     sums: type[ReferenceSums] | None = None
 
 
+def word_slots(columns: Sequence[str] = ()) -> list[Slot]:
+    """The word; and for each context column its value, its neighbours' values, and their pairs."""
+    slots = [Slot(WORD, "w=".__add__)]
+    for name in columns:
+        slots.append(Slot(name, f"{name}=".__add__))
+        for k in AROUND:
+            before, after = sorted((k, 0))
+            slots.append(Slot(name, f"{name}{k:+}=".__add__, (k,)))
+            slots.append(Slot(name, _pair(f"{name}{before},{after}="), (before, after)))
+    return slots
+
+
+def _pair(name: str) -> Callable[[str, str], str]:
+    return lambda one, other: f"{name}{one} {other}"
+
+
 def word_keys(x: Columns, columns: Sequence[str] = ()) -> list[list[str]]:
-    """The word of each token; and for each context column its value, its neighbours' values, and their pairs.
+    """The keys of each token.
 
     >>> word_keys({"word": ["Mind", ","], "pos": ["NNP", ","]}, ["pos"])[1]
     ['w=,', 'pos=,', 'pos-1=NNP', 'pos-1,0=NNP ,']
     """
-    rows = [[f"w={word}"] for word in x[WORD]]
-    for name in columns:
-        values = x[name]
-        for t, row in enumerate(rows):
-            row.append(f"{name}={values[t]}")
-            for k in AROUND:
-                if 0 <= t + k < len(values):
-                    first, last = sorted((t, t + k))
-                    row.append(f"{name}{k:+}={values[t + k]}")
-                    row.append(f"{name}{min(k, 0)},{max(k, 0)}={values[first]} {values[last]}")
-    return rows
+    return slot_keys(word_slots(columns), x)
 
 
 def word_attributes(key: str) -> Sequence[str]:
@@ -62,9 +70,9 @@ def word_attributes(key: str) -> Sequence[str]:
 
 
 TEMPLATES = {
-    "text": Template(text_features, lambda key: (key,)),
-    "words": Template(word_keys, word_attributes),
-    "reference": Template(reference_keys, reference_attributes, ReferenceSums),
+    "text": Template(text_features, lambda key: (key,), text_slots),
+    "words": Template(word_keys, word_attributes, word_slots),
+    "reference": Template(reference_keys, reference_attributes, reference_slots, ReferenceSums),
 }
 
 

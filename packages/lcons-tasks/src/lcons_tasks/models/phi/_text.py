@@ -5,13 +5,36 @@ These are the features of the base model, not constraint features.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from lcons_core import WORD
+from lcons_tasks.models.phi._slots import Slot, slot_keys
 from lcons_tasks.models.phi._tokens import Columns, shape
 
 AFFIXES = (1, 2, 3)
 AROUND = (-2, -1, 1, 2)
+
+
+def text_slots(columns: Sequence[str] = ()) -> list[Slot]:
+    """The slots of a token; each key is an attribute."""
+    slots = [
+        Slot(WORD, lambda word: "bias"),
+        Slot(WORD, _lower("w=")),
+        Slot(WORD, lambda word: f"shape={shape(word)}"),
+        *(Slot(WORD, _suffix("suffix=", k)) for k in AFFIXES),
+        *(Slot(WORD, _prefix("prefix=", k)) for k in AFFIXES),
+    ]
+    for k in AROUND:
+        slots.append(Slot(WORD, _lower(f"w{k:+}="), (k,)))
+        slots.append(Slot(WORD, _suffix(f"suffix{k:+}=", 3), (k,)))
+    for before, after in ((-1, 0), (0, 1)):
+        slots.append(Slot(WORD, _pair(f"w{before:+},{after:+}="), (before, after)))
+    for name in columns:
+        slots.append(Slot(name, f"{name}=".__add__))
+        slots += [Slot(name, f"{name}{k:+}=".__add__, (k,)) for k in AROUND]
+    slots.append(Slot(WORD, None, (-1,), "first"))
+    slots.append(Slot(WORD, None, (1,), "last"))
+    return slots
 
 
 def text_features(x: Columns, columns: Sequence[str] = ()) -> list[list[str]]:
@@ -20,21 +43,20 @@ def text_features(x: Columns, columns: Sequence[str] = ()) -> list[list[str]]:
     >>> text_features({"word": ["Go", "on"]})[1][:4]
     ['bias', 'w=on', 'shape=x', 'suffix=n']
     """
-    words = [word.lower() for word in x[WORD]]
-    rows = []
-    for t, word in enumerate(words):
-        row = ["bias", f"w={word}", f"shape={shape(x[WORD][t])}"]
-        row += [f"suffix={word[-k:]}" for k in AFFIXES] + [f"prefix={word[:k]}" for k in AFFIXES]
-        for k in AROUND:
-            if 0 <= t + k < len(words):
-                row += [f"w{k:+}={words[t + k]}", f"suffix{k:+}={words[t + k][-3:]}"]
-        for before, after in ((-1, 0), (0, 1)):
-            if t + before >= 0 and t + after < len(words):
-                row.append(f"w{before:+},{after:+}={words[t + before]} {words[t + after]}")
-        for name in columns:
-            values = x[name]
-            row.append(f"{name}={values[t]}")
-            row += [f"{name}{k:+}={values[t + k]}" for k in AROUND if 0 <= t + k < len(words)]
-        row += ["first"] * (t == 0) + ["last"] * (t == len(words) - 1)
-        rows.append(row)
-    return rows
+    return slot_keys(text_slots(columns), x)
+
+
+def _lower(name: str) -> Callable[[str], str]:
+    return lambda word: name + word.lower()
+
+
+def _suffix(name: str, k: int) -> Callable[[str], str]:
+    return lambda word: name + word.lower()[-k:]
+
+
+def _prefix(name: str, k: int) -> Callable[[str], str]:
+    return lambda word: name + word.lower()[:k]
+
+
+def _pair(name: str) -> Callable[[str, str], str]:
+    return lambda one, other: f"{name}{one.lower()} {other.lower()}"

@@ -92,6 +92,13 @@ def shape(word: str) -> str:
     >>> shape("McDonald"), shape("U.S."), shape("3,500"), shape("don't")
     ('XxXx', 'X.X.', 'd,d', "x'x")
     """
+    if word.isalpha():  # most words
+        if word.islower():
+            return "x"
+        if word[0].isupper() and word[1:].islower():
+            return "Xx"
+    elif word.isdigit():
+        return "d"
     kinds = ("X" if c.isupper() else "x" if c.isalpha() else "d" if c.isdigit() else c for c in word)
     return "".join(kind for kind, _ in groupby(kinds))
 
