@@ -1,5 +1,8 @@
 """Batch equals loop, cached equals uncached, and a stream is read only as far as needed."""
 
+import os
+import threading
+import time
 import tracemalloc
 
 import numpy as np
@@ -195,6 +198,34 @@ def test_threads_do_not_change_the_answers():
     assert viterbi_batch(batch, threads=2) == viterbi_batch(batch, threads=1)
     ranges = share_rows(lambda first, last: (first, last), 300, 3)
     assert [i for first, last in ranges for i in range(first, last)] == list(range(300))
+
+
+def test_the_caller_of_shared_rows_works_too_and_keeps_its_cores():
+    cores = getattr(os, "sched_getaffinity", lambda _: None)(0)
+    working, waiting = threading.Event(), threading.Event()
+
+    def run(first, last):
+        (working if threading.current_thread() is threading.main_thread() else waiting).set()
+        assert working.wait(60) and waiting.wait(60)  # both threads have begun
+        return last - first
+
+    assert sum(share_rows(run, 300, 2)) == 300
+    assert getattr(os, "sched_getaffinity", lambda _: None)(0) == cores
+
+
+@pytest.mark.parametrize("caller", [True, False])
+def test_an_error_in_shared_rows_is_raised_and_ends_the_work(caller):
+    begun = []
+
+    def run(first, last):
+        begun.append(first)
+        if (threading.current_thread() is threading.main_thread()) == caller:
+            raise IndexError("of this piece")
+        time.sleep(0.2)
+
+    with pytest.raises(IndexError, match="of this piece"):
+        share_rows(run, 64_000, 2)
+    assert len(begun) < 4
 
 
 def test_a_stream_is_read_a_chunk_at_a_time():
