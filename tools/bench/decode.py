@@ -6,7 +6,8 @@ of the same tokens in one run, medians, from scores and tags to label indices; l
 found once, and compared with version 0.1.0. "codes" gives the tags as one `CodedColumn`, "strings" as lists.
 Relaxed decoding is timed with a constraint that also rejects half of the training windows, so that most
 sentences cannot satisfy it. Beside each figure: the share of the kernels alone, and of writing the answer, as
-the names of labels. Needs LCONS_DATA_DIR.
+the names of labels. Needs LCONS_DATA_DIR. Arguments select parts by words of their names: `decode.py "hard
+n=3" lists`.
 """
 
 from __future__ import annotations
@@ -231,6 +232,7 @@ def shares(batch: ChainBatch, compiled: ChainConstraints, columns: Columns, seco
     return f"kernels {kernel_share:.0f} % of the time; writing labels adds {written_share:.0f} %"
 
 
+WEIGHTS = (0.5, 1.0, 2.0)
 # Times pytorch-crf's unconstrained decode.
 TARGETS = {
     ("hard codes", 3): 15.0,
@@ -242,6 +244,15 @@ TARGETS = {
 }
 
 
+def selected(size: int, n: int) -> list[str]:
+    """The parts to run with the constraint of `size` training sentences: those that have all words of one of
+    the arguments, or all parts."""
+    names = ["hard codes", "hard strings", "relaxed codes", *(f"soft {w:g} codes" for w in WEIGHTS)]
+    names += ["lists"] if n == 4 else ["viterbi", "beam", "growth"] if size == 80 else []
+    given = [set(argument.split()) for argument in sys.argv[1:]] or [set()]
+    return [name for name in names if any(own <= {*name.split(), f"n={n}", str(size)} for own in given)]
+
+
 def main() -> int:
     train, test = read("train.txt"), read("test.txt")
     xs = [x for x, _ in test]
@@ -250,13 +261,16 @@ def main() -> int:
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
     met = []
     for size, n in ((80, 3), (2000, 3), (2000, 4)):
+        parts = selected(size, n)
+        if not parts:
+            continue
         scores = model(train[:size], test)
         batch, batches = ChainBatch.of(scores), pytorch_crf(scores)
         use = constraint(train[:size], n)
         print(f"-- first {size} training sentences, n = {n}, {len(scores[0].labels)} labels")
         hard = ChainConstraints.of([Hard(use)], batch.labels)
         relaxed = ChainConstraints.of([Hard(strict(use, train[:size]))], batch.labels)
-        softs = {w: ChainConstraints.of([Soft(use, w)], batch.labels) for w in (0.5, 1.0, 2.0)}
+        softs = {w: ChainConstraints.of([Soft(use, w)], batch.labels) for w in WEIGHTS}
         every = np.arange(len(test))
         fits = np.flatnonzero(constrained_ids(batch, hard, xs)[2] != How.RELAXED)
         breaks = np.flatnonzero(constrained_ids(batch, relaxed, xs)[2] == How.RELAXED)
@@ -264,7 +278,7 @@ def main() -> int:
         runs |= {f"soft {w:g} codes": (soft, every) for w, soft in softs.items()}
         reference, free = median_seconds(partial(decode_all, batches), partial(viterbi_ids, batch), repeats=5)
         print(f"   pytorch-crf {tokens / reference:,.0f} tokens a second")
-        if size == 80:
+        if "viterbi" in parts:
             theirs = np.concatenate(decode_all(pytorch_crf(scores, torch.float64)))
             same = np.array_equal(theirs, viterbi_ids(batch)[0])
             print(f"   the same labels as pytorch-crf in float64: {same}")
@@ -272,7 +286,7 @@ def main() -> int:
             met.append(report("viterbi, tokens a second over pytorch-crf's", reference / free, at_least=3))
         for name, (compiled, which) in runs.items():
             own = ChainBatch.of([scores[i] for i in which]) if len(which) else batch
-            if not len(which) or len(own.emission) < 2000:
+            if name not in parts or len(own.emission) < 2000:
                 continue  # a handful of sentences would time the overhead of a call
             pieces = [column[batch.offsets[i] : batch.offsets[i + 1]] for i in which]
             packed: Columns = {"pos": CodedColumn.joined(pieces)}
@@ -288,10 +302,11 @@ def main() -> int:
                 met.append(report(claim, speed, at_least=target))
             else:
                 print(f"     {claim}: {speed:.2f}x")
-        if n == 4:
+        if "lists" in parts:
             met.append(lists_ratio(use, batch))
-        if n == 3 and size == 80:
+        if "beam" in parts:
             met += beam_ratio(scores, use, hard, xs, tokens)
+        if "growth" in parts:
             met += [growth(batch, hard, xs), flat_memory(batch, hard, xs)]
     return 0 if all(met) else 1
 

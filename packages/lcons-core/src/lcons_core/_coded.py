@@ -16,12 +16,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
+from struct import Struct
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lcons_core._errors import InvalidInput
+
+NUMBER = Struct("=q")
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,9 +130,10 @@ def _from_arrow(column: Any) -> CodedColumn:
 
 def _from_strings(column: Iterable[Any]) -> CodedColumn:
     """Any other column, numbered by first occurrence in one pass."""
-    index: defaultdict[Any, int] = defaultdict(count().__next__)
+    # Numbers as bytes: joining those is faster than reading the value of one integer object per token.
+    index: defaultdict[Any, bytes] = defaultdict(map(NUMBER.pack, count()).__next__)
     try:
-        codes = np.fromiter(map(index.__getitem__, column), dtype=np.int64)
+        codes = np.frombuffer(b"".join(map(index.__getitem__, column)), dtype=np.int64)
     except TypeError:
         raise InvalidInput("a column has one string per token, found a list; pass one string each.") from None
     return CodedColumn(tuple(index), codes)

@@ -1,5 +1,8 @@
 """Batch equals loop, cached equals uncached, and a stream is read only as far as needed."""
 
+import os
+import threading
+import time
 import tracemalloc
 
 import numpy as np
@@ -15,6 +18,7 @@ from lcons_decode import (
     ChainBatch,
     ChainConstraints,
     ChainScores,
+    Soft,
     beam_search,
     beam_search_batch,
     brute,
@@ -195,6 +199,85 @@ def test_threads_do_not_change_the_answers():
     assert viterbi_batch(batch, threads=2) == viterbi_batch(batch, threads=1)
     ranges = share_rows(lambda first, last: (first, last), 300, 3)
     assert [i for first, last in ranges for i in range(first, last)] == list(range(300))
+
+
+AB = forbidden_ngrams("AB", ["AAA", "BBA"])
+EMISSION_READERS = {
+    "viterbi": lambda batch, one: viterbi_batch(batch),
+    "hard": lambda batch, one: constrained_viterbi_batch(batch, [AB]),
+    "relaxed": lambda batch, one: constrained_viterbi_batch(
+        batch, [forbidden_ngrams("AB", ["AA", "AB", "BA", "BB"])]
+    ),
+    "soft": lambda batch, one: constrained_viterbi_batch(batch, [Soft(AB, 1.0)]),
+    "beam": lambda batch, one: beam_search_batch(batch, [AB], width=3),
+    "n-best": lambda batch, one: nbest(one, 2, [AB]),
+    "global": lambda batch, one: decode_global(one, [AB]),
+    "stream": lambda batch, one: list(decode_batch([one], [AB])),
+}
+
+
+@pytest.mark.parametrize("name", EMISSION_READERS)
+def test_kernels_read_the_emissions_that_were_given(name, monkeypatch):
+    emission = np.random.default_rng(0).integers(-16, 17, (300, 2)) / 16
+    emission.flags.writeable = False
+    batch = ChainBatch.packed(emission, [0, 100, 300], labels="AB")
+    read, make = [], ChainBatch.chain
+
+    def spy(batch):
+        read.append(make(batch))
+        return read[-1]
+
+    monkeypatch.setattr(ChainBatch, "chain", spy)
+    EMISSION_READERS[name](batch, ChainScores(emission, labels="AB"))
+    assert read
+    assert all(np.shares_memory(chain.emission, emission) for chain in read)
+
+
+def test_a_list_of_scores_is_copied_once_to_pack_it():
+    emission = np.zeros((200, 64))
+    emission.flags.writeable = False
+    sequences = [ChainScores(emission) for _ in range(64)]
+    few = sequences[:2]
+
+    def peak(given):
+        tracemalloc.start()
+        for _ in decode_batch(given, decoder="viterbi"):
+            pass
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    peak(few)
+    assert peak(sequences) < 1.5 * len(sequences) * emission.nbytes
+
+
+def test_the_caller_of_shared_rows_works_too_and_keeps_its_cores():
+    cores = getattr(os, "sched_getaffinity", lambda _: None)(0)
+    working, waiting = threading.Event(), threading.Event()
+
+    def run(first, last):
+        (working if threading.current_thread() is threading.main_thread() else waiting).set()
+        assert working.wait(60)  # both threads have begun
+        assert waiting.wait(60)
+        return last - first
+
+    assert sum(share_rows(run, 300, 2)) == 300
+    assert getattr(os, "sched_getaffinity", lambda _: None)(0) == cores
+
+
+@pytest.mark.parametrize("caller", [True, False])
+def test_an_error_in_shared_rows_is_raised_and_ends_the_work(caller):
+    begun = []
+
+    def run(first, last):
+        begun.append(first)
+        if (threading.current_thread() is threading.main_thread()) == caller:
+            raise IndexError("of this piece")
+        time.sleep(0.2)
+
+    with pytest.raises(IndexError, match="of this piece"):
+        share_rows(run, 64_000, 2)
+    assert len(begun) < 4
 
 
 def test_a_stream_is_read_a_chunk_at_a_time():

@@ -99,6 +99,26 @@ def test_soft_pairs_of_many_labels_agree(both, weight):
     assert np.allclose([found.score for found in numba], [found.score for found in numpy], atol=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("n", "V", "ends", "padded"),
+    [(1, 4, [4], True), (2, 70, [8], True), (3, 6, [4, 12], True), (3, 6, [8], False), (4, 4, [8], True)],
+)
+def test_lists_of_windows_that_are_searched_together_agree(n, V, ends, padded):
+    """More windows than are searched together, with and without others of the same padding beside them."""
+    rng = np.random.default_rng(n * V)
+    table = rng.integers(-16, 9, (n, V, ends[-1])) / 8
+    activations = rng.integers(-8, 9, (150, ends[-1])) / 8
+    pads = np.zeros((150, 2), dtype=np.int64)
+    if padded:
+        pads[50:] = np.stack([rng.integers(0, n, 100), rng.integers(0, 2, 100)], axis=1)
+        pads[50:] = pads[50:][np.lexsort((pads[50:, 1], pads[50:, 0]))]
+        pads[140:] = pads[140:][::-1]
+    given = (activations, pads, table, np.array(ends), 3, 150)
+    numba, numpy = compiled.allowed_codes(*given), plain.allowed_codes(*given)
+    assert 0 < len(numba[3]) < 147 * (V - 1) ** n
+    assert all(np.array_equal(a, b) for a, b in zip(numba, numpy, strict=True))
+
+
 @quick
 @given(problem=problems(kinds=("hard",)))
 def test_pairs_of_lists_agree(problem):

@@ -163,6 +163,9 @@ class CompiledLocal:
         if len(found) and found.min() < 0:
             missing = np.unique(codes[found < 0])
             kinds = self.kinds(missing)
+            # By padding, because windows with the same padding are searched together.
+            order = np.lexsort((kinds[:, -1], kinds[:, -2]))
+            missing, kinds = missing[order], kinds[order]
             if self.weight is None:
                 listed = self._lists(kinds)
                 pairs = self._pairs(listed)

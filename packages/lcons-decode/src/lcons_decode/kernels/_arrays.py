@@ -101,7 +101,8 @@ class Groups(NamedTuple):
 
     @classmethod
     def joined(cls, parts: Sequence[Groups]) -> Groups:
-        """The rows of all parts, in order."""
+        """The rows of all parts, in order; a single part is not copied."""
+        parts = [part for part in parts if len(part.rows) > 1]
         if len(parts) == 1:
             return parts[0]
         parts = [cls.empty(), *parts]

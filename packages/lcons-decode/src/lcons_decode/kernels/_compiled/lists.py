@@ -7,6 +7,9 @@ import numpy as np
 from lcons_decode.kernels._arrays import LANES, WORD
 from lcons_decode.kernels._compiled.jit import inlined, kernel, lowest
 
+ONE = np.uint64(1)
+BLOCK = 32  # windows that are searched together
+
 
 @inlined
 def part_total(partial, rest, columns, begin, end, totals):
@@ -37,9 +40,8 @@ def accepted_labels(totals, low, high, bits):
     """bits: the labels low .. high - 1 whose total is at most 1."""
     for w in range(bits.shape[0]):
         found = np.uint64(0)
-        for v in range(WORD * w, min(WORD * (w + 1), totals.shape[0])):
-            inside = (totals[v] <= 1.0) & (v >= low) & (v < high)
-            found |= np.uint64(inside) << np.uint64(v - WORD * w)
+        for v in range(max(low, WORD * w), min(high, WORD * (w + 1))):
+            found |= np.uint64(totals[v] <= 1.0) << np.uint64(v - WORD * w)
         bits[w] = found
 
 
@@ -48,90 +50,165 @@ def allowed_codes(activations, pads, table, ends, first, last):
     """(rows, states, firsts, labels): the n-grams that windows first .. last - 1 accept, one row each
     (`kernels._arrays.Groups`).
 
-    activations (C, U): the part of the contexts; pads (C, 2): the number of START, and whether STOP. Branch
-    and bound: a prefix is dropped if the minimum that the remaining places add still leaves a part above 1.
-    All labels of a place are tried at once, in loops without branches.
+    activations (C, U): the part of the contexts; pads (C, 2): the number of START, and whether STOP. What a
+    window accepts, it accepts with smaller activations. So neighbours, which are alike, are searched once,
+    with the least activation of each unit; what that finds is tried in each of them.
     """
+    U = table.shape[2]
+    columns = label_columns(table)
+    rows = np.zeros(last - first + 1, dtype=np.int64)
+    states, firsts = np.empty(256, dtype=np.int32), np.empty(256, dtype=np.int64)
+    labels = np.empty(1024, dtype=np.int16)
+    groups = size = 0
+    least = np.empty(U)
+    begin = first
+    while begin < last:
+        end = begin + 1
+        while end < min(begin + BLOCK, last) and (
+            pads[end, 0] == pads[begin, 0] and pads[end, 1] == pads[begin, 1]
+        ):
+            end += 1
+        own = np.empty((U, (end - begin + LANES - 1) // LANES * LANES))
+        for u in range(U):
+            least[u] = activations[begin, u]
+            for b in range(own.shape[1]):
+                own[u, b] = activations[min(begin + b, end - 1), u]
+                least[u] = min(least[u], own[u, b])
+        found = search(least, pads[begin], columns, table, ends)
+        sizes, some_states, some_firsts, some_labels = split(found, own, table, ends)
+        for b in range(end - begin):
+            more_groups, more = sizes[b, 0], sizes[b, 1]
+            while groups + more_groups >= firsts.shape[0]:
+                states, firsts = grown(states, groups), grown(firsts, groups)
+            while size + more > labels.shape[0]:
+                labels = grown(labels, size)
+            states[groups : groups + more_groups] = some_states[b, :more_groups]
+            firsts[groups : groups + more_groups] = some_firsts[b, :more_groups] + size
+            labels[size : size + more] = some_labels[b, :more]
+            groups, size = groups + more_groups, size + more
+            rows[begin + b - first + 1] = groups
+        begin = end
+    firsts[groups] = size
+    return rows, states[:groups].copy(), firsts[: groups + 1].copy(), labels[:size].copy()
+
+
+@kernel
+def label_columns(table):
+    """(n, U, P): the table with labels contiguous, up to a multiple of `LANES`."""
     n, V, U = table.shape
-    L = V - 1
-    # columns[i, u, v]: the contribution of label v, with labels contiguous, up to a multiple of `LANES`.
-    P = (V + LANES - 1) // LANES * LANES
-    columns = np.zeros((n, U, P))
+    columns = np.zeros((n, U, (V + LANES - 1) // LANES * LANES))
     for i in range(n):
         for v in range(V):
             for u in range(U):
                 columns[i, u, v] = table[i, v, u]
-    rows = np.zeros(last - first + 1, dtype=np.int64)
-    states, firsts = np.empty(256, dtype=np.int32), np.empty(257, dtype=np.int64)
-    labels = np.empty(1024, dtype=np.int16)
-    groups, size = 0, 0
-    partial, rest = np.empty((n + 1, U)), np.zeros((n + 1, U))
+    return columns
+
+
+@kernel
+def grown(array, used):
+    """An array with twice the space and the same first `used` entries."""
+    more = np.empty(2 * array.shape[0], dtype=array.dtype)
+    more[:used] = array[:used]
+    return more
+
+
+@kernel
+def search(least, pad, columns, table, ends):
+    """(states, firsts, labels, sums): the n-grams that a window with the activations `least` (U,) accepts, as
+    in `Groups`, and what the labels of each state add to the units (states, U).
+
+    Branch and bound: a prefix is dropped if the minimum that the remaining places add still leaves a part
+    above 1. All labels of a place are tried at once, in loops without branches.
+    """
+    n, V, U = table.shape
+    L, P = V - 1, columns.shape[2]
+    states, firsts = np.empty(256, dtype=np.int32), np.empty(256, dtype=np.int64)
+    labels, sums = np.empty(1024 + V, dtype=np.int16), np.empty(256 * U)
+    groups = size = 0
+    # rest[i]: the activations, and the least that the places from i on add.
+    partial, rest = np.zeros((n, U)), np.empty((n + 1, U))
     low, high = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    state = np.zeros(n + 1, dtype=np.int64)
-    words = (P + WORD - 1) // WORD
-    inside, own = np.zeros((n, words), dtype=np.uint64), np.zeros(words, dtype=np.uint64)
+    rest[n] = least
+    for i in range(n - 1, -1, -1):
+        padded = i < pad[0] or (pad[1] == 1 and i == n - 1)
+        low[i], high[i] = (L, V) if padded else (0, L)
+        for u in range(U):
+            rest[i, u] = rest[i + 1, u] + columns[i, u, low[i] : high[i]].min()
+    state = np.zeros(n, dtype=np.int64)
+    inside = np.zeros((n, (P + WORD - 1) // WORD), dtype=np.uint64)
     totals, worst = np.empty(P), np.empty(P)
-    for w in range(first, last):
-        for i in range(n - 1, -1, -1):
-            padded = i < pads[w, 0] or (pads[w, 1] == 1 and i == n - 1)
-            low[i], high[i] = (L, V) if padded else (0, L)
-            for u in range(U):
-                least = columns[i, u, low[i]]
-                for v in range(low[i] + 1, high[i]):
-                    least = min(least, columns[i, u, v])
-                rest[i, u] = rest[i + 1, u] + least
-        partial[0] = activations[w]
-        i, entering = 0, True
-        while i >= 0:
-            if entering:
-                part_totals(partial[i], rest[i + 1], columns[i], ends, totals, worst)
-                accepted_labels(worst, low[i], high[i], own)
-                if i == n - 1:
-                    begin = size
-                    for word in range(words):
-                        bits = own[word]
-                        while bits != 0:
-                            if size == labels.shape[0]:
-                                more_labels = np.empty(2 * size, dtype=np.int16)
-                                more_labels[:size] = labels
-                                labels = more_labels
-                            labels[size] = WORD * word + lowest(bits)
-                            bits &= bits - np.uint64(1)
-                            size += 1
-                    if size > begin:
-                        if groups == states.shape[0]:
-                            more_states = np.empty(2 * groups, dtype=np.int32)
-                            more_states[:groups] = states
-                            states = more_states
-                            more_firsts = np.empty(2 * groups + 1, dtype=np.int64)
-                            more_firsts[:groups] = firsts[:groups]
-                            firsts = more_firsts
-                        states[groups] = state[i]
-                        firsts[groups] = begin
-                        groups += 1
-                    i -= 1
-                else:
-                    inside[i] = own
-            entering = False
-            if i < 0:
-                break
-            v = -1
-            for word in range(words):
-                if inside[i, word] != 0:
-                    v = WORD * word + lowest(inside[i, word])
-                    inside[i, word] &= inside[i, word] - np.uint64(1)
-                    break
-            if v < 0:
+    i, entering = 0, True
+    while i >= 0:
+        if entering:
+            part_totals(partial[i], rest[i + 1], columns[i], ends, totals, worst)
+            if i < n - 1:
+                accepted_labels(worst, low[i], high[i], inside[i])
+            else:
+                if size + V > labels.shape[0]:
+                    labels = grown(labels, size)
+                # Written always, and kept if the size grows: without branches.
+                begin = size
+                for v in range(low[i], high[i]):
+                    labels[size] = v
+                    size += worst[v] <= 1.0
+                if size > begin:
+                    if groups + 1 == firsts.shape[0]:
+                        states, firsts = grown(states, groups), grown(firsts, groups)
+                        sums = grown(sums, groups * U)
+                    states[groups], firsts[groups] = state[i], begin
+                    for u in range(U):
+                        sums[groups * U + u] = partial[i, u]
+                    groups += 1
                 i -= 1
-                continue
+                if i < 0:
+                    break
+        v = -1
+        for w in range(inside.shape[1]):
+            if inside[i, w] != 0:
+                v = WORD * w + lowest(inside[i, w])
+                inside[i, w] &= inside[i, w] - ONE
+                break
+        entering = v >= 0
+        if entering:
             for u in range(U):
                 partial[i + 1, u] = partial[i, u] + table[i, v, u]
             state[i + 1] = state[i] * V + v
             i += 1
-            entering = True
-        rows[w - first + 1] = groups
+        else:
+            i -= 1
     firsts[groups] = size
-    return rows, states[:groups].copy(), firsts[: groups + 1].copy(), labels[:size].copy()
+    return states[:groups], firsts[: groups + 1], labels[:size], sums[: groups * U].reshape(groups, U)
+
+
+@kernel
+def split(found, own, table, ends):
+    """(sizes, states, firsts, labels): those of the n-grams `found` that each of the windows with the
+    activations own (U, B) accepts, in rows; sizes (B, 2): how many states and how many n-grams."""
+    states, firsts, labels, sums = found
+    last, B = table.shape[0] - 1, own.shape[1]
+    own_states, own_firsts = np.empty((B, len(states)), np.int32), np.empty((B, len(states)), np.int64)
+    own_labels = np.empty((B, len(labels)), np.int16)
+    sizes, begins = np.zeros((B, 2), np.int64), np.zeros(B, np.int64)
+    totals, worst, accepting = np.empty(B), np.empty(B), np.empty(1, np.uint64)
+    for g in range(len(states)):
+        some = np.uint64(0)
+        for k in range(firsts[g], firsts[g + 1]):
+            part_totals(sums[g], table[last, labels[k]], own, ends, totals, worst)
+            accepted_labels(worst, 0, B, accepting)
+            bits = accepting[0]
+            some |= bits
+            while bits != 0:
+                b = lowest(bits)
+                bits &= bits - ONE
+                own_labels[b, sizes[b, 1]] = labels[k]
+                sizes[b, 1] += 1
+        while some != 0:
+            b = lowest(some)
+            some &= some - ONE
+            own_states[b, sizes[b, 0]], own_firsts[b, sizes[b, 0]] = states[g], begins[b]
+            sizes[b, 0] += 1
+            begins[b] = sizes[b, 1]
+    return sizes, own_states, own_firsts, own_labels
 
 
 @kernel
@@ -144,11 +221,8 @@ def least_totals(activations, pads, table, ends, first, last):
     """
     n, V, U = table.shape
     L = V - 1
-    P = (V + LANES - 1) // LANES * LANES
-    columns = np.zeros((U, P))
-    for v in range(V):
-        for u in range(U):
-            columns[u, v] = table[n - 1, v, u]
+    columns = label_columns(table[n - 1 :])[0]
+    P = columns.shape[1]
     found = np.empty((last - first, V))
     best, worst, totals = np.empty(P), np.empty(P), np.empty(P)
     partial, rest = np.empty((n, U)), np.zeros((n, U))
