@@ -200,9 +200,8 @@ def decode(
             for line in summary.lines():
                 say(line)
             if choice is not None and uses:
-                say(
-                    f"Next: {_command(dict(zip((use.name for use in hard), files, strict=True)), uses, cost)}"
-                )
+                by_name = {use.name: file for use, file in zip(hard, files, strict=True)}
+                say(f"Next: {_command(by_name, uses, cost)}")
 
 
 def _choosable(uses: Sequence[Hard | Soft], soft: float | None) -> list[Hard]:

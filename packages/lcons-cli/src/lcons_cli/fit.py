@@ -45,8 +45,8 @@ WIDTH = 100
     multiple=True,
     type=FILE,
     metavar="FILE",
-    help="Text without labels, of the same kind as TRAIN: raw text, where a sentence ends at a full stop or at"
-    " a blank line; one word per line with blank lines between sentences; or any format of TRAIN, whose"
+    help="Text without labels, of the same kind as TRAIN: raw text, where a sentence ends at a full stop or"
+    " at a blank line; one word per line with blank lines between sentences; or any format of TRAIN, whose"
     " labels are not read. May be repeated.",
 )
 @click.option(
@@ -176,8 +176,8 @@ def _texts(files: tuple[str, ...], columns: str | None, tabs: bool, say: Say) ->
         say(f"{Path(file).name}: {len(own):,} sentences, {words:,} words")
         if words > LONG * len(own):
             click.echo(
-                f"warning: {Path(file).name}: its sentences have {words / len(own):,.0f} words on average. Raw"
-                " text is cut at full stops and the like, and at blank lines: if each line is a sentence, add"
+                f"warning: {Path(file).name}: its sentences have {words / len(own):,.0f} words on average."
+                " Raw text is cut at full stops and the like, and at blank lines: if each line is a sentence, add"
                 " a blank line after each (`sed G`)",
                 err=True,
             )
