@@ -107,10 +107,10 @@ def fit(
 
     The base model is trained on TRAIN. Then parts are added: the label scheme and label pairs as hard
     constraints, clusters of the words of the unlabelled text, labels that agree over that text, and a bias of
-    O. Folds of TRAIN decide: what helped on all data sets that were tried stays in unless the folds are
-    against it, the rest stays out unless they support it. Folds of few sentences are noisy: label some test
-    sentences to be sure that the tagger is better than its base model. In the end it is trained on all of
-    TRAIN; no sentence has to be set aside.
+    O. Cross-validation on folds of TRAIN decides which parts stay: a part that helped on all data sets of our
+    experiments stays unless the folds are against it, another part only if the folds support it. In the end,
+    the tagger is trained on all of TRAIN, so no sentence has to be set aside. With few sentences, the folds
+    are noisy: label some test sentences to be sure that the tagger is better than its base model.
 
     Prints the figures without and with the parts, by folds: no sentence is tagged by a model that has seen
     it. FOLDER also holds report.md and report.html. If the command is interrupted, running it again continues
