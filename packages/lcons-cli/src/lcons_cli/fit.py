@@ -177,8 +177,8 @@ def _texts(files: tuple[str, ...], columns: str | None, tabs: bool, say: Say) ->
         if words > LONG * len(own):
             click.echo(
                 f"warning: {Path(file).name}: its sentences have {words / len(own):,.0f} words on average."
-                " Raw text is cut at full stops and the like, and at blank lines: if each line is a sentence, add"
-                " a blank line after each (`sed G`)",
+                " Raw text is cut at full stops and the like, and at blank lines: if each line is a sentence,"
+                " add a blank line after each (`sed G`)",
                 err=True,
             )
     return texts
