@@ -76,10 +76,13 @@ def test_the_forbidden_combination_is_told_by_its_inequality(folder):
 def test_the_rule_in_the_first_tutorial_is_what_learning_prints(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = (ROOT / "docs/tutorial/ten-minutes.md").read_text()
-    (shown,) = re.findall(r"^```text\n(.*?)^```", text, re.M | re.S)
+    data, shown = re.findall(r"^```text\n(.*?)^```", text, re.M | re.S)
     for part in ("train", "dev"):
         shutil.copy(bundled("chunking", f"{part}.txt"), tmp_path)
+    assert (tmp_path / "train.txt").read_text().startswith(data)
     (line,) = re.findall(r"^\./tools/lcons (learn .*)$", text, re.M)
     done = CliRunner().invoke(main, shlex.split(line))
     assert shown in done.stdout
     assert "forbids 0 of 60 valid structures" in done.stdout
+    (line,) = re.findall(r"^\./tools/lcons (convert .*)$", text, re.M)
+    assert len(CliRunner().invoke(main, shlex.split(line)).stdout.splitlines()) == 2 + 7

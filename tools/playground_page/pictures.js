@@ -100,8 +100,9 @@ function showPlane(net, found) {
     : make(
         "text",
         {
-          x: Math.min(x(state.xy[0]) + 14, width - 120),
+          x: x(state.xy[0]) + (x(state.xy[0]) < width / 2 ? 14 : -14), // towards the middle, where there is room
           y: y(state.xy[1]) - 12,
+          "text-anchor": x(state.xy[0]) < width / 2 ? "start" : "end",
           style: "fill: var(--warm); font-weight: 700; paint-order: stroke; stroke: var(--surface); stroke-width: 4px",
         },
         `breaks S = ${subsetName(found.subset)}`,

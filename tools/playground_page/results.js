@@ -173,7 +173,7 @@ function showRows(net, psi, found) {
         ...names.map((name, j) => make("th", { scope: "col", className: psi[j] ? "n used" : "n" }, name)),
         make("th", { scope: "col", className: "n" }, "bias"),
         make("th", { scope: "col", className: "n" }, "sum"),
-        make("th", { scope: "col" }, "at the point"),
+        make("th", { scope: "col", className: "n" }, "at the point"),
       ),
     ),
     make(

@@ -28,6 +28,7 @@ BROUGHT = {
         str(path.relative_to(ROOT)): f"examples/{path.name}" for path in ROOT.glob("packages/*/examples/*.py")
     },
 }
+PLAYGROUND = "playground/index.html"
 API = "reference/api"
 NAMES = ROOT / "tests/golden/expected/public_names.txt"
 # Public modules that are no packages.
@@ -95,11 +96,20 @@ def on_files(files: Any, config: Any) -> Any:
 
     for source, path in BROUGHT.items():
         files.append(File.generated(config, path, content=(ROOT / source).read_text(encoding="utf-8")))
-    script = Path(__file__).with_name("iframe-worker.js").read_text(encoding="utf-8")
-    files.append(File.generated(config, "assets/iframe-worker.js", content=script))
+    for name in ("iframe-worker.js", "site.css"):
+        own = Path(__file__).with_name(name).read_text(encoding="utf-8")
+        files.append(File.generated(config, f"assets/{name}", content=own))
+    files.remove(files.get_file_from_path(PLAYGROUND))
+    files.append(File.generated(config, PLAYGROUND, content=playground()))
     for path, text in api_pages().items():
         files.append(File.generated(config, path, content=text))
     return files
+
+
+def playground() -> str:
+    """The playground with a link to the site, which the page in docs/ does not know of."""
+    text = (ROOT / "docs" / PLAYGROUND).read_text(encoding="utf-8")
+    return text.replace('class="brand">lcons', 'class="brand"><a href="../index.html">lcons</a>')
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:

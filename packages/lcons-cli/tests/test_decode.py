@@ -164,6 +164,7 @@ def test_what_to_do_with_constraints_is_chosen_on_gold_labels(run):
         " F1: +25.00 [+8.33, +50.00] points"
     )
     assert others[0].startswith("lcons: sequences: 15 (30 tokens), changed by the constraints: 10")
+    assert others[-1] == "lcons: Next: lcons decode test.npz -c iob2.json:1"
     by_hand = run("-c", "iob2.json:2", given=gold_lines(5))
     assert result.stdout == by_hand.stdout
     choice = choose(
@@ -180,6 +181,7 @@ def test_what_to_do_with_constraints_is_chosen_on_gold_labels(run):
 def test_nothing_is_a_choice(run):
     result = run("-c", "nothing.json", "--choose", given=gold_lines(5))
     assert result.stdout == run(given=gold_lines(5)).stdout
+    assert "Next" not in result.stderr
     assert "15 sequences: nothing; expected gain in span F1: +0.00 [+0.00, +0.00] points" in result.stderr
 
 

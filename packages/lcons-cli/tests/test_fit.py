@@ -144,6 +144,18 @@ def test_few_labels_and_no_unlabelled_text_are_warned_of(folder):
     assert "--unlabelled FILE" in second
 
 
+def test_lines_that_were_joined_to_one_sentence_are_warned_of(folder):
+    (folder / "lines.txt").write_text("".join(" ".join(words) + "\n" for words in TEXT))
+    done = lcons("fit", "train.conll", "-o", "tagger", "--plain", "--unlabelled", "lines.txt", "-q")
+    [warning] = done.stderr.splitlines()
+    assert warning.startswith("warning: lines.txt: its sentences have ")
+    assert "add a blank line after each (`sed G`)" in warning
+    spaced = (folder / "lines.txt").read_text().replace("\n", "\n\n")
+    (folder / "spaced.txt").write_text(spaced)
+    done = lcons("fit", "train.conll", "-o", "tagger", "--plain", "--unlabelled", "spaced.txt", "-q")
+    assert done.stderr == ""
+
+
 def test_every_format_of_sentences_is_read_alike(folder):
     lines = [{"tokens": [w for w, _ in s], "tags": [y for _, y in s]} for s in TRAIN]
     (folder / "train.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))

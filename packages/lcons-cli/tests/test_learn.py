@@ -51,6 +51,16 @@ def run(*arguments):
     return CliRunner().invoke(main, ["learn", *map(str, arguments)])
 
 
+def test_columns_in_the_wrong_order_are_warned_of(folder, monkeypatch):
+    monkeypatch.setattr(labelled_file, "_MANY_LABELS", 3)
+    (folder / "swapped.conll").write_text("B Ann\nI Lee\nO sings\nO Oh\n\nB Bo\nO sighs\n" * 5)
+    warned = "warning: swapped.conll has 6 different labels and 3 different words; if another column"
+    assert warned in run("swapped.conll", "-o", "c.json").stderr
+    right = run("swapped.conll", "-o", "c.json", "--columns", "label,word")
+    assert right.exit_code == 0
+    assert "different words" not in right.stderr
+
+
 def test_the_constraint_is_written_and_said_in_words(folder):
     result = run("train.conll", "-o", "c.json", "-K", 3)
     assert result.exit_code == 0

@@ -105,6 +105,14 @@ def test_a_file_is_read_like_stdin(run, tmp_path):
     assert run(path).stdout == run("-").stdout == run().stdout
 
 
+def test_columns_that_are_read_as_text_are_warned_of(run, tmp_path):
+    path = tmp_path / "test.txt"
+    path.write_text(COLUMNS)
+    warning = "warning: test.txt is read as raw text; if it has columns, add --columns word\n"
+    assert run(path, "-q").stderr == warning
+    assert run(path, "-q", "--columns", "word").stderr == ""
+
+
 def test_json_has_an_object_a_sentence(run):
     first, second = map(json.loads, run("--format", "json").stdout.splitlines())
     assert first == {

@@ -41,9 +41,11 @@ def card(
     quiet: bool,
     verbose: bool,
 ) -> None:
-    """Write one page on the constraint in CONSTRAINT.json: what it reads, its rules in words, how many
-    combinations it forbids, what it was learned from, how often it rejects what is valid, whether its forms
-    are the same set (`lcons verify`), the examples that repairs kept, how to use it, and its limits.
+    """Write one page of Markdown on the constraint in CONSTRAINT.json.
+
+    The page states what the constraint reads, its rules in words, and how many combinations it forbids; the
+    data that it was learned from, and how often it rejects valid structures; whether its forms are the same
+    set (`lcons verify`); the examples that repairs kept; how to use it, and its limits.
 
     The exit code is 1 if its forms differ or a kept example has another verdict now.
 

@@ -5,6 +5,7 @@ Only click is imported here; other modules are imported when the command runs.
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
@@ -198,6 +199,9 @@ def decode(
         if write_all(_contents(scored, uses, options, written, summary, say), waits):
             for line in summary.lines():
                 say(line)
+            if choice is not None and uses:
+                by_name = {use.name: file for use, file in zip(hard, files, strict=True)}
+                say(f"Next: {_command(by_name, uses, cost)}")
 
 
 def _choosable(uses: Sequence[Hard | Soft], soft: float | None) -> list[Hard]:
@@ -213,6 +217,16 @@ def _choosable(uses: Sequence[Hard | Soft], soft: float | None) -> list[Hard]:
         found = f"a weight of {weighted!r}" if soft is None else f"--soft {soft:g}"
         raise InvalidInput(f"--choose also chooses the weights, found {found}; leave it out.")
     return hard
+
+
+def _command(files: dict[str, str], uses: Sequence[Hard | Soft], cost: str) -> str:
+    """The command that decodes other scores under the constraints, which are named after their files."""
+    from lcons_decode import Hard
+
+    words = ["lcons", "decode", "test.npz"]
+    for use in uses:
+        words += ["-c", files[use.name] + ("" if isinstance(use, Hard) else f":{use.weight:g}")]
+    return shlex.join([*words, *([] if cost == "auto" else ["--soft-cost", cost])])
 
 
 class _Listed:

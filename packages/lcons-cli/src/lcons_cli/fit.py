@@ -32,6 +32,8 @@ BASES = ("crf", "bilstm", "token")
 
 # With fewer labelled sentences, the folds decide by chance; fewer unlabelled ones are not used.
 FEW = 20
+# Sentences with more words on average are probably lines without a full stop that were joined.
+LONG = 100
 # The widest lines of the summary.
 WIDTH = 100
 
@@ -43,8 +45,9 @@ WIDTH = 100
     multiple=True,
     type=FILE,
     metavar="FILE",
-    help="Text without labels, of the same kind as TRAIN: raw text; one word per line with blank lines"
-    " between sentences; or any format of TRAIN, whose labels are not read. May be repeated.",
+    help="Text without labels, of the same kind as TRAIN: raw text, where a sentence ends at a full stop or"
+    " at a blank line; one word per line with blank lines between sentences; or any format of TRAIN, whose"
+    " labels are not read. May be repeated.",
 )
 @click.option(
     "-o",
@@ -104,10 +107,10 @@ def fit(
 
     The base model is trained on TRAIN. Then parts are added: the label scheme and label pairs as hard
     constraints, clusters of the words of the unlabelled text, labels that agree over that text, and a bias of
-    O. Folds of TRAIN decide: what helped on all data sets that were tried stays in unless the folds are
-    against it, the rest stays out unless they support it. Folds of few sentences are noisy: label some test
-    sentences to be sure that the tagger is better than its base model. In the end it is trained on all of
-    TRAIN; no sentence has to be set aside.
+    O. Cross-validation on folds of TRAIN decides which parts stay: a part that helped on all data sets of our
+    experiments stays unless the folds are against it, another part only if the folds support it. In the end,
+    the tagger is trained on all of TRAIN, so no sentence has to be set aside. With few sentences, the folds
+    are noisy: label some test sentences to be sure that the tagger is better than its base model.
 
     Prints the figures without and with the parts, by folds: no sentence is tagged by a model that has seen
     it. FOLDER also holds report.md and report.html. If the command is interrupted, running it again continues
@@ -169,7 +172,15 @@ def _texts(files: tuple[str, ...], columns: str | None, tabs: bool, say: Say) ->
         with working(f"reading {Path(file).name}", say):
             own = read_words(file, columns, tabs)
         texts += own
-        say(f"{Path(file).name}: {len(own):,} sentences, {sum(map(len, own)):,} words")
+        words = sum(map(len, own))
+        say(f"{Path(file).name}: {len(own):,} sentences, {words:,} words")
+        if words > LONG * len(own):
+            click.echo(
+                f"warning: {Path(file).name}: its sentences have {words / len(own):,.0f} words on average."
+                " Raw text is cut at full stops and the like, and at blank lines: if each line is a sentence,"
+                " add a blank line after each (`sed G`)",
+                err=True,
+            )
     return texts
 
 

@@ -5,6 +5,7 @@ Only click is imported here; other modules are imported when they are used.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from lcons_tasks.own_data import Data
 
 FORMATS = ("conll", "jsonl", "csv", "npz", "spacy", "prodigy", "label-studio", "webanno", "brat", "datasets")
+
+# Fewer labels than this are plausible, even in a file of few words.
+_MANY_LABELS = 20
 
 _OPTIONS = (
     click.option(
@@ -74,4 +78,22 @@ def read_labelled(
         data = read_data(path, told, columns, tabs, valid)
     for warning in found:
         click.echo(f"warning: {warning.message}", err=True)
+    for text in _doubts(data, path):
+        click.echo(f"warning: {text}", err=True)
     return data
+
+
+def _doubts(data: Data, path: str) -> Iterator[str]:
+    """A warning if the labels are probably words."""
+    from lcons_core import WORD
+    from lcons_tasks.own_data import Structures
+
+    if not isinstance(data, Structures) or data.tuples:
+        return
+    labels = {label for one in data.instances for label in one.y}
+    words = {word for one in data.instances for word in one.x.get(WORD, ())}
+    if len(labels) > max(len(words), _MANY_LABELS):
+        yield (
+            f"{Path(path).name} has {len(labels):,} different labels and {len(words):,} different words;"
+            " if another column has the labels, name it, as in `--columns label,word`"
+        )

@@ -91,7 +91,8 @@ def tag(
 ) -> None:
     """Label the text in FILE, or on stdin, with a model under its constraints.
 
-    If the tagger needs POS tags and the input has none, spaCy provides them.
+    A sentence of raw text ends at a full stop or the like, or at a blank line. If the tagger needs POS tags
+    and the input has none, spaCy provides them.
 
     FILE may be a folder of shards (.parquet, .jsonl). Each row has a `text`, and gets `sentences`, with the
     words and labels of each, and `changed`. With `--columns word,pos`, each row is a sentence with the lists
@@ -113,7 +114,21 @@ def tag(
         shards.refuse_given("together")
         shards.run(file, _work(used, folder, columns, not no_constraints), say)
         return
+    if columns is None and _has_columns(file):
+        name = Path(file).name
+        click.echo(f"warning: {name} is read as raw text; if it has columns, add --columns word", err=True)
     run(used, file, columns, form, say, say if verbose else say_nothing, together)
+
+
+def _has_columns(file: str) -> bool:
+    """Whether the name or the beginning of a file is that of CoNLL columns."""
+    from lcons_core import InvalidInput
+    from lcons_tasks.own_data import tell_format
+
+    try:
+        return Path(file).is_file() and tell_format(file) == "conll"
+    except InvalidInput:
+        return False
 
 
 def run(

@@ -357,7 +357,7 @@ def test_a_piece_cut_anywhere_is_one_sentence(copied):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"format": 2}, "its format is 2, but this lcons reads 1"),
+        ({"format": 2}, "its format is 2, but this lcons reads 1; upgrade lcons; make one with `lcons fit`"),
         ({"format": True}, "its format is True, but this lcons reads 1"),
         ({"extra": 0}, "must have beam, constraints, decoder, format only"),
         ({"decoder": 3}, "its decoder is not a name"),

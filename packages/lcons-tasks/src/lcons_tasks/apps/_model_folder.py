@@ -57,7 +57,7 @@ class FolderKind:
     """A kind of folder.
 
     noun: the name of its content, such as `tagger`.
-    made_by: the advice in the error for a missing folder.
+    made_by: the advice in the errors for a missing or unreadable folder.
     keys: the keys of the description besides format and constraints.
     entry_keys: the keys of a constraint in the description besides name and file.
     optional_keys: keys of a constraint that may be missing.
@@ -137,7 +137,7 @@ class FolderKind:
             expect(isinstance(found, dict), f"its {self.description} is not a JSON object")
             version = found.get("format")
             known = type(version) is int and version == FORMAT
-            expect(known, f"its format is {version!r:.40}, but this lcons reads {FORMAT}")
+            expect(known, f"its format is {version!r:.40}, but this lcons reads {FORMAT}; upgrade lcons")
             keys = sorted({"format", "constraints", *self.keys})
             expect(sorted(found) == keys, f"its {self.description} must have {', '.join(keys)} only")
             expect(isinstance(found["constraints"], list), "its constraints are not a list")
@@ -153,8 +153,7 @@ class FolderKind:
         except LconsError as error:
             reason = " ".join(str(error).split()).rstrip(".")
             raise DamagedFile(
-                f"{os.fspath(folder)!r} is not a readable {self.noun}: {reason}; make it again with `lcons"
-                " run`."
+                f"{os.fspath(folder)!r} is not a readable {self.noun}: {reason}; {self.made_by}."
             ) from None
 
     def _content(self, folder: Path) -> bytes:

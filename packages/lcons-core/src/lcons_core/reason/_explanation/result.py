@@ -251,7 +251,8 @@ def _figures(rule: Rule | TypeRule) -> str:
     if rule.support is None or rule.exceptions is None or rule.expected is None:
         return ""
     expected, seen = by_chance(rule.expected), number(rule.exceptions)
-    rejects = "" if rule.bound is None else f"; rejects under {rounded_up(rule.bound)}"
+    # Without a held-out part to judge the rule by, the bound is 1.
+    rejects = "" if rule.bound is None or rule.bound >= 1 else f"; rejects under {rounded_up(rule.bound)}"
     return f"  [support {number(rule.support)}; expected {expected} by chance, seen {seen}{rejects}]"
 
 
