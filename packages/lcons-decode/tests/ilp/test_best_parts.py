@@ -1,6 +1,7 @@
 """The best solutions of a program without rows come in order, and make a solver needless."""
 
 import math
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -43,6 +44,7 @@ def every_solution(program):
 @given(programs)
 def test_all_solutions_come_once_and_the_better_ones_first(program):
     best = best_of_parts(program)
+    assert best is not None
     values = [best, *({**best, **changes} for changes in _changes(_parts(program, best)))]
     found = [frozenset(name for name, value in own.items() if value) for own in values]
     every = list(every_solution(program))
@@ -85,3 +87,13 @@ def test_hinges_and_other_variables_are_left_to_the_solver():
     assert best_accepted(program, [hard], {0: 1.0, 1: 1.0}, 64) == {0: 1.0}
     assert best_accepted(program, [soft], {0: 1.0, 1: 1.0}, 64) is None
     assert best_accepted(wide, [hard], {0: 2.0, 1: 1.0}, 64) is None
+
+
+def test_a_label_that_bounds_require_is_kept():
+    program = graph_program({"a": {"X": 2.0, "Y": 1.0}, "b": {"X": 1.0, "Y": 0.0}})
+    required = replace(program.variables["a", "Y"], low=1.0)
+    program = replace(program, variables={**program.variables, required.name: required})
+    assert best_of_parts(program) == {("a", "Y"): 1.0, ("b", "X"): 1.0}
+    both = {("a", "X"): replace(program.variables["a", "X"], low=1.0)}
+    assert best_of_parts(replace(program, variables={**program.variables, **both})) is None
+    assert solve(program, []).labels == {"a": "Y", "b": "X"}

@@ -18,14 +18,14 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count, islice
 
 import numpy as np
 
 from lcons_core import Bools, Floats
 from lcons_decode.ilp._grounded import Grounded
-from lcons_decode.ilp._program import Name, Program, Type
+from lcons_decode.ilp._program import Name, Program, Type, Variable
 
 Option = Mapping[Name, float]
 
@@ -43,7 +43,7 @@ def best_of_parts(program: Program) -> dict[Name, float] | None:
     owned = set()
     for labels in program.decisions.values():
         owned |= set(labels.values())
-        possible = [program.variables[name] for name in labels.values() if program.variables[name].high > 0]
+        possible = _possible(program, labels.values())
         if not possible:
             return None
         values[max(possible, key=lambda variable: variable.objective).name] = 1.0
@@ -54,6 +54,13 @@ def best_of_parts(program: Program) -> dict[Name, float] | None:
                 return None
             values[variable.name] = end
     return {name: value for name, value in values.items() if value}
+
+
+def _possible(program: Program, names: Iterable[Name]) -> list[Variable]:
+    """The labels of a decision that bounds allow: if they require one, that one."""
+    open_ones = [program.variables[name] for name in names if program.variables[name].high > 0]
+    required = [variable for variable in open_ones if variable.low > 0]
+    return open_ones if not required else required if len(required) == 1 else []
 
 
 def best_accepted(
@@ -87,7 +94,7 @@ def _parts(program: Program, best: Mapping[Name, float]) -> list[list[tuple[floa
     owned = set()
     for labels in program.decisions.values():
         owned |= set(labels.values())
-        possible = [program.variables[name] for name in labels.values() if program.variables[name].high > 0]
+        possible = _possible(program, labels.values())
         (held,) = (name for name in labels.values() if name in best)
         top = program.variables[held].objective
         others = sorted((v for v in possible if v.name != held), key=lambda v: -v.objective)
@@ -131,11 +138,11 @@ def _accepted(constraints: Sequence[Grounded], X: Floats, place: Mapping[Name, i
     for grounded in constraints:
         for row in grounded.psi_rows:
             terms = [(place[name], j, c) for j, own in row.columns.items() for name, c in own]
-            variables, columns, coefficients = map(list, zip(*terms, strict=True)) if terms else ([], [], [])
-            linear = np.zeros((len(place), grounded.network.d))
-            np.add.at(linear, (variables, columns), coefficients)
+            used, own_places = np.unique([at for at, _, _ in terms], return_inverse=True)
+            linear = np.zeros((len(used), grounded.network.d))
+            np.add.at(linear, (own_places, [j for _, j, _ in terms]), [c for _, _, c in terms])
             constant = np.zeros(grounded.network.d)
             constant[list(row.constant)] = list(row.constant.values())
-            psi = X @ linear + constant
+            psi = X[:, used.astype(np.intp)] @ linear + constant
             accepted &= grounded.network.accepts(psi)
     return accepted
