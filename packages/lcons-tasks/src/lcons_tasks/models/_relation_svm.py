@@ -140,7 +140,8 @@ class _Training:
         loss, total = float(self.shares.losses.sum()), self.sums[0] * (self.sums[0] + 1) / 2
         if averaged and total:
             loss -= float(self.sums[1]) / total
-        half = self.penalty / 2 * float(weights @ weights)
+        # Not `weights @ weights`, whose rounding depends on the number of BLAS's threads.
+        half = self.penalty / 2 * float(np.square(weights).sum())
         at = self.kernel.Weights(*self.split(weights))
         hinge = float(self.kernel.mean_hinge(self.data, self.lists, self.counts, self.miss, at))
         return half + hinge, half + hinge - (loss - half)

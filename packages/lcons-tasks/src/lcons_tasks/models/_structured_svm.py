@@ -241,7 +241,8 @@ class _FrankWolfe(_Weights):
         total = self.steps * (self.steps + 1) / 2
         if averaged and total:
             loss -= self.late_loss / total
-        half = self.penalty / 2 * float(weights @ weights)
+        # Not `weights @ weights`, whose rounding depends on the number of BLAS's threads.
+        half = self.penalty / 2 * float(np.square(weights).sum())
         objective = half + self.hinges(weights)
         return objective, objective - (loss - half)
 
