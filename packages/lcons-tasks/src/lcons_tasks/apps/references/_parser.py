@@ -168,7 +168,8 @@ def _columns(words: Sequence[list[str]], clues: bool) -> list[Columns]:
 
 def _answers(tagger: ConstrainedTagger, xs: Sequence[Columns]) -> list[_Labels]:
     try:
-        found = tagger.ids(xs)
+        # One thread: chunks are small, and `lcons parse` has a process per core.
+        found = tagger.ids(xs, threads=1)
     except InvalidInput:
         if not tagger.constraints:
             raise
