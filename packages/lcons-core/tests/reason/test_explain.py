@@ -491,3 +491,11 @@ def test_every_rejected_gold_part_is_in_a_rule_and_every_rule_rejects_some(gold,
     assert np.array(inside).reshape(len(inside), len(bad)).any(0).all()
     assert all(some.any() for some in inside)
     assert found.coverage.total == found.coverage.found == sum(sum(one) > 2 for one in gold)
+
+
+@pytest.mark.parametrize("valid", [True, False])
+def test_a_space_of_one_value_is_explained_without_enumeration(valid):
+    space = FeatureSpace([one_hot("block", ["only"])])
+    network = RectifierNetwork(np.array([[1.0], [0.5]]), np.array([-1.0 if valid else 1.0, 0.0]))
+    assert network.accepts(np.ones(1)) == valid
+    assert bool(explain(network, space=space, enumeration=0).rules) != valid

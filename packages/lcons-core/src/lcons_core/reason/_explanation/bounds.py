@@ -29,6 +29,7 @@ Not in the paper.
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -322,8 +323,9 @@ def _shares(rejected: Floats, values: Ints, longest: int) -> Floats:
         part = slice(first, first + step)
         # Every point has one value, so the shares of all values but one are enough.
         chosen = values[:, part, None] == np.arange(1, longest)
-        product = scaled @ chosen.reshape(len(values), -1).astype(np.float32)
-        share[:, part, 1:] = product.reshape(len(rejected), -1, longest - 1)
+        own = chosen.shape[1:]
+        product = scaled @ chosen.reshape(len(values), math.prod(own)).astype(np.float32)
+        share[:, part, 1:] = product.reshape(len(rejected), *own)
     share[:, :, 0] = 1.0 - share[:, :, 1:].sum(2)
     return share
 
