@@ -94,6 +94,7 @@ def test_a_label_that_bounds_require_is_kept():
     required = replace(program.variables["a", "Y"], low=1.0)
     program = replace(program, variables={**program.variables, required.name: required})
     assert best_of_parts(program) == {("a", "Y"): 1.0, ("b", "X"): 1.0}
-    both = {("a", "X"): replace(program.variables["a", "X"], low=1.0)}
-    assert best_of_parts(replace(program, variables={**program.variables, **both})) is None
+    other = replace(program.variables["a", "X"], low=1.0)
+    both = replace(program, variables={**program.variables, other.name: other})
+    assert best_of_parts(both) is None
     assert solve(program, []).labels == {"a": "Y", "b": "X"}

@@ -167,8 +167,8 @@ def test_the_trust_in_a_line_is_that_in_its_worst_part(model):
     alone = ConstrainedTagger(model, (), "viterbi")
     trust = itertools.chain([Status.OPTIMAL, Status.RELAXED, Status.HEURISTIC], itertools.repeat("optimal"))
 
-    def ids(xs):
-        found = alone.ids(xs)
+    def ids(xs, threads):
+        found = alone.ids(xs, threads)
         statuses = tuple(map(Status, itertools.islice(trust, len(xs))))
         return tagging.LabelIds(found.y, found.offsets, np.ones(len(xs), dtype=np.int64), statuses)
 

@@ -140,7 +140,8 @@ def _accepted(constraints: Sequence[Grounded], X: Floats, place: Mapping[Name, i
             terms = [(place[name], j, c) for j, own in row.columns.items() for name, c in own]
             used, own_places = np.unique([at for at, _, _ in terms], return_inverse=True)
             linear = np.zeros((len(used), grounded.network.d))
-            np.add.at(linear, (own_places, [j for _, j, _ in terms]), [c for _, _, c in terms])
+            columns = np.array([j for _, j, _ in terms], dtype=np.intp)
+            np.add.at(linear, (own_places, columns), [c for _, _, c in terms])
             constant = np.zeros(grounded.network.d)
             constant[list(row.constant)] = list(row.constant.values())
             psi = X[:, used.astype(np.intp)] @ linear + constant
