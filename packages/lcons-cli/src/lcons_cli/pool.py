@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 import signal
-import sys
 import threading
 import warnings
 from collections import deque
@@ -56,10 +55,11 @@ def _shared(work: Callable[[Item], Result], items: Iterable[Item], jobs: int) ->
     from multiprocessing import get_context
 
     from lcons_core import LconsError
+    from lcons_decode.shards import can_fork
 
     # Copies of this process have all that is loaded; others take a second to start, so this process also
     # works. They receive `work` with their first pieces, before it is used here.
-    pool = ProcessPoolExecutor(jobs - 1, get_context("fork" if _can_fork() else "spawn"), _begin, (work,))
+    pool = ProcessPoolExecutor(jobs - 1, get_context("fork" if can_fork() else "spawn"), _begin, (work,))
     waiting: deque[Future[Result]] = deque()
     try:
         for item in items:
@@ -75,12 +75,6 @@ def _shared(work: Callable[[Item], Result], items: Iterable[Item], jobs: int) ->
         ) from None
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-def _can_fork() -> bool:
-    """Whether a copy of this process is safe: it would copy the locks of other threads, but not the threads.
-    OpenBLAS, which has threads of its own, is ready for it; the libraries of macOS are not."""
-    return sys.platform == "linux" and threading.active_count() == 1
 
 
 def _submitted(pool: ProcessPoolExecutor, item: Any) -> Future[Any]:
@@ -110,21 +104,13 @@ _own: list[Callable[[Any], Any]] = []
 
 
 def _begin(work: Callable[[Any], Any]) -> None:
+    from lcons_decode.shards import end_with_first
+
     _own.append(work)
     spare_collector()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process stops the others
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    threading.Thread(target=_end_with_first, daemon=True).start()
-
-
-def _end_with_first() -> None:
-    """Ends this process when the process that started it has ended for any reason."""
-    from multiprocessing import parent_process
-
-    first = parent_process()
-    if first is not None:
-        first.join()
-    os._exit(1)
+    threading.Thread(target=end_with_first, daemon=True).start()
 
 
 def _do(item: Any) -> Any:

@@ -87,20 +87,18 @@ class ShardOptions:
 
     def run(self, file: str, work: Work, say: Say) -> None:
         """Does the work on the folder, and prints a summary; raises an error if a shard failed."""
-        from lcons_decode.shards import Overview, run_shards
+        from lcons_decode.shards import run_shards
 
         assert self.out is not None
-        overview = Overview()
-        with signs_of_life(lambda: str(overview), say):
-            found = run_shards(
-                file,
-                self.out,
-                work,
-                backend=self.backend,
-                address=self.address,
-                jobs=self.jobs,
-                overview=overview,
-            )
+        found = run_shards(
+            file,
+            self.out,
+            work,
+            backend=self.backend,
+            address=self.address,
+            jobs=self.jobs,
+            watched=lambda overview: signs_of_life(lambda: str(overview), say),
+        )
         if found.others:
             say(f"not shards, left out: {len(found.others):,} files, such as {found.others[0]}")
         say(_summary(found))

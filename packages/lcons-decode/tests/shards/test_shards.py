@@ -2,6 +2,10 @@
 
 import gzip
 import json
+import sys
+import threading
+from contextlib import contextmanager
+from multiprocessing import active_children
 
 import numpy as np
 import pytest
@@ -11,7 +15,15 @@ import lcons_decode.shards._shard as shard_module
 from lcons_core import InvalidInput, LconsError, MissingExtra, iob2
 from lcons_decode import Decoder, decode_scored
 from lcons_decode.files import described, read_scored
-from lcons_decode.shards import FINISHED, MANIFEST, Overview, ShardDecoder, find_shards, run_shards
+from lcons_decode.shards import (
+    FINISHED,
+    MANIFEST,
+    Overview,
+    ShardDecoder,
+    can_fork,
+    find_shards,
+    run_shards,
+)
 
 LABELS = ["B-X", "I-X", "O"]
 
@@ -148,12 +160,40 @@ def test_a_full_disk_is_named_with_the_shard_and_the_others_finish(folder, work,
     assert [one.shard for one in again.finished if not one.before] == ["b.jsonl"]
 
 
-def test_two_workers_one_of_them_killed_write_the_bytes_of_one(folder, tmp_path):
+@pytest.mark.skipif(sys.platform != "linux", reason="only processes of Linux are copied")
+@pytest.mark.parametrize("copies", [True, False])
+def test_two_workers_one_of_them_killed_write_the_bytes_of_one(folder, tmp_path, monkeypatch, copies):
+    monkeypatch.setattr("lcons_decode.shards._local.can_fork", lambda: copies)
     run_shards(folder, tmp_path / "quiet", Doubles(str(tmp_path)), jobs=1)
     found = run_shards(folder, tmp_path / "out", Doubles(str(tmp_path), kill=800), jobs=2)
     assert (tmp_path / "killed").exists()
     assert found.failed == ()
     assert content(tmp_path / "out") == content(tmp_path / "quiet")
+
+
+def test_processes_start_before_what_watches_them_which_may_start_a_thread(folder, work, tmp_path):
+    seen = []
+
+    @contextmanager
+    def watched(overview):
+        seen.append((str(overview), len(active_children())))
+        yield
+
+    run_shards(folder, tmp_path / "out", work, jobs=2, watched=watched)
+    assert seen == [("no shard is begun yet", 2)]
+    assert active_children() == []
+
+
+def test_a_process_with_other_threads_or_torch_is_not_copied(monkeypatch):
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(threading, "active_count", lambda: 1)
+    monkeypatch.delitem(sys.modules, "torch", raising=False)
+    assert can_fork()
+    monkeypatch.setitem(sys.modules, "torch", sys)
+    assert not can_fork()
+    monkeypatch.delitem(sys.modules, "torch")
+    monkeypatch.setattr(threading, "active_count", lambda: 2)
+    assert not can_fork()
 
 
 def test_a_shard_that_kills_every_worker_is_given_up(folder, tmp_path, monkeypatch):
@@ -191,8 +231,6 @@ def test_wrong_folders_and_engines_are_refused_before_the_work(folder, work, tmp
 
 
 def test_engines_that_are_not_installed_are_named(folder, work, tmp_path, monkeypatch):
-    import sys
-
     for library in ("distributed", "ray", "pyarrow"):
         monkeypatch.setitem(sys.modules, library, None)
     for backend in ("dask", "ray"):

@@ -10,6 +10,7 @@ input and the settings alone. All workers must see both folders, and have lcons 
 from lcons_decode.shards._cluster import BACKENDS, cluster
 from lcons_decode.shards._decoder_work import ShardDecoder
 from lcons_decode.shards._folder import FINISHED, MANIFEST, find_shards
+from lcons_decode.shards._local import can_fork, end_with_first
 from lcons_decode.shards._run import Overview, ShardRun, run_shards
 from lcons_decode.shards._shard import Failed, Finished
 from lcons_decode.shards._work import RowWork, ShardWork, Work
@@ -26,7 +27,9 @@ __all__ = [
     "ShardRun",
     "ShardWork",
     "Work",
+    "can_fork",
     "cluster",
+    "end_with_first",
     "find_shards",
     "run_shards",
 ]

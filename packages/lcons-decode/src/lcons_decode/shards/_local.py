@@ -9,11 +9,12 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import sys
 import threading
+import warnings
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from typing import Any
@@ -23,35 +24,39 @@ from lcons_decode.shards._cluster import MOST_DEATHS, Do, Lost
 
 @contextmanager
 def opened(address: str | None, jobs: int) -> Iterator[LocalCluster]:
-    """Processes that are started for each list of pieces."""
-    yield LocalCluster(jobs)
+    """Processes that start before the block, which may start threads."""
+    cluster = LocalCluster(jobs)
+    try:
+        yield cluster
+    finally:
+        cluster.end()
 
 
-@dataclass(frozen=True)
 class LocalCluster:
     """So many processes of this machine."""
 
-    workers: int
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+        self._idle = [_start() for _ in range(workers if workers > 1 else 0)]
+        self._busy: dict[Connection, tuple[Any, int]] = {}
 
     def results(self, do: Do, pieces: Sequence[Any]) -> Iterator[tuple[int, Any]]:
         """As in `Cluster`."""
         if min(self.workers, len(pieces)) <= 1:
             return ((i, do(piece)) for i, piece in enumerate(pieces))
-        return _shared(do, pieces, self.workers)
+        return self._shared(do, pieces)
 
-
-def _shared(do: Do, pieces: Sequence[Any], workers: int) -> Iterator[tuple[int, Any]]:
-    waiting, deaths = deque(range(len(pieces))), Counter[int]()
-    busy: dict[Connection, tuple[Any, int]] = {}
-    idle: list[tuple[Connection, Any]] = []
-    try:
+    def _shared(self, do: Do, pieces: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+        waiting, deaths = deque(range(len(pieces))), Counter[int]()
+        busy, told = self._busy, set[Connection]()
         while waiting or busy:
-            while waiting and len(busy) < workers:
-                connection, process = idle.pop() if idle else _start(do)
+            while waiting and len(busy) < self.workers:
+                connection, process = self._idle.pop() if self._idle else _start()
                 i = waiting.popleft()
                 busy[connection] = (process, i)
                 with contextlib.suppress(OSError):  # it has ended, which is seen below
-                    connection.send(pieces[i])
+                    connection.send((pieces[i], None if connection in told else do))
+                told.add(connection)
             for ready in wait(list(busy)):
                 connection = next(one for one in busy if one is ready)
                 process, i = busy.pop(connection)
@@ -65,37 +70,50 @@ def _shared(do: Do, pieces: Sequence[Any], workers: int) -> Iterator[tuple[int, 
                         continue
                     result = Lost(f"{MOST_DEATHS} processes ended early (exit code {process.exitcode})")
                 else:
-                    idle.append((connection, process))
+                    self._idle.append((connection, process))
                 yield i, result
-    finally:
-        for connection in [*busy, *(one for one, _ in idle)]:
-            connection.close()
-        for process, _ in busy.values():
-            process.terminate()
+
+    def end(self) -> None:
+        """Ends the processes, whatever they do."""
+        for process in [*(one for _, one in self._idle), *(one for one, _ in self._busy.values())]:
+            process.kill()
+            process.join()
 
 
-def _start(do: Do) -> tuple[Connection, Any]:
-    # "spawn", because forking would copy the locks of threads, but not the threads.
-    context = get_context("spawn")
+def _start() -> tuple[Connection, Any]:
+    context = get_context("fork" if can_fork() else "spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=_work, args=(theirs, do), daemon=True)
-    process.start()
+    process = context.Process(target=_work, args=(theirs,), daemon=True)  # type: ignore[attr-defined]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*fork", DeprecationWarning)  # of threads that `can_fork` allows
+        process.start()
     theirs.close()
     return ours, process
+
+
+def can_fork() -> bool:
+    """Whether a copy of this process is safe, which starts at once: it would copy the locks of other threads,
+    but not the threads. OpenBLAS, which has threads of its own, is ready for it; OpenMP, which torch uses, is
+    not, nor are the libraries of macOS."""
+    return sys.platform == "linux" and threading.active_count() == 1 and "torch" not in sys.modules
 
 
 # These run in the other processes.
 
 
-def _work(connection: Connection, do: Do) -> None:
+def _work(connection: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process stops the others
-    threading.Thread(target=_end_with_first, daemon=True).start()
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    threading.Thread(target=end_with_first, daemon=True).start()
+    do: Any = None
     with contextlib.suppress(EOFError, OSError):
         while True:
-            connection.send(do(connection.recv()))
+            piece, new = connection.recv()
+            do = new or do
+            connection.send(do(piece))
 
 
-def _end_with_first() -> None:
+def end_with_first() -> None:
     """Ends this process when the process that started it has ended for any reason."""
     first = parent_process()
     if first is not None:

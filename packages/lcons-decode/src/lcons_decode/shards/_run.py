@@ -8,15 +8,15 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from lcons_core import LconsError, MissingExtra
 from lcons_core.storage import ProgressFolder, digest, progress_folder, versions
-from lcons_decode.shards._cluster import Lost, cluster
+from lcons_decode.shards._cluster import Lost, cluster, cores
 from lcons_decode.shards._folder import MANIFEST, Shard, check_folders, find_shards, write_manifest
 from lcons_decode.shards._shard import Failed, Finished, ShardTask
 from lcons_decode.shards._work import Work
@@ -92,8 +92,12 @@ def run_shards(
     address: str | None = None,
     jobs: int | None = None,
     overview: Overview | None = None,
+    watched: Callable[[Overview], AbstractContextManager[object]] = nullcontext,
 ) -> ShardRun:
     """Does `work` on all shards of `folder` that are not finished in `out`; `overview` is kept up to date.
+
+    watched: a context for the time of the work, which may show the overview; processes of this machine are
+    started before it, because a process with another thread cannot be copied safely.
 
     Failed shards are values of the result, and the others are finished. The manifest is written if none
     failed.
@@ -106,7 +110,14 @@ def run_shards(
     (target / MANIFEST).unlink(missing_ok=True)
     task = ShardTask(work, digest(settings), source, target, _usual_columns(source, shards))
     state = overview if overview is not None else Overview()
-    with cluster(backend, address, jobs) as workers, _disk(target), progress_folder(target) as progress:
+    with ExitStack() as stack:
+        if backend != "local":
+            stack.enter_context(watched(state))
+        workers = stack.enter_context(cluster(backend, address, min(jobs or cores(), len(shards))))
+        if backend == "local":
+            stack.enter_context(watched(state))
+        stack.enter_context(_disk(target))
+        progress = stack.enter_context(progress_folder(target))
         state.shards, state.workers = shards, min(workers.workers, len(shards))
         state.began, state._folder = time.monotonic(), progress
         pieces = [(shard, progress.file(i)) for i, shard in enumerate(shards)]
