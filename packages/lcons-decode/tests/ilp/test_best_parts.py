@@ -54,13 +54,14 @@ def test_all_solutions_come_once_and_the_better_ones_first(program):
     assert objectives == sorted(objectives, reverse=True)
 
 
-@given(networks(max_K=3, d=5), st.lists(halves, min_size=5, max_size=5))
-def test_the_best_accepted_solution_is_that_of_enumeration(network, costs):
+@given(networks(max_K=3, d=5), networks(max_K=2, d=5), st.lists(halves, min_size=5, max_size=5))
+def test_the_best_accepted_solution_is_that_of_enumeration(one, other, costs):
     program = Program({j: Variable(j, cost) for j, cost in enumerate(costs)})
     points = np.array(list(product([0.0, 1.0], repeat=5)))
-    accepted = points[network.accepts(points)]
+    accepted = points[one.accepts(points) & other.accepts(points)]
     best = max((float(point @ costs) for point in accepted), default=-math.inf)
-    found = solve(program, [ground_columns(network, range(5))])
+    grounded = [ground_columns(own, range(5), name=name) for name, own in (("one", one), ("other", other))]
+    found = solve(program, grounded)
     assert found.score == best
     assert (found.status is Status.OPTIMAL) == bool(len(accepted))
 
@@ -84,9 +85,9 @@ def test_hinges_and_other_variables_are_left_to_the_solver():
     hard, soft = (ground_columns(network, range(2), weight=weight) for weight in (None, 0.5))
     program = Program({0: Variable(0, 3.0), 1: Variable(1, 2.0)})
     wide = Program({0: Variable(0, 3.0, 0.0, 2.0), 1: Variable(1, 2.0)})
-    assert best_accepted(program, [hard], {0: 1.0, 1: 1.0}, 64) == {0: 1.0}
-    assert best_accepted(program, [soft], {0: 1.0, 1: 1.0}, 64) is None
-    assert best_accepted(wide, [hard], {0: 2.0, 1: 1.0}, 64) is None
+    assert best_accepted(program, [hard], {0: 1.0, 1: 1.0}, [(0, 0)], 64) == {0: 1.0}
+    assert best_accepted(program, [soft], {0: 1.0, 1: 1.0}, [(0, 0)], 64) is None
+    assert best_accepted(wide, [hard], {0: 2.0, 1: 1.0}, [(0, 0)], 64) is None
 
 
 def test_a_label_that_bounds_require_is_kept():

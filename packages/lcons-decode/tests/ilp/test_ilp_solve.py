@@ -34,6 +34,7 @@ from lcons_decode.ilp import (
 from lcons_decode.ilp import _backend as backend
 from lcons_decode.ilp import _check as check
 from lcons_decode.ilp import solve as solve_program
+from lcons_decode.ilp._forms import encode
 from lcons_decode.ilp._grounded import Affine, Bounds
 
 FORMS = ("auto", "rows", "simplified", "lifted", "cuts")
@@ -419,9 +420,18 @@ def test_auto_states_which_forms_it_chose():
     assert found.stats["form"] == "auto"
     assert found.stats["forms"] == {"table": 3, "lifted": 1}
     hinged = decode_ilp(scores, [Hinge(pairs, 1.0, "pairs")])
-    assert hinged.stats["forms"] == {"simplified": 2}
+    assert hinged.stats["forms"] == {"rows": 2}
     one = decode_ilp(scores, [pairs], form="rows")
     assert one.stats["forms"] == {"rows": 2}
+
+
+def test_one_unit_is_one_row_where_no_pair_variables_make_a_table_tighter():
+    program = graph_program({"a": {"X": 1.0, "Y": 0.0}, "b": {"X": 1.0, "Y": 0.0}})
+    pairs = Tuples(("first", "second"), (("X", "Y"), ("X", "Y")))
+    for K, form in ((1, "rows"), (2, "table")):
+        network = RectifierNetwork([[2.0, 0.0, 2.0, 0.0]] * K, [-2.0] * K)
+        grounded = ground_tuples(program, LearnedConstraint(network, pairs.space, pairs), [("a", "b")])
+        assert encode(program, [grounded]).forms == {form: 1}
 
 
 def test_auto_needs_no_solver_if_the_best_of_every_part_is_accepted():

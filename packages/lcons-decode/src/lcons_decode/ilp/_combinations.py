@@ -45,12 +45,13 @@ class Combinations:
         self._pairs: dict[tuple[Hashable, Hashable], bool] = {}
 
     def rows(self, grounded: Grounded, index: int) -> list[Row] | None:
-        """The rows of psi row `index`; None if it reads more than a few decisions, or is a hinge."""
+        """The rows of psi row `index`; None if it reads more than a few decisions, is a hinge, or is one row
+        that a table without pair variables would not tighten."""
         decisions = self._decisions(grounded.psi_rows[index])
         if grounded.weight is not None or decisions is None:
             return None
         linked = tuple(self._linked(*pair) for pair in pairwise(decisions))
-        if len(decisions) == MOST_DECISIONS and not all(linked):
+        if (len(decisions) == MOST_DECISIONS or grounded.network.K == 1) and not all(linked):
             return None
         labels = [list(self.program.decisions[decision].items()) for decision in decisions]
         place = {name: (axis, i) for axis, own in enumerate(labels) for i, (_, name) in enumerate(own)}

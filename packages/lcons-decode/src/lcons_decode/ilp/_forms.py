@@ -9,11 +9,13 @@
 | psi row | its form |
 |---|---|
 | hard, reads one or two decisions, or three that pair variables link | a table (`_combinations.py`) |
+| of a network of one unit | ROWS: one row |
 | at most `MOST_OPEN` units of a network can be active or not | SIMPLIFIED |
 | other | LIFTED, without units that are never active |
 
 Before that, AUTO tries the best solutions without constraints (`_parts.py`). A table is the tightest, and its
-size does not depend on K. Few rows need no more variables. LIFTED is linear in K.
+size does not depend on K; that of one unit is written only where pair variables make it tighter than its row.
+Few rows need no more variables. LIFTED is linear in K.
 
 t is 0 for a hard constraint. For the hinge, t >= 0 costs `weight * t`: the least t that a form allows is
 max(0, sum_k ReLU(a_k) - 1), so the penalty is exact in all forms. The parts of a conjunction share t,
@@ -121,6 +123,8 @@ def encode(
     for grounded in constraints:
         variables += grounded.variables
         rows += grounded.rows
+        # One unit is one row.
+        given = Form.ROWS if form is Form.AUTO and grounded.network.K == 1 else form
         for i in range(len(grounded.psi_rows)):
             if grounded.weight is not None:
                 slack = slack_name(grounded, i)
@@ -130,8 +134,8 @@ def encode(
                 rows += table
                 forms["table"] += 1
                 continue
-            members = list(_members(grounded, i, bounds if form in (Form.AUTO, Form.SIMPLIFIED) else None))
-            own = _chosen(members) if form is Form.AUTO else form
+            members = list(_members(grounded, i, bounds if given in (Form.AUTO, Form.SIMPLIFIED) else None))
+            own = _chosen(members) if given is Form.AUTO else given
             rows += _some_member(grounded, i, members)
             variables += [Variable(member.off) for member in members if member.off is not None]
             for member in members:

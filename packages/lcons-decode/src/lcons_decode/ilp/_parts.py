@@ -23,9 +23,10 @@ from itertools import count, islice
 
 import numpy as np
 
-from lcons_core import Bools, Floats
+from lcons_core import Floats
 from lcons_decode.ilp._grounded import Grounded
 from lcons_decode.ilp._program import Name, Program, Type, Variable
+from lcons_decode.kernels import Ints
 
 Option = Mapping[Name, float]
 
@@ -64,10 +65,15 @@ def _possible(program: Program, names: Iterable[Name]) -> list[Variable]:
 
 
 def best_accepted(
-    program: Program, constraints: Sequence[Grounded], best: Mapping[Name, float], most: int
+    program: Program,
+    constraints: Sequence[Grounded],
+    best: Mapping[Name, float],
+    rejected: Sequence[tuple[int, int]],
+    most: int,
 ) -> dict[Name, float] | None:
-    """The best solution that all constraints accept, if it is among the `most` that come after the `best`;
-    None also where the parts or the constraints are not simple enough."""
+    """The best solution that all constraints accept, if it is among the `most` that come after the `best`,
+    which some psi rows (constraint, row) have `rejected`; None also where the parts or the constraints are
+    not simple enough."""
     linear = all(own.weight is None and not own.variables and not own.rows for own in constraints)
     parts = _parts(program, best) if linear else None
     if parts is None:
@@ -79,7 +85,7 @@ def best_accepted(
     for x, changes in zip(X, found, strict=True):
         for name, value in changes.items():
             x[place[name]] = value
-    accepted = np.flatnonzero(_accepted(constraints, X, place))
+    accepted = _accepted(constraints, rejected, X, place)
     if not len(accepted):
         return None
     # Sums of floats may be out of order by their rounding.
@@ -132,18 +138,23 @@ def _changes(parts: Sequence[Sequence[tuple[float, Option]]]) -> Iterator[dict[N
                 push(before, tuple(kept), part + 1, 1)
 
 
-def _accepted(constraints: Sequence[Grounded], X: Floats, place: Mapping[Name, int]) -> Bools:
-    """(n,) which solutions (n, variables) all constraints accept."""
-    accepted = np.ones(len(X), dtype=np.bool_)
-    for grounded in constraints:
-        for row in grounded.psi_rows:
-            terms = [(place[name], j, c) for j, own in row.columns.items() for name, c in own]
-            used, own_places = np.unique([at for at, _, _ in terms], return_inverse=True)
-            linear = np.zeros((len(used), grounded.network.d))
-            columns = np.array([j for _, j, _ in terms], dtype=np.intp)
-            np.add.at(linear, (own_places, columns), [c for _, _, c in terms])
-            constant = np.zeros(grounded.network.d)
-            constant[list(row.constant)] = list(row.constant.values())
-            psi = X[:, used.astype(np.intp)] @ linear + constant
-            accepted &= grounded.network.accepts(psi)
-    return accepted
+def _accepted(
+    constraints: Sequence[Grounded], first: Sequence[tuple[int, int]], X: Floats, place: Mapping[Name, int]
+) -> Ints:
+    """The indices of the solutions (n, variables) that all constraints accept; psi rows (constraint, row)
+    that come `first` are those that reject most."""
+    left = np.arange(len(X))
+    every = ((c, i) for c, grounded in enumerate(constraints) for i in range(len(grounded.psi_rows)))
+    for c, i in dict.fromkeys([*first, *every]):
+        network, row = constraints[c].network, constraints[c].psi_rows[i]
+        terms = [(place[name], j, weight) for j, own in row.columns.items() for name, weight in own]
+        used, own_places = np.unique([at for at, _, _ in terms], return_inverse=True)
+        linear = np.zeros((len(used), network.d))
+        columns = np.array([j for _, j, _ in terms], dtype=np.intp)
+        np.add.at(linear, (own_places, columns), [weight for _, _, weight in terms])
+        constant = np.zeros(network.d)
+        constant[list(row.constant)] = list(row.constant.values())
+        left = left[network.accepts(X[np.ix_(left, used.astype(np.intp))] @ linear + constant)]
+        if not len(left):
+            break
+    return left

@@ -170,7 +170,7 @@ class Search:
             return None
         verdict = check(self.program, self.constraints, values)
         if verdict.rejected and not verdict.broken_rows:
-            values = best_accepted(self.program, self.constraints, values, MOST_TRIED)
+            values = best_accepted(self.program, self.constraints, values, verdict.rejected, MOST_TRIED)
             if values is None:
                 return None
             verdict = check(self.program, self.constraints, values)
