@@ -191,11 +191,11 @@ class _Reader:
         """The cells of all lines, if every line is a token whose cells have one space between them: most
         sentences are so, and are split at once."""
         columns = self.columns
-        if not self.places or columns.separator or columns.conllu or columns.skip_docstart:
-            return None
-        if columns.comments and any(text.startswith("#") for text in texts):
+        if not self.places or columns.separator or columns.conllu:
             return None
         joined = " ".join(texts)
+        if (columns.comments and "#" in joined) or (columns.skip_docstart and DOCSTART in joined):
+            return None
         if "\t" in joined or set(map(str.count, texts, repeat(" "))) != {self.width - 1}:
             return None
         cells = joined.split(" ")
