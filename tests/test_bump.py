@@ -123,8 +123,26 @@ def test_it_refuses_a_dirty_tree_nothing_new_and_versions_that_do_not_rise(tools
     assert changed(clone) == set()
 
 
+def state_urls(clone: Path, package: str, names: tuple[str, ...]) -> None:
+    own = clone / "packages" / package / "pyproject.toml"
+    without = re.sub(r"\n\[project\.urls\]\n(?:.+\n)*", "", own.read_text())
+    table = "".join(f'{name} = "https://example.org/{name}"\n' for name in names)
+    own.write_text(f"{without}\n[project.urls]\n{table}")
+
+
+def test_nothing_is_published_without_the_addresses_of_the_project(tools, clone, tmp_path):
+    _, facts, tagged = tools
+    state_urls(clone, "lcons-core", ())
+    assert facts.missing_urls(clone, "lcons-core") == list(facts.URLS)
+    state_urls(clone, "lcons-core", facts.URLS[:-1])
+    with pytest.raises(SystemExit, match="expected the addresses Issues under"):
+        tagged.tagged("lcons-core-v0.1.0", tmp_path, clone)
+
+
 def test_a_tag_names_the_version_of_the_tree(tools, clone, tmp_path):
-    _, _, tagged = tools
+    _, facts, tagged = tools
+    for package in ("lcons-core", "lcons-cli"):
+        state_urls(clone, package, facts.URLS)
     for end in ("-py3-none-any.whl", ".tar.gz"):
         (tmp_path / f"lcons_core-0.1.0{end}").write_text("")
     names = [path.name for path in tagged.tagged("lcons-core-v0.1.0", tmp_path, clone)]

@@ -48,6 +48,15 @@ def test_the_tests_that_the_gate_runs_exist(monkeypatch):
     assert [str(path) for path in named if not path.is_file()] == []
 
 
+def test_classifiers_are_the_pythons_of_the_gate(facts, monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    import release_check
+
+    for package in facts.PACKAGES:
+        stated = [line.rpartition(" :: ")[2] for line in facts.project(ROOT, package)["classifiers"]]
+        assert [one for one in stated if one.startswith("3.")] == list(release_check.PYTHONS)
+
+
 def replace(path, old, new):
     text = path.read_text()
     assert old in text

@@ -7,7 +7,8 @@ have the same bytes. The wheels are installed into a fresh environment per Pytho
 poetry.lock, and the tests of each package run there, from a copy without the sources. Licences and the SBOM
 (CycloneDX) are those of the first such environment. Reports and wheels go to dist/release.
 
-`not seen` says that this machine cannot answer: there is no such Python, or there are no wheels for it.
+`not seen` says that this machine cannot answer: there is no such Python, there are no wheels for it, or the
+metadata do not state the addresses of the project, without which tools/tagged.py lets nothing be published.
 Needs only the standard library, pip and git.
 """
 
@@ -314,6 +315,7 @@ def check(work: Path, reports: Path, everything: bool, wanted: Iterable[str]) ->
     stated = ", ".join(dict.fromkeys(versions.values()))
     note = f", with entries under Unreleased in {', '.join(pending)}" if pending else ""
     yield line("versions and changelogs", facts.wrong_versions(clone), stated + note)
+    yield addresses(clone)
     files = texts(clone)
     wrong = facts.wrong_hosts(files, pip_hosts())
     yield line(
@@ -336,6 +338,14 @@ def check(work: Path, reports: Path, everything: bool, wanted: Iterable[str]) ->
             described = True
         yield from check_tests(environment, python, clone, work / f"copy-{python}", everything)
         shutil.rmtree(work / f"venv-{python}")
+
+
+def addresses(clone: Path) -> Line:
+    """Whether each package states the addresses of the project; tools/tagged.py publishes none without."""
+    missing = {package: facts.missing_urls(clone, package) for package in PACKAGES}
+    wrong = [f"{package} lacks {', '.join(names)}" for package, names in missing.items() if names]
+    check = "addresses of the project"
+    return Line("not seen", check, "; ".join(wrong)) if wrong else Line("ok", check, ", ".join(facts.URLS))
 
 
 def describe(environment: Environment, work: Path, reports: Path) -> Iterator[Line]:

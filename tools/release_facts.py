@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 PACKAGES = ("lcons-core", "lcons-decode", "lcons-tasks", "lcons-cli")
 # The version of the software as a whole is that of its command.
 COMMAND = "lcons-cli"
+# The addresses that the metadata of a published package must have, as an index shows them.
+URLS = ("Homepage", "Repository", "Documentation", "Changelog", "Issues")
 
 # Package registries, by what their addresses have in common. Brackets keep a pattern from matching itself.
 REGISTRIES = (
@@ -76,6 +78,12 @@ def wrong_changelog(package: str, version: str, changelog: Path) -> list[str]:
     if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", date):
         return [f"{package}: section {version} of CHANGELOG.md needs a date, as in [{version}] - 2026-01-31"]
     return []
+
+
+def missing_urls(root: Path, package: str) -> list[str]:
+    """The names of `URLS` for which a package has no address under [project.urls] that begins with https."""
+    own = project(root, package).get("urls", {})
+    return [name for name in URLS if not own.get(name, "").startswith("https://")]
 
 
 def unreleased(root: Path) -> list[str]:

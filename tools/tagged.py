@@ -1,7 +1,8 @@
 """Copy the wheel and the sdist of the package that a tag names: python tagged.py TAG BUILT TARGET.
 
 A tag is PACKAGE-vVERSION, as `./tools/bump` prints it. It must name the version that the package has in this
-tree, so that a tag on another commit publishes nothing. Needs only the standard library.
+tree, so that a tag on another commit publishes nothing, and the package must state the addresses of the
+project ([project.urls]), which are not known yet. Needs only the standard library.
 """
 
 import re
@@ -9,7 +10,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from release_facts import PACKAGES, project
+from release_facts import PACKAGES, missing_urls, project
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -24,12 +25,17 @@ def tagged(tag: str, built: Path, root: Path = ROOT) -> list[Path]:
         raise SystemExit(
             f"expected the tag {package}-v{version}, because that is the version here, found {tag!r}."
         )
+    if missing := missing_urls(root, package):
+        raise SystemExit(
+            f"expected the addresses {', '.join(missing)} under [project.urls] of {package}, found none;"
+            " add them and make a new version: nothing is published without them."
+        )
     stem = f"{package.replace('-', '_')}-{version}"
     files = [built / f"{stem}-py3-none-any.whl", built / f"{stem}.tar.gz"]
-    missing = [path.name for path in files if not path.is_file()]
-    if missing:
+    absent = [path.name for path in files if not path.is_file()]
+    if absent:
         raise SystemExit(
-            f"expected {', '.join(missing)} in {built}, found none; run ./tools/release-check first."
+            f"expected {', '.join(absent)} in {built}, found none; run ./tools/release-check first."
         )
     return files
 

@@ -35,8 +35,6 @@ Made by `./tools/venv python tools/bench/history.py` from the records in this fo
 compared between machines. What each ratio is: [benchmarks](../benchmarks.md). The first two records of a
 program are of the same code, on a busy machine: what they differ by is noise.
 """
-# A picture in a page does not know whether the page is dark.
-LIGHT = "background: #fff; color: #23262b"
 
 
 def git(*words: str) -> str:
@@ -114,7 +112,7 @@ def files() -> dict[Path, str]:
         parts.append(f"## {name}")
         if len(own) > 1:
             curve = Curve(name, "commits", "% of the first record, more is better", lines)
-            made[FOLDER / f"{name}.svg"] = to_svg(curve).replace("<svg ", f'<svg style="{LIGHT}" ', 1)
+            made[FOLDER / f"{name}.svg"] = to_svg(curve, alone=True)
             parts.append(f"![{name}, in percent of its first record]({name}.svg)")
         parts.append("\n".join(rows))
     return {PAGE: "\n\n".join(parts) + "\n", **made}

@@ -121,3 +121,9 @@ def test_mistakes_are_named():
     wide = NgramLabels([f"L{i}" for i in range(200)], n=2)
     with pytest.raises(TooLarge, match="40,000 combinations"):
         ask(wide, [], lambda question: True)
+
+
+def test_a_single_question_is_counted_as_one():
+    feature = Tuples(("x", "y"), (("A", "B"), ("k", "l")))
+    shown = [[("A", "k"), ("A", "l"), ("B", "k")]]
+    assert str(ask(feature, shown, lambda _: False)).startswith("1 question; possible: 3 shown")

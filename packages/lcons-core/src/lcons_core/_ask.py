@@ -87,8 +87,9 @@ class Asked:
     open: tuple[dict[str, str], ...]
 
     def __str__(self) -> str:
+        asked = "1 question" if len(self.replies) == 1 else f"{len(self.replies):,} questions"
         settled = (
-            f"{len(self.replies):,} questions; possible: {self.shown:,} shown, {self.answered:,} answered,"
+            f"{asked}; possible: {self.shown:,} shown, {self.answered:,} answered,"
             f" {self.implied:,} implied; impossible: {self.invalid:,}"
         )
         total = self.shown + self.answered + self.implied + self.invalid + len(self.open)

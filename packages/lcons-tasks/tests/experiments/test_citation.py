@@ -373,6 +373,13 @@ def test_the_papers_claims_are_about_its_rows():
     assert (found[reached].held, found[reached].figures) == (True, "93.00")
 
 
+def test_a_chart_by_itself_is_readable_in_light_and_dark():
+    curve = Curve("A", "references", "accuracy", {"x": {5: 60.0, 300: 90.0}})
+    assert "<style>" not in to_svg(curve)
+    light, _, dark = to_svg(curve, alone=True).partition("@media (prefers-color-scheme: dark)")
+    assert all("background:" in part and "color:" in part.partition("</style>")[0] for part in (light, dark))
+
+
 def test_a_chart_tells_its_figures_and_escapes_names():
     chart = to_svg(Curve("A < B", "references", "accuracy", {"x & y": {5: 60.0, 300: 90.0}, "z": {5: 61.0}}))
     root = ElementTree.fromstring(chart)

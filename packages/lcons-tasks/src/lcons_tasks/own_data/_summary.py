@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from lcons_core.features import NgramContext
+from lcons_core.features import NgramContext, type_of
 from lcons_core.learn import UNSEEN
 from lcons_core.reason import by_chance
 from lcons_tasks.own_data._examples import GIVEN, times
@@ -77,7 +77,7 @@ def _lines(found: Learned, learned_from: str, held_out: str, with_why: bool) -> 
     yield "In words:" if found.undecided is None else "Rules with evidence:"
     yield str(found.explanation)
     if found.undecided is not None:
-        yield _needed(found.undecided)
+        yield _needed(found, found.undecided)
         yield from found.undecided.lines()
     yield ""
     if found.held_out is None:
@@ -146,16 +146,19 @@ def advice(found: Learned) -> str:
     return f"do not use it, because {most}; label more data, or use it as a soft one with a small weight."
 
 
-def _needed(undecided: Undecided) -> str:
-    needed = undecided.needed
-    refuted = max(needed.refuted_parts, needed.refuted_classes)
+def _needed(found: Learned, undecided: Undecided) -> str:
+    """The evidence that was needed. Labels of types have it together: a rule on a rare type may have less."""
+    needed, feature = undecided.needed, found.constraint.feature
+    typed = feature is not None and any(type_of(label)[1] for label in feature.labels)
     text = f"Evidence: what is forbidden was never seen, and chance would have shown it {times(needed.least)}"
-    if refuted < needed.least:
-        return f"{text} or more."
-    parts, classes = by_chance(needed.refuted_parts), by_chance(needed.refuted_classes)
-    return (
-        f"{text} or more,\n  and more often than what folds refuted ({parts}; classes of types: {classes})."
-    )
+    text += " or more"
+    if max(needed.refuted_parts, needed.refuted_classes) >= needed.least:
+        parts, classes = by_chance(needed.refuted_parts), by_chance(needed.refuted_classes)
+        text += f",\n  and more often than what folds refuted ({parts}; classes of types: {classes})"
+    if typed:
+        text += ".\n  Types count together (O before any I-X), so a rule on a rare type may be expected"
+        text += " less often"
+    return f"{text}."
 
 
 def _judged(judgement: Judgement, with_why: bool, bounded: bool = False) -> Iterator[str]:

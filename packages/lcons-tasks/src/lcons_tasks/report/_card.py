@@ -208,8 +208,10 @@ def _recorded(provenance: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     words, split = recorded_split(provenance)
     if words:
         yield "learned from", _source(words, split)
+    counted = {"training_accuracy": _right(provenance)}
     for member in ("examples", "training_accuracy", "seed", "designed", "note", "versions"):
-        yield from ((name.replace("_", " "), what) for name, what in said_facts(_only(provenance, member)))
+        for name, what in said_facts(_only(provenance, member)):
+            yield name.replace("_", " "), counted.get(name) or what
     recipe = provenance.get("recipe")
     if isinstance(recipe, Mapping):
         chosen = {name: value for name, value in recipe.items() if value not in (None, False, "", [])}
@@ -230,6 +232,21 @@ _RECIPE = (
     "hidden",
     "robust",
 )
+
+
+def _right(provenance: Mapping[str, Any]) -> str:
+    """How many of the training examples the network judges right, where share and counts agree; else ''.
+
+    >>> _right({"training_accuracy": 0.975, "examples": {"positives": 30, "negatives": 10}})
+    '39 of 40 examples'
+    """
+    share, counts = provenance.get("training_accuracy"), provenance.get("examples")
+    if not isinstance(share, float) or not isinstance(counts, Mapping):
+        return ""
+    numbers = [number for number in counts.values() if isinstance(number, int)]
+    total, right = sum(numbers), round(share * sum(numbers))
+    agree = len(numbers) == len(counts) and total > 0 and abs(share * total - right) < 1e-6
+    return f"{right:,} of {total:,} examples" if agree else ""
 
 
 def _only(data: Mapping[str, Any], *names: str) -> dict[str, Any]:

@@ -70,7 +70,8 @@ def write_run(
         blocks = [block for section in document.sections for block in section.blocks]
         curves = [block for block in blocks if isinstance(block, Curve)]
         for number, curve in enumerate(curves, 1):
-            write_text(folder / CURVES.replace("*", f"-{number}" if number > 1 else ""), to_svg(curve))
+            name = CURVES.replace("*", f"-{number}" if number > 1 else "")
+            write_text(folder / name, to_svg(curve, alone=True))
         write_document(folder, document)
         write_text(folder / REPORT, to_markdown(document))
         write_text(folder / PAGE, to_html(document, folder))
