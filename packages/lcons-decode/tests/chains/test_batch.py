@@ -11,8 +11,9 @@ from chain_strategies import columns, generators, local_uses
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_core import CodedColumn
+from lcons_core import CodedColumn, LearnedConstraint, RectifierNetwork
 from lcons_core._errors import InvalidInput
+from lcons_core.features import NgramContext
 from lcons_decode import (
     DECODERS,
     ChainBatch,
@@ -186,7 +187,27 @@ def test_packed_columns_are_as_long_as_the_batch():
 def stored(local):
     """The arrays of the cache of a constraint, which only grow."""
     store = local.store
-    return [*store.groups, store.contexts.reshape(-1, local.table.shape[2]), store.tops.reshape(-1, local.V)]
+    return [*store.groups, store.contexts.reshape(-1, local.table.shape[2]), store.tops]
+
+
+@pytest.mark.parametrize("rules", [1, 2])
+def test_bounds_that_become_too_large_know_the_last_label_alone(monkeypatch, rules):
+    rng = np.random.default_rng(3)
+    feature = NgramContext(("a", "b", "c"), ("x", "y", "z"), 3)
+    W = rng.integers(-8, 9, (4, feature.space.d)) / 4
+    rule = LearnedConstraint(RectifierNetwork(W, np.zeros(4)), feature.space, feature)
+    uses = [Soft(rule, 1.0 + i, f"rule {i}") for i in range(rules)]
+    xs = [{"pos": rng.choice(list("xyz"), 6).tolist()} for _ in range(6)]
+    scores = [ChainScores(rng.normal(size=(6, 3)), labels="abc") for _ in xs]
+    expected = [constrained_viterbi(own, uses, x) for own, x in zip(scores, xs, strict=True)]
+    compiled = ChainConstraints.of(uses, "abc")
+    monkeypatch.setattr("lcons_decode.chains._contributions.MOST_BOUNDS", 8 * 16)
+    shapes = []
+    for own, x, answer in zip(scores, xs, expected, strict=True):
+        found = constrained_viterbi(own, compiled, x)
+        assert (found.y, found.score) == (answer.y, answer.score)
+        shapes.append(compiled.soft[0].store.tops.shape[1])
+    assert (shapes[0], shapes[-1]) == (4, 1)
 
 
 def test_threads_do_not_change_the_answers():

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -27,6 +28,7 @@ from lcons_decode import (
     viterbi,
 )
 from lcons_decode.chains import lay_out
+from lcons_decode.chains._contributions import MOST_PAIRED
 from lcons_decode.kernels import LITTLE_WORK, How, backend
 from lcons_decode.kernels import _compiled as compiled
 from lcons_decode.kernels import _plain as plain
@@ -82,9 +84,11 @@ def test_label_sets_of_several_words_agree(both, L, n):
     assert [found.y for found in numba] != [viterbi(own).y for own in scores]
 
 
+@pytest.mark.parametrize("most", [MOST_PAIRED, 0])
 @pytest.mark.parametrize("weight", [0.5, 2.0, 8.0])
-def test_soft_pairs_of_many_labels_agree(both, weight):
-    """Far from the bound, the labels after a label are tried in the order of what they can reach."""
+def test_soft_pairs_of_many_labels_agree(both, monkeypatch, weight, most):
+    """Without bounds of pairs, the labels after a label are tried in the order of what they can reach."""
+    monkeypatch.setattr("lcons_decode.chains._contributions.MOST_PAIRED", most)
     rng = np.random.default_rng(int(8 * weight))
     labels = [f"l{i}" for i in range(30)]
     feature = NgramLabels(tuple(labels), 2)
@@ -93,6 +97,24 @@ def test_soft_pairs_of_many_labels_agree(both, weight):
     scores = [
         ChainScores(rng.normal(size=(6, 30)), rng.normal(size=(30, 30)), rng.normal(size=30), labels=labels)
         for _ in range(10)
+    ]
+    numba, numpy = both(lambda: [constrained_viterbi(own, [rule]) for own in scores])
+    assert [found.y for found in numba] == [found.y for found in numpy]
+    assert np.allclose([found.score for found in numba], [found.score for found in numpy], atol=1e-9)
+
+
+@pytest.mark.parametrize("most", [MOST_PAIRED, 0])
+@pytest.mark.parametrize("T", [1, 2, 3, 8])
+def test_soft_windows_of_four_labels_agree(both, monkeypatch, T, most):
+    """Windows begin before the sentence: the bound of a prefix has the score of its first label."""
+    monkeypatch.setattr("lcons_decode.chains._contributions.MOST_PAIRED", most)
+    rng = np.random.default_rng(T)
+    feature = NgramLabels(("a", "b", "c"), 4)
+    W = rng.integers(-8, 9, (6, feature.space.d)) / 4
+    rule = Soft(LearnedConstraint(RectifierNetwork(W, np.zeros(6)), feature.space, feature), 2.0)
+    scores = [
+        ChainScores(rng.normal(size=(T, 3)), rng.normal(size=(3, 3)), 5 + rng.normal(size=3), labels="abc")
+        for _ in range(20)
     ]
     numba, numpy = both(lambda: [constrained_viterbi(own, [rule]) for own in scores])
     assert [found.y for found in numba] == [found.y for found in numpy]
@@ -194,17 +216,22 @@ def test_simple_bounds_are_at_least_the_compiled_ones(problem):
     scores, uses, _ = problem
     for local in ChainConstraints.of(uses, scores.labels).soft:
         given, pads = np.tile(local.bias, (2, 1)), np.array([[0, 0], [local.n - 1, 0]])
-        simple, least = (
-            own.least_totals(given, pads, local.table, local.ends, 0, 2) for own in (plain, compiled)
-        )
-        assert (simple <= least + 1e-9).all()
+        for pairs in (True, False):
+            simple, least = (
+                own.least_totals(given, pads, local.table, local.ends, pairs, 0, 2)
+                for own in (plain, compiled)
+            )
+            assert simple.shape == least.shape == (2, local.V if pairs else 1, local.V)
+            assert (simple <= least + 1e-9).all()
 
 
+@pytest.mark.parametrize("most", [MOST_PAIRED, 0])
 @quick
 @given(problem=problems(kinds=("soft",), min_T=1))
-def test_bounds_are_the_largest_penalty_of_a_last_label(problem):
+def test_bounds_are_at_least_the_largest_penalty_of_the_last_labels(most, problem):
     scores, uses, x = problem
-    layout = lay_out(ChainBatch.of([scores]), ChainConstraints.of(uses, scores.labels), [x])
+    with mock.patch("lcons_decode.chains._contributions.MOST_PAIRED", most):
+        layout = lay_out(ChainBatch.of([scores]), ChainConstraints.of(uses, scores.labels), [x])
     V, m = scores.L + 1, layout.m
     grams = np.arange(V ** (m + 1))
     for c, use in enumerate(uses):
@@ -213,10 +240,14 @@ def test_bounds_are_the_largest_penalty_of_a_last_label(problem):
         own = layout.units._replace(rows=np.where(others[:, None], -1, layout.units.rows))
         for step in np.flatnonzero(own.rows[c] >= 0):
             reachable = grams[[_reachable(gram, step, len(scores), V, m) for gram in grams]]
-            largest = np.full(V, -np.inf)
-            np.maximum.at(largest, reachable % V, plain.penalties(reachable, step, own, V))
-            tops = own.tops[own.rows[c, step]]
-            assert np.abs(largest - tops)[np.unique(reachable % V)].max() <= 1e-9
+            known = reachable % V ** (2 if most else 1)
+            largest = np.full(V**2 if most else V, -np.inf)
+            np.maximum.at(largest, known, plain.penalties(reachable, step, own, V))
+            tops = own.tops[own.rows[c, step], :, :V].reshape(-1)
+            above = (tops - largest)[np.unique(known)]
+            assert above.min() >= 0
+            if m <= (2 if most else 1):  # no older label is left out: the bound is attained
+                assert above.max() <= 1e-6 * (1 + np.abs(tops).max())
 
 
 def _reachable(gram, step, T, V, m):

@@ -10,7 +10,7 @@ An n-gram is stored as one integer, its code: base V = L + 1, most significant l
 padding. The kind of a window is its contexts, the number of START labels at its beginning, and whether it
 ends in STOP. For each distinct kind, the codes that a hard constraint allows are listed once, in ascending
 order, and cached: most constraints forbid most n-grams, so a list is shorter than a mask. For soft
-constraints, an upper bound on the penalty given the last label is cached instead. Lists are exact:
+constraints, upper bounds on the penalty given the last labels are cached instead. Lists are exact:
 weights that float64 cannot add exactly are added as rationals (`lcons_core._masks`). A union allows the codes
 that one of its members allows; its penalty is not the sum of theirs, so it cannot be soft here.
 """
@@ -28,17 +28,25 @@ from lcons_core import CodedColumn, LearnedConstraint, TooLarge, Unsupported, ch
 from lcons_core.features import NgramContext, SequenceFeature
 from lcons_decode.chains._row_store import RowIndex, RowStore
 from lcons_decode.kernels import (
+    LANES,
     STEP,
     WORD,
     Bits,
     Floats,
     Groups,
     Ints,
+    Singles,
     backend,
     costs,
     listed_groups,
     share_rows,
 )
+
+# Up to so many labels, with padding, and so many numbers, bounds are those of pairs: much closer, but squares
+# of labels.
+MOST_PAIRED, MOST_BOUNDS = 64, 2**25
+# Float32 rounds by less than this, so bounds remain bounds.
+SMALLER = 1.0 - 2.0**-22
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,23 +181,28 @@ class CompiledLocal:
                 store.pairs = np.concatenate([store.pairs.reshape(-1, *pairs.shape[1:]), pairs])
             else:
                 given = self.context_activations(kinds)
-                check_numbers((len(store.tops) + len(kinds)) * self.V, f"the bounds of {self.V - 1:,} labels")
-                store.contexts = np.concatenate([store.contexts.reshape(-1, given.shape[1]), given])
                 tops = self._tops(given, kinds[:, -2:])
-                store.tops = np.concatenate([store.tops.reshape(-1, self.V), tops])
+                store.contexts = np.concatenate([store.contexts.reshape(-1, given.shape[1]), given])
+                store.add_tops(tops)
             store.index.add(missing)
             found = store.index.rows(codes)
         return found
 
-    def _tops(self, given: Floats, pads: Ints) -> Floats:
-        """(C, V) an upper bound on the penalty of a window, given its last label."""
+    def _tops(self, given: Floats, pads: Ints) -> Singles:
+        """(C, V or 1, P) an upper bound on the penalty of a window, given its last labels: two, unless there
+        are many labels or rows."""
         assert self.weight is not None
-        run = backend(float(len(given)) * (given.shape[1] * self.V**2 + STEP)).least_totals
+        V, numbers = self.V, (len(self.store.tops) + len(given)) * self.V
+        pairs = V <= MOST_PAIRED and numbers * V <= MOST_BOUNDS
+        check_numbers(numbers, f"the bounds of {V - 1:,} labels")
+        run = backend(float(len(given)) * (given.shape[1] * V**2 + STEP)).least_totals
         pads = np.ascontiguousarray(pads)
         least = share_rows(
-            lambda first, last: run(given, pads, self.table, self.ends, first, last), len(given)
+            lambda first, last: run(given, pads, self.table, self.ends, pairs, first, last), len(given)
         )
-        tops: Floats = self.weight * costs(1.0 - np.concatenate(least), self.hinge)
+        exact = self.weight * costs(1.0 - np.concatenate(least), self.hinge)
+        tops = np.zeros((*exact.shape[:2], -(-V // LANES) * LANES), dtype=np.float32)
+        tops[..., :V] = exact * SMALLER
         return tops
 
     def _lists(self, kinds: Ints) -> Groups:

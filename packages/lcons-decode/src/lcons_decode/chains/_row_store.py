@@ -4,7 +4,7 @@ A kind is an integer code (`_contributions`). Its row is an index into arrays th
 
     hard:  the allowed n-grams as groups: a prefix of n - 1 labels, and the labels that may follow it;
            and the pairs of neighbours in them
-    soft:  what the contexts add to each unit, and an upper bound on the penalty for each last label
+    soft:  what the contexts add to each unit, and upper bounds on the penalty for the last labels
 
 The row of a code is read from a table of all codes, or searched for if there are too many of them.
 """
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_decode.kernels import Bits, Floats, Groups, Ints, Small
+from lcons_decode.kernels import Bits, Floats, Groups, Ints, Singles, Small
 
 # The table is allocated as zeros, so only the pages that are written to take memory.
 MOST_CODES = 2**24
@@ -67,10 +67,27 @@ class RowStore:
     groups: Groups = field(default_factory=Groups.empty)
     pairs: Bits = field(default_factory=lambda: np.zeros((0, 0, 0), dtype=np.uint64))
     contexts: Floats = field(default_factory=lambda: np.zeros((0, 0)))
-    tops: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    tops: Singles = field(default_factory=lambda: np.zeros((0, 0, 0), dtype=np.float32))
+    _space: Singles = field(default_factory=lambda: np.zeros((0, 0, 0), dtype=np.float32), repr=False)
+
+    def add_tops(self, tops: Singles) -> None:
+        """Appends bounds, in space that grows by doubling; if they know the last label alone, all do."""
+        used, size = len(self.tops), len(self.tops) + len(tops)
+        if size > len(self._space) or tops.shape[1:] != self._space.shape[1:]:
+            self._space = np.empty((max(size, 2 * used), *tops.shape[1:]), dtype=np.float32)
+            if used:
+                self._space[:used] = last_label_tops(self.tops) if tops.shape[1] == 1 else self.tops
+        self._space[used:size] = tops
+        self.tops = self._space[:size]
 
     @property
     def nbytes(self) -> int:
         """The approximate size of the cache."""
         arrays: tuple[NDArray[Any], ...] = (*self.groups, self.pairs, self.contexts, self.tops)
         return sum(array.nbytes for array in arrays) + 16 * len(self.index)
+
+
+def last_label_tops(tops: Singles) -> Singles:
+    """(R, 1, P): the bounds given the last label alone."""
+    found: Singles = tops.max(1, keepdims=True)
+    return found

@@ -21,7 +21,20 @@ from lcons_decode._constraints import Constraint, ConstraintSet, Hard, Soft, bro
 from lcons_decode._result import Violation
 from lcons_decode._scores import ChainBatch, X, Xs, columns_of
 from lcons_decode.chains._contributions import CompiledLocal, Steps, compile_local
-from lcons_decode.kernels import Bits, Floats, Groups, Ints, Layout, Lists, Units, costs, widened
+from lcons_decode.chains._row_store import last_label_tops
+from lcons_decode.kernels import (
+    LANES,
+    Bits,
+    Floats,
+    Groups,
+    Ints,
+    Layout,
+    Lists,
+    Singles,
+    Units,
+    costs,
+    widened,
+)
 
 MAX_STATES = 2**22
 
@@ -96,9 +109,9 @@ class ChainConstraints:
         found: tuple[Groups, Bits] = self._joined("groups", self.hard, lambda: _joined_groups(self.hard))
         return found
 
-    def activations(self) -> tuple[Floats, Floats]:
+    def activations(self) -> tuple[Floats, Singles]:
         """(contexts, tops) of all soft constraints, row after row (`kernels.Units`)."""
-        found: tuple[Floats, Floats] = self._joined("units", self.soft, lambda: _joined_units(self.soft))
+        found: tuple[Floats, Singles] = self._joined("units", self.soft, lambda: _joined_units(self.soft))
         return found
 
     def _joined(self, name: str, locals_: Sequence[CompiledLocal], join: Callable[[], Any]) -> Any:
@@ -150,19 +163,21 @@ def _joined_groups(hard: Sequence[CompiledLocal]) -> tuple[Groups, Bits]:
     return groups, pairs
 
 
-def _joined_units(soft: Sequence[CompiledLocal]) -> tuple[Floats, Floats]:
-    V = soft[0].V if soft else 1
+def _joined_units(soft: Sequence[CompiledLocal]) -> tuple[Floats, Singles]:
     size = sum(local.table.shape[2] for local in soft)
     if len(soft) == 1:
         store = soft[0].store
-        return store.contexts.reshape(-1, size), store.tops.reshape(-1, V)
+        return store.contexts.reshape(-1, size), store.tops
     contexts = np.zeros((sum(len(local.store.index) for local in soft), size))
     row = first = 0
     for local in soft:
         own = local.store.contexts.reshape(-1, local.table.shape[2])
         contexts[row : row + len(own), first : first + own.shape[1]] = own
         row, first = row + len(own), first + own.shape[1]
-    return contexts, np.concatenate([np.zeros((0, V)), *(local.store.tops.reshape(-1, V) for local in soft)])
+    tops = [local.store.tops for local in soft if len(local.store.tops)]
+    if any(own.shape[1] == 1 for own in tops):
+        tops = [last_label_tops(own) for own in tops]
+    return contexts, np.concatenate(tops) if tops else np.zeros((0, 1, LANES), dtype=np.float32)
 
 
 def _check_labels(named: ConstraintSet, labels: tuple[str, ...]) -> None:
@@ -196,7 +211,7 @@ def lay_out(batch: ChainBatch, constraints: ChainConstraints, xs: Xs) -> Layout:
     return Layout(
         batch.chain(),
         _lists(constraints, columns, steps),
-        _units(constraints, columns, steps, batch.transition),
+        _units(constraints, columns, steps, batch),
     )
 
 
@@ -256,7 +271,7 @@ def _lists(constraints: ChainConstraints, columns: Mapping[str, CodedColumn], st
 
 
 def _units(
-    constraints: ChainConstraints, columns: Mapping[str, CodedColumn], steps: Steps, arcs: Floats
+    constraints: ChainConstraints, columns: Mapping[str, CodedColumn], steps: Steps, batch: ChainBatch
 ) -> Units:
     m, V, soft = constraints.m, len(constraints.labels) + 1, constraints.soft
     rows = np.full((len(soft), len(steps.positions)), -1, dtype=np.int64)
@@ -282,5 +297,11 @@ def _units(
         np.array([use.rate for use in constraints.named.soft], dtype=np.float64),
         np.array([use.hinge for use in constraints.named.soft], dtype=np.bool_),
         tops,
-        widened(arcs if soft else arcs[:0, :0]),
+        _onward(batch) if soft else np.zeros((0, 0)),
     )
+
+
+def _onward(batch: ChainBatch) -> Floats:
+    """The transitions as [from, to], with START and STOP as the label after the last (`kernels.Units`)."""
+    corner = np.zeros((1, 1))
+    return widened(np.block([[batch.transition, batch.stop[:, None]], [batch.start[None], corner]]))

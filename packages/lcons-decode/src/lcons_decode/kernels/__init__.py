@@ -21,6 +21,7 @@ from typing import TypeVar
 
 from lcons_core import InvalidInput, MissingExtra
 from lcons_decode.kernels._arrays import (
+    LANES,
     WORD,
     Bits,
     Chain,
@@ -30,6 +31,7 @@ from lcons_decode.kernels._arrays import (
     Ints,
     Layout,
     Lists,
+    Singles,
     Small,
     Units,
     listed_groups,
@@ -39,6 +41,7 @@ from lcons_decode.kernels._cost import costs
 
 __all__ = [
     "BACKENDS",
+    "LANES",
     "STEP",
     "WORD",
     "Bits",
@@ -49,6 +52,7 @@ __all__ = [
     "Ints",
     "Layout",
     "Lists",
+    "Singles",
     "Small",
     "Units",
     "backend",

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from lcons_decode._result import Status
 
 Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
 Ints = NDArray[np.int64]
 Small = NDArray[np.int32]
 Tiny = NDArray[np.int16]
@@ -165,8 +166,9 @@ class Units(NamedTuple):
     """Soft constraints. rows[c, step]: the row of constraint c at a step, -1 for no window; contexts (R, U):
     what the contexts of a row add to each unit, 0 to those of other constraints; table (m + 1, V, U): what
     labels add; ends (P,): the end of each part's units; owners (P,): the constraint of each part; weights
-    (C,); hinges (C,): whether only violations cost (`_cost`); tops (R, V): an upper bound on the penalty
-    given the last label; onward (P, P): the transitions as [from, to], padded like `Chain.wide`."""
+    (C,); hinges (C,): whether only violations cost (`_cost`); tops (R, V, P): an upper bound on the
+    penalty given the last two labels, or (R, 1, P) given the last one, P a multiple of `LANES`; onward
+    (P, P): the transitions as [from, to], padded like `Chain.wide`, with START and STOP as label L."""
 
     rows: Ints
     contexts: Floats
@@ -175,7 +177,7 @@ class Units(NamedTuple):
     owners: Ints
     weights: Floats
     hinges: NDArray[np.bool_]
-    tops: Floats
+    tops: Singles
     onward: Floats
 
 

@@ -43,14 +43,23 @@ def allowed_codes(
     return listed_groups(found, V)
 
 
-def least_totals(activations: Floats, pads: Ints, table: Floats, ends: Ints, first: int, last: int) -> Floats:
-    """(last - first, V): for windows first .. last - 1 and each last label, at most what the largest part
-    adds up to, whatever the older labels are. The compiled version is attained."""
+def least_totals(
+    activations: Floats, pads: Ints, table: Floats, ends: Ints, pairs: bool, first: int, last: int
+) -> Floats:
+    """(last - first, V or 1, V): for windows first .. last - 1, the last label but one (if `pairs`) and the
+    last label, at most what the largest part adds up to, whatever the older labels are. The compiled version
+    is closer."""
+    n, V, _ = table.shape
     base = activations[first:last].copy()
-    for i in range(len(table) - 1):
-        padded = (i < pads[first:last, 0])[:, None]
-        base += np.where(padded, table[i, -1], table[i, :-1].min(0))
-    return np.stack([1.0 - margins(base + own, ends).min(1) for own in table[-1]], axis=1)
+    own = np.zeros((V if pairs else 1, table.shape[2]))
+    for i in range(n - 1):
+        if pairs and i == n - 2:
+            own = table[i]
+        else:
+            padded = (i < pads[first:last, 0])[:, None]
+            base += np.where(padded, table[i, -1], table[i, :-1].min(0))
+    base = base[:, None] + own
+    return np.stack([1.0 - margins(base + new, ends).min(-1) for new in table[-1]], axis=-1)
 
 
 def pair_masks(rows: Ints, states: Ints, firsts: Ints, labels: Ints, n: int, V: int) -> Bits:

@@ -6,7 +6,7 @@ import numpy as np
 
 from lcons_decode.kernels._compiled.jit import kernel
 from lcons_decode.kernels._compiled.lists import allows, count_broken, locate
-from lcons_decode.kernels._compiled.soft import add_contexts, find_margins, total_cost
+from lcons_decode.kernels._compiled.penalties import add_contexts, find_margins, total_cost
 
 ALL = 2**62  # broken windows are counted to the end
 
@@ -85,7 +85,7 @@ def beam_sequence(emission, chain, step, lists, units, m, width, rerank, beam, s
                 else:
                     value = totals[p] + arcs[before, label] + emission[t, label]
                 if U > 0:
-                    find_margins(base, table, m, label, present, ends, owners, weights, margins)
+                    find_margins(base, table, m, label, present, ends, owners, margins)
                     value += total_cost(margins, weights, units.hinges)
                 candidates[p * labels + k] = value
                 satisfies[p * labels + k] = allows(label, groups.labels, firsts, lasts)

@@ -212,62 +212,6 @@ def split(found, own, table, ends):
 
 
 @kernel
-def least_totals(activations, pads, table, ends, first, last):
-    """(last - first, V): for windows first .. last - 1 and each last label, the least that the largest part
-    can add up to, over all older labels: 1 - least is the largest margin.
-
-    Branch and bound from the newest of the older labels: a label is left out if, whatever is before it, no
-    last label can have less than what was found.
-    """
-    n, V, U = table.shape
-    L = V - 1
-    columns = label_columns(table[n - 1 :])[0]
-    P = columns.shape[1]
-    found = np.empty((last - first, V))
-    best, worst, totals = np.empty(P), np.empty(P), np.empty(P)
-    partial, rest = np.empty((n, U)), np.zeros((n, U))
-    choice, low, high = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
-    for w in range(first, last):
-        # Place i is the i-th label; rest[i] is the least that places 0 .. i - 1 add to each unit.
-        for i in range(n - 1):
-            low[i], high[i] = (L, V) if i < pads[w, 0] else (0, L)
-            for u in range(U):
-                least = table[i, low[i], u]
-                for v in range(low[i] + 1, high[i]):
-                    least = min(least, table[i, v, u])
-                rest[i + 1, u] = rest[i, u] + least
-        best[:] = np.inf
-        i = n - 2
-        partial[n - 1] = activations[w]
-        if i < 0:
-            part_totals(partial[0], rest[0], columns, ends, totals, best)
-        else:
-            choice[i] = low[i]
-        while 0 <= i < n - 1:
-            if choice[i] == high[i]:
-                i += 1
-                continue
-            v = choice[i]
-            choice[i] += 1
-            for u in range(U):
-                partial[i, u] = partial[i + 1, u] + table[i, v, u]
-            part_totals(partial[i], rest[i], columns, ends, totals, worst)
-            less = False
-            for c in range(P):
-                less |= worst[c] < best[c]
-            if not less:
-                continue
-            if i == 0:
-                for c in range(P):
-                    best[c] = min(best[c], worst[c])
-            else:
-                i -= 1
-                choice[i] = low[i]
-        found[w - first] = best[:V]
-    return found
-
-
-@kernel
 def pair_masks(rows, states, firsts, labels, n, V):
     """(R, max(n - 1, 1), words): the pairs of neighbours in the n-grams of each row (`Lists.pairs`)."""
     words = (V * V + WORD - 1) // WORD
