@@ -427,7 +427,8 @@ def soft_sequence(emission, chain, step, lists, units, m, y, size):
     floor = known - slack
     least = max(floor, bound - NEAR) if lists.sizes.shape[0] == 0 else floor
     value = best_labels(emission, chain, step, left, least, floor, lists, units, m, found, size)
-    if value < least:
+    # What was left out is below `least` but for rounding errors, which are far below half of the slack.
+    if value < least + slack / 2:
         least = max(known, value) - slack
         value = best_labels(emission, chain, step, left, least, least, lists, units, m, found, size)
     # Of equal labellings, `found` is the first in declared order; y may be a later one.
