@@ -17,7 +17,7 @@ from lcons_tasks.experiments.engine._baselines import unseen_tokens
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._recipes import once
 from lcons_tasks.experiments.engine._window_crf import _Likelihood, train_window_crf
-from lcons_tasks.experiments.engine._window_decoder import decode_windows
+from lcons_tasks.experiments.engine._window_decoder import Triples, decode_windows
 from lcons_tasks.experiments.engine._window_tables import (
     WindowTable,
     counts_table,
@@ -41,6 +41,10 @@ def batch_of(rng, lengths, L=3):
     emission = rng.integers(-8, 9, (offsets[-1], L)) / 4
     transition, start, stop = (rng.integers(-4, 5, shape) / 4 for shape in ((L, L), (L,), (L,)))
     return ChainBatch(emission, offsets, transition, start, stop, LABELS[:L])
+
+
+def decoded(batch, used, xs):
+    return decode_windows(batch, [(one.prepare(xs, tuple(batch.labels)), weight) for one, weight in used])
 
 
 def total(batch, i, y, tables, x):
@@ -73,7 +77,7 @@ def test_the_decoder_finds_the_best_labelling_under_any_tables(seed, texts):
         tables.append((WindowTable(feature, scores, missing, -0.5), float(rng.integers(0, 3))))
     batch = batch_of(rng, [*map(len, texts)])
     xs = [{"word": tuple(text), "pos": tuple(text)} for text in texts]
-    found = decode_windows(batch, tables, xs)
+    found = decoded(batch, tables, xs)
     for i, x in enumerate(xs):
         own = found[batch.offsets[i] : batch.offsets[i + 1]]
         best = max(total(batch, i, y, tables, x) for y in product(LABELS, repeat=len(own)))
@@ -83,7 +87,7 @@ def test_the_decoder_finds_the_best_labelling_under_any_tables(seed, texts):
 def test_without_tables_the_decoder_is_viterbi():
     batch = batch_of(np.random.default_rng(0), [5, 1, 40, 0, 3])
     xs = [{"word": ("w",) * n} for n in (5, 1, 40, 0, 3)]
-    assert decode_windows(batch, [], xs).tolist() == viterbi_ids(batch)[0].tolist()
+    assert decoded(batch, [], xs).tolist() == viterbi_ids(batch)[0].tolist()
 
 
 def test_labels_that_a_table_does_not_know_are_free():
@@ -91,7 +95,7 @@ def test_labels_that_a_table_does_not_know_are_free():
     batch = ChainBatch(
         np.zeros((2, 2)), np.array([0, 2]), np.zeros((2, 2)), np.zeros(2), np.zeros(2), ("A", "D")
     )
-    assert decode_windows(batch, [(table, 1.0)], [{"pos": ("X", "X")}]).tolist() == [0, 1]
+    assert decoded(batch, [(table, 1.0)], [{"pos": ("X", "X")}]).tolist() == [0, 1]
 
 
 def test_a_table_charges_what_was_not_seen_and_support_counts():
@@ -121,7 +125,7 @@ def test_penalties_correct_the_errors_they_were_learned_from():
     emission = np.tile([0.0, 0.4, 0.0], (9, 1))
     batch = ChainBatch(emission, np.array([0, 3, 7, 9]), np.zeros((3, 3)), np.zeros(3), np.zeros(3), LABELS)
     tables = learn_penalties([once("pos", 1), once("pos", 2)], TRAIN, batch, TRAIN)
-    found = decode_windows(batch, [(table, 1.0) for table in tables], [s.x for s in TRAIN])
+    found = decoded(batch, [(table, 1.0) for table in tables], [s.x for s in TRAIN])
     gold = [LABELS.index(label) for s in TRAIN for label in s.labels]
     assert (found == gold).sum() > (np.ones(9) == gold).sum()
     assert all(value <= 0 for table in tables for own in table.scores.values() for value in own.values())
@@ -145,7 +149,7 @@ def test_the_crf_alone_labels_what_it_was_trained_on(tmp_path: Path):
     flat = ChainBatch(
         np.zeros((9, 3)), np.array([0, 3, 7, 9]), np.zeros((3, 3)), np.zeros(3), np.zeros(3), LABELS
     )
-    found = decode_windows(flat, [(crf, 1.0)], [s.x for s in TRAIN])
+    found = decoded(flat, [(crf, 1.0)], [s.x for s in TRAIN])
     assert "".join(LABELS[i] for i in found) == "ABAAABCCA"
     again = train_window_crf([once("pos", 2)], TRAIN, kept)
     assert np.array_equal(again.E, crf.E)
