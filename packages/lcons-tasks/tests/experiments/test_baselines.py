@@ -17,7 +17,7 @@ from lcons_tasks.experiments.engine._baselines import unseen_tokens
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._recipes import once
 from lcons_tasks.experiments.engine._window_crf import _Likelihood, train_window_crf
-from lcons_tasks.experiments.engine._window_decoder import Triples, decode_windows
+from lcons_tasks.experiments.engine._window_decoder import decode_windows
 from lcons_tasks.experiments.engine._window_tables import (
     WindowTable,
     counts_table,

@@ -53,7 +53,9 @@ def baseline_scores(row: TableRow, train: Sequence[Sentence], dev: Part, kept: S
 
 def predict_baseline(scores: Sequence[WindowScores], weights: Sequence[float], part: Part) -> Ints:
     """(N,) the label indices of all sequences under scores of windows, with one weight each."""
-    return decode_windows(part.batch, [(_prepared(one, part), w) for one, w in zip(scores, weights, strict=True)])
+    return decode_windows(
+        part.batch, [(_prepared(one, part), w) for one, w in zip(scores, weights, strict=True)]
+    )
 
 
 @lru_cache(maxsize=16)

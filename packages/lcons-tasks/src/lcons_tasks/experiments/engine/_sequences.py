@@ -97,7 +97,7 @@ def shared_work(cells: Sequence[LabellingCell]) -> list[Piece]:
         for row in cell.rows:
             if row.how == CRF:
                 piece = Piece(f"{row.name} ({cell})", partial(_train_crf, cell, row))
-                made[cell.sample, row] = cell.cost(row.recipes[0]), piece
+                made[cell.sample, row] = 2 * sum(map(cell.cost, row.recipes)), piece
     longest_first = sorted(made.values(), key=lambda work: -work[0])
     return [Piece("compiling decoders", _compile), *(piece for _, piece in longest_first)]
 

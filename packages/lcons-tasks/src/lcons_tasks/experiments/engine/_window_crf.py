@@ -65,7 +65,9 @@ class WindowCrf:
         order = np.array([own.get(label, -1) for label in labels])
         unknown = order < 0
         contexts = [contexts_of(self.features, x) for x in xs]
-        scores = _summed(np.concatenate(contexts), self.E)[:, order] if contexts else np.zeros((0, len(labels)))
+        scores = (
+            _summed(np.concatenate(contexts), self.E)[:, order] if contexts else np.zeros((0, len(labels)))
+        )
         none, steps = len(self.labels), self._steps()
         firsts = steps[none, none][order]
         twos = steps[none][np.ix_(order, order)]
