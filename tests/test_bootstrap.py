@@ -188,7 +188,7 @@ def test_a_set_up_does_not_fail_where_the_decoders_cannot_be_compiled(python, tm
         (tmp_path / ".venv/bin/python").write_text(python)
         (tmp_path / ".venv/bin/python").chmod(0o755)
     bootstrap.compile_kernels(tmp_path, LCONS)
-    assert capfd.readouterr().err == "lcons: compiling the decoders, about half a minute ...\n"
+    assert capfd.readouterr().err == "lcons: compiling the decoders, most of a minute ...\n"
 
 
 def test_the_decoders_are_compiled_in_shares_that_are_all_of_them():

@@ -159,10 +159,10 @@ def install(root: Path, need: Need, lock: int) -> None:
 def compile_kernels(root: Path, need: Need) -> None:
     """Compile the decoders of lcons into the user's cache. A run that finds none there compiles them itself,
     so nothing is said if this fails."""
-    say("compiling the decoders, about half a minute")
+    say("compiling the decoders, most of a minute")
     with contextlib.suppress(OSError):
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        subprocess.run([f"{need.venv}/bin/python", "tools/kernels.py"], cwd=root, **quiet)
+        command = [f"{need.venv}/bin/python", "tools/kernels.py"]
+        subprocess.run(command, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def requirements(lock: dict[str, Any], groups: Iterable[str]) -> list[str]:

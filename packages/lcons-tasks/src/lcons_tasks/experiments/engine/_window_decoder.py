@@ -81,6 +81,8 @@ class WindowScores(Protocol):
         it does not know scores 0."""
         ...
 
+    def __hash__(self) -> int: ...
+
 
 def decode_windows(batch: ChainBatch, scores: Sequence[tuple[ScoresAt, float]]) -> Ints:
     """(N,) the label indices of the best labelling of every sequence, under prepared scores with one weight
