@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lcons_core import InvalidInput
@@ -54,23 +54,34 @@ def total(batch, i, y, tables, x):
     score = batch.start[ids[0]] + batch.stop[ids[-1]] + emission[np.arange(len(ids)), ids].sum()
     score += sum(batch.transition[a, b] for a, b in pairwise(ids))
     for table, weight in tables:
-        one = Sentence(x["word"], tuple(y), {"pos": x["pos"]})
-        for contexts, labels in windows_of(table.feature, [one]):
-            own = table.scores.get(contexts)
-            missing = table.unknown if own is None else table.missing.get(contexts, table.unknown)
-            score += weight * (own or {}).get(labels, missing)
+        n = table.feature.n
+        for first in range(len(y) - n + 1):
+            part = slice(first, first + n)
+            if set(y[part]) <= set(table.feature.labels):
+                one = Sentence(x["word"][part], tuple(y[part]), {"pos": x["pos"][part]})
+                [(contexts, labels)] = windows_of(table.feature, [one])
+                own = table.scores.get(contexts)
+                missing = table.unknown if own is None else table.missing.get(contexts, table.unknown)
+                score += weight * (own or {}).get(labels, missing)
     return score
 
 
-@given(st.integers(0, 2**31), st.lists(st.text("XYZ", min_size=1, max_size=5), min_size=1, max_size=4))
-@settings(max_examples=40, deadline=None)
-def test_the_decoder_finds_the_best_labelling_under_any_tables(seed, texts):
+@given(
+    st.integers(0, 2**31),
+    st.lists(st.text("XYZ", min_size=1, max_size=5), min_size=1, max_size=4),
+    st.lists(st.tuples(st.integers(1, 3), st.sampled_from([LABELS, LABELS[:2]])), max_size=4),
+)
+@settings(max_examples=80, deadline=None)
+@example(0, ["XYXYZ"], [(3, LABELS), (3, LABELS)])
+@example(0, ["XYXYZ"], [(3, LABELS[:2]), (2, LABELS)])
+def test_the_decoder_finds_the_best_labelling_under_any_tables(seed, texts, kinds):
+    """Several tables of the same length, and tables that do not know a label, are among them."""
     rng = np.random.default_rng(seed)
     tables = []
-    for n in (1, 2, 3):
-        feature = NgramContext(LABELS, ("X", "Y"), n=n)
+    for n, labels in kinds:
+        feature, L = NgramContext(labels, ("X", "Y"), n=n), len(labels)
         scores = {
-            int(context): {int(code): float(rng.integers(-8, 9)) / 4 for code in rng.integers(0, 3**n, 4)}
+            int(context): {int(code): float(rng.integers(-8, 9)) / 4 for code in rng.integers(0, L**n, 4)}
             for context in rng.integers(0, 3**n, 3)
         }
         missing = {context: float(rng.integers(-4, 1)) for context in scores}
