@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from lcons_tasks.experiments.engine._rows import COMPILED
+
 ROOT = Path(__file__).resolve().parent.parent
 
 spec = importlib.util.spec_from_file_location("bootstrap", ROOT / "tools/bootstrap.py")
@@ -119,14 +121,18 @@ def test_the_integrations_have_an_environment_of_their_own(workspace):
 
 
 def commands_of(need, monkeypatch, tmp_path) -> list[list[str]]:
-    """The pip commands that set up an environment of this workspace, none of which is run."""
+    """The commands that set up an environment of this workspace, none of which is run."""
     commands = []
     monkeypatch.setattr(bootstrap.subprocess, "run", lambda command, **_: commands.append([*command]))
     for name in ["poetry.lock", "pyproject.toml"]:
         (tmp_path / name).write_bytes((ROOT / name).read_bytes())
     (tmp_path / need.venv).mkdir()
     bootstrap.install(tmp_path, need, 0)
-    return [command for command in commands if "pip" in command]
+    return commands
+
+
+def pip_commands_of(need, monkeypatch, tmp_path) -> list[list[str]]:
+    return [command for command in commands_of(need, monkeypatch, tmp_path) if "pip" in command]
 
 
 @pytest.mark.parametrize(
@@ -142,7 +148,7 @@ def commands_of(need, monkeypatch, tmp_path) -> list[list[str]]:
     ],
 )
 def test_an_environment_brings_the_packages_torch_and_its_groups(need, with_, without, monkeypatch, tmp_path):
-    commands = commands_of(need, monkeypatch, tmp_path)
+    commands = pip_commands_of(need, monkeypatch, tmp_path)
     assert {command[0] for command in commands} == {f"{need.venv}/bin/python"}
     torch, locked, packages = [command[command.index("install") + 1 :] for command in commands]
     assert torch[-1] == bootstrap.TORCH
@@ -161,10 +167,35 @@ def test_what_depends_on_torch_is_pinned_by_its_group_and_installed_with_hashes(
     pinned = tmp_path / "tools/integrations.txt"
     pinned.write_bytes((ROOT / "tools/integrations.txt").read_bytes())
     option = f"--requirement={pinned}"
-    assert not any(option in command for command in commands_of(DEV, monkeypatch, tmp_path))
-    [command] = [command for command in commands_of(INTEGRATIONS, monkeypatch, tmp_path) if option in command]
+    assert not any(option in command for command in pip_commands_of(DEV, monkeypatch, tmp_path))
+    [command] = [
+        command for command in pip_commands_of(INTEGRATIONS, monkeypatch, tmp_path) if option in command
+    ]
     assert {"--no-deps", "--require-hashes"} <= set(command)
     assert all(" --hash=sha256:" in line for line in pinned.read_text().splitlines())
+
+
+@pytest.mark.parametrize(("need", "compiles"), [(LCONS, True), (DEV, True), (INTEGRATIONS, False)])
+def test_the_set_up_of_the_commands_ends_with_compiling_the_decoders(need, compiles, monkeypatch, tmp_path):
+    last = commands_of(need, monkeypatch, tmp_path)[-1]
+    assert (last == [f"{need.venv}/bin/python", "tools/kernels.py"]) == compiles
+
+
+@pytest.mark.parametrize("python", ["#!/bin/sh\nexit 1\n", None])
+def test_a_set_up_does_not_fail_where_the_decoders_cannot_be_compiled(python, tmp_path, capfd):
+    if python:
+        (tmp_path / ".venv/bin").mkdir(parents=True)
+        (tmp_path / ".venv/bin/python").write_text(python)
+        (tmp_path / ".venv/bin/python").chmod(0o755)
+    bootstrap.compile_kernels(tmp_path, LCONS)
+    assert capfd.readouterr().err == "lcons: compiling the decoders, most of a minute ...\n"
+
+
+def test_the_decoders_are_compiled_in_shares_that_are_all_of_them():
+    tool = importlib.util.spec_from_file_location("kernels", ROOT / "tools/kernels.py")
+    kernels = importlib.util.module_from_spec(tool)
+    tool.loader.exec_module(kernels)
+    assert sorted(how for share in kernels.SHARES for how in share) == sorted(COMPILED)
 
 
 def test_the_markers_of_all_groups_count():

@@ -152,6 +152,17 @@ def install(root: Path, need: Need, lock: int) -> None:
     editable = [f"--editable=packages/{package}" for package in PACKAGES]
     pip("--no-deps", "--no-build-isolation", *editable)
     say(f"all but {TORCH.partition('=')[0]} was compared with stored hashes", "")
+    if need.venv == NEEDS["lcons"].venv:
+        compile_kernels(root, need)
+
+
+def compile_kernels(root: Path, need: Need) -> None:
+    """Compile the decoders of lcons into the user's cache. A run that finds none there compiles them itself,
+    so nothing is said if this fails."""
+    say("compiling the decoders, most of a minute")
+    with contextlib.suppress(OSError):
+        command = [f"{need.venv}/bin/python", "tools/kernels.py"]
+        subprocess.run(command, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def requirements(lock: dict[str, Any], groups: Iterable[str]) -> list[str]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lcons_core import InvalidInput
@@ -43,6 +43,10 @@ def batch_of(rng, lengths, L=3):
     return ChainBatch(emission, offsets, transition, start, stop, LABELS[:L])
 
 
+def decoded(batch, used, xs):
+    return decode_windows(batch, [(one.prepare(xs, tuple(batch.labels)), weight) for one, weight in used])
+
+
 def total(batch, i, y, tables, x):
     """The score of a labelling, window by window."""
     ids = [LABELS.index(label) for label in y]
@@ -50,30 +54,41 @@ def total(batch, i, y, tables, x):
     score = batch.start[ids[0]] + batch.stop[ids[-1]] + emission[np.arange(len(ids)), ids].sum()
     score += sum(batch.transition[a, b] for a, b in pairwise(ids))
     for table, weight in tables:
-        one = Sentence(x["word"], tuple(y), {"pos": x["pos"]})
-        for contexts, labels in windows_of(table.feature, [one]):
-            own = table.scores.get(contexts)
-            missing = table.unknown if own is None else table.missing.get(contexts, table.unknown)
-            score += weight * (own or {}).get(labels, missing)
+        n = table.feature.n
+        for first in range(len(y) - n + 1):
+            part = slice(first, first + n)
+            if set(y[part]) <= set(table.feature.labels):
+                one = Sentence(x["word"][part], tuple(y[part]), {"pos": x["pos"][part]})
+                [(contexts, labels)] = windows_of(table.feature, [one])
+                own = table.scores.get(contexts)
+                missing = table.unknown if own is None else table.missing.get(contexts, table.unknown)
+                score += weight * (own or {}).get(labels, missing)
     return score
 
 
-@given(st.integers(0, 2**31), st.lists(st.text("XYZ", min_size=1, max_size=5), min_size=1, max_size=4))
-@settings(max_examples=40, deadline=None)
-def test_the_decoder_finds_the_best_labelling_under_any_tables(seed, texts):
+@given(
+    st.integers(0, 2**31),
+    st.lists(st.text("XYZ", min_size=1, max_size=5), min_size=1, max_size=4),
+    st.lists(st.tuples(st.integers(1, 3), st.sampled_from([LABELS, LABELS[:2]])), max_size=4),
+)
+@settings(max_examples=80, deadline=None)
+@example(0, ["XYXYZ"], [(3, LABELS), (3, LABELS)])
+@example(0, ["XYXYZ"], [(3, LABELS[:2]), (2, LABELS)])
+def test_the_decoder_finds_the_best_labelling_under_any_tables(seed, texts, kinds):
+    """Several tables of the same length, and tables that do not know a label, are among them."""
     rng = np.random.default_rng(seed)
     tables = []
-    for n in (1, 2, 3):
-        feature = NgramContext(LABELS, ("X", "Y"), n=n)
+    for n, labels in kinds:
+        feature, L = NgramContext(labels, ("X", "Y"), n=n), len(labels)
         scores = {
-            int(context): {int(code): float(rng.integers(-8, 9)) / 4 for code in rng.integers(0, 3**n, 4)}
+            int(context): {int(code): float(rng.integers(-8, 9)) / 4 for code in rng.integers(0, L**n, 4)}
             for context in rng.integers(0, 3**n, 3)
         }
         missing = {context: float(rng.integers(-4, 1)) for context in scores}
         tables.append((WindowTable(feature, scores, missing, -0.5), float(rng.integers(0, 3))))
     batch = batch_of(rng, [*map(len, texts)])
     xs = [{"word": tuple(text), "pos": tuple(text)} for text in texts]
-    found = decode_windows(batch, tables, xs)
+    found = decoded(batch, tables, xs)
     for i, x in enumerate(xs):
         own = found[batch.offsets[i] : batch.offsets[i + 1]]
         best = max(total(batch, i, y, tables, x) for y in product(LABELS, repeat=len(own)))
@@ -83,7 +98,7 @@ def test_the_decoder_finds_the_best_labelling_under_any_tables(seed, texts):
 def test_without_tables_the_decoder_is_viterbi():
     batch = batch_of(np.random.default_rng(0), [5, 1, 40, 0, 3])
     xs = [{"word": ("w",) * n} for n in (5, 1, 40, 0, 3)]
-    assert decode_windows(batch, [], xs).tolist() == viterbi_ids(batch)[0].tolist()
+    assert decoded(batch, [], xs).tolist() == viterbi_ids(batch)[0].tolist()
 
 
 def test_labels_that_a_table_does_not_know_are_free():
@@ -91,7 +106,7 @@ def test_labels_that_a_table_does_not_know_are_free():
     batch = ChainBatch(
         np.zeros((2, 2)), np.array([0, 2]), np.zeros((2, 2)), np.zeros(2), np.zeros(2), ("A", "D")
     )
-    assert decode_windows(batch, [(table, 1.0)], [{"pos": ("X", "X")}]).tolist() == [0, 1]
+    assert decoded(batch, [(table, 1.0)], [{"pos": ("X", "X")}]).tolist() == [0, 1]
 
 
 def test_a_table_charges_what_was_not_seen_and_support_counts():
@@ -121,7 +136,7 @@ def test_penalties_correct_the_errors_they_were_learned_from():
     emission = np.tile([0.0, 0.4, 0.0], (9, 1))
     batch = ChainBatch(emission, np.array([0, 3, 7, 9]), np.zeros((3, 3)), np.zeros(3), np.zeros(3), LABELS)
     tables = learn_penalties([once("pos", 1), once("pos", 2)], TRAIN, batch, TRAIN)
-    found = decode_windows(batch, [(table, 1.0) for table in tables], [s.x for s in TRAIN])
+    found = decoded(batch, [(table, 1.0) for table in tables], [s.x for s in TRAIN])
     gold = [LABELS.index(label) for s in TRAIN for label in s.labels]
     assert (found == gold).sum() > (np.ones(9) == gold).sum()
     assert all(value <= 0 for table in tables for own in table.scores.values() for value in own.values())
@@ -145,7 +160,7 @@ def test_the_crf_alone_labels_what_it_was_trained_on(tmp_path: Path):
     flat = ChainBatch(
         np.zeros((9, 3)), np.array([0, 3, 7, 9]), np.zeros((3, 3)), np.zeros(3), np.zeros(3), LABELS
     )
-    found = decode_windows(flat, [(crf, 1.0)], [s.x for s in TRAIN])
+    found = decoded(flat, [(crf, 1.0)], [s.x for s in TRAIN])
     assert "".join(LABELS[i] for i in found) == "ABAAABCCA"
     again = train_window_crf([once("pos", 2)], TRAIN, kept)
     assert np.array_equal(again.E, crf.E)

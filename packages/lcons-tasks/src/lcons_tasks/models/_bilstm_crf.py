@@ -187,8 +187,9 @@ class BilstmCrf:
             raise ValueError(f"suffixes of {len(ids.suffixes)} lengths")
         if any(array.dtype != np.float32 for array in arrays.values()):
             raise ValueError("an array is not of type float32")
-        # The weights come from the file. On the device `meta`, none are drawn at random and none take memory.
-        with torch.device("meta"):
+        # The weights come from the file, and those that are drawn here are dropped. The device `meta` would
+        # draw none, but imports for more than a second.
+        with torch.random.fork_rng(devices=[]):
             model = cls.untrained(labels, ids, vectors, Sizes(**header["sizes"]))
         state = {name: torch.from_numpy(array.copy()) for name, array in arrays.items()}
         model.network.load_state_dict(state, assign=True)

@@ -72,7 +72,7 @@ class Cell:
     @property
     def sample(self) -> tuple[str, float, int]:
         """Equal for the same training sentences."""
-        return self.subset, self.ratio, self.seed
+        return self.subset, self.ratio, self.seed if self.subset == "nested" else 0
 
     @property
     def place(self) -> str:

@@ -17,6 +17,7 @@ Not in the paper.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -27,7 +28,7 @@ from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._rows import COUNTS, CRF, PENALTIES, TABLE, TableRow
 from lcons_tasks.experiments.engine._sequences import Part
 from lcons_tasks.experiments.engine._window_crf import train_window_crf
-from lcons_tasks.experiments.engine._window_decoder import WindowScores, decode_windows
+from lcons_tasks.experiments.engine._window_decoder import ScoresAt, WindowScores, decode_windows
 from lcons_tasks.experiments.engine._window_tables import (
     count_windows,
     counts_table,
@@ -52,7 +53,15 @@ def baseline_scores(row: TableRow, train: Sequence[Sentence], dev: Part, kept: S
 
 def predict_baseline(scores: Sequence[WindowScores], weights: Sequence[float], part: Part) -> Ints:
     """(N,) the label indices of all sequences under scores of windows, with one weight each."""
-    return decode_windows(part.batch, list(zip(scores, weights, strict=True)), part.xs)
+    return decode_windows(
+        part.batch, [(_prepared(one, part), w) for one, w in zip(scores, weights, strict=True)]
+    )
+
+
+@lru_cache(maxsize=16)
+def _prepared(scores: WindowScores, part: Part) -> ScoresAt:
+    """Prepared once for all weights."""
+    return scores.prepare(part.xs, tuple(part.batch.labels))
 
 
 def unseen_tokens(recipe: Recipe, train: Sequence[Sentence], sentences: Sequence[Sentence]) -> Bools:

@@ -28,7 +28,8 @@ from lcons_tasks.experiments.engine._jobs import Piece, Tell
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._learned import learned
 from lcons_tasks.experiments.engine._record import Coordinate, Record, RecordCell, rows_with_counts
-from lcons_tasks.experiments.engine._rows import TableRow, compile_kernels, recipes_of
+from lcons_tasks.experiments.engine._rows import CRF, TableRow, compile_kernels, recipes_of
+from lcons_tasks.experiments.engine._window_crf import train_window_crf
 from lcons_tasks.models._tagger import Tagger
 from lcons_tasks.report._answer_columns import write_predictions
 from lcons_tasks.stats import ChunkF1, chunks, strict_chunks
@@ -81,30 +82,40 @@ def constraints(
 
 
 def shared_work(cells: Sequence[LabellingCell]) -> list[Piece]:
-    """Every base model and constraint that the cells need, once each, the longest first. Before them, the
-    kernels of the decoders are compiled, so that several processes do not compile the same kernels."""
-    models = {(cell.sample, cell.base): (cell, None) for cell in cells}
-    learnt = {(cell.sample, recipe): (cell, recipe) for cell in cells for recipe in recipes_of(cell.rows)}
-    made: list[tuple[LabellingCell, Recipe | None]] = [*models.values(), *learnt.values()]
-    made.sort(key=lambda work: -work[0].cost(work[1]))
-    return [
-        Piece("compiling decoders", _compile),
-        *(
-            Piece(f"{recipe.name if recipe else cell.base.name} ({cell})", partial(_make, cell, recipe))
-            for cell, recipe in made
-        ),
-    ]
+    """Every base model, constraint and CRF of windows that the cells need, once each, the longest first.
+    Before them, the kernels of the decoders are compiled, so that several processes do not compile the same
+    kernels."""
+    made: dict[Hashable, tuple[float, Piece]] = {}
+    for cell in cells:
+        train = partial(_train, cell)
+        made[cell.sample, cell.seed, cell.base] = cell.cost(None), Piece(f"{cell.base.name} ({cell})", train)
+    for cell in cells:
+        for recipe in recipes_of(cell.rows):
+            learn = partial(_learn, cell, recipe)
+            piece = Piece(f"{recipe.name} ({cell})", learn)
+            made[cell.sample, cell.seed, recipe] = cell.cost(recipe), piece
+        for row in cell.rows:
+            if row.how == CRF:
+                piece = Piece(f"{row.name} ({cell})", partial(_train_crf, cell, row))
+                made[cell.sample, row] = 2 * sum(map(cell.cost, row.recipes)), piece
+    longest_first = sorted(made.values(), key=lambda work: -work[0])
+    return [Piece("compiling decoders", _compile), *(piece for _, piece in longest_first)]
 
 
 def _compile(kept: Stages, tell: Tell) -> None:
     compile_kernels()
 
 
-def _make(cell: LabellingCell, recipe: Recipe | None, kept: Stages, tell: Tell) -> None:
-    if recipe is None:
-        cell.model(kept, tell)
-    else:
-        constraint(cell, recipe, kept)
+def _train(cell: LabellingCell, kept: Stages, tell: Tell) -> None:
+    cell.model(kept, tell)
+
+
+def _learn(cell: LabellingCell, recipe: Recipe, kept: Stages, tell: Tell) -> None:
+    constraint(cell, recipe, kept)
+
+
+def _train_crf(cell: LabellingCell, row: TableRow, kept: Stages, tell: Tell) -> None:
+    train_window_crf(row.recipes, cell.train(kept), kept)
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,8 +27,8 @@ from lcons_core import Instance, Recipe
 from lcons_core.features import NgramContext
 from lcons_decode.kernels import Floats, Ints
 from lcons_tasks.data import Sentence, hash_sentences
-from lcons_tasks.experiments.engine._window_decoder import Columns, ScoresAt
-from lcons_tasks.experiments.engine._window_tables import feature_of
+from lcons_tasks.experiments.engine._window_decoder import Columns, ScoresAt, Triples
+from lcons_tasks.experiments.engine._window_tables import feature_of, triples_of
 
 if TYPE_CHECKING:
     from lcons_tasks.experiments.engine._kept import Stages
@@ -64,21 +64,32 @@ class WindowCrf:
         own = {label: i for i, label in enumerate(self.labels)}
         order = np.array([own.get(label, -1) for label in labels])
         unknown = order < 0
-        scores = [_summed(contexts_of(self.features, x), self.E)[:, order] for x in xs]
+        contexts = [contexts_of(self.features, x) for x in xs]
+        scores = (
+            _summed(np.concatenate(contexts), self.E)[:, order] if contexts else np.zeros((0, len(labels)))
+        )
         none, steps = len(self.labels), self._steps()
         firsts = steps[none, none][order]
         twos = steps[none][np.ix_(order, order)]
         threes = steps[np.ix_(order, order, order)]
+        scores[:, unknown] = 0.0
         firsts[unknown], twos[unknown], twos[:, unknown] = 0.0, 0.0, 0.0
         threes[unknown], threes[:, unknown], threes[:, :, unknown] = 0.0, 0.0, 0.0
+        own = threes.reshape(len(labels), -1).T
+        pairs = np.flatnonzero((own != UNSEEN).any(1))
+        later = triples_of(
+            np.zeros(len(scores), dtype=np.int64),
+            np.array([UNSEEN]),
+            np.array([0, len(pairs)]),
+            pairs,
+            own[pairs],
+        )
 
-        def at(which: Ints, t: int) -> Iterator[Floats]:
-            single = np.stack([scores[i][t] for i in which])
-            single[:, unknown] = 0.0
-            yield single + firsts if t == 0 else single
-            if t:
-                array = twos if t == 1 else threes
-                yield np.broadcast_to(array, (len(which), *array.shape))
+        def at(tokens: Ints, t: int) -> Iterator[Floats | Triples]:
+            yield scores[tokens] + firsts if t == 0 else scores[tokens]
+            if t == 1:
+                yield twos[None]
+            yield from later(tokens, t)
 
         return at
 
@@ -96,27 +107,31 @@ class WindowCrf:
         return steps
 
 
-def contexts_of(features: Sequence[NgramContext], x: Columns) -> list[Ints]:
-    """The numbers of the contexts around each token."""
+def contexts_of(features: Sequence[NgramContext], x: Columns) -> Ints:
+    """(T, windows) the numbers of the contexts around each token; -1 outside of the input."""
     length = len(next(iter(x.values())))
-    rows: list[list[int]] = [[] for _ in range(length)]
+    columns = []
     first = 0
     for feature in features:
-        size = len(feature.contexts) + 1
-        ids = feature.context_ids(Instance(x, [""] * length)).tolist()
+        ids = feature.context_ids(Instance(x, [""] * length))
         for away in range(1 - feature.n, feature.n):
-            for t in range(max(0, -away), min(length, length - away)):
-                rows[t].append(first + ids[t + away])
-            first += size
-    return [np.array(row, dtype=np.int64) for row in rows]
+            column = np.full(length, -1, dtype=np.int64)
+            column[max(0, -away) : max(0, length - away)] = first + ids[max(0, away) : max(0, length + away)]
+            columns.append(column)
+            first += len(feature.contexts) + 1
+    return np.stack(columns, axis=1)
 
 
 def _size(features: Sequence[NgramContext]) -> int:
     return sum((2 * feature.n - 1) * (len(feature.contexts) + 1) for feature in features)
 
 
-def _summed(rows: Sequence[Ints], E: Floats) -> Floats:
-    return np.stack([E[row].sum(0) for row in rows]) if rows else np.zeros((0, E.shape[1]))
+def _summed(contexts: Ints, E: Floats) -> Floats:
+    """(tokens, L) the sums of E over the contexts of each token."""
+    total = np.zeros((len(contexts), E.shape[1]))
+    for column in contexts.T:
+        total[column >= 0] += E[column[column >= 0]]
+    return total
 
 
 class _Likelihood:
@@ -127,10 +142,11 @@ class _Likelihood:
 
         self.l2, self.L = l2, len(features[0].labels)
         train = sorted((s for s in train if len(s)), key=len, reverse=True)
-        rows = [row for s in train for row in contexts_of(features, s.x)]
-        ends = np.cumsum([0, *map(len, rows)])
-        ones, columns = np.ones(ends[-1]), np.concatenate(rows)
-        self.X: Any = csr_matrix((ones, columns, ends), shape=(len(rows), _size(features)))
+        rows = np.concatenate([contexts_of(features, s.x) for s in train])
+        inside = rows >= 0
+        ends = np.concatenate([[0], np.cumsum(inside.sum(1))])
+        ones, shape = np.ones(ends[-1]), (len(rows), _size(features))
+        self.X: Any = csr_matrix((ones, rows[inside], ends), shape=shape)
         gold = [features[0].label_ids(s.labels) for s in train]
         self.lengths = np.array([*map(len, gold)])
         self.firsts = np.cumsum(self.lengths) - self.lengths

@@ -19,18 +19,24 @@ Not in the paper.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 import numpy as np
 
-from lcons_core import Instance, InvalidInput, Recipe
+from lcons_core import Bools, Instance, InvalidInput, Recipe
 from lcons_core.features import NgramContext
 from lcons_decode import ChainBatch
 from lcons_decode.kernels import Floats, Ints
 from lcons_tasks.data import Sentence
-from lcons_tasks.experiments.engine._window_decoder import LONGEST, Columns, ScoresAt, decode_windows
+from lcons_tasks.experiments.engine._window_decoder import (
+    LONGEST,
+    Columns,
+    ScoresAt,
+    Triples,
+    decode_windows,
+)
 
 # Added to every count of a window, so that one that was not seen is not impossible.
 SMOOTHING = 0.1
@@ -63,40 +69,77 @@ class WindowTable:
 
     def prepare(self, xs: Sequence[Columns], labels: tuple[str, ...]) -> ScoresAt:
         """As `WindowScores.prepare`."""
-        n, L = self.feature.n, len(labels)
-        kinds = {code: i for i, code in enumerate(self.scores)}
-        base = np.array([*(self.missing.get(code, self.unknown) for code in kinds), self.unknown])
-        sizes = np.array([*map(len, self.scores.values()), 0], dtype=np.int64)
-        starts = np.cumsum(sizes) - sizes
-        listed = [pair for own in self.scores.values() for pair in own.items()]
-        places = _places(np.array([code for code, _ in listed], dtype=np.int64), self.feature, labels)
-        values = np.array([value for _, value in listed])
-        rows = [self._rows(x, kinds) for x in xs]
-        free = np.array([label not in self.feature.labels for label in labels])
+        return self.prepare_codes(context_codes(self.feature, xs), labels)
 
-        def at(which: Ints, t: int) -> Iterator[Floats]:
-            if t < n - 1:
-                return
-            own = np.array([rows[i][t - n + 1] for i in which])
-            total = np.repeat(base[own], L**n).reshape(len(own), -1)
-            counts = sizes[own]
-            within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-            chosen = np.repeat(starts[own], counts) + within
-            owner, place = np.repeat(np.arange(len(own)), counts), places[chosen]
-            total[owner[place >= 0], place[place >= 0]] = values[chosen[place >= 0]]
-            total = total.reshape(len(own), *[L] * n)
-            for axis in range(1, n + 1) if free.any() else ():
-                np.moveaxis(total, axis, 1)[:, free] = 0.0
-            yield total
+    def prepare_codes(self, codes: Ints, labels: tuple[str, ...]) -> ScoresAt:
+        """As `prepare`, for inputs with these `context_codes`."""
+        n, L = self.feature.n, len(labels)
+        sizes = np.array([*map(len, self.scores.values()), 0], dtype=np.int64)
+        kind = np.repeat(np.arange(len(sizes)), sizes)
+        listed = [pair for own in self.scores.values() for pair in own.items()]
+        place = _places(np.array([code for code, _ in listed], dtype=np.int64), self.feature, labels)
+        value = np.array([value for _, value in listed])[place >= 0]
+        kind, place = kind[place >= 0], place[place >= 0]
+        base = np.array([*(self.missing.get(code, self.unknown) for code in self.scores), self.unknown])
+        number = {code: i for i, code in enumerate(self.scores)}
+        rows = np.array([number.get(code, len(number)) for code in codes.tolist()], dtype=np.int64)
+        free = np.array([label not in self.feature.labels for label in labels])
+        if n == LONGEST:
+            return _triples_at(rows, base, kind * L**n + place, value, free)
+        table = np.repeat(base[:, None], L**n, axis=1)
+        table[kind, place] = value
+        table = table.reshape(len(base), *[L] * n)
+        for axis in range(1, n + 1):
+            np.moveaxis(table, axis, 1)[:, free] = 0.0
+
+        def at(tokens: Ints, t: int) -> Iterator[Floats]:
+            if t >= n - 1:
+                yield table[rows[tokens]]
 
         return at
 
-    def _rows(self, x: Columns, kinds: Mapping[int, int]) -> list[int]:
-        """The row of the contexts of each window of an input."""
+
+def _triples_at(rows: Ints, base: Floats, codes: Ints, values: Floats, free: Bools) -> ScoresAt:
+    """The scores of windows of three labels: `base` by the row of contexts, and those of codes (row, a, b, c)
+    over L labels. A window with a free label scores 0."""
+    L = len(free)
+    row, a, pair = codes // L**3, codes // L**2 % L, codes % L**2
+    # Without free labels, only few pairs have scores of their own.
+    pairs = np.arange(len(base) * L**2) if free.any() else np.unique(row * L**2 + pair)
+    own = np.repeat(base[pairs // L**2, None], L, axis=1)
+    own[np.searchsorted(pairs, row * L**2 + pair), a] = values
+    own[free[pairs // L % L] | free[pairs % L]] = 0.0
+    own[:, free] = 0.0
+    first = np.searchsorted(pairs, np.arange(len(base) + 1) * L**2)
+    return triples_of(rows, base, first, pairs % L**2, own)
+
+
+def triples_of(rows: Ints, base: Floats, first: Ints, pairs: Ints, own: Floats) -> ScoresAt:
+    """The scores of windows of three labels, by the row of each token: `base` of the row, except for its
+    `pairs` b * L + c, from first[row] to first[row + 1], which score `own` (pairs, L)."""
+    L = own.shape[1]
+
+    def at(tokens: Ints, t: int) -> Iterator[Triples]:
+        if t >= LONGEST - 1:
+            row = rows[tokens]
+            size = first[row + 1] - first[row]
+            chosen = np.arange(size.sum()) + np.repeat(first[row] - np.cumsum(size) + size, size)
+            keys = np.repeat(np.arange(len(row)) * L**2, size) + pairs[chosen]
+            yield Triples(base[row], keys, own[chosen])
+
+    return at
+
+
+def context_codes(feature: NgramContext, xs: Sequence[Columns]) -> Ints:
+    """(N,) the code of the contexts of the window that ends at each token of inputs; -1 if there is none."""
+    codes = []
+    for x in xs:
         length = len(next(iter(x.values())))
-        contexts = self.feature.context_windows(Instance(x, [""] * length))
-        codes = _codes(contexts, len(self.feature.contexts) + 1)
-        return [kinds.get(code, len(kinds)) for code in codes.tolist()]
+        windows = feature.context_windows(Instance(x, [""] * length))
+        own = np.full(length, -1, dtype=np.int64)
+        own[length - len(windows) :] = _codes(windows, len(feature.contexts) + 1)
+        codes.append(own)
+    return np.concatenate(codes) if codes else np.zeros(0, dtype=np.int64)
 
 
 def _codes(values: Ints, base: int) -> Ints:
@@ -180,23 +223,21 @@ def learn_penalties(
     """Tables of penalties; `batch` are the scores of the base model on the held-out sentences. Those with a
     label that `train` lacks teach nothing."""
     features = [feature_of(recipe, train) for recipe in recipes]
-    labels = set(features[0].labels) if features else set()
-    taught = [i for i, sentence in enumerate(held_out) if labels.issuperset(sentence.labels)]
-    gold = [held_out[i] for i in taught]
+    known = set(features[0].labels) if features else set()
     xs = [sentence.x for sentence in held_out]
+    taught = [known.issuperset(sentence.labels) for sentence in held_out]
+    parts = [_Windows(feature, xs, taught, tuple(batch.labels)) for feature in features]
+    index = {label: i for i, label in enumerate(batch.labels)}
+    gold = np.array([index.get(label, -1) for sentence in held_out for label in sentence.labels])
+    right = [part.counted(gold) for part in parts]
     now: list[dict[tuple[int, int], float]] = [{} for _ in features]
     squares: list[dict[tuple[int, int], float]] = [{} for _ in features]
     sums: list[dict[tuple[int, int], float]] = [{} for _ in features]
     for _ in range(passes):
-        tables = map(_penalised, features, now)
-        found = [batch.labels[i] for i in decode_windows(batch, [(table, 1.0) for table in tables], xs)]
-        texts = [tuple(found[a:b]) for a, b in pairwise(batch.offsets.tolist())]
-        answers = [Sentence(held_out[i].words, texts[i], held_out[i].columns) for i in taught]
-        for feature, own, square, total in zip(features, now, squares, sums, strict=True):
-            change: dict[tuple[int, int], int] = {}
-            for side, sign in ((answers, 1), (gold, -1)):
-                for window in windows_of(feature, side):
-                    change[window] = change.get(window, 0) + sign
+        found = decode_windows(batch, [(part.under(own), 1.0) for part, own in zip(parts, now, strict=True)])
+        for part, wanted, own, square, total in zip(parts, right, now, squares, sums, strict=True):
+            change = part.counted(found)
+            change.subtract(wanted)
             for window, g in change.items():
                 if g:
                     square[window] = square.get(window, 0.0) + g * g
@@ -204,6 +245,37 @@ def learn_penalties(
             for window, value in own.items():
                 total[window] = total.get(window, 0.0) + value / passes
     return [_penalised(feature, total) for feature, total in zip(features, sums, strict=True)]
+
+
+class _Windows:
+    """The windows of sentences with any labels of a model; those of some sentences are counted."""
+
+    def __init__(
+        self,
+        feature: NgramContext,
+        xs: Sequence[Columns],
+        counts: Sequence[bool],
+        labels: tuple[str, ...],
+    ) -> None:
+        self.feature, self.labels = feature, labels
+        self.contexts = context_codes(feature, xs)
+        index = {label: i for i, label in enumerate(feature.labels)}
+        self.order = np.array([index.get(label, -1) for label in labels] + [-1])
+        lengths = [len(next(iter(x.values()))) for x in xs]
+        self.within = (self.contexts >= 0) & np.repeat(np.array(counts, dtype=np.bool_), lengths)
+
+    def under(self, penalties: Mapping[tuple[int, int], float]) -> ScoresAt:
+        """The scores of the windows under penalties."""
+        return _penalised(self.feature, penalties).prepare_codes(self.contexts, self.labels)
+
+    def counted(self, y: Ints) -> Counter[tuple[int, int]]:
+        """How often each window occurs with labels y (N,); windows with unknown labels are left out."""
+        n, own = self.feature.n, self.order[y]
+        codes, inside = np.zeros(len(y), dtype=np.int64), self.within.copy()
+        for back in reversed(range(n)):
+            label = np.roll(own, back)
+            codes, inside = codes * len(self.feature.labels) + label, inside & (label >= 0)
+        return Counter(zip(self.contexts[inside].tolist(), codes[inside].tolist(), strict=True))
 
 
 def _penalised(feature: NgramContext, penalties: Mapping[tuple[int, int], float]) -> WindowTable:
