@@ -55,7 +55,7 @@ def rows_of(task: str, options) -> list[str]:
     if task == "suite":
         return list(options.rows)
     if task == "chunking":
-        rows = CHUNKING.cells(options)[0].rows
+        rows = list(CHUNKING.cells(options)[0].rows)
     else:
         rows = citation.rows_of(options.decoders, options.hidden)
     return chosen_second([*(row.name for row in rows), CHOSEN])

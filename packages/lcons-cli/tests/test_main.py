@@ -334,6 +334,30 @@ def test_a_reader_that_goes_away_ends_a_command_quietly(arguments, tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+FULL_PIPE = """
+import os, sys
+from lcons_cli.main import main
+os.set_blocking(1, False)
+try:
+    while True:
+        os.write(1, bytes(1))
+except BlockingIOError:
+    os.set_blocking(1, True)
+main.commands["scheme"].callback = lambda **_: (sys.stdout.write("not read"), os.kill(os.getpid(), SIGNAL))
+main(["scheme", "iob2", "O", "-o", "unused.json"])
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_command_that_is_ended_does_not_wait_for_a_reader(number):
+    code = FULL_PIPE.replace("SIGNAL", str(int(number)))
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as command:
+        try:
+            assert command.wait(60) == (143 if number is signal.SIGTERM else 130)
+        finally:
+            command.kill()
+
+
 def test_another_pipe_that_breaks_is_a_bug_not_a_reader_that_went_away(capsys):
     @click.group(cls=LconsGroup)
     def group() -> None:

@@ -9,6 +9,7 @@ import errno
 import json
 import os
 import select
+import stat
 import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -212,6 +213,17 @@ def leave_unread() -> bool:
     if left:
         _leave_stdout()
     return left
+
+
+def leave_unless_file() -> None:
+    """Discards the output that is not yet written, unless stdout is a file: a command that was told to end
+    would wait for the reader of a full pipe, perhaps for ever."""
+    try:
+        is_file = stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode)
+    except (AttributeError, OSError, ValueError):
+        return
+    if not is_file:
+        _leave_stdout()
 
 
 def _leave_stdout() -> None:

@@ -22,7 +22,7 @@ from lcons_cli.audit import audit
 from lcons_cli.calibrate import calibrate
 from lcons_cli.card import card
 from lcons_cli.compare import compare
-from lcons_cli.console import failure_of_machine, lacks_memory, leave_unread
+from lcons_cli.console import failure_of_machine, lacks_memory, leave_unless_file, leave_unread
 from lcons_cli.convert import convert
 from lcons_cli.decode import decode
 from lcons_cli.diagnose import diagnose
@@ -100,6 +100,7 @@ def _ended() -> Iterator[None]:
     except click.UsageError as error:
         raise _in_one_line(error) from error
     except (KeyboardInterrupt, click.Abort) as stop:
+        leave_unless_file()
         raise click.exceptions.Exit(seen(stop)) from stop
     except BrokenPipeError as error:
         if not leave_unread():

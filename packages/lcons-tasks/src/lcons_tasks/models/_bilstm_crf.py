@@ -61,8 +61,7 @@ class Network(nn.Module):
     ) -> None:
         super().__init__()
         self.vectors = None if vectors is None else _frozen(vectors)
-        widths = [sizes.word, *(sizes.suffix for _ in SUFFIXES), sizes.shape]
-        widths += [sizes.context] * (len(fields) - len(widths))
+        widths = _widths(len(fields), sizes)
         self.fields = nn.ModuleList(map(nn.Embedding, fields, widths))
         width = sum(widths) + (0 if vectors is None else vectors.shape[1])
         self.dropout = Dropout(dropout)
@@ -80,6 +79,27 @@ class Network(nn.Module):
         states, _ = self.lstm(self.dropout(torch.cat(parts, -1)))
         scores: Tensor = self.emission(self.dropout(states))
         return scores
+
+
+def _widths(fields: int, sizes: Sizes) -> list[int]:
+    """The widths of the embeddings of so many fields."""
+    widths = [sizes.word, *(sizes.suffix for _ in SUFFIXES), sizes.shape]
+    return widths + [sizes.context] * (fields - len(widths))
+
+
+def _shapes(
+    L: int, fields: Sequence[int], table: tuple[int, ...], sizes: Sizes
+) -> dict[str, tuple[int, ...]]:
+    """The shapes of all weights of a network; `table` is that of its word vectors, () without any."""
+    widths, H = _widths(len(fields), sizes), sizes.hidden
+    shapes: dict[str, tuple[int, ...]] = {"vectors.weight": table} if table else {}
+    shapes |= {f"fields.{i}.weight": shape for i, shape in enumerate(zip(fields, widths, strict=True))}
+    for end in ("l0", "l0_reverse"):
+        shapes[f"lstm.weight_ih_{end}"] = (4 * H, sum(widths) + sum(table[1:]))
+        shapes[f"lstm.weight_hh_{end}"] = (4 * H, H)
+        shapes |= {f"lstm.bias_{part}_{end}": (4 * H,) for part in ("ih", "hh")}
+    chain = {"transition": (L, L), "start": (L,), "stop": (L,)}
+    return {**shapes, "emission.weight": (L, 2 * H), "emission.bias": (L,), **chain}
 
 
 def _frozen(vectors: Tensor) -> nn.Embedding:
@@ -187,10 +207,15 @@ class BilstmCrf:
             raise ValueError(f"suffixes of {len(ids.suffixes)} lengths")
         if any(array.dtype != np.float32 for array in arrays.values()):
             raise ValueError("an array is not of type float32")
-        # The weights come from the file, and those that are drawn here are dropped. The device `meta` would
-        # draw none, but imports for more than a second.
+        sizes = Sizes(**header["sizes"])
+        table = () if vectors is None else vectors.table.shape
+        found = {name: array.shape for name, array in arrays.items()}
+        if found != _shapes(len(labels), ids.sizes, table, sizes):
+            raise ValueError("arrays of other shapes")
+        # The weights come from the file, and those that are drawn here are dropped; they are as large. The
+        # device `meta` would draw none, but imports for more than a second.
         with torch.random.fork_rng(devices=[]):
-            model = cls.untrained(labels, ids, vectors, Sizes(**header["sizes"]))
+            model = cls.untrained(labels, ids, vectors, sizes)
         state = {name: torch.from_numpy(array.copy()) for name, array in arrays.items()}
         model.network.load_state_dict(state, assign=True)
         return model
