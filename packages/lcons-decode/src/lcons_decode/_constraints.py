@@ -165,8 +165,8 @@ def judged_margins(constraint: LearnedConstraint, instance: Instance) -> Floats:
     know."""
     psi, known = _parts(constraint, instance)
     margins = np.ones(len(known))
-    if known.any():
-        margins[known] = constraint.margin(psi.take(known))
+    if len(psi):
+        margins[known] = constraint.margin(psi)
     return margins
 
 
@@ -179,13 +179,13 @@ def broken_parts(constraint: LearnedConstraint, instance: Instance) -> Ints:
     """
     psi, known = _parts(constraint, instance)
     rejected = np.zeros(len(known), dtype=np.bool_)
-    if known.any():
-        rejected[known] = ~constraint.network.accepts(psi.take(known))
+    if len(psi):
+        rejected[known] = ~constraint.network.accepts(psi)
     return np.flatnonzero(rejected)
 
 
 def _parts(constraint: LearnedConstraint, instance: Instance) -> tuple[SparsePsi, NDArray[np.bool_]]:
-    """The psi of all parts, and which of them have only labels that the constraint knows."""
+    """The psi of the parts that have only labels that the constraint knows, and which of all these are."""
     feature = constraint.feature
     if feature is None:
         raise InvalidInput("this constraint has no feature, so it cannot check structures; pass one with it.")
@@ -195,11 +195,12 @@ def _parts(constraint: LearnedConstraint, instance: Instance) -> tuple[SparsePsi
         psi = feature.psi(instance)
         return psi, np.ones(len(psi), dtype=np.bool_)
     if not isinstance(feature, SequenceFeature):
-        return SparsePsi.from_indices([[]], constraint.space.d), np.zeros(1, dtype=np.bool_)
+        return SparsePsi.from_indices([], constraint.space.d), np.zeros(1, dtype=np.bool_)
     y = [feature.labels[0] if t in strange else label for t, label in enumerate(instance.y)]
     psi = feature.psi(Instance(instance.x, y))
     places = (feature.label_terms(len(y), window) for window in range(len(psi)))
-    return psi, np.array([not any(t in strange for t, _ in own) for own in places], dtype=np.bool_)
+    known = np.array([not any(t in strange for t, _ in own) for own in places], dtype=np.bool_)
+    return psi.take(known), known
 
 
 def forbidden_ngrams(
