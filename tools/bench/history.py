@@ -61,7 +61,7 @@ def record(program: str, arguments: list[str]) -> int:
     changed = "+" if git("status", "--porcelain", "--", "packages", "tools") else ""
     found = {
         "benchmark": program,
-        "arguments": arguments,
+        "arguments": [Path(one).name if Path(one).is_absolute() else one for one in arguments],
         "date": date,
         "commit": git("rev-parse", "--short", "HEAD") + changed,
         "commits": int(git("rev-list", "--count", "HEAD")),
