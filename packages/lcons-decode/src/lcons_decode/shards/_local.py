@@ -37,7 +37,8 @@ class LocalCluster:
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
-        self._idle = [_start() for _ in range(workers if workers > 1 else 0)]
+        copied = can_fork()
+        self._idle = [_start(copied) for _ in range(workers if workers > 1 else 0)]
         self._busy: dict[Connection, tuple[Any, int]] = {}
 
     def results(self, do: Do, pieces: Sequence[Any]) -> Iterator[tuple[int, Any]]:
@@ -51,7 +52,8 @@ class LocalCluster:
         busy, told = self._busy, set[Connection]()
         while waiting or busy:
             while waiting and len(busy) < self.workers:
-                connection, process = self._idle.pop() if self._idle else _start()
+                # In place of a process that ended early; by now, this one may have other threads.
+                connection, process = self._idle.pop() if self._idle else _start(copied=False)
                 i = waiting.popleft()
                 busy[connection] = (process, i)
                 with contextlib.suppress(OSError):  # it has ended, which is seen below
@@ -80,8 +82,8 @@ class LocalCluster:
             process.join()
 
 
-def _start() -> tuple[Connection, Any]:
-    context = get_context("fork" if can_fork() else "spawn")
+def _start(copied: bool) -> tuple[Connection, Any]:
+    context = get_context("fork" if copied else "spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_work, args=(theirs,), daemon=True)  # type: ignore[attr-defined]
     with warnings.catch_warnings():
