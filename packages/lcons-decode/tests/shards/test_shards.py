@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from shard_works import Doubles
 
+import lcons_decode.shards._local as local
 import lcons_decode.shards._shard as shard_module
 from lcons_core import InvalidInput, LconsError, MissingExtra, iob2
 from lcons_decode import Decoder, decode_scored
@@ -199,14 +200,25 @@ def test_a_process_with_other_threads_or_torch_is_not_copied(monkeypatch):
     assert not can_fork()
 
 
-def test_a_shard_that_kills_every_worker_is_given_up(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr("lcons_decode.shards._local.MOST_DEATHS", 2)
+def test_a_shard_that_kills_every_worker_is_given_up_and_no_copy_replaces_one(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(local, "can_fork", lambda: sys.platform == "linux")
+    start, copies = local._start, []
+
+    def started(copied):
+        copies.append(copied)
+        return start(copied)
+
+    monkeypatch.setattr(local, "_start", started)
     found = run_shards(folder, tmp_path / "out", Doubles(str(tmp_path), kill=800, always=True), jobs=2)
     (failed,) = found.failed
     assert failed.why.startswith(
-        "b.jsonl: 2 processes ended early (exit code -9), perhaps for lack of memory"
+        "b.jsonl: 3 processes ended early (exit code -9), perhaps for lack of memory"
     )
     assert len(found.finished) == 2
+    # By the time that one ends early, the first process may have other threads.
+    assert copies[:2] == [sys.platform == "linux"] * 2
+    assert len(copies) > 2
+    assert not any(copies[2:])
 
 
 def test_a_bug_in_one_shard_is_told_with_its_traceback(folder, work, tmp_path, monkeypatch):
