@@ -114,7 +114,8 @@ def constrained_ids(
     kernels = backend(work)
 
     def run(first: int, last: int) -> None:
-        kernels.constrained_many(layout.chain, layout.lists, first, last, y, scores, how)
+        if compiled.hard or not compiled.soft:
+            kernels.constrained_many(layout.chain, layout.lists, first, last, y, scores, how)
         if compiled.soft:
             kernels.soft_many(layout.chain, layout.lists, layout.units, layout.m, first, last, y, scores, how)
 

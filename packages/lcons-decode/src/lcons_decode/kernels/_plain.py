@@ -137,7 +137,10 @@ def soft_many(
     scores: Floats,
     how: Ints,
 ) -> None:
-    """Sequences first .. last - 1: the best labelling under soft constraints as well, into packed y."""
+    """Sequences first .. last - 1: the best labelling under soft constraints, into packed y; after
+    `constrained_many`, if there are hard ones."""
+    if not len(lists.sizes):
+        constrained_many(chain, lists, first, last, y, scores, how)
     for i in range(first, last):
         a, b = chain.offsets[i], chain.offsets[i + 1]
         if b > a and how[i] != How.INFEASIBLE:

@@ -87,6 +87,16 @@ def most_cost(margins, weights, hinges):
     return total + ROUNDING * (1.0 - total)
 
 
+@inlined
+def most_penalty(step, before, label, rows, tops):
+    """An upper bound on the penalty at a step, given the last two labels."""
+    total = 0.0
+    for c in range(rows.shape[0]):
+        if rows[c, step] >= 0:
+            total += tops[rows[c, step], before if tops.shape[1] > 1 else 0, label]
+    return total
+
+
 @kernel
 def total_penalty(y, step, units):
     """The soft penalties of a labelling."""

@@ -17,29 +17,20 @@ from lcons_decode.kernels._arrays import How
 from lcons_decode.kernels._compiled.jit import inlined, kernel
 from lcons_decode.kernels._compiled.lists import broken
 from lcons_decode.kernels._compiled.penalties import (
+    ROUNDING,
     add_contexts,
     find_margins,
     most_cost,
+    most_penalty,
     total_cost,
     total_penalty,
 )
 from lcons_decode.kernels._compiled.relaxed import better
+from lcons_decode.kernels._compiled.soft_pairs import NEAR, best_pairs
 from lcons_decode.kernels._compiled.viterbi import chain_score, step_back
 
-NEAR = 3.0  # the first threshold is this far below the upper bound, and falls by this much
 SLACK = 1e-9  # relative: a different order of sums must not exclude a label
-ROUNDING = 1e-12  # relative, of sums
 FEW = 8  # more labels than this are sorted by their bounds
-
-
-@inlined
-def most_penalty(step, before, label, rows, tops):
-    """An upper bound on the penalty at a step, given the last two labels."""
-    total = 0.0
-    for c in range(rows.shape[0]):
-        if rows[c, step] >= 0:
-            total += tops[rows[c, step], before if tops.shape[1] > 1 else 0, label]
-    return total
 
 
 @kernel
@@ -48,21 +39,23 @@ def prefix_bounds(emission, step, units):
     beyond L."""
     T, L = emission.shape
     rows, tops, onward = units.rows, units.tops, units.onward
-    P = onward.shape[1]
-    left, best, lifted = np.full((T, P), -np.inf), np.empty(P), onward.copy()
+    P, pairs = onward.shape[1], tops.shape[1] > 1
+    left, best = np.full((T, P), -np.inf), np.empty(P)
+    lifted = np.empty_like(onward) if pairs else np.empty((0, P))
     for c in range(L):
         left[0, c] = onward[L, c] + most_penalty(step, L, c, rows, tops) + emission[0, c]
     for t in range(1, T):
-        if tops.shape[1] > 1:
-            lifted[:L] = onward[:L]
+        if pairs:
+            lifted[:] = onward
             for c in range(rows.shape[0]):
                 row = rows[c, step + t]
                 if row >= 0:
                     for b in range(L):
                         for v in range(P):
                             lifted[b, v] += tops[row, b, v]
-        step_back(lifted, left[t - 1], L, best)
-        if tops.shape[1] == 1:
+            step_back(lifted, left[t - 1], L, best)
+        else:
+            step_back(onward, left[t - 1], L, best)
             for c in range(rows.shape[0]):
                 row = rows[c, step + t]
                 if row >= 0:
@@ -317,89 +310,6 @@ def best_states(emission, chain, step, left, least, floor, lists, units, m, y):
 
 
 @kernel
-def best_pairs(emission, chain, step, left, least, floor, units, y, size):
-    """The same, where windows have at most two labels, no constraint is hard, and labels are so many that
-    bounds know the last label alone; size: of scores.
-
-    Labels are tried in the order of their bounds, each after all labels at once: a window is evaluated only
-    if its bound is at least the best score of its first label.
-    """
-    T, L = emission.shape
-    V = L + 1
-    wide, start, stop, table, tops, rows = (
-        chain.wide,
-        chain.start,
-        chain.stop,
-        units.table,
-        units.tops,
-        units.rows,
-    )
-    ends, owners, weights, hinges = units.ends, units.owners, units.weights, units.hinges
-    U, C, P = table.shape[2], weights.shape[0], units.onward.shape[1]
-    base, older, margins, present = np.empty(U), np.empty(U), np.empty(C), np.empty(C, dtype=np.bool_)
-    ahead, reach, labels = np.empty(V), np.empty(V), np.empty(V, dtype=np.int64)
-    best, pick = np.empty(P), np.empty(P, dtype=np.int64)
-    hits = np.zeros(P, dtype=np.uint8)
-    eights = hits.view(np.uint64)
-    suffix, choice = np.full((T + 1, V), -np.inf), np.zeros((T + 1, V), dtype=np.int64)
-    t, drop = T, NEAR
-    while t >= 0:
-        add_contexts(rows, units.contexts, step + t, older, present)
-        places = 0
-        for c in range(0 if t < T else L, L if t < T else V):
-            ahead[c] = emission[t, c] + suffix[t + 1, c] if t < T else 0.0
-            if ahead[c] > -np.inf:
-                # Rounding must not exclude a label: sums of bounds are not in the order of those of scores.
-                bound = ahead[c] + most_penalty(step + t, 0, c, rows, tops)
-                labels[places], reach[places] = c, bound + ROUNDING * (size + abs(bound))
-                places += 1
-        sort_down(reach, labels, places)
-        best[:], pick[:], hits[:] = np.inf, V, 0
-        for b in range(0 if t > 0 else L, L if t > 0 else V):
-            best[b] = least - (left[t - 1, b] if t > 0 else 0.0)
-        for place in range(places):
-            c, most = labels[place], reach[place]
-            if t == 0:
-                hits[L] = start[c] + most >= best[L]
-            elif t == T:
-                for b in range(L):
-                    hits[b] = stop[b] + most >= best[b]
-            else:
-                for b in range(wide.shape[1]):
-                    hits[b] = wide[c, b] + most >= best[b]
-            for eight in range(eights.shape[0]):
-                if eights[eight] == 0:
-                    continue
-                for b in range(8 * eight, 8 * eight + 8):
-                    if hits[b]:
-                        for u in range(U):
-                            base[u] = older[u] + table[0, b, u]
-                        find_margins(base, table, 1, c, present, ends, owners, margins)
-                        value = (start[c] if t == 0 else stop[b] if t == T else wide[c, b]) + ahead[c]
-                        if value + most_cost(margins, weights, hinges) < best[b]:
-                            continue
-                        value += total_cost(margins, weights, hinges)
-                        if value > best[b] or (value == best[b] and c < pick[b]):
-                            best[b], pick[b] = value, c
-        some = False
-        for b in range(V):
-            if pick[b] < V:
-                suffix[t, b], choice[t, b] = best[b], pick[b]
-                some = True
-        if some:
-            t, drop = t - 1, NEAR
-        elif least > floor:
-            least, drop = max(least - drop, floor), 2.0 * drop
-        else:
-            return -np.inf
-    before = L
-    for t in range(T):
-        y[t] = choice[t, before]
-        before = y[t]
-    return suffix[0, L]
-
-
-@kernel
 def best_labels(emission, chain, step, left, least, floor, lists, units, m, y, size):
     """`best_pairs` or `best_states`."""
     if m == 1 and lists.sizes.shape[0] == 0 and units.tops.shape[1] == 1:
@@ -410,38 +320,40 @@ def best_labels(emission, chain, step, left, least, floor, lists, units, m, y, s
 @kernel
 def soft_sequence(emission, chain, step, lists, units, m, y, size):
     """Improves y, which breaks as few hard windows as possible, to the best labelling with soft penalties;
-    returns its score. size: of transitions, for their rounding errors."""
+    returns its score, -inf if no labelling has a finite one. Without hard constraints, what y has is not
+    read. size: of transitions, for their rounding errors."""
     T, L = emission.shape
     left = prefix_bounds(emission, step, units)
     found = y.copy()
     bound = likely_labels(left, chain, step, units, found)
+    if bound == -np.inf:
+        return bound
+    if lists.sizes.shape[0] == 0:  # otherwise, `found` may break more windows than y
+        y[:] = found
     score = total_penalty(y, step, units) + chain_score(y, emission, chain)
-    known = score
-    if lists.sizes.shape[0] == 0 and not np.array_equal(found, y):  # `found` may break more windows than y
-        known = max(known, total_penalty(found, step, units) + chain_score(found, emission, chain))
     for t in range(T):
         for c in range(L):
             if emission[t, c] > -np.inf:
                 size = max(size, abs(emission[t, c]))
     slack = SLACK * (1.0 + abs(bound)) + ROUNDING * T * size
-    floor = known - slack
+    floor = score - slack
     least = max(floor, bound - NEAR) if lists.sizes.shape[0] == 0 else floor
     value = best_labels(emission, chain, step, left, least, floor, lists, units, m, found, size)
     # What was left out is below `least` but for rounding errors, which are far below half of the slack.
     if value < least + slack / 2:
-        least = max(known, value) - slack
+        least = max(score, value) - slack
         value = best_labels(emission, chain, step, left, least, least, lists, units, m, found, size)
-    # Of equal labellings, `found` is the first in declared order; y may be a later one.
-    if value < score:
-        return score
-    y[:] = found
-    return value
+    # Of equal labellings, `found` is the first in declared order, and its score does not depend on bounds.
+    if value >= score - slack:
+        y[:] = found
+        return value
+    return score
 
 
 @kernel
 def soft_many(chain, lists, units, m, first, last, y, scores, how):
-    """Sequences first .. last - 1: improves each labelling of packed y under soft constraints (see
-    soft_sequence)."""
+    """Sequences first .. last - 1 under soft constraints: improves each labelling of packed y that
+    `constrained_many` found; without hard constraints, finds one."""
     size = 1.0
     onward = units.onward
     for b in range(onward.shape[0]):
@@ -452,3 +364,5 @@ def soft_many(chain, lists, units, m, first, last, y, scores, how):
         a, b = chain.offsets[i], chain.offsets[i + 1]
         if b > a and how[i] != How.INFEASIBLE:
             scores[i] = soft_sequence(chain.emission[a:b], chain, a + i, lists, units, m, y[a:b], size)
+            if scores[i] == -np.inf:
+                how[i] = How.INFEASIBLE
