@@ -9,7 +9,8 @@
 
 Emissions are normal numbers, with 4 added to one label per token; the constraint is a random network of ten
 units on contexts of 30 kinds. Both versions decode the same sequences in one process each, the second time
-with all windows known; labels and scores must be the same. Compiling is not counted.
+with all windows known; labels and scores must be the same. Compiling is not counted, and is done by another
+process before: in one that has just compiled its kernels, version 0.1.0 is up to three times as slow.
 """
 
 from __future__ import annotations
@@ -75,17 +76,18 @@ def main() -> int:
     met = []
     for name, (*_, target) in CASES.items():
         arguments = [__file__, "--child", name]
-        ours = json.loads(
-            subprocess.run([sys.executable, *arguments], check=True, capture_output=True).stdout
-        )
-        theirs = json.loads(run_released(*arguments))
+        for _ in range(2):  # the first run compiles
+            ours = json.loads(
+                subprocess.run([sys.executable, *arguments], check=True, capture_output=True).stdout
+            )
+            theirs = json.loads(run_released(*arguments))
         same = ours["labels"] == theirs["labels"]
         speeds = [run["tokens"] / run["seconds"] for run in (ours, theirs)]
         print(
             f"-- {name}: {speeds[0]:,.0f} tokens per CPU second, 0.1.0 {speeds[1]:,.0f};"
             f" {ours['statuses']}, same answers: {same}"
         )
-        met += [same, report(f"{name}, over 0.1.0", speeds[0] / speeds[1], at_least=target)]
+        met += [same, report(f"{name}, over compiled 0.1.0", speeds[0] / speeds[1], at_least=target)]
         if "words" in name:
             met.append(report(f"{name}, seconds", ours["wall"], at_most=1.0))
     return 0 if all(met) else 1
