@@ -34,7 +34,8 @@ def forget_code() -> None:
         _imports.imports,
         _imports.source_hash,
         _imports._homes,
-        _imports._tree,
+        _imports._text,
+        _imports._names,
         _imports._file,
     ):
         known.cache_clear()
