@@ -15,6 +15,7 @@ import click
 
 from lcons_cli.console import say_on_stderr
 from lcons_cli.run_progress import check_writable, foretell, phases, run_options
+from lcons_cli.threads import use_one_thread
 
 
 class Tasks(click.Group):
@@ -44,6 +45,7 @@ class LazyCommand(click.Command):
     @cached_property
     def experiment(self) -> Any:
         """The experiment."""
+        use_one_thread()
         return self.entry.load()
 
     @cached_property
@@ -127,14 +129,16 @@ def run(
     options = experiment.options.chosen(values(experiment.options, given), full)
     check_writable(out)
     kept = Stages.of_user()
+    seconds = experiment.seconds(options)  # reads the corpus, before there are copies of this process
     with engine(backend, address, jobs) as processes, phases(quiet, verbose) as progress:
-        foretell(experiment.seconds(options), processes, quiet)
+        foretell(seconds, processes, quiet)
         text = experiment.instead(options, out, kept, jobs, progress)
-        record = None if text is not None else run(experiment, options, kept, jobs, progress)
-    if record is None:
+        if text is None:
+            record = run(experiment, options, kept, jobs, progress)
+            document = write_run(out, experiment, options, record, kept)
+    if text is not None:
         click.echo(text, nl=False)
         return
-    document = write_run(out, experiment, options, record, kept)
     if as_json:
         click.echo((out / RESULTS).read_text(encoding="utf-8"), nl=False)
     else:

@@ -34,7 +34,8 @@ def forget_code() -> None:
         _imports.imports,
         _imports.source_hash,
         _imports._homes,
-        _imports._tree,
+        _imports._text,
+        _imports._names,
         _imports._file,
     ):
         known.cache_clear()
@@ -279,7 +280,8 @@ def test_an_error_of_a_piece_reaches_the_caller(jobs, square):
 
 ENDLESS = """
 import os, sys, time
-from lcons_tasks.experiments.engine._jobs import run_jobs
+from contextlib import nullcontext
+from lcons_tasks.experiments.engine._jobs import engine, run_jobs
 
 def endless(folder):
     def run(piece, tell):
@@ -287,14 +289,16 @@ def endless(folder):
         time.sleep(1000)
     return run
 
-run_jobs(endless(sys.argv[1]), [1, 2], 2)
+with engine(jobs=2) if sys.argv[2] == "copies" else nullcontext():
+    run_jobs(endless(sys.argv[1]), [1, 2], 2)
 """
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc is Linux's")
+@pytest.mark.parametrize("kind", ["copies", "others"])
 @pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM"])
-def test_workers_end_with_the_run(name, tmp_path):
-    started = subprocess.Popen([sys.executable, "-c", ENDLESS, tmp_path], stderr=subprocess.DEVNULL)
+def test_workers_end_with_the_run(name, kind, tmp_path):
+    started = subprocess.Popen([sys.executable, "-c", ENDLESS, tmp_path, kind], stderr=subprocess.DEVNULL)
     try:
         wait_until(lambda: len(list(tmp_path.iterdir())) == 2)
     finally:
@@ -332,6 +336,51 @@ def test_a_worker_that_begins_after_the_run_has_ended_ends_at_once(tmp_path):
     wait_until(lambda: list(tmp_path.iterdir()))
     workers = [Path("/proc", path.name) for path in tmp_path.iterdir()]
     wait_until(lambda: not any(worker.exists() for worker in workers))
+
+
+COPIES = """
+import os, signal, sys, time
+from lcons_tasks.experiments.engine._jobs import engine, run_beside, run_jobs
+
+def work(piece, tell):
+    tell(0.5, "half")
+    if piece < 0:
+        raise ValueError("a negative piece")
+    if piece == 9:
+        time.sleep(0.5)
+    mark = os.path.join(sys.argv[1], "dead")
+    if piece == 3 and not os.path.exists(mark):
+        open(mark, "w").close()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return piece, os.getpid()
+
+def processes(pieces):
+    found = run_jobs(work, pieces, 2)
+    assert [piece for piece, _ in found] == pieces, found
+    return {process for _, process in found}
+
+with engine(jobs=2) as jobs:
+    assert jobs == 2
+    copies = processes([0, 1, 2]) | processes([1]) | {run_beside(os.getpid)}
+    assert len(copies) <= 2 and os.getpid() not in copies
+    try:
+        run_jobs(work, [9, -1], 2)  # the next pieces do not receive the result of the first one
+    except ValueError as error:
+        assert "in work" in error.__notes__[0], error.__notes__
+    else:
+        sys.exit("no error")
+    processes([4, 5, 6, 7])
+    assert os.getpid() not in processes([2, 3, 4])
+assert run_beside(os.getpid) == os.getpid()
+"""
+
+
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="copies of a process are safe on Linux alone"
+)
+def test_copies_of_the_first_process_serve_all_phases_and_survive_errors_and_deaths(tmp_path):
+    ended = subprocess.run([sys.executable, "-c", COPIES, tmp_path], capture_output=True, text=True)
+    assert (ended.stderr, ended.returncode) == ("", 0)
 
 
 def wait_until(condition, seconds=60):

@@ -7,10 +7,10 @@ of the settings and of the output; a shard whose note is right is not done again
 input and the settings alone. All workers must see both folders, and have lcons installed.
 """
 
-from lcons_decode.shards._cluster import BACKENDS, cluster
+from lcons_decode.shards._cluster import BACKENDS, Lost, cluster
 from lcons_decode.shards._decoder_work import ShardDecoder
 from lcons_decode.shards._folder import FINISHED, MANIFEST, find_shards
-from lcons_decode.shards._local import can_fork, end_with_first
+from lcons_decode.shards._local import LocalCluster, can_fork, end_with_first
 from lcons_decode.shards._run import Overview, ShardRun, run_shards
 from lcons_decode.shards._shard import Failed, Finished
 from lcons_decode.shards._work import RowWork, ShardWork, Work
@@ -21,6 +21,8 @@ __all__ = [
     "MANIFEST",
     "Failed",
     "Finished",
+    "LocalCluster",
+    "Lost",
     "Overview",
     "RowWork",
     "ShardDecoder",

@@ -45,9 +45,11 @@ class LocalCluster:
         """As in `Cluster`."""
         if min(self.workers, len(pieces)) <= 1:
             return ((i, do(piece)) for i, piece in enumerate(pieces))
-        return self._shared(do, pieces)
+        return self.results_of_others(do, pieces)
 
-    def _shared(self, do: Do, pieces: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+    def results_of_others(self, do: Do, pieces: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+        """As `results`; also a piece alone is done by another process than this one."""
+        self._stop_busy()  # with a call whose results were not all wanted
         waiting, deaths = deque(range(len(pieces))), Counter[int]()
         busy, told = self._busy, set[Connection]()
         while waiting or busy:
@@ -77,9 +79,16 @@ class LocalCluster:
 
     def end(self) -> None:
         """Ends the processes, whatever they do."""
-        for process in [*(one for _, one in self._idle), *(one for one, _ in self._busy.values())]:
+        self._stop_busy()
+        for _, process in self._idle:
             process.kill()
             process.join()
+
+    def _stop_busy(self) -> None:
+        for process, _ in self._busy.values():
+            process.kill()
+            process.join()
+        self._busy.clear()
 
 
 def _start(copied: bool) -> tuple[Connection, Any]:

@@ -148,8 +148,9 @@ def _names(package: str) -> ast.Module:
     return ast.parse(stub.read_text(encoding="utf-8")) if stub.is_file() else _tree(package)
 
 
-@cache
 def _tree(module: str) -> ast.Module:
+    """The syntax tree of a module, which is not kept: those of all modules have half a million objects, and
+    the garbage collector would visit them again and again."""
     return ast.parse(_text(module))
 
 

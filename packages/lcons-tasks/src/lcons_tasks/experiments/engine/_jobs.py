@@ -4,6 +4,9 @@ Each piece receives a function `tell` and calls `tell(share, what)` to report it
 everything runs in this process. Results are in the order of the pieces.
 
 The engine is joblib's: processes of this machine, or the workers of a Dask or Ray cluster within `engine`.
+Where a copy of this process is safe, the processes of this machine within `engine` are copies: they start at
+once, with all that this process has loaded, and serve all phases.
+
 Workers report to files of a folder that all of them see (`lcons_core.storage.progress_folder`). If a worker
 ends early, its pieces are done again, a few times at most. Processes of this machine end when this process
 ends, for whatever reason.
@@ -16,10 +19,12 @@ import os
 import tempfile
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -27,6 +32,7 @@ from lcons_core import LconsError
 from lcons_core.storage import ProgressFile, ProgressFolder, progress_folder
 
 if TYPE_CHECKING:
+    from lcons_decode.shards import LocalCluster
     from lcons_tasks.experiments.engine._kept import Stages
 
 P = TypeVar("P")
@@ -78,7 +84,8 @@ def engine(backend: str = "local", address: str | None = None, jobs: int | None 
     from lcons_decode.shards import cluster
 
     if backend == "local" and address is None:
-        yield jobs or cpu_count()
+        with _copies(jobs or cpu_count()):
+            yield jobs or cpu_count()
         return
     with cluster(backend, address, jobs) as found:
         if backend == "ray":
@@ -87,6 +94,33 @@ def engine(backend: str = "local", address: str | None = None, jobs: int | None 
             register_ray()
         with parallel_config(backend=backend, n_jobs=-1):
             yield found.workers
+
+
+# The copies of this process that work for it.
+_COPIES: ContextVar[LocalCluster | None] = ContextVar("copies", default=None)
+
+
+@contextmanager
+def _copies(jobs: int) -> Iterator[None]:
+    """So many copies of this process work within the block, where that is safe."""
+    from lcons_decode.shards import LocalCluster, can_fork
+
+    if jobs == 1 or not can_fork():
+        yield
+        return
+    copies = LocalCluster(jobs)
+    before = _COPIES.set(copies)
+    try:
+        yield
+    finally:
+        _COPIES.reset(before)
+        copies.end()
+
+
+def run_beside(do: Callable[[], Result]) -> Result:
+    """The result of `do()`, by a copy of this process if there is one: after its pieces, it has loaded more
+    than this process."""
+    return do() if _COPIES.get() is None else run_jobs(lambda piece, tell: do(), [None])[0]
 
 
 def run_jobs(
@@ -104,9 +138,8 @@ def run_jobs(
     from joblib import cpu_count
 
     report = progress or (lambda event: None)
-    cluster = _is_cluster()
-    workers = -1 if cluster else min(jobs or cpu_count(), len(pieces))
-    if 0 <= workers <= 1:
+    workers = -1 if _is_cluster() else min(jobs or cpu_count(), len(pieces))
+    if 0 <= workers <= 1 and _COPIES.get() is None:
         results = []
         for i, piece in enumerate(pieces):
             results.append(work(piece, lambda share, what, i=i: report(Event(i, share, what))))  # type: ignore[misc]
@@ -125,7 +158,11 @@ def run_jobs(
                     raise
                 continue
             return [found[i] for i in range(len(pieces))]
-    raise LconsError(
+    raise _workers_ended()
+
+
+def _workers_ended() -> LconsError:
+    return LconsError(
         f"a worker ended early {MOST_DEATHS} times, perhaps for lack of memory; use fewer jobs, and run the"
         " same command again: finished stages are kept."
     )
@@ -172,6 +209,9 @@ def _parallel(
     from joblib import Parallel, delayed
     from joblib.parallel import get_active_backend
 
+    copies = _COPIES.get()
+    if copies is not None:
+        return _by_copies(copies, work, pieces, files)
     cluster = workers < 0
     first = None if cluster else os.getpid()
     calls = (delayed(_call)(work, i, piece, files.file(i), first) for i, piece in pieces)
@@ -182,6 +222,30 @@ def _parallel(
     begins = {} if cluster or not _takes_initializers() else {"initializer": _end_with, "initargs": (first,)}
     parallel = Parallel(n_jobs=workers, batch_size=1, pre_dispatch=ahead, return_as=order, **begins)
     return iter(parallel(calls))
+
+
+def _by_copies(
+    copies: LocalCluster,
+    work: Callable[[P, Tell], Result],
+    pieces: Sequence[tuple[int, P]],
+    files: ProgressFolder,
+) -> Iterator[tuple[int, Result]]:
+    from lcons_decode.shards import Lost
+
+    calls = [_by_value(partial(_call, work, i, piece, files.file(i), None)) for i, piece in pieces]
+    for _, found in copies.results_of_others(_attempt, calls):
+        if isinstance(found, Lost):
+            raise _workers_ended()
+        if isinstance(found, _Failed):
+            raise found.error
+        yield found
+
+
+def _by_value(what: Any) -> Any:
+    """Something that reaches other processes even if they cannot import its parts."""
+    from joblib import wrap_non_picklable_objects
+
+    return wrap_non_picklable_objects(what, keep_wrapper=False)
 
 
 def _takes_initializers() -> bool:
@@ -240,6 +304,24 @@ def _call(
     result = work(piece, file.tell)
     file.tell(1.0, DONE)
     return index, result
+
+
+@dataclass(frozen=True)
+class _Failed:
+    """The error of a piece."""
+
+    error: Exception
+
+
+def _attempt(call: Callable[[], Any]) -> Any:
+    """The result of a call, or its error with a note where it was raised. As processes of joblib do, this one
+    keeps to one core; torch reads how many it may use when it is loaded."""
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    try:
+        return _by_value(call())
+    except Exception as error:
+        error.add_note(traceback.format_exc())
+        return _Failed(error)
 
 
 @cache

@@ -18,7 +18,7 @@ from lcons_core import LconsError
 from lcons_core.storage import versions
 from lcons_tasks.atomic import write_text
 from lcons_tasks.experiments.engine._experiment import C, Experiment, O
-from lcons_tasks.experiments.engine._jobs import OnEvent, Piece, Tell, run_phase
+from lcons_tasks.experiments.engine._jobs import OnEvent, Piece, Tell, run_beside, run_phase
 from lcons_tasks.experiments.engine._kept import Stages, library_versions
 from lcons_tasks.experiments.engine._record import Record
 from lcons_tasks.report import to_html, to_markdown, to_svg, write_document
@@ -61,6 +61,10 @@ def write_run(
     folder: Path, experiment: Experiment[O, C], options: O, record: Record, kept: Stages
 ) -> Document:
     """Writes all files of a run into `folder`, results.json last, and returns the document."""
+    return run_beside(partial(_write, folder, experiment, options, record, kept))
+
+
+def _write(folder: Path, experiment: Experiment[O, C], options: O, record: Record, kept: Stages) -> Document:
     document = experiment.document(options, record)
     with _writable(folder):
         for old in (folder / RESULTS, *folder.glob(CURVES)):
