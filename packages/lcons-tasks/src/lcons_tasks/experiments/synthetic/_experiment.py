@@ -45,8 +45,8 @@ from lcons_tasks.report._document import (
 LARGE, LARGE_INSTANCES = (50, 200), 1
 ROUNDS = 8
 
-# Processor seconds per instance and per cell, and additional seconds per hidden unit and per round.
-_AN_INSTANCE, _A_CELL, _A_UNIT, _A_ROUND = 15.0, 10.0, 1.0, 15.0
+# Processor seconds per instance and per cell, and additional seconds per hidden unit, per round and for sets.
+_AN_INSTANCE, _A_CELL, _A_UNIT, _A_ROUND, _SETS = 15.0, 10.0, 1.0, 15.0, 120.0
 
 SOLUTIONS = {"correct bits": BITS, "hidden constraints satisfied": "satisfied", "optima found": "optimal"}
 NETWORK = {
@@ -150,7 +150,9 @@ class Synthetic(Experiment[Options, Cell]):
 
     def seconds(self, options: Options) -> float:
         cells = self.cells(options)
-        each = sum(_A_CELL + _A_UNIT * cell.hidden + _A_ROUND * cell.rounds for cell in cells)
+        each = sum(
+            _A_CELL + _A_UNIT * cell.hidden + _A_ROUND * cell.rounds + _SETS * cell.enclosed for cell in cells
+        )
         return _AN_INSTANCE * len(options.seeds) + each
 
     def before(self, options: Options) -> list[Phase]:
