@@ -40,9 +40,7 @@ from lcons_tasks.report._document import (
     Text,
 )
 
-# Numbers of hidden units beyond the paper's: only on the first instance, because CBC takes seconds per
-# program.
-LARGE, LARGE_INSTANCES = (50, 200), 1
+LARGE = (50, 200)  # numbers of hidden units beyond the paper's
 ROUNDS = 8
 
 # Processor seconds per instance and per cell, and additional seconds per hidden unit, per round and for sets.
@@ -132,12 +130,7 @@ class Synthetic(Experiment[Options, Cell]):
 
     def cells(self, options: Options) -> list[Cell]:
         """The cells to fill: first those of the table, then those with rounds, then those with other sets."""
-        few = options.seeds[:LARGE_INSTANCES]
-        table = [
-            Cell(seed, hidden)
-            for hidden in options.hidden
-            for seed in (options.seeds if hidden < min(LARGE) else few)
-        ]
+        table = [Cell(seed, hidden) for hidden in options.hidden for seed in options.seeds]
         guided = options.guided if options.rounds else ()
         enclosed = [
             replace(Cell(seed, hidden), enclosed=True, far=far)
@@ -239,7 +232,7 @@ def _figures(groups: Groups, measures: Mapping[str, str]) -> list[tuple[TableCel
 
 
 def _solutions(groups: Groups) -> Iterator[Block]:
-    # Large K are run only on the first instance; the baselines are those of all instances.
+    # The baselines are those of all instances, whichever a number of units was run on.
     first = max(groups.values(), key=lambda own: len(own.cells))
     without: list[tuple[TableCell, ...]] = []
     for name in first.rows:
