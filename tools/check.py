@@ -27,6 +27,7 @@ FIRST: Stages = {
     "lint": ["ruff", "check"],
     "format": ["ruff", "format", "--check"],
     "import layers": ["lint-imports", "--no-logo"],
+    "budget": ["python", "tools/budget.py"],
     "soak": ["python", "tools/soak.py", "--cases=464", f"--log={os.devnull}"],
 }
 BESIDE: Stages = {
