@@ -28,6 +28,7 @@ TOP |= {
 TOP |= {
     "pyproject.toml",
     "poetry.lock",
+    "budget.toml",
     "mkdocs.yml",
     "conftest.py",
     ".ci",
