@@ -50,7 +50,6 @@ from lcons_core._known import equality_hull as equality_hull
 from lcons_core._known import outer_polytope as outer_polytope
 from lcons_core._masks import MaskTable as MaskTable
 from lcons_core._masks import compile_masks as compile_masks
-from lcons_core._moved import forward_modules as forward_modules
 from lcons_core._network import Conjunction as Conjunction
 from lcons_core._network import Network as Network
 from lcons_core._network import RectifierNetwork as RectifierNetwork

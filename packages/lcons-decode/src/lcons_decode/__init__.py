@@ -20,7 +20,6 @@ Importing this package needs only numpy. numba is imported at the first decoding
 
 from typing import Any
 
-from lcons_core import forward_modules
 from lcons_decode._adapters import CrfsuiteScores, from_pytorch_crf, from_token_logits
 from lcons_decode._autoregressive import AutoregressiveSampler, Draw
 from lcons_decode._certificate import NotCertified, operating_point
@@ -131,10 +130,6 @@ __all__ = [
     "viterbi",
     "viterbi_batch",
 ]
-
-
-# As 0.1.0 had it.
-forward_modules({"lcons_decode.score_files": ("lcons_decode.files",)}, until="0.3")
 
 
 def __getattr__(name: str) -> Any:

@@ -34,9 +34,8 @@ from lcons_core.learn import UNSEEN
 from lcons_tasks.own_data import Split, recorded_split
 from lcons_tasks.report._document import Block as ShownBlock
 from lcons_tasks.report._document import Document, Facts, Listing, Section, Table, Text
-from lcons_tasks.report._old_run import said_facts
 from lcons_tasks.report._rules import bound_note, in_its_data
-from lcons_tasks.report._run import digest
+from lcons_tasks.report._run import digest, said_facts
 
 # What is named one by one: values of a block, and kept examples, edits and blocks.
 NAMED = 24
