@@ -22,7 +22,7 @@ from lcons_core import (
 )
 from lcons_core._errors import InvalidInput, LconsError
 from lcons_core.features import NgramLabels, Tuples
-from lcons_core.testing import conjunctions, networks, unions
+from lcons_core.testing import conjunctions, networks
 
 PAIRS = Tuples(("source", "relation"), (("Person", "Place", "Firm"), ("NoRel", "Kill", "LiveIn")))
 
@@ -34,7 +34,7 @@ def all_points(space):
 @st.composite
 def pairs_constraints(draw):
     d = PAIRS.space.d
-    network = draw(st.one_of(networks(max_K=3, d=d), conjunctions(2, 2, d=d), unions(2, 2, d=d)))
+    network = draw(st.one_of(networks(max_K=3, d=d), conjunctions(2, 2, d=d)))
     return LearnedConstraint(network, PAIRS.space, PAIRS, {"seed": 1})
 
 

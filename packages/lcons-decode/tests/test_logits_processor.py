@@ -31,7 +31,7 @@ def flat(y) -> list[int]:
 def uses(draw):
     found = draw(local_uses(LABELS, min_size=0, max_size=2, max_n=3))
     if draw(st.booleans()):
-        found.append(Hard(draw(learned(Existence(LABELS), unions=True)), "whole"))
+        found.append(Hard(draw(learned(Existence(LABELS))), "whole"))
     return found, draw(columns(len(WORDS)))
 
 

@@ -45,17 +45,16 @@ import numpy as np
 
 from lcons_core._arithmetic import LARGEST_WEIGHT, is_dyadic, round_dyadic
 from lcons_core._errors import InvalidInput
-from lcons_core._network import Conjunction, RectifierNetwork
+from lcons_core._network import Conjunction, Network, RectifierNetwork
 from lcons_core._psi import PsiRows, SparsePsi, as_psi
 from lcons_core._types import Bools
-from lcons_core._union import AnyNetwork, Union
 
 CONFIDENCE = 0.95
 MEMBER = "calibration"
 # The bits of f; fewer, if the forms of a very large network would otherwise be rounded.
 BITS = 12
 
-N = TypeVar("N", bound=AnyNetwork)
+N = TypeVar("N", bound=Network)
 
 
 @dataclass(frozen=True)
@@ -211,7 +210,7 @@ def _rows(positives: Any, d: int) -> PsiRows:
     return PsiRows.of(psi if isinstance(psi, SparsePsi) else SparsePsi.from_dense(np.atleast_2d(psi)))
 
 
-def _rejected(network: AnyNetwork, rows: PsiRows, number: int) -> int:
+def _rejected(network: Network, rows: PsiRows, number: int) -> int:
     """How many structures have a rejected row, decided exactly."""
     accepted: Bools = np.ones(number, dtype=np.bool_)
     if len(rows):
@@ -234,19 +233,17 @@ def _each_part(network: N, change: Any) -> N:
     """The network with the weights and biases of every part changed."""
     if isinstance(network, RectifierNetwork):
         made: Any = RectifierNetwork(change(network.W), change(network.b))
-    elif isinstance(network, Union):
-        made = Union([_each_part(member, change) for member in network.members])
     else:
         made = Conjunction(tuple(_each_part(part, change) for part in network.parts))
     return made
 
 
-def _networks(network: AnyNetwork) -> list[RectifierNetwork]:
+def _networks(network: Network) -> list[RectifierNetwork]:
     """All networks that a combination is made of."""
-    return [part for member in network.alternatives() for part in member.networks()]
+    return list(network.networks())
 
 
-def _factor(network: AnyNetwork, t: Fraction) -> float:
+def _factor(network: Network, t: Fraction) -> float:
     """The largest f of few bits that is at most 1 / (1 - t), such that no weight exceeds the limit."""
     weights = [array for part in _networks(network) for array in (part.W, part.b)]
     largest = max(float(np.abs(array).max()) for array in weights)

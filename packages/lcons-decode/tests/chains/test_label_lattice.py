@@ -41,7 +41,7 @@ def cases(draw, max_T=3, min_T=0):
                 st.builds(Counts, st.just(labels), st.just(8), st.booleans()),
             )
         )
-        uses.append(Hard(draw(learned(feature, unions=True)), f"g{i}"))
+        uses.append(Hard(draw(learned(feature)), f"g{i}"))
     return scores, uses, draw(columns(len(scores)))
 
 

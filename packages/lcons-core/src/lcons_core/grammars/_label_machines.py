@@ -331,12 +331,10 @@ def label_machine(
 def weighted_columns(points: PointSet) -> tuple[int, ...]:
     """The columns of psi that some network of the set gives a weight; all, if the set has only rows."""
     used = np.zeros(points.d, dtype=np.bool_)
-    for member in points.alternatives():
-        networks = member.networks()
-        if not networks:
-            return tuple(range(points.d))
-        for network in networks:
-            used |= (network.W != 0).any(0)
+    if not points.networks():
+        return tuple(range(points.d))
+    for network in points.networks():
+        used |= (network.W != 0).any(0)
     return tuple(np.flatnonzero(used).tolist())
 
 

@@ -17,12 +17,12 @@ from lcons_core._calibration import MEMBER, Calibration, calibrate_network, cali
 from lcons_core._coercion import as_network
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._instance import read_instances
+from lcons_core._network import Network
 from lcons_core._psi import PsiRows, SparsePsi
-from lcons_core._union import AnyNetwork
 from lcons_core.features._protocol import ConstraintFeature
 from lcons_core.learn._recipe import learned_from
 
-G = TypeVar("G", bound=AnyNetwork | LearnedConstraint)
+G = TypeVar("G", bound=Network | LearnedConstraint)
 
 
 def calibrate(

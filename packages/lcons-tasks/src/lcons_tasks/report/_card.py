@@ -125,16 +125,13 @@ def _summary(card: Card) -> str:
     network, space, found = card.constraint.network, card.constraint.space, card.verification
     blocks = ", ".join(f"`{_plain(block.name)}`" for block in space.blocks[:6])
     more = ", ..." if len(space.blocks) > 6 else ""
-    members = len(network.alternatives())
-    what = f"a union of {members} networks" if members > 1 else "a network"
     units = f"{network.K} hidden unit{'s' * (network.K > 1)}"
     rows = f"{many(found.total_rows)} linear inequalit{'y' if found.total_rows == 1 else 'ies'}"
-    same = f"{rows} of its members" if members > 1 else rows
     forbids = f"Its domain ({space.extent}) is too large to count what it forbids."
     if found.exhausted:
         share = 100 * found.rejected / max(1, found.points)
         forbids = f"It forbids {found.rejected:,} of {found.points:,} combinations ({share:.1f} %)."
-    return f"A constraint over {blocks}{more}: {what} with {units}, exactly the set of {same}. {forbids}"
+    return f"A constraint over {blocks}{more}: a network with {units}, exactly the set of {rows}. {forbids}"
 
 
 def _reads(constraint: LearnedConstraint) -> Iterator[ShownBlock]:

@@ -73,12 +73,10 @@ def heat_maps(constraint: LearnedConstraint) -> tuple[list[HeatMap], list[str]]:
     """One heat map per block of psi and one for the biases, and notes on left-out values."""
     maps: list[HeatMap] = []
     notes: list[str] = []
-    members = constraint.network.alternatives()
-    for m, member in enumerate(members, 1):
-        which = f"member {m}, " if len(members) > 1 else ""
-        for number, part in enumerate(member.parts, 1):
-            name = which + (f"part {number}, " if len(member.parts) > 1 else "")
-            _add_part(constraint.space, part, name, maps, notes)
+    parts = constraint.network.parts
+    for number, part in enumerate(parts, 1):
+        name = f"part {number}, " if len(parts) > 1 else ""
+        _add_part(constraint.space, part, name, maps, notes)
     return maps, notes
 
 
@@ -118,15 +116,8 @@ def _largest(coefficients: Floats) -> Sequence[int]:
 
 def inequalities_view(constraint: LearnedConstraint) -> InequalitiesView:
     """The numbers of rows before and after simplification, and the rows if they are few."""
-    members = constraint.network.alternatives()
-    total = sum(estimate_rows(member).rows for member in members)
+    total = estimate_rows(constraint.network).rows
     lifted = estimate_form(constraint.network, Form.LIFTED).rows
-    if len(members) > 1:
-        return InequalitiesView(
-            f"A union of {len(members)} members; all inequalities of one of them must hold: {many(total)} in"
-            f" all. The lifted form is equivalent and has {lifted:,} rows with"
-            f" {constraint.network.K:,} additional variables and {len(members)} binary ones."
-        )
     if total >= MOST_ROWS:
         return InequalitiesView(
             f"{many(total)} inequalities (K = {constraint.network.K}): too many to list or simplify. The"

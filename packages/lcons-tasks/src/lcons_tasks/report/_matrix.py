@@ -155,8 +155,7 @@ def _strongest(constraint: LearnedConstraint, axes: Sequence[int]) -> list[int]:
     """The axes with the largest weights, in order, at most `MOST_VALUES`."""
     if len(axes) <= MOST_VALUES:
         return list(axes)
-    members = constraint.network.alternatives()
-    W = np.concatenate([part.W for member in members for part in member.parts])
+    W = np.concatenate([part.W for part in constraint.network.parts])
     sizes = np.array([np.abs(constraint.space.axes[i].table(W)).max() for i in axes])
     return sorted(axes[k] for k in np.argsort(-sizes, kind="stable")[:MOST_VALUES])
 

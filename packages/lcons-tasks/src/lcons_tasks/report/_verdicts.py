@@ -21,8 +21,7 @@ Not in the paper.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
 from typing import Protocol
@@ -87,11 +86,6 @@ def source_of(constraint: LearnedConstraint) -> Source:
     space = constraint.space
     if space.size <= MOST_POINTS and len(space.axes) <= MOST_AXES:
         return Enumeration(constraint)
-    members = [replace(constraint, network=member) for member in constraint.network.alternatives()]
-    return _bounds(constraint) if len(members) == 1 else UnionBounds(constraint, members)
-
-
-def _bounds(constraint: LearnedConstraint) -> RowBounds | UnitBounds:
     few = estimate_rows(constraint.network).rows < MOST_ROWS
     return RowBounds(constraint) if few else UnitBounds(constraint)
 
@@ -233,21 +227,6 @@ class UnitBounds(_Bounds):
             forbidden.append(low > 1.0 + rounding)
             allowed.append(high <= 1.0 - rounding)
         return _codes(np.any(forbidden, axis=0), np.all(allowed, axis=0))
-
-
-class UnionBounds(_Bounds):
-    """Verdicts of a union from those of its members: forbidden by all of them, or allowed by one."""
-
-    how = "proved by bounds of each member; what they do not prove counts as depending on the rest"
-
-    def __init__(self, constraint: LearnedConstraint, members: Sequence[LearnedConstraint]) -> None:
-        super().__init__(constraint)
-        self.members = [_bounds(member) for member in members]
-
-    def decide(self, i: int, j: int | None, v: int) -> Codes:
-        codes = [member.decide(i, j, v) for member in self.members]
-        forbidden = np.all([code == Combination.FORBIDDEN for code in codes], axis=0)
-        return _codes(forbidden, np.any([code == Combination.ALLOWED for code in codes], axis=0))
 
 
 def one_hot_axes(space: FeatureSpace) -> list[int]:
