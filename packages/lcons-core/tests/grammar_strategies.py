@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 from hypothesis import strategies as st
 
-from lcons_core import Conjunction, InvalidInput, LearnedConstraint, RectifierNetwork, Union
+from lcons_core import Conjunction, InvalidInput, LearnedConstraint, RectifierNetwork
 from lcons_core.features import Counts, Existence, NgramLabels
 
 LABELS = ("A", "B", "AB")
@@ -25,7 +25,7 @@ def networks_of(draw, d: int):
         parts.append(RectifierNetwork(unit[:, :-1], unit[:, -1]))
     if len(parts) == 1:
         return parts[0]
-    return draw(st.sampled_from([Conjunction, Union]))(tuple(parts))
+    return Conjunction(tuple(parts))
 
 
 @st.composite
