@@ -249,7 +249,7 @@ def draw_large_chain(rng: Random, soft: float = 0.0) -> Drawn:
     uses = []
     for i in range(rng.randint(1, 2)):
         feature = draw_ngrams(rng, labels, 2 if pairs else most_n)
-        use = draw_use(rng, f"c{i}", feature, model, own, 1.0 if pairs else soft, COSTS, 0.1)
+        use = draw_use(rng, f"c{i}", feature, model, own, 1.0 if pairs else soft, COSTS)
         if pairs and use["weight"] is not None:
             use["weight"] *= 16
         uses.append(use)
