@@ -44,6 +44,7 @@ ELSEWHERE = (
         "decode",
         "explain",
         "fit",
+        "grammar",
         "learn",
         "repair",
         "report",

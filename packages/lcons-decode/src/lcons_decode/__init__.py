@@ -21,10 +21,8 @@ Importing this package needs only numpy. numba is imported at the first decoding
 from typing import Any
 
 from lcons_core import forward_modules
-from lcons_decode._adapters import CrfsuiteScores, from_pytorch_crf, from_token_logits
-from lcons_decode._autoregressive import AutoregressiveSampler, Draw
+from lcons_decode._adapters import from_token_logits
 from lcons_decode._certificate import NotCertified, operating_point
-from lcons_decode._constrained_crf import ConstrainedCRF
 from lcons_decode._constraints import (
     COSTS,
     Constraint,
@@ -46,7 +44,6 @@ from lcons_decode._lattice import (
     LatticeRules,
     decode_lattice,
 )
-from lcons_decode._logits_processor import LabelLogitsProcessor
 from lcons_decode._operating_point import Guarantee, OperatingPoint, TransitionBiases
 from lcons_decode._relations import RelationIds, RelationRules, decode_relations, relation_ids
 from lcons_decode._result import Decoding, RelationDecoding, Status, Violation
@@ -61,7 +58,6 @@ from lcons_decode.chains._constrained import (
     decode_global,
     nbest,
 )
-from lcons_decode.chains._label_lattice import LabelLattice, sample
 from lcons_decode.chains._lagrangian import decode_lagrangian
 from lcons_decode.chains._marginals import Marginals, marginals
 from lcons_decode.chains._viterbi import viterbi, viterbi_batch
@@ -70,21 +66,15 @@ from lcons_decode.chains._windows import ChainConstraints
 __all__ = [
     "COSTS",
     "DECODERS",
-    "AutoregressiveSampler",
     "ChainBatch",
     "ChainConstraints",
     "ChainScores",
-    "ConstrainedCRF",
     "Constraint",
     "ConstraintSet",
-    "CrfsuiteScores",
     "Decoder",
     "Decoding",
-    "Draw",
     "Guarantee",
     "Hard",
-    "LabelLattice",
-    "LabelLogitsProcessor",
     "Lattice",
     "LatticeCertificate",
     "LatticeDecoding",
@@ -118,14 +108,12 @@ __all__ = [
     "decode_relations",
     "decode_scored",
     "forbidden_ngrams",
-    "from_pytorch_crf",
     "from_token_logits",
     "marginals",
     "nbest",
     "operating_point",
     "relation_ids",
     "rows_constraint",
-    "sample",
     "search",
     "usual_cost",
     "viterbi",
