@@ -32,8 +32,6 @@ PUBLIC = {
     "lcons_core.read_instances": _NO_FILE,
     "lcons_core.reason.load_rules": "rules",
     "lcons_core.reason.read_assignment": "assignment",
-    "lcons_core.relations.load_schema": "schema",
-    "lcons_core.relations.read_graph": "graphs",
     "lcons_core.storage.load": "constraint",
     "lcons_core.storage.loads": "constraint",
     "lcons_decode.files.load_constraints": "constraint",
@@ -158,33 +156,6 @@ def docbin() -> bytes:
     doc = Doc(spacy.blank("en").vocab, ["Ann", "left"])
     doc.ents = [Span(doc, 0, 1, "PER")]
     return DocBin(docs=[doc]).to_bytes()
-
-
-def read_graphs(path: Path) -> None:
-    """Reads passages as `lcons schema` does."""
-    from lcons_core.relations import read_graph
-    from lcons_core.storage import parse
-
-    for line in text_of(path).split("\n"):
-        read_graph(parse(line))
-
-
-def use_schema(path: Path) -> None:
-    """Reads a schema, and prints and converts it as `lcons schema` does."""
-    from lcons_core.relations import (
-        LearnedSchema,
-        load_schema,
-        schema_to_dict,
-        schema_to_gliner2,
-        schema_to_shacl,
-    )
-
-    found = load_schema(path)
-    schema_to_dict(found)
-    if isinstance(found, LearnedSchema):
-        _ = f"{found.wrong_labels:.1%}", [own.words() for own in found.evidence]
-        found = found.schema
-    _ = found.words(), schema_to_shacl(found), schema_to_gliner2(found)
 
 
 def use_provenance(path: Path) -> None:
@@ -433,14 +404,7 @@ def loaders() -> dict[str, Loader]:
 def core_targets(space: Any) -> dict[str, Loader]:
     """The targets of lcons_core besides constraints and rules."""
     from lcons_core.reason import read_assignment
-    from lcons_core.relations import learn_schema, read_graph, schema_to_dict
 
-    passage = {
-        "entities": [{"label": "PER", "id": "a"}, {"label": "LOC", "id": "b"}],
-        "relations": [{"label": "in", "source": "a", "target": "b"}],
-    }
-    learned = learn_schema([read_graph(passage)] * 5)
-    schemas = [schema_to_dict(one) for one in (learned, learned.schema)]
     example = {"valid": True, "parts": [{"label 1": "O", "label 2": "B-NP"}]}
     recorded: dict[str, Any] = {
         "seed": 1,
@@ -457,8 +421,6 @@ def core_targets(space: Any) -> dict[str, Loader]:
             "a.txt",
             (b"source=Person exists=a", b"Person exists=a", b"source=Person,exists=b"),
         ),
-        "schema": Loader(use_schema, "s.json", tuple(json.dumps(one).encode() for one in schemas)),
-        "graphs": Loader(read_graphs, "g.jsonl", (json.dumps(passage).encode(),)),
         "provenance": Loader(use_provenance, "p.json", (json.dumps(recorded).encode(),)),
         "card": Loader(use_card, "c.json", (json.dumps(recorded).encode(),), as_provenance),
     }

@@ -35,7 +35,6 @@ from lcons_cli.options import common_options, in_options
 from lcons_cli.parse import parse
 from lcons_cli.repair import repair
 from lcons_cli.report import report
-from lcons_cli.schema import schema
 from lcons_cli.scheme import scheme
 from lcons_cli.streams import complete_output
 from lcons_cli.tag import tag
@@ -167,7 +166,6 @@ def demo(seed: int, as_json: bool, quiet: bool, verbose: bool) -> None:
 main.add_command(fit)
 main.add_command(learn)
 main.add_command(scheme)
-main.add_command(schema)
 main.add_command(tag)
 main.add_command(parse)
 main.add_command(extract)

@@ -8,7 +8,6 @@
 | `batches` | `Decoder`: constraint files as a function of batches, for Ray, Dask, Spark and datasets |
 | `shards` | folders of shards, from disk to disk, on this machine or on a cluster |
 | `chains` | the decoders of label sequences, also as arrays of label indices, for speed |
-| `gliner2` | GLiNER2's candidate lattices, decoded exactly; schemas for it |
 | `files` | scores and constraints read from files, answers written as text |
 | `ilp` | integer programs over named parts, with constraints grounded in them |
 | `kernels` | the inner loops, compiled and in numpy |
@@ -36,15 +35,6 @@ from lcons_decode._constraints import (
     forbidden_ngrams,
     rows_constraint,
     usual_cost,
-)
-from lcons_decode._lattice import (
-    Lattice,
-    LatticeCertificate,
-    LatticeDecoding,
-    LatticeEdge,
-    LatticeNode,
-    LatticeRules,
-    decode_lattice,
 )
 from lcons_decode._logits_processor import LabelLogitsProcessor
 from lcons_decode._operating_point import Guarantee, OperatingPoint, TransitionBiases
@@ -85,12 +75,6 @@ __all__ = [
     "Hard",
     "LabelLattice",
     "LabelLogitsProcessor",
-    "Lattice",
-    "LatticeCertificate",
-    "LatticeDecoding",
-    "LatticeEdge",
-    "LatticeNode",
-    "LatticeRules",
     "Marginals",
     "NotCertified",
     "OperatingPoint",
@@ -114,7 +98,6 @@ __all__ = [
     "decode_batch",
     "decode_global",
     "decode_lagrangian",
-    "decode_lattice",
     "decode_relations",
     "decode_scored",
     "forbidden_ngrams",
