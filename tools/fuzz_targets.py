@@ -35,7 +35,6 @@ PUBLIC = {
     "lcons_core.storage.load": "constraint",
     "lcons_core.storage.loads": "constraint",
     "lcons_decode.files.load_constraints": "constraint",
-    "lcons_decode.files.load_operating_points": "operating-points",
     "lcons_decode.files.read_labels": "labels",
     "lcons_decode.files.read_model": "label-model",
     "lcons_decode.files.read_scored": "scores-jsonl",
@@ -428,21 +427,12 @@ def core_targets(space: Any) -> dict[str, Loader]:
 
 def decode_targets() -> dict[str, Loader]:
     """The targets of lcons_decode besides scores and programs."""
-    from lcons_decode._operating_point import BIASES
-    from lcons_decode.files import load_operating_points, read_model
+    from lcons_decode.files import read_model
 
-    point = {"biases": {f"transition_bias_{name}": 0.5 for name in BIASES}}
-    guarantee = {"recall": 0.9, "confidence": 0.95, "unit": "entity", "missed": "covered", "units": 50}
-    guarantee |= {"misses": 1, "p_value": 0.01, "level": 0.05}
-    points = {"operating_points": {"default": point, "other": {**point, "soft_factor": 2.0}}}
-    guaranteed = {"operating_points": {"default": {**point, "guarantee": guarantee}}}
     row = {"id": "x", "emission": [[0.0, 1.0, -1.0], [1.0, 0.0, 0.0]], "words": ["a", "b"]}
     line = json.dumps(row).encode() + b"\n"
     note = {"shard": "s.jsonl", "settings": "settings", "counts": {"tokens": 2}}
     return {
-        "operating-points": Loader(
-            load_operating_points, "p.json", (json.dumps(points).encode(), json.dumps(guaranteed).encode())
-        ),
         "label-model": Loader(
             read_model,
             "m.json",

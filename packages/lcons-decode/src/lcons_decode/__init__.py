@@ -22,7 +22,6 @@ from typing import Any
 from lcons_core import forward_modules
 from lcons_decode._adapters import CrfsuiteScores, from_pytorch_crf, from_token_logits
 from lcons_decode._autoregressive import AutoregressiveSampler, Draw
-from lcons_decode._certificate import NotCertified, operating_point
 from lcons_decode._constrained_crf import ConstrainedCRF
 from lcons_decode._constraints import (
     COSTS,
@@ -37,7 +36,6 @@ from lcons_decode._constraints import (
     usual_cost,
 )
 from lcons_decode._logits_processor import LabelLogitsProcessor
-from lcons_decode._operating_point import Guarantee, OperatingPoint, TransitionBiases
 from lcons_decode._relations import RelationIds, RelationRules, decode_relations, relation_ids
 from lcons_decode._result import Decoding, RelationDecoding, Status, Violation
 from lcons_decode._scores import ChainBatch, ChainScores, RelationScores, Scored
@@ -71,13 +69,10 @@ __all__ = [
     "Decoder",
     "Decoding",
     "Draw",
-    "Guarantee",
     "Hard",
     "LabelLattice",
     "LabelLogitsProcessor",
     "Marginals",
-    "NotCertified",
-    "OperatingPoint",
     "RelationDecoding",
     "RelationIds",
     "RelationRules",
@@ -85,7 +80,6 @@ __all__ = [
     "Scored",
     "Soft",
     "Status",
-    "TransitionBiases",
     "Violation",
     "__version__",
     "allowed_ngrams",
@@ -105,7 +99,6 @@ __all__ = [
     "from_token_logits",
     "marginals",
     "nbest",
-    "operating_point",
     "relation_ids",
     "rows_constraint",
     "sample",
