@@ -37,7 +37,6 @@ ELSEWHERE = (
         "ask",
         "audit",
         "calibrate",
-        "card",
         "compare",
         "convert",
         "decode",

@@ -68,7 +68,6 @@ PUBLIC = {
     "lcons_tasks.own_data.annotations.read_label_studio": "label-studio",
     "lcons_tasks.own_data.annotations.read_prodigy": "prodigy",
     "lcons_tasks.own_data.annotations.read_webanno": "webanno",
-    "lcons_tasks.report.read_card": "card",
     "lcons_tasks.report.read_document": "document",
     "lcons_tasks.report.read_runs": "document",
 }
@@ -173,29 +172,6 @@ def use_provenance(path: Path) -> None:
         recorded_split(recorded)
         str(explain(constraint))
         broken_examples(constraint)
-
-
-def as_provenance(data: bytes) -> bytes:
-    """A small constraint file with the drawn object as its provenance."""
-    from dataclasses import replace
-
-    from lcons_core import iob2
-    from lcons_core.storage import dumps, parse
-
-    with suppress(Exception):
-        recorded = parse(data.decode("utf-8"))
-        if isinstance(recorded, dict):
-            return dumps(replace(iob2(["B-NP", "O"]), provenance=recorded)).encode()
-    return data
-
-
-def use_card(path: Path) -> None:
-    """Writes the card of a constraint file."""
-    from lcons_tasks.report import card_document, read_card, to_markdown
-
-    card = read_card(path, samples=10)
-    card.to_dict()
-    to_markdown(card_document(card))
 
 
 def text_of(path: Path) -> str:
@@ -421,7 +397,6 @@ def core_targets(space: Any) -> dict[str, Loader]:
             (b"source=Person exists=a", b"Person exists=a", b"source=Person,exists=b"),
         ),
         "provenance": Loader(use_provenance, "p.json", (json.dumps(recorded).encode(),)),
-        "card": Loader(use_card, "c.json", (json.dumps(recorded).encode(),), as_provenance),
     }
 
 

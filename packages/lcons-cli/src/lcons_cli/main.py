@@ -20,7 +20,6 @@ import click
 from lcons_cli.ask import ask
 from lcons_cli.audit import audit
 from lcons_cli.calibrate import calibrate
-from lcons_cli.card import card
 from lcons_cli.compare import compare
 from lcons_cli.console import failure_of_machine, lacks_memory, leave_unless_file, leave_unread
 from lcons_cli.contributed import ExtensibleGroup
@@ -175,7 +174,6 @@ main.add_command(convert)
 main.add_command(audit)
 main.add_command(calibrate)
 main.add_command(explain)
-main.add_command(card)
 main.add_command(ask)
 main.add_command(repair)
 main.add_command(compare)
