@@ -8,7 +8,6 @@
 | `batches` | `Decoder`: constraint files as a function of batches, for Ray, Dask, Spark and datasets |
 | `shards` | folders of shards, from disk to disk, on this machine or on a cluster |
 | `chains` | the decoders of label sequences, also as arrays of label indices, for speed |
-| `gliner2` | GLiNER2's candidate lattices, decoded exactly; schemas for it |
 | `files` | scores and constraints read from files, answers written as text |
 | `ilp` | integer programs over named parts, with constraints grounded in them |
 | `kernels` | the inner loops, compiled and in numpy |
@@ -22,7 +21,6 @@ from typing import Any
 
 from lcons_core import forward_modules
 from lcons_decode._adapters import from_token_logits
-from lcons_decode._certificate import NotCertified, operating_point
 from lcons_decode._constraints import (
     COSTS,
     Constraint,
@@ -35,16 +33,6 @@ from lcons_decode._constraints import (
     rows_constraint,
     usual_cost,
 )
-from lcons_decode._lattice import (
-    Lattice,
-    LatticeCertificate,
-    LatticeDecoding,
-    LatticeEdge,
-    LatticeNode,
-    LatticeRules,
-    decode_lattice,
-)
-from lcons_decode._operating_point import Guarantee, OperatingPoint, TransitionBiases
 from lcons_decode._relations import RelationIds, RelationRules, decode_relations, relation_ids
 from lcons_decode._result import Decoding, RelationDecoding, Status, Violation
 from lcons_decode._scores import ChainBatch, ChainScores, RelationScores, Scored
@@ -73,17 +61,8 @@ __all__ = [
     "ConstraintSet",
     "Decoder",
     "Decoding",
-    "Guarantee",
     "Hard",
-    "Lattice",
-    "LatticeCertificate",
-    "LatticeDecoding",
-    "LatticeEdge",
-    "LatticeNode",
-    "LatticeRules",
     "Marginals",
-    "NotCertified",
-    "OperatingPoint",
     "RelationDecoding",
     "RelationIds",
     "RelationRules",
@@ -91,7 +70,6 @@ __all__ = [
     "Scored",
     "Soft",
     "Status",
-    "TransitionBiases",
     "Violation",
     "__version__",
     "allowed_ngrams",
@@ -104,14 +82,12 @@ __all__ = [
     "decode_batch",
     "decode_global",
     "decode_lagrangian",
-    "decode_lattice",
     "decode_relations",
     "decode_scored",
     "forbidden_ngrams",
     "from_token_logits",
     "marginals",
     "nbest",
-    "operating_point",
     "relation_ids",
     "rows_constraint",
     "search",
