@@ -43,11 +43,6 @@ from lcons_core._instance import WORD as WORD
 from lcons_core._instance import Instance as Instance
 from lcons_core._instance import read_instance as read_instance
 from lcons_core._instance import read_instances as read_instances
-from lcons_core._known import LinearEquations as LinearEquations
-from lcons_core._known import RegionRows as RegionRows
-from lcons_core._known import TrustRegion as TrustRegion
-from lcons_core._known import equality_hull as equality_hull
-from lcons_core._known import outer_polytope as outer_polytope
 from lcons_core._masks import MaskTable as MaskTable
 from lcons_core._masks import compile_masks as compile_masks
 from lcons_core._moved import forward_modules as forward_modules

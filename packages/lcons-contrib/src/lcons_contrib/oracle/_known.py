@@ -34,11 +34,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lcons_core._arithmetic import checked_array, finite_array, frozen, rational_dot
-from lcons_core._errors import InvalidInput, TooLarge
-from lcons_core._inequalities import LinearInequalities, PsiSet
-from lcons_core._psi import Psi, SparsePsi
-from lcons_core._types import Bools, Floats
+from lcons_core import Floats, InvalidInput, LinearInequalities, TooLarge, frozen
+from lcons_core._arithmetic import checked_array, rational_dot
 
 LARGEST_COEFFICIENT = 2**53
 
@@ -64,47 +61,14 @@ def outer_polytope(objectives: ArrayLike, optima: ArrayLike, *, maximise: bool =
     return LinearInequalities(coefficients + 0.0, np.array(bias))
 
 
-@dataclass(frozen=True, eq=False)
-class LinearEquations:
-    """`coefficients @ psi = constant`, M equations."""
-
-    coefficients: Floats
-    constant: Floats
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "coefficients", finite_array(self.coefficients, "coefficients", 2))
-        object.__setattr__(self, "constant", finite_array(self.constant, "constant", 1))
-        if self.constant.shape != self.coefficients.shape[:1] or not self.d:
-            raise InvalidInput(
-                f"coefficients must be (M, d) and constant (M,), found {self.coefficients.shape} and"
-                f" {self.constant.shape}; pass one constant per equation."
-            )
-
-    def __len__(self) -> int:
-        return self.coefficients.shape[0]
-
-    @property
-    def d(self) -> int:
-        """The length of psi."""
-        return self.coefficients.shape[1]
-
-    def inequalities(self) -> LinearInequalities:
-        """The same set as 2 M inequalities: each equation as `>=`, then each as `<=`."""
-        A, r = self.coefficients, self.constant
-        return LinearInequalities(np.concatenate([A, -A]) + 0.0, np.concatenate([-r, r]) + 0.0)
-
-    def holds(self, psi: Any) -> Any:
-        """Whether all equations hold, decided exactly: a bool for one psi, (N,) for many."""
-        return self.inequalities().accepts(psi)
-
-
-def equality_hull(points: ArrayLike) -> LinearEquations:
-    """The equations of the smallest affine space that contains the points (N, d): d minus its dimension.
+def equality_hull(points: ArrayLike) -> LinearInequalities:
+    """The equations of the smallest affine space that contains the points (N, d), d minus its dimension:
+    all of them as `>=`, then all of them as `<=`.
 
     >>> hull = equality_hull([[1, 0, 0, 1], [0, 1, 0, 1], [0, 0, 1, 1]])
-    >>> hull.coefficients, hull.constant
+    >>> hull.coefficients[:2], hull.bias[:2]
     (array([[1., 1., 1., 0.],
-           [0., 0., 0., 1.]]), array([1., 1.]))
+           [0., 0., 0., 1.]]), array([-1., -1.]))
     """
     known = checked_array(points, "points", 2)
     if not known.size:
@@ -112,13 +76,11 @@ def equality_hull(points: ArrayLike) -> LinearEquations:
     first = [Fraction(value) for value in known[0].tolist()]
     basis: dict[int, list[Fraction]] = {}
     while True:
-        found = _equations(basis, first)
-        if not len(found):
-            return found
+        hull = _equations(basis, first)
         # Elimination is slow, so it sees only the points that contradict the equations: at most d of them.
-        outside = np.flatnonzero(~found.holds(known))
+        outside = np.flatnonzero(~hull.holds(known)) if len(hull) else np.zeros(0)
         if not outside.size:
-            return found
+            return hull
         point = [Fraction(value) for value in known[outside[0]].tolist()]
         _insert(basis, [a - b for a, b in zip(point, first, strict=True)])
 
@@ -137,7 +99,7 @@ def _insert(basis: dict[int, list[Fraction]], vector: list[Fraction]) -> None:
     basis[pivot] = vector
 
 
-def _equations(basis: dict[int, list[Fraction]], point: list[Fraction]) -> LinearEquations:
+def _equations(basis: dict[int, list[Fraction]], point: list[Fraction]) -> LinearInequalities:
     """The equations of the affine space through a point along a basis: one per column without pivot."""
     d = len(point)
     rows: list[list[Fraction]] = []
@@ -156,8 +118,8 @@ def _equations(basis: dict[int, list[Fraction]], point: list[Fraction]) -> Linea
                 "the equality hull needs numbers that float64 can represent, found one that it cannot; pass"
                 " points with fewer digits, or fewer columns."
             )
-    coefficients = np.array(rows, dtype=np.float64).reshape(len(rows), d)
-    return LinearEquations(coefficients, np.array([float(value) for value in constants]))
+    A, r = np.array(rows, dtype=np.float64).reshape(len(rows), d), np.array(constants, dtype=np.float64)
+    return LinearInequalities(np.concatenate([A, -A]) + 0.0, np.concatenate([-r, r]) + 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +135,7 @@ class RegionRows:
 
 
 @dataclass(frozen=True, eq=False)
-class TrustRegion(PsiSet):
+class TrustRegion:
     """The 0/1 vectors that differ from some known point in at most `radius` columns.
 
     points: (N, d), 0/1, read-only; equal points are kept once.
@@ -207,8 +169,15 @@ class TrustRegion(PsiSet):
 
     def distance(self, psi: Any) -> Any:
         """The number of columns that differ from the nearest known point: an int, (N,) for many."""
-        found = self.radius - np.asarray(self.margin(psi))
-        return int(found) if found.ndim == 0 else found.astype(np.int64)
+        columns = np.asarray(psi, dtype=np.float64)
+        if columns.shape[-1:] != (self.d,) or not _is_binary(columns):
+            raise InvalidInput(f"a trust region is defined on {self.d} 0/1 columns; pass such points.")
+        distances = (self.points.sum(1) + columns @ (1.0 - 2.0 * self.points).T).min(-1).astype(np.int64)
+        return int(distances) if distances.ndim == 0 else distances
+
+    def accepts(self, psi: Any) -> Any:
+        """Whether psi is inside: a bool for one psi, (N,) for many."""
+        return self.distance(psi) <= self.radius
 
     def rows(self) -> RegionRows:
         """The region as rows, one binary per known point; a single point needs one row and no binary."""
@@ -219,17 +188,6 @@ class TrustRegion(PsiSet):
         A_psi = np.concatenate([A, np.zeros((1, d))])
         A_u = np.concatenate([np.diag(np.full(N, self.radius - d + 0.0)) + 0.0, np.ones((1, N))])
         return RegionRows(frozen(A_psi), frozen(A_u), frozen(np.append(ones - d, 1.0)))
-
-    def _margins(self, psi: Psi) -> Floats:
-        dense = psi.dense() if isinstance(psi, SparsePsi) else psi
-        if not _is_binary(dense):
-            raise InvalidInput("a trust region is defined on 0/1 columns, found other values; pass 0/1 psi.")
-        distances = self.points.sum(1) + dense @ (1.0 - 2.0 * self.points).T
-        margins: Floats = self.radius - distances.min(-1)
-        return margins
-
-    def _accepted(self, psi: Psi) -> Bools:
-        return np.atleast_1d(self._margins(psi)) >= 0
 
 
 def _is_binary(values: Floats) -> bool:

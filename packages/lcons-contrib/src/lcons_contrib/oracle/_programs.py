@@ -1,6 +1,6 @@
-"""Rows and regions of lcons-core in a program: column j of psi is the variable `columns[j]`.
+"""Rows and regions in a program: column j of psi is the variable `columns[j]`.
 
-    with_rows      LinearInequalities as `>=`, LinearEquations as `=`
+    with_rows      LinearInequalities
     with_region    TrustRegion, with one binary per known point (none for a ball around one point)
 
 Not in the paper.
@@ -12,49 +12,38 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lcons_core import Floats, InvalidInput, LinearEquations, LinearInequalities, TooLarge, TrustRegion
-from lcons_decode.ilp._forms import MAX_TERMS
-from lcons_decode.ilp._program import Name, Program, Row, Sense, Variable
+from lcons_contrib.oracle._known import TrustRegion
+from lcons_core import Floats, InvalidInput, LinearInequalities
+from lcons_decode.ilp import Program, Row, Sense, Variable
+from lcons_decode.ilp._program import Name
 
-Within = LinearInequalities | LinearEquations | TrustRegion
+Within = LinearInequalities | TrustRegion
 
 
 def with_rows(
-    program: Program, rows: LinearInequalities | LinearEquations, columns: Sequence[Name], name: str = "rows"
+    program: Program, rows: LinearInequalities, columns: Sequence[Name], name: str = "rows"
 ) -> Program:
     """The program with the rows, named (name, 0), (name, 1), ...
 
     >>> program = Program({j: Variable(j, 1.0) for j in range(3)})
-    >>> from lcons_core import equality_hull
+    >>> from lcons_contrib.oracle import equality_hull
     >>> with_rows(program, equality_hull([[1, 0, 0], [0, 1, 0]]), range(3)).rows[0].terms
     ((0, 1.0), (1, 1.0))
     """
     _check_columns(name, rows.d, columns)
-    equal = isinstance(rows, LinearEquations)
-    rhs = rows.constant if isinstance(rows, LinearEquations) else 0.0 - rows.bias
-    sense = Sense.EQUAL if equal else Sense.AT_LEAST
     return program.extended(
         rows=[
-            Row((name, m), _terms(a, columns), sense, float(r), name)
-            for m, (a, r) in enumerate(zip(rows.coefficients, rhs, strict=True))
+            Row((name, m), _terms(a, columns), Sense.AT_LEAST, float(-r), name)
+            for m, (a, r) in enumerate(zip(rows.coefficients, rows.bias, strict=True))
         ]
     )
 
 
 def with_region(
-    program: Program,
-    region: TrustRegion,
-    columns: Sequence[Name],
-    name: str = "region",
-    max_terms: int = MAX_TERMS,
+    program: Program, region: TrustRegion, columns: Sequence[Name], name: str = "region"
 ) -> Program:
     """The program with the region; the binary of known point i is (name, "near", i)."""
     _check_columns(name, region.d, columns)
-    if region.points.size > max_terms:
-        raise TooLarge(
-            f"the region around {len(region.points):,} points needs {region.points.size:,} terms, above the"
-            f" limit of {max_terms:,}; pass fewer points, or raise max_terms."
-        )
     rows = region.rows()
     near: list[Name] = [(name, "near", i) for i in range(rows.A_u.shape[1])]
     return program.extended(
@@ -68,11 +57,11 @@ def with_region(
 
 def with_sets(program: Program, sets: Sequence[Within], columns: Sequence[Name]) -> Program:
     """The program with all sets."""
-    for i, one in enumerate(sets):
-        if isinstance(one, TrustRegion):
-            program = with_region(program, one, columns, f"within {i}")
+    for i, within in enumerate(sets):
+        if isinstance(within, TrustRegion):
+            program = with_region(program, within, columns, f"within {i}")
         else:
-            program = with_rows(program, one, columns, f"within {i}")
+            program = with_rows(program, within, columns, f"within {i}")
     return program
 
 

@@ -33,32 +33,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lcons_contrib.oracle._programs import Within, with_rows, with_sets
 from lcons_core import (
     Bools,
     Conjunction,
     Floats,
     InvalidInput,
-    LinearEquations,
     LinearInequalities,
     Network,
     RectifierNetwork,
-    TrustRegion,
     as_network,
     frozen,
 )
-from lcons_decode._result import Status
-from lcons_decode.ilp._backend import Solver
-from lcons_decode.ilp._ground import ground_columns
-from lcons_decode.ilp._known_rows import Within, with_rows, with_sets
-from lcons_decode.ilp._program import Program, Variable
-from lcons_decode.ilp._solve import solve
+from lcons_decode import Status
+from lcons_decode.ilp import Program, Solver, Variable, ground_columns, solve
 
 Oracle = Callable[[Floats], bool]
 Learn = Callable[[Floats, Bools], Any]
 
 QUESTIONS = 100
-# Chosen on other programs than those of tools/bench/oracle.py: with 1, 2, 4 and 8 steps, the mean gap after
-# 100 questions was 1.3, 0.3, 0.1 and 0.03 %.
+# With 1, 2, 4 and 8 steps, the mean gap after 100 questions was 1.3, 0.3, 0.1 and 0.03 %.
 STEPS = 8
 STRICTEST = -6 * STEPS
 SMALLEST_STEP = 1e-6
@@ -114,7 +108,7 @@ def optimise_with_oracle(
     network: accepts points that are probably feasible: a network, a conjunction, a constraint or a learner.
     oracle: called with one point (d,), returns whether it is truly feasible.
     X, y: points (N, d) with known answers (N,), such as those of training; they are never asked.
-    within: rows, equations and trust regions that the point must satisfy, too.
+    within: rows and trust regions that the point must satisfy, too.
     enough: ends the search when a feasible point has this objective or a better one.
     learn: called with all asked points and answers, returns the next network.
     step: the least improvement; 1 for objectives in whole numbers, otherwise 1e-6 of their absolute sum.
@@ -124,11 +118,11 @@ def optimise_with_oracle(
     >>> found.point, found.value, [question.feasible for question in found.questions], found.status
     (array([1., 1., 0.]), 5.0, [False, True], <Status.OPTIMAL: 'optimal'>)
     """
-    own: Network = as_network(network, "optimise_with_oracle")
+    start: Network = as_network(network, "optimise_with_oracle")
     c = np.array(objective, dtype=np.float64)
-    if c.shape != (own.d,) or not np.isfinite(c).all():
+    if c.shape != (start.d,) or not np.isfinite(c).all():
         raise InvalidInput(
-            f"the objective must be {own.d} finite numbers, one per column of the network, found shape"
+            f"the objective must be {start.d} finite numbers, one per column of the network, found shape"
             f" {c.shape}."
         )
     if step is not None and not 0 < step < math.inf:
@@ -142,7 +136,7 @@ def optimise_with_oracle(
     search = _Search(sign * c, within, step, solver, deadline)
     search.remember(X, y)
     most = math.inf if enough is None else sign * enough
-    return search.run(own, oracle, questions, most, learn, every, sign)
+    return search.run(start, oracle, questions, most, learn, every, sign)
 
 
 def allowance_at(level: int) -> float:
@@ -196,7 +190,7 @@ class _Search:
             )
         points += 0.0  # so that equal points have equal bytes: -0.0 becomes 0.0
         self.known.update(zip((point.tobytes() for point in points), answers.tolist(), strict=True))
-        inside = points[answers & np.all([one.accepts(points) for one in _as_sets(self.sets)], axis=0)]
+        inside = points[answers & np.all([within.accepts(points) for within in self.sets], axis=0)]
         if len(inside):
             self.best = inside[int((inside @ self.c).argmax())]
 
@@ -215,9 +209,9 @@ class _Search:
         level, settled, learned, status = 0, False, 0, Status.OUT_OF_BUDGET
         while self.value() < enough:
             allowance = allowance_at(level)
-            point, found = self.candidate(allowing(network, allowance))
-            if point is None and found is Status.TIME_LIMIT:
-                status = found
+            point, outcome = self.candidate(allowing(network, allowance))
+            if point is None and outcome is Status.TIME_LIMIT:
+                status = outcome
                 break
             if point is None:
                 settled |= level >= 0 and self.best is not None
@@ -238,7 +232,9 @@ class _Search:
                 self.rejected.append(point)
                 level = max(STRICTEST, level - 1)
             if learn is not None and len(asked) - learned >= every:
-                points, answers = zip(*((one.point, one.feasible) for one in asked), strict=True)
+                points, answers = zip(
+                    *((question.point, question.feasible) for question in asked), strict=True
+                )
                 network = as_network(learn(np.array(points), np.array(answers)), "learn")
                 level, settled, learned = 0, False, len(asked)
         return Answered(self.best, sign * self.value(), tuple(asked), status, settled, network)
@@ -259,14 +255,10 @@ class _Search:
             program = with_rows(program, better, self.columns, "better")
         left = None if self.deadline is None else self.deadline - time.perf_counter()
         grounded = ground_columns(network, self.columns)
-        found = solve(program, [grounded], solver=self.solver, time_limit=left, explain=False)
-        if not found.values:
-            return None, found.status
-        return np.array([found.values[j] for j in self.columns]), found.status
-
-
-def _as_sets(sets: Sequence[Within]) -> list[LinearInequalities | TrustRegion]:
-    return [one.inequalities() if isinstance(one, LinearEquations) else one for one in sets]
+        answer = solve(program, [grounded], solver=self.solver, time_limit=left, explain=False)
+        if not answer.values:
+            return None, answer.status
+        return np.array([answer.values[j] for j in self.columns]), answer.status
 
 
 def _largest_sum(network: Network) -> float:
