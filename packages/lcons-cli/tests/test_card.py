@@ -71,21 +71,11 @@ def test_every_kind_of_constraint_has_a_card(path):
     assert all(str(number) in section(result.stdout, "Origin") for number in values)
 
 
-def test_kept_examples_guarantees_and_edits_are_on_the_card(files):
-    fixed = repair(pairs(), allow={"source": "Location", "relation": "Kill"}).constraint
-    positives = np.tile(fixed.space.vector(source="Person", relation="Kill"), (40, 1))
-    save(calibrate(fixed, positives, 0.1)[0], "fixed.json")
-    result = run("card", "fixed.json")
+def test_edits_are_on_the_card(files):
+    save(pairs().forbid(source="Person", relation="Kill"), "strict.json")
+    result = run("card", "strict.json")
     assert result.exit_code == 0
-    assert "1 kept by `lcons repair`, all of them with their verdict" in result.stdout
-    assert "**Guarantee**: calibrated: it rejects at most 10% of the valid structures" in result.stdout
-    assert "- allow source Location, relation Kill" in section(result.stdout, "Origin")
-    save(load("fixed.json").forbid(source="Location", relation="Kill"), "strict.json")
-    result = run("card", "strict.json", "-o", "card.md")
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert "- valid: source Location, relation Kill (**broken**)" in Path("card.md").read_text()
-    found = json.loads(run("card", "strict.json", "--json").stdout)
-    assert (found["ok"], len(found["examples"]["broken"])) == (False, 1)
+    assert "- forbid source Person, relation Kill" in section(result.stdout, "Origin")
 
 
 def test_large_and_real_domains_have_a_card(files):

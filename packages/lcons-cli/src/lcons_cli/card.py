@@ -45,9 +45,9 @@ def card(
 
     The page states what the constraint reads, its rules in words, and how many combinations it forbids; the
     data that it was learned from, and how often it rejects valid structures; whether its forms are the same
-    set (`lcons verify`); the examples that repairs kept; how to use it, and its limits.
+    set (`lcons verify`); how to use it, and its limits.
 
-    The exit code is 1 if its forms differ or a kept example has another verdict now.
+    The exit code is 1 if its forms differ.
 
     \b
     Example:

@@ -5,11 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_core import LearnedConstraint, RectifierNetwork, Rules, ask, compare
-from lcons_core import _ask as module
+from lcons_contrib.ask import questions as module
+from lcons_contrib.ask.questions import ask
+from lcons_core import LearnedConstraint, RectifierNetwork, compare
 from lcons_core._errors import InvalidInput, TooLarge
 from lcons_core.features import NgramLabels, Tuples
-from lcons_core.reason import Box
+from lcons_core.reason import Box, Rules
 
 PAIRS = Tuples(("source", "relation"), (("A", "B", "C", "D"), ("k", "l", "m", "n", "o")))
 TRIPLES = Tuples(("x", "y", "z"), (("A", "B"), ("k", "l", "m"), ("1", "2")))

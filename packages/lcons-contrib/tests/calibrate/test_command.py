@@ -4,9 +4,10 @@ import json
 from dataclasses import replace
 
 import pytest
-from constraint_files import pairs, run, run_example
+from contrib_commands import pairs, run, run_example
 
-from lcons_core import Calibration, compare, iob2, load, save
+from lcons_contrib.calibrate.thresholds import Calibration
+from lcons_core import compare, iob2, load, save
 from lcons_core.learn import learned_from
 from lcons_tasks.own_data import Part, Split, Structures, read_data
 
@@ -23,7 +24,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_the_threshold_moves_and_all_that_is_known_is_in_file_words_and_page(folder):
+def test_the_threshold_moves_and_all_that_is_known_is_in_the_file(folder):
     done = run("calibrate", "rules.json", "dev.conll", "-o", "safe.json", "--alpha", "0.1", "--json")
     assert done.exit_code == 0, done.stderr
     known = json.loads(done.stdout)
@@ -35,11 +36,6 @@ def test_the_threshold_moves_and_all_that_is_known_is_in_file_words_and_page(fol
     same = run("calibrate", "rules.json", "dev.conll", "-o", "safe.json", "--alpha", "0.1")
     sentence = str(Calibration(**known))
     assert same.stdout.splitlines() == [f"threshold: {known['threshold']:.4g} of the old margin", sentence]
-    for option in ([], ["-v"]):
-        assert sentence in run("explain", "safe.json", *option).stdout
-    assert json.loads(run("explain", "safe.json", "--json").stdout)["calibration"] == known
-    run("report", "safe.json", "-o", "page.html")
-    assert f"C{sentence[1:]}" in (folder / "page.html").read_text()
     assert run("verify", "safe.json").exit_code == 0
 
 

@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 import scipy.sparse
-from sklearn.base import clone, is_outlier_detector
+from sklearn.base import clone
 
+from lcons_contrib.calibrate.one_class import GENERATORS, Domain, OneClass
 from lcons_core import ConstraintLearner, FeatureSpace, InvalidInput, NotFitted, one_hot
 from lcons_core._blocks import Requirement
-from lcons_core.learn import GENERATORS, OneClass
-from lcons_core.learn._one_class import Domain
 
 QUICK = ConstraintLearner((1, 2), restarts=2, epochs=100)
 COLOURS = FeatureSpace(
@@ -113,12 +112,11 @@ def test_one_generator_and_one_K_need_no_choice_and_reruns_are_bit_identical():
 
 def test_where_nothing_else_can_be_drawn_nothing_is_forbidden():
     every = np.repeat([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], 10, axis=0)
-    assert (OneClass(0.2, learner=QUICK).fit_predict(every) == 1).all()
+    assert (OneClass(0.2, learner=QUICK).fit(every).predict(every) == 1).all()
 
 
 def test_it_follows_the_conventions_of_scikit_learn():
     model = OneClass(0.1, seed=3)
-    assert is_outlier_detector(model)
     assert clone(model).get_params() == model.get_params()
     assert model.set_params(alpha=0.2).alpha == 0.2
     with pytest.raises(InvalidInput, match="unknown setting 'beta'"):

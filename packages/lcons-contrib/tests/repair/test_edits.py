@@ -7,22 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lcons_contrib.repair.edits import broken_examples, kept_examples, repair
 from lcons_core import (
     FeatureSpace,
     LearnedConstraint,
     RectifierNetwork,
     binary,
-    broken_examples,
-    kept_examples,
     learn_constraints,
     load,
     one_hot,
-    repair,
     save,
 )
 from lcons_core._errors import InvalidInput, LconsError
 from lcons_core.features import NgramLabels, Tuples
-from lcons_core.testing import conjunctions, networks, unions
+from lcons_core.testing import conjunctions, networks
 
 PAIRS = Tuples(("source", "relation"), (("Person", "Place", "Firm"), ("NoRel", "Kill", "LiveIn")))
 
@@ -34,7 +32,7 @@ def all_points(space):
 @st.composite
 def pairs_constraints(draw):
     d = PAIRS.space.d
-    network = draw(st.one_of(networks(max_K=3, d=d), conjunctions(2, 2, d=d), unions(2, 2, d=d)))
+    network = draw(st.one_of(networks(max_K=3, d=d), conjunctions(2, 2, d=d)))
     return LearnedConstraint(network, PAIRS.space, PAIRS, {"seed": 1})
 
 

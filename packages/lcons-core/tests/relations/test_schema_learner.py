@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from lcons_core._calibration import upper_bound
+from lcons_core._bounds import upper_bound
 from lcons_core.relations import EntityGraph, RelationSchema, RelationType, learn_schema
 from lcons_core.relations._learner import NOISE, _binomial, _no_rule, _type_table
 

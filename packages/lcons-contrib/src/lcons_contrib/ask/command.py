@@ -20,7 +20,8 @@ from lcons_cli.output import check_target
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lcons_core import LearnedConstraint, Question
+    from lcons_contrib.ask.questions import Question
+    from lcons_core import LearnedConstraint
 
 _REPLIES = {"y": True, "yes": True, "n": False, "no": False, "u": None, "unsure": None, "": None}
 
@@ -75,8 +76,8 @@ def ask(
       lcons ask pairs.json pairs.jsonl -o asked.json
       lcons ask pairs.json pairs.jsonl -o asked.json --answers rules.txt
     """
+    from lcons_contrib.ask.questions import ask as ask_questions
     from lcons_core import InvalidInput, load, save
-    from lcons_core import ask as ask_questions
     from lcons_tasks.own_data import PsiTable
 
     say: Say = say_nothing if quiet else say_on_stderr

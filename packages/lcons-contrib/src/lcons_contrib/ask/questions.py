@@ -28,7 +28,7 @@ At the end every point is valid or invalid, and a network that rejects exactly t
 on every point: the proof that nothing is left open.
 
 Not in the paper. Learning constraints by questions is constraint acquisition (QuAcq, Bessiere et al. 2013),
-which asks about partial assignments; `tools/bench/quacq.py` compares the two.
+which asks about partial assignments.
 """
 
 from __future__ import annotations
@@ -40,15 +40,20 @@ from typing import Any
 
 import numpy as np
 
+from lcons_core import (
+    Bools,
+    FeatureSpace,
+    Floats,
+    Ints,
+    InvalidInput,
+    LconsError,
+    LearnedConstraint,
+    TooLarge,
+)
 from lcons_core._coercion import as_constraint
-from lcons_core._constraint import LearnedConstraint
-from lcons_core._errors import InvalidInput, LconsError, TooLarge
 from lcons_core._instance import read_instance
-from lcons_core._space import FeatureSpace
-from lcons_core._types import Bools, Floats, Ints
-from lcons_core.features._protocol import ConstraintFeature
-from lcons_core.reason._domain import Box
-from lcons_core.reason._rules import Rules
+from lcons_core.features import ConstraintFeature
+from lcons_core.reason import Box, Rules
 
 MOST_POINTS = 2**14
 SEEDS = 24

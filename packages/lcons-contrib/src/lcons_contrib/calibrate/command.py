@@ -71,7 +71,7 @@ def calibrate(
       lcons calibrate rules.json dev.conll -o safe.json --alpha 0.1
       lcons explain safe.json
     """
-    from lcons_core import calibrate as calibrated
+    from lcons_contrib.calibrate.thresholds import calibrate as calibrated
     from lcons_core import load, save
 
     say: Say = say_nothing if quiet else say_on_stderr

@@ -26,7 +26,7 @@ rejected as often as positives, then
 so the sum orders networks as their errors on valid and on invalid points do. It also chooses K: a network
 that is too large for the positives accepts little more than them, and so everything, once its threshold is
 low enough for others. The chosen generator and K then train on all folds, and other positives, which nothing
-has seen, calibrate the network (`_calibration.py`): valid psi are rejected at most alpha of the time.
+has seen, calibrate the network (`thresholds.py`): valid psi are rejected at most alpha of the time.
 
 Not in the paper: all of this.
 """
@@ -44,14 +44,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core._calibration import Calibration, calibrate_network, needed
-from lcons_core._errors import InvalidInput
-from lcons_core._network import RectifierNetwork
+from lcons_contrib.calibrate.thresholds import Calibration, calibrate, needed
+from lcons_core import ConstraintLearner, FeatureSpace, Floats, InvalidInput, RectifierNetwork
 from lcons_core._psi import SparsePsi
-from lcons_core._space import FeatureSpace
-from lcons_core._types import Floats
-from lcons_core.learn._estimator import ConstraintLearner
-from lcons_core.learn._evidence import fold_bounds
+from lcons_core.learn import fold_bounds
 from lcons_core.learn._inputs import checked_psi, not_fitted
 from lcons_core.learn._settings import hidden_values, whole
 
@@ -231,7 +227,7 @@ class OneClass:
         network = _train(chosen, domain, train, _with(learner, K, seed))
         self.network_: RectifierNetwork
         self.calibration_: Calibration
-        self.network_, self.calibration_ = calibrate_network(network, calibrator, self.alpha)
+        self.network_, self.calibration_ = calibrate(network, calibrator, self.alpha)
         self.negatives_: str = chosen
         self.hidden_: int = K
         self.results_: list[dict[str, Any]] = results
@@ -247,10 +243,6 @@ class OneClass:
         """(N,) 1 for valid, -1 for invalid, decided exactly."""
         return np.where(self._network().accepts(checked_psi(X)), 1, -1)
 
-    def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.int64]:
-        """The predictions for the X that are learned from."""
-        return self.fit(X).predict(X)
-
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The settings by name."""
         return {name: getattr(self, name) for name in list(inspect.signature(type(self)).parameters)}
@@ -265,23 +257,6 @@ class OneClass:
         for name, value in params.items():
             setattr(self, name, value)
         return self
-
-    def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}(alpha={self.alpha!r}, negatives={self.negatives!r}, seed={self.seed!r})"
-        )
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "network_")
-
-    def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import InputTags, Tags, TargetTags
-
-        return Tags(
-            estimator_type="outlier_detector",
-            target_tags=TargetTags(required=False),
-            input_tags=InputTags(sparse=True),
-        )
 
     def _network(self) -> RectifierNetwork:
         if not hasattr(self, "network_"):
@@ -346,7 +321,7 @@ def _judge(
         held_out, rest = positives[first:stop], np.delete(positives, slice(first, stop), axis=0)
         network = _train(name, domain, rest, learner)
         if len(held_out) >= needed(alpha):
-            network, _ = calibrate_network(network, held_out, alpha)
+            network, _ = calibrate(network, held_out, alpha)
         shares["rejected"].append(1 - float(network.accepts(held_out).mean()))
         # The same references for all generators, other draws than those of training.
         rng = np.random.default_rng([learner.seed, 2, fold])

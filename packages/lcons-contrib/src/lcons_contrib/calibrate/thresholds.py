@@ -10,17 +10,13 @@ structure and these n are exchangeable, its rank among the n + 1 scores is unifo
 
     1 - sum_k ReLU(a_k) >= t   iff   1 - sum_k ReLU(f a_k) >= 0,      f = 1 / (1 - t)
 
-and for a conjunction (the smallest margin of its parts) or any other monotone combination of networks, f
-scales every part. f is rounded down to a dyadic number of few bits, so that f W and f b are exact in float64:
-no weight is rounded, the accepted set is exactly {margin >= 1 - 1 / f}, and every form stays exact. Weights
-that are no multiples of 2^-20 are rounded to such multiples first, before any score is computed. Rounding f
-down only lowers t, which keeps the guarantee.
+and for a conjunction (the smallest margin of its parts), f scales every part. f is rounded down to a dyadic
+number of few bits, so that f W and f b are exact in float64: no weight is rounded, the accepted set is
+exactly {margin >= 1 - 1 / f}, and every form stays exact. Weights that are no multiples of 2^-20 are rounded to such
+multiples first, before any score is computed. Rounding f down only lowers t, which keeps the guarantee.
 
 The guarantee is an average over calibration data. For the share p of valid structures that this very network
-rejects, the Clopper-Pearson bound holds with a confidence of 95 %: U(x, n) is the largest p with
-
-    P(X <= x) = sum_{i <= x} C(n, i) p^i (1 - p)^(n - i) >= 0.05.
-
+rejects, the Clopper-Pearson bound holds with a confidence of 95 %: U(x, n) (`lcons_core.upper_bound`).
 If the threshold moves, x = k - 1: the share of scores below s_(k) is at most a variable of the distribution
 Beta(k, n - k + 1), whose 95 % quantile is U(k - 1, n). If at most k - 1 structures are rejected already, the
 threshold stays, and x is their number. Both together exceed the bound in at most 5 % of the cases: if p(0),
@@ -29,6 +25,8 @@ every fixed network; if p(0) is larger, then so is the share of scores below s_(
 exceeded. The number of rejections after a move is not x: with ties it may be below k - 1, and then its bound
 would be too small.
 
+The guarantee does not hold for structures of training: a constraint rejects fewer of them than of new ones.
+
 Not in the paper: all of this. Conformal sets for learned constraints of programs are in C-MICL (Ovalle et al.
 2025), which bounds how often an optimum is infeasible; here it is how often what is valid is rejected.
 """
@@ -36,26 +34,36 @@ Not in the paper: all of this. Conformal sets for learned constraints of program
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+import warnings
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
 import numpy as np
 
-from lcons_core._arithmetic import LARGEST_WEIGHT, is_dyadic, round_dyadic
-from lcons_core._errors import InvalidInput
-from lcons_core._network import Conjunction, RectifierNetwork
+from lcons_core import (
+    Conjunction,
+    Floats,
+    InvalidInput,
+    LearnedConstraint,
+    Network,
+    RectifierNetwork,
+    as_network,
+    learned_from,
+    round_dyadic,
+    rounded_up,
+    upper_bound,
+)
+from lcons_core._arithmetic import LARGEST_WEIGHT, is_dyadic
+from lcons_core._instance import read_instances
 from lcons_core._psi import PsiRows, SparsePsi, as_psi
-from lcons_core._types import Bools
-from lcons_core._union import AnyNetwork, Union
 
-CONFIDENCE = 0.95
 MEMBER = "calibration"
 # The bits of f; fewer, if the forms of a very large network would otherwise be rounded.
 BITS = 12
 
-N = TypeVar("N", bound=AnyNetwork)
+G = TypeVar("G", RectifierNetwork, Conjunction, LearnedConstraint)
 
 
 @dataclass(frozen=True)
@@ -86,58 +94,67 @@ class Calibration:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        return {**vars(self)}
-
-    @classmethod
-    def of(cls, provenance: Mapping[str, Any]) -> Calibration | None:
-        """The calibration that a provenance records; None if it has none, or one that cannot be read."""
-        given = provenance.get(MEMBER)
-        if not isinstance(given, Mapping) or set(given) != set(cls.__dataclass_fields__):
-            return None
-        numbers = [given[name] for name in cls.__dataclass_fields__]
-        if not all(type(number) in (int, float) and math.isfinite(number) for number in numbers):
-            return None
-        found = cls(*numbers)
-        counts = 0 <= found.rejected <= found.structures and type(found.structures) is int
-        return found if counts and 0 < found.alpha < 1 and 0 <= found.bound <= 1 else None
+        return asdict(self)
 
 
-def calibrate_network(
-    network: N, positives: Any, alpha: float, *, tighten: bool = False
-) -> tuple[N, Calibration]:
-    """(the network with another threshold, what is known of it), from psi of valid structures; each row, or
-    the rows of each owner, are one structure (`lcons_core.calibrate`)."""
-    rows = _rows(positives, network.d)
-    return calibrate_rows(network, rows, int(rows.owner.max(initial=-1)) + 1, alpha, tighten=tighten)
+def calibrate(target: G, positives: Any, alpha: float = 0.05) -> tuple[G, Calibration]:
+    """(the network or constraint with another threshold, what is known of it): valid structures are rejected
+    at most alpha of the time.
+
+    `positives` are valid structures that training did not use. For a constraint with a feature they are read
+    as in training; otherwise they are psi: (N, d), one row per structure, or `PsiRows`, in which the rows of
+    one structure have the same owner. The threshold is only lowered. The provenance of a constraint records
+    the guarantee. Warns if a constraint was learned from exactly these structures.
+
+    >>> network = RectifierNetwork([[1.0, 1.0, 1.0]], [0.0])            # at most one of three
+    >>> valid = [[1, 0, 0]] * 30 + [[1, 1, 0]] * 8 + [[1, 1, 1]]
+    >>> looser, known = calibrate(network, valid, alpha=0.1)
+    >>> looser.accepts([[1, 0, 0], [1, 1, 0], [1, 1, 1]]).tolist(), known.rejected, known.threshold
+    ([True, True, False], 1, -1.0)
+    """
+    if not isinstance(target, LearnedConstraint):
+        network = as_network(target, "calibrate")
+        rows, number = _psi_rows(positives, network.d)
+        calibrated: Any = _calibrated(network, rows, number, alpha)
+        return calibrated
+    if target.feature is None or isinstance(positives, PsiRows | SparsePsi | np.ndarray):
+        rows, number = _psi_rows(positives, target.space.d)
+    else:
+        structures = read_instances(positives, target.feature.column)
+        if learned_from(target, structures):
+            warnings.warn(
+                "the constraint was learned from these structures, so it rejects fewer of them than of"
+                " new ones, and the guarantee does not hold; calibrate on others.",
+                stacklevel=2,
+            )
+        pieces = [target.feature.psi(structure) for structure in structures]
+        number = len(pieces)
+        owner = np.repeat(np.arange(number), [len(piece) for piece in pieces])
+        rows = PsiRows.of(SparsePsi.stack(pieces), owner)
+    network, known = _calibrated(as_network(target, "calibrate"), rows, number, alpha)
+    return replace(target, network=network, provenance={**target.provenance, MEMBER: known.to_dict()}), known
 
 
-def calibrate_rows(
-    network: N, rows: PsiRows, number: int, alpha: float, *, tighten: bool = False
-) -> tuple[N, Calibration]:
-    """`calibrate_network` for the rows of structures 0, ..., number - 1; one without rows is accepted."""
+def _calibrated(network: Network, rows: PsiRows, number: int, alpha: float) -> tuple[Network, Calibration]:
+    """The calibration from the rows of structures 0, ..., number - 1; one without rows is accepted."""
     k = rank(alpha, number)
-    base = _dyadic(network)
-    with np.errstate(over="ignore", invalid="ignore"):
-        margins = np.atleast_1d(base.margin(rows.psi)) if len(rows) else np.zeros(0)
+    base = network
+    if not all(is_dyadic(part.W) and is_dyadic(part.b) for part in network.parts):
+        base = _each_part(network, round_dyadic)
     rejected = _rejected(base, rows, number)
-    if rejected < k and not tighten:
+    if rejected < k:
         return base, Calibration(float(alpha), number, rejected, upper_bound(rejected, number))
+    with np.errstate(over="ignore", invalid="ignore"):
+        margins = np.atleast_1d(base.margin(rows.psi))
     scores = np.ones(number)
     np.minimum.at(scores, rows.owner, margins)
     # The true scores differ from the float ones by at most `error`, and so do their order statistics.
-    error = max([0.0, *(part._uncertainty(rows.psi) for part in _networks(base))]) if len(rows) else 0.0
-    t = Fraction(float(np.partition(scores, k - 1)[k - 1])) - Fraction(error)
-    factor = _factor(base, t)
+    error = max(0.0, *(part._uncertainty(rows.psi) for part in base.parts))
+    factor = _factor(base, Fraction(float(np.partition(scores, k - 1)[k - 1])) - Fraction(error))
     moved = _scaled(base, factor)
-    known = Calibration(
-        float(alpha),
-        number,
-        _rejected(moved, rows, number),
-        upper_bound(k - 1, number),
-        float(1 - 1 / Fraction(factor)),
-        factor,
-    )
-    return moved, known
+    threshold = float(1 - 1 / Fraction(factor))
+    bound = upper_bound(k - 1, number)
+    return moved, Calibration(float(alpha), number, _rejected(moved, rows, number), bound, threshold, factor)
 
 
 def rank(alpha: float, number: int) -> int:
@@ -170,92 +187,45 @@ def _written(alpha: float) -> Fraction:
     return Fraction(repr(float(alpha)))
 
 
-def upper_bound(rejected: int, parts: int, confidence: float = CONFIDENCE) -> float:
-    """The Clopper-Pearson upper bound on a share, by bisection on the binomial tail; 1 without parts.
-
-    >>> round(upper_bound(0, 300), 4), round(upper_bound(3, 300), 4), upper_bound(2, 2)
-    (0.0099, 0.0256, 1.0)
-    """
-    if rejected >= parts:
-        return 1.0
-    i = np.arange(1, rejected + 1)
-    logs = np.concatenate(([0.0], np.cumsum(np.log((parts - i + 1) / i))))
-    i = np.arange(rejected + 1)
-    low, high = rejected / parts, 1.0
-    for _ in range(60):
-        share = (low + high) / 2
-        terms = logs + i * math.log(share) + (parts - i) * math.log1p(-share)
-        if float(np.exp(terms).sum()) >= 1 - confidence:
-            low = share
-        else:
-            high = share
-    return high
+def _psi_rows(positives: Any, d: int) -> tuple[PsiRows, int]:
+    """The rows of psi, with owners 0, 1, ..., and the number of owners."""
+    if not isinstance(positives, PsiRows):
+        psi = as_psi(positives, d)
+        sparse = psi if isinstance(psi, SparsePsi) else SparsePsi.from_dense(np.atleast_2d(psi))
+        return PsiRows.of(sparse), len(sparse)
+    if positives.psi.d != d:
+        raise InvalidInput(f"positives must have {d} columns, found {positives.psi.d}; use one space.")
+    names, owner = np.unique(positives.owner, return_inverse=True)
+    return replace(positives, owner=owner.reshape(-1).astype(np.int64)), len(names)
 
 
-def rounded_up(share: float) -> str:
-    """A bound in percent, rounded up.
-
-    >>> rounded_up(0.0099), rounded_up(0.01)
-    ('1.0%', '1.0%')
-    """
-    return f"{math.ceil(1000 * share - 1e-9) / 10:.1f}%"
-
-
-def _rows(positives: Any, d: int) -> PsiRows:
-    if isinstance(positives, PsiRows):
-        if positives.psi.d != d:
-            raise InvalidInput(f"positives must have {d} columns, found {positives.psi.d}; use one space.")
-        _, owner = np.unique(positives.owner, return_inverse=True)
-        return replace(positives, owner=owner.reshape(-1).astype(np.int64))
-    psi = as_psi(positives, d)
-    return PsiRows.of(psi if isinstance(psi, SparsePsi) else SparsePsi.from_dense(np.atleast_2d(psi)))
-
-
-def _rejected(network: AnyNetwork, rows: PsiRows, number: int) -> int:
+def _rejected(network: Network, rows: PsiRows, number: int) -> int:
     """How many structures have a rejected row, decided exactly."""
-    accepted: Bools = np.ones(number, dtype=np.bool_)
+    rejected = np.zeros(number, dtype=np.bool_)
     if len(rows):
-        accepted[rows.owner[~np.atleast_1d(network.accepts(rows.psi))]] = False
-    return number - int(accepted.sum())
+        rejected[rows.owner[~np.atleast_1d(network.accepts(rows.psi))]] = True
+    return int(rejected.sum())
 
 
-def _dyadic(network: N) -> N:
-    """The network with weights rounded to multiples of 2^-20; itself if they are."""
-    if all(is_dyadic(part.W) and is_dyadic(part.b) for part in _networks(network)):
-        return network
-    return _each_part(network, round_dyadic)
+def _each_part(network: Network, change: Callable[[Floats], Floats]) -> Network:
+    """The network with the weights and biases of every part changed."""
+    parts = tuple(RectifierNetwork(change(part.W), change(part.b)) for part in network.parts)
+    return Conjunction(parts) if isinstance(network, Conjunction) else parts[0]
 
 
-def _scaled(network: N, factor: float) -> N:
+def _scaled(network: Network, factor: float) -> Network:
     return _each_part(network, lambda weights: weights * factor)
 
 
-def _each_part(network: N, change: Any) -> N:
-    """The network with the weights and biases of every part changed."""
-    if isinstance(network, RectifierNetwork):
-        made: Any = RectifierNetwork(change(network.W), change(network.b))
-    elif isinstance(network, Union):
-        made = Union([_each_part(member, change) for member in network.members])
-    else:
-        made = Conjunction(tuple(_each_part(part, change) for part in network.parts))
-    return made
-
-
-def _networks(network: AnyNetwork) -> list[RectifierNetwork]:
-    """All networks that a combination is made of."""
-    return [part for member in network.alternatives() for part in member.networks()]
-
-
-def _factor(network: AnyNetwork, t: Fraction) -> float:
+def _factor(network: Network, t: Fraction) -> float:
     """The largest f of few bits that is at most 1 / (1 - t), such that no weight exceeds the limit."""
-    weights = [array for part in _networks(network) for array in (part.W, part.b)]
-    largest = max(float(np.abs(array).max()) for array in weights)
+    largest = max(float(np.abs(array).max()) for part in network.parts for array in (part.W, part.b))
     most = Fraction(LARGEST_WEIGHT) / Fraction(largest or 1.0)
-    limit = most if t >= 1 else min(1 / (1 - t), most)
-    rounded = any(part.rounded for part in _networks(network))
+    limit = min(1 / (1 - t), most)
+    rounded = any(part.rounded for part in network.parts)
     for bits in range(BITS, 1, -1):
         factor = _few_bits(limit, bits)
-        if rounded or not any(part.rounded for part in _networks(_scaled(network, factor))):
+        if rounded or not any(part.rounded for part in _scaled(network, factor).parts):
             return factor
     return _few_bits(limit, 1)
 

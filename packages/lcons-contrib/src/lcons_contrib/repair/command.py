@@ -63,8 +63,8 @@ def repair(
       lcons repair pairs.json --allow Location Kill -o fixed.json
       lcons repair pairs.json --forbid source=Person,relation=NoRel
     """
+    from lcons_contrib.repair.edits import repair as repair_constraint
     from lcons_core import load, save
-    from lcons_core import repair as repair_constraint
     from lcons_core.reason import read_assignment
 
     words = allowed or forbidden

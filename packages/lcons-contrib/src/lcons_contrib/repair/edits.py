@@ -13,7 +13,7 @@ needs. Of the networks with that set, the one with the least change of weights i
     otherwise the exact edits `allow` and `forbid` (`_constraint.py`), which change units, not single weights
 
 The proof is a comparison of before and after on the whole domain. The structure is kept in the provenance,
-under `kept_examples`: a later repair that would break it is an error, and `lcons verify` checks it.
+under `kept_examples`: a later repair that would break it is an error.
 
 Not in the paper.
 """
@@ -26,15 +26,19 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core._calibration import MEMBER as CALIBRATION
+from lcons_contrib.calibrate.thresholds import MEMBER as CALIBRATION
+from lcons_core import (
+    Bools,
+    Floats,
+    Ints,
+    InvalidInput,
+    LconsError,
+    LearnedConstraint,
+    RectifierNetwork,
+)
 from lcons_core._coercion import as_constraint
-from lcons_core._constraint import LearnedConstraint
-from lcons_core._errors import InvalidInput, LconsError
 from lcons_core._instance import read_instance
-from lcons_core._network import RectifierNetwork
-from lcons_core._types import Bools, Floats, Ints
-from lcons_core.reason._compare import Comparison, compare, in_words
-from lcons_core.reason._domain import Box
+from lcons_core.reason import Box, Comparison, compare, in_words
 
 MEMBER = "kept_examples"
 MOST_POINTS = 10**5

@@ -47,7 +47,7 @@ from itertools import combinations
 
 import numpy as np
 
-from lcons_core._calibration import rounded_up, upper_bound
+from lcons_core._bounds import rounded_up, upper_bound
 from lcons_core._errors import InvalidInput
 from lcons_core._types import Floats
 from lcons_core.relations._schema import EntityGraph, RelationSchema, RelationType

@@ -17,15 +17,11 @@ from typing import Any
 
 from lcons_core import (
     Block,
-    Calibration,
     Explanation,
-    KeptExample,
     Kind,
     LearnedConstraint,
     Verification,
-    broken_examples,
     explain,
-    kept_examples,
     load,
     many,
     verify,
@@ -38,7 +34,7 @@ from lcons_tasks.report._old_run import said_facts
 from lcons_tasks.report._rules import bound_note, in_its_data
 from lcons_tasks.report._run import digest
 
-# What is named one by one: values of a block, and kept examples, edits and blocks.
+# What is named one by one: values of a block, edits and blocks.
 NAMED = 24
 SHOWN = 20
 LONGEST = 300
@@ -55,13 +51,11 @@ class Card:
     constraint: LearnedConstraint
     explanation: Explanation
     verification: Verification
-    kept: tuple[KeptExample, ...]
-    broken: tuple[KeptExample, ...]
 
     @property
     def ok(self) -> bool:
-        """Whether all forms are the same set and every kept example has its verdict."""
-        return self.verification.ok and not self.broken
+        """Whether all forms are the same set."""
+        return self.verification.ok
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -78,10 +72,6 @@ class Card:
             "hidden": self.constraint.network.K,
             "explanation": self.explanation.to_dict(),
             "verification": self.verification.to_dict(),
-            "examples": {
-                "kept": [one.to_dict() for one in self.kept],
-                "broken": [one.to_dict() for one in self.broken],
-            },
             "provenance": dict(self.constraint.provenance),
         }
 
@@ -95,8 +85,6 @@ def read_card(path: Path, *, rules: int = 20, samples: int = 10_000, seed: int =
         constraint,
         explain(constraint, limit=rules, seed=seed),
         verify(constraint, samples=samples, seed=seed),
-        tuple(kept_examples(constraint)),
-        tuple(broken_examples(constraint)),
     )
 
 
@@ -106,9 +94,8 @@ def card_document(card: Card) -> Document:
         "What it reads": _reads(card.constraint),
         "What it forbids": _forbids(card),
         "Origin": _origin(card),
-        "How often it rejects what is valid": _guarantees(card.constraint.provenance),
+        "How often it rejects what is valid": [_judged(card.constraint.provenance)],
         "Exactness": [Text(f"`lcons verify`: {_plain(str(card.verification))}.")],
-        "Kept examples": _kept(card),
         "Use": [Listing(tuple(_commands(card)))],
         "Limits": [Listing(tuple(_limits(card)))],
     }
@@ -267,29 +254,11 @@ def _edit(edit: Any) -> str:
     return "an edit that this version cannot read"
 
 
-def _guarantees(provenance: Mapping[str, Any]) -> Iterator[ShownBlock]:
-    known, bound = Calibration.of(provenance), provenance.get("bound")
+def _judged(provenance: Mapping[str, Any]) -> Text:
+    bound = provenance.get("bound")
     nobody = isinstance(bound, Mapping) and not bound.get("parts")
     judged = "" if nobody else bound_note(provenance)
-    if known is not None:
-        yield Text(f"**Guarantee**: {known}")
-    if judged:
-        yield Text(judged)
-    if known is None:
-        nothing = "" if judged else "Not known: the file has no judgement on held-out data. "
-        yield Text(
-            f"{nothing}No guarantee is recorded; `lcons calibrate` computes one from valid structures."
-        )
-
-
-def _kept(card: Card) -> Iterator[ShownBlock]:
-    """The examples of repairs; none: no section."""
-    if not card.kept:
-        return
-    broken = f"{len(card.broken):,} of them broken" if card.broken else "all of them with their verdict"
-    yield Text(f"{len(card.kept):,} kept by `lcons repair`, {broken}.")
-    kept = [f"{_plain(str(one))}{' (**broken**)' * (one in card.broken)}" for one in card.kept[:SHOWN]]
-    yield Listing(tuple(kept))
+    return Text(judged or "Not known: the file has no judgement on held-out data.")
 
 
 def _commands(card: Card) -> Iterator[str]:
