@@ -90,7 +90,8 @@ def test_every_command_has_an_example_of_itself(name):
 
 @pytest.mark.parametrize("name", ELSEWHERE)
 def test_the_examples_that_are_not_run_here_are_run_by_the_tests_of_their_command(name):
-    file = f"lcons-contrib/tests/{name}/test_command.py" if name in IN_CONTRIB else f"lcons-cli/tests/test_{name}.py"
+    contrib = f"lcons-contrib/tests/{name}/test_command.py"
+    file = contrib if name in IN_CONTRIB else f"lcons-cli/tests/test_{name}.py"
     source = (ROOT / "packages" / file).read_text()
     assert re.search(r"^def test_the_examples?_(of_the_help_)?runs?\(", source, re.MULTILINE)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from constraint_files import BITS, run, run_example, write_files
 
-from lcons_core import LearnedConstraint, load, save
+from lcons_core import LearnedConstraint, save
 from lcons_core._network import RectifierNetwork
 from lcons_core.reason import _verify as verifying
 
@@ -79,3 +79,18 @@ def test_a_witness_has_exit_code_1(files, monkeypatch):
     assert "the witness: source " in result.stderr
     found = json.loads(run("verify", files / "pairs.json", "--json").stdout)
     assert found["witness"]["form"] == "the lifted rows"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("missing.json", "cannot read"), ("damaged.json", "is no constraint file that lcons can read")],
+)
+def test_errors_are_one_line(files, name, message):
+    result = run("verify", files / name)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.count("\n") == 1
+    assert message in result.stderr
+
+
+def test_the_example_runs(files):
+    assert run_example("verify", files) == [0, 0]

@@ -12,8 +12,9 @@ structure and these n are exchangeable, its rank among the n + 1 scores is unifo
 
 and for a conjunction (the smallest margin of its parts), f scales every part. f is rounded down to a dyadic
 number of few bits, so that f W and f b are exact in float64: no weight is rounded, the accepted set is
-exactly {margin >= 1 - 1 / f}, and every form stays exact. Weights that are no multiples of 2^-20 are rounded to such
-multiples first, before any score is computed. Rounding f down only lowers t, which keeps the guarantee.
+exactly {margin >= 1 - 1 / f}, and every form stays exact. Weights that are no multiples of 2^-20 are rounded
+to such multiples first, before any score is computed. Rounding f down only lowers t, which keeps the
+guarantee.
 
 The guarantee is an average over calibration data. For the share p of valid structures that this very network
 rejects, the Clopper-Pearson bound holds with a confidence of 95 %: U(x, n) (`lcons_core.upper_bound`).

@@ -268,7 +268,7 @@ def page(explanation: Explanation) -> str:
     figures = ["support", "exceptions", "expected"] if examples else []
     heads = "".join(f"<th>{head}</th>" for head in ["rule", *figures, "covered", "proof"])
     rows = "\n".join(_row(rule, examples) for rule in shown)
-    caption = escape(" ".join([explanation.summary(), *explanation._guarantee()]))
+    caption = escape(explanation.summary())
     return (
         f"<table>\n<caption>{caption}</caption>\n<thead><tr>{heads}</tr></thead>\n"
         f"<tbody>\n{rows}\n</tbody>\n</table>"
