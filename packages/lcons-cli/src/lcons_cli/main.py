@@ -18,7 +18,6 @@ from typing import IO, Any
 import click
 
 from lcons_cli.audit import audit
-from lcons_cli.card import card
 from lcons_cli.compare import compare
 from lcons_cli.console import failure_of_machine, lacks_memory, leave_unless_file, leave_unread
 from lcons_cli.contributed import ExtensibleGroup
@@ -33,7 +32,6 @@ from lcons_cli.learn import learn
 from lcons_cli.options import common_options, in_options
 from lcons_cli.parse import parse
 from lcons_cli.report import report
-from lcons_cli.schema import schema
 from lcons_cli.scheme import scheme
 from lcons_cli.streams import complete_output
 from lcons_cli.tag import tag
@@ -165,7 +163,6 @@ def demo(seed: int, as_json: bool, quiet: bool, verbose: bool) -> None:
 main.add_command(fit)
 main.add_command(learn)
 main.add_command(scheme)
-main.add_command(schema)
 main.add_command(tag)
 main.add_command(parse)
 main.add_command(extract)
@@ -173,7 +170,6 @@ main.add_command(diagnose)
 main.add_command(convert)
 main.add_command(audit)
 main.add_command(explain)
-main.add_command(card)
 main.add_command(compare)
 main.add_command(verify)
 main.add_command(report)
