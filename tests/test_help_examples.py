@@ -43,6 +43,7 @@ ELSEWHERE = (
         "decode",
         "explain",
         "fit",
+        "grammar",
         "learn",
         "repair",
         "report",
