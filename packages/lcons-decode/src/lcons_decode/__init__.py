@@ -11,7 +11,7 @@
 | `gliner2` | GLiNER2's candidate lattices, decoded exactly; schemas for it |
 | `files` | scores and constraints read from files, answers written as text |
 | `ilp` | integer programs over named parts, with constraints grounded in them |
-| `kernels` | the inner loops, compiled and in numpy |
+| `kernels` | the inner loops, compiled by numba |
 | `transformers` | token classifiers of Hugging Face, decoded and trained under constraints |
 
 Importing this package needs only numpy. numba is imported at the first decoding, and mip when

@@ -55,7 +55,6 @@ from lcons_decode._result import RelationDecoding, Status
 from lcons_decode._schema_problem import pack_relations
 from lcons_decode._schema_rules import Place, SchemaRules
 from lcons_decode._scores import Floats, Ints, RelationScores
-from lcons_decode.kernels import backend
 
 MAX_NODES = 500_000
 MAX_PARTS = 100
@@ -262,7 +261,9 @@ class _Search:
             rounded = np.rint(penalty * SCALE).astype(np.int64).reshape(E * E, R, R)
             self.cost = self.cost + rounded[which, forward, backward]
         self.soft = penalty is not None
-        self.best, self.choice = backend().best_pairs(double, starts, forward, backward, self.cost, -price)
+        from lcons_decode.kernels._compiled import best_pairs
+
+        self.best, self.choice = best_pairs(double, starts, forward, backward, self.cost, -price)
 
     def run(self, schema: SchemaRules | None) -> _Part | None:
         """The best labelling without a conflict; None if there is no labelling."""
@@ -308,12 +309,14 @@ class _Search:
         return _Part(y, relations, 0, 0)
 
     def _solved(self, kept: frozenset[Place], forbidden: frozenset[Place]) -> _Part | None:
+        from lcons_decode.kernels._compiled import label_pairs
+
         best, choice = self.best, self.choice
         if kept or forbidden:
             best, choice = best.copy(), choice.copy()
             for i, j in {(min(i, j), max(i, j)) for i, j, _ in kept | forbidden}:
                 best[i, j], choice[i, j] = self._restricted(i, j, kept, forbidden)
-        y, tried = backend().label_pairs(self.single, best, SWEEPS, self.max_nodes)
+        y, tried = label_pairs(self.single, best, SWEEPS, self.max_nodes)
         if tried < 0:
             y, self.nodes = _by_ilp(self.single, best), -1
         elif self.nodes >= 0:

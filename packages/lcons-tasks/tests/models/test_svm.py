@@ -462,15 +462,6 @@ def test_another_seed_visits_the_sentences_in_another_order():
     assert not np.array_equal(first.weights, second.weights)
 
 
-@pytest.mark.parametrize("C", [None, 1.0])
-def test_training_in_numpy_gives_the_bits_of_compiled_training(C, monkeypatch):
-    found = []
-    for name in ("numba", "numpy"):
-        monkeypatch.setenv("LCONS_DECODE_BACKEND", name)
-        found.append(train_chain_svm(NOISY[:15], SvmSettings(C=C, passes=4))[0])
-    assert equal_bits(*found)
-
-
 def test_sentences_without_words_change_nothing():
     chosen = SvmSettings(passes=3)
     plain, _ = train_chain_svm(NOISY, chosen)
