@@ -14,8 +14,8 @@
 | `kernels` | the inner loops, compiled by numba |
 | `transformers` | token classifiers of Hugging Face, decoded and trained under constraints |
 
-Importing this package needs only numpy. numba is imported at the first decoding, and mip when
-`lcons_decode.ilp` first solves a program.
+Importing this package needs only numpy. numba is imported at the first decoding, and mip (the extra `ilp`)
+when `lcons_decode.ilp` first solves a program.
 """
 
 from typing import Any
