@@ -15,6 +15,8 @@ ROOT = Path(__file__).resolve().parents[2]
 # Without a successor of the same name: compiled kernels, and a class that is now `lcons_core.Recipe`.
 GONE = {
     "lcons_tasks.labelled.LearnSettings",
+    "lcons_decode.CrfsuiteScores",
+    "lcons_decode.from_pytorch_crf",
     *(
         f"lcons_decode.kernels.compiled.{name}"
         for name in (
