@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ["lcons_core", "lcons_decode", "lcons_tasks", "lcons_cli"]
+PACKAGES = ["lcons_core", "lcons_decode", "lcons_tasks", "lcons_cli", "lcons_contrib"]
 # The project, what a reader looks for at the top, and what Poetry, mkdocs, pytest, CI and git need there.
 TOP = {"docs", "packages", "tests", "tools", "SECURITY.md"}
 TOP |= {

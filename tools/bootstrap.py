@@ -2,7 +2,7 @@
 
     python bootstrap.py NEED COMMAND [ARGUMENT ...]
 
-Every environment holds the four packages, what they depend on and the group base of pyproject.toml, torch
+Every environment holds the five packages, what they depend on and the group base of pyproject.toml, torch
 included. A need may add another group:
 
     need          environment          adds
@@ -33,7 +33,7 @@ from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 
-PACKAGES = ["lcons-core", "lcons-decode", "lcons-tasks", "lcons-cli"]
+PACKAGES = ["lcons-core", "lcons-decode", "lcons-tasks", "lcons-cli", "lcons-contrib"]
 
 # torch stays out of poetry.lock: Poetry would lock the build that brings 3 GB of CUDA packages.
 TORCH = "torch==2.13.0" if sys.platform == "darwin" else "torch==2.13.0+cpu"

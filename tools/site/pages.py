@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ["lcons-core", "lcons-decode", "lcons-tasks", "lcons-cli"]
+PACKAGES = ["lcons-core", "lcons-decode", "lcons-tasks", "lcons-cli", "lcons-contrib"]
 # Path in the repository: path on the site.
 BROUGHT = {
     "README.md": "index.md",

@@ -23,6 +23,7 @@ from lcons_cli.calibrate import calibrate
 from lcons_cli.card import card
 from lcons_cli.compare import compare
 from lcons_cli.console import failure_of_machine, lacks_memory, leave_unless_file, leave_unread
+from lcons_cli.contributed import ExtensibleGroup
 from lcons_cli.convert import convert
 from lcons_cli.decode import decode
 from lcons_cli.diagnose import diagnose
@@ -51,7 +52,7 @@ class ErrorLine(click.ClickException):
         click.echo(f"lcons: error: {' '.join(self.message.split())}", file=file, err=True)
 
 
-class LconsGroup(click.Group):
+class LconsGroup(ExtensibleGroup):
     """A group that turns `LconsError`, Ctrl-C and bugs in its commands into messages and exit codes."""
 
     def __call__(self, *args: Any, **options: Any) -> Any:
