@@ -138,15 +138,13 @@ def _writer(form: str) -> Callable[[Iterable[tuple[int, ParsedReference]]], Iter
 
     from lcons_core import LconsError
 
-    ours = {"tagged": _tagged, "json": _json}
-    others = entry_points(group=WRITERS)
-    if form in ours:
-        return ours[form]
-    if form in others.names:
-        return others[form].load()
+    writers = {entry.name: entry.load for entry in entry_points(group=WRITERS)}
+    writers |= {"tagged": lambda: _tagged, "json": lambda: _json}
+    if form in writers:
+        return writers[form]()
     if form in _OF_CONTRIB:
         raise LconsError(f"the format {form!r} comes with lcons-contrib; run: pip install lcons-contrib.")
-    raise LconsError(f"unknown format {form!r}; it is one of {', '.join([*ours, *sorted(others.names)])}.")
+    raise LconsError(f"unknown format {form!r}; it is one of {', '.join(sorted(writers))}.")
 
 
 def _check_columns(tagger: ConstrainedTagger) -> None:

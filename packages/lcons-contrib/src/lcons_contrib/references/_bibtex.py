@@ -85,7 +85,7 @@ def to_bibtex(item: Mapping[str, Any], key: str | None = None) -> str:
 
 
 def write_bibtex(references: Iterable[tuple[int, ParsedReference]]) -> Iterator[str]:
-    """The entries of numbered references; equal keys get a hyphen and a number, which other keys do not have."""
+    """The entries of numbered references; a key that was used gets a hyphen and a number."""
     times: Counter[str] = Counter()
     for _, reference in references:
         if reference.pieces:

@@ -48,7 +48,7 @@ _TOKEN = re.compile(
 class Date:
     """A date of (year, month, day), where month and day are optional, or the first and last of a range.
 
-    `suffix` is the letter of `1992a`; `literal` the text of a date that was not understood: it has no `parts`.
+    `suffix` is the letter of `1992a`; `literal` the text of a date that was not understood, without `parts`.
     """
 
     parts: tuple[tuple[int, ...], ...] = ()

@@ -65,7 +65,8 @@ class _Chunk:
     @property
     def literal(self) -> bool:
         """Whether the text is kept as it is: too long for a name, or not a person's."""
-        return len(self.words) > _MOST_WORDS or not all(map(_LETTERS.fullmatch, self.words))
+        organisation = len(self.words) > 1 and any(map(_ORGANISATION.fullmatch, self.words))
+        return organisation or len(self.words) > _MOST_WORDS or not all(map(_LETTERS.fullmatch, self.words))
 
     @property
     def is_family(self) -> bool:

@@ -25,6 +25,7 @@ _NUMBERINGS = tuple(
     for pattern in (
         rf"{_VOLUME}?(?P<volume>[^\s(),:;#]+) ?,? ?\({_ISSUE}?(?P<issue>[^()]+)\)(?: ?: ?(?P<page>[0-9].*))?",
         rf"{_VOLUME}?(?P<volume>[^\s(),:;#]+)(?: ?[,;:] ?| ){_ISSUE}(?P<issue>[^\s(),:;#].*)",
+        r"(?P<volume>[0-9]+) ?, ?(?P<issue>[0-9]+)",
         rf"{_ISSUE}(?P<issue>.+)",
         rf"{_VOLUME}(?P<volume>.+)",
     )
@@ -32,7 +33,8 @@ _NUMBERINGS = tuple(
 _PAGES = re.compile(r"(?:(?:pages?|pp|p)(?:\. ?| )|(?:pages?|pp)(?=[0-9]))(?=\S)", re.IGNORECASE)
 _DASH = re.compile(r"(?<=\w) ?[\-\u2010-\u2015\u2212]{1,3} ?(?=\w)")
 _REPORT = re.compile(
-    r"(?P<genre>.*\b(?:report|rep|memo|note|patent)\b\.?),? ?(?:(?:numbers?|nos?)\b\.? ?|# ?)?(?P<number>\S*[0-9].*)",
+    r"(?P<genre>.*\b(?:report|rep|memo|note|patent)\b\.?),? ?"
+    r"(?:(?:numbers?|nos?)\b\.? ?|# ?)?(?P<number>.*[0-9].*)",
     re.IGNORECASE,
 )
 _LONGEST_REPORT = 200
@@ -63,10 +65,10 @@ def trimmed(text: str) -> str:
     ('A title', 'Submitted for publication', 'John Wiley and Sons, Inc.')
     """
     for _ in range(_LAYERS):
-        inner = unbracketed(_unquoted(_without_separators(text)))
-        if inner == text:
+        outer = _without_separators(text)
+        text = unbracketed(_unquoted(outer))
+        if text == outer:
             break
-        text = inner
     return text
 
 
@@ -139,8 +141,8 @@ def _without_separators(text: str) -> str:
     shorter = text.rstrip(_SEPARATORS)
     last = text[:-1].rsplit(" ", 1)[-1]
     # In `Inc.,` the comma ends the piece and the full stop ends the word.
-    ends_word = "." in last or last.lower() in _ABBREVIATIONS
-    if shorter == text and text.endswith(".") and not ends_word:
+    initials = "." in last and last.replace(".", "").isalpha()
+    if shorter == text and text.endswith(".") and not initials and last.lower() not in _ABBREVIATIONS:
         return text[:-1].rstrip(_SEPARATORS)
     return shorter
 
