@@ -128,14 +128,15 @@ def test_tables_have_captions_and_scopes_and_scroll_by_keyboard(runs):
     assert all(div["tabindex"] == "0" and div["aria-label"] for div in around)
 
 
-def test_runs_of_one_task_are_side_by_side(runs):
+def test_several_runs_follow_one_another(runs):
     make_er(runs / "other/er")
     assert report("runs/er", "other/er", "runs/chunking", "--sets", "0", "--sentences", "0").exit_code == 0
     source = (runs / "report.html").read_text(encoding="utf-8")
-    assert "Entities and relations, runs side by side" in source
-    assert "runs/er" in source
-    assert "other/er" in source
-    assert "Chunking, runs side by side" not in source
+    assert re.findall('<section id="(.*?)" class="run">\\n<h2>(.*?)</h2>', source) == [
+        ("run-1", "runs/er"),
+        ("run-2", "other/er"),
+        ("run-3", "chunking"),
+    ]
     assert "<article" not in source
     assert "<li data-file" not in source
 
@@ -354,22 +355,6 @@ def test_damaged_labels_are_one_sentence_and_write_nothing(runs):
         assert done.stderr.count("\n") == 1
         assert "write it again with `lcons decode --json`" in done.stderr
         assert not (runs / "report.html").exists()
-
-
-def test_constraints_over_one_space_are_compared_in_words(runs):
-    pairs = designed()["source-relation"]
-    save(pairs, runs / "same.json")
-    less = LearnedConstraint(Rules(pairs.space, []).network(), pairs.space)
-    save(less, runs / "less.json")
-    done = report("runs/er", "same.json", "less.json", "--sentences", "0", "-v")
-    assert done.exit_code == 0, done.output
-    assert "pairs of constraints of different runs compared: 3; constraints" in done.stderr
-    assert "split-1-100percent: all 4 sentences left out" in done.stderr
-    page = Page((runs / "report.html").read_text(encoding="utf-8"))
-    assert "only less.json allows 15 points:source" in page.words
-    assert "2 constraints were not compared" in page.words
-    verdicts = [span["class"] for span in page.all("span") if "verdict" in (span.get("class") or "")]
-    assert verdicts == ["verdict y", "verdict x", "verdict x"]
 
 
 def test_no_run_is_wrong_usage():

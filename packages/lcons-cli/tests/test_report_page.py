@@ -302,14 +302,6 @@ def test_labels_of_ones_own_have_the_filters_that_they_have_gold_for(own):
     assert count(own, f"{bare} .sentences > li") == 1
 
 
-def test_verdicts_on_constraints_are_words_that_the_keyboard_reaches(own):
-    table = "#together .scroll:has(.pairs)"
-    assert own.run(f"document.querySelector('{table} .verdict').innerText") == "different"
-    assert "only nothing.json allows 15 points" in own.run(f"document.querySelector('{table}').innerText")
-    own.run(f"document.querySelector('{table}').focus()")
-    assert own.run("document.activeElement.getAttribute('aria-label')").startswith("Constraints of different")
-
-
 def test_a_synthetic_run_has_its_curve_as_a_picture_and_as_a_table(own):
     assert count(own, "#run-4-results .chart svg polyline") == 4
     last = "[...document.querySelectorAll('#run-4-results table')].at(-1).textContent"
