@@ -5,7 +5,6 @@ stated, in a folder with small models where `lcons run` would have left large on
 and downloads need a network, so of these the example is run up to where they begin.
 """
 
-import json
 import re
 import shlex
 from collections.abc import Iterator
@@ -38,7 +37,6 @@ ELSEWHERE = (
         "ask",
         "audit",
         "calibrate",
-        "card",
         "compare",
         "convert",
         "decode",
@@ -117,10 +115,6 @@ def folder(tmp_path_factory) -> Path:
     model, _ = train_relations(passages, rules_of(designed()), SvmSettings(C=1.0, passes=5))
     Extractor(model, designed()).save(folder / "runs/er/extractor")
     (folder / "news.txt").write_text("Ann Hill lives in Oslo.\n")
-    entities = [{"label": "Person"}, {"label": "Location"}]
-    passage = {"entities": entities, "relations": [{"source": 0, "target": 1, "label": "LiveIn"}]}
-    (folder / "passages.jsonl").write_text((json.dumps(passage) + "\n") * 20)
-    CliRunner().invoke(main, ["schema", str(folder / "passages.jsonl"), "-o", str(folder / "schema.json")])
 
     (folder / "downloads").mkdir()
     for name in ("train.txt", "test.txt"):

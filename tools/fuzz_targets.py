@@ -32,12 +32,9 @@ PUBLIC = {
     "lcons_core.read_instances": _NO_FILE,
     "lcons_core.reason.load_rules": "rules",
     "lcons_core.reason.read_assignment": "assignment",
-    "lcons_core.relations.load_schema": "schema",
-    "lcons_core.relations.read_graph": "graphs",
     "lcons_core.storage.load": "constraint",
     "lcons_core.storage.loads": "constraint",
     "lcons_decode.files.load_constraints": "constraint",
-    "lcons_decode.files.load_operating_points": "operating-points",
     "lcons_decode.files.read_labels": "labels",
     "lcons_decode.files.read_model": "label-model",
     "lcons_decode.files.read_scored": "scores-jsonl",
@@ -66,7 +63,6 @@ PUBLIC = {
     "lcons_tasks.models.load_vectors": "vectors-npz",
     "lcons_tasks.own_data.read_data": "data",
     "lcons_tasks.own_data.read_words": "words",
-    "lcons_tasks.report.read_card": "card",
     "lcons_tasks.report.read_document": "document",
     "lcons_tasks.report.read_runs": "document",
 }
@@ -155,33 +151,6 @@ def docbin() -> bytes:
     return DocBin(docs=[doc]).to_bytes()
 
 
-def read_graphs(path: Path) -> None:
-    """Reads passages as `lcons schema` does."""
-    from lcons_core.relations import read_graph
-    from lcons_core.storage import parse
-
-    for line in text_of(path).split("\n"):
-        read_graph(parse(line))
-
-
-def use_schema(path: Path) -> None:
-    """Reads a schema, and prints and converts it as `lcons schema` does."""
-    from lcons_core.relations import (
-        LearnedSchema,
-        load_schema,
-        schema_to_dict,
-        schema_to_gliner2,
-        schema_to_shacl,
-    )
-
-    found = load_schema(path)
-    schema_to_dict(found)
-    if isinstance(found, LearnedSchema):
-        _ = f"{found.wrong_labels:.1%}", [own.words() for own in found.evidence]
-        found = found.schema
-    _ = found.words(), schema_to_shacl(found), schema_to_gliner2(found)
-
-
 def use_provenance(path: Path) -> None:
     """Reads what a file records of a constraint: recipe, split, guarantee and examples of repairs."""
     from dataclasses import replace
@@ -198,29 +167,6 @@ def use_provenance(path: Path) -> None:
         recorded_split(recorded)
         str(explain(constraint))
         broken_examples(constraint)
-
-
-def as_provenance(data: bytes) -> bytes:
-    """A small constraint file with the drawn object as its provenance."""
-    from dataclasses import replace
-
-    from lcons_core import iob2
-    from lcons_core.storage import dumps, parse
-
-    with suppress(Exception):
-        recorded = parse(data.decode("utf-8"))
-        if isinstance(recorded, dict):
-            return dumps(replace(iob2(["B-NP", "O"]), provenance=recorded)).encode()
-    return data
-
-
-def use_card(path: Path) -> None:
-    """Writes the card of a constraint file."""
-    from lcons_tasks.report import card_document, read_card, to_markdown
-
-    card = read_card(path, samples=10)
-    card.to_dict()
-    to_markdown(card_document(card))
 
 
 def text_of(path: Path) -> str:
@@ -428,14 +374,7 @@ def loaders() -> dict[str, Loader]:
 def core_targets(space: Any) -> dict[str, Loader]:
     """The targets of lcons_core besides constraints and rules."""
     from lcons_core.reason import read_assignment
-    from lcons_core.relations import learn_schema, read_graph, schema_to_dict
 
-    passage = {
-        "entities": [{"label": "PER", "id": "a"}, {"label": "LOC", "id": "b"}],
-        "relations": [{"label": "in", "source": "a", "target": "b"}],
-    }
-    learned = learn_schema([read_graph(passage)] * 5)
-    schemas = [schema_to_dict(one) for one in (learned, learned.schema)]
     example = {"valid": True, "parts": [{"label 1": "O", "label 2": "B-NP"}]}
     recorded: dict[str, Any] = {
         "seed": 1,
@@ -452,30 +391,18 @@ def core_targets(space: Any) -> dict[str, Loader]:
             "a.txt",
             (b"source=Person exists=a", b"Person exists=a", b"source=Person,exists=b"),
         ),
-        "schema": Loader(use_schema, "s.json", tuple(json.dumps(one).encode() for one in schemas)),
-        "graphs": Loader(read_graphs, "g.jsonl", (json.dumps(passage).encode(),)),
         "provenance": Loader(use_provenance, "p.json", (json.dumps(recorded).encode(),)),
-        "card": Loader(use_card, "c.json", (json.dumps(recorded).encode(),), as_provenance),
     }
 
 
 def decode_targets() -> dict[str, Loader]:
     """The targets of lcons_decode besides scores and programs."""
-    from lcons_decode._operating_point import BIASES
-    from lcons_decode.files import load_operating_points, read_model
+    from lcons_decode.files import read_model
 
-    point = {"biases": {f"transition_bias_{name}": 0.5 for name in BIASES}}
-    guarantee = {"recall": 0.9, "confidence": 0.95, "unit": "entity", "missed": "covered", "units": 50}
-    guarantee |= {"misses": 1, "p_value": 0.01, "level": 0.05}
-    points = {"operating_points": {"default": point, "other": {**point, "soft_factor": 2.0}}}
-    guaranteed = {"operating_points": {"default": {**point, "guarantee": guarantee}}}
     row = {"id": "x", "emission": [[0.0, 1.0, -1.0], [1.0, 0.0, 0.0]], "words": ["a", "b"]}
     line = json.dumps(row).encode() + b"\n"
     note = {"shard": "s.jsonl", "settings": "settings", "counts": {"tokens": 2}}
     return {
-        "operating-points": Loader(
-            load_operating_points, "p.json", (json.dumps(points).encode(), json.dumps(guaranteed).encode())
-        ),
         "label-model": Loader(
             read_model,
             "m.json",

@@ -48,8 +48,6 @@ COMMANDS = {
     "scheme-rules": f"scheme rules.txt {PAIRS} -o out.json --json",
     "calibrate": f"calibrate {EXISTENCE} dev.conll -o out.json --alpha 0.2",
     "calibrate-few": f"calibrate {BIGRAMS} dev.conll -o out.json",
-    "card": f"card {PAIRS}",
-    "card-existence": f"card {EXISTENCE} --rules 3",
     "explain": f"explain {PAIRS}",
     "explain-verbose": f"explain {PAIRS} -v --limit 2",
     "explain-json": f"explain {BIGRAMS} --json",

@@ -334,33 +334,6 @@ def test_importing_the_command_imports_click_and_nothing_heavy():
     assert "lcons_cli.extract" in loaded
 
 
-def test_every_answer_satisfies_the_schema(folders, tmp_path):
-    from lcons_core.relations import RelationSchema, RelationType, read_graph, save_schema
-
-    def extracted(*more):
-        done = CliRunner().invoke(main, ["extract", "--model", str(folders / "designed"), *more], input=TEXT)
-        assert done.exit_code == 0, done.output
-        return [json.loads(line) for line in done.stdout.splitlines()]
-
-    types = ("Person", "Location", "Organization")
-    strict = RelationSchema(types, [RelationType(name, types[2], types[2], 1) for name in RELATIONS[1:]])
-    save_schema(strict, tmp_path / "strict.json")
-    free = extracted("--no-constraints")
-    assert any(not strict.allows(read_graph(own)) for own in free)
-    for more in ((), ("--no-constraints",)):
-        found = extracted("--schema", str(tmp_path / "strict.json"), *more)
-        assert all(strict.allows(read_graph(own)) for own in found)
-        assert {own["status"] for own in found} == {"optimal"}
-    save_schema(RelationSchema(["X"], [RelationType("r", "X", "X")]), tmp_path / "other.json")
-    done = CliRunner().invoke(
-        main,
-        ["extract", "--model", str(folders / "designed"), "--schema", str(tmp_path / "other.json")],
-        input=TEXT,
-    )
-    assert done.exit_code == 2
-    assert "expected a schema of some of the relations Kill" in done.stderr
-
-
 def test_a_folder_of_shards_is_read_as_lines_are(run, tmp_path, monkeypatch):
     from lcons_tasks.apps._batch_tagger import loaded_pos_tagger
 

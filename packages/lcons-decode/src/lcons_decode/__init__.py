@@ -8,7 +8,6 @@
 | `batches` | `Decoder`: constraint files as a function of batches, for Ray, Dask, Spark and datasets |
 | `shards` | folders of shards, from disk to disk, on this machine or on a cluster |
 | `chains` | the decoders of label sequences, also as arrays of label indices, for speed |
-| `gliner2` | GLiNER2's candidate lattices, decoded exactly; schemas for it |
 | `files` | scores and constraints read from files, answers written as text |
 | `ilp` | integer programs over named parts, with constraints grounded in them |
 | `kernels` | the inner loops, compiled and in numpy |
@@ -23,7 +22,6 @@ from typing import Any
 from lcons_core import forward_modules
 from lcons_decode._adapters import CrfsuiteScores, from_pytorch_crf, from_token_logits
 from lcons_decode._autoregressive import AutoregressiveSampler, Draw
-from lcons_decode._certificate import NotCertified, operating_point
 from lcons_decode._constrained_crf import ConstrainedCRF
 from lcons_decode._constraints import (
     COSTS,
@@ -37,17 +35,7 @@ from lcons_decode._constraints import (
     rows_constraint,
     usual_cost,
 )
-from lcons_decode._lattice import (
-    Lattice,
-    LatticeCertificate,
-    LatticeDecoding,
-    LatticeEdge,
-    LatticeNode,
-    LatticeRules,
-    decode_lattice,
-)
 from lcons_decode._logits_processor import LabelLogitsProcessor
-from lcons_decode._operating_point import Guarantee, OperatingPoint, TransitionBiases
 from lcons_decode._relations import RelationIds, RelationRules, decode_relations, relation_ids
 from lcons_decode._result import Decoding, RelationDecoding, Status, Violation
 from lcons_decode._scores import ChainBatch, ChainScores, RelationScores, Scored
@@ -81,19 +69,10 @@ __all__ = [
     "Decoder",
     "Decoding",
     "Draw",
-    "Guarantee",
     "Hard",
     "LabelLattice",
     "LabelLogitsProcessor",
-    "Lattice",
-    "LatticeCertificate",
-    "LatticeDecoding",
-    "LatticeEdge",
-    "LatticeNode",
-    "LatticeRules",
     "Marginals",
-    "NotCertified",
-    "OperatingPoint",
     "RelationDecoding",
     "RelationIds",
     "RelationRules",
@@ -101,7 +80,6 @@ __all__ = [
     "Scored",
     "Soft",
     "Status",
-    "TransitionBiases",
     "Violation",
     "__version__",
     "allowed_ngrams",
@@ -114,7 +92,6 @@ __all__ = [
     "decode_batch",
     "decode_global",
     "decode_lagrangian",
-    "decode_lattice",
     "decode_relations",
     "decode_scored",
     "forbidden_ngrams",
@@ -122,7 +99,6 @@ __all__ = [
     "from_token_logits",
     "marginals",
     "nbest",
-    "operating_point",
     "relation_ids",
     "rows_constraint",
     "sample",

@@ -18,7 +18,6 @@
 | `_solve` | the loop of solving and checking |
 | `_decoders` | sequences: `decode_ilp`; candidates and relations: `decode_relations_ilp` |
 | `_constraint_program` | one constraint on the points of its space |
-| `_schema_rows` | a relation schema as rows |
 | `_known_rows` | rows, equations and trust regions of lcons-core in a program |
 | `_oracle` | solve, ask, learn: the best point that an oracle accepts |
 | `_compare` | two constraints on a space too large to enumerate: `compare_by_ilp` |
