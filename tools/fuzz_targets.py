@@ -152,10 +152,10 @@ def docbin() -> bytes:
 
 
 def use_provenance(path: Path) -> None:
-    """Reads what a file records of a constraint: recipe, split, guarantee and examples of repairs."""
+    """Reads what a file records of a constraint: recipe and split."""
     from dataclasses import replace
 
-    from lcons_core import broken_examples, explain, iob2, learned_from
+    from lcons_core import explain, iob2, learned_from
     from lcons_core.storage import dumps, parse
     from lcons_tasks.own_data import recorded_split
 
@@ -166,7 +166,6 @@ def use_provenance(path: Path) -> None:
         learned_from(constraint, [["B-NP", "O"]])
         recorded_split(recorded)
         str(explain(constraint))
-        broken_examples(constraint)
 
 
 def text_of(path: Path) -> str:
@@ -375,15 +374,12 @@ def core_targets(space: Any) -> dict[str, Loader]:
     """The targets of lcons_core besides constraints and rules."""
     from lcons_core.reason import read_assignment
 
-    example = {"valid": True, "parts": [{"label 1": "O", "label 2": "B-NP"}]}
     recorded: dict[str, Any] = {
         "seed": 1,
         "data": "00",
         "examples": {"positives": 2},
         "recipe": {"feature": "ngram", "hidden": 1, "negatives": "unseen"},
         "split": {"learned_from": [{"file": "a", "first": 0, "count": 2}], "held_out": []},
-        "repairs": [example],
-        "calibration": {"alpha": 0.1, "structures": 9, "rejected": 0, "bound": 0.3},
     }
     return {
         "assignment": Loader(

@@ -16,6 +16,8 @@ ROOT = Path(__file__).resolve().parents[2]
 # of references, which are in lcons-contrib.
 GONE = {
     "lcons_tasks.labelled.LearnSettings",
+    "lcons_decode.CrfsuiteScores",
+    "lcons_decode.from_pytorch_crf",
     *(
         f"lcons_tasks.parsing.{name}"
         for name in (

@@ -20,9 +20,7 @@ Importing this package needs only numpy. numba is imported at the first decoding
 from typing import Any
 
 from lcons_core import forward_modules
-from lcons_decode._adapters import CrfsuiteScores, from_pytorch_crf, from_token_logits
-from lcons_decode._autoregressive import AutoregressiveSampler, Draw
-from lcons_decode._constrained_crf import ConstrainedCRF
+from lcons_decode._adapters import from_token_logits
 from lcons_decode._constraints import (
     COSTS,
     Constraint,
@@ -35,7 +33,6 @@ from lcons_decode._constraints import (
     rows_constraint,
     usual_cost,
 )
-from lcons_decode._logits_processor import LabelLogitsProcessor
 from lcons_decode._relations import RelationIds, RelationRules, decode_relations, relation_ids
 from lcons_decode._result import Decoding, RelationDecoding, Status, Violation
 from lcons_decode._scores import ChainBatch, ChainScores, RelationScores, Scored
@@ -49,7 +46,6 @@ from lcons_decode.chains._constrained import (
     decode_global,
     nbest,
 )
-from lcons_decode.chains._label_lattice import LabelLattice, sample
 from lcons_decode.chains._lagrangian import decode_lagrangian
 from lcons_decode.chains._marginals import Marginals, marginals
 from lcons_decode.chains._viterbi import viterbi, viterbi_batch
@@ -58,20 +54,14 @@ from lcons_decode.chains._windows import ChainConstraints
 __all__ = [
     "COSTS",
     "DECODERS",
-    "AutoregressiveSampler",
     "ChainBatch",
     "ChainConstraints",
     "ChainScores",
-    "ConstrainedCRF",
     "Constraint",
     "ConstraintSet",
-    "CrfsuiteScores",
     "Decoder",
     "Decoding",
-    "Draw",
     "Hard",
-    "LabelLattice",
-    "LabelLogitsProcessor",
     "Marginals",
     "RelationDecoding",
     "RelationIds",
@@ -95,13 +85,11 @@ __all__ = [
     "decode_relations",
     "decode_scored",
     "forbidden_ngrams",
-    "from_pytorch_crf",
     "from_token_logits",
     "marginals",
     "nbest",
     "relation_ids",
     "rows_constraint",
-    "sample",
     "search",
     "usual_cost",
     "viterbi",
