@@ -16,7 +16,6 @@ are not (logarithms, tenths), an answer must be as good as the best one, within 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from fractions import Fraction
 from random import Random
@@ -158,7 +157,6 @@ def draw_large(rng: Random) -> Case:
 
 def check_local(case: Case, tally: Tally) -> None:
     """Families `hard`, `soft` and `large`."""
-    os.environ["LCONS_DECODE_BACKEND"] = case["backend"]
     judged = [Judged(case, sequence) for sequence in case["sequences"]]
     batch, xs = [one.scores for one in judged], [one.x for one in judged]
     compiled = ChainConstraints.of([use_of(use) for use in case["uses"]], batch[0].labels)
@@ -246,7 +244,6 @@ def draw_global(rng: Random) -> Case:
 
 def check_global(case: Case, tally: Tally) -> None:
     """Family `global`."""
-    os.environ["LCONS_DECODE_BACKEND"] = case["backend"]
     one = Judged(case, case["sequences"][0])
     uses = [use_of(use) for use in case["uses"]]
     compiled = ChainConstraints.of(uses, one.scores.labels)
@@ -301,7 +298,6 @@ def draw_lagrangian(rng: Random) -> Case:
 
 def check_lagrangian(case: Case, tally: Tally) -> None:
     """Family `lagrangian`."""
-    os.environ["LCONS_DECODE_BACKEND"] = case["backend"]
     one = Judged(case, case["sequences"][0])
     found = decode_lagrangian(one.scores, [use_of(use) for use in case["uses"]], one.x, rounds=40)
     if found.status is Status.INFEASIBLE:

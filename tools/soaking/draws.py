@@ -237,7 +237,7 @@ def draw_chain(
         else:
             feature = draw_ngrams(rng, model["labels"], most_n, unknown)
         uses.append(draw_use(rng, f"c{i}", feature, model, rng.choice(own), soft, costs, unions))
-    return {"model": model, "sequences": own, "uses": uses, "backend": rng.choice(["numba", "numpy"])}
+    return {"model": model, "sequences": own, "uses": uses}
 
 
 # Labels, tokens, the longest n-grams, and the share of emission scores that are -inf. Sets of pairs of labels
@@ -271,7 +271,7 @@ def draw_large_chain(rng: Random, soft: float = 0.0) -> Drawn:
         if pairs and use["weight"] is not None:
             use["weight"] *= 16
         uses.append(use)
-    return {"model": model, "sequences": [own], "uses": uses, "backend": rng.choice(["numba", "numpy"])}
+    return {"model": model, "sequences": [own], "uses": uses}
 
 
 def draw_space(rng: Random, most: int = 120, counts: bool = True) -> Drawn:

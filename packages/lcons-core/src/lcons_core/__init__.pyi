@@ -3,9 +3,6 @@ from lcons_core._arithmetic import check_magnitude as check_magnitude
 from lcons_core._arithmetic import frozen as frozen
 from lcons_core._arithmetic import many as many
 from lcons_core._arithmetic import round_dyadic as round_dyadic
-from lcons_core._ask import Asked as Asked
-from lcons_core._ask import Question as Question
-from lcons_core._ask import ask as ask
 from lcons_core._blocks import OTHER as OTHER
 from lcons_core._blocks import Axis as Axis
 from lcons_core._blocks import Block as Block
@@ -17,9 +14,8 @@ from lcons_core._blocks import count as count
 from lcons_core._blocks import integer as integer
 from lcons_core._blocks import one_hot as one_hot
 from lcons_core._blocks import real as real
-from lcons_core._calibration import Calibration as Calibration
-from lcons_core._calibration import rounded_up as rounded_up
-from lcons_core._calibration import upper_bound as upper_bound
+from lcons_core._bounds import rounded_up as rounded_up
+from lcons_core._bounds import upper_bound as upper_bound
 from lcons_core._coded import CodedColumn as CodedColumn
 from lcons_core._coercion import Fitted as Fitted
 from lcons_core._coercion import Given as Given
@@ -43,11 +39,6 @@ from lcons_core._instance import WORD as WORD
 from lcons_core._instance import Instance as Instance
 from lcons_core._instance import read_instance as read_instance
 from lcons_core._instance import read_instances as read_instances
-from lcons_core._known import LinearEquations as LinearEquations
-from lcons_core._known import RegionRows as RegionRows
-from lcons_core._known import TrustRegion as TrustRegion
-from lcons_core._known import equality_hull as equality_hull
-from lcons_core._known import outer_polytope as outer_polytope
 from lcons_core._masks import MaskTable as MaskTable
 from lcons_core._masks import compile_masks as compile_masks
 from lcons_core._moved import forward_modules as forward_modules
@@ -58,11 +49,6 @@ from lcons_core._pointset import PointSet as PointSet
 from lcons_core._pointset import as_points as as_points
 from lcons_core._psi import Psi as Psi
 from lcons_core._psi import SparsePsi as SparsePsi
-from lcons_core._repair import KeptExample as KeptExample
-from lcons_core._repair import Repair as Repair
-from lcons_core._repair import broken_examples as broken_examples
-from lcons_core._repair import kept_examples as kept_examples
-from lcons_core._repair import repair as repair
 from lcons_core._schemes import OUTSIDE as OUTSIDE
 from lcons_core._schemes import bilou as bilou
 from lcons_core._schemes import bioes as bioes
@@ -92,10 +78,8 @@ from lcons_core._union import AnyNetwork as AnyNetwork
 from lcons_core._union import LiftedUnion as LiftedUnion
 from lcons_core._union import Union as Union
 from lcons_core._union import lift_union as lift_union
-from lcons_core.learn._calibrate import calibrate as calibrate
 from lcons_core.learn._estimator import ConstraintLearner as ConstraintLearner
 from lcons_core.learn._examples import LabelledExamples as LabelledExamples
-from lcons_core.learn._one_class import OneClass as OneClass
 from lcons_core.learn._recipe import learn_constraints as learn_constraints
 from lcons_core.learn._recipe import learn_from_examples as learn_from_examples
 from lcons_core.learn._recipe import learned_from as learned_from

@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lcons_core._calibration import MEMBER
 from lcons_core._coercion import as_network
 from lcons_core._document import read_file, read_text
 from lcons_core._document import save as save_file
@@ -168,7 +167,7 @@ class LearnedConstraint(Wrapped):
         recorded = {**self.provenance, "edits": [*self.provenance.get("edits", ()), edit]}
         if verb == "forbid":
             # It now rejects more than what was counted; what `allow` adds, it rejects no longer.
-            recorded.pop(MEMBER, None)
+            recorded.pop("calibration", None)
         return LearnedConstraint(network, self.space, self.feature, recorded)
 
     def _check_same(self, other: LearnedConstraint, what: str, advice: str) -> None:

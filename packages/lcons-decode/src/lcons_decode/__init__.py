@@ -10,11 +10,11 @@
 | `chains` | the decoders of label sequences, also as arrays of label indices, for speed |
 | `files` | scores and constraints read from files, answers written as text |
 | `ilp` | integer programs over named parts, with constraints grounded in them |
-| `kernels` | the inner loops, compiled and in numpy |
+| `kernels` | the inner loops, compiled by numba |
 | `transformers` | token classifiers of Hugging Face, decoded and trained under constraints |
 
-Importing this package needs only numpy. numba is imported at the first decoding, and mip when
-`lcons_decode.ilp` first solves a program.
+Importing this package needs only numpy. numba is imported at the first decoding, and mip (the extra `ilp`)
+when `lcons_decode.ilp` first solves a program.
 """
 
 from typing import Any

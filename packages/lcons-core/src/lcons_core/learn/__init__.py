@@ -35,7 +35,6 @@ from lcons_core.learn._negatives import (
     usual_negatives,
     windows_seen_apart,
 )
-from lcons_core.learn._one_class import GENERATORS, OneClass
 from lcons_core.learn._recipe import (
     AUTO,
     DOUBLED,
@@ -59,7 +58,6 @@ __all__ = [
     "ER_HIDDEN",
     "EVIDENCE",
     "FEATURES",
-    "GENERATORS",
     "GRIDS",
     "MAX_NEGATIVES",
     "NEGATIVES",
@@ -73,7 +71,6 @@ __all__ = [
     "LabelledExamples",
     "Needed",
     "NegativeSource",
-    "OneClass",
     "Progress",
     "Recipe",
     "UnionLearner",

@@ -26,18 +26,16 @@ from numpy.typing import NDArray
 
 from lcons_core import CodedColumn, LearnedConstraint, TooLarge, Unsupported, check_numbers, compile_masks
 from lcons_core.features import NgramContext, SequenceFeature
+from lcons_decode.chains._ngrams import costs
 from lcons_decode.chains._row_store import RowIndex, RowStore
 from lcons_decode.kernels import (
     LANES,
-    STEP,
     WORD,
     Bits,
     Floats,
     Groups,
     Ints,
     Singles,
-    backend,
-    costs,
     listed_groups,
     share_rows,
 )
@@ -73,7 +71,7 @@ class Steps:
 @dataclass(frozen=True, eq=False)
 class CompiledLocal:
     """One local constraint on the labels of a model; `weight` is None for a hard one; `hinge` says whether
-    only violations cost (`kernels._cost`).
+    only violations cost (`_ngrams.costs`).
 
     table (n, V, U): what label v at place i adds to unit u. ends (P,): the end of each part's units; the
     margin is the minimum over parts. order (L,): the feature's index of each label of the model, -1 for a
@@ -191,14 +189,16 @@ class CompiledLocal:
     def _tops(self, given: Floats, pads: Ints) -> Singles:
         """(C, V or 1, P) an upper bound on the penalty of a window, given its last labels: two, unless there
         are many labels or rows."""
+        from lcons_decode.kernels._compiled import least_totals
+
         assert self.weight is not None
         V, numbers = self.V, (len(self.store.tops) + len(given)) * self.V
         pairs = V <= MOST_PAIRED and numbers * V <= MOST_BOUNDS
         check_numbers(numbers, f"the bounds of {V - 1:,} labels")
-        run = backend(float(len(given)) * (given.shape[1] * V**2 + STEP)).least_totals
         pads = np.ascontiguousarray(pads)
         least = share_rows(
-            lambda first, last: run(given, pads, self.table, self.ends, pairs, first, last), len(given)
+            lambda first, last: least_totals(given, pads, self.table, self.ends, pairs, first, last),
+            len(given),
         )
         exact = self.weight * costs(1.0 - np.concatenate(least), self.hinge)
         tops = np.zeros((*exact.shape[:2], -(-V // LANES) * LANES), dtype=np.float32)
@@ -211,24 +211,25 @@ class CompiledLocal:
         if self.members:
             return _merged([member._lists(kinds) for member in self.members], self.V)
         if all(part.error_bound(constraint.space) == 0 for part in constraint.network.parts):
+            from lcons_decode.kernels._compiled import allowed_codes
+
             given, pads = self.context_activations(kinds), np.ascontiguousarray(kinds[:, -2:])
-            work = float(len(kinds)) * (self.table.shape[2] * self.V**self.n + STEP)
-            run = backend(work).allowed_codes
-            return Groups.joined(
-                share_rows(
-                    lambda first, last: Groups(*run(given, pads, self.table, self.ends, first, last)),
-                    len(kinds),
-                )
+            lists = share_rows(
+                lambda first, last: allowed_codes(given, pads, self.table, self.ends, first, last),
+                len(kinds),
             )
+            return Groups.joined([Groups(*part) for part in lists])
         return listed_groups([self._exact_list(kind) for kind in kinds], self.V)
 
     def _pairs(self, listed: Groups) -> Bits:
         """The pairs of neighbours in the n-grams of rows."""
+        from lcons_decode.kernels._compiled import pair_masks
+
         rows = len(self.store.pairs) + len(listed.rows)
         check_numbers(
             rows * max(self.n - 1, 1) * (self.V**2 // WORD + 1), f"the pairs of {self.V - 1:,} labels"
         )
-        pairs: Bits = backend(float(len(listed.labels) * self.n)).pair_masks(*listed, self.n, self.V)
+        pairs: Bits = pair_masks(*listed, self.n, self.V)
         return pairs
 
     def _exact_list(self, kind: Ints) -> Ints:

@@ -9,14 +9,13 @@ Not in the paper.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol
 
 import numpy as np
 
-from lcons_core._calibration import Calibration
 from lcons_core._coercion import Fitted
 from lcons_core._errors import InvalidInput, TooLarge
 from lcons_core._pointset import PointSet, as_points
@@ -51,14 +50,6 @@ class Examples(Protocol):
     def negatives(self) -> PsiRows: ...
 
 
-@runtime_checkable
-class Recorded(Protocol):
-    """A set of points with a provenance."""
-
-    @property
-    def provenance(self) -> Mapping[str, Any]: ...
-
-
 def explain(
     constraint: PointSet | Fitted,
     examples: Examples | None = None,
@@ -90,9 +81,7 @@ def explain(
     small = space.integral and len(space.axes) <= MOST_AXES and lattice_size(space) <= enumeration
     if not small:
         _check_weights(points)
-    found = (_enumerated if small else _bounded)(points, space, positives, negatives, limit, seed)
-    recorded = Calibration.of(constraint.provenance) if isinstance(constraint, Recorded) else None
-    return replace(found, calibration=recorded)
+    return (_enumerated if small else _bounded)(points, space, positives, negatives, limit, seed)
 
 
 def _check_weights(points: PointSet) -> None:

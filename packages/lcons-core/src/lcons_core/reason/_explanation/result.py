@@ -19,7 +19,7 @@ from html import escape
 from typing import Any
 
 from lcons_core._arithmetic import plain
-from lcons_core._calibration import Calibration, rounded_up
+from lcons_core._bounds import rounded_up
 from lcons_core.reason._domain import Box
 from lcons_core.reason._explanation.types import TypeRule, whole
 
@@ -152,8 +152,7 @@ class Explanation:
 
     `limit` is the default number of rules to show; `rules` has all of them. `positives` is the total weight
     of the valid parts in the figures, None without examples. `types` are rules over label types, which the
-    text shows first, without the rules that they imply. `calibration` is the guarantee of a calibrated
-    constraint.
+    text shows first, without the rules that they imply.
     """
 
     rules: tuple[Rule, ...]
@@ -162,14 +161,12 @@ class Explanation:
     limit: int
     positives: float | None = None
     types: tuple[TypeRule, ...] = ()
-    calibration: Calibration | None = None
 
     def __len__(self) -> int:
         return len(self.rules)
 
     def text(self, limit: int | None = None) -> str:
-        """One line per rule, one line on their coverage, one on the calibration if there is one, and a legend
-        if there are many valid parts."""
+        """One line per rule, one line on their coverage, and a legend if there are many valid parts."""
         shown = self.rules[: self.limit if limit is None else limit]
         beyond = [rule for rule in shown if not rule.implied]
         said: tuple[Rule | TypeRule, ...] = (*self.types, *beyond)
@@ -182,7 +179,7 @@ class Explanation:
             lines.append(f"  ({types}: such lines stand for {single})")
         legend = [LEGEND] * bool(shown and self.positives and self.positives >= FEWEST_FOR_LEGEND)
         legend += [BOUND_LEGEND] * bool(legend and any(rule.bound is not None for rule in said))
-        return "\n".join([*lines, self.summary(len(shown)), *self._guarantee(), *legend])
+        return "\n".join([*lines, self.summary(len(shown)), *legend])
 
     def __str__(self) -> str:
         return self.text()
@@ -199,9 +196,6 @@ class Explanation:
         they = "it covers" if shown == 1 else "these cover"
         covers = f"; {they} {self.coverage}" if shown == min(self.limit, len(self.rules)) else ""
         return f"{counted} ({kind}){covers}."
-
-    def _guarantee(self) -> list[str]:
-        return [] if self.calibration is None else [str(self.calibration)]
 
     def table(self, limit: int | None = None) -> list[dict[str, Any]]:
         """One dict per rule: `rule`, `support`, `exceptions`, `expected`, `covered`, `proof`."""
@@ -222,7 +216,6 @@ class Explanation:
         return {
             "complete": self.complete,
             "coverage": self.coverage.to_dict(),
-            **({} if self.calibration is None else {"calibration": self.calibration.to_dict()}),
             **({"types": [rule.to_dict() for rule in self.types]} if self.types else {}),
             "rules": [rule.to_dict() for rule in self.rules],
         }
@@ -275,7 +268,7 @@ def page(explanation: Explanation) -> str:
     figures = ["support", "exceptions", "expected"] if examples else []
     heads = "".join(f"<th>{head}</th>" for head in ["rule", *figures, "covered", "proof"])
     rows = "\n".join(_row(rule, examples) for rule in shown)
-    caption = escape(" ".join([explanation.summary(), *explanation._guarantee()]))
+    caption = escape(explanation.summary())
     return (
         f"<table>\n<caption>{caption}</caption>\n<thead><tr>{heads}</tr></thead>\n"
         f"<tbody>\n{rows}\n</tbody>\n</table>"
