@@ -6,7 +6,14 @@ from collections.abc import Iterator
 
 from golden_files import Golden
 
-PACKAGES = ["lcons_core", "lcons_core.testing", "lcons_decode", "lcons_tasks", "lcons_cli"]
+PACKAGES = [
+    "lcons_core",
+    "lcons_core.testing",
+    "lcons_decode",
+    "lcons_tasks",
+    "lcons_tasks.apps.references",
+    "lcons_cli",
+]
 
 
 def public_names(name: str) -> Iterator[str]:
