@@ -12,11 +12,28 @@ from golden_files import V010, Golden
 from lcons_core._moved import _HOMES
 
 ROOT = Path(__file__).resolve().parents[2]
-# Without a successor of the same name: compiled kernels, and a class that is now `lcons_core.Recipe`.
+# Without a successor of the same name: compiled kernels, a class that is now `lcons_core.Recipe`, and formats
+# of references, which are in lcons-contrib.
 GONE = {
     "lcons_tasks.labelled.LearnSettings",
     "lcons_decode.CrfsuiteScores",
     "lcons_decode.from_pytorch_crf",
+    *(
+        f"lcons_tasks.parsing.{name}"
+        for name in (
+            *(
+                "OTHERS",
+                "CslItem",
+                "Date",
+                "Name",
+                "keys",
+                "parse_date",
+                "parse_names",
+                "to_bibtex",
+                "to_csl",
+            ),
+        )
+    ),
     *(
         f"lcons_decode.kernels.compiled.{name}"
         for name in (
@@ -25,7 +42,14 @@ GONE = {
         )
     ),
 }
-PACKAGES = ["lcons_core", "lcons_core.testing", "lcons_decode", "lcons_tasks", "lcons_cli"]
+PACKAGES = [
+    "lcons_core",
+    "lcons_core.testing",
+    "lcons_decode",
+    "lcons_tasks",
+    "lcons_tasks.apps.references",
+    "lcons_cli",
+]
 
 
 def public_names(name: str) -> Iterator[str]:

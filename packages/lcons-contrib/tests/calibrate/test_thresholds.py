@@ -22,10 +22,10 @@ from lcons_core import (
     compare,
     learn_constraints,
     load,
-    upper_bound,
 )
 from lcons_core.features import NgramLabels
 from lcons_core.testing import check_theorem1, conjunctions, networks
+from lcons_tasks.own_data import upper_bound
 
 BIT = FeatureSpace([binary("bit", "abc")])
 # The margin of psi is 1 minus the number of its ones.

@@ -3,6 +3,7 @@ from lcons_core._arithmetic import check_magnitude as check_magnitude
 from lcons_core._arithmetic import frozen as frozen
 from lcons_core._arithmetic import many as many
 from lcons_core._arithmetic import round_dyadic as round_dyadic
+from lcons_core._arithmetic import rounded_up as rounded_up
 from lcons_core._blocks import OTHER as OTHER
 from lcons_core._blocks import Axis as Axis
 from lcons_core._blocks import Block as Block
@@ -14,8 +15,6 @@ from lcons_core._blocks import count as count
 from lcons_core._blocks import integer as integer
 from lcons_core._blocks import one_hot as one_hot
 from lcons_core._blocks import real as real
-from lcons_core._bounds import rounded_up as rounded_up
-from lcons_core._bounds import upper_bound as upper_bound
 from lcons_core._coded import CodedColumn as CodedColumn
 from lcons_core._coercion import Fitted as Fitted
 from lcons_core._coercion import Given as Given

@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from lcons_core._arithmetic import plain
-from lcons_core._bounds import rounded_up
+from lcons_core._arithmetic import plain, rounded_up
 from lcons_core.reason._domain import Box
 from lcons_core.reason._explanation.types import TypeRule, whole
 

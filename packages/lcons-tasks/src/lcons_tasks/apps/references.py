@@ -5,6 +5,9 @@
 A span reaches from the first character of its first token to the last character of its last token, so only
 white space is outside all spans. Lines are labelled one chunk at a time, and a line of more than `LONGEST`
 characters in parts, so that memory does not grow, except with the longest line.
+
+`to_tagged` writes the fields of a reference on one line, from which `lcons_tasks.data.read_references` reads
+them back: `<author> ... </author> <title> ... </title>`.
 """
 
 from __future__ import annotations
@@ -18,9 +21,10 @@ from typing import NamedTuple, TypeVar
 from lcons_core import OUTSIDE, WORD, CodedColumn, InvalidInput
 from lcons_decode import Status
 from lcons_tasks.apps._tagger import Columns, ConstrainedTagger
-from lcons_tasks.apps.references._pieces import Piece
 from lcons_tasks.data.text._clues import CLUE, clue_or_shape
-from lcons_tasks.data.text._tokens import TOKEN
+from lcons_tasks.data.text._tokens import TOKEN, encodable
+
+__all__ = ["ParsedReference", "Piece", "Span", "chunks", "parse", "to_tagged"]
 
 POS = "pos"
 LONGEST = 2**14
@@ -33,6 +37,7 @@ NO_LABEL = -1
 _ORDER = tuple(Status)
 
 Item = TypeVar("Item")
+Piece = tuple[str | None, str]
 Place = tuple[int, int]
 Tags = Callable[[Sequence[Sequence[str]]], Sequence[Sequence[str]]]
 """Returns one POS tag per word, for each of several sequences of words."""
@@ -70,7 +75,7 @@ class ParsedReference:
 
     @property
     def pieces(self) -> list[Piece]:
-        """(field, text) in order, as `to_csl`, `to_bibtex` and `to_tagged` accept them."""
+        """(field, text) in order, as `to_tagged` accepts them."""
         return [(field, self.text[start:end]) for field, start, end in self.spans]
 
 
@@ -207,3 +212,30 @@ def _extend(
 def _worst(found: Sequence[_Labels]) -> Status:
     """The weakest status; `Status` declares them from strongest to weakest."""
     return max((labels.status for labels in found), key=_ORDER.index)
+
+
+_TAG = re.compile(r"<(?=/?[A-Za-z][A-Za-z0-9_-]*>)")
+_NOT_IN_TAGS = re.compile(r"[^A-Za-z0-9_-]+")
+_MARK = "NEWREFERENCE"
+
+
+def to_tagged(pieces: Iterable[Piece]) -> str:
+    """The pieces on one line, each in the tags of its field; text outside any field has no tags.
+
+    The format has no escapes, so a text that contains a tag gets a space: `<b>` becomes `< b>`. Characters of
+    a field's name that cannot be in a tag become hyphens.
+
+    >>> to_tagged([("author", "A. Cau."), (None, "see"), ("title", "The <b> tag,")])
+    '<author> A. Cau. </author> see <title> The < b> tag, </title>'
+    """
+    words = ((field, " ".join(encodable(text).split())) for field, text in pieces)
+    return " ".join(_tagged(field, _TAG.sub("< ", text)) for field, text in words if text)
+
+
+def _tagged(field: str | None, text: str) -> str:
+    if field is None:
+        return text
+    tag = _NOT_IN_TAGS.sub("-", field)
+    # A tag begins with a letter and is not the mark of a new reference.
+    tag = f"field-{tag}" if not tag[:1].isalpha() else tag.lower() if tag == _MARK else tag
+    return f"<{tag}> {text} </{tag}>"
