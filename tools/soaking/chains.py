@@ -2,7 +2,7 @@
 
 | family | draws | compares |
 |---|---|---|
-| `hard` | local: n = 1..4, contexts, padding, unknown labels, unions, lists | Viterbi, exact, n-best, beam |
+| `hard` | local: n = 1..4, contexts, padding, unknown labels, lists | Viterbi, exact, n-best, beam |
 | `soft` | the same with soft ones of each cost | the same, with costs |
 | `large` | both, with up to 8 tokens, up to 70 labels, and scores far apart | the same |
 | `global` | also existence and counts, hard and soft | best first, budgets, streams, n-best, beam |
@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import Conjunction, LearnedConstraint, RectifierNetwork, Union
+from lcons_core import Conjunction, LearnedConstraint, RectifierNetwork
 from lcons_core.features import ConstraintFeature, Counts, Existence, NgramContext, NgramLabels
 from lcons_decode import (
     ChainConstraints,
@@ -67,9 +67,7 @@ def feature_of(given: Case) -> ConstraintFeature:
 
 
 def network_of(parts: Any) -> Any:
-    """The network of lcons, a conjunction of several, or a union."""
-    if isinstance(parts, dict):
-        return Union([network_of(member) for member in parts["union"]])
+    """The network of lcons, or a conjunction of several."""
     own = [RectifierNetwork(W, b) for W, b in parts]
     return own[0] if len(own) == 1 else Conjunction(tuple(own))
 
@@ -293,7 +291,7 @@ def _local(one: Labelling) -> tuple[Fraction]:
 
 def draw_lagrangian(rng: Random) -> Case:
     """Hard local constraints and token counts."""
-    return draws.draw_chain(rng, wholes=0.6, sequences=1, linear=True, unknown=False, unions=0.0)
+    return draws.draw_chain(rng, wholes=0.6, sequences=1, linear=True, unknown=False)
 
 
 def check_lagrangian(case: Case, tally: Tally) -> None:

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from lcons_core._blocks import OTHER
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._network import Conjunction, RectifierNetwork
-from lcons_core._union import Union
 from lcons_core.features import START, STOP, Counts, Existence, NgramContext, NgramLabels
 from lcons_core.testing import networks
 from lcons_decode import COSTS, ChainBatch, ChainConstraints, ChainScores, Hard, Soft, Violation
@@ -65,9 +64,9 @@ def sequence_features(draw, labels, max_n=4):
 
 
 @st.composite
-def learned(draw, feature, unions=False):
+def learned(draw, feature):
     """A constraint of one network or two, small ones or `networks` of lcons_core.testing; from strict to
-    lenient; with `unions`, some are unions of the two."""
+    lenient."""
     d, parts = feature.space.d, []
     for _ in range(draw(st.integers(1, 2))):
         if draw(st.integers(0, 4)) == 4 and d <= 12:
@@ -76,8 +75,7 @@ def learned(draw, feature, unions=False):
             rng, K = draw(generators), draw(st.integers(1, 3))
             W, b = rng.integers(-32, 33, (K, d)) / 16, rng.integers(-32, 33, K) / 16
             parts.append(RectifierNetwork(W, b - draw(st.sampled_from([1.0, 0.0, 2.0]))))
-    joined = Union(parts) if unions and draw(st.booleans()) else Conjunction(tuple(parts))
-    return LearnedConstraint(joined, feature.space, feature)
+    return LearnedConstraint(Conjunction(tuple(parts)), feature.space, feature)
 
 
 soft_weights = st.integers(0, 20).map(lambda quarters: quarters / 4)
@@ -97,7 +95,7 @@ def local_uses(draw, labels, min_size=1, max_size=3, max_n=4, kinds=("hard", "so
     uses = []
     for i in range(draw(st.integers(min_size, max_size))):
         hard = draw(st.sampled_from(kinds)) == "hard"
-        constraint = draw(learned(draw(sequence_features(labels, max_n)), unions=hard))
+        constraint = draw(learned(draw(sequence_features(labels, max_n))))
         if hard:
             uses.append(Hard(constraint, f"c{i}"))
         else:

@@ -3,9 +3,7 @@
 A structure satisfies it iff the network accepts every psi row that the feature computes from the structure.
 
 Composition keeps every form exact. `a & b` is the intersection. `forbid` is the intersection with the
-one-unit network of a box (`reason/_rules.py`), and is recorded in the provenance. `a | b` is the union
-(`_union.py`): a point is accepted if either accepts it, and a structure satisfies it iff every part is
-accepted by one of both.
+one-unit network of a box (`reason/_rules.py`), and is recorded in the provenance.
 
 Not in the paper: composition and editing.
 """
@@ -24,10 +22,10 @@ from lcons_core._document import read_file, read_text
 from lcons_core._document import save as save_file
 from lcons_core._errors import InvalidInput
 from lcons_core._inequalities import check_width
+from lcons_core._network import Network
 from lcons_core._pointset import Wrapped
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Ints
-from lcons_core._union import AnyNetwork, Union
 from lcons_core.features._protocol import ConstraintFeature, Scope, complete_kind
 from lcons_core.reason._domain import Box
 from lcons_core.reason._rules import forbid_boxes
@@ -40,16 +38,14 @@ if TYPE_CHECKING:
 class LearnedConstraint(Wrapped):
     """`network` on `space`; `feature` computes psi from structures; `provenance` is plain data."""
 
-    network: AnyNetwork
+    network: Network
     space: FeatureSpace
     feature: ConstraintFeature | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        network: AnyNetwork = as_network(self.network, "LearnedConstraint")
-        if len(network.alternatives()) == 1:
-            [network] = network.alternatives()
-            network = network.parts[0] if len(network.parts) == 1 else network
+        network: Network = as_network(self.network, "LearnedConstraint")
+        network = network.parts[0] if len(network.parts) == 1 else network
         object.__setattr__(self, "network", network)
         check_width(self.network, self.space)
         if self.feature is None:
@@ -75,7 +71,7 @@ class LearnedConstraint(Wrapped):
         return () if self.feature is None else self.feature.labels
 
     @property
-    def points(self) -> AnyNetwork:
+    def points(self) -> Network:
         """The set of psi that the constraint accepts: its network."""
         return self.network
 
@@ -106,25 +102,13 @@ class LearnedConstraint(Wrapped):
         """The intersection of both; they must have the same space and feature."""
         if not isinstance(other, LearnedConstraint):
             return NotImplemented
-        self._check_same(other, "a & b", "pass constraints on different features to a decoder as a list")
+        if self.space != other.space or self.feature != other.feature:
+            raise InvalidInput(
+                "`a & b` needs constraints on one space and one feature; pass constraints on different"
+                " features to a decoder as a list."
+            )
         both = {"all_of": [dict(self.provenance), dict(other.provenance)]}
         return LearnedConstraint(self.network & other.network, self.space, self.feature, both)
-
-    def __or__(self, other: LearnedConstraint) -> LearnedConstraint:
-        """The union of both: every part must be accepted by one of them; same space and feature.
-
-        >>> from lcons_core import count
-        >>> space = FeatureSpace([count("order", ["boxes"], high=9)])
-        >>> none = LearnedConstraint(RectifierNetwork([[2.0]], [0.0]), space)
-        >>> four = LearnedConstraint(RectifierNetwork([[-1.0]], [5.0]), space)
-        >>> (none | four).accepts([[0], [3], [4]]).tolist()
-        [True, False, True]
-        """
-        if not isinstance(other, LearnedConstraint):
-            return NotImplemented
-        self._check_same(other, "a | b", "learn both from the same feature")
-        either = {"any_of": [dict(self.provenance), dict(other.provenance)]}
-        return LearnedConstraint(Union((self.network, other.network)), self.space, self.feature, either)
 
     def forbid(self, assignment: Mapping[str, Any] | None = None, /, **named: Any) -> LearnedConstraint:
         """The constraint that also rejects every point of a partial assignment, by name.
@@ -143,10 +127,6 @@ class LearnedConstraint(Wrapped):
         recorded = {**self.provenance, "edits": edits}
         recorded.pop("calibration", None)  # it now rejects more than what was counted
         return LearnedConstraint(network, self.space, self.feature, recorded)
-
-    def _check_same(self, other: LearnedConstraint, what: str, advice: str) -> None:
-        if self.space != other.space or self.feature != other.feature:
-            raise InvalidInput(f"`{what}` needs constraints on one space and one feature; {advice}.")
 
     def _feature(self) -> ConstraintFeature:
         if self.feature is None:

@@ -19,7 +19,6 @@ when `lcons_decode.ilp` first solves a program.
 
 from typing import Any
 
-from lcons_core import forward_modules
 from lcons_decode._adapters import from_token_logits
 from lcons_decode._constraints import (
     COSTS,
@@ -95,10 +94,6 @@ __all__ = [
     "viterbi",
     "viterbi_batch",
 ]
-
-
-# As 0.1.0 had it.
-forward_modules({"lcons_decode.score_files": ("lcons_decode.files",)}, until="0.3")
 
 
 def __getattr__(name: str) -> Any:

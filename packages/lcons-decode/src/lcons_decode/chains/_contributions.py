@@ -11,20 +11,19 @@ padding. The kind of a window is its contexts, the number of START labels at its
 ends in STOP. For each distinct kind, the codes that a hard constraint allows are listed once, in ascending
 order, and cached: most constraints forbid most n-grams, so a list is shorter than a mask. For soft
 constraints, upper bounds on the penalty given the last labels are cached instead. Lists are exact:
-weights that float64 cannot add exactly are added as rationals (`lcons_core._masks`). A union allows the codes
-that one of its members allows; its penalty is not the sum of theirs, so it cannot be soft here.
+weights that float64 cannot add exactly are added as rationals (`lcons_core._masks`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core import CodedColumn, LearnedConstraint, TooLarge, Unsupported, check_numbers, compile_masks
+from lcons_core import CodedColumn, LearnedConstraint, TooLarge, check_numbers, compile_masks
 from lcons_core.features import NgramContext, SequenceFeature
 from lcons_decode.chains._ngrams import costs
 from lcons_decode.chains._row_store import RowIndex, RowStore
@@ -76,7 +75,6 @@ class CompiledLocal:
     table (n, V, U): what label v at place i adds to unit u. ends (P,): the end of each part's units; the
     margin is the minimum over parts. order (L,): the feature's index of each label of the model, -1 for a
     label that the constraint does not know: it makes all units of its windows negative, so these are allowed.
-    `members` are those of a union, which alone decide; the tables are then those of the first.
     """
 
     constraint: LearnedConstraint
@@ -87,7 +85,6 @@ class CompiledLocal:
     order: Ints
     context_tables: tuple[Floats, ...]
     hinge: bool = False
-    members: tuple[CompiledLocal, ...] = ()
     store: RowStore = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -208,8 +205,6 @@ class CompiledLocal:
     def _lists(self, kinds: Ints) -> Groups:
         """The allowed n-grams of kinds."""
         constraint = self.constraint
-        if self.members:
-            return _merged([member._lists(kinds) for member in self.members], self.V)
         if all(part.error_bound(constraint.space) == 0 for part in constraint.network.parts):
             from lcons_decode.kernels._compiled import allowed_codes
 
@@ -258,8 +253,6 @@ def compile_local(
     """The constraint on the labels of a model, in their order; labels that it does not know are free."""
     feature = constraint.feature
     assert isinstance(feature, SequenceFeature)
-    if len(constraint.network.alternatives()) > 1:
-        return _compile_union(constraint, weight, labels, name)
     axes, parts = constraint.space.axes, constraint.network.parts
     # Kernels add up four units at a time: units without weights, which add 0, fill up each part.
     units = [-(-part.K // 4) * 4 for part in parts]
@@ -299,22 +292,3 @@ def compile_local(
 def _filled(array: Floats, size: int) -> Floats:
     """The array with zeros up to a length."""
     return np.concatenate([array, np.zeros((size - len(array), *array.shape[1:]))])
-
-
-def _compile_union(
-    constraint: LearnedConstraint, weight: float | None, labels: Sequence[str], name: str
-) -> CompiledLocal:
-    if weight is not None:
-        raise Unsupported(
-            f"{name!r} is a union, which has no soft penalty in a chain; use it as a hard constraint, or as"
-            " Hinge(constraint, weight) in an integer program."
-        )
-    alone = (replace(constraint, network=member) for member in constraint.network.alternatives())
-    members = tuple(compile_local(member, None, labels, name) for member in alone)
-    return replace(members[0], constraint=constraint, members=members)
-
-
-def _merged(lists: Sequence[Groups], V: int) -> Groups:
-    """For every row, the n-grams of all lists."""
-    rows = range(len(lists[0].rows) - 1)
-    return listed_groups([np.unique(np.concatenate([own.codes(i, V) for own in lists])) for i in rows], V)
