@@ -14,6 +14,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from lcons_cli.contributed import IN_CONTRIB
 from lcons_cli.main import main
 from lcons_core import iob2, learn_constraints
 from lcons_core._errors import LconsError
@@ -88,8 +89,9 @@ def test_every_command_has_an_example_of_itself(name):
 
 @pytest.mark.parametrize("name", ELSEWHERE)
 def test_the_examples_that_are_not_run_here_are_run_by_the_tests_of_their_command(name):
-    file = {"ask": "ask_repair", "repair": "ask_repair"}.get(name, name)
-    source = (ROOT / f"packages/lcons-cli/tests/test_{file}.py").read_text()
+    contrib = f"lcons-contrib/tests/{name}/test_command.py"
+    file = contrib if name in IN_CONTRIB else f"lcons-cli/tests/test_{name}.py"
+    source = (ROOT / "packages" / file).read_text()
     assert re.search(r"^def test_the_examples?_(of_the_help_)?runs?\(", source, re.MULTILINE)
 
 
