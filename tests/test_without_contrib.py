@@ -21,9 +21,11 @@ class Hidden(MetaPathFinder):
 
 sys.meta_path.insert(0, Hidden())
 found = importlib.metadata.entry_points
-importlib.metadata.entry_points = lambda **chosen: [
-    entry for entry in found(**chosen) if not entry.value.startswith("lcons_contrib")
-]
+importlib.metadata.entry_points = lambda **chosen: (
+    [entry for entry in found(**chosen) if not entry.value.startswith("lcons_contrib")]
+    if chosen.get("group", "").startswith("lcons.")
+    else found(**chosen)
+)
 """
 RUN = "from lcons_cli.start import start\nsys.argv[0] = 'lcons'\nstart()\n"
 
