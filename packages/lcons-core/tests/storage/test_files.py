@@ -120,7 +120,7 @@ def test_existence_of_trigrams_makes_a_reasonable_file():
 
 
 def test_a_constraint_of_one_part_is_its_part():
-    one = small().allow(source="Location", relation="Kill")
+    one = small().forbid(source="Location", relation="Kill")
     assert loads(dumps(one)) == one
     both = small() & small()
     assert len(loads(dumps(both)).network.parts) == 2
