@@ -63,11 +63,6 @@ PUBLIC = {
     "lcons_tasks.models.load_vectors": "vectors-npz",
     "lcons_tasks.own_data.read_data": "data",
     "lcons_tasks.own_data.read_words": "words",
-    "lcons_tasks.own_data.annotations.read_brat": "brat",
-    "lcons_tasks.own_data.annotations.read_docbin": "docbin",
-    "lcons_tasks.own_data.annotations.read_label_studio": "label-studio",
-    "lcons_tasks.own_data.annotations.read_prodigy": "prodigy",
-    "lcons_tasks.own_data.annotations.read_webanno": "webanno",
     "lcons_tasks.report.read_document": "document",
     "lcons_tasks.report.read_runs": "document",
 }
@@ -245,7 +240,6 @@ def loaders() -> dict[str, Loader]:
     from lcons_tasks.own_data import read_data, read_words
     from lcons_tasks.report._decoded import read_decoded
     from lcons_tasks.report._document import Document, Section, Table, Text
-    from lcons_tasks.report._old_run import old_document
     from lcons_tasks.report._predictions import read_predictions
     from lcons_tasks.report._storage import read_document, to_data
 
@@ -284,7 +278,6 @@ def loaders() -> dict[str, Loader]:
     lines = {form: "\n".join(program_lines(program, f"model.{form}")).encode() for form in ("lp", "mps")}
     section = Section("s", (Text("x"), Table("t", ("a", "b"), (("1", "2"),))))
     document = {"format": 1, **to_data(Document("t", "chunking", "c", "two", None, (section,)))}
-    results = json.dumps({"format": 1, "task": "er", "corpus": {"name": "x"}, "seed": 1, "table": [[1.0]]})
     spans = [{"start": 0, "end": 3, "label": "PER"}]
     prodigy = (
         json.dumps({"text": "Ann left Oslo.", "spans": spans, "answer": "accept"}).encode() + b"\n",
@@ -343,8 +336,8 @@ def loaders() -> dict[str, Loader]:
                 b'{"tuples": [["Person", "Kill"], ["Place", "No"]]}\n{"tuples": []}\n',
             ),
         ),
-        "prodigy": Loader(read_data, "p.jsonl", prodigy),
-        "label-studio": Loader(read_data, "l.json", label_studio),
+        "prodigy": Loader(partial(read_data, form="prodigy"), "p.jsonl", prodigy),
+        "label-studio": Loader(partial(read_data, form="label-studio"), "l.json", label_studio),
         "webanno": Loader(partial(read_data, form="webanno"), "w.tsv", (webanno,)),
         "brat": Loader(read_beside_text, "b.ann", (b"T1\tPER 0 3\tAnn\nT2\tLOC 9 13;14 15\tOslo .\n",)),
         "docbin": Loader(read_data, "d.spacy", (zlib.decompress(docbin()),), zlib.compress),
@@ -368,7 +361,6 @@ def loaders() -> dict[str, Loader]:
         "document": Loader(
             lambda path: read_document(path.parent), "document.json", (json.dumps(document).encode(),)
         ),
-        "results": Loader(lambda path: old_document(path.parent), "results.json", (results.encode(),)),
         "lp": Loader(read_program, "m.lp", (lines["lp"],)),
         "mps": Loader(read_program, "m.mps", (lines["mps"],)),
         **more,

@@ -102,7 +102,7 @@ COMMANDS = {
     "tag-missing": "tag --model nowhere text.txt",
     "parse": "parse --model v0.1.0/parser references.txt",
     "parse-bibtex": "parse --model v0.1.0/parser --format bibtex < references.txt",
-    "parse-tagged": "parse --model v0.1.0/parser --format tagged references.txt",
+    "parse-csl": "parse --model v0.1.0/parser --format csl references.txt",
     "parse-json": "parse --model v0.1.0/parser --json references.txt",
     "parse-alone": "parse --model v0.1.0/parser --no-constraints --format tagged references.txt",
     "extract": "extract --model v0.1.0/extractor marked.txt",

@@ -14,8 +14,8 @@ from click.testing import CliRunner
 import lcons_cli.extract as command
 from lcons_cli.main import main
 from lcons_core import LearnedConstraint, RectifierNetwork
+from lcons_tasks.apps import references as parser
 from lcons_tasks.apps._extractor import Extractor
-from lcons_tasks.apps.references import _parser as parser
 from lcons_tasks.data._passage import RELATIONS
 from lcons_tasks.experiments.entity_relation._constraints import FEATURES, designed
 from lcons_tasks.experiments.entity_relation._corpus import load_corpus

@@ -12,7 +12,6 @@ from made_runs import (
     make_chunking,
     make_decoded,
     make_er,
-    make_old,
     make_synthetic,
     write_run,
 )
@@ -32,7 +31,6 @@ def runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     make_er(tmp_path / "runs/er")
     make_chunking(tmp_path / "runs/chunking")
-    make_old(tmp_path / "runs/weaving")
     return tmp_path
 
 
@@ -74,11 +72,11 @@ class Page(HTMLParser):
 def test_the_page_stands_by_itself(runs):
     make_synthetic(runs / "runs/synthetic")
     make_decoded(runs / "labels.jsonl")
-    given = [f"runs/{name}" for name in ("er", "chunking", "weaving", "synthetic")]
+    given = [f"runs/{name}" for name in ("er", "chunking", "synthetic")]
     done = report(*given, "labels.jsonl", "-o", "page.html")
     assert done.exit_code == 0, done.output
     assert done.stdout == ""
-    assert "written to page.html: 5 runs" in done.stderr
+    assert "written to page.html: 4 runs" in done.stderr
     source = (runs / "page.html").read_text(encoding="utf-8")
     page = Page(source)
     for _, attributes in page.tags:
@@ -381,21 +379,3 @@ def test_figures_of_another_corpus_are_said_to_be_so(runs):
     assert "figures were measured on CoNLL-2000, not on" in (runs / "report.html").read_text(encoding="utf-8")
     assert report("runs/chunking").exit_code == 0
     assert "another corpus" not in (runs / "report.html").read_text(encoding="utf-8")
-
-
-def test_a_run_of_0_1_0_is_shown_with_its_report_constraints_and_sentences(runs):
-    done = report("runs/weaving", "-v", "--json")
-    assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["runs"] == [{"run": "weaving", "task": "weaving", "corpus": "bundled"}]
-    page = Page((runs / "report.html").read_text(encoding="utf-8"))
-    for words in (
-        "Woven boxes",
-        "5 of 5",
-        "label 2 I-NP needs label 1 B-NP or I-NP",
-        "support and exceptions are counts in the gold labels of linear-first-1%-seed1.txt",
-        "forbidden: pos 1 DT, label 1 B-VP",
-        "option seeds",
-    ):
-        assert words in page.words, words
-    assert page.all("img")[0]["alt"] == "Dots"
-    assert len(page.all("article")) == 1

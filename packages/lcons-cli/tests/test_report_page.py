@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from chromium import Browser, find_chromium, grey, png_of, shrunk
-from made_runs import make_chunking, make_decoded, make_er, make_old, make_synthetic, write_run
+from made_runs import make_chunking, make_decoded, make_er, make_synthetic, write_run
 
 from lcons_core import LearnedConstraint, Rules, save
 from lcons_tasks.experiments.entity_relation._constraints import designed
@@ -44,7 +44,7 @@ def page(tmp_path_factory):
         for one in document.sections
     ]
     write_run(run, replace(document, sections=tuple(sections)))
-    made = [run, make_chunking(folder / "chunking"), make_old(folder / "weaving")]
+    made = [run, make_chunking(folder / "chunking")]
     path = folder / "report.html"
     path.write_text(report_page(read_runs(made)), encoding="utf-8")
     return path

@@ -54,11 +54,8 @@ def verify(constraint: str, samples: int, seed: int, as_json: bool, quiet: bool,
     space, network = learned.space, learned.network
     every = exhausts(network, space)
     seconds = _seconds(learned, space.size if every else samples, every)
-    members = network.alternatives()
-    rows = sum(estimate_rows(member).rows for member in members)
     say(
-        f"K = {network.K}, {many(rows)} rows by Theorem 1"
-        f"{f' of {len(members)} members' if len(members) > 1 else ''};"
+        f"K = {network.K}, {many(estimate_rows(network).rows)} rows by Theorem 1;"
         f" {space.extent} of {', '.join(block.name for block in space.blocks[:6])},"
         f" {'all checked' if every else f'{samples:,} drawn with seed {seed}'}"
         f"{f'; {about(seconds)}' if seconds > 2 else ''}"

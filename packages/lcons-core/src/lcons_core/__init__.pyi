@@ -3,6 +3,7 @@ from lcons_core._arithmetic import check_magnitude as check_magnitude
 from lcons_core._arithmetic import frozen as frozen
 from lcons_core._arithmetic import many as many
 from lcons_core._arithmetic import round_dyadic as round_dyadic
+from lcons_core._arithmetic import rounded_up as rounded_up
 from lcons_core._blocks import OTHER as OTHER
 from lcons_core._blocks import Axis as Axis
 from lcons_core._blocks import Block as Block
@@ -14,8 +15,6 @@ from lcons_core._blocks import count as count
 from lcons_core._blocks import integer as integer
 from lcons_core._blocks import one_hot as one_hot
 from lcons_core._blocks import real as real
-from lcons_core._bounds import rounded_up as rounded_up
-from lcons_core._bounds import upper_bound as upper_bound
 from lcons_core._coded import CodedColumn as CodedColumn
 from lcons_core._coercion import Fitted as Fitted
 from lcons_core._coercion import Given as Given
@@ -41,7 +40,6 @@ from lcons_core._instance import read_instance as read_instance
 from lcons_core._instance import read_instances as read_instances
 from lcons_core._masks import MaskTable as MaskTable
 from lcons_core._masks import compile_masks as compile_masks
-from lcons_core._moved import forward_modules as forward_modules
 from lcons_core._network import Conjunction as Conjunction
 from lcons_core._network import Network as Network
 from lcons_core._network import RectifierNetwork as RectifierNetwork
@@ -74,17 +72,12 @@ from lcons_core._types import Columns as Columns
 from lcons_core._types import Floats as Floats
 from lcons_core._types import Ints as Ints
 from lcons_core._types import OnProgress as OnProgress
-from lcons_core._union import AnyNetwork as AnyNetwork
-from lcons_core._union import LiftedUnion as LiftedUnion
-from lcons_core._union import Union as Union
-from lcons_core._union import lift_union as lift_union
 from lcons_core.learn._estimator import ConstraintLearner as ConstraintLearner
 from lcons_core.learn._examples import LabelledExamples as LabelledExamples
 from lcons_core.learn._recipe import learn_constraints as learn_constraints
 from lcons_core.learn._recipe import learn_from_examples as learn_from_examples
 from lcons_core.learn._recipe import learned_from as learned_from
 from lcons_core.learn._recipe import make_examples as make_examples
-from lcons_core.learn._union import UnionLearner as UnionLearner
 from lcons_core.optimisers._add import add_to as add_to
 from lcons_core.reason._compare import Comparison as Comparison
 from lcons_core.reason._compare import compare as compare

@@ -2,18 +2,8 @@
 
 A structure satisfies it iff the network accepts every psi row that the feature computes from the structure.
 
-Composition keeps every form exact. `a & b` is the intersection. `forbid` adds the one-unit network of a box
-(`reason/_rules.py`). `allow` also accepts the points of a box: then a point is rejected iff it was rejected
-and is outside the box, which is the union over the box's axes j of "rejected and axis j has another value".
-Each set of this union is that of the old network, with all units shifted below zero where axis j has one of
-the box's values,
-
-    a_k - M_k * i_j(psi),   M_k >= max a_k over the domain
-
-so the result is a conjunction of one network per axis. `a | b` is the union (`_union.py`): a point is
-accepted if either accepts it, and a structure satisfies it iff every part is accepted by one of both. An edit
-of a union edits each of its members. Every edit is recorded in the provenance and checked
-on the whole domain, or on random points if the domain is large.
+Composition keeps every form exact. `a & b` is the intersection. `forbid` is the intersection with the
+one-unit network of a box (`reason/_rules.py`), and is recorded in the provenance.
 
 Not in the paper: composition and editing.
 """
@@ -30,37 +20,32 @@ import numpy as np
 from lcons_core._coercion import as_network
 from lcons_core._document import read_file, read_text
 from lcons_core._document import save as save_file
-from lcons_core._errors import InvalidInput, LconsError
-from lcons_core._inequalities import check_width, least_values
-from lcons_core._network import Conjunction, Network, RectifierNetwork
+from lcons_core._errors import InvalidInput
+from lcons_core._inequalities import check_width
+from lcons_core._network import Network
 from lcons_core._pointset import Wrapped
 from lcons_core._space import FeatureSpace
-from lcons_core._types import Bools, Ints
-from lcons_core._union import AnyNetwork, Union
+from lcons_core._types import Ints
 from lcons_core.features._protocol import ConstraintFeature, Scope, complete_kind
-from lcons_core.reason._domain import Box, indicator
+from lcons_core.reason._domain import Box
 from lcons_core.reason._rules import forbid_boxes
 
 if TYPE_CHECKING:
     from lcons_core.reason._explanation.result import Explanation
-
-EDIT_CHECK_POINTS = 10**5
 
 
 @dataclass(frozen=True, repr=False)
 class LearnedConstraint(Wrapped):
     """`network` on `space`; `feature` computes psi from structures; `provenance` is plain data."""
 
-    network: AnyNetwork
+    network: Network
     space: FeatureSpace
     feature: ConstraintFeature | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        network: AnyNetwork = as_network(self.network, "LearnedConstraint")
-        if len(network.alternatives()) == 1:
-            [network] = network.alternatives()
-            network = network.parts[0] if len(network.parts) == 1 else network
+        network: Network = as_network(self.network, "LearnedConstraint")
+        network = network.parts[0] if len(network.parts) == 1 else network
         object.__setattr__(self, "network", network)
         check_width(self.network, self.space)
         if self.feature is None:
@@ -86,7 +71,7 @@ class LearnedConstraint(Wrapped):
         return () if self.feature is None else self.feature.labels
 
     @property
-    def points(self) -> AnyNetwork:
+    def points(self) -> Network:
         """The set of psi that the constraint accepts: its network."""
         return self.network
 
@@ -117,25 +102,13 @@ class LearnedConstraint(Wrapped):
         """The intersection of both; they must have the same space and feature."""
         if not isinstance(other, LearnedConstraint):
             return NotImplemented
-        self._check_same(other, "a & b", "pass constraints on different features to a decoder as a list")
+        if self.space != other.space or self.feature != other.feature:
+            raise InvalidInput(
+                "`a & b` needs constraints on one space and one feature; pass constraints on different"
+                " features to a decoder as a list."
+            )
         both = {"all_of": [dict(self.provenance), dict(other.provenance)]}
         return LearnedConstraint(self.network & other.network, self.space, self.feature, both)
-
-    def __or__(self, other: LearnedConstraint) -> LearnedConstraint:
-        """The union of both: every part must be accepted by one of them; same space and feature.
-
-        >>> from lcons_core import count
-        >>> space = FeatureSpace([count("order", ["boxes"], high=9)])
-        >>> none = LearnedConstraint(RectifierNetwork([[2.0]], [0.0]), space)
-        >>> four = LearnedConstraint(RectifierNetwork([[-1.0]], [5.0]), space)
-        >>> (none | four).accepts([[0], [3], [4]]).tolist()
-        [True, False, True]
-        """
-        if not isinstance(other, LearnedConstraint):
-            return NotImplemented
-        self._check_same(other, "a | b", "learn both from the same feature")
-        either = {"any_of": [dict(self.provenance), dict(other.provenance)]}
-        return LearnedConstraint(Union((self.network, other.network)), self.space, self.feature, either)
 
     def forbid(self, assignment: Mapping[str, Any] | None = None, /, **named: Any) -> LearnedConstraint:
         """The constraint that also rejects every point of a partial assignment, by name.
@@ -147,32 +120,13 @@ class LearnedConstraint(Wrapped):
         >>> strict.accepts(space.vector({"label 1": "A", "label 2": "C"}))
         False
         """
+        self.space.check_finite("an edit")
         box = Box.of(self.space, {**(assignment or {}), **named})
         network = self.network & forbid_boxes(self.space, [box])
-        return self._edited(network, box, "forbid")
-
-    def allow(self, assignment: Mapping[str, Any] | None = None, /, **named: Any) -> LearnedConstraint:
-        """The constraint that also accepts every point of a partial assignment, by name."""
-        box = Box.of(self.space, {**(assignment or {}), **named})
-        members = [_allowed(member, self.space, box) for member in self.network.alternatives()]
-        return self._edited(Union(members), box, "allow")
-
-    def _edited(self, network: AnyNetwork, box: Box, verb: str) -> LearnedConstraint:
-        points, complete = _check_points(self.space)
-        before, inside = self.network.verdicts(self.space, points), box.contains(self.space, points)
-        expected: Bools = before & ~inside if verb == "forbid" else before | inside
-        if not np.array_equal(network.verdicts(self.space, points), expected):
-            raise LconsError(f"the edit {verb} {box.to_dict()} also changed other points.")
-        edit = {verb: box.to_dict(), "checked": len(points), "complete": complete}
-        recorded = {**self.provenance, "edits": [*self.provenance.get("edits", ()), edit]}
-        if verb == "forbid":
-            # It now rejects more than what was counted; what `allow` adds, it rejects no longer.
-            recorded.pop("calibration", None)
+        edits = [*self.provenance.get("edits", ()), {"forbid": box.to_dict()}]
+        recorded = {**self.provenance, "edits": edits}
+        recorded.pop("calibration", None)  # it now rejects more than what was counted
         return LearnedConstraint(network, self.space, self.feature, recorded)
-
-    def _check_same(self, other: LearnedConstraint, what: str, advice: str) -> None:
-        if self.space != other.space or self.feature != other.feature:
-            raise InvalidInput(f"`{what}` needs constraints on one space and one feature; {advice}.")
 
     def _feature(self) -> ConstraintFeature:
         if self.feature is None:
@@ -181,33 +135,6 @@ class LearnedConstraint(Wrapped):
                 " pass LearnedConstraint(..., feature=...)."
             )
         return self.feature
-
-
-def _allowed(network: Network, space: FeatureSpace, box: Box) -> Conjunction:
-    """The network that also accepts every point of the box."""
-    parts = [
-        _switched_off(part, space, axis, values) for part in network.parts for axis, values in box.conditions
-    ]
-    return Conjunction(tuple(parts))
-
-
-def _switched_off(
-    part: RectifierNetwork, space: FeatureSpace, axis: str, values: tuple[str, ...]
-) -> RectifierNetwork:
-    """The network in which no unit is active if the axis has one of `values`; elsewhere it is unchanged."""
-    w, c = indicator(space, axis, values)
-    most = np.ceil(np.maximum(-least_values(space, -part.W, -part.b), 0.0))
-    return RectifierNetwork(part.W - most[:, None] * w, part.b - most * c)
-
-
-def _check_points(space: FeatureSpace) -> tuple[Ints, bool]:
-    """All points of a small domain, or random points of a large one."""
-    if space.size <= EDIT_CHECK_POINTS:
-        return np.concatenate(list(space.points())), True
-    rng = np.random.default_rng(0)
-    drawn = [rng.integers(0, len(axis), EDIT_CHECK_POINTS) for axis in space.axes]
-    points = np.stack(drawn, axis=1)
-    return points[space.possible(points)], False
 
 
 def load(path: str | os.PathLike[str]) -> LearnedConstraint:

@@ -10,16 +10,15 @@
 | `chains` | the decoders of label sequences, also as arrays of label indices, for speed |
 | `files` | scores and constraints read from files, answers written as text |
 | `ilp` | integer programs over named parts, with constraints grounded in them |
-| `kernels` | the inner loops, compiled and in numpy |
+| `kernels` | the inner loops, compiled by numba |
 | `transformers` | token classifiers of Hugging Face, decoded and trained under constraints |
 
-Importing this package needs only numpy. numba is imported at the first decoding, and mip when
-`lcons_decode.ilp` first solves a program.
+Importing this package needs only numpy. numba is imported at the first decoding, and mip (the extra `ilp`)
+when `lcons_decode.ilp` first solves a program.
 """
 
 from typing import Any
 
-from lcons_core import forward_modules
 from lcons_decode._adapters import from_token_logits
 from lcons_decode._constraints import (
     COSTS,
@@ -95,10 +94,6 @@ __all__ = [
     "viterbi",
     "viterbi_batch",
 ]
-
-
-# As 0.1.0 had it.
-forward_modules({"lcons_decode.score_files": ("lcons_decode.files",)}, until="0.3")
 
 
 def __getattr__(name: str) -> Any:

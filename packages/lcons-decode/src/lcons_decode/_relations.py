@@ -41,7 +41,6 @@ from lcons_core.features import Tuples, checked_names
 from lcons_decode._constraints import MEMBERS, Hard, Soft
 from lcons_decode._result import RelationDecoding, Status
 from lcons_decode._scores import Floats, Ints, RelationScores
-from lcons_decode.kernels import backend
 
 MAX_NODES = 500_000
 SWEEPS = 10
@@ -173,6 +172,8 @@ def relation_ids(
     entities: Floats, relations: Floats, rules: RelationRules, max_nodes: int = MAX_NODES
 ) -> RelationIds:
     """The same for arrays of scores, without checks: training calls this in its inner loop."""
+    from lcons_decode.kernels._compiled import best_pairs, label_pairs
+
     price = _price(entities, relations, rules)
     single = np.rint(entities * SCALE).astype(np.int64)
     double = np.rint(relations * SCALE).astype(np.int64)
@@ -186,8 +187,8 @@ def relation_ids(
             which = np.repeat(np.arange(E * E), np.diff(starts))
             rounded = np.rint(rules.penalty * SCALE).astype(np.int64).reshape(E * E, R, R)
             cost = cost + rounded[which, forward, backward]
-        best, choice = backend().best_pairs(double, starts, forward, backward, cost, -price)
-        y, tried = backend().label_pairs(single, best, SWEEPS, max_nodes)
+        best, choice = best_pairs(double, starts, forward, backward, cost, -price)
+        y, tried = label_pairs(single, best, SWEEPS, max_nodes)
         if tried < 0:
             y = _by_ilp(single, best)
         nodes = -1 if tried < 0 or nodes < 0 else nodes + tried

@@ -1,6 +1,5 @@
 """The pieces of the report page: markup, matrices, heat maps, rules, sentences and what runs hold."""
 
-import json
 import re
 from html import unescape
 from itertools import product
@@ -36,7 +35,6 @@ from lcons_tasks.report import (
     Sentences,
     Table,
     Text,
-    estimate,
     read_runs,
     report_page,
     to_html,
@@ -45,7 +43,6 @@ from lcons_tasks.report import (
 from lcons_tasks.report._coefficients import heat_maps, inequalities_view, level
 from lcons_tasks.report._constraints import constraint_body, described
 from lcons_tasks.report._matrix import Combination, Verdicts, matrices, matrix_view, matrix_views
-from lcons_tasks.report._old_run import read_markdown
 from lcons_tasks.report._predictions import Answered, gold_parts, read_predictions
 from lcons_tasks.report._reasons import NO_WINDOW, reason
 from lcons_tasks.report._run import Run
@@ -427,52 +424,6 @@ def test_damaged_predictions_are_one_sentence(tmp_path):
         read_predictions(path)
 
 
-def test_reports_of_0_1_0_are_read_into_blocks():
-    source = (
-        "# T\n\nHi\nthere.\n\n## Sizes\n\n| a | b |\n|---|--:|\n| 1 | `x` \\| y |\n| 2 |\n\n- one\n  two\n\n"
-        "## Next\nX\n\nOf y:\n\n| y |\n|---|"
-    )
-    title, sections = read_markdown(source)
-    assert title == "T"
-    assert sections == [
-        Section("Results", (Text("Hi there."),)),
-        Section("Sizes", (Table("Sizes", ("a", "b"), (("1", "`x` | y"), ("2", ""))), Listing(("one\ntwo",)))),
-        Section("Next", (Text("X"), Table("Of y", ("y",), ()))),
-    ]
-
-
-def write_run(folder, results, report="# A title\n\nText.\n"):
-    folder.mkdir(parents=True)
-    (folder / "results.json").write_text(json.dumps(results), encoding="utf-8")
-    (folder / "report.md").write_text(report, encoding="utf-8")
-    return folder
-
-
-def test_a_run_of_0_1_0_is_shown_as_its_report(tmp_path):
-    folder = write_run(tmp_path / "run", {"format": 1, "task": "weaving"})
-    runs = read_runs([folder])
-    page = report_page(runs)
-    assert "A title" in page
-    assert "<p>Text.</p>" in page
-    assert report_page(runs) == page
-    assert estimate(runs, Limits()).constraints == 0
-
-
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        ("{", "expected JSON"),
-        ("[1]", "found no `task`"),
-        ('{"format": 2, "task": "er"}', "format 1"),
-    ],
-)
-def test_damaged_results_are_one_sentence(tmp_path, content, words):
-    folder = write_run(tmp_path / "run", {})
-    (folder / "results.json").write_text(content, encoding="utf-8")
-    with pytest.raises(InvalidInput, match=words):
-        report_page(read_runs([folder]))
-
-
 def test_what_is_no_run_is_one_sentence(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(InvalidInput, match=r"results\.json"):
@@ -483,8 +434,12 @@ def test_what_is_no_run_is_one_sentence(tmp_path):
         read_runs([tmp_path / "empty", tmp_path / "empty"])
 
 
-def test_a_document_stands_before_the_report_of_0_1_0(tmp_path):
-    folder = write_run(tmp_path / "run", {"format": 1, "task": "weaving"})
+def test_a_page_is_made_of_the_document_of_a_run(tmp_path):
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "results.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(InvalidInput, match=r"document\.json"):
+        read_runs([folder])
     files = tuple(f"{name}.json" for name in designed())
     for name, constraint in designed().items():
         save(constraint, folder / f"{name}.json")
@@ -492,7 +447,6 @@ def test_a_document_stands_before_the_report_of_0_1_0(tmp_path):
     write_document(folder, Document("Of boxes", "weaving", "", "", None, (Section("Sets", sets),)))
     page = report_page(read_runs([folder]), Limits(sets=1))
     assert "Of boxes" in page
-    assert "A title" not in page
     assert "This page shows 1 of 3 sets of constraints" in page
     assert page.count("<article") == 1
     (folder / "document.json").write_text("{}")

@@ -17,7 +17,7 @@ to such multiples first, before any score is computed. Rounding f down only lowe
 guarantee.
 
 The guarantee is an average over calibration data. For the share p of valid structures that this very network
-rejects, the Clopper-Pearson bound holds with a confidence of 95 %: U(x, n) (`lcons_core.upper_bound`).
+rejects, the Clopper-Pearson bound holds with a confidence of 95 %: U(x, n) (`upper_bound`).
 If the threshold moves, x = k - 1: the share of scores below s_(k) is at most a variable of the distribution
 Beta(k, n - k + 1), whose 95 % quantile is U(k - 1, n). If at most k - 1 structures are rejected already, the
 threshold stays, and x is their number. Both together exceed the bound in at most 5 % of the cases: if p(0),
@@ -54,11 +54,11 @@ from lcons_core import (
     learned_from,
     round_dyadic,
     rounded_up,
-    upper_bound,
 )
 from lcons_core._arithmetic import LARGEST_WEIGHT, is_dyadic
 from lcons_core._instance import read_instances
 from lcons_core._psi import PsiRows, SparsePsi, as_psi
+from lcons_tasks.own_data import upper_bound
 
 MEMBER = "calibration"
 # The bits of f; fewer, if the forms of a very large network would otherwise be rounded.

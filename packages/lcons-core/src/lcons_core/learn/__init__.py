@@ -49,7 +49,6 @@ from lcons_core.learn._recipe import (
     make_examples,
 )
 from lcons_core.learn._settings import BASE_GRIDS, ER_HIDDEN, GRIDS, Grid, Progress
-from lcons_core.learn._union import UnionLearner
 
 __all__ = [
     "AUTO",
@@ -73,7 +72,6 @@ __all__ = [
     "NegativeSource",
     "Progress",
     "Recipe",
-    "UnionLearner",
     "cheaper_flips",
     "cheaper_solutions",
     "estimate_seconds",

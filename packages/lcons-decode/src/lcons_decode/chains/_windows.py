@@ -19,6 +19,7 @@ from lcons_decode._constraints import Constraint, ConstraintSet, Hard, Soft, bro
 from lcons_decode._result import Violation
 from lcons_decode._scores import ChainBatch, X, Xs, columns_of
 from lcons_decode.chains._contributions import CompiledLocal, Steps, compile_local
+from lcons_decode.chains._ngrams import costs
 from lcons_decode.chains._row_store import last_label_tops
 from lcons_decode.kernels import (
     LANES,
@@ -30,7 +31,6 @@ from lcons_decode.kernels import (
     Lists,
     Singles,
     Units,
-    costs,
     widened,
 )
 

@@ -24,8 +24,7 @@ from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools
 from lcons_core.reason._domain import Box
 from lcons_core.reason._explanation.bounds import Candidate, greedy_cover
-from lcons_core.reason._explanation.large_domains import draw_rejected
-from lcons_core.reason._explanation.provers import proved_rules
+from lcons_core.reason._explanation.large_domains import draw_rejected, strongest_rules
 from lcons_core.reason._explanation.regions import Chance, Region, WeightedPoints, box_of, size_of, within
 from lcons_core.reason._explanation.result import Coverage, Explanation, Proof, Rule
 from lcons_core.reason._explanation.small_domains import Lattice, lattice_size
@@ -85,7 +84,7 @@ def explain(
 
 
 def _check_weights(points: PointSet) -> None:
-    weights = sum(part.W.size for member in points.alternatives() for part in member.networks())
+    weights = sum(part.W.size for part in points.networks())
     if weights > MOST_WEIGHTS:
         raise TooLarge(
             f"explaining {weights:,} weights of a network on a domain this large is above the limit of"
@@ -233,14 +232,14 @@ def _bounded(
         rejected = negatives.take(_rejected(points, negatives))
     searched = rejected if len(rejected) else _draw_rejected(points, space, seed)
     gold = None if positives is None else positives.take(_rejected(points, positives))
-    found = proved_rules(points, space, searched, seed, gold)
+    found = strongest_rules(points, space, searched, seed, gold)
     evidence = None if positives is None else _Evidence(positives.weight, Chance(positives))
     rules = []
     inside = np.zeros((len(found), len(rejected)), dtype=np.bool_)
-    for i, (found_region, prover) in enumerate(found):
+    for i, (region, bounds, row) in enumerate(found):
         share = None if evidence is None else evidence.chance.share
-        said = sentence(space, found_region, prover.grown, share)
-        proof = prover.proof(said.region)
+        said = sentence(space, region, partial(bounds.grown, row), share)
+        proof = replace(bounds.names[row], bound=bounds.bound(row, said.region))
         inside[i] = rejected.inside(said.region)
         rules.append(_rule(space, said, float(rejected.weights[inside[i]].sum()), proof, evidence))
     every, shown = (float(rejected.weights[some.any(0)].sum()) for some in (inside, inside[:limit]))

@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from lcons_core._arithmetic import plain
-from lcons_core._bounds import rounded_up
+from lcons_core._arithmetic import plain, rounded_up
 from lcons_core.reason._domain import Box
 from lcons_core.reason._explanation.types import TypeRule, whole
 
@@ -42,7 +41,6 @@ class Proof:
 
     `method` is "enumeration" or "row". A row is named by its hidden units (in a conjunction, those of
     `part`), or by its position if rows were given; `bound` is its maximum over the box, which is below zero.
-    In a union it is a row of `member`, and `others` are the rows of the other members.
     """
 
     method: str
@@ -50,30 +48,20 @@ class Proof:
     part: int = 0
     bound: float | None = None
     row: int | None = None
-    member: int = 0
-    others: tuple[Proof, ...] = ()
 
     def __str__(self) -> str:
-        return "; ".join([self._sentence(), *map(str, self.others)])
-
-    def _sentence(self) -> str:
         if self.method == "enumeration":
             return "every completion enumerated"
         name = f"row {self.row}" if self.row is not None else f"the row of units {_joined(self.units)}"
         part = f" of part {self.part}" if self.part else ""
-        part += f" of member {self.member}" if self.member else ""
         return f"{name}{part} is at most {self.bound:.3g} there"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         if self.method == "enumeration":
             return {"method": self.method}
-        data: dict[str, Any] = {"method": self.method, "bound": self.bound}
-        if self.member:
-            data |= {"member": self.member, "others": [other.to_dict() for other in self.others]}
-        return data | (
-            {"part": self.part, "units": list(self.units)} if self.row is None else {"row": self.row}
-        )
+        row = {"part": self.part, "units": list(self.units)} if self.row is None else {"row": self.row}
+        return {"method": self.method, "bound": self.bound, **row}
 
 
 @dataclass(frozen=True)
