@@ -141,17 +141,6 @@ def test_a_module_without_source_is_one_sentence():
         code_of("codepack_that_is_not_there")
 
 
-def test_a_diagnosis_depends_on_what_makes_its_samples():
-    modules = code_of("lcons_tasks.experiments.chunking._diagnoses").modules
-    assert {
-        "lcons_tasks.diagnosis._samples",
-        "lcons_tasks.own_data._examples",
-        "lcons_core.learn._negatives",
-        "lcons_tasks.models._crf_trainer",
-        "lcons_tasks.experiments.engine._recipes",
-    } <= modules
-
-
 @pytest.mark.parametrize(
     "module",
     [
