@@ -173,9 +173,8 @@ def _explored(machines: Sequence[_Machine], labels: tuple[str, ...]) -> Automato
             table[-1].append(numbers.get(after, _DEAD))
         if len(order) > MAX_STATES:
             raise TooLarge(f"the automaton has more than {MAX_STATES:,} states; use fewer labels or decode.")
-    final = np.ones(len(order), dtype=np.bool_)
-    for machine, parts in zip(machines, zip(*order, strict=True), strict=True):
-        final &= machine.ends(parts)
+    parts = zip(*order, strict=True)
+    final = np.all([machine.ends(states) for machine, states in zip(machines, parts, strict=True)], axis=0)
     return _smallest(labels, np.array(table, dtype=np.int64), final)
 
 

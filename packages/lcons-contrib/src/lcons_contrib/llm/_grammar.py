@@ -54,9 +54,8 @@ def write_grammar(
         if form != "json-schema" or len(listed) > 1:
             raise Unsupported("tuples and records are written as json-schema, one constraint at a time.")
         return json.dumps(record_schema(listed[0]), ensure_ascii=False, indent=1)
-    labels = listed[0].labels
     _check_texts(listed, separator, end)
-    automaton = label_automaton(listed, labels, shortest=shortest, longest=longest)
+    automaton = label_automaton(listed, listed[0].labels, shortest, longest)
     arcs, final = _texts(automaton, separator, end)
     if form == "lark":
         return _write_lark(arcs, final)
