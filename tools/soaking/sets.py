@@ -343,12 +343,9 @@ def check_rules(case: Case, tally: Tally) -> None:
         judge = oracle.Networks(case["parts"])
         before = [judge.accepts(p.psi) for p in points]
         inside = [p.inside(case["edit"]) for p in points]
-        if case["verb"] == "forbid":
-            edited = learned.forbid(_assignment(case))
-            after = [x and not y for x, y in zip(before, inside, strict=True)]
-        else:
-            edited = allow(learned, _assignment(case))
-            after = [x or y for x, y in zip(before, inside, strict=True)]
+        forbids = case["verb"] == "forbid"
+        edited = learned.forbid(_assignment(case)) if forbids else allow(learned, _assignment(case))
+        after = [x and not y if forbids else x or y for x, y in zip(before, inside, strict=True)]
         tally.same(case["verb"], edited.accepts(psi).tolist(), after)
 
 
