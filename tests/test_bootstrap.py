@@ -12,8 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from lcons_tasks.experiments.engine._rows import COMPILED
-
 ROOT = Path(__file__).resolve().parent.parent
 
 spec = importlib.util.spec_from_file_location("bootstrap", ROOT / "tools/bootstrap.py")
@@ -71,13 +69,6 @@ def test_a_change_of_what_is_installed_makes_the_environment_stale(workspace, ne
     assert not bootstrap.is_ready(workspace, need)
 
 
-def test_a_copied_workspace_is_set_up_anew(workspace):
-    bootstrap.ensure(workspace, LCONS, Installer())
-    copy = workspace.with_name("copy")
-    workspace.rename(copy)
-    assert not bootstrap.is_ready(copy, LCONS)
-
-
 def test_the_lcons_command_needs_no_group(workspace):
     install = Installer()
     bootstrap.ensure(workspace, LCONS, install)
@@ -93,23 +84,6 @@ def test_the_dev_group_is_added_to_the_environment_of_the_lcons_command(workspac
     bootstrap.ensure(workspace, DEV, install)
     assert install.asked == [(".venv", set()), (".venv", {"dev"})]
     assert (workspace / ".venv/kept").exists()
-
-
-def test_the_lcons_command_takes_an_environment_with_the_dev_group_as_it_is(workspace):
-    install = Installer()
-    bootstrap.ensure(workspace, DEV, install)
-    bootstrap.ensure(workspace, LCONS, install)
-    assert len(install.asked) == 1
-    assert bootstrap.is_ready(workspace, DEV)
-
-
-def test_the_lcons_command_brings_a_stale_dev_group_up_to_date_too(workspace):
-    install = Installer()
-    bootstrap.ensure(workspace, DEV, install)
-    (workspace / "poetry.lock").write_text("changed")
-    bootstrap.ensure(workspace, LCONS, install)
-    assert install.asked == [(".venv", {"dev"}), (".venv", {"dev"})]
-    assert bootstrap.is_ready(workspace, DEV)
 
 
 def test_the_integrations_have_an_environment_of_their_own(workspace):
@@ -189,13 +163,6 @@ def test_a_set_up_does_not_fail_where_the_decoders_cannot_be_compiled(python, tm
         (tmp_path / ".venv/bin/python").chmod(0o755)
     bootstrap.compile_kernels(tmp_path, LCONS)
     assert capfd.readouterr().err == "lcons: compiling the decoders, most of a minute ...\n"
-
-
-def test_the_decoders_are_compiled_in_shares_that_are_all_of_them():
-    tool = importlib.util.spec_from_file_location("kernels", ROOT / "tools/kernels.py")
-    kernels = importlib.util.module_from_spec(tool)
-    tool.loader.exec_module(kernels)
-    assert sorted(how for share in kernels.SHARES for how in share) == sorted(COMPILED)
 
 
 def test_the_markers_of_all_groups_count():

@@ -10,7 +10,6 @@ from click.testing import CliRunner
 from lcons_cli.contributed import contributed
 from lcons_cli.main import LconsGroup, main
 from lcons_core import iob2
-from lcons_tasks.experiments import EXPERIMENTS
 
 
 def commands(group: click.Group = main, above: str = "") -> dict[str, click.Command]:
@@ -53,17 +52,6 @@ def constraint(tmp_path):
     return str(path)
 
 
-@pytest.mark.parametrize("command", ["explain", "convert", "verify"])
-def test_verbose_says_more_and_quiet_nothing(command, constraint):
-    plain, verbose, quiet = (
-        CliRunner().invoke(main, [command, constraint, *options]) for options in ([], ["-v"], ["-q"])
-    )
-    assert plain.exit_code == verbose.exit_code == quiet.exit_code == 0
-    assert len(verbose.output) > len(plain.output)
-    assert not quiet.stderr
-    assert quiet.stdout == plain.stdout
-
-
 def test_demo_prints_json_of_what_it_shows():
     shown = json.loads(CliRunner().invoke(main, ["demo", "--json"]).stdout)
     assert len(shown["rows"]["coefficients"]) == 3
@@ -79,15 +67,6 @@ def test_a_negative_seed_is_refused_by_every_command():
         done = CliRunner().invoke(main, [*name.split(), "--seed", "-1"])
         assert done.exit_code == 2
         assert "-1 is not in the range" in done.stderr, name
-
-
-@pytest.mark.parametrize("task", EXPERIMENTS)
-def test_more_work_is_estimated_to_take_longer(task):
-    experiment = EXPERIMENTS[task].load()
-    corpus = {} if task == "synthetic" else {"corpus": "bundled"}
-    quick, full = (experiment.seconds(experiment.options.start(whole, **corpus)) for whole in (False, True))
-    assert 10 < quick < 600
-    assert quick < full
 
 
 def test_a_fault_of_lcons_is_no_answer(monkeypatch, capsys):

@@ -1,8 +1,4 @@
-"""Examples made of toy structures, and the constraints learned from them, are the same to the last bit.
-
-The arrays of a learned network are rounded to dyadic numbers, and all tests run on one kind of processor; on
-another one, torch may add in another order and the last bits may differ.
-"""
+"""Examples made of toy structures, and the constraints learned from them, are the same."""
 
 from typing import Any
 

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from lcons_contrib.repair.edits import allow
 from lcons_core import (
     FeatureSpace,
     LabelledExamples,
@@ -342,11 +343,9 @@ def check_rules(case: Case, tally: Tally) -> None:
         judge = oracle.Networks(case["parts"])
         before = [judge.accepts(p.psi) for p in points]
         inside = [p.inside(case["edit"]) for p in points]
-        edited = getattr(learned, case["verb"])(_assignment(case))
-        if case["verb"] == "forbid":
-            after = [x and not y for x, y in zip(before, inside, strict=True)]
-        else:
-            after = [x or y for x, y in zip(before, inside, strict=True)]
+        forbids = case["verb"] == "forbid"
+        edited = learned.forbid(_assignment(case)) if forbids else allow(learned, _assignment(case))
+        after = [x and not y if forbids else x or y for x, y in zip(before, inside, strict=True)]
         tally.same(case["verb"], edited.accepts(psi).tolist(), after)
 
 

@@ -57,12 +57,6 @@ def test_fetch_puts_the_corpus_where_path_finds_it(toy, cache):
     assert (cache / "toy" / "toy.txt").read_text() == TEXT
 
 
-def test_fetching_what_is_here_says_so(toy):
-    run("fetch", "toy")
-    assert "already here" in run("fetch", "toy").stdout
-    assert "as pinned" in run("fetch", "toy", "--again").stdout
-
-
 def test_list_says_where_a_corpus_is_or_how_to_get_it(toy, cache):
     assert "not here: lcons data fetch toy" in run("list").stdout
     run("fetch", "toy")
@@ -113,17 +107,3 @@ def test_an_unknown_corpus_is_an_error_that_names_the_known_ones():
     result = run("fetch", "nothing")
     assert result.exit_code == 2
     assert "conll2000, conll04, cora, anystyle, glove" in result.stderr
-
-
-@pytest.mark.parametrize("command", SUBCOMMANDS)
-def test_every_subcommand_shows_an_example(command):
-    result = run(command, "--help")
-    assert result.exit_code == 0
-    assert "Example:\n  " in result.stdout
-    assert f"lcons data {command}" in result.stdout
-
-
-def test_the_group_lists_its_subcommands():
-    help_text = run("--help").stdout
-    assert all(f"\n  {command} " in help_text for command in SUBCOMMANDS)
-    assert "lcons data fetch conll2000" in help_text

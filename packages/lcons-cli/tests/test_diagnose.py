@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-import lcons_cli.progress
 from lcons_cli.main import main
 from lcons_core import iob2
 from lcons_tasks.data import CONLL2000, Columns, Sentence, write_columns
@@ -261,36 +260,6 @@ def test_predicted_tuples_are_judged(folder):
     ]
 
 
-def test_warnings_come_first_in_text_and_in_json_also_on_stderr(folder):
-    given = ("pairs.json", "--train", "pairs.jsonl", "--predictions", "predicted.jsonl", "-q")
-    result = invoke("diagnose", *given)
-    share = re.match(r"warning: (\S+)% of predicted psi are unlike training\n", result.stdout)
-    assert share
-    assert result.stderr == ""
-    result = invoke("diagnose", *given, "--json")
-    assert result.stderr == f"warning: {share[1]}% of predicted psi are unlike training\n"
-    found = json.loads(result.stdout)
-    assert next(iter(found)) == "warnings"
-    assert found["warnings"] == [f"{share[1]}% of predicted psi are unlike training"]
-    assert found["coverage"]["unseen_predicted"] == pytest.approx(float(share[1]), abs=0.05)
-
-
-def test_quiet_is_quiet_and_verbose_shows_each_reference(folder):
-    given = ("diagnose", "bigrams.json", "--train", "train.conll")
-    short, long = invoke(*given, "-q"), invoke(*given, "-v")
-    assert short.stderr == ""
-    for name in ("seen in training", "network, K = 1", "network, K = 64"):
-        assert re.search(rf"^{name} +\d+\.\d \[\d+\.\d, \d+\.\d\] ", long.stdout, re.MULTILINE)
-    assert len(re.findall("^(?:seen in training|network)", short.stdout, re.MULTILINE)) == 1
-    assert "unlike training: " in long.stdout
-
-
-def test_long_work_says_how_long_it_will_take(folder, monkeypatch):
-    monkeypatch.setattr(lcons_cli.progress, "PATIENCE", 0)
-    result = invoke("diagnose", "bigrams.json", "--train", "train.conll")
-    assert re.search(r"measuring references, .*: \d+% done, (about|less than) .* to go\n", result.stderr)
-
-
 def test_a_table_without_invalid_rows_is_answered_as_far_as_it_goes(folder):
     lines = (folder / "psi.csv").read_text().splitlines()
     (folder / "valid.csv").write_text("\n".join(line for line in lines if not line.endswith(",0")))
@@ -328,86 +297,6 @@ def test_errors_are_one_line(files, arguments, message):
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.count("\n") == 1
     assert message in result.stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("none.json", "--train", "train.conll"), "cannot read"),
-        (("bigrams.json", "--train", "none.conll"), "cannot read 'none.conll': No such file"),
-        (
-            ("all.json", "--train", "train.conll"),
-            "and the constraint was learned from all 60 structures; name data",
-        ),
-        (
-            ("bigrams.json", "--train", "dev.conll"),
-            "(48 of 60), but this file has 12 in all; name data that it was not",
-        ),
-        (
-            ("bigrams.json", "--train", "pairs.jsonl", "--held-out", "other-pairs.jsonl"),
-            "found 0 and 0 (structure 1, unknown",
-        ),
-        (
-            ("pairs.json", "--train", "train.conll", "--held-out", "dev.conll"),
-            "expected tuples (source, relation)",
-        ),
-        (
-            ("pairs.json", "--train", "pairs.jsonl", "--held-out", "dev.conll"),
-            "found tuples and label sequences",
-        ),
-        (
-            ("psi.json", "--train", "psi.csv", "--held-out", "dev.conll"),
-            "a table of psi vectors and structures",
-        ),
-        (
-            ("psi.json", "--train", "train.conll", "--held-out", "dev.conll"),
-            "expected a table of psi vectors (CSV or",
-        ),
-        (
-            ("pairs.json", "--train", "psi.csv", "--held-out", "other-psi.csv"),
-            "expected the 6 columns of the constraint",
-        ),
-        (("psi.json", "--train", "psi.csv", "--negatives", "flip"), "expected no --negatives with a table"),
-        (("psi.json", "--train", "psi.csv", "--columns", "word"), "expected no --columns with a table"),
-        (
-            ("psi.json", "--train", "psi.csv", "--scores", "scores.npz"),
-            "expected held-out label sequences with 'scores.npz'",
-        ),
-        (
-            ("pairs.json", "--train", "pairs.jsonl", "--model", "m.npz"),
-            "found tuples; pass the predictions with",
-        ),
-        (
-            ("psi.json", "--train", "psi.csv", "--predictions", "psi.csv"),
-            "expected a predicted row for each of",
-        ),
-        (
-            ("pairs.json", "--train", "pairs.jsonl", "--predictions", "pairs.jsonl"),
-            "expected 20 structures in",
-        ),
-        (
-            ("bigrams.json", "--train", "train.conll", "--scores", "scores.npz", "--held-out", "train.conll"),
-            "found 'train.conll', which is also the training data",
-        ),
-        (("pos.json", "--train", "train.conll", "--columns", "word=1,label=3"), "expected a column 'pos'"),
-    ],
-)
-def test_data_that_do_not_fit_are_one_line(folder, arguments, message):
-    for name in ("psi.csv", "pairs.jsonl"):
-        (folder / f"other-{name}").write_bytes((folder / name).read_bytes())
-    result = invoke("diagnose", *arguments, "-q")
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.count("\n") == 1
-    assert message in result.stderr
-
-
-@pytest.mark.parametrize(
-    "two", [("--model", "--predictions"), ("--model", "--scores"), ("--scores", "--predictions")]
-)
-def test_two_sources_of_predictions_are_one_too_many(files, two):
-    result = run(files, two[0], "a", two[1], "b")
-    assert result.exit_code == 2
-    assert "use one of --model, --scores and --predictions, not several" in result.stderr
 
 
 def test_the_help_shows_examples_that_run(folder):

@@ -1,13 +1,10 @@
 """`lcons fit`: labelled sentences and unlabelled text in, a tagger for `lcons tag` and its report out."""
 
 import json
-import os
 import re
 import shlex
-import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -104,13 +101,6 @@ def test_what_is_printed_names_figures_parts_rules_changes_and_the_next_command(
     assert "<html" in (folder / "tagger/report.html").read_text()
     tagged = lcons("tag", "--model", "tagger", "text.txt")
     assert tagged.stdout.splitlines()[0] == "Give [DRUG quinine] now ."
-
-
-def test_the_same_input_gives_the_same_bytes(folder):
-    for name in ("one", "two"):
-        assert lcons("fit", "train.conll", "--unlabelled", "more.txt", "-o", name, "-q").exit_code == 0
-    for file in ("model.npz", "tagger.json", "report.md", "report.html", "constraints/iob2.json"):
-        assert (folder / "one" / file).read_bytes() == (folder / "two" / file).read_bytes(), file
 
 
 def test_json_holds_what_is_printed(folder):
@@ -218,30 +208,6 @@ def test_a_tagger_is_replaced_whole_or_stays(folder, monkeypatch):
     assert (folder / "tagger/model.npz").read_bytes() == before
     assert lcons("fit", "train.conll", "-o", "tagger", "--base", "token", "-q").exit_code == 0
     assert (folder / "tagger/model.npz").read_bytes() != before
-
-
-def test_an_interrupt_leaves_nothing(folder):
-    script = (
-        "import lcons_tasks.fitted._bases as bases, os, time\n"
-        "def train(*_, **__):\n"
-        "    open('started', 'w').close()\n"
-        "    time.sleep(60)\n"
-        "bases._Linear.train = train\n"
-        "from lcons_cli.main import main\n"
-        "main(['fit', 'train.conll', '-o', 'tagger'])\n"
-    )
-    with subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE, text=True) as run:
-        while not (folder / "started").exists():
-            assert run.poll() is None
-            time.sleep(0.05)
-        time.sleep(2.5)
-        os.kill(run.pid, signal.SIGINT)
-        said = run.communicate()[1]
-    assert run.returncode == 130
-    assert "lcons: training base models" in said
-    assert said.splitlines()[-1] == "lcons: interrupted"
-    assert not (folder / "tagger").exists()
-    assert not [path for path in folder.iterdir() if path.name.startswith(".")]
 
 
 def test_constraints_for_scores_of_ones_own_are_those_that_decode_uses(folder):

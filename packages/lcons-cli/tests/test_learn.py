@@ -1,6 +1,5 @@
 """`lcons learn`: labelled data in, a constraint file and what it says out."""
 
-import contextlib
 import json
 import re
 import shlex
@@ -15,8 +14,6 @@ import lcons_cli.learn as command
 from lcons_cli import labelled_file
 from lcons_cli.main import main
 from lcons_core import Recipe, load
-from lcons_core.learn import FEATURES, NEGATIVES, OFTEN
-from lcons_core.learn._recipe import DOUBLINGS
 from lcons_tasks.own_data import Split, read_data
 
 SENTENCES = [
@@ -169,18 +166,6 @@ def test_what_is_forbidden_of_gold_is_said_loudly(folder):
     assert found["constraint"] == "c.json"
 
 
-def test_advice_names_options_and_not_arguments(folder):
-    options = ("odd.conll", "-o", "c.json", "-K", 3, "-q", "--no-held-out", "--all-rules", "--min-support", 6)
-    line = run(*options).stderr
-    assert "fewer than 6 times, so lower --min-support; or use it as a soft constraint." in line
-    found = json.loads(run(*options, "--json").stdout)
-    assert [f"warning: {text}\n" for text in found["warnings"]] == [line]
-
-
-def test_the_sum_that_forbids_is_shown_when_asked(folder):
-    assert "so it is forbidden" in run("odd.conll", "-o", "c.json", "-v", "--all-rules").stdout
-
-
 def test_held_out_data_may_be_a_file_or_none(folder):
     result = run("train.conll", "-o", "c.json", "--dev", "odd.conll", "-K", 3)
     assert "learned from all 20 structures" in result.stdout
@@ -236,11 +221,6 @@ def test_formats_features_and_settings(folder, arguments, said):
     assert result.exit_code == 0, result.stderr
     assert said in result.stdout
     load("c.json")
-
-
-def test_choices_are_those_of_the_library():
-    assert set(command.NEGATIVES) == set(NEGATIVES)
-    assert set(command.FEATURES) == set(FEATURES) - {"context", "tuples"}
 
 
 @pytest.mark.parametrize(
@@ -315,23 +295,6 @@ def test_data_are_not_replaced(folder):
     assert (folder / "train.conll").read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("-K", "0"),
-        ("-K", "x"),
-        ("--many", "0"),
-        ("--no-held-out", "--refit"),
-        ("--caution", "0"),
-        ("--evidence", "2", "--all-rules"),
-        ("--held-out-end", "--refit"),
-    ],
-)
-def test_wrong_usage_has_exit_code_2(folder, arguments):
-    assert run("train.conll", "-o", "c.json", *arguments).exit_code == 2
-    assert not (folder / "c.json").exists()
-
-
 def test_an_interrupt_leaves_no_file(folder, monkeypatch):
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt
@@ -340,61 +303,6 @@ def test_an_interrupt_leaves_no_file(folder, monkeypatch):
     before = sorted(folder.iterdir())
     assert run("train.conll", "-o", "c.json").exit_code != 0
     assert sorted(folder.iterdir()) == before
-
-
-def test_few_structures_have_as_many_folds(folder):
-    (folder / "few.conll").write_text("\n\n".join(SENTENCES[:4]))
-    result = run("few.conll", "-o", "c.json", "-K", 2)
-    assert "On held-out data (4 contiguous folds of few.conll, each held out once)" in result.stdout
-    assert "learned from all 4 structures" in result.stdout
-
-
-def test_one_structure_is_not_called_structures(folder):
-    (folder / "few.conll").write_text(SENTENCES[0])
-    result = run("few.conll", "-o", "c.json", "-K", 2)
-    assert "nothing is held out of 1 structure, too few" in result.stderr
-    assert "learned from 1 structure:" in result.stdout
-
-
-def test_there_is_a_sign_of_life_from_reading_to_the_end(folder, monkeypatch):
-    shown = []
-
-    @contextlib.contextmanager
-    def working(what, say):
-        shown.append(what)
-        yield
-        shown.append(f"end of {what}")
-
-    monkeypatch.setattr(command, "working", working)
-    for name in ("read_labelled", "_learned"):
-        work = getattr(command, name)
-
-        def told(*given, work=work, name=name, **options):
-            shown.append(name)
-            found = work(*given, **options)
-            shown.append(f"end of {name}")
-            return found
-
-        monkeypatch.setattr(command, name, told)
-    assert run("train.conll", "-o", "c.json", "-K", 2).exit_code == 0
-    reading = ["reading train.conll", "read_labelled", "end of read_labelled", "end of reading train.conll"]
-    assert shown == [*reading, "_learned", "learning", "end of learning", "end of _learned"]
-
-
-def test_counts_in_json_are_whole_numbers(folder):
-    found = json.loads(run("train.conll", "-o", "c.json", "-K", 3, "-q", "--json").stdout)
-    rule, coverage = found["explanation"]["rules"][0], found["explanation"]["coverage"]
-    counts = [rule["support"], rule["exceptions"], rule["covered"], coverage["total"], coverage["shown"]]
-    assert all(isinstance(count, int) for count in counts)
-    assert coverage["total"] == found["examples"]["invalid"]
-    assert rule["expected"] > 0
-
-
-def test_the_help_says_what_support_is_and_which_words_are_other():
-    text = " ".join(CliRunner().invoke(main, ["learn", "--help"]).stdout.split())
-    assert "its support: the number of parts (n-grams, tuples, rows) of the training data" in text
-    assert f"words (words seen fewer than {OFTEN} times count as one word, (other))" in text
-    assert f"the smallest of {', '.join(map(str, DOUBLINGS))} that classifies all vectors correctly" in text
 
 
 def test_the_same_seed_writes_the_same_file(folder):

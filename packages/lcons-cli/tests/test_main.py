@@ -6,7 +6,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from importlib.metadata import version
 from pathlib import Path
 
@@ -132,72 +131,6 @@ def test_ctrl_c_and_kill_end_a_command_that_waits_for_input(number, line, exit_c
     assert process.returncode == exit_code
 
 
-class Unraisable:
-    """Loses the first interrupt: a destructor cannot raise."""
-
-    def __del__(self):
-        print("ready", flush=True)
-        time.sleep(60)
-
-
-def lose_in_destructor():
-    Unraisable()
-    time.sleep(60)
-
-
-def lose_by_catching():
-    try:
-        print("ready", flush=True)
-        time.sleep(60)
-    except BaseException:
-        time.sleep(60)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no timer that interrupts")
-@pytest.mark.parametrize("lose", [lose_in_destructor, lose_by_catching])
-@pytest.mark.parametrize(
-    ("number", "line", "exit_code"),
-    [(signal.SIGINT, b"lcons: interrupted\n", 130), (signal.SIGTERM, b"lcons: terminated\n", 143)],
-)
-def test_an_interrupt_that_a_library_loses_is_raised_again(lose, number, line, exit_code):
-    code = (
-        f"import sys, time; sys.path.insert(0, {str(Path(__file__).parent)!r}); import click; "
-        "from lcons_cli import interrupts, main; import test_main; "
-        "interrupts.AGAIN_SECONDS = 0.2; "
-        f"main.main.add_command(click.Command('lose', callback=test_main.{lose.__name__})); "
-        "sys.argv[1:] = ['lose']; from lcons_cli.start import start; start()"
-    )
-    pipe = subprocess.PIPE
-    with subprocess.Popen([sys.executable, "-c", code], stdout=pipe, stderr=pipe) as process:
-        assert process.stdout.readline() == b"ready\n"
-        process.send_signal(number)
-        assert process.communicate(timeout=30)[1] == line
-    assert process.returncode == exit_code
-
-
-@pytest.mark.parametrize("place", ["lcons_cli.decode", "click"])
-def test_an_interrupt_while_modules_are_loaded_is_one_line(place):
-    code = (
-        "import sys\n"
-        "class Interrupt:\n"
-        "    def find_spec(self, name, *rest):\n"
-        f"        if name == {place!r}: raise KeyboardInterrupt\n"
-        "sys.meta_path.insert(0, Interrupt())\n"
-        "from lcons_cli.start import start; start()"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "lcons: interrupted\n")
-
-
-def test_an_interrupt_before_the_command_runs_is_no_answer_either():
-    class Interrupted(LconsGroup):
-        def parse_args(self, ctx, args):
-            raise KeyboardInterrupt
-
-    result = CliRunner().invoke(Interrupted(), ["any"])
-    assert (result.exit_code, result.stderr) == (130, "lcons: interrupted\n")
-
-
 def missing_extra() -> LconsError:
     error = LconsError("learning needs torch, which cannot be imported; install it.")
     error.__cause__ = ImportError("libtorch_cpu.so: failed to map segment from shared object")
@@ -222,67 +155,6 @@ def test_too_little_memory_is_one_sentence(error, capsys, monkeypatch):
     said = capsys.readouterr().err
     assert said.startswith("lcons: error: there is not enough memory for this; ")
     assert said.count("\n") == 1
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_a_shell_is_told_how_to_complete(shell):
-    source = subprocess.run(
-        [LCONS], env={**os.environ, "_LCONS_COMPLETE": f"{shell}_source"}, capture_output=True, text=True
-    )
-    assert source.returncode == 0, source.stderr
-    assert f"_LCONS_COMPLETE={shell}_complete" in source.stdout
-
-
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        ("lcons ve", {"verify"}),
-        ("lcons run c", {"chunking", "citation"}),
-        ("lcons data ", {"list", "fetch", "add", "path"}),
-        ("lcons compare a b --so", {"--solver"}),
-        ("lcons compare a b --solver h", {"highs"}),
-    ],
-)
-def test_commands_options_and_choices_are_completed(words, expected):
-    given = {"_LCONS_COMPLETE": "zsh_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
-    done = subprocess.run([LCONS], env={**os.environ, **given}, capture_output=True, text=True)
-    # zsh is given three lines each: its kind, what it is, what it does.
-    assert set(done.stdout.splitlines()[1::3]) == expected, done.stderr
-
-
-@pytest.mark.parametrize(
-    "words", ["lcons explain p", "lcons decode -c p", "lcons report x p", "lcons tag --model p"]
-)
-def test_files_are_completed(words):
-    given = {"_LCONS_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
-    done = subprocess.run([LCONS], env={**os.environ, **given}, capture_output=True, text=True)
-    assert done.stdout == "file,p\n"
-
-
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of file sizes are Linux's")
-@pytest.mark.parametrize("unbuffered", ["", "1"])
-@pytest.mark.parametrize(
-    "arguments",
-    [["explain", "pairs.json", "--json"], ["convert", "pairs.json", "--to", "lp"], ["explain", "--help"]],
-)
-def test_a_disk_that_fills_while_writing_is_an_error(arguments, unbuffered, tmp_path):
-    """The first bytes can be written, the others cannot: a single write is cut short without an error."""
-    import resource
-
-    write_files(tmp_path)
-    with (tmp_path / "out").open("wb") as out:
-        done = subprocess.run(
-            [LCONS, *arguments],
-            cwd=tmp_path,
-            stdout=out,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)),
-        )
-    assert done.returncode == 2
-    assert done.stderr.count("lcons: error:") == 1
-    assert "Traceback" not in done.stderr
 
 
 def test_closed_output_is_an_error_before_any_work(tmp_path):
@@ -357,18 +229,3 @@ def test_a_command_that_is_ended_does_not_wait_for_a_reader(number):
             assert command.wait(60) == (143 if number is signal.SIGTERM else 130)
         finally:
             command.kill()
-
-
-def test_another_pipe_that_breaks_is_a_bug_not_a_reader_that_went_away(capsys):
-    @click.group(cls=LconsGroup)
-    def group() -> None:
-        """A group with a fault."""
-
-    @group.command()
-    def work() -> None:
-        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
-
-    with pytest.raises(SystemExit) as ended:
-        group(["work"])
-    assert ended.value.code == 2
-    assert "this is a bug in lcons" in capsys.readouterr().err

@@ -23,15 +23,3 @@ def test_work_that_is_done_says_nothing(said):
     with waiting.waiting("counting", said.append) as progress:
         progress(4, 4)
     assert said == []
-
-
-@pytest.mark.parametrize("error", [None, RuntimeError, MemoryError])
-def test_work_goes_on_where_no_thread_can_begin(monkeypatch, error):
-    def start(function, given):
-        if error is not None:
-            raise error
-
-    monkeypatch.setattr(waiting._thread, "start_new_thread", start)  # type: ignore[attr-defined]
-    with waiting.signs_of_life(lambda: "", print):
-        done = True
-    assert done

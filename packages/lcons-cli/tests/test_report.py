@@ -21,7 +21,7 @@ from lcons_core import LearnedConstraint, Rules, iob2, save
 from lcons_core._blocks import one_hot
 from lcons_core._space import FeatureSpace
 from lcons_tasks.experiments.entity_relation._constraints import designed
-from lcons_tasks.report import Constraints, read_document, write_document
+from lcons_tasks.report import Constraints
 
 HOSTILE = "<img src=x onerror=alert(1)>\"'"
 
@@ -112,20 +112,6 @@ def test_the_page_has_every_part(runs):
     assert set(links) <= set(ids)
 
 
-def test_tables_have_captions_and_scopes_and_scroll_by_keyboard(runs):
-    make_synthetic(runs / "runs/synthetic")
-    make_decoded(runs / "labels.jsonl")
-    save(designed()["source-relation"], runs / "pairs.json")
-    given = ["runs/er", "runs/chunking", "runs/synthetic", "labels.jsonl", "pairs.json"]
-    assert report(*given).exit_code == 0
-    page = Page((runs / "report.html").read_text(encoding="utf-8"))
-    assert len(page.all("caption")) == len(page.all("table"))
-    assert all("scope" in head for head in page.all("th"))
-    around = [div for div in page.all("div") if div.get("class") == "scroll"]
-    assert len(around) == len(page.all("table"))
-    assert all(div["tabindex"] == "0" and div["aria-label"] for div in around)
-
-
 def test_several_runs_follow_one_another(runs):
     make_er(runs / "other/er")
     assert report("runs/er", "other/er", "runs/chunking", "--sets", "0", "--sentences", "0").exit_code == 0
@@ -137,12 +123,6 @@ def test_several_runs_follow_one_another(runs):
     ]
     assert "<article" not in source
     assert "<li data-file" not in source
-
-
-def test_the_same_runs_give_the_same_bytes(runs):
-    assert report("runs/er", "-o", "one.html").exit_code == 0
-    assert report("runs/er", "-o", "two.html").exit_code == 0
-    assert (runs / "one.html").read_bytes() == (runs / "two.html").read_bytes()
 
 
 def test_the_page_goes_to_stdout_and_headlines_as_json(runs):
@@ -158,35 +138,6 @@ def test_the_page_goes_to_stdout_and_headlines_as_json(runs):
     assert own["with constraints"] == {"values": [75.0], "paper": None}
     assert own["said"] == "Constraints changed 2 of 3 sequences and 2 of 8 labels"
     assert not own["paper's corpus"]
-
-
-def test_limits_are_kept_and_said(runs):
-    folder = runs / "runs/er"
-    space = FeatureSpace([one_hot("a", "pq"), one_hot("b", "rs")])
-    document = read_document(folder)
-    sets = [one for section in document.sections for one in section.blocks if isinstance(one, Constraints)]
-    for split in ("split-2-100percent", "split-10-100percent"):
-        (folder / "constraints" / split).mkdir()
-        constraint = LearnedConstraint(Rules(space, [{"a": "p", "b": "r"}]).network(), space)
-        save(constraint, folder / "constraints" / split / "pairs.json")
-        sets.append(Constraints(split, (f"constraints/{split}/pairs.json",)))
-    write_document(folder, er_document(*sets))
-    done = report("runs/er", "--sentences", "1", "-v")
-    assert done.exit_code == 0
-    assert done.stderr.splitlines()[:-1] == [
-        "lcons: er: 2 of 3 sets of constraints shown: split-1-100percent/learned, split-2-100percent; left"
-        " out: split-10-100percent",
-        "lcons: er: 1 of 1 files of predictions shown: split-1-100percent",
-        "lcons: er: split-1-100percent: 3 of 4 sentences changed; 1 shown, 3 left out",
-    ]
-    assert report("runs/er", "-v", "-q").stderr == ""
-    assert report("runs/er", "--sentences", "1").stderr.count("\n") == 1
-    source = (runs / "report.html").read_text(encoding="utf-8")
-    assert "This page shows 2 of 3 sets of constraints" in source
-    assert "split-2-100percent" in source
-    assert "split-10-100percent" not in source
-    assert "3 sentences are not on this page" in source
-    assert source.count("<li data-file") == 1
 
 
 def test_hostile_names_do_nothing(runs):
@@ -330,18 +281,6 @@ def test_labels_of_ones_own_are_shown_before_and_after(runs):
     classes = [mark["class"] for mark in page.all("mark")]
     assert classes == ["c0 w", "c0", "c0", "c0", "c0"]
     assert report("labels.jsonl", "-o", "labels.jsonl").exit_code == 2
-
-
-def test_labels_without_gold_or_words_are_shown_too(runs):
-    make_decoded(runs / "labels.jsonl", "gold", "words", "id")
-    assert report("labels.jsonl").exit_code == 0
-    page = Page((runs / "report.html").read_text(encoding="utf-8"))
-    assert "Decoded sequences" in page.words
-    assert "without words (shown as positions)" in page.words
-    assert "1 label changed" in page.words
-    assert "token accuracy" not in page.words
-    toggles = {button.get("data-toggle") for button in page.all("button")}
-    assert toggles == {None, "changed"}
 
 
 def test_damaged_labels_are_one_sentence_and_write_nothing(runs):

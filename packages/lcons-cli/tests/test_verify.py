@@ -1,15 +1,11 @@
 """`lcons verify`: Theorem 1 on one constraint file."""
 
 import json
-from contextlib import nullcontext
 from dataclasses import replace
 
-import numpy as np
 import pytest
-from constraint_files import BITS, run, run_example, write_files
+from constraint_files import run, run_example, write_files
 
-from lcons_core import LearnedConstraint, save
-from lcons_core._network import RectifierNetwork
 from lcons_core.reason import _verify as verifying
 
 
@@ -38,31 +34,6 @@ def test_of_a_large_domain_points_are_drawn_with_the_seed(files):
     assert found["one_sided"] is None
     again = run("verify", files / "bits.json", "--samples", "200", "--seed", "7", "--json", "-q")
     assert again.stdout == result.stdout
-
-
-def test_points_on_one_side_only_are_said_to_be_in_text_and_json(files):
-    nothing = LearnedConstraint(RectifierNetwork(np.zeros((1, 40)), [5.0]), BITS)
-    save(nothing, files / "nothing.json")
-    sentence = "no accepted point was found, so only rejected ones were checked"
-    assert sentence in run("verify", files / "nothing.json", "--samples", "50").stdout
-    found = json.loads(run("verify", files / "nothing.json", "--samples", "50", "--json").stdout)
-    assert (found["one_sided"], found["accepted"]) == (sentence, 0)
-
-
-@pytest.mark.parametrize(
-    ("name", "where"),
-    [("pairs.json", "every point"), ("bits.json", "200 drawn points and some near the boundary")],
-)
-def test_the_sign_of_life_says_which_points_are_checked(files, monkeypatch, name, where):
-    said = []
-
-    def working(what, say):
-        said.append(what)
-        return nullcontext()
-
-    monkeypatch.setattr("lcons_cli.verify.working", working)
-    assert run("verify", files / name, "--samples", "200").exit_code == 0
-    assert said == [f"checking every form at {where}"]
 
 
 def test_a_witness_has_exit_code_1(files, monkeypatch):

@@ -3,14 +3,12 @@
 import json
 import pickle
 import shutil
-import sys
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import lcons_tasks.apps._model_folder as folder_module
 from lcons_core import LearnedConstraint, RectifierNetwork
 from lcons_core._errors import DamagedFile, InvalidInput, LconsError
 from lcons_core.features import Tuples
@@ -76,18 +74,6 @@ def test_changed_says_whether_the_model_alone_answers_otherwise(extractor):
     assert 0 < changed < len(OTHERS)
 
 
-def test_constraints_are_compiled_once(model, monkeypatch):
-    calls = []
-    monkeypatch.setattr(
-        "lcons_tasks.apps._extractor.rules_of",
-        lambda *given: calls.append(1) or rules_of(*given),  # type: ignore[func-returns-value]
-    )
-    own = Extractor(model, designed())
-    for passage in OTHERS:
-        own.extract(passage)
-    assert len(calls) == 2  # its own, and those of the model alone
-
-
 def test_where_nothing_is_allowed_the_answer_is_relaxed(model):
     found = Extractor(model, {"nothing": always(False)}).extract(OTHERS[0])
     assert found.status is Status.RELAXED
@@ -115,13 +101,6 @@ def test_constraints_that_do_not_fit_are_refused(model):
     other = LearnedConstraint(RectifierNetwork([[0.0, 0.0]], [0.0]), people.space, people)
     with pytest.raises(InvalidInput, match="NoEnt"):
         Extractor(model, {"people": other})
-
-
-def test_it_does_not_follow_changes_of_what_it_was_made_of(model):
-    given = designed()
-    own = Extractor(model, given)
-    given.clear()
-    assert len(own.constraints) == 3
 
 
 def test_it_goes_to_other_processes(extractor):
@@ -154,27 +133,6 @@ def test_parts_are_all_words_and_cut_no_candidate(data):
         assert all(span[1] <= b for span in inside)
         assert len(inside) <= most
         assert b - a <= most_words or inside == [(a, b)]
-
-
-def test_what_fits_in_a_part_is_not_cut():
-    assert [parts(passage) for passage in OTHERS] == [[passage] for passage in OTHERS]
-
-
-def test_parts_without_candidates_are_left_out():
-    words = ("a",) * 1_000
-    empty = Passage(words, words, ())
-    assert parts(empty) == [empty]
-    assert [part.spans for part in parts(Passage(words, words, ((0, 1), (700, 702))))] == [
-        ((0, 1),),
-        ((100, 102),),
-    ]
-
-
-def test_parts_end_with_sentences_where_they_can():
-    most = max(len(one.spans) for one in OTHERS)
-    long = joined(OTHERS)
-    ends = {end for _, end in cut(long.words, long.spans, 300, most)}
-    assert {long.words[end - 1] for end in ends} <= {".", "!", "?"}
 
 
 def test_a_long_passage_is_extracted_part_by_part(extractor):
@@ -211,16 +169,6 @@ def files(folder):
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def described(folder, **changes):
-    path = folder / "extractor.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
-
-
-def entry(folder, **changes):
-    first, *others = json.loads((folder / "extractor.json").read_text())["constraints"]
-    described(folder, constraints=[{**first, **changes}, *others])
-
-
 def one_sentence(folder):
     with pytest.raises(DamagedFile) as raised:
         load_extractor(folder)
@@ -252,34 +200,6 @@ def test_what_was_saved_answers_alike_when_loaded(extractor, saved, tmp_path):
     assert files(tmp_path / "again") == files(saved)
 
 
-def test_names_that_are_no_file_names_come_back(model, tmp_path):
-    names = ["../../escape", "a/b", "A B", "a b", "..", "ü", "x" * 300, "con\x00", "constraint"]
-    Extractor(model, dict.fromkeys(names, always(True))).save(tmp_path / "extractor")
-    assert list(load_extractor(tmp_path / "extractor").constraints) == names
-    assert [path.name for path in tmp_path.iterdir()] == ["extractor"]
-
-
-def test_an_extractor_is_replaced_whole(extractor, copied):
-    extractor.alone.save(copied)
-    assert set(files(copied)) == {"model.npz", "extractor.json"}
-    assert load_extractor(copied).constraints == {}
-    assert [path.name for path in copied.parent.iterdir()] == ["extractor"]
-
-
-@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
-def test_a_failed_save_leaves_the_old_extractor_and_nothing_else(error, extractor, copied, monkeypatch):
-    before = files(copied)
-
-    def fail(*_):
-        raise error
-
-    monkeypatch.setattr(folder_module, "save", fail)
-    with pytest.raises((LconsError, KeyboardInterrupt)):
-        extractor.save(copied)
-    assert files(copied) == before
-    assert [path.name for path in copied.parent.iterdir()] == ["extractor"]
-
-
 def test_what_is_not_an_extractor_is_never_replaced(extractor, copied, tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
     (copied / "notes.txt").write_text("mine")
@@ -292,21 +212,6 @@ def test_what_is_not_an_extractor_is_never_replaced(extractor, copied, tmp_path)
     with pytest.raises(LconsError, match="cannot write the folder"):
         extractor.save(tmp_path / "notes.txt" / "below")
     assert files(tmp_path) == before
-
-
-def test_a_tagger_is_not_replaced_by_an_extractor(extractor, copied):
-    (copied / "extractor.json").rename(copied / "tagger.json")
-    with pytest.raises(LconsError, match=r"found 'tagger.json' there; name another folder"):
-        extractor.save(copied)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="symbolic links need rights there")
-def test_a_link_to_an_extractor_stays_a_link(extractor, copied, tmp_path):
-    link = tmp_path / "link"
-    link.symlink_to(copied)
-    extractor.alone.save(link)
-    assert link.is_symlink()
-    assert load_extractor(copied).constraints == {}
 
 
 def test_a_missing_extractor_says_what_makes_one(tmp_path):
@@ -332,54 +237,12 @@ def test_a_damaged_piece_is_one_sentence(piece, damage, copied):
     one_sentence(copied)
 
 
-@pytest.mark.parametrize("piece", PIECES)
-def test_a_piece_cut_anywhere_is_one_sentence(piece, copied):
-    content = (copied / piece).read_bytes()
-    for size in range(0, len(content) - 2, max(1, len(content) // 60)):
-        (copied / piece).write_bytes(content[:size])
-        one_sentence(copied)
-
-
 def test_a_pickle_is_no_model(copied):
     (copied / "model.npz").write_bytes(pickle.dumps({"W": 1}))
     one_sentence(copied)
     with (copied / "model.npz").open("wb") as file:
         np.savez(file, W=np.array([{}], dtype=object))
     one_sentence(copied)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"format": 2}, "its format is 2, but this lcons reads 1"),
-        ({"format": True}, "its format is True, but this lcons reads 1"),
-        ({"decoder": "exact"}, "must have constraints, format only"),
-        ({"constraints": {}}, "its constraints are not a list"),
-        ({"constraints": [0]}, "a constraint must have name and file only"),
-    ],
-)
-def test_a_description_that_says_something_else_is_refused(changes, message, copied):
-    described(copied, **changes)
-    assert message in one_sentence(copied)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"name": ""}, "has no name"),
-        ({"name": "relation-target"}, "two of its constraints have the same name"),
-        ({"weight": None}, "a constraint must have name and file only"),
-        ({"file": None}, "the file None of a constraint is not a plain name"),
-        ({"file": "../constraint.json"}, "is not a plain name below constraints/"),
-        ({"file": "/etc/passwd"}, "is not a plain name below constraints/"),
-        ({"file": "constraints/sub/a.json"}, "is not a plain name below constraints/"),
-        ({"file": "constraints/none.json"}, "none.json"),
-    ],
-)
-def test_an_entry_that_says_something_else_is_refused(changes, message, copied):
-    shutil.copy(copied / PIECES[1], copied.parent / "constraint.json")
-    entry(copied, **changes)
-    assert message in one_sentence(copied)
 
 
 def test_a_constraint_on_something_else_is_refused(copied):
@@ -427,25 +290,6 @@ def test_brackets_mark_candidates_and_are_no_text():
 def test_candidates_are_exactly_what_is_marked(line, text, candidates):
     found = read_marks(line)
     assert (found.text, shown(found)) == (text, candidates)
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("a [b", "`[` at character 3 that is not closed"),
-        (r"[b\]", "`[` at character 1 that is not closed"),
-        ("a] b", "`]` at character 2 that closes nothing"),
-        ("[a] b]", "`]` at character 6 that closes nothing"),
-        ("a [b [c] d]", "`[` at character 6 within the brackets from character 3 on"),
-        ("a [] b", "no text in the brackets at character 3"),
-        ("a [ \u2003] b", "no text in the brackets at character 3"),
-    ],
-)
-def test_brackets_that_mark_nothing_are_refused_with_their_place(line, message):
-    with pytest.raises(InvalidInput) as raised:
-        read_marks(line, "text.txt:7")
-    assert str(raised.value).startswith("text.txt:7: expected candidates marked as in ")
-    assert f"found {message}; write `\\[`" in str(raised.value)
 
 
 # A backslash before a mark would be taken for its escape.
@@ -513,14 +357,6 @@ def test_entities_of_a_pipeline_are_candidates(name, pipelines):
     assert list(map(shown, found)) == [["Hooli Corp.", "Oslo"], [], ["OSLO", "Oslo"]]
 
 
-def test_long_texts_are_read_in_parts(pipelines):
-    nlp = load_recogniser(str(pipelines / "rules"))
-    text = read_places("They left Oslo. " * 2_000)
-    (spans,) = entity_spans(nlp, [text])
-    assert len(spans) == 2_000
-    assert {text.words[a:b] for a, b in spans} == {("Oslo",)}
-
-
 @pytest.mark.parametrize(
     ("name", "message"),
     [
@@ -536,22 +372,3 @@ def test_a_pipeline_that_finds_no_entities_is_refused(name, message, pipelines):
         load_recogniser(str(pipelines / name))
     assert message in str(raised.value)
     assert "\n" not in str(raised.value)
-
-
-def test_a_damaged_pipeline_is_one_sentence(pipelines, tmp_path):
-    folder = shutil.copytree(pipelines / "rules", tmp_path / "damaged")
-    (folder / "config.cfg").write_text("[nlp]\nlang = 5\n")
-    with pytest.raises(LconsError, match="does not load: ") as raised:
-        load_recogniser(str(folder))
-    assert "\n" not in str(raised.value)
-
-
-def test_a_pipeline_that_fails_is_one_sentence(pipelines):
-    nlp = load_recogniser(str(pipelines / "rules"))
-
-    def fail(doc):
-        raise ZeroDivisionError("by\nzero")
-
-    nlp.get_pipe("entity_ruler").matcher = fail  # type: ignore[attr-defined]
-    with pytest.raises(LconsError, match="failed to find entities: ZeroDivisionError: by zero; use another"):
-        entity_spans(nlp, [read_places("Oslo")])

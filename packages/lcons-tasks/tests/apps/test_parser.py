@@ -14,7 +14,7 @@ from lcons_core import learn_constraints
 from lcons_core._errors import InvalidInput
 from lcons_decode import ChainBatch, Hard, Soft, Status, forbidden_ngrams
 from lcons_tasks.apps._tagger import ConstrainedTagger
-from lcons_tasks.apps.references import ParsedReference, Span, chunks, parse, to_tagged
+from lcons_tasks.apps.references import ParsedReference, Span, parse, to_tagged
 from lcons_tasks.data import Sentence
 from lcons_tasks.data.text._tokens import reference_tokens
 from lcons_tasks.models._linear_crf import LinearSettings, train_linear
@@ -141,10 +141,6 @@ def test_blank_lines_stay_in_their_place(tagger):
     assert [r.spans for r in parse(tagger, [""] * 600)] == [()] * 600
 
 
-def test_nothing_of_garbage_is_lost(tagger):
-    whole(list(parse(tagger, GARBAGE)), GARBAGE)
-
-
 @given(st.lists(st.text(st.characters() | st.sampled_from(".,() \t\r\x00\x0c\x85\u2028\ud800\udcff1aA"))))
 def test_nothing_of_any_line_is_lost(tagger, lines):
     whole(list(parse(tagger, lines)), lines)
@@ -194,14 +190,6 @@ def test_no_more_lines_than_a_chunk_are_read_before_the_first_answer(tagger, mon
     assert list(itertools.islice(references, 4)) == list(parse(tagger, LINES))[3:]
 
 
-def test_chunks_are_cut_by_items_and_by_characters(monkeypatch):
-    monkeypatch.setattr(module, "CHUNK_ITEMS", 3)
-    monkeypatch.setattr(module, "CHUNK_CHARACTERS", 10)
-    sizes = [1, 1, 1, 1, 12, 0, 0]
-    found = chunks(("x" * size for size in sizes), len)
-    assert [[len(text) for text in chunk] for chunk in found] == [[1, 1, 1], [1, 12], [0, 0]]
-
-
 def test_pos_tags_are_asked_for_words_alone(model):
     pos = learn_constraints([s.instance for s in SENTENCES], feature="pos", n=2, hidden=3)
     tagger = ConstrainedTagger(model, (Hard(pos, "pos"),))
@@ -249,12 +237,6 @@ def test_a_line_without_an_answer_is_one_span_of_no_field():
         assert (bad.spans, bad.changed, bad.status) == ((Span(None, 1, 9),), 0, Status.INFEASIBLE)
 
 
-def test_the_label_outside_is_no_field():
-    sentences = [Sentence(("see", "Cau", ","), ("O", "author", "O"))] * 5
-    tagger = ConstrainedTagger(train_linear(sentences, LinearSettings(iterations=5)), (), "viterbi")
-    assert next(parse(tagger, ["see Cau,"])).pieces == [(None, "see"), ("author", "Cau"), (None, ",")]
-
-
 # The lean answers of a tagger.
 
 
@@ -270,20 +252,3 @@ def test_ids_are_those_of_the_answers(decoder, model, punctuation):
     assert found.changed.tolist() == [answer.stats["changed"] for answer in answers]
     assert found.statuses == tuple(answer.status for answer in answers)
     assert any(found.changed) == (decoder != "viterbi")
-
-
-def test_ids_of_no_input_are_none(tagger):
-    found = tagger.ids([])
-    assert (len(found.y), found.offsets.tolist(), len(found.changed), found.statuses) == (0, [0], 0, ())
-
-
-def test_windows_are_forgotten_when_there_are_too_many(model, punctuation, monkeypatch):
-    uses = (Hard(punctuation, "hard"), Soft(punctuation, 3.0, "soft"))
-    xs = [{"word": [token.text for token in reference_tokens(line)]} for line in LINES]
-    keeping, forgetting = (ConstrainedTagger(model, uses) for _ in range(2))
-    expected = [keeping.ids([x]).y.tolist() for x in xs]
-    assert "_compiled" in vars(keeping)
-    monkeypatch.setattr(tagging, "MOST_KEPT", 0)
-    assert [forgetting.ids([x]).y.tolist() for x in xs] == expected
-    assert "_compiled" not in vars(forgetting)
-    assert forgetting.tag(xs) == keeping.tag(xs)

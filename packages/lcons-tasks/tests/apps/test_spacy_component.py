@@ -99,10 +99,6 @@ def test_chunks_are_spans_and_labels_are_on_tokens(pipeline):
     assert doc.spans["lcons"].attrs == {"changed": 0, "relaxed": 0}
 
 
-def test_runs_of_other_labels_are_spans(pipeline):
-    assert spans(pipeline("runs")("the dog saw a small cat .")) == [("P", "the dog saw a small cat")]
-
-
 def test_white_space_has_no_label_and_may_be_inside_a_chunk(pipeline):
     doc = pipeline()("  The \n dog\tbarked.\n\nThe cat ")
     assert [label for label in labels(doc) if label] == ["B-NP", "I-NP", "B-VP", "O", "B-NP", "I-NP"]
@@ -225,24 +221,6 @@ def test_a_pipeline_in_bytes_holds_the_tagger_without_pickle(pipeline):
         assert archive.namelist() == ["constraints/iob2.json", "model.npz", "tagger.json"]
 
 
-@pytest.mark.parametrize("name", ["../evil.json", "/evil.json", "constraints/../../evil.json", "evil.pkl"])
-def test_bytes_with_strange_members_are_refused(name, pipeline, tmp_path):
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w") as archive:
-        archive.writestr(name, "{}")
-    component = pipeline().get_pipe("lcons_tagger")
-    with pytest.raises(DamagedFile, match="expected the bytes of a tagger"):
-        component.from_bytes(content.getvalue())
-    assert component.labels == ("B-NP", "B-VP", "I-NP", "O")
-
-
-@pytest.mark.parametrize("keep", [0, 10, 200, -30])
-def test_damaged_bytes_are_refused(keep, pipeline):
-    component = pipeline().get_pipe("lcons_tagger")
-    with pytest.raises(DamagedFile):
-        component.from_bytes(component.to_bytes()[:keep])
-
-
 def test_a_tagger_that_is_not_there_is_one_sentence():
     nlp = spacy.blank("en")
     nlp.add_pipe("lcons_tagger", config={"model": "no-such-folder"})
@@ -254,20 +232,6 @@ def test_a_tagger_that_is_not_there_is_one_sentence():
     nameless.add_pipe("lcons_tagger")
     with pytest.raises(InvalidInput, match=r"got none; pass it with nlp\.add_pipe"):
         nameless(TEXT)
-
-
-def test_errors_go_to_the_pipelines_handler():
-    nlp = spacy.blank("en")
-    nlp.add_pipe("lcons_tagger", config={"model": "no-such-folder"})
-    seen = []
-    nlp.set_error_handler(lambda name, component, docs, error: seen.append((name, len(docs))))  # type: ignore[return-value]
-    assert list(nlp.pipe([TEXT, TEXT])) == []
-    assert seen == [("lcons_tagger", 2)]
-
-
-def test_a_wrong_setting_is_refused_by_spacy():
-    with pytest.raises(ValueError, match="constraints"):
-        spacy.blank("en").add_pipe("lcons_tagger", config={"constraints": "perhaps not"})
 
 
 def test_a_fitted_tagger_is_a_component_too(tmp_path):

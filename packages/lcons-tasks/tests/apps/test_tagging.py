@@ -3,7 +3,6 @@
 import itertools
 import json
 import shutil
-import sys
 
 import pytest
 
@@ -12,7 +11,6 @@ import lcons_tasks.apps._tagger as module
 from lcons_core import iob2, learn_constraints
 from lcons_core._errors import DamagedFile, InvalidInput, LconsError
 from lcons_decode import (
-    COSTS,
     Hard,
     Soft,
     Status,
@@ -20,7 +18,7 @@ from lcons_decode import (
     constrained_viterbi_batch,
     viterbi_batch,
 )
-from lcons_tasks.apps._tagger import ConstrainedTagger, chunked, load_constrained_tagger
+from lcons_tasks.apps._tagger import ConstrainedTagger, load_constrained_tagger
 from lcons_tasks.data import Sentence
 from lcons_tasks.models._linear_crf import LinearSettings, train_linear
 
@@ -124,27 +122,6 @@ def test_a_stream_gives_the_same_and_reads_no_further_than_a_chunk(model, uses, 
     assert list(tagger.tag_stream(iter(XS))) == tagger.tag(XS)
     endless = tagger.tag_stream(itertools.cycle(XS))
     assert list(itertools.islice(endless, 5)) == tagger.tag(XS)
-
-
-def test_chunks_are_cut_by_sentences_and_by_words(monkeypatch):
-    monkeypatch.setattr(module, "CHUNK_SENTENCES", 3)
-    monkeypatch.setattr(module, "CHUNK_WORDS", 10)
-    sizes = [1, 1, 1, 1, 12, 1, 0]
-    found = chunked({"word": ["w"] * size} for size in sizes)
-    assert [[len(x["word"]) for x in chunk] for chunk in found] == [[1, 1, 1], [1, 12], [1, 0]]
-
-
-def test_constraints_are_compiled_once(model, uses, monkeypatch):
-    tagger = ConstrainedTagger(model, uses)
-    first = tagger.tag(XS)
-    monkeypatch.setattr(module, "ChainConstraints", None)
-    assert tagger.tag(XS) == first
-    assert tagger.tag([]) == []
-
-
-def test_constraints_without_a_name_get_one(model):
-    tagger = ConstrainedTagger(model, (Hard(iob2(model.labels)), iob2(model.labels)))
-    assert [use.name for use in tagger.constraints] == ["constraint 1", "constraint 2"]
 
 
 @pytest.mark.parametrize(
@@ -255,32 +232,6 @@ def test_what_was_saved_decodes_alike_when_loaded(decoder, model, uses, existenc
     assert files(tmp_path / "again") == files(tmp_path / "tagger")
 
 
-def test_the_cost_of_a_soft_constraint_is_kept_and_older_folders_have_the_sigmoid(model, saved, tmp_path):
-    assert load_constrained_tagger(saved).constraints[1].cost == "sigmoid"
-    rule = iob2(model.labels)
-    tagger = ConstrainedTagger(model, tuple(Soft(rule, 0.5, cost, cost) for cost in COSTS))
-    tagger.save(tmp_path / "tagger")
-    assert load_constrained_tagger(tmp_path / "tagger").constraints == tagger.constraints
-
-
-def test_names_that_are_no_file_names_come_back(model, tmp_path):
-    names = ["../../escape", "a/b", "A B", "a b", "..", "ü", "x" * 300, "con\x00", "constraint"]
-    tagger = ConstrainedTagger(model, tuple(Hard(iob2(model.labels), name) for name in names), "beam")
-    tagger.save(tmp_path / "tagger")
-    loaded = load_constrained_tagger(tmp_path / "tagger")
-    assert [use.name for use in loaded.constraints] == names
-    listed = [path.name for path in (tmp_path / "tagger" / "constraints").iterdir()]
-    assert len({name.lower() for name in listed}) == len(names)
-    assert [path.name for path in tmp_path.iterdir()] == ["tagger"]
-
-
-def test_a_tagger_is_replaced_whole(model, copied):
-    ConstrainedTagger(model, (), "viterbi").save(copied)
-    assert set(files(copied)) == {"model.npz", "tagger.json"}
-    assert load_constrained_tagger(copied).decoder == "viterbi"
-    assert [path.name for path in copied.parent.iterdir()] == ["tagger"]
-
-
 @pytest.mark.parametrize("call", ["constraint", "rename", "interrupt"])
 def test_a_failed_save_leaves_the_old_tagger_and_nothing_else(call, model, uses, copied, monkeypatch):
     before = files(copied)
@@ -347,13 +298,6 @@ def test_a_damaged_piece_is_one_sentence(piece, damage, copied):
     one_sentence(copied)
 
 
-def test_a_piece_cut_anywhere_is_one_sentence(copied):
-    content = (copied / "tagger.json").read_bytes()
-    for size in range(len(content) - 2):
-        (copied / "tagger.json").write_bytes(content[:size])
-        one_sentence(copied)
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -371,26 +315,6 @@ def test_a_piece_cut_anywhere_is_one_sentence(copied):
 )
 def test_a_description_that_says_something_else_is_refused(changes, message, copied):
     described(copied, **changes)
-    assert message in one_sentence(copied)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"name": ""}, "has no name"),
-        ({"name": 5}, "has no name"),
-        ({"name": "pos: 2"}, "names must be distinct"),
-        ({"weight": -1}, "the weight -1 of a constraint"),
-        ({"weight": True}, "the weight True of a constraint"),
-        ({"weight": "1"}, "the weight '1' of a constraint"),
-        ({"weight": float("nan")}, "NaN"),
-        ({"cost": "square"}, "the cost 'square' of a constraint is none of sigmoid, hinge, standard"),
-        ({"cost": ["hinge"]}, "the cost ['hinge'] of a constraint"),
-        ({"file": None}, "the file None of a constraint is not a plain name"),
-    ],
-)
-def test_an_entry_that_says_something_else_is_refused(changes, message, copied):
-    entry(copied, **changes)
     assert message in one_sentence(copied)
 
 
@@ -424,12 +348,3 @@ def test_a_constraint_with_other_labels_than_the_models_is_refused(copied):
     message = one_sentence(copied)
     assert "the constraint 'iob2' has none of the model's labels, such as 'B-NP'" in message
     assert message.startswith(f"{str(copied)!r} is not a readable tagger: ")
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="symbolic links need rights there")
-def test_a_link_to_a_tagger_stays_a_link(model, copied, tmp_path):
-    link = tmp_path / "link"
-    link.symlink_to(copied)
-    ConstrainedTagger(model, (), "viterbi").save(link)
-    assert link.is_symlink()
-    assert load_constrained_tagger(copied).decoder == "viterbi"

@@ -3,12 +3,10 @@
 import os
 from pathlib import Path
 
-import platformdirs
 import pytest
 
 from lcons_core._errors import InvalidInput, LconsError
-from lcons_tasks import data as corpus
-from lcons_tasks.data import CATALOG, CorpusNotFound, MalformedCorpus, add, cache_folder, find, require
+from lcons_tasks.data import CATALOG, CorpusNotFound, MalformedCorpus, add, find, require
 from lcons_tasks.data._fetch import UNPACK
 
 DATA = os.environ.get("LCONS_DATA_DIR")
@@ -64,22 +62,10 @@ def test_an_unknown_corpus_is_an_error():
         find("x")
 
 
-def test_the_cache_is_the_platforms_unless_it_is_named(monkeypatch):
-    monkeypatch.delenv("LCONS_CACHE_DIR")
-    assert cache_folder() == Path(platformdirs.user_cache_dir("lcons", appauthor=False)) / "data"
-
-
 def test_files_with_known_names_are_added_in_any_order(mine, folder):
     train, test = add("conll2000", [mine / "test.txt", mine / "train.txt"])
     assert (train.path.read_text(), test.path.read_text()) == (TRAIN, TEST)
     assert train.remark == "read without errors; not the published file"
-
-
-def test_files_with_other_names_are_added_in_the_catalogs_order(mine):
-    (mine / "train.txt").rename(mine / "one")
-    (mine / "test.txt").rename(mine / "two")
-    train, test = add("conll2000", [mine / "one", mine / "two"])
-    assert (train.path.read_text(), test.path.read_text()) == (TRAIN, TEST)
 
 
 @pytest.mark.parametrize("bad", ["only two\n", "", "\n\n"])
@@ -88,27 +74,6 @@ def test_nothing_is_added_when_one_file_is_malformed(mine, folder, bad):
     with pytest.raises(MalformedCorpus, match=f"{mine / 'test.txt'}:1: "):
         add("conll2000", [mine / "train.txt", mine / "test.txt"])
     assert not folder.exists()
-
-
-def test_missing_files_are_not_added(mine, folder):
-    with pytest.raises(InvalidInput, match=r"expected 2 files \(train.txt, test.txt\) .* found 1"):
-        add("conll2000", [mine / "train.txt"])
-    with pytest.raises(LconsError, match="No such file"):
-        add("conll04", [mine / "none.corp"])
-    with pytest.raises(LconsError, match="Is a directory"):
-        add("anystyle", [mine])
-    assert not folder.exists()
-
-
-def test_a_malformed_file_does_not_replace_the_one_that_was_added(mine, folder):
-    reference = mine / "refs.txt"
-    reference.write_text("<title> A </title>\n")
-    (kept,) = add("cora", [reference])
-    reference.write_text("<title> A\n")
-    with pytest.raises(MalformedCorpus):
-        add("cora", [reference])
-    assert kept.path.read_text() == "<title> A </title>\n"
-    assert [path.name for path in kept.path.parent.iterdir()] == ["cora.txt"]
 
 
 def test_the_catalog_is_well_formed():
@@ -122,11 +87,6 @@ def test_the_catalog_is_well_formed():
             assert bool(file.download.member) == (file.download.unpack in ("tar.gz", "zip"))
             assert not Path(file.path).is_absolute()
             assert ".." not in Path(file.path).parts
-
-
-def test_the_public_names_exist_once_each():
-    assert sorted(set(corpus.__all__)) == sorted(corpus.__all__)
-    assert [name for name in corpus.__all__ if not hasattr(corpus, name)] == []
 
 
 @pytest.mark.skipif(not DATA, reason="LCONS_DATA_DIR is not set")

@@ -1,6 +1,5 @@
 """CoNLL columns are read strictly and read back as they were written."""
 
-import io
 import os
 from pathlib import Path
 
@@ -110,16 +109,6 @@ def test_without_names_every_line_has_the_columns_of_the_first(tmp_path):
         read(tmp_path, "a B\nb B c\n", Columns())
 
 
-def test_a_column_beyond_the_first_line_is_an_error_there(tmp_path):
-    with pytest.raises(MalformedCorpus, match=r":1: expected at least 5 columns, found 2"):
-        read(tmp_path, "a B\n", Columns(words=5))
-
-
-def test_an_empty_cell_between_tabs_is_an_error(tmp_path):
-    with pytest.raises(MalformedCorpus, match=r":1: .* found an empty one"):
-        read(tmp_path, "a\t\tB\n", TABBED)
-
-
 def test_a_missing_file_is_an_lcons_error(tmp_path):
     with pytest.raises(LconsError, match="No such file"):
         list(read_columns(tmp_path / "none.txt"))
@@ -151,29 +140,6 @@ def test_a_cell_that_would_not_read_back_is_refused_and_the_file_stays(tmp_path,
         write_columns(path, [DOG, Sentence((cell,), ("O",), {"pos": ("X",)})])
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_sentences_are_written_to_an_open_file_too():
-    out = io.StringIO()
-    write_columns(out, [DOG, BARKS])
-    assert out.getvalue() == "the DT B-NP\ndog NN I-NP\n\nbarks VBZ B-VP\n\n"
-
-
-def test_a_column_nobody_fills_cannot_be_written():
-    with pytest.raises(InvalidInput, match="assign every column"):
-        write_columns(io.StringIO(), [DOG], Columns(("word", "pos", "chunk"), "word", "chunk"))
-
-
-def test_a_folder_that_is_not_there_is_an_lcons_error(tmp_path):
-    with pytest.raises(LconsError, match="cannot write"):
-        write_columns(tmp_path / "none" / "corpus.txt", [DOG])
-
-
-def test_columns_of_a_sentence_have_one_length():
-    with pytest.raises(InvalidInput, match="2 for 1 words"):
-        Sentence(("a",), ("O", "O"))
-    with pytest.raises(InvalidInput, match="'pos' per word"):
-        Sentence(("a",), ("O",), {"pos": ()})
 
 
 def test_a_sentence_is_read_by_constraint_features():

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from lcons_core._errors import InvalidInput
 from lcons_decode import Decoding, Status
 from lcons_tasks.data import MalformedCorpus
 from lcons_tasks.data._stream import column_layout, column_sentences, text_sentences
@@ -87,34 +86,6 @@ def test_columns_are_stated_by_name_or_number(text, words, context):
     assert (layout.words, layout.context) == (words, context)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        ",",
-        "pos",
-        "word,",
-        "word,word",
-        "word=",
-        "word=x",
-        "=1",
-        "1,2,3",
-        "word=1.5",
-        "1=2",
-        "word,pos,pos",
-    ],
-)
-def test_columns_that_make_no_sense_are_refused(text):
-    with pytest.raises(InvalidInput, match="expected columns such as `word,pos`"):
-        column_layout(text)
-
-
-@pytest.mark.parametrize("text", ["0", "word=0", "word,labels"])
-def test_columns_that_no_file_has_are_refused(text):
-    with pytest.raises(InvalidInput):
-        column_layout(text)
-
-
 def read(text, columns="word,pos"):
     lines = io.StringIO(text, newline="\n")
     return list(column_sentences(lines, column_layout(columns), "standard input"))
@@ -166,12 +137,6 @@ def test_the_formats():
         ],
         "status": "optimal",
     }
-
-
-def test_words_are_kept_where_no_label_was_found():
-    assert TAGGED_FORMATS["brackets"](X, NOTHING) == "The dog 😀 .\n"
-    assert TAGGED_FORMATS["conll"](X, NOTHING) == "The DT _\ndog NN _\n😀 VBD _\n. . _\n\n"
-    assert json.loads(TAGGED_FORMATS["json"](X, NOTHING))["status"] == "infeasible"
 
 
 def test_runs_of_labels_that_are_not_iob_are_chunks():

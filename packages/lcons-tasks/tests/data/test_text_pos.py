@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lcons_core._errors import InvalidInput, LconsError
-from lcons_tasks.data.text import PLANS, SENTENCE_LIMIT, TaggerNotFound, UnusableCache, find_pos_tagger
+from lcons_tasks.data.text import TaggerNotFound, find_pos_tagger
 from lcons_tasks.data.text import _pos as pos_module
-from lcons_tasks.data.text._plan import Plan, fingerprint, plan_for
 
 NOUNS, VERBS, PLACES = ("dog", "cat", "bird"), ("sees", "likes", "hears"), ("Rome", "Paris", "Oslo")
 TAGS = ("DT", "NN", "VBZ", "DT", "JJ", "NN", "IN", "NNP", ".")
@@ -85,19 +84,6 @@ def test_a_text_in_place_of_words_is_refused(tagger):
         tagger.tags("The dog")
 
 
-def test_what_was_tagged_is_remembered(tagger):
-    first = tagger.tags(["A", "cat"])
-    assert tagger.tags_many([["A", "cat"], ("A", "cat")]) == [first, first]
-    assert tagger.tags(["A", "cat"]) is first
-
-
-def test_progress_counts_the_sentences_of_all_epochs(tagger, seen):
-    epochs = plan_for(len(SENTENCES)).epochs
-    assert [step.done for step in seen] == sorted({step.done for step in seen})
-    assert (seen[-1].done, seen[-1].total, seen[-1].epoch) == (epochs * 18, epochs * 18, epochs)
-    assert seen[-1].loss < seen[0].loss
-
-
 def test_the_kept_tagger_is_found_again_and_tags_alike(tagger, cache, monkeypatch):
     monkeypatch.setattr(pos_module, "train_tagger", no_training)
     again = find_pos_tagger(made_up, cache_dir=cache)
@@ -138,35 +124,6 @@ def test_a_damaged_tagger_is_trained_again_and_replaced(damage, tagger, tmp_path
     assert list(tmp_path.iterdir()) == [folder]
 
 
-def test_training_that_fails_leaves_nothing_behind(tmp_path):
-    def stop(_):
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        find_pos_tagger(made_up, cache_dir=tmp_path, progress=stop)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_cache_that_cannot_be_written_is_known_before_training(tmp_path, monkeypatch):
-    monkeypatch.setattr(pos_module, "train_tagger", no_training)
-    (tmp_path / "file").write_text("")
-    with pytest.raises(UnusableCache, match="name another cache folder"):
-        find_pos_tagger(made_up, cache_dir=tmp_path / "file" / "cache")
-
-
-def test_the_kept_name_changes_with_content_plan_and_spacy():
-    plan = PLANS[0]
-    names = {
-        fingerprint(SENTENCES, plan, "3.8.0"),
-        fingerprint(SENTENCES[1:], plan, "3.8.0"),
-        fingerprint([(("a", "b"), ("c", "d"))], plan, "3.8.0"),
-        fingerprint([(("a",), ("c",)), (("b",), ("d",))], plan, "3.8.0"),
-        fingerprint(SENTENCES, Plan(100, 30, 4, 0.4, seed=1), "3.8.0"),
-        fingerprint(SENTENCES, plan, "3.8.1"),
-    }
-    assert len(names) == 6
-
-
 def test_the_installed_pipeline_comes_first(tagger, tmp_path, monkeypatch):
     tagger.pipeline.to_disk(tmp_path / "pipeline")
     code = f"""
@@ -180,13 +137,6 @@ def test_the_installed_pipeline_comes_first(tagger, tmp_path, monkeypatch):
     found = find_pos_tagger(no_training)
     assert found.name == "spaCy pipeline lcons_made_up_pipeline 0.0.0"
     assert found.tags(UNSEEN) == TAGS
-
-
-def test_an_installed_pipeline_that_does_not_load_is_an_error_in_one_line(tmp_path, monkeypatch):
-    (tmp_path / "lcons_broken_pipeline.py").write_text("raise ValueError('made for\\nspaCy 2')")
-    install(monkeypatch, tmp_path, "lcons_broken_pipeline")
-    with pytest.raises(TaggerNotFound, match="does not load: ValueError: made for spaCy 2; install"):
-        find_pos_tagger(made_up)
 
 
 def test_without_pipeline_and_corpus_the_error_says_what_to_install():
@@ -208,22 +158,6 @@ def test_without_pipeline_and_corpus_the_error_says_what_to_install():
 def test_a_corpus_that_cannot_be_learnt_from_is_refused(sentences, message):
     with pytest.raises(InvalidInput, match=message):
         find_pos_tagger(lambda: ("bad", sentences))
-
-
-def test_one_tag_and_odd_words_are_a_corpus_too(monkeypatch):
-    monkeypatch.setattr(pos_module, "plan_for", lambda _: Plan(10, 1, 4, 0.1))
-    odd = [(("\ud800", "a b", "😀", "\x00", "x" * 5_000), ("NN",) * 5)]
-    assert find_pos_tagger(lambda: ("odd", odd)).tags(["z", "y"]) == ("NN", "NN")
-
-
-def test_plans_go_by_size_and_larger_corpora_are_cut(tagger, monkeypatch):
-    assert [plan.sentences for plan in PLANS] == sorted(plan.sentences for plan in PLANS)
-    assert plan_for(1) == PLANS[0]
-    assert plan_for(101) == PLANS[1]
-    assert plan_for(10**9) == PLANS[-1]
-    monkeypatch.setattr(pos_module, "train_tagger", lambda *_: tagger.pipeline)
-    many = [(("a",), ("DT",))] * (SENTENCE_LIMIT + 1)
-    assert find_pos_tagger(lambda: ("many", many)).name.endswith(f"on {SENTENCE_LIMIT} sentences of many")
 
 
 def install(monkeypatch, folder, name):

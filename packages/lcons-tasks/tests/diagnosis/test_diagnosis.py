@@ -9,13 +9,12 @@ import pytest
 
 from lcons_core import ConstraintLearner, LearnedConstraint, RectifierNetwork, iob2, learn_constraints
 from lcons_core._errors import InvalidInput, Unsupported
-from lcons_core.features import Counts, Existence, NgramContext, NgramLabels, Tuples
+from lcons_core.features import Counts, NgramContext, NgramLabels, Tuples
 from lcons_tasks.data import Sentence
 from lcons_tasks.diagnosis import diagnose, predict
 from lcons_tasks.diagnosis._diagnosis import conclude
 from lcons_tasks.diagnosis._material import StructureMaterial, shuffled_labels
 from lcons_tasks.diagnosis._obedience import Obedience
-from lcons_tasks.diagnosis._references import column_ranges, seen_in_training
 from lcons_tasks.models._linear_crf import train_linear
 from lcons_tasks.stats import Estimate, Resampler
 
@@ -171,15 +170,6 @@ def test_headroom_counts_wrong_labels_inside_violating_windows_once():
     assert judged.false_alarms == 0
 
 
-def test_padded_windows_cover_the_tokens_inside():
-    feature = NgramLabels(("A", "B"), n=2, pad=True)
-    ends_in_a = LearnedConstraint(RectifierNetwork([[0, 1, 0, 0, 0, 1]], [0.0]), feature.space, feature)
-    held_out = [Sentence("ww", "BA")] * 3
-    found = diagnose(ends_in_a, held_out, held_out, ["AB", "BA", "BA"])
-    assert found.obedience.violations.value == pytest.approx(100 / 9)
-    assert found.obedience.headroom.value == pytest.approx(100 / 6)
-
-
 def test_sentences_with_unknown_labels_are_left_out_and_counted():
     strange = Sentence("ww", ("A", "Z"), {"pos": "st"})  # type: ignore[dict-item]
     found = diagnose(learned(True), [*TRAIN, strange], [*HELD_OUT, strange, strange])
@@ -206,13 +196,6 @@ def test_contexts_that_training_never_saw_are_a_warning():
     assert found.coverage.other_tokens == found.coverage.unseen_contexts == found.coverage.unseen_psi == 100
     assert any("100.0% of held-out tokens" in warning for warning in found.warnings)
     assert not diagnosed(None).warnings
-
-
-def test_rare_words_that_training_read_as_other_are_no_warning():
-    feature = NgramContext(tuple(LABELS), ("s", "t"), n=1)
-    everything = LearnedConstraint(RectifierNetwork(np.zeros((1, 7)), [0.0]), feature.space, feature)
-    covered = diagnose(everything, TRAIN, HELD_OUT).coverage
-    assert (covered.other_tokens, covered.unseen_contexts) == (None, 0)
 
 
 def test_counts_outside_the_range_of_training_are_a_warning_and_beyond_the_bound_left_out():
@@ -302,47 +285,6 @@ def allowing(labels):
     return LearnedConstraint(network, feature.space, feature)
 
 
-def test_the_report_names_verdicts_and_figures():
-    text = str(diagnosed(0.2))
-    assert text.startswith("warning: 27.1% of predicted psi are unlike training\n")
-    assert "context of pos, n = 2; corrupted by `relabel`; seed 0\n150 training and 150 held-out" in text
-    for part in ("EXISTS: ", "SHOULD HELP: ", "network, K = 64", "shuffled: ", "headroom"):
-        assert part in text
-
-
-def test_the_short_report_shows_the_best_reference_only():
-    lines = diagnosed(0.2).report().splitlines()
-    assert sum(line.startswith(("seen in training", "network, K")) for line in lines) == 1
-    assert sum(line.startswith("predictions") for line in lines) == 1
-
-
-def test_warnings_come_first_in_text_and_plain_data():
-    strange = Sentence("ww", ("A", "Z"), {"pos": "st"})  # type: ignore[dict-item]
-    found = diagnose(learned(True), TRAIN, [*HELD_OUT, strange])
-    assert found.report().startswith("warning: left out: 1 of 151 held-out sentences")
-    assert next(iter(found.to_dict())) == "warnings"
-
-
-def test_few_held_out_sentences_are_a_warning():
-    assert (
-        "held-out sentences: only 9, so the intervals are unreliable"
-        in diagnose(learned(True), TRAIN, HELD_OUT[:9]).warnings
-    )
-
-
-def test_progress_rises_to_its_end():
-    told = []
-    diagnose(learned(True), TRAIN, HELD_OUT, progress=lambda done, total: told.append(done / total))
-    assert told == sorted(told)
-    assert 0 < told[0] < 0.2
-    assert told[-1] == 1
-
-
-def test_predictions_of_other_lengths_are_refused():
-    with pytest.raises(InvalidInput, match="one predicted label per token"):
-        diagnose(learned(True), TRAIN, HELD_OUT, [("A",)] * len(HELD_OUT))
-
-
 def test_data_of_another_kind_than_the_feature_reads_are_refused():
     pairs = Tuples(("source", "relation"), (("P", "L"), ("N", "K")))
     constraint = LearnedConstraint(RectifierNetwork(np.zeros((1, 4)), [0.0]), pairs.space, pairs)
@@ -352,28 +294,6 @@ def test_data_of_another_kind_than_the_feature_reads_are_refused():
         diagnose(constraint, TRAIN, HELD_OUT)
     with pytest.raises(Unsupported, match="expected a table of psi vectors"):
         diagnose(replace(constraint, feature=None), TRAIN, HELD_OUT)
-
-
-def test_a_feature_of_one_label_has_nothing_to_tell_apart():
-    feature = NgramLabels(("A",), n=1)
-    constraint = LearnedConstraint(RectifierNetwork(np.zeros((1, 1)), [0.0]), feature.space, feature)
-    with pytest.raises(Unsupported, match="at least two labels"):
-        diagnose(constraint, [Sentence("w", "A")], [Sentence("w", "A")])
-
-
-def test_a_context_that_the_data_lack_is_named():
-    with pytest.raises(InvalidInput, match=r"expected a column 'pos'.*found word in structure 1"):
-        diagnose(learned(True), TRAIN, [Sentence(s.words, s.labels) for s in HELD_OUT])
-
-
-def test_data_without_the_constraints_labels_are_refused():
-    with pytest.raises(InvalidInput, match="found 1 and 0"):
-        diagnose(iob2(["B-X", "I-X", "O"]), [Sentence("w", ["O"])], [Sentence("w", ["Z"])])
-
-
-def test_an_unknown_source_of_negatives_is_refused():
-    with pytest.raises(InvalidInput, match="unknown negatives 'nowhere'"):
-        diagnose(learned(True), TRAIN, HELD_OUT, negatives="nowhere")
 
 
 def test_the_source_of_negatives_is_the_recorded_one_or_else_the_papers():
@@ -401,21 +321,6 @@ def test_corrupted_windows_keep_their_contexts_and_belong_to_their_sentences(sou
     gold, corrupted = (feature.space.assignments(parts.psi) for parts in (sample.gold, sample.corrupted))
     assert np.array_equal(gold[:, 0], corrupted[:, 0])
     assert np.array_equal(sample.gold.owner, sample.corrupted.owner)
-
-
-def test_ranges_of_columns_count_absent_as_zero():
-    feature = Existence(("A", "B"), n=1)
-    gold = [Sentence("w" * len(y), y).instance for y in ("A", "AA")]
-    psi = StructureMaterial(feature, gold, gold, "flip").gold.psi
-    least, most = column_ranges(psi)
-    assert (least.tolist(), most.tolist()) == ([1, 0], [1, 0])
-    accepts = seen_in_training(psi, feature.scope)
-    assert [bool(accepts(feature.psi(y))[0]) for y in (["A"], ["B"], ["A", "B"], [])] == [
-        True,
-        False,
-        False,
-        False,
-    ]
 
 
 def test_intervals_narrow_with_more_sentences():

@@ -11,13 +11,11 @@ from lcons_core._instance import Instance
 from lcons_core._psi import SparsePsi
 from lcons_core._space import FeatureSpace
 from lcons_core.features import Counts, Existence, NgramLabels, Scope, Tuples
-from lcons_core.learn._negatives import unseen
-from lcons_tasks.diagnosis import _samples as corrupting
 from lcons_tasks.diagnosis._coverage import LeftOut, coverage
 from lcons_tasks.diagnosis._material import StructureMaterial, TableMaterial, shuffled_members
 from lcons_tasks.diagnosis._obedience import Predicted, obedience
 from lcons_tasks.diagnosis._references import Reference, seen_in_training
-from lcons_tasks.diagnosis._samples import corrupted, one_changed, psi_of, some_of
+from lcons_tasks.diagnosis._samples import corrupted, one_changed, psi_of
 from lcons_tasks.own_data import PsiTable
 from lcons_tasks.stats import Resampler, chunk_f1
 
@@ -49,12 +47,6 @@ def constraint(feature, row):
     return LearnedConstraint(RectifierNetwork([row], [0.0]), feature.space, feature)
 
 
-@given(points)
-def test_psi_of_values_is_what_the_space_makes_of_them(values):
-    values = np.array(values)
-    assert np.array_equal(psi_of(SPACE, values).dense(), SPACE.vectors(values))
-
-
 @given(points, st.integers(0, 99))
 def test_one_changed_changes_exactly_one_value_of_each_part(values, seed):
     values = np.array(values)
@@ -63,28 +55,6 @@ def test_one_changed_changes_exactly_one_value_of_each_part(values, seed):
     differ = SPACE.assignments(made.psi) != values[made.owner]
     assert len(made) == len(gold)
     assert (differ.sum(1) == 1).all()
-
-
-def test_one_changed_reaches_every_other_value():
-    values = np.zeros((4000, 4), dtype=np.int64)
-    gold = PsiRows.of(psi_of(SPACE, values), np.arange(4000))
-    found = SPACE.assignments(one_changed(SPACE, gold, np.random.default_rng(0)).psi)
-    assert {tuple(row) for row in found.tolist()} == {
-        tuple(int(v) if i == axis else 0 for i in range(4))
-        for axis, size in enumerate((4, 2, 2, 4))
-        for v in range(1, size)
-    }
-
-
-def test_of_too_many_negatives_some_are_drawn(monkeypatch):
-    space = FeatureSpace([binary("bit", map(str, range(10)))])
-    source = unseen(space, SparsePsi.from_dense(np.zeros((1, 10))))
-    every = set(some_of(source, 0).psi.row_keys())
-    assert len(every) == 1023
-    monkeypatch.setattr(corrupting, "MOST", 200)
-    some = some_of(source, 0).psi.row_keys()
-    assert 150 < len(set(some)) == len(some) < 250
-    assert every.issuperset(some)
 
 
 @given(points, points)
@@ -221,20 +191,6 @@ def test_shuffled_members_keep_sizes_and_how_often_each_value_is(ys, seed):
     before, after = joined(ys), joined(one.y for one in mixed)
     for member in (0, 1):
         assert sorted(pair[member] for pair in before) == sorted(pair[member] for pair in after)
-
-
-@pytest.mark.parametrize("source", ["given", "flip"])
-def test_shuffled_tables_keep_how_often_each_value_is(source):
-    rng = np.random.default_rng(0)
-    space = FeatureSpace([one_hot("kind", "ab"), binary("bit", "xy")])
-    X = space.vectors(rng.integers(0, 2, (50, 3)))
-    table = PsiTable(("kind=a", "kind=b", "x", "y"), X, rng.random(50) < 0.5)
-    mixed = TableMaterial(space, table, table, source).shuffled(np.random.default_rng(1)).train
-    assert np.array_equal(mixed.X.sum(0), X.sum(0))
-    assert space.contains(mixed.X).all()
-    assert np.array_equal(mixed.X, X) == (source == "given")
-    assert mixed.valid.sum() == table.valid.sum()
-    assert np.array_equal(mixed.valid, table.valid) == (source == "flip")
 
 
 def test_corrupted_windows_of_perturbed_sequences_are_those_that_changed():

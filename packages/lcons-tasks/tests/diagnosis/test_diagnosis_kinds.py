@@ -1,6 +1,5 @@
 """The diagnosis of tuples, psi vectors and features of one's own, on data whose constraints are known."""
 
-import json
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import pairwise
@@ -9,16 +8,16 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from lcons_core import ConstraintLearner, LearnedConstraint, Recipe, RectifierNetwork, learn_constraints
+from lcons_core import LearnedConstraint, Recipe, RectifierNetwork
 from lcons_core._blocks import binary, one_hot
 from lcons_core._errors import InvalidInput
 from lcons_core._instance import Instance, read_instance
 from lcons_core._psi import SparsePsi
 from lcons_core._space import FeatureSpace
-from lcons_core.features import Scope, Tuples
+from lcons_core.features import Scope
 from lcons_tasks.data import Sentence
 from lcons_tasks.diagnosis import diagnose
-from lcons_tasks.diagnosis._given import NOT_BESIDE, NOT_USED
+from lcons_tasks.diagnosis._given import NOT_USED
 from lcons_tasks.own_data import PsiTable, Structures, learn
 
 SOURCES, RELATIONS = ("Person", "Place", "Firm", "None"), ("no", "kill", "live", "at", "based")
@@ -109,28 +108,6 @@ def test_a_model_of_pairs_obeys_or_should_be_helped():
     assert judged.accuracy == pytest.approx(100 * np.mean(right))
 
 
-def test_predicted_tuples_of_another_number_are_compared_by_their_shares_alone():
-    predictions = [y[1:] for y in noisy(HELD_OUT, 0.3)]
-    found = diagnose(pairs(), TRAIN, HELD_OUT, predictions)
-    assert found.not_asked == (NOT_BESIDE,)
-    judged = found.obedience
-    broken = [pair[1] not in ALLOWED[pair[0]] for y in predictions for pair in y]
-    assert judged.violations.value == pytest.approx(100 * np.mean(broken))
-    assert judged.gold_violations.value == 0
-    assert (judged.accuracy, judged.lift, judged.headroom) == (None, None, None)
-    assert "should help" not in found
-    assert f"not asked: {NOT_BESIDE}" in str(found)
-    assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["obedience"]["headroom"] is None
-
-
-def test_pairs_with_values_that_training_has_not_are_left_out_and_warned_of():
-    strange = Structures((Instance({}, (("Ship", "at"),)), *HELD_OUT.instances), tuples=True)
-    found = diagnose(pairs(), TRAIN, strange)
-    assert found.warnings[0].startswith("left out: 1 of 61 held-out structures")
-    assert "structure 1, unknown value 'Ship' for block 'source'" in found.warnings[0]
-    assert found.held_out_size == 60
-
-
 def test_pairs_that_training_never_had_are_a_warning():
     swapped = Structures(tuple(Instance({}, (("None", "kill"), ("Person", "no"))) for _ in range(20)), True)
     found = diagnose(pairs(), TRAIN, swapped, [one.y for one in swapped.instances])
@@ -142,34 +119,12 @@ def test_pairs_that_training_never_had_are_a_warning():
     )
 
 
-def test_tuples_whose_members_have_one_value_each_rule_out_nothing():
-    feature = Tuples(("a",), (("x",),))
-    constraint = LearnedConstraint(RectifierNetwork(np.zeros((1, 1)), [0.0]), feature.space, feature)
-    data = Structures((Instance({}, (("x",),)),) * 12, tuples=True)
-    assert "nothing is ruled out" in str(diagnose(constraint, data, data))
-
-
 def test_where_shuffled_pairs_are_told_as_well_there_is_no_such_constraint():
     data = Structures((Instance({}, (("P", "k"), ("L", "n"), ("P", "n"))),), tuples=True)
     constraint = learn(data, Recipe(hidden=1)).constraint
     found = diagnose(constraint, data, data)
     assert found.shuffled.balanced_accuracy.value == 100
     assert found.verdicts[0].because.startswith("skill 0.00 [0.00, 0.00]% over shuffled members, not clearly")
-
-
-def test_tuples_beside_sequences_are_refused():
-    with pytest.raises(InvalidInput, match="tuples and label sequences"):
-        diagnose(pairs(), TRAIN, [Sentence("ww", "AB")])
-    with pytest.raises(InvalidInput, match="a table of psi vectors and structures"):
-        diagnose(pairs(), TRAIN, rows(1, 20))
-    with pytest.raises(InvalidInput, match="expected predictions for 60 held-out structures, found 2"):
-        diagnose(pairs(), TRAIN, HELD_OUT, [(), ()])
-    with pytest.raises(InvalidInput, match="expected predictions that the constraint can judge"):
-        diagnose(pairs(), TRAIN, HELD_OUT, [()] * 60)
-    with pytest.raises(
-        InvalidInput, match="expected negatives that fit the feature 'tuples', found 'relabel'"
-    ):
-        diagnose(pairs(), TRAIN, HELD_OUT, negatives="relabel")
 
 
 def test_vectors_that_obey_a_constraint_have_one_that_was_found():
@@ -223,28 +178,6 @@ def test_vectors_outside_the_range_of_training_are_a_warning():
     assert "66.7% of held-out gold psi are unlike training" in covered.warnings()[0]
 
 
-def test_rows_that_are_no_vectors_of_the_space_are_left_out():
-    held_out = rows(2, 100)
-    held_out.X[3] = 7
-    found = diagnose(table_constraint(), rows(1, 200), held_out)
-    assert found.held_out_size == 99
-    assert found.coverage.left_out.example == "row 4 is not a vector of its space"
-
-
-def test_columns_are_found_by_name_whatever_their_order():
-    held_out = rows(2, 100)
-    turned = PsiTable(held_out.names[::-1], held_out.X[:, ::-1], held_out.valid)
-    same = [diagnose(table_constraint(), rows(1, 200), data).constraint for data in (held_out, turned)]
-    assert same[0] == same[1]
-    other = PsiTable((*held_out.names[:7], "z"), held_out.X, held_out.valid)
-    with pytest.raises(InvalidInput, match=r"none of them 'psi=h', and 'z', which it does not have"):
-        diagnose(table_constraint(), rows(1, 200), other)
-    with pytest.raises(InvalidInput, match="expected the 8 columns of the constraint, found 7"):
-        diagnose(
-            table_constraint(), rows(1, 200), PsiTable(held_out.names[:7], held_out.X[:, :7], held_out.valid)
-        )
-
-
 def test_blocks_of_a_space_are_columns_called_by_block_and_value():
     space = FeatureSpace([one_hot("source", ("P", "L")), binary("bit", ("on",))])
     constraint = LearnedConstraint(RectifierNetwork([[0, 1, 1]], [0.0]), space)
@@ -281,37 +214,6 @@ def test_what_a_table_cannot_answer_is_said_and_the_rest_is_answered():
         assert found.obedience.accuracy == 100
         assert f"gold that the constraint rejects: {found.coverage.rejected:.1f}%" in found.report()
         assert found.coverage.rejected == found.obedience.gold_violations.value
-
-
-def test_negatives_do_not_go_with_invalid_rows():
-    with pytest.raises(InvalidInput, match="no argument `negatives` with a table that has invalid rows"):
-        diagnose(table_constraint(), rows(1, 200), rows(2, 100), negatives="flip")
-    train = rows(1, 200).take(rows(1, 200).valid)
-    with pytest.raises(InvalidInput, match="make some with `negatives='unseen'` or `negatives='flip'`"):
-        diagnose(table_constraint(), train, train, negatives="relabel")
-
-
-def test_tables_without_valid_rows_are_refused():
-    train = rows(1, 200)
-    with pytest.raises(InvalidInput, match=r"expected valid training and held-out rows .* and 0"):
-        diagnose(table_constraint(), train, train.take(~train.valid))
-
-
-def test_a_source_that_would_be_too_large_leaves_the_question_open():
-    labels = tuple(f"l{i}" for i in range(60))
-    sentences = [Sentence("wwww", [labels[i % 60], labels[i % 7], labels[i % 5], "l0"]) for i in range(60)]
-    constraint = learn_constraints(
-        [s.instance for s in sentences],
-        "ngram",
-        n=4,
-        negatives="relabel",
-        learner=ConstraintLearner(2, **SMALL),
-    )
-    recorded = replace(constraint, provenance={"recipe": {"negatives": "unseen"}})
-    found = diagnose(recorded, sentences, sentences)
-    assert "above the limit" in found.not_asked[0]
-    with pytest.raises(ValueError, match="above the limit"):
-        diagnose(constraint, sentences, sentences, negatives="unseen")
 
 
 @dataclass(frozen=True)

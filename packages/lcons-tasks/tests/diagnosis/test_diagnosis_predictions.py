@@ -10,10 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lcons_core import LearnedConstraint, RectifierNetwork, iob2
+from lcons_core import iob2
 from lcons_core._errors import LconsError
 from lcons_core._instance import Instance
-from lcons_core.features import NgramLabels
 from lcons_tasks.data import Sentence
 from lcons_tasks.diagnosis import divide, predict, read_predictions, read_scores
 from lcons_tasks.models._linear_crf import LinearSettings, train_linear
@@ -141,13 +140,6 @@ def test_predictions_that_do_not_belong_to_the_held_out_data_are_refused(
         read_predictions(tmp_path / name, held_out)
 
 
-def test_a_column_that_the_model_reads_must_be_there():
-    sentences = [Sentence(("a", "b"), ("B", "I"), {"pos": ("x", "y")})] * 3
-    model = train_linear(sentences, LinearSettings(iterations=2, columns=("pos",)))
-    with pytest.raises(LconsError, match=r"expected a column 'pos', which the model reads, found word"):
-        predict(model, HELD_OUT.instances)
-
-
 DATA = Structures.of([(["a"], ["O"])] * 20)
 
 
@@ -179,21 +171,6 @@ def test_what_learn_held_out_is_held_out_again(name):
     assert found.held_out.numbers().tolist() == held_out.numbers().tolist()
 
 
-def test_the_split_is_read_as_data_however_it_is_worded(monkeypatch):
-    """The words are for people: files that say it in others are divided alike."""
-    monkeypatch.setattr(Split, "learned_from_words", "most of it, and gladly")
-    found = divide(recording(split=Split.by_position(DATA, "train.conll").to_dict()), DATA)
-    assert (found.train, found.held_out) == split(DATA)
-    assert found.why == "the constraint was learned from most of it, and gladly"
-
-
-def test_another_share_is_held_out_again():
-    recorded = Split.by_position(DATA, "train.conll", share=0.5)
-    found = divide(recording(split=json.loads(json.dumps(recorded.to_dict()))), DATA)
-    assert (found.train, found.held_out) == split(DATA, 0.5)
-    assert found.why == "the constraint was learned from the first 50 % of the structures (10 of 20)"
-
-
 WHOLE = Split((Part.all_of(DATA, "train.conll"),))
 BOTH = Split((Part.all_of(DATA, "train.conll"), Part("dev.conll", "structures", 1000, 1000)))
 OTHER = Split.by_position(Structures.of([(["a"], ["O"])] * 10), "train.conll")
@@ -220,16 +197,3 @@ def test_where_nothing_is_known_to_be_held_out_nothing_is(recorded, why):
     found = divide(recording(**recorded), DATA)
     assert (found.train, found.held_out) == (DATA, None)
     assert re.search(why, found.why)
-
-
-def test_splits_are_read_back():
-    for one in (WHOLE, BOTH, OTHER, Split.by_position(ROWS, "table.csv")):
-        assert Split.from_dict(json.loads(json.dumps(one.to_dict()))) == one
-
-
-def test_few_data_are_not_divided():
-    feature = NgramLabels(("A", "B"))
-    constraint = LearnedConstraint(RectifierNetwork(np.zeros((1, 4)), [0.0]), feature.space, feature)
-    few = Structures.of([(["a"], ["O"])] * 3)
-    text = "the first 80 % of the structures (3 of 3)"
-    assert divide(replace(constraint, provenance={"learned_from": text}), few).held_out is None

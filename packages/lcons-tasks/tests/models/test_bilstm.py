@@ -1,8 +1,6 @@
 """The BiLSTM-CRF learns, is the same run after run, leaves torch as it was, and knows training data only."""
 
 import dataclasses
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -13,7 +11,7 @@ from hypothesis import strategies as st
 from lcons_core._errors import InvalidInput, LconsError
 from lcons_decode import viterbi_batch
 from lcons_tasks.data import Sentence
-from lcons_tasks.models._bilstm_crf import BilstmCrf, Dropout, Sizes, equally_long
+from lcons_tasks.models._bilstm_crf import Dropout, Sizes, equally_long
 from lcons_tasks.models._crf_trainer import BilstmSettings, _Adam, train_bilstm
 from lcons_tasks.models._word_vectors import WordVectors
 from lcons_tasks.models.phi._tokens import TokenIds
@@ -82,26 +80,6 @@ def test_batches_are_equally_long_and_hold_each_sentence_once(lengths, most, see
     assert all(1 <= len(batch) <= most for batch in batches)
 
 
-@given(LENGTHS, st.integers(1, 7))
-def test_batches_are_as_few_as_lengths_allow(lengths, most):
-    counts = np.bincount(lengths, minlength=1)[1:] if lengths else np.zeros(0)
-    assert len(equally_long(lengths, most)) == sum(-(-count // most) for count in counts)
-
-
-@given(LENGTHS, st.integers(1, 7), st.integers(0, 99))
-def test_batches_are_the_same_for_the_same_seed(lengths, most, seed):
-    first, second = (equally_long(lengths, most, np.random.default_rng(seed)) for _ in range(2))
-    assert first == second
-
-
-def test_batches_are_dealt_anew_by_each_draw():
-    rng = np.random.default_rng(0)
-    lengths = [2] * 20 + [3] * 20
-    first, second = equally_long(lengths, 4, rng), equally_long(lengths, 4, rng)
-    assert first != second
-    assert {frozenset(batch) for batch in first} != {frozenset(batch) for batch in second}
-
-
 # Training
 
 
@@ -146,37 +124,6 @@ sentences = [Sentence(("we", "saw"), ("V", "V"), {})]
 train_bilstm(sentences, sentences, BilstmSettings(epochs=1))
 print("torch._dynamo" in sys.modules)
 """
-
-
-def test_training_does_not_load_torchs_compiler():
-    run = subprocess.run([sys.executable, "-c", TRAINS], check=True, capture_output=True, text=True)
-    assert run.stdout == "False\n"
-
-
-def test_training_leaves_torchs_generator_and_threads_as_they_were(monkeypatch):
-    torch.manual_seed(5)
-    before, threads = torch.get_rng_state(), torch.get_num_threads()
-    inside = []
-    try:
-        torch.set_num_threads(2)
-        train_bilstm(TRAIN, DEV, QUICK, progress=lambda _: inside.append(torch.get_num_threads()))
-        assert torch.get_num_threads() == 2
-        monkeypatch.setattr("lcons_tasks.models._crf_trainer.crf_loss", lambda *_: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
-            train_bilstm(TRAIN, DEV, QUICK)
-        assert torch.get_num_threads() == 2
-    finally:
-        torch.set_num_threads(threads)
-    assert inside == [1, 1]
-    assert torch.equal(torch.get_rng_state(), before)
-
-
-def test_torchs_generator_does_not_change_training():
-    xs = [own.x for own in DEV]
-    torch.manual_seed(1)
-    first = train_bilstm(TRAIN, DEV, QUICK).scores(xs)
-    torch.manual_seed(2)
-    assert same_bits(first, train_bilstm(TRAIN, DEV, QUICK).scores(xs))
 
 
 def test_labels_and_vocabularies_are_those_of_training():
@@ -255,11 +202,6 @@ def test_word_vectors_are_read_and_stay_as_they_are():
     assert not np.array_equal(cat, zebra)
 
 
-def test_word_vectors_of_double_precision_will_do():
-    vectors = WordVectors("double", ("the",), np.ones((1, 4), np.float64))
-    assert np.isfinite(train_bilstm(TRAIN, DEV, QUICK, vectors).scores([DEV[0].x]).emission).all()
-
-
 @pytest.mark.parametrize(
     ("train", "dev"),
     [([], DEV), (TRAIN, []), ([], []), ([Sentence((), ())], DEV), (TRAIN, [Sentence((), ())])],
@@ -269,18 +211,6 @@ def test_training_without_words_is_refused_in_a_sentence(train, dev):
         LconsError, match=r"^training needs words in `train` and `dev`: .*; pass some of each\.$"
     ):
         train_bilstm(train, dev, QUICK)
-
-
-def test_training_for_no_epochs_is_refused():
-    with pytest.raises(InvalidInput, match="`epochs` must be at least 1: got 0"):
-        train_bilstm(TRAIN, DEV, dataclasses.replace(QUICK, epochs=0))
-
-
-def test_empty_sentences_among_others_do_no_harm():
-    xs, empty = [own.x for own in TRAIN], Sentence((), ())
-    with_empty = train_bilstm([*TRAIN, empty], [empty, *DEV], QUICK)
-    assert accuracy(with_empty, TRAIN) > 0.5
-    assert np.isfinite(with_empty.scores(xs).emission).all()
 
 
 def test_a_context_column_that_is_missing_is_named(model):
@@ -322,30 +252,3 @@ def test_scores_of_a_batch_are_those_of_one_at_a_time_in_order(model, xs):
         alone = next(iter(model.scores([x])))
         np.testing.assert_allclose(own.emission, alone.emission, **BATCHING)  # type: ignore[call-overload]
         assert np.array_equal(own.transition, alone.transition)
-
-
-def test_scores_of_more_than_a_batch_at_once(model):
-    xs = [own.x for own in TRAIN] * 200
-    batch = list(model.scores(xs))
-    for i, own in enumerate(batch):
-        np.testing.assert_allclose(own.emission, batch[i % len(TRAIN)].emission, **BATCHING)  # type: ignore[call-overload]
-
-
-def test_scores_of_nothing_are_an_empty_batch(model):
-    empty = model.scores([])
-    assert len(empty) == 0
-    assert empty.emission.shape == (0, len(model.labels))
-    assert viterbi_batch(empty) == []
-
-
-def test_scores_do_not_depend_on_what_was_scored_before(model):
-    xs = [own.x for own in TRAIN]
-    first = model.scores(xs)
-    model.scores(xs[:2])
-    assert same_bits(first, model.scores(xs))
-
-
-def test_an_untrained_model_scores_too():
-    ids = TokenIds.of(own.x for own in TRAIN)
-    model = BilstmCrf.untrained(("N", "V"), ids, None, SIZES)
-    assert model.scores([TRAIN[0].x]).emission.shape == (3, 2)

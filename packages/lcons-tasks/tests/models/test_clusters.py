@@ -32,20 +32,6 @@ def test_words_of_the_same_contexts_share_a_cluster_and_others_do_not(found):
         assert not nouns & cities
 
 
-def test_the_same_text_gives_the_same_clusters(found):
-    again = cluster_words(TEXT, sizes=(4, 8))
-    assert again.words == found.words
-    assert np.array_equal(again.ids, found.ids)
-
-
-def test_text_that_repeats_itself_gives_the_same_clusters_too():
-    """Its matrix has few directions: a solver that needs more must not draw them by the clock."""
-    verbs = ("took", "gave", "has", "wants", "sees")
-    text = [["she", verbs[i % 5], word] for i, word in enumerate([*"abcdefgh"] * 10)]
-    runs = [cluster_words(text).ids for _ in range(4)]
-    assert all(np.array_equal(runs[0], other) for other in runs)
-
-
 def test_case_and_digits_do_not_matter_and_unknown_words_have_no_cluster(found):
     assert form("Room 101B") == "room 000b"
     columns = found.add({"word": ["DOG", "dog", "yak"]})

@@ -81,28 +81,6 @@ def test_large_scores_do_not_overflow(chain):
     assert_as_enumerated(*chain, upstream=1.0, within=1e-8)
 
 
-@given(st.lists(st.sampled_from([-200.0, -1.0, 200.0]), min_size=27, max_size=27), st.integers(0, 2**20))
-@settings(max_examples=100)
-def test_extremes_against_each_other_lose_nothing(values, seed):
-    """Each step may rule out what the one before prefers, so that all that is left are the smallest terms."""
-    scores = torch.tensor(values, dtype=torch.float64)
-    parts = [scores[:12].reshape(1, 4, 3), scores[12:21].reshape(3, 3), scores[21:24], scores[24:]]
-    y = torch.from_numpy(np.random.default_rng(seed).integers(0, 3, (1, 4)))
-    assert_as_enumerated(parts, y, upstream=1.0, within=1e-8)
-
-
-def test_paths_by_way_of_labels_that_a_step_all_but_rules_out_count():
-    """Two bad turns in one step, e^-800 together, are as good as one in each of two steps."""
-    signs = [
-        [[[1, -1, 1], [-1, 1, -1], [1, -1, -1]]],
-        [[-1, 1, 1], [-1, -1, 1], [-1, -1, -1]],
-        [1, 1, 1],
-        [-1, 1, -1],
-    ]
-    parts = [200.0 * torch.tensor(part, dtype=torch.float64) for part in signs]
-    assert_as_enumerated(parts, torch.zeros(1, 3, dtype=torch.int64), upstream=1.0, within=1e-8)
-
-
 @given(st.integers(0, 2**32 - 1))
 @settings(max_examples=50)
 def test_long_sequences_of_extremes_are_those_of_the_decoders_sums(seed):
@@ -133,21 +111,3 @@ def test_what_is_trained_is_what_is_decoded(chain):
         expected = marginals(scores).probability - np.eye(scores.L)[gold.numpy()]
         np.testing.assert_allclose(found.numpy(), expected, atol=1e-10)
     assert ours.item() == pytest.approx(right, rel=1e-10, abs=1e-10)
-
-
-@given(chains(B=4))
-@settings(max_examples=30)
-def test_a_batch_costs_what_its_sequences_cost(chain):
-    (emission, *arcs), y = chain
-    alone = sum(crf_loss(own[None], *arcs, gold[None]) for own, gold in zip(emission, y, strict=True))  # type: ignore[call-arg]
-    torch.testing.assert_close(crf_loss(emission, *arcs, y), alone, rtol=1e-12, atol=1e-12)  # type: ignore[call-arg]
-
-
-def test_single_precision_is_summed_in_double():
-    """Thousands of steps in float32: the loss is right to the last digits that float32 has."""
-    generator = torch.Generator().manual_seed(0)
-    parts = [torch.randn(shape, generator=generator) for shape in ((1, 3000, 5), (5, 5), 5, 5)]
-    y = torch.randint(0, 5, (1, 3000), generator=generator)
-    found = crf_loss(*parts, y)  # type: ignore[call-arg]
-    assert found.dtype == torch.float32
-    assert found.item() == pytest.approx(crf_loss(*(part.double() for part in parts), y).item(), rel=1e-7)  # type: ignore[call-arg]

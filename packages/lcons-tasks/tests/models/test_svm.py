@@ -13,9 +13,7 @@ from scipy.optimize import minimize
 from lcons_core._errors import InvalidInput, LconsError
 from lcons_decode import viterbi_batch
 from lcons_tasks.data import Sentence
-from lcons_tasks.models import _linear_chain as linear_chain
 from lcons_tasks.models._chain_svm import ChainProblem, train_chain_svm
-from lcons_tasks.models._linear_chain import LinearChain
 from lcons_tasks.models._structured_svm import EVERY, SvmSettings, train_svm
 from lcons_tasks.models._tagger import load_tagger
 from lcons_tasks.models.phi._templates import TEMPLATES, attribute_rows
@@ -294,22 +292,6 @@ def test_averaged_weights_are_the_average_of_the_weights_step_by_step(C, warm):
     np.testing.assert_allclose(averaged.weights, naive, atol=1e-12)
 
 
-@pytest.mark.parametrize("warm", [False, True], ids=["cold", "warm"])
-def test_the_averaged_gap_is_that_of_the_averaged_dual(warm):
-    """One example, so that a pass is a step and runs of each length show the dual after each step."""
-    drawn, C = Enumerated([[[0], [1, 1], [2]]], [[0, 1, 0]], 3, 2), 1.0
-    start = np.random.default_rng(0).normal(size=drawn.problem.dimension) if warm else None
-    count, w, loss = EVERY - 1, 0.0, 0.0
-    for t in range(1, count + 1):
-        after = train_svm(drawn.problem, SvmSettings(C=C, tolerance=0, passes=t, averaged=False), start)
-        own, half = after.history[-1], after.weights @ after.weights / (2 * C)
-        w, loss = w + t * after.weights, loss + t * (own.objective - own.gap + half)  # type: ignore[assignment]
-    w, loss = (total / sum(range(1, count + 1)) for total in (w, loss))
-    averaged = train_svm(drawn.problem, SvmSettings(C=C, tolerance=0, passes=count), start)
-    np.testing.assert_allclose(averaged.weights, w, atol=1e-12)
-    assert averaged.gap == pytest.approx(drawn.objective(w, C) - (loss - w @ w / (2 * C)), abs=ROUNDING)
-
-
 @given(problems(), st.data())
 def test_a_step_without_regularisation_just_mends_its_example(drawn, data):
     start = data.draw(weights(drawn.problem.dimension))
@@ -342,31 +324,6 @@ def test_weights_converge_to_the_optimum_of_an_independent_solver(C, averaged):
     away = np.linalg.norm(trained.weights - best)
     assert away <= np.sqrt(2 * (trained.gap + 1e-7) * C * drawn.n)
     assert away <= 0.05 * np.linalg.norm(best)
-
-
-def test_what_cannot_be_separated_keeps_a_gap_without_regularisation():
-    """Three of one label and one of the other, all alike: the least mean hinge is 1/2."""
-    drawn = Enumerated([[[0]]] * 4, [[0], [0], [0], [1]], 1, 2)
-    trained = train_svm(drawn.problem, SvmSettings(C=None, passes=3 * EVERY))
-    assert trained.history[-1].passes == 3 * EVERY
-    assert trained.gap >= 0.5 - ROUNDING
-
-
-class Flat:
-    """One example whose only other labelling has the gold features: no weights separate them."""
-
-    size, dimension = 1, 1
-
-    def support(self, i):
-        return np.array([0])
-
-    def worst(self, i, w):
-        return np.zeros(1), 1.0
-
-
-def test_a_labelling_of_the_gold_features_is_stepped_to():
-    """P = lambda / 2 w^2 + 1 and D = 1 at w = 0: the first step closes the gap."""
-    assert train_svm(Flat(), SvmSettings(C=1.0)).gap == 0
 
 
 def test_the_gap_closes_where_labellings_of_one_sentence_have_the_same_features():
@@ -417,12 +374,6 @@ def test_without_regularisation_separable_sentences_are_separated_exactly(separa
     assert accuracy(model, CLEAN) == accuracy(model, TEST) == 1.0
 
 
-def test_without_regularisation_the_average_separates_separable_sentences():
-    model, trained = train_chain_svm(CLEAN, SvmSettings(C=None, tolerance=1e-3, passes=1000))
-    assert trained.gap <= 1e-3
-    assert accuracy(model, CLEAN) == accuracy(model, TEST) == 1.0
-
-
 @EACH_TEMPLATE
 def test_regularised_training_learns(template):
     model, trained = train_chain_svm(CLEAN, SvmSettings(C=1.0), template=template)
@@ -440,13 +391,6 @@ def test_training_stops_once_the_gap_is_within_the_tolerance():
     assert [check.passes for check in trained.history] == list(range(EVERY, last.passes + 1, EVERY))
 
 
-def test_progress_is_told_each_look_at_the_gap():
-    told = []
-    _, trained = train_chain_svm(NOISY, SvmSettings(tolerance=0, passes=2 * EVERY + 1), progress=told.append)
-    assert tuple(told) == trained.history
-    assert [check.passes for check in told] == [EVERY, 2 * EVERY, 2 * EVERY + 1]
-
-
 @pytest.mark.parametrize("C", [None, 1.0])
 @EACH_AVERAGE
 def test_the_same_training_gives_the_same_bits(C, averaged):
@@ -455,25 +399,6 @@ def test_the_same_training_gives_the_same_bits(C, averaged):
     assert first.attributes == second.attributes
     assert equal_bits(first, second)
     assert a.history == b.history
-
-
-def test_another_seed_visits_the_sentences_in_another_order():
-    first, second = (train_chain_svm(NOISY, SvmSettings(passes=2, seed=seed))[0] for seed in (0, 1))
-    assert not np.array_equal(first.weights, second.weights)
-
-
-def test_sentences_without_words_change_nothing():
-    chosen = SvmSettings(passes=3)
-    plain, _ = train_chain_svm(NOISY, chosen)
-    empty = Sentence((), (), {"pos": ()})
-    among, _ = train_chain_svm([empty, *NOISY[:7], empty, *NOISY[7:]], chosen)
-    assert equal_bits(plain, among)
-
-
-def test_a_single_label_needs_no_step():
-    _, trained = train_chain_svm([Sentence(("a", "b"), ("N", "N"))])
-    assert trained.gap == 0
-    assert not trained.weights.any()
 
 
 # Warm starts.
@@ -501,16 +426,6 @@ def test_a_warm_start_ends_at_the_same_optimum(C):
     assert away <= 2 * np.sqrt(2 * 0.02 * C * 12)
 
 
-def test_a_warm_start_does_not_begin_below_no_weights():
-    """At w = 0 the dual is 0 and steps never lower it, so that P - gap is never below 0."""
-    model, _ = train_chain_svm(NOISY, SvmSettings(C=100.0, passes=50))
-    chosen = SvmSettings(C=100.0, passes=1, averaged=False)
-    _, cold = train_chain_svm(NOISY, chosen)
-    _, warm = train_chain_svm(NOISY, chosen, start=model)
-    assert cold.history[0].objective - cold.gap >= 0
-    assert warm.history[0].objective - warm.gap >= 0
-
-
 def changed(sentences):
     """Other labels and other words: N becomes X, and words are longer."""
     return [
@@ -520,50 +435,6 @@ def changed(sentences):
         )
         for own in sentences
     ]
-
-
-def test_a_warm_start_keeps_the_weights_of_what_both_know(separated):
-    """Without regularisation and with nothing to mend, the weights are those of the start, moved."""
-    model, _ = separated
-    some = [own for own in CLEAN if "D" not in own.y][:6]
-    assert {label for own in some for label in own.y} == {"N", "V"}
-    found, _ = train_chain_svm(some, SvmSettings(C=None, passes=1), start=model)
-    assert found.labels == ("N", "V")
-    kept = [model.labels.index(label) for label in found.labels]
-    rows = [model.attributes.index(attribute) for attribute in found.attributes]
-    np.testing.assert_allclose(found.weights, model.weights[np.ix_(rows, kept)], atol=1e-12)
-    np.testing.assert_allclose(found.transition, model.transition[np.ix_(kept, kept)], atol=1e-12)
-    np.testing.assert_allclose(found.start, model.start[kept], atol=1e-12)
-    np.testing.assert_allclose(found.stop, model.stop[kept], atol=1e-12)
-
-
-@pytest.mark.parametrize("C", [None, 1.0])
-@EACH_TEMPLATE
-def test_a_warm_start_may_have_other_labels_and_attributes(C, template):
-    old, _ = train_chain_svm(CLEAN, SvmSettings(C=C, passes=10), template="words")
-    new = changed(CLEAN)
-    model, trained = train_chain_svm(new, SvmSettings(C=C), template=template, start=old)
-    assert model.labels == ("D", "V", "X")
-    assert np.isfinite(trained.weights).all()
-    assert accuracy(model, new) >= 0.9
-
-
-def test_a_start_that_knows_nothing_of_the_sentences_is_a_start_from_zero():
-    parts = (np.ones(shape) for shape in ((1, 1), (1, 1), 1, 1))
-    stranger = LinearChain(("Q",), (), "words", ("w=q",), *parts)
-    chosen = SvmSettings(C=None, passes=3)
-    assert equal_bits(train_chain_svm(NOISY, chosen)[0], train_chain_svm(NOISY, chosen, start=stranger)[0])
-
-
-def test_the_start_stays_as_it_was():
-    model, _ = train_chain_svm(NOISY, SvmSettings(C=None, passes=3))
-    before = [array.copy() for array in arrays(model)]
-    train_chain_svm(NOISY, SvmSettings(C=None, passes=3), start=model)
-    drawn = Enumerated([[[0], [1]]], [[0, 1]], 2, 2)
-    start = np.ones(drawn.problem.dimension)
-    train_svm(drawn.problem, SvmSettings(C=None, passes=3), start=start)
-    assert all(np.array_equal(a, b) for a, b in zip(before, arrays(model), strict=True))
-    assert (start == 1).all()
 
 
 # What is refused.
@@ -578,12 +449,6 @@ def one_sentence(error):
 def test_training_without_words_is_refused_in_a_sentence(train):
     with pytest.raises(LconsError, match=r"^training needs words: got none in \d sentences;") as error:
         train_chain_svm(train)
-    assert one_sentence(error)
-
-
-def test_training_without_examples_is_refused_in_a_sentence():
-    with pytest.raises(InvalidInput, match="needs at least one example: got none") as error:
-        train_svm(ChainProblem([], [], 1, 2))
     assert one_sentence(error)
 
 
@@ -603,15 +468,6 @@ def test_training_without_examples_is_refused_in_a_sentence():
 def test_settings_that_make_no_sense_are_refused_in_a_sentence(values):
     with pytest.raises(InvalidInput, match=": got ") as error:
         SvmSettings(**values)
-    assert one_sentence(error)
-
-
-@pytest.mark.parametrize("shape", [(3,), (0,), (12, 1), ()])
-def test_a_start_of_another_shape_is_refused_in_a_sentence(shape):
-    problem = ChainProblem([[[0], [1]]], [np.array([0, 1])], 2, 2)
-    assert problem.dimension == 12
-    with pytest.raises(InvalidInput, match="needs 12 weights: got an array of shape") as error:
-        train_svm(problem, start=np.zeros(shape))
     assert one_sentence(error)
 
 
@@ -644,26 +500,7 @@ def test_a_saved_model_gives_identical_scores(template, learned, tmp_path):
     assert model.scores(xs).emission.tobytes() == loaded.scores(xs).emission.tobytes()
 
 
-def test_a_model_holds_on_to_its_own_weights_alone(learned):
-    assert all(array.base is None and array.flags.owndata for array in arrays(learned["words"]))
-
-
 SENTENCES = st.lists(st.lists(st.sampled_from([*WORDS, "zebra", "", "w=a", "\t"]), max_size=5), max_size=6)
-
-
-@EACH_TEMPLATE
-@given(rows=SENTENCES, order=st.randoms(use_true_random=False))
-@settings(max_examples=30)
-def test_scores_are_the_same_in_any_order_and_one_at_a_time(learned, template, rows, order):
-    model = learned[template]
-    xs = [{"word": row} for row in rows]
-    batch = [own.emission for own in model.scores(xs)]
-    places = list(range(len(xs)))
-    order.shuffle(places)
-    for place, own in zip(places, model.scores([xs[i] for i in places]), strict=True):
-        assert np.array_equal(own.emission, batch[place])
-    for x, emission in zip(xs, batch, strict=True):
-        assert np.array_equal(model.scores([x]).emission, emission)
 
 
 @EACH_TEMPLATE
@@ -677,77 +514,4 @@ def test_scores_are_the_summed_weights_of_the_attributes(learned, template):
         np.testing.assert_allclose(model.scores([own.x]).emission, naive, atol=1e-12)
 
 
-@EACH_TEMPLATE
-def test_remembered_keys_are_bounded_and_change_no_score(learned, template, monkeypatch):
-    """No more are kept than the bound and the keys of one call; with a small bound they come and go."""
-    plain = learned[template]
-    model = LinearChain(plain.labels, (), template, plain.attributes, *arrays(plain))
-    xs = [{"word": [*own.words[:4], f"new{i}"]} for i, own in enumerate(NOISY + TEST)]
-    expected = [plain.scores([x]).emission for x in xs]
-    monkeypatch.setattr(linear_chain, "MOST_KEYS", 20)
-    kept = [0]
-    for x, emission in zip(xs, expected, strict=True):
-        assert np.array_equal(model.scores([x]).emission, emission)
-        kept.append(len(model._sums.places))
-        assert kept[-1] <= 20 + len({key for row in TEMPLATES[template].keys(x, ()) for key in row})
-    assert sum(after < before for before, after in pairwise(kept)) >= 3
-
-
-def test_the_room_for_keys_grows_and_is_given_back(learned, monkeypatch):
-    plain = learned["words"]
-    model = LinearChain(plain.labels, (), "words", plain.attributes, *arrays(plain))
-    small = len(model._sums.sums)
-    many = {"word": [f"new{i}" for i in range(5 * small)] + ["the"]}
-    emission = model.scores([many]).emission
-    assert len(model._sums.sums) > small
-    assert np.array_equal(emission[-1], plain.scores([{"word": ["the"]}]).emission[0])
-    monkeypatch.setattr(linear_chain, "MOST_KEYS", small)
-    assert np.array_equal(model.scores([{"word": ["the"]}]).emission[0], emission[-1])
-    assert len(model._sums.sums) == small
-
-
 # Templates.
-
-
-@EACH_TEMPLATE
-@given(words=st.lists(st.text(max_size=6), max_size=6), more=st.booleans())
-def test_every_word_has_a_row_whatever_it_is(template, words, more):
-    x = {"word": words, "pos": words[::-1]}
-    columns = ["pos"] if more else []
-    rows = attribute_rows(x, template, columns)
-    assert len(rows) == len(words)
-    assert all(row and all(isinstance(a, str) for a in row) for row in rows)
-    assert all(row.count("bias") == 1 for row in rows)
-    assert rows == attribute_rows(x, template, columns)
-    if more:
-        plain = attribute_rows(x, template)
-        assert all(set(less) < set(row) for less, row in zip(plain, rows, strict=True))
-
-
-@EACH_TEMPLATE
-@given(words=st.lists(st.text(max_size=4), min_size=1, max_size=4), data=st.data())
-@settings(max_examples=25)
-def test_words_and_labels_may_be_any_text(template, words, data):
-    labels = [data.draw(st.text(max_size=2)) for _ in words]
-    model, trained = train_chain_svm([Sentence(words, labels)], SvmSettings(passes=2), template=template)
-    assert model.labels == tuple(sorted(set(labels)))
-    assert len(set(model.attributes)) == len(model.attributes)
-    assert np.isfinite(trained.weights).all()
-    assert np.isfinite(model.scores([{"word": words}]).emission).all()
-
-
-@EACH_TEMPLATE
-@pytest.mark.parametrize("word", ["x", "", ".", "1998", "\t", "=", "In", "a b", "\u0130", "\u2028"])
-def test_one_word_is_an_input(learned, template, word):
-    (row,) = attribute_rows({"word": [word]}, template)
-    assert row
-    assert learned[template].scores([{"word": [word]}]).emission.shape == (1, len(LABELS))
-
-
-@EACH_TEMPLATE
-def test_no_word_is_an_input(learned, template):
-    assert attribute_rows({"word": []}, template) == []
-    batch = learned[template].scores([{"word": []}, {"word": ["the"]}, {"word": []}])
-    assert [len(own) for own in batch] == [0, 1, 0]
-    assert learned[template].scores([]).emission.shape == (0, len(LABELS))
-    assert learned[template].scores([{"word": []}]).emission.shape == (0, len(LABELS))

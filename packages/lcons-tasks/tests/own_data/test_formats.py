@@ -1,9 +1,6 @@
 """Data of one's own: formats are told or refused, and a constraint is judged on what it has not seen."""
 
-import contextlib
-import io
 import json
-import math
 
 import numpy as np
 import pytest
@@ -12,7 +9,7 @@ from hypothesis import strategies as st
 
 from lcons_core import LconsError, Recipe
 from lcons_core._instance import Instance
-from lcons_core.learn import FEATURES, GRIDS, estimate_seconds
+from lcons_core.learn import FEATURES
 from lcons_tasks.data import Columns, read_columns
 from lcons_tasks.own_data import (
     PsiTable,
@@ -292,18 +289,6 @@ def test_wrong_arrays_are_refused(tmp_path):
             read_data(tmp_path / "t.npz")
 
 
-@given(st.data())
-def test_a_damaged_array_file_is_read_or_refused_never_a_crash(tmp_path_factory, data):
-    file = io.BytesIO()
-    np.savez_compressed(file, X=np.eye(3), y=np.array([0, 1, 1]), names=np.array(["a", "b", "c"]))
-    content = bytearray(file.getvalue())
-    for _ in range(data.draw(st.integers(1, 4))):
-        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
-    path = written(tmp_path_factory.getbasetemp(), "damaged.npz", bytes(content))
-    with contextlib.suppress(LconsError):
-        assert read_data(path).X.shape[1] >= 1
-
-
 @pytest.mark.parametrize("columns", ["word=1,pos=2", "word=2"])
 def test_a_column_cannot_be_labels_and_something_else(tmp_path, columns):
     with pytest.raises(LconsError, match="found column 2 for both"):
@@ -391,49 +376,6 @@ def test_caution_forbids_less_of_what_is_valid():
     assert careful < bold
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        (Recipe("pairs"), "expected a feature of label sequences, found 'pairs'"),
-        (Recipe("counts", n=2), "expected no 'n' with the feature 'counts'"),
-        (Recipe("ngram", column="pos"), "expected no 'column'"),
-        (Recipe("word"), "expected words that occur 10 times"),
-        (Recipe("pos", column="chunk"), "expected a column 'chunk', found word, pos in structure 1"),
-        (Recipe("existence", negatives="relabel"), "found 'relabel'; the usual ones are 'flip'"),
-        (Recipe("ngram", negatives="apart"), "found 'apart'"),
-        (Recipe("ngram", negatives="flip"), "binary blocks"),
-        (Recipe("ngram", n=2, min_support=1e6), "seen 1,000,000 times or more, found none"),
-        (Recipe("ngram", n=9), r"sentences of 9 tokens or more, found none \(the longest has 4\)"),
-    ],
-)
-def test_settings_that_do_not_fit_are_refused(settings, message):
-    with pytest.raises(LconsError, match=message):
-        learn(Structures(SENTENCES), settings)
-
-
-def test_more_negatives_than_can_be_listed_are_refused():
-    with pytest.raises(LconsError, match="above the limit"):
-        learn(Structures([Instance({}, ("O", "B") * 20)]), Recipe("ngram", n=30))
-
-
-@pytest.mark.parametrize("least", [math.nan, math.inf, -1])
-def test_a_support_that_is_no_number_of_times_is_refused(least):
-    with pytest.raises(LconsError, match="expected a min_support of 0 or more, found"):
-        Recipe(min_support=least)
-
-
-@pytest.mark.parametrize("settings", [Recipe("pos"), Recipe("pos", pad=True)])
-def test_a_column_of_one_value_is_nothing_to_go_by(settings):
-    data = Structures([Instance({"pos": ("X",) * len(one.y)}, one.y) for one in SENTENCES])
-    with pytest.raises(LconsError, match=r"a column 'pos' with two values or more, found only one \(X\)"):
-        learn(data, settings)
-
-
-def test_one_label_is_nothing_to_learn_from():
-    with pytest.raises(LconsError, match="at least two different labels, found O"):
-        learn(Structures([Instance({}, ("O", "O"))]))
-
-
 def test_held_out_data_are_of_the_same_kind():
     tuples = Structures([Instance({}, (("a", "b"),))], tuples=True)
     for other in (table(), tuples):
@@ -441,19 +383,6 @@ def test_held_out_data_are_of_the_same_kind():
             learn(Structures(SENTENCES), None, other)
     with pytest.raises(LconsError, match="same header"):
         learn(table(), None, PsiTable(("a",), np.ones((1, 1)), np.array([True])))
-
-
-def test_longer_searches_are_estimated_to_take_longer():
-    told = []
-    rates = GRIDS["citation"].learning_rate
-    for settings in (Recipe(hidden=2), Recipe(hidden=2, learning_rate=rates, folds=2)):
-        learn(Structures(SENTENCES * 2), settings, before=lambda *of: told.append(estimate_seconds(*of)))
-    assert 0 < told[0] < told[1]
-
-
-def test_the_same_seed_gives_the_same_constraint():
-    first, second = (learn(Structures(SENTENCES), Recipe("pos", seed=3, hidden=2)) for _ in range(2))
-    assert np.array_equal(first.constraint.network.W, second.constraint.network.W)
 
 
 CONLLU = """\
@@ -479,11 +408,3 @@ def test_words_and_tags_of_universal_dependencies_are_read_without_a_word(tmp_pa
     (instance,) = read_data(path, columns="word=2,lemma=3,label=8").instances
     assert instance.x["lemma"] == ("ir", "nosotros", "de", "el", "mar")
     assert instance.y == ("root", "obj", "case", "det", "obl")
-
-
-def test_a_cell_of_several_lines_is_shown_on_one(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_bytes(b'a,valid\n2,"0\n5,')
-    with pytest.raises(LconsError) as caught:
-        read_data(path)
-    assert "\n" not in str(caught.value)

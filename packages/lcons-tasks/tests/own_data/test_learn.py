@@ -58,12 +58,6 @@ def test_the_size_of_a_typical_violation_is_recorded():
     assert "violation" not in everything.constraint.provenance
 
 
-def test_figures_are_shown_with_what_they_mean():
-    text = text_of(learn(RARE, Recipe(hidden=3, min_support=2)))
-    assert "by chance, seen 1]" in text
-    assert "support: valid parts that the rule's premise covers" in text
-
-
 def test_invalid_vectors_are_counted_alike_everywhere():
     settings = Recipe("pos", hidden=2, negatives="recast", many=2)
     found = learn(Structures(SENTENCES), settings)
@@ -83,12 +77,6 @@ def test_what_min_support_forbids_is_put_down_to_it(caution):
         )
         assert "--caution" not in text
     assert not learn(RARE, Recipe(hidden=3, min_support=1, caution=caution)).warnings
-
-
-def test_what_was_never_seen_is_put_down_to_too_little_data():
-    (text,) = learn(Structures(SENTENCES), Recipe(hidden=3), Structures([STRANGE])).warnings
-    assert "1 part was never valid in training and among its invalid vectors, so use more data" in text
-    assert "--caution" not in text
 
 
 def test_what_too_small_a_network_forbids_calls_for_more_caution_than_now():
@@ -124,17 +112,6 @@ def test_pos_tags_that_training_has_not_are_counted():
     assert "tokens whose pos is not in training, read as (other): 2" in text_of(found)
 
 
-def test_nothing_is_said_of_other_words_where_all_are_other_or_in_training():
-    train = Structures(words({"often": OFTEN, "rare": OFTEN - 1}))
-    found = learn(train, Recipe("word", n=1, hidden=2))
-    assert found.training.unknown is None
-    assert "tokens whose" not in text_of(found)
-    data = Structures(SENTENCES)
-    found = learn(data, Recipe("punctuation", n=1, hidden=2, negatives="relabel"), data)
-    assert found.held_out.unknown is None
-    assert "tokens whose" not in text_of(found)
-
-
 def test_what_unseen_makes_of_held_out_data_is_no_result():
     found = learn(Structures(SENTENCES * 10), Recipe(hidden=3), Structures(SENTENCES * 10))
     assert found.held_out.invalid is None
@@ -147,17 +124,6 @@ def test_only_invalid_vectors_that_training_had_not_are_judged():
     held_out = Structures([*SENTENCES, Instance({"pos": ("V", "V")}, ("O", "O"))])
     found = learn(Structures(SENTENCES), settings, held_out)
     assert found.held_out.invalid == found.held_out.invalid_new > 0
-
-
-def test_few_structures_have_no_percentage():
-    few, many = (
-        text_of(learn(Structures(SENTENCES * 10), Recipe(hidden=3), Structures(SENTENCES * times)))
-        for times in (5, 6)
-    )
-    assert "forbids 0 of 25 valid structures, 0 of 40 of their parts\n" in few
-    assert "forbids 0 of 30 valid structures (0.0%), 0 of 48 of their parts (0.0%)" in many
-    strange = learn(Structures(SENTENCES), Recipe(hidden=3), Structures([STRANGE] * 2))
-    assert "forbids 2 of 2 gold structures in held-out data (2 of 2 parts), such as" in strange.warnings[0]
 
 
 OTHERS = [Instance({}, ("X", "O"))]
@@ -185,14 +151,6 @@ def test_held_out_structures_of_other_labels_are_told_where_they_matter(strange,
         said = f"{strange} of {25 + strange} held-out structures are not judged, because they have labels"
         assert found.labels_warning.startswith(said)
         assert "('X', first in structure 26)" in found.labels_warning
-
-
-def test_short_and_strange_structures_are_not_called_the_same():
-    short = learn(Structures(SENTENCES), Recipe(hidden=3), Structures([Instance({}, ("O",))]))
-    assert "it does not apply to them: none is long enough" in text_of(short)
-    far = learn(Structures(SENTENCES), Recipe("counts", hidden=2), Structures([Instance({}, ("O",) * 50)]))
-    assert "it can judge none of them" in text_of(far)
-    assert "long enough" not in text_of(far)
 
 
 def test_with_unseen_negatives_the_smallest_k_that_is_always_right_is_taken():
