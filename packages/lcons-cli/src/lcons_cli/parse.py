@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice
@@ -32,8 +32,6 @@ from lcons_cli.console import (
     write_all,
 )
 from lcons_cli.options import FILE, common_options
-from lcons_cli.pool import in_order, spare_collector
-from lcons_cli.shards import ShardOptions, shard_options
 from lcons_cli.streams import Text
 
 if TYPE_CHECKING:
@@ -71,17 +69,14 @@ MOST_KEYS = 2**16
 )
 @click.option("--no-constraints", is_flag=True, help="Use the model alone.")
 @click.option("--json", "form", flag_value="json", help="The same as --format json.")
-@shard_options(
-    jobs="Number of processes. Default: all cores if there are thousands of references or for a folder of"
-    " shards, else one."
-)
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of processes.")
 @common_options("Print how often each field was found.", json=None, seed="unused")
 def parse(
     file: str,
     folder: str,
     form: str,
     no_constraints: bool,
-    shards: ShardOptions,
+    jobs: int,
     quiet: bool,
     verbose: bool,
 ) -> None:
@@ -90,9 +85,6 @@ def parse(
     The input has one line per reference. If the tagger needs POS tags, spaCy provides them. The id of an item
     is `ref-` and the number of its line. Blank lines are not items; they stay blank lines in tagged, and are
     empty objects in json.
-
-    FILE may be a folder of shards (.parquet, .jsonl): each row has a `text`, and gets `fields`, `changed` and
-    `status`.
 
     \b
     Example:
@@ -108,33 +100,27 @@ def parse(
             " citation`."
         )
     tagger = load_constrained_tagger(folder)
-    spare_collector()
     say: Say = say_nothing if quiet else say_on_stderr
     used = tagger.alone if no_constraints else tagger
-    if shards.used(file):
-        from lcons_tasks.apps import ReferenceWork
-
-        shards.refuse_given("form", "json")
-        _check_columns(tagger)
-        shards.run(file, ReferenceWork(str(Path(folder).resolve()), not no_constraints), say)
-        return
-    run(used, file, form, shards.jobs, say, say if verbose else say_nothing)
+    many = partial(_by_processes, jobs, folder, not no_constraints, form) if jobs > 1 else None
+    run(used, file, form, say, say if verbose else say_nothing, many)
 
 
 def run(
     tagger: ConstrainedTagger,
     file: str,
     form: str,
-    jobs: int | None,
     say: Say,
     say_more: Say = say_nothing,
+    many: Many | None = None,
 ) -> None:
-    """Writes the parsed references of the input to stdout, one chunk at a time, and prints a summary."""
+    """Writes the parsed references of the input to stdout, one chunk at a time, and prints a summary; `many`
+    parses the chunks elsewhere."""
     _check_columns(tagger)
     counts: Counter[str] = Counter()
     fields: Counter[str] = Counter()
     with opened(file) as source:
-        if write_all(_contents(tagger, source, form, jobs, counts, fields, say), source.waits):
+        if write_all(_contents(tagger, source, form, many, counts, fields, say), source.waits):
             say(_summary(counts, form, bool(tagger.constraints)))
             say_more(f"fields: {listed(fields)}")
 
@@ -154,7 +140,7 @@ def _contents(
     tagger: ConstrainedTagger,
     source: Text,
     form: str,
-    jobs: int | None,
+    many: Many | None,
     counts: Counter[str],
     fields: Counter[str],
     say: Say,
@@ -162,14 +148,12 @@ def _contents(
     """The output, reference by reference; each answer is added to `counts` and `fields`."""
     chunks = numbered_chunks(source)
     head = list(islice(chunks, 1))
-    if jobs is None and source.waits():
-        # A program that sends line by line needs each answer at once, before it sends the next line.
-        jobs = 1
     pos = pos_tagger(tagged_corpus, say) if head and POS in tagger.columns else None
     frame = FORMS[form].frame
     keys = _Keys()
     before, any_yet = frame.first, False
-    for written in in_order(_Writer(tagger, pos, form), chain(head, chunks), jobs):
+    parse_all = many or partial(map, _Writer(tagger, pos, form))
+    for written in parse_all(chain(head, chunks)):
         counts.update(written.counts)
         fields.update(written.fields)
         for number, text in written.texts:
@@ -188,6 +172,10 @@ class _Written(NamedTuple):
     fields: Counter[str]
 
 
+Chunk = tuple[int, list[str]]
+Many = Callable[[Iterable[Chunk]], Iterable[_Written]]
+
+
 @dataclass(frozen=True)
 class _Writer:
     """Parses a chunk of lines and writes each reference in a format."""
@@ -196,7 +184,7 @@ class _Writer:
     pos: PosTagger | None
     form: str
 
-    def __call__(self, chunk: tuple[int, list[str]]) -> _Written:
+    def __call__(self, chunk: Chunk) -> _Written:
         from lcons_tasks.apps.references import parse
 
         first, lines = chunk
@@ -210,6 +198,25 @@ class _Writer:
             if reference.spans or form.aligned:
                 written.texts.append((number, form.write(reference, number)))
         return written
+
+
+def _by_processes(
+    jobs: int, folder: str, constrained: bool, form: str, chunks: Iterable[Chunk]
+) -> Iterable[_Written]:
+    """The written chunks, in order, by processes that load the tagger themselves."""
+    from joblib import Parallel, delayed
+
+    calls = (delayed(_write)(folder, constrained, form, chunk) for chunk in chunks)
+    written: Iterable[_Written] = Parallel(jobs, batch_size=1, return_as="generator")(calls)
+    return written
+
+
+def _write(folder: str, constrained: bool, form: str, chunk: Chunk) -> _Written:
+    from lcons_tasks.apps._tagger import loaded_tagger
+    from lcons_tasks.data.text._pos import loaded_pos_tagger
+
+    tagger = loaded_tagger(folder, constrained)
+    return _Writer(tagger, loaded_pos_tagger() if POS in tagger.columns else None, form)(chunk)
 
 
 def _count(reference: ParsedReference, counts: Counter[str]) -> None:
