@@ -40,9 +40,9 @@ ROWS = 4096
 def run_folder(work: Work, folder: str, out: str | None, engine: str, jobs: int | None, say: Say) -> None:
     """Writes the answers of `work` for all files of a folder into another folder, which is locked."""
     files = sorted(path for path in Path(folder).resolve().iterdir() if path.suffix in KINDS)
-    if len({path.suffix for path in files}) != 1 or out is None or Path(out).resolve() == files[0].parent:
+    target = Path(out or folder).resolve()
+    if len({path.suffix for path in files}) != 1 or files[0].parent in (target, *target.parents):
         raise InvalidInput("a folder needs files of one kind (.parquet, .jsonl) and another one, `-o OUT`.")
-    target = Path(out).resolve()
     target.mkdir(parents=True, exist_ok=True)
     # Plain data pickles to the same bytes in each run.
     record, settings = target / "_settings", sha256(pickle.dumps((engine, work))).hexdigest()
@@ -60,8 +60,8 @@ def run_folder(work: Work, folder: str, out: str | None, engine: str, jobs: int 
                 _local(work, files, target, jobs, say)
             elif not present:
                 with hidden_folder(target) as unfinished:
-                    (_ray if engine == "ray" else _dask)(work, list(map(str, files)), str(unfinished))
-                    for path in unfinished.iterdir():
+                    (_ray if engine == "ray" else _dask)(work, files[0], unfinished / "files")
+                    for path in (unfinished / "files").iterdir():
                         path.replace(target / f"{path.stem}{files[0].suffix}")
         except ModuleNotFoundError as error:
             raise MissingExtra(f"{error}; run `pip install lcons-cli[parquet,ray,dask]`.") from None
@@ -98,29 +98,30 @@ def _convert(work: Work, source: Path, target: Path) -> None:
         raise LconsError(f"{source.name}: {error}") from None
 
 
-def _ray(work: Work, files: list[str], out: str) -> None:
+def _ray(work: Work, first: Path, out: Path) -> None:
     import ray.data
 
-    kind = KINDS[Path(files[0]).suffix]
-    rows = getattr(ray.data, f"read_{kind}")(files)
+    read, write = (f"{verb}_{KINDS[first.suffix]}" for verb in ("read", "write"))
+    rows = getattr(ray.data, read)(str(first.parent), file_extensions=[first.suffix[1:]])
     answers = rows.map_batches(partial(_on_table, work), batch_format="pyarrow", batch_size=ROWS)
-    getattr(answers, f"write_{kind}")(out)
+    getattr(answers, write)(str(out))
 
 
-def _dask(work: Work, files: list[str], out: str) -> None:
+def _dask(work: Work, first: Path, out: Path) -> None:
     import dask.bag
     import dask.dataframe
     from distributed import Client, progress
 
+    files = f"{first.parent}/*{first.suffix}"
     with Client() as client, redirect_stdout(sys.stderr):
-        if files[0].endswith(".jsonl"):
+        if first.suffix == ".jsonl":
             lines = dask.bag.read_text(files).map_partitions(partial(_on_lines, work))
             tasks = lines.to_textfiles(f"{out}/*.jsonl", compute=False)
         else:
             dask.config.set({"dataframe.convert-string": False})  # else cells that are lists become text
             frame = dask.dataframe.read_parquet(files)
             answers = frame.map_partitions(partial(_on_frame, work), meta=_on_frame(work, frame._meta))
-            tasks = answers.to_parquet(out, write_index=False, compute=False)
+            tasks = answers.to_parquet(str(out), write_index=False, schema=None, compute=False)
         futures = client.compute(tasks, retries=3)
         progress(futures)
         client.gather(futures)
@@ -141,4 +142,4 @@ def _on_table(work: Work, table: Any) -> Any:
 
 
 def _on_frame(work: Work, frame: Any) -> Any:
-    return type(frame)(work(frame.to_dict("list")))
+    return type(frame)(work(frame.to_dict("list"))).astype(object)
