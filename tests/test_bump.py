@@ -15,11 +15,11 @@ ROOT = Path(__file__).resolve().parent.parent
 def tools(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "tools"))
     import bump
-    import release_facts
+    import release_check
     import tagged
 
-    yield bump, release_facts, tagged
-    for name in ("bump", "release_facts", "tagged"):
+    yield bump, release_check, tagged
+    for name in ("bump", "release_check", "bootstrap", "tagged"):
         sys.modules.pop(name)
 
 
@@ -33,8 +33,8 @@ def git(folder: Path, *words: str) -> str:
 @pytest.fixture
 def clone(tmp_path, tools):
     """The files that a version touches, committed in a repository of their own, with something to release."""
-    _, facts, _ = tools
-    for package in facts.PACKAGES:
+    _, gate, _ = tools
+    for package in gate.PACKAGES:
         own = tmp_path / "packages" / package
         own.mkdir(parents=True)
         shutil.copy(ROOT / "packages" / package / "pyproject.toml", own)
@@ -58,7 +58,7 @@ def changed(clone: Path) -> set[str]:
 
 
 def test_a_patch_changes_one_package(tools, clone, capsys):
-    bump, facts, _ = tools
+    bump, gate, _ = tools
     assert bump.main(["lcons-decode", "patch", "--date", "2026-01-31"], clone) == 0
     assert capsys.readouterr().out == "lcons-decode-v0.1.1\n"
     own = {f"packages/lcons-decode/{name}" for name in ("pyproject.toml", "CHANGELOG.md")}
@@ -67,33 +67,33 @@ def test_a_patch_changes_one_package(tools, clone, capsys):
     assert log.startswith(
         "# Changelog\n\n## [Unreleased]\n\n## [0.1.1] - 2026-01-31\n\n### Added\n\n- News.\n\n## [0.1.0]\n"
     )
-    assert facts.wrong_versions(clone) == []
-    assert "lcons-decode" not in facts.unreleased(clone)
+    assert gate.wrong_versions(clone) == []
+    assert "lcons-decode" not in gate.unreleased(clone)
     assert 'name = "lcons-decode"\nversion = "0.1.1"' in (clone / "poetry.lock").read_text()
 
 
 def test_a_minor_version_moves_the_ranges_of_the_packages_above(tools, clone, capsys):
-    bump, facts, _ = tools
+    bump, gate, _ = tools
     assert bump.main(["lcons-core", "minor"], clone) == 0
     assert capsys.readouterr().out == "lcons-core-v0.2.0\n"
-    assert facts.wrong_versions(clone) == []
+    assert gate.wrong_versions(clone) == []
     for package in ("lcons-decode", "lcons-tasks", "lcons-cli"):
-        project = facts.project(clone, package)
+        project = gate.project(clone, package)
         assert "lcons-core>=0.2,<0.3" in project["dependencies"]
         assert project["version"] == "0.1.0"
         log = (clone / f"packages/{package}/CHANGELOG.md").read_text()
         assert "### Changed\n\n- Needs lcons-core >=0.2, <0.3.\n\n## [0.1.0]" in log
     lock = (clone / "poetry.lock").read_text()
-    assert lock.count('lcons-core = ">=0.2,<0.3"') == 3
+    assert lock.count('lcons-core = ">=0.2,<0.3"') == 4
     assert 'lcons-core = ">=0.1,<0.2"' not in lock
 
 
 def test_all_packages_at_once_and_the_citation(tools, clone, capsys):
-    bump, facts, _ = tools
+    bump, gate, _ = tools
     assert bump.main(["all", "1.0.0", "--date", "2026-01-31"], clone) == 0
-    assert capsys.readouterr().out.split() == [f"{package}-v1.0.0" for package in facts.PACKAGES]
-    assert facts.wrong_versions(clone) == facts.unreleased(clone) == []
-    assert "lcons-tasks>=1.0,<2" in facts.project(clone, "lcons-cli")["dependencies"]
+    assert capsys.readouterr().out.split() == [f"{package}-v1.0.0" for package in gate.PACKAGES]
+    assert gate.wrong_versions(clone) == gate.unreleased(clone) == []
+    assert "lcons-tasks>=1.0,<2" in gate.project(clone, "lcons-cli")["dependencies"]
     cited = (clone / "CITATION.cff").read_text()
     assert 'version: "1.0.0"\ndate-released: "2026-01-31"\n' in cited
     git(clone, "commit", "-qam", "release")
@@ -131,18 +131,18 @@ def state_urls(clone: Path, package: str, names: tuple[str, ...]) -> None:
 
 
 def test_nothing_is_published_without_the_addresses_of_the_project(tools, clone, tmp_path):
-    _, facts, tagged = tools
+    _, gate, tagged = tools
     state_urls(clone, "lcons-core", ())
-    assert facts.missing_urls(clone, "lcons-core") == list(facts.URLS)
-    state_urls(clone, "lcons-core", facts.URLS[:-1])
+    assert gate.missing_urls(clone, "lcons-core") == list(gate.URLS)
+    state_urls(clone, "lcons-core", gate.URLS[:-1])
     with pytest.raises(SystemExit, match="expected the addresses Issues under"):
         tagged.tagged("lcons-core-v0.1.0", tmp_path, clone)
 
 
 def test_a_tag_names_the_version_of_the_tree(tools, clone, tmp_path):
-    _, facts, tagged = tools
+    _, gate, tagged = tools
     for package in ("lcons-core", "lcons-cli"):
-        state_urls(clone, package, facts.URLS)
+        state_urls(clone, package, gate.URLS)
     for end in ("-py3-none-any.whl", ".tar.gz"):
         (tmp_path / f"lcons_core-0.1.0{end}").write_text("")
     names = [path.name for path in tagged.tagged("lcons-core-v0.1.0", tmp_path, clone)]

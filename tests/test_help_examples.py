@@ -5,7 +5,6 @@ stated, in a folder with small models where `lcons run` would have left large on
 and downloads need a network, so of these the example is run up to where they begin.
 """
 
-import json
 import re
 import shlex
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from lcons_cli.contributed import IN_CONTRIB
 from lcons_cli.main import main
 from lcons_core import iob2, learn_constraints
 from lcons_core._errors import LconsError
@@ -38,12 +38,12 @@ ELSEWHERE = (
         "ask",
         "audit",
         "calibrate",
-        "card",
         "compare",
         "convert",
         "decode",
         "explain",
         "fit",
+        "grammar",
         "learn",
         "repair",
         "report",
@@ -89,8 +89,9 @@ def test_every_command_has_an_example_of_itself(name):
 
 @pytest.mark.parametrize("name", ELSEWHERE)
 def test_the_examples_that_are_not_run_here_are_run_by_the_tests_of_their_command(name):
-    file = {"ask": "ask_repair", "repair": "ask_repair"}.get(name, name)
-    source = (ROOT / f"packages/lcons-cli/tests/test_{file}.py").read_text()
+    contrib = f"lcons-contrib/tests/{name}/test_command.py"
+    file = contrib if name in IN_CONTRIB else f"lcons-cli/tests/test_{name}.py"
+    source = (ROOT / "packages" / file).read_text()
     assert re.search(r"^def test_the_examples?_(of_the_help_)?runs?\(", source, re.MULTILINE)
 
 
@@ -117,10 +118,6 @@ def folder(tmp_path_factory) -> Path:
     model, _ = train_relations(passages, rules_of(designed()), SvmSettings(C=1.0, passes=5))
     Extractor(model, designed()).save(folder / "runs/er/extractor")
     (folder / "news.txt").write_text("Ann Hill lives in Oslo.\n")
-    entities = [{"label": "Person"}, {"label": "Location"}]
-    passage = {"entities": entities, "relations": [{"source": 0, "target": 1, "label": "LiveIn"}]}
-    (folder / "passages.jsonl").write_text((json.dumps(passage) + "\n") * 20)
-    CliRunner().invoke(main, ["schema", str(folder / "passages.jsonl"), "-o", str(folder / "schema.json")])
 
     (folder / "downloads").mkdir()
     for name in ("train.txt", "test.txt"):

@@ -11,12 +11,13 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 @pytest.fixture
-def facts(monkeypatch):
+def gate(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "tools"))
-    import release_facts
+    import release_check
 
-    yield release_facts
-    sys.modules.pop("release_facts")
+    yield release_check
+    for name in ("release_check", "bootstrap", "bump", "tagged"):
+        sys.modules.pop(name)
 
 
 @pytest.fixture
@@ -29,9 +30,9 @@ def tidy(monkeypatch):
 
 
 @pytest.fixture
-def tree(tmp_path, facts):
+def tree(tmp_path, gate):
     """The files of this tree that state versions, to change."""
-    for package in facts.PACKAGES:
+    for package in gate.PACKAGES:
         own = tmp_path / "packages" / package
         own.mkdir(parents=True)
         for name in ("pyproject.toml", "CHANGELOG.md"):
@@ -40,21 +41,15 @@ def tree(tmp_path, facts):
     return tmp_path
 
 
-def test_the_tests_that_the_gate_runs_exist(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "tools"))
-    import release_check
-
-    named = [ROOT / "packages" / p / "tests" / name for p, own in release_check.QUICK.items() for name in own]
+def test_the_tests_that_the_gate_runs_exist(gate):
+    named = [ROOT / "packages" / p / "tests" / name for p, own in gate.QUICK.items() for name in own]
     assert [str(path) for path in named if not path.is_file()] == []
 
 
-def test_classifiers_are_the_pythons_of_the_gate(facts, monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "tools"))
-    import release_check
-
-    for package in facts.PACKAGES:
-        stated = [line.rpartition(" :: ")[2] for line in facts.project(ROOT, package)["classifiers"]]
-        assert [one for one in stated if one.startswith("3.")] == list(release_check.PYTHONS)
+def test_classifiers_are_the_pythons_of_the_gate(gate):
+    for package in gate.PACKAGES:
+        stated = [line.rpartition(" :: ")[2] for line in gate.project(ROOT, package)["classifiers"]]
+        assert [one for one in stated if one.startswith("3.")] == list(gate.PYTHONS)
 
 
 def replace(path, old, new):
@@ -63,17 +58,17 @@ def replace(path, old, new):
     path.write_text(text.replace(old, new, 1))
 
 
-def test_versions_and_changelogs_agree(facts, tree):
-    assert facts.wrong_versions(tree) == []
+def test_versions_and_changelogs_agree(gate, tree):
+    assert gate.wrong_versions(tree) == []
     replace(tree / "packages/lcons-core/pyproject.toml", 'version = "0.1.0"', 'version = "0.2.0"')
-    wrong = facts.wrong_versions(tree)
+    wrong = gate.wrong_versions(tree)
     assert any("lcons-cli needs lcons-core>=0.1,<0.2" in line for line in wrong)
     assert "lcons-core: CHANGELOG.md has no section of version 0.2.0" in wrong
     replace(tree / "packages/lcons-cli/pyproject.toml", 'version = "0.1.0"', 'version = "0.1.1"')
-    assert "CITATION.cff has another version than lcons-cli, 0.1.1" in facts.wrong_versions(tree)
+    assert "CITATION.cff has another version than lcons-cli, 0.1.1" in gate.wrong_versions(tree)
 
 
-def test_a_released_section_needs_a_date(facts, tmp_path):
+def test_a_released_section_needs_a_date(gate, tmp_path):
     path = tmp_path / "CHANGELOG.md"
     for heading, wrong in {
         "## [1.0.0] - 2026-02-01": "",
@@ -82,11 +77,11 @@ def test_a_released_section_needs_a_date(facts, tmp_path):
         "# Changes": "no section",
     }.items():
         path.write_text(f"{heading}\n\n- A change.\n")
-        found = facts.wrong_changelog("lcons-core", "1.0.0", path)
+        found = gate.wrong_changelog("lcons-core", "1.0.0", path)
         assert [wrong in line for line in found] == ([True] if wrong else [])
 
 
-def test_hosts_of_registries_are_found_and_private_ones_not_repeated(facts):
+def test_hosts_of_registries_are_found_and_private_ones_not_repeated(gate):
     public = "https://" + "pypi." + "org/simple"
     index = "https://" + "download." + "pytorch.org/whl/cpu"
     files = {
@@ -95,12 +90,12 @@ def test_hosts_of_registries_are_found_and_private_ones_not_repeated(facts):
         "tools/bootstrap.py": index,
         "c.py": index,
     }
-    wrong = facts.wrong_hosts(files, ["packages.corp.example"])
+    wrong = gate.wrong_hosts(files, ["packages.corp.example"])
     assert [line.partition(": ")[0] for line in wrong] == ["a.md:2", "b.py:1", "c.py:1"]
     assert "corp" not in wrong[1]
 
 
-def test_a_wheel_has_its_package_its_licence_and_no_paths(facts, tmp_path):
+def test_a_wheel_has_its_package_its_licence_and_no_paths(gate, tmp_path):
     wheel = tmp_path / "lcons_core-0.1.0-py3-none-any.whl"
     info = "lcons_core-0.1.0.dist-info"
     files = {
@@ -113,7 +108,7 @@ def test_a_wheel_has_its_package_its_licence_and_no_paths(facts, tmp_path):
         with zipfile.ZipFile(wheel, "w") as archive:
             for name, text in content.items():
                 archive.writestr(name, text)
-        return facts.wrong_wheel(wheel, "0.1.0")
+        return gate.wrong_wheel(wheel, "0.1.0")
 
     assert wrong(files) == []
     assert wrong({**files, "tests/a.py": ""}) == [f"{wheel.name} has tests/a.py"]
@@ -122,36 +117,6 @@ def test_a_wheel_has_its_package_its_licence_and_no_paths(facts, tmp_path):
     assert wrong({name: text for name, text in files.items() if "LICENSE" not in name}) == [
         f"{wheel.name} has no licenses/LICENSE"
     ]
-
-
-@pytest.mark.parametrize(
-    ("fields", "licence"),
-    [
-        ({"License-Expression": ["MIT"], "License": ["other"]}, "MIT"),
-        ({"License": ["BSD-3-Clause"]}, "BSD-3-Clause"),
-        (
-            {"License": ["Copyright (c) 2001"], "Classifier": ["License :: OSI Approved :: BSD License"]},
-            "BSD License",
-        ),
-        ({"License": ["UNKNOWN"], "Classifier": ["License :: OSI Approved"]}, ""),
-        ({}, ""),
-    ],
-)
-def test_a_licence_is_read_from_what_metadata_state(facts, fields, licence):
-    assert facts.licence_of(fields) == licence
-
-
-def test_a_made_sbom_is_complete_and_each_gap_is_found(facts):
-    installed = [facts.Distribution("A.b", "1.0", "MIT"), facts.Distribution("c", "2", "")]
-    made = facts.made_sbom(installed, {"a-b": ["C", "absent"]})
-    assert facts.wrong_sbom(made, installed) == []
-    assert made["dependencies"][0] == {"ref": "a-b==1.0", "dependsOn": ["c==2"]}
-    assert facts.wrong_sbom(made, [facts.Distribution("d", "3", "")]) == ["d 3 is not in it"]
-    del made["components"][1]["version"]
-    assert "component c has no version" in facts.wrong_sbom(made, installed[:1])
-    made["components"].pop()
-    assert any("c==2, which is no component" in line for line in facts.wrong_sbom(made, installed[:1]))
-    assert facts.wrong_sbom({"bomFormat": "SPDX"}, [])[0] == "bomFormat must be CycloneDX, found 'SPDX'"
 
 
 def test_untidy_files_are_found(tidy, tmp_path):

@@ -115,7 +115,7 @@ OPTIONS = {
     "chunking": ["--ratio", "0.5", "--seed", "3", "--constraint", "pos:2", "--diagnose"],
     "citation": ["--base", "words", "--size", "5", "--size", "10"],
     "er": ["--split", "4", "--noise", "0.05"],
-    "synthetic": ["--hidden", "2", "--rounds", "0", "--enclosed", "2"],
+    "synthetic": ["--hidden", "2", "--rounds", "0"],
     "suite": ["--set", "chunking", "--starts", "1"],
 }
 

@@ -26,12 +26,6 @@ from lcons_decode import Status  # noqa: E402
 CASES = 15
 
 
-@pytest.fixture(autouse=True)
-def backend(monkeypatch):
-    """Families set the backend; it is put back afterwards."""
-    monkeypatch.setenv("LCONS_DECODE_BACKEND", "numpy")
-
-
 def wrong_cases(family: str, cases: int = CASES, first: int = 0) -> list[dict]:
     """What the log says of the wrong ones among some cases of a family."""
     log: list[dict] = []

@@ -1,13 +1,12 @@
 """Print the size of the workspace beside the limits of budget.toml; exit 1 above a limit.
 
-A code line holds a token that is neither a comment nor part of a docstring, as `ruff format` lays it out.
-A limit in [lines] is named by its folders, separated by spaces.
+A code line holds a token that is no comment and not in a docstring. Limits in [lines] are named by folders.
 """
 
 import ast
 import sys
 import tomllib
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from tokenize import COMMENT, DEDENT, ENCODING, ENDMARKER, INDENT, NEWLINE, NL, tokenize
 from typing import Any
@@ -17,6 +16,7 @@ SCOPES = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 LAYOUT = (ENCODING, COMMENT, NL, NEWLINE, INDENT, DEDENT, ENDMARKER)
 
 
+@cache
 def code_lines(path: Path) -> int:
     """How many lines of a file hold code."""
     scopes = [node for node in ast.walk(ast.parse(path.read_bytes())) if isinstance(node, SCOPES)]
@@ -31,26 +31,25 @@ def lines_below(folders: str) -> int:
     return sum(code_lines(path) for folder in folders.split() for path in ROOT.glob(f"{folder}/**/*.py"))
 
 
-def parameters(command: Any) -> Iterator[list[str]]:
+def parameters(command: Any) -> list[list[str]]:
     """The kinds of the parameters of each command below a group of click, `--help` among them."""
     context = command.make_context(command.name, ["-"], resilient_parsing=True)
     if not hasattr(command, "list_commands"):
-        yield [parameter.param_type_name for parameter in command.get_params(context)]
-        return
-    for name in command.list_commands(context):
-        yield from parameters(command.get_command(context, name))
+        return [[parameter.param_type_name for parameter in command.get_params(context)]]
+    members = [command.get_command(context, name) for name in command.list_commands(context)]
+    return [kinds for member in members for kinds in parameters(member)]
 
 
 def main() -> int:
     from lcons_cli.main import main as lcons
 
-    budget, commands = tomllib.loads((ROOT / "budget.toml").read_text()), list(parameters(lcons))
+    budget, commands = tomllib.loads((ROOT / "budget.toml").read_text()), parameters(lcons)
+    limits = budget["lines"] | budget["counts"]
     sizes = {folders: lines_below(folders) for folders in budget["lines"]}
     sizes["public names"] = len((ROOT / "tests/golden/expected/public_names.txt").read_text().split())
     sizes |= {"commands": len(commands), "options": sum(kinds.count("option") for kinds in commands)}
     for folder in sorted(path.relative_to(ROOT) for path in ROOT.glob("packages/*/src/*/*/")):
         print(f"{lines_below(str(folder)):7,} {'':7} {folder}")
-    limits = budget["lines"] | budget["counts"]
     for name, limit in limits.items():
         print(f"{sizes[name]:7,} {limit:7,} {name}{'  ABOVE ITS LIMIT' if sizes[name] > limit else ''}")
     return int(any(sizes[name] > limit for name, limit in limits.items()))

@@ -18,17 +18,35 @@ import datetime as dt
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
-
-from release_facts import COMMAND, PACKAGES, project, unreleased
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("lcons-core", "lcons-decode", "lcons-tasks", "lcons-cli", "lcons-contrib")
+# The version of the software as a whole is that of its command.
+COMMAND = "lcons-cli"
 STEPS = ("major", "minor", "patch")
 ALL = "all"
 
 
 class Refused(Exception):
     """Nothing was changed, and why."""
+
+
+def project(root: Path, package: str) -> dict[str, Any]:
+    """The table [project] of a package."""
+    return tomllib.loads((root / "packages" / package / "pyproject.toml").read_text())["project"]
+
+
+def unreleased(root: Path) -> list[str]:
+    """The packages whose changelog has entries under [Unreleased]."""
+    texts = {package: (root / "packages" / package / "CHANGELOG.md").read_text() for package in PACKAGES}
+    found = {
+        package: re.search(r"^## \[Unreleased\]$(.*?)(?=^## |\Z)", t, re.M | re.S)
+        for package, t in texts.items()
+    }
+    return [package for package, match in found.items() if match and re.search(r"^- ", match[1], re.M)]
 
 
 def numbers(version: str) -> tuple[int, int, int]:

@@ -32,12 +32,9 @@ PUBLIC = {
     "lcons_core.read_instances": _NO_FILE,
     "lcons_core.reason.load_rules": "rules",
     "lcons_core.reason.read_assignment": "assignment",
-    "lcons_core.relations.load_schema": "schema",
-    "lcons_core.relations.read_graph": "graphs",
     "lcons_core.storage.load": "constraint",
     "lcons_core.storage.loads": "constraint",
     "lcons_decode.files.load_constraints": "constraint",
-    "lcons_decode.files.load_operating_points": "operating-points",
     "lcons_decode.files.read_labels": "labels",
     "lcons_decode.files.read_model": "label-model",
     "lcons_decode.files.read_scored": "scores-jsonl",
@@ -66,12 +63,6 @@ PUBLIC = {
     "lcons_tasks.models.load_vectors": "vectors-npz",
     "lcons_tasks.own_data.read_data": "data",
     "lcons_tasks.own_data.read_words": "words",
-    "lcons_tasks.own_data.annotations.read_brat": "brat",
-    "lcons_tasks.own_data.annotations.read_docbin": "docbin",
-    "lcons_tasks.own_data.annotations.read_label_studio": "label-studio",
-    "lcons_tasks.own_data.annotations.read_prodigy": "prodigy",
-    "lcons_tasks.own_data.annotations.read_webanno": "webanno",
-    "lcons_tasks.report.read_card": "card",
     "lcons_tasks.report.read_document": "document",
     "lcons_tasks.report.read_runs": "document",
 }
@@ -160,38 +151,11 @@ def docbin() -> bytes:
     return DocBin(docs=[doc]).to_bytes()
 
 
-def read_graphs(path: Path) -> None:
-    """Reads passages as `lcons schema` does."""
-    from lcons_core.relations import read_graph
-    from lcons_core.storage import parse
-
-    for line in text_of(path).split("\n"):
-        read_graph(parse(line))
-
-
-def use_schema(path: Path) -> None:
-    """Reads a schema, and prints and converts it as `lcons schema` does."""
-    from lcons_core.relations import (
-        LearnedSchema,
-        load_schema,
-        schema_to_dict,
-        schema_to_gliner2,
-        schema_to_shacl,
-    )
-
-    found = load_schema(path)
-    schema_to_dict(found)
-    if isinstance(found, LearnedSchema):
-        _ = f"{found.wrong_labels:.1%}", [own.words() for own in found.evidence]
-        found = found.schema
-    _ = found.words(), schema_to_shacl(found), schema_to_gliner2(found)
-
-
 def use_provenance(path: Path) -> None:
-    """Reads what a file records of a constraint: recipe, split, guarantee and examples of repairs."""
+    """Reads what a file records of a constraint: recipe and split."""
     from dataclasses import replace
 
-    from lcons_core import broken_examples, explain, iob2, learned_from
+    from lcons_core import explain, iob2, learned_from
     from lcons_core.storage import dumps, parse
     from lcons_tasks.own_data import recorded_split
 
@@ -202,30 +166,6 @@ def use_provenance(path: Path) -> None:
         learned_from(constraint, [["B-NP", "O"]])
         recorded_split(recorded)
         str(explain(constraint))
-        broken_examples(constraint)
-
-
-def as_provenance(data: bytes) -> bytes:
-    """A small constraint file with the drawn object as its provenance."""
-    from dataclasses import replace
-
-    from lcons_core import iob2
-    from lcons_core.storage import dumps, parse
-
-    with suppress(Exception):
-        recorded = parse(data.decode("utf-8"))
-        if isinstance(recorded, dict):
-            return dumps(replace(iob2(["B-NP", "O"]), provenance=recorded)).encode()
-    return data
-
-
-def use_card(path: Path) -> None:
-    """Writes the card of a constraint file."""
-    from lcons_tasks.report import card_document, read_card, to_markdown
-
-    card = read_card(path, samples=10)
-    card.to_dict()
-    to_markdown(card_document(card))
 
 
 def text_of(path: Path) -> str:
@@ -235,12 +175,13 @@ def text_of(path: Path) -> str:
 
 def use_shard(path: Path, name: str, content: bytes | None = None) -> None:
     """Decodes a shard of the drawn content; of a given one with a drawn note, which has the right digests."""
-    from lcons_core import iob2
-    from lcons_core.storage import ProgressFile
-    from lcons_decode import Decoder
     from lcons_decode.shards import Failed, ShardDecoder
     from lcons_decode.shards._folder import Shard, note_path, write_manifest
     from lcons_decode.shards._shard import ShardTask
+
+    from lcons_core import iob2
+    from lcons_core.storage import ProgressFile
+    from lcons_decode import Decoder
 
     folder, out = path.parent / "in", path.parent / "out"
     for made in (folder, out):
@@ -300,7 +241,6 @@ def loaders() -> dict[str, Loader]:
     from lcons_tasks.own_data import read_data, read_words
     from lcons_tasks.report._decoded import read_decoded
     from lcons_tasks.report._document import Document, Section, Table, Text
-    from lcons_tasks.report._old_run import old_document
     from lcons_tasks.report._predictions import read_predictions
     from lcons_tasks.report._storage import read_document, to_data
 
@@ -339,7 +279,6 @@ def loaders() -> dict[str, Loader]:
     lines = {form: "\n".join(program_lines(program, f"model.{form}")).encode() for form in ("lp", "mps")}
     section = Section("s", (Text("x"), Table("t", ("a", "b"), (("1", "2"),))))
     document = {"format": 1, **to_data(Document("t", "chunking", "c", "two", None, (section,)))}
-    results = json.dumps({"format": 1, "task": "er", "corpus": {"name": "x"}, "seed": 1, "table": [[1.0]]})
     spans = [{"start": 0, "end": 3, "label": "PER"}]
     prodigy = (
         json.dumps({"text": "Ann left Oslo.", "spans": spans, "answer": "accept"}).encode() + b"\n",
@@ -398,8 +337,8 @@ def loaders() -> dict[str, Loader]:
                 b'{"tuples": [["Person", "Kill"], ["Place", "No"]]}\n{"tuples": []}\n',
             ),
         ),
-        "prodigy": Loader(read_data, "p.jsonl", prodigy),
-        "label-studio": Loader(read_data, "l.json", label_studio),
+        "prodigy": Loader(partial(read_data, form="prodigy"), "p.jsonl", prodigy),
+        "label-studio": Loader(partial(read_data, form="label-studio"), "l.json", label_studio),
         "webanno": Loader(partial(read_data, form="webanno"), "w.tsv", (webanno,)),
         "brat": Loader(read_beside_text, "b.ann", (b"T1\tPER 0 3\tAnn\nT2\tLOC 9 13;14 15\tOslo .\n",)),
         "docbin": Loader(read_data, "d.spacy", (zlib.decompress(docbin()),), zlib.compress),
@@ -423,7 +362,6 @@ def loaders() -> dict[str, Loader]:
         "document": Loader(
             lambda path: read_document(path.parent), "document.json", (json.dumps(document).encode(),)
         ),
-        "results": Loader(lambda path: old_document(path.parent), "results.json", (results.encode(),)),
         "lp": Loader(read_program, "m.lp", (lines["lp"],)),
         "mps": Loader(read_program, "m.mps", (lines["mps"],)),
         **more,
@@ -433,23 +371,13 @@ def loaders() -> dict[str, Loader]:
 def core_targets(space: Any) -> dict[str, Loader]:
     """The targets of lcons_core besides constraints and rules."""
     from lcons_core.reason import read_assignment
-    from lcons_core.relations import learn_schema, read_graph, schema_to_dict
 
-    passage = {
-        "entities": [{"label": "PER", "id": "a"}, {"label": "LOC", "id": "b"}],
-        "relations": [{"label": "in", "source": "a", "target": "b"}],
-    }
-    learned = learn_schema([read_graph(passage)] * 5)
-    schemas = [schema_to_dict(one) for one in (learned, learned.schema)]
-    example = {"valid": True, "parts": [{"label 1": "O", "label 2": "B-NP"}]}
     recorded: dict[str, Any] = {
         "seed": 1,
         "data": "00",
         "examples": {"positives": 2},
         "recipe": {"feature": "ngram", "hidden": 1, "negatives": "unseen"},
         "split": {"learned_from": [{"file": "a", "first": 0, "count": 2}], "held_out": []},
-        "repairs": [example],
-        "calibration": {"alpha": 0.1, "structures": 9, "rejected": 0, "bound": 0.3},
     }
     return {
         "assignment": Loader(
@@ -457,30 +385,18 @@ def core_targets(space: Any) -> dict[str, Loader]:
             "a.txt",
             (b"source=Person exists=a", b"Person exists=a", b"source=Person,exists=b"),
         ),
-        "schema": Loader(use_schema, "s.json", tuple(json.dumps(one).encode() for one in schemas)),
-        "graphs": Loader(read_graphs, "g.jsonl", (json.dumps(passage).encode(),)),
         "provenance": Loader(use_provenance, "p.json", (json.dumps(recorded).encode(),)),
-        "card": Loader(use_card, "c.json", (json.dumps(recorded).encode(),), as_provenance),
     }
 
 
 def decode_targets() -> dict[str, Loader]:
     """The targets of lcons_decode besides scores and programs."""
-    from lcons_decode._operating_point import BIASES
-    from lcons_decode.files import load_operating_points, read_model
+    from lcons_decode.files import read_model
 
-    point = {"biases": {f"transition_bias_{name}": 0.5 for name in BIASES}}
-    guarantee = {"recall": 0.9, "confidence": 0.95, "unit": "entity", "missed": "covered", "units": 50}
-    guarantee |= {"misses": 1, "p_value": 0.01, "level": 0.05}
-    points = {"operating_points": {"default": point, "other": {**point, "soft_factor": 2.0}}}
-    guaranteed = {"operating_points": {"default": {**point, "guarantee": guarantee}}}
     row = {"id": "x", "emission": [[0.0, 1.0, -1.0], [1.0, 0.0, 0.0]], "words": ["a", "b"]}
     line = json.dumps(row).encode() + b"\n"
     note = {"shard": "s.jsonl", "settings": "settings", "counts": {"tokens": 2}}
     return {
-        "operating-points": Loader(
-            load_operating_points, "p.json", (json.dumps(points).encode(), json.dumps(guaranteed).encode())
-        ),
         "label-model": Loader(
             read_model,
             "m.json",

@@ -1,7 +1,6 @@
 """Compile the kernels of the decoders into the user's cache, so that the first run need not: with nothing to
 compile it takes seconds, otherwise most of a minute. Two processes share the work."""
 
-import os
 import subprocess
 import sys
 
@@ -10,10 +9,8 @@ SHARES = (("soft", "viterbi"), ("exact", "beam"))
 
 
 def main() -> int:
-    # Named, or so little work would be done in numpy.
-    environment = {**os.environ, "LCONS_DECODE_BACKEND": "numba"}
     commands = [[sys.executable, "-c", COMPILE.format(share)] for share in SHARES]
-    processes = [subprocess.Popen(command, env=environment) for command in commands]
+    processes = [subprocess.Popen(command) for command in commands]
     return max(process.wait() for process in processes)
 
 

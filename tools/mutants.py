@@ -45,7 +45,6 @@ MODULES = {
     "_network": ("test_affine_sets.py", "test_theorem1.py", "test_testing.py"),
     "_inequalities": ("test_affine_sets.py", "test_theorem1.py", "test_testing.py"),
     "_arithmetic": ("test_arithmetic.py",),
-    "_union": ("test_union.py",),
 }
 # Tests that are left out: they are slow, or are not about these modules.
 LEFT_OUT = (
@@ -55,7 +54,6 @@ LEFT_OUT = (
     "constraints_are",
     "extra_is_named",
     "large_domain_is_explained",
-    "comparison_of_unions",
 )
 SELECTION = " and ".join(f"not {name}" for name in LEFT_OUT)
 EXAMPLES = 12

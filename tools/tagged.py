@@ -10,9 +10,17 @@ import shutil
 import sys
 from pathlib import Path
 
-from release_facts import PACKAGES, missing_urls, project
+from bump import PACKAGES, project
 
 ROOT = Path(__file__).resolve().parent.parent
+# The addresses that the metadata of a published package must have, as an index shows them.
+URLS = ("Homepage", "Repository", "Documentation", "Changelog", "Issues")
+
+
+def missing_urls(root: Path, package: str) -> list[str]:
+    """The names of `URLS` for which a package has no address under [project.urls] that begins with https."""
+    own = project(root, package).get("urls", {})
+    return [name for name in URLS if not own.get(name, "").startswith("https://")]
 
 
 def tagged(tag: str, built: Path, root: Path = ROOT) -> list[Path]:

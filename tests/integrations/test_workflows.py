@@ -28,7 +28,7 @@ def gate(monkeypatch):
     import release_check
 
     yield release_check
-    for name in ("release_check", "release_facts", "bootstrap"):
+    for name in ("release_check", "bump", "tagged", "bootstrap"):
         sys.modules.pop(name, None)
 
 

@@ -54,7 +54,7 @@ from lcons_decode import (
 if sys.argv[1:2] != ["--lists"]:  # run by 0.1.0, too, which lacks these names
     from lcons_core import CodedColumn
     from lcons_decode.chains import constrained_ids, lay_out, viterbi_ids
-    from lcons_decode.kernels import How, backend, share_rows
+    from lcons_decode.kernels import How, _compiled, share_rows
 
 Columns = Mapping[str, Any] | Sequence[dict[str, list[str]]]
 Sentence = tuple[dict[str, list[str]], list[str]]
@@ -217,13 +217,14 @@ def shares(batch: ChainBatch, compiled: ChainConstraints, columns: Columns, seco
     layout = lay_out(batch, compiled, columns)
     y, scores = np.zeros(len(batch.emission), dtype=np.int64), np.zeros(len(batch))
     how = np.zeros(len(batch), dtype=np.int64)
-    kernels = backend()
 
     def run(first: int, last: int) -> None:
         if compiled.hard or not compiled.soft:
-            kernels.constrained_many(layout.chain, layout.lists, first, last, y, scores, how)
+            _compiled.constrained_many(layout.chain, layout.lists, first, last, y, scores, how)
         if compiled.soft:
-            kernels.soft_many(layout.chain, layout.lists, layout.units, layout.m, first, last, y, scores, how)
+            _compiled.soft_many(
+                layout.chain, layout.lists, layout.units, layout.m, first, last, y, scores, how
+            )
 
     def write() -> list[str]:
         return list(map(batch.labels.__getitem__, y.tolist()))

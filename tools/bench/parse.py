@@ -27,9 +27,9 @@ from released import Run, compare, run_lcons
 from timing import report
 
 from lcons_cli.console import POS, pos_tagger, say_nothing, tagged_corpus, tags_many
+from lcons_contrib.references import to_csl
+from lcons_tasks.apps import references as parser
 from lcons_tasks.apps._tagger import ConstrainedTagger, load_constrained_tagger
-from lcons_tasks.apps.references import _parser as parser
-from lcons_tasks.apps.references import to_csl
 from lcons_tasks.bundled import bundled
 from lcons_tasks.data import find, read_references
 from lcons_tasks.data.text._clues import CLUE, clue_or_shape

@@ -29,12 +29,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from lcons_decode.shards import ShardDecoder, cluster, run_shards
 from timing import report
 
 from lcons_core import LearnedConstraint, RectifierNetwork, iob2
 from lcons_core.features import NgramContext
 from lcons_decode import Decoder
-from lcons_decode.shards import ShardDecoder, cluster, run_shards
 
 KINDS = ("NP", "VP", "PP", "ADJP", "ADVP", "SBAR", "PRT", "CONJP", "INTJ", "LST", "UCP")
 LABELS = [f"{part}-{kind}" for kind in KINDS for part in "BI"] + ["O"]

@@ -1,18 +1,10 @@
-"""Medians of wall times, and a ratio held against its target.
-
-Where LCONS_BENCH_RECORD names a file, each ratio is also a line of JSON in it; `history.py` does that.
-"""
+"""Medians of wall times, and a ratio held against its target."""
 
 from __future__ import annotations
 
-import json
-import os
 import statistics
 import time
 from collections.abc import Callable
-from pathlib import Path
-
-RECORD = "LCONS_BENCH_RECORD"
 
 
 def median_seconds(*runs: Callable[[], object], repeats: int = 7) -> list[float]:
@@ -31,8 +23,4 @@ def report(claim: str, ratio: float, *, at_most: float | None = None, at_least: 
     met = (at_most is None or ratio <= at_most) and (at_least is None or ratio >= at_least)
     target = f"at most {at_most:g}" if at_most is not None else f"at least {at_least:,g}"
     print(f"{'ok  ' if met else 'FAIL'} {claim}: {ratio:,.2f}x (target: {target})")
-    if named := os.environ.get(RECORD):
-        line = {"claim": claim, "ratio": ratio, "at_most": at_most, "at_least": at_least}
-        with Path(named).open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
     return met

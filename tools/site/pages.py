@@ -32,7 +32,7 @@ PLAYGROUND = "playground/index.html"
 API = "reference/api"
 NAMES = ROOT / "tests/golden/expected/public_names.txt"
 # Public modules that are no packages.
-MODULES = ["lcons_decode.gliner2", "lcons_tasks.stats"]
+MODULES = ["lcons_tasks.stats"]
 FENCED = re.compile(r"(^```.*?^```[^\n]*$)", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 

@@ -2,7 +2,7 @@
 
 | family | draws | compares |
 |---|---|---|
-| `hard` | local: n = 1..4, contexts, padding, unknown labels, unions, lists | Viterbi, exact, n-best, beam |
+| `hard` | local: n = 1..4, contexts, padding, unknown labels, lists | Viterbi, exact, n-best, beam |
 | `soft` | the same with soft ones of each cost | the same, with costs |
 | `large` | both, with up to 8 tokens, up to 70 labels, and scores far apart | the same |
 | `global` | also existence and counts, hard and soft | best first, budgets, streams, n-best, beam |
@@ -16,7 +16,6 @@ are not (logarithms, tenths), an answer must be as good as the best one, within 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from fractions import Fraction
 from random import Random
@@ -24,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import Conjunction, LearnedConstraint, RectifierNetwork, Union
+from lcons_core import Conjunction, LearnedConstraint, RectifierNetwork
 from lcons_core.features import ConstraintFeature, Counts, Existence, NgramContext, NgramLabels
 from lcons_decode import (
     ChainConstraints,
@@ -68,9 +67,7 @@ def feature_of(given: Case) -> ConstraintFeature:
 
 
 def network_of(parts: Any) -> Any:
-    """The network of lcons, a conjunction of several, or a union."""
-    if isinstance(parts, dict):
-        return Union([network_of(member) for member in parts["union"]])
+    """The network of lcons, or a conjunction of several."""
     own = [RectifierNetwork(W, b) for W, b in parts]
     return own[0] if len(own) == 1 else Conjunction(tuple(own))
 
@@ -158,7 +155,6 @@ def draw_large(rng: Random) -> Case:
 
 def check_local(case: Case, tally: Tally) -> None:
     """Families `hard`, `soft` and `large`."""
-    os.environ["LCONS_DECODE_BACKEND"] = case["backend"]
     judged = [Judged(case, sequence) for sequence in case["sequences"]]
     batch, xs = [one.scores for one in judged], [one.x for one in judged]
     compiled = ChainConstraints.of([use_of(use) for use in case["uses"]], batch[0].labels)
@@ -246,7 +242,6 @@ def draw_global(rng: Random) -> Case:
 
 def check_global(case: Case, tally: Tally) -> None:
     """Family `global`."""
-    os.environ["LCONS_DECODE_BACKEND"] = case["backend"]
     one = Judged(case, case["sequences"][0])
     uses = [use_of(use) for use in case["uses"]]
     compiled = ChainConstraints.of(uses, one.scores.labels)
@@ -296,12 +291,11 @@ def _local(one: Labelling) -> tuple[Fraction]:
 
 def draw_lagrangian(rng: Random) -> Case:
     """Hard local constraints and token counts."""
-    return draws.draw_chain(rng, wholes=0.6, sequences=1, linear=True, unknown=False, unions=0.0)
+    return draws.draw_chain(rng, wholes=0.6, sequences=1, linear=True, unknown=False)
 
 
 def check_lagrangian(case: Case, tally: Tally) -> None:
     """Family `lagrangian`."""
-    os.environ["LCONS_DECODE_BACKEND"] = case["backend"]
     one = Judged(case, case["sequences"][0])
     found = decode_lagrangian(one.scores, [use_of(use) for use in case["uses"]], one.x, rounds=40)
     if found.status is Status.INFEASIBLE:

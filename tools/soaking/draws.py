@@ -43,21 +43,6 @@ def weight(rng: Random, kind: str) -> float:
 KINDS = ("dyadic", "whole", "tenths", "rounding", "mixed")
 
 
-def draw_union(
-    rng: Random,
-    d: int,
-    points: Sequence[oracle.Psi] = (),
-    most_K: int = 3,
-    kind: str = "",
-    share: float = 0.1,
-) -> Any:
-    """Networks, or in a share of the draws a union of two or three, of one kind of weights."""
-    if not chance(rng, share):
-        return draw_parts(rng, d, points, most_K, kind=kind)
-    kind = kind or rng.choices(KINDS, (8, 6, 3, 1, 1))[0]
-    return {"union": [draw_parts(rng, d, points, 2, kind=kind) for _ in range(rng.randint(2, 3))]}
-
-
 def draw_parts(
     rng: Random,
     d: int,
@@ -174,7 +159,6 @@ def draw_use(
     sequence: Drawn,
     soft: float,
     costs: Sequence[str],
-    unions: float,
 ) -> Drawn:
     """A hard or soft constraint; a part of some labelling of the sequence is often on its boundary."""
     T = len(sequence["emission"])
@@ -195,8 +179,7 @@ def draw_use(
         kind = rng.choice(("dyadic", "dyadic", "whole", "tenths"))
         use |= {"weight": rng.choice([0.0, 0.25, 0.5, 1.0, 2.0, 4.0]), "cost": rng.choice(list(costs))}
         use |= {"scale": rng.choice([None, 0.5, 2.0]), "rounded": kind == "tenths"}
-    hard = use["weight"] is None
-    use["parts"] = draw_union(rng, width_of(feature), met, kind=kind, share=unions if hard else 0.0)
+    use["parts"] = draw_parts(rng, width_of(feature), met, kind=kind)
     return use
 
 
@@ -225,7 +208,6 @@ def draw_chain(
     unknown: bool = True,
     costs: Sequence[str] = COSTS,
     most_n: int = 4,
-    unions: float = 0.1,
 ) -> Drawn:
     """A model, sequences and constraints; `soft` and `wholes` are shares of soft and global constraints."""
     model = draw_model(rng, most_L)
@@ -236,8 +218,8 @@ def draw_chain(
             feature = draw_whole_feature(rng, model["labels"], linear, unknown)
         else:
             feature = draw_ngrams(rng, model["labels"], most_n, unknown)
-        uses.append(draw_use(rng, f"c{i}", feature, model, rng.choice(own), soft, costs, unions))
-    return {"model": model, "sequences": own, "uses": uses, "backend": rng.choice(["numba", "numpy"])}
+        uses.append(draw_use(rng, f"c{i}", feature, model, rng.choice(own), soft, costs))
+    return {"model": model, "sequences": own, "uses": uses}
 
 
 # Labels, tokens, the longest n-grams, and the share of emission scores that are -inf. Sets of pairs of labels
@@ -267,11 +249,11 @@ def draw_large_chain(rng: Random, soft: float = 0.0) -> Drawn:
     uses = []
     for i in range(rng.randint(1, 2)):
         feature = draw_ngrams(rng, labels, 2 if pairs else most_n)
-        use = draw_use(rng, f"c{i}", feature, model, own, 1.0 if pairs else soft, COSTS, 0.1)
+        use = draw_use(rng, f"c{i}", feature, model, own, 1.0 if pairs else soft, COSTS)
         if pairs and use["weight"] is not None:
             use["weight"] *= 16
         uses.append(use)
-    return {"model": model, "sequences": [own], "uses": uses, "backend": rng.choice(["numba", "numpy"])}
+    return {"model": model, "sequences": [own], "uses": uses}
 
 
 def draw_space(rng: Random, most: int = 120, counts: bool = True) -> Drawn:
@@ -322,14 +304,12 @@ def columns_of(space: Drawn) -> int:
     return sum(len(block["values"]) for block in space["blocks"])
 
 
-def draw_set(
-    rng: Random, most: int = 120, counts: bool = True, most_K: int = 3, kind: str = "", unions: float = 0.1
-) -> Drawn:
-    """A space, and networks or a union on it."""
+def draw_set(rng: Random, most: int = 120, counts: bool = True, most_K: int = 3, kind: str = "") -> Drawn:
+    """A space, and networks on it."""
     space = draw_pair_space(rng) if chance(rng, 0.15) else draw_space(rng, most, counts)
     points = oracle.points_of(space)
     near = [rng.choice(points).psi for _ in range(4)]
-    return {"space": space, "parts": draw_union(rng, columns_of(space), near, most_K, kind, unions)}
+    return {"space": space, "parts": draw_parts(rng, columns_of(space), near, most_K, kind=kind)}
 
 
 def draw_box(rng: Random, space: Drawn, counts: bool = True) -> dict[str, list[str]]:
@@ -358,7 +338,7 @@ def draw_graph(rng: Random) -> Drawn:
         for member in members:
             psi[column + rng.randrange(sizes[member])] = 1
             column += sizes[member]
-        constraints.append({"members": members, "parts": draw_union(rng, d, [psi])})
+        constraints.append({"members": members, "parts": draw_parts(rng, d, [psi])})
     return {
         "entity_labels": entity_labels,
         "relation_labels": relation_labels,

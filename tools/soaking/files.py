@@ -41,7 +41,7 @@ def draw_constraint_file(rng: Random) -> Case:
         points = [[float(rng.randint(0, 1)) for _ in range(d)] for _ in range(4)]
         return {
             "feature": feature,
-            "parts": draws.draw_union(rng, d),
+            "parts": draws.draw_parts(rng, d),
             "points": points,
             "seed": rng.randint(0, 2**64),
         }
@@ -62,15 +62,14 @@ def check_constraint_file(case: Case, tally: Tally) -> None:
     with tempfile.TemporaryDirectory() as folder:
         constraint.save(Path(folder) / "constraint.json")
         read = load(Path(folder) / "constraint.json")
-    judge = oracle.judge_of(case["parts"])
+    judge = oracle.Networks(case["parts"])
     wanted = [judge.accepts({j: v for j, v in enumerate(map(Fraction, p)) if v}) for p in case["points"]]
     for what, again in (("file", read), ("text", loads(dumps(constraint)))):
         tally.same(f"{what}: space", again.space, space)
         tally.same(f"{what}: feature", again.feature, feature)
         tally.same(f"{what}: provenance", dict(again.provenance), {"seed": case["seed"]})
-        members = again.network.alternatives()
-        bits = [[[part.W.tolist(), part.b.tolist()] for part in member.parts] for member in members]
-        tally.same(f"{what}: weights", bits, oracle.members_of(case["parts"]))
+        bits = [[part.W.tolist(), part.b.tolist()] for part in again.network.parts]
+        tally.same(f"{what}: weights", bits, case["parts"])
         tally.same(f"{what}: verdicts", again.network.accepts(np.array(case["points"])).tolist(), wanted)
 
 

@@ -1,8 +1,8 @@
 """The forms of one set against its definition.
 
-The family `forms` draws networks, conjunctions and unions of all kinds of weights, and points; or an n-gram
+The family `forms` draws networks and conjunctions of all kinds of weights, and points; or an n-gram
 feature, whose windows are the points. It compares verdicts, margins, the rows of Theorem 1, the lifted rows,
-cuts, the threshold network and masks; of a union, the rows of its members and its lifted rows.
+cuts, the threshold network and masks.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from lcons_core import (
     compile_masks,
     iterate_inequalities,
     lift,
-    lift_union,
     most_violated,
     to_inequalities,
 )
@@ -39,7 +38,7 @@ def draw_forms(rng: Random) -> Case:
         feature = draws.draw_ngrams(rng, draws.LABELS[: rng.randint(1, 3)], most_n=3)
         every = oracle.points_of(oracle.ngram_space(feature))
         near = [rng.choice(every).psi for _ in range(3)]
-        parts = draws.draw_union(rng, draws.width_of(feature), near)
+        parts = draws.draw_parts(rng, draws.width_of(feature), near)
         return {
             "feature": feature,
             "parts": parts,
@@ -50,12 +49,12 @@ def draw_forms(rng: Random) -> Case:
     values = rng.choice(kinds)
     points = [[rng.choice(values) for _ in range(d)] for _ in range(12)]
     around: list[oracle.Psi] = [{j: v for j, v in enumerate(point) if v} for point in points]
-    return {"feature": None, "parts": draws.draw_union(rng, d, around, most_K=4), "points": points}
+    return {"feature": None, "parts": draws.draw_parts(rng, d, around, most_K=4), "points": points}
 
 
 def check_forms(case: Case, tally: Tally) -> None:
     """Family `forms`."""
-    networks, network = oracle.judge_of(case["parts"]), network_of(case["parts"])
+    networks, network = oracle.Networks(case["parts"]), network_of(case["parts"])
     psis = [{j: Fraction(v) for j, v in enumerate(point) if v} for point in case["points"]]
     points = np.array(case["points"])
     margins = [networks.margin(psi) for psi in psis]
@@ -76,11 +75,8 @@ def check_forms(case: Case, tally: Tally) -> None:
         ),
         (network.margin(points), margins),
     )
-    if isinstance(networks, oracle.Union):
-        _check_union(tally, network, networks, points, psis, verdicts)
-    else:
-        _check_rows(case, tally, psis, verdicts)
-        _check_lifted(tally, network, psis, verdicts)
+    _check_rows(case, tally, psis, verdicts)
+    _check_lifted(tally, network, psis, verdicts)
     if case["feature"] is not None:
         _check_masks(case, tally, networks)
 
@@ -145,38 +141,7 @@ def _check_lifted(tally: Tally, network: Any, psis: list[Any], verdicts: list[bo
     tally.same("lifted", feasible, verdicts)
 
 
-def _check_union(
-    tally: Tally, network: Any, union: oracle.Union, points: Any, psis: list[Any], verdicts: list[bool]
-) -> None:
-    """Each member as rows, and the lifted rows: some s and some choice of members satisfies them."""
-    systems = [rows_of(rows) for rows in network.disjunction()]
-    wanted = [[[Fraction(float(x)) for x in row] for _, row in member.rows()] for member in union.members]
-    tally.same("rows of the members", systems, wanted)
-    lifted = lift_union(network, bounds=(points.min(0), points.max(0)))
-    forms = (lifted.A_psi, lifted.A_s, lifted.A_off, lifted.rhs)
-    rows = list(zip(*(form.tolist() for form in forms), strict=True))
-    feasible = []
-    for psi in psis:
-        needs = [Fraction(rhs) - sum(Fraction(a[j]) * v for j, v in psi.items()) for a, _, _, rhs in rows]
-        feasible.append(any(_some_s(rows, needs, off) for off in product((0, 1), repeat=lifted.M)))
-    tally.same("lifted union", feasible, verdicts)
-
-
-def _some_s(rows: list[Any], needs: list[Fraction], off: tuple[int, ...]) -> bool:
-    """Whether some s >= 0 satisfies the rows `A_s s + A_off off >= need`: iff the least one does."""
-    least: dict[int, Fraction] = {}
-    budgets = []
-    for (_, a_s, a_off, _), need in zip(rows, needs, strict=True):
-        left = need - sum(Fraction(a) * o for a, o in zip(a_off, off, strict=True))
-        own = [k for k, a in enumerate(a_s) if a]
-        if len(own) == 1 and a_s[own[0]] > 0:
-            least[own[0]] = max(least.get(own[0], Fraction(0)), left / Fraction(a_s[own[0]]))
-        else:
-            budgets.append((a_s, left))
-    return all(sum(Fraction(a) * least.get(k, 0) for k, a in enumerate(a_s)) >= left for a_s, left in budgets)
-
-
-def _check_masks(case: Case, tally: Tally, networks: Networks | oracle.Union) -> None:
+def _check_masks(case: Case, tally: Tally, networks: Networks) -> None:
     feature = feature_of(case["feature"])
     space = oracle.ngram_space(case["feature"])
     table = compile_masks(LearnedConstraint(network_of(case["parts"]), feature.space, feature))

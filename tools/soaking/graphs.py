@@ -7,7 +7,6 @@ first in declared order; few of the graphs are also decoded by integer programs.
 
 from __future__ import annotations
 
-import os
 from random import Random
 from typing import Any
 
@@ -28,13 +27,11 @@ def draw_relations(rng: Random) -> Case:
     return {
         **case,
         "solvers": ["cbc", "highs"] if draws.chance(rng, 0.1) else [],
-        "backend": rng.choice(["numba", "numpy"]),
     }
 
 
 def check_relations(case: Case, tally: Tally) -> None:
     """Family `relations`."""
-    os.environ["LCONS_DECODE_BACKEND"] = case["backend"]
     E, R = tuple(case["entity_labels"]), tuple(case["relation_labels"])
     values = {"source": E, "target": E, "relation": R, "reverse": R}
     constraints = []

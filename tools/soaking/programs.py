@@ -56,8 +56,7 @@ def draw_ilp(rng: Random) -> Case:
 
 def _short(parts: Any) -> bool:
     """Whether no two weights differ by more orders of magnitude than a solver's tolerance allows."""
-    members = oracle.members_of(parts)
-    sizes = [abs(x) for member in members for W, b in member for row in [*W, b] for x in row if x]
+    sizes = [abs(x) for W, b in parts for row in [*W, b] for x in row if x]
     return not sizes or max(sizes) / min(sizes) < 1e4
 
 
@@ -96,13 +95,13 @@ def draw_points(rng: Random) -> Case:
         for block in case["space"]["blocks"]
     }
     suffix = rng.choice([".lp", ".mps"])
-    forms = ["lifted", "rows"] if isinstance(case["parts"], dict) else ["lifted", "rows", "simplified"]
+    forms = ["lifted", "rows", "simplified"]
     return {**case, "scores": scores, "form": rng.choice(forms), "suffix": suffix}
 
 
 def check_points(case: Case, tally: Tally) -> None:
     """Family `points`."""
-    judge, totals = oracle.judge_of(case["parts"]), []
+    judge, totals = oracle.Networks(case["parts"]), []
     for point in oracle.points_of(case["space"]):
         total = Fraction(0)
         for block in case["space"]["blocks"]:
@@ -139,15 +138,14 @@ def draw_differences(rng: Random) -> Case:
     """Two networks on a space."""
     while True:
         case = draw_compare(rng)
-        both = [*oracle.members_of(case["parts"]), *oracle.members_of(case["other"])]
-        if case["how"] not in ("rows", "rules") and _short({"union": both}):
+        if case["how"] not in ("rows", "rules") and _short([*case["parts"], *case["other"]]):
             return {**case, "solver": rng.choice(SOLVERS)}
 
 
 def check_differences(case: Case, tally: Tally) -> None:
     """Family `differences`."""
     space, points = space_of(case), oracle.points_of(case["space"])
-    a, b = oracle.judge_of(case["parts"]), oracle.judge_of(case["other"])
+    a, b = oracle.Networks(case["parts"]), oracle.Networks(case["other"])
     differ = [[], []]  # type: list[list[Any]]
     for point in points:
         verdicts = a.accepts(point.psi), b.accepts(point.psi)

@@ -69,17 +69,10 @@ def draw_compare(rng: Random) -> Case:
     """Two sets on one space: other networks, or the same set in another form, sometimes changed a little."""
     case = draws.draw_set(rng)
     how = rng.choice(["other", "shuffled", "shifted", "nudged", "rows", "rules"])
-    if isinstance(case["parts"], dict):
-        how = rng.choice(["other", "members", "members", "rules"])
-    parts: Any = [[[list(w) for w in W], list(b)] for W, b in oracle.members_of(case["parts"])[0]]
+    parts: Any = [[[list(w) for w in W], list(b)] for W, b in case["parts"]]
     if how == "other":
         near = rng.choice(oracle.points_of(case["space"])).psi
-        parts = draws.draw_union(rng, draws.columns_of(case["space"]), [near])
-    elif how == "members":
-        # The members in another order, one of them twice, sometimes without one.
-        members = [*case["parts"]["union"], rng.choice(case["parts"]["union"])]
-        rng.shuffle(members)
-        parts = {"union": members[draws.chance(rng, 0.4) :]}
+        parts = draws.draw_parts(rng, draws.columns_of(case["space"]), [near])
     elif how == "shuffled":
         for W, b in parts:
             order = rng.sample(range(len(b)), len(b))
@@ -112,10 +105,10 @@ def draw_compare(rng: Random) -> Case:
 def check_compare(case: Case, tally: Tally) -> None:
     """Family `compare`."""
     space, points = space_of(case), oracle.points_of(case["space"])
-    a, judge = network_of(case["parts"]), oracle.judge_of(case["parts"])
+    a, judge = network_of(case["parts"]), oracle.Networks(case["parts"])
     first = [judge.accepts(point.psi) for point in points]
     b: Any = network_of(case["other"])
-    other = oracle.judge_of(case["other"])
+    other = oracle.Networks(case["other"])
     second = [other.accepts(point.psi) for point in points]
     if case["how"] == "rows":
         b = to_inequalities(b)
@@ -145,7 +138,7 @@ def check_compare(case: Case, tally: Tally) -> None:
 
 def draw_simplify(rng: Random) -> Case:
     """Networks on a space."""
-    return draws.draw_set(rng, unions=0.0)
+    return draws.draw_set(rng)
 
 
 def check_simplify(case: Case, tally: Tally) -> None:
@@ -232,7 +225,7 @@ def pairs_said(words: str, labels: Sequence[str]) -> set[tuple[str, str]]:
 def check_explain(case: Case, tally: Tally) -> None:
     """Family `explain`."""
     space, points = space_of(case), oracle.points_of(case["space"])
-    network, judge = network_of(case["parts"]), oracle.judge_of(case["parts"])
+    network, judge = network_of(case["parts"]), oracle.Networks(case["parts"])
     psi = np.array([dense(point.psi, network.d) for point in points])
     rejected = {i for i, point in enumerate(points) if not judge.accepts(point.psi)}
     examples = None
@@ -346,7 +339,7 @@ def check_rules(case: Case, tally: Tally) -> None:
         tally.same("rules as rows", rules.rows().holds(psi).tolist(), wanted)
     if case["edit"]:
         learned = LearnedConstraint(network_of(case["parts"]), space)
-        judge = oracle.judge_of(case["parts"])
+        judge = oracle.Networks(case["parts"])
         before = [judge.accepts(p.psi) for p in points]
         inside = [p.inside(case["edit"]) for p in points]
         edited = getattr(learned, case["verb"])(_assignment(case))
@@ -377,23 +370,22 @@ def draw_verify(rng: Random) -> Case:
 
 def check_verify(case: Case, tally: Tally) -> None:
     """Family `verify`."""
-    points, judge = oracle.points_of(case["space"]), oracle.judge_of(case["parts"])
+    points, judge = oracle.points_of(case["space"]), oracle.Networks(case["parts"])
     margins = [judge.margin(point.psi) for point in points]
     found = verify(network_of(case["parts"]), space_of(case))
     tally.true("no witness", found.ok, found.witness)
     accepted, boundary = sum(m >= 0 for m in margins), sum(m == 0 for m in margins)
     counts = (found.points, found.accepted, found.boundary, found.exhausted)
     tally.same("counts", counts, (len(points), accepted, boundary, True))
-    number, differ, exact = 0, set(), True
-    for member in map(Networks, oracle.members_of(case["parts"])):
-        wanted = member.rows()
-        stored = [[Fraction(float(x)) for x in row] for _, row in wanted]
-        exact &= all(row == rational for row, (_, rational) in zip(stored, wanted, strict=True))
-        number += len(wanted)
-        for i, point in enumerate(points):
-            if all(value_at(row, point.psi) >= 0 for row in stored) != member.accepts(point.psi):
-                differ.add(i)
-    tally.same("rows", (found.rows, found.total_rows, found.all_rows), (number, number, True))
+    wanted = judge.rows()
+    stored = [[Fraction(float(x)) for x in row] for _, row in wanted]
+    exact = all(row == rational for row, (_, rational) in zip(stored, wanted, strict=True))
+    differ = [
+        point
+        for point, margin in zip(points, margins, strict=True)
+        if all(value_at(row, point.psi) >= 0 for row in stored) != (margin >= 0)
+    ]
+    tally.same("rows", (found.rows, found.total_rows, found.all_rows), (len(wanted), len(wanted), True))
     if exact:
         tally.same("rounding differences of exact rows", found.rounding_differences, 0)
     tally.true("rounding differences are reported", found.rounding_differences >= len(differ), found)

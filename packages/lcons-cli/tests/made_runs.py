@@ -230,37 +230,6 @@ def chunking_document(corpus: str = "conll2000") -> Document:
     )
 
 
-def make_old(folder: Path) -> Path:
-    """A run as lcons 0.1.0 left it, without a document."""
-    folder.mkdir(parents=True)
-    report = "# Woven boxes\n\n**5** sets:\n\n## Boxes\n\n| K | found |\n|---|---:|\n| 2 | 5 of 5 |\n\n- a\n"
-    picture = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><title>Dots</title></svg>\n'
-    (folder / "report.md").write_text(report, encoding="utf-8")
-    (folder / "dots.svg").write_text(picture, encoding="utf-8")
-    target = folder / "constraints/first-1%-seed1"
-    target.mkdir(parents=True)
-    save(chunk_constraint(), target / "pos-2.json")
-    (folder / "predictions").mkdir()
-    (folder / "predictions/linear-first-1%-seed1.txt").write_text(CHUNKS, encoding="utf-8")
-    example = {
-        "words": ["the", "dog", "barks"],
-        "before": ["B-VP", "I-NP", "B-VP"],
-        "after": ["B-NP", "I-NP", "B-VP"],
-        "rule": "forbidden: pos 1 DT, label 1 B-VP",
-        "why": "-1.00 < 0",
-    }
-    results: dict[str, Any] = {
-        "format": 1,
-        "task": "weaving",
-        "corpus": {"name": "bundled", "sha256": HASH},
-        "options": {"seeds": [1, 2]},
-        "examples": [example, {"before": "[NP of 0.1.0] in brackets"}, 3],
-        "versions": VERSIONS,
-    }
-    (folder / "results.json").write_text(json.dumps(results), encoding="utf-8")
-    return folder
-
-
 def make_synthetic(folder: Path) -> Path:
     """A synthetic run: two instances, two numbers of hidden units, and a curve over them."""
     space = FeatureSpace([binary("z", ["z1", "z2", "z3"])])

@@ -19,22 +19,19 @@ def data(tmp_path):
 
 
 def test_findings_are_printed_and_the_exit_code_is_1(data, tmp_path):
-    page, tasks = tmp_path / "audit.html", tmp_path / "tasks.json"
-    found = CliRunner().invoke(main, ["audit", data, "-v", "--page", str(page), "--label-studio", str(tasks)])
+    page = tmp_path / "audit.html"
+    found = CliRunner().invoke(main, ["audit", data, "-v", "--page", str(page)])
     assert found.exit_code == 1
     assert "sentence 13: give [aspirin] now\n  O -> B-DRUG" in found.stdout
     assert "'aspirin' is B-DRUG in 12 of 12 other places" in found.stdout
     assert "  and O is read as B-DRUG in 0 of 26 other places\n" in found.stdout
     assert "1 finding in 13 sentences." in found.stdout
     assert "aspirin" in page.read_text()
-    [task] = json.loads(tasks.read_text())
-    assert task["data"]["text"] == "give aspirin now"
 
 
-@pytest.mark.parametrize("option", ["--page", "--label-studio"])
-def test_the_data_is_never_replaced(data, option):
+def test_the_data_is_never_replaced(data):
     before = Path(data).read_bytes()
-    found = CliRunner().invoke(main, ["audit", data, option, data])
+    found = CliRunner().invoke(main, ["audit", data, "--page", data])
     assert found.exit_code == 2
     assert "would replace the input" in found.stderr
     assert Path(data).read_bytes() == before

@@ -6,9 +6,7 @@ import json
 import pytest
 from constraint_files import PAIRS, pairs, run, run_example, write_files
 
-from lcons_core import LearnedConstraint, RectifierNetwork, iob2, load, to_inequalities
-from lcons_core.features import Existence, NgramContext
-from lcons_core.grammars import compare_grammar
+from lcons_core import to_inequalities
 from lcons_decode.ilp import read_program, solve
 
 
@@ -96,6 +94,7 @@ def test_errors_are_one_line_and_leave_no_file(files):
         ),
         (("pairs.json", "-o", files / "x.lp", "--scores", files / "none.json"), "No such file"),
         (("pairs.json", "--scores", files / "scores.json"), "--scores needs an LP or MPS model"),
+        (("pairs.json", "-o", files / "x.lark"), "use `lcons grammar`, of lcons-contrib"),
     ]
     for (name, *arguments), message in cases:
         result = run("convert", files / name, *arguments)
@@ -105,68 +104,6 @@ def test_errors_are_one_line_and_leave_no_file(files):
     assert {path.name for path in files.iterdir()} == before
 
 
-def test_a_grammar_is_written_by_the_ending_or_to_stdout_after_a_check(files):
-    iob2(["B", "I", "O"]).save(files / "iob2.json")
-    exists = Existence(("B", "I", "O"))
-    some_b = LearnedConstraint(RectifierNetwork([[-2.0, 0.0, 0.0]], [2.0]), exists.space, exists)
-    some_b.save(files / "exists.json")
-    options = [
-        "--also",
-        files / "exists.json",
-        "--separator",
-        "/",
-        "--shortest",
-        "1",
-        "--longest",
-        "3",
-        "--end",
-        "\\n",
-    ]
-    for form in ("lark", "ebnf", "regex"):
-        printed = run("convert", files / "iob2.json", "--to", form, *options)
-        assert printed.exit_code == 0
-        assert "checked" in printed.stderr
-        assert "exactly the constraint's set" in printed.stderr
-        written = run("convert", files / "iob2.json", "-o", files / f"out.{form}", *options)
-        assert f"written to {files / f'out.{form}'}" in written.stderr
-        text = (files / f"out.{form}").read_text()
-        assert text == printed.stdout
-        both = [load(files / "iob2.json"), load(files / "exists.json")]
-        assert compare_grammar(text, both, form, separator="/", end="\n", shortest=1, longest=3).equal
-    found = json.loads(run("convert", files / "pairs.json", "-o", files / "x.schema").stdout or "null")
-    assert found is None
-    schema = json.loads((files / "x.schema").read_text())
-    assert len(schema["anyOf"]) == 2
-
-
-def test_the_bound_of_a_grammar_is_stated_first_and_what_it_cannot_express_is_refused(files):
-    labels = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-    exists = Existence(labels)
-    LearnedConstraint(RectifierNetwork([[1.0] * 26], [-9.0]), exists.space, exists).save(files / "many.json")
-    result = run("convert", files / "many.json", "--to", "regex", "--max-states", "1000")
-    assert (result.exit_code, result.stdout) == (2, "")
-    said, error = result.stderr.splitlines()
-    assert said == "lcons: regex: at most 67,108,864 states to look at"
-    assert "alone can have 67,108,864; raise --max-states, use fewer labels" in error
-    context = NgramContext(("A", "B"), ("DT", "NN"))
-    network = RectifierNetwork([[0.0] * context.space.d], [0.0])
-    LearnedConstraint(network, context.space, context).save(files / "pos.json")
-    cases = [
-        (("pos.json", "--to", "lark"), "reads 'pos' of the input"),
-        (("bits.json", "--to", "json-schema"), "above the limit of 4,194,304"),
-        (("pairs.json", "--to", "lark", "--form", "rows"), "--to lark has no --form"),
-        (("pairs.json", "--longest", "3"), "--longest needs a grammar, found --to text"),
-        (
-            ("pairs.json", "--to", "lark", "--also", files / "bits.json"),
-            "only constraints on label sequences",
-        ),
-    ]
-    for (name, *arguments), message in cases:
-        result = run("convert", files / name, *arguments)
-        assert (result.exit_code, result.stdout) == (2, "")
-        assert message in result.stderr
-
-
 def test_the_example_runs(files):
-    assert run_example("convert", files) == [0, 0, 0, 0]
+    assert run_example("convert", files) == [0, 0, 0]
     assert (files / "pairs.lp").exists()

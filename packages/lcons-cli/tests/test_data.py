@@ -105,8 +105,8 @@ def test_a_failed_fetch_is_one_line(toy, tmp_path):
     result = run("fetch", "toy")
     assert (result.exit_code, result.stdout) == (2, "")
     (line,) = [line for line in result.stderr.splitlines() if not line.startswith("127.0.0.1 - - [")]
-    assert line.startswith("lcons: error: expected a file at http://127.0.0.1:")
-    assert "found HTTP 404" in line
+    assert line.startswith("lcons: error: cannot download http://127.0.0.1:")
+    assert ": 404 " in line
 
 
 def test_an_unknown_corpus_is_an_error_that_names_the_known_ones():

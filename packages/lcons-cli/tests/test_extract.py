@@ -14,8 +14,8 @@ from click.testing import CliRunner
 import lcons_cli.extract as command
 from lcons_cli.main import main
 from lcons_core import LearnedConstraint, RectifierNetwork
+from lcons_tasks.apps import references as parser
 from lcons_tasks.apps._extractor import Extractor
-from lcons_tasks.apps.references import _parser as parser
 from lcons_tasks.data._passage import RELATIONS
 from lcons_tasks.experiments.entity_relation._constraints import FEATURES, designed
 from lcons_tasks.experiments.entity_relation._corpus import load_corpus
@@ -332,30 +332,3 @@ def test_importing_the_command_imports_click_and_nothing_heavy():
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.split()
     assert not {"lcons_core", "lcons_decode", "lcons_tasks", "numpy", "spacy", "rich"} & set(loaded)
     assert "lcons_cli.extract" in loaded
-
-
-def test_every_answer_satisfies_the_schema(folders, tmp_path):
-    from lcons_core.relations import RelationSchema, RelationType, read_graph, save_schema
-
-    def extracted(*more):
-        done = CliRunner().invoke(main, ["extract", "--model", str(folders / "designed"), *more], input=TEXT)
-        assert done.exit_code == 0, done.output
-        return [json.loads(line) for line in done.stdout.splitlines()]
-
-    types = ("Person", "Location", "Organization")
-    strict = RelationSchema(types, [RelationType(name, types[2], types[2], 1) for name in RELATIONS[1:]])
-    save_schema(strict, tmp_path / "strict.json")
-    free = extracted("--no-constraints")
-    assert any(not strict.allows(read_graph(own)) for own in free)
-    for more in ((), ("--no-constraints",)):
-        found = extracted("--schema", str(tmp_path / "strict.json"), *more)
-        assert all(strict.allows(read_graph(own)) for own in found)
-        assert {own["status"] for own in found} == {"optimal"}
-    save_schema(RelationSchema(["X"], [RelationType("r", "X", "X")]), tmp_path / "other.json")
-    done = CliRunner().invoke(
-        main,
-        ["extract", "--model", str(folders / "designed"), "--schema", str(tmp_path / "other.json")],
-        input=TEXT,
-    )
-    assert done.exit_code == 2
-    assert "expected a schema of some of the relations Kill" in done.stderr

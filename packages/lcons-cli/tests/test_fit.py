@@ -286,4 +286,4 @@ def test_a_fitted_tagger_reads_text_without_libraries_that_are_slow_to_load(fold
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.splitlines()[0] == "Give [DRUG quinine] now ."
-    assert {"spacy", "torch", "numba", "scipy"} & set(done.stderr.split()) == set()
+    assert {"spacy", "torch", "mip"} & set(done.stderr.split()) == set()

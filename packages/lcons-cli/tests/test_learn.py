@@ -17,7 +17,7 @@ from lcons_cli.main import main
 from lcons_core import Recipe, load
 from lcons_core.learn import FEATURES, NEGATIVES, OFTEN
 from lcons_core.learn._recipe import DOUBLINGS
-from lcons_tasks.own_data import FORMATS, Split, read_data
+from lcons_tasks.own_data import Split, read_data
 
 SENTENCES = [
     "Ann NNP B\nLee NNP I\nsings VBZ O\n. . O",
@@ -239,7 +239,6 @@ def test_formats_features_and_settings(folder, arguments, said):
 
 
 def test_choices_are_those_of_the_library():
-    assert tuple(FORMATS) == labelled_file.FORMATS
     assert set(command.NEGATIVES) == set(NEGATIVES)
     assert set(command.FEATURES) == set(FEATURES) - {"context", "tuples"}
 

@@ -43,7 +43,7 @@ def test_every_command_reads_it(files):
     verified = run("verify", path, "--samples", "200")
     assert verified.exit_code == 0
     assert "all of the domain" not in verified.stdout
-    assert "for every real psi: all rows and the lifted rows" in verified.stdout
+    assert "drawn with seed 0, some near the boundary" in verified.stdout
     assert "boxes of 1 real column of age, change, psi" in verified.stderr
     assert json.loads(run("verify", path, "--samples", "50", "--json").stdout)["exhausted"] is False
     assert "each proved, not complete" in run("explain", path).stdout

@@ -1,4 +1,4 @@
-"""`lcons parse`: plain references in, fields out in four formats, whatever the lines hold."""
+"""`lcons parse`: plain references in, fields out, whatever the lines hold."""
 
 import itertools
 import json
@@ -18,8 +18,8 @@ import lcons_cli.parse as command
 from lcons_cli.main import main
 from lcons_core import learn_constraints
 from lcons_decode import Hard, Status, forbidden_ngrams
+from lcons_tasks.apps import references as parser
 from lcons_tasks.apps._tagger import ConstrainedTagger
-from lcons_tasks.apps.references import _parser as parser
 from lcons_tasks.data import Sentence, read_references
 from lcons_tasks.data.text._tokens import reference_tokens
 from lcons_tasks.models._linear_crf import LinearSettings, train_linear
@@ -49,7 +49,7 @@ GARBAGE = (
     b"x" * 10_000 + b"\n" + b"(" * 10_000 + b"\n" + b"a " * 5_000 + b"\n",
     b"no newline at the end\r",
 )
-FORMATS = ("csl", "bibtex", "tagged", "json")
+FORMATS = ("tagged", "json")
 
 
 def made_up():
@@ -108,72 +108,10 @@ def run(folders):
     return parse
 
 
-def test_references_come_out_as_csl_json(run):
-    result = run()
-    assert result.exit_code == 0
-    first, second = json.loads(result.stdout)
-    assert first == {
-        "type": "article-journal",
-        "id": "ref-1",
-        "author": [{"family": "Brook", "given": "B."}, {"family": "Hill", "given": "A."}],
-        "title": "On the study of clouds",
-        "container-title": "Water Letters",
-        "volume": "7",
-        "issue": "2",
-        "page": "11-19",
-        "issued": {"date-parts": [[1993]]},
-    }
-    assert (second["id"], second["issued"]) == ("ref-2", {"date-parts": [[1990, 5]]})
-    assert result.stderr == "lcons: references: 2 (12 fields), changed by the constraints: 0, relaxed: 0\n"
-
-
-def test_csl_is_an_item_a_line_between_brackets(run):
-    first, *items, last = run().stdout.splitlines()
-    assert (first, last) == ("[", "]")
-    assert [json.loads(item.removesuffix(","))["id"] for item in items] == ["ref-1", "ref-2"]
-
-
-def test_references_come_out_as_bibtex(run):
-    assert run("--format", "bibtex").stdout == (
-        "@article{brook1993study,\n"
-        "  author = {Brook, B. and Hill, A.},\n"
-        "  title = {On the study of clouds},\n"
-        "  journal = {Water Letters},\n"
-        "  volume = {7},\n"
-        "  number = {2},\n"
-        "  pages = {11--19},\n"
-        "  year = {1993},\n"
-        "}\n"
-        "\n"
-        "@article{fenn1990study,\n"
-        "  author = {Fenn, D.},\n"
-        "  title = {A study of small clouds},\n"
-        "  journal = {Journal of Weather},\n"
-        "  volume = {9},\n"
-        "  pages = {1--4},\n"
-        "  year = {1990},\n"
-        "  month = may,\n"
-        "}\n"
-    )
-
-
-def bibtex_keys(text):
-    return re.findall(r"^@\w+\{(.*),$", text, re.MULTILINE)
-
-
-def test_keys_of_bibtex_are_distinct(run, monkeypatch):
-    given = f"{FIRST}\n{SECOND}\n\n{FIRST}\n{FIRST}\n"
-    expected = ["brook1993study", "fenn1990study", "brook1993study-2", "brook1993study-3"]
-    assert bibtex_keys(run("--format", "bibtex", given=given).stdout) == expected
-    # Where too many would have to be remembered, the number of the line tells them apart.
-    monkeypatch.setattr(command, "MOST_KEYS", 2)
-    expected = ["brook1993study", "fenn1990study", "brook1993study-4", "brook1993study-5"]
-    assert bibtex_keys(run("--format", "bibtex", given=given).stdout) == expected
-
-
 def test_references_come_out_tagged_and_can_be_read_back(run, tmp_path):
-    result = run("--format", "tagged")
-    assert result.stdout == TAGGED
+    result = run()
+    assert (result.exit_code, result.stdout) == (0, TAGGED)
+    assert result.stderr == "lcons: references: 2 (12 fields), changed by the constraints: 0, relaxed: 0\n"
     (tmp_path / "tagged.txt").write_text(result.stdout)
     assert [reference.text for reference in read_references(tmp_path / "tagged.txt")] == [
         FIRST.replace("7(2):11", "7(2): 11"),
@@ -202,8 +140,6 @@ def test_a_file_is_read_like_stdin(run, tmp_path):
 def test_blank_lines_are_counted_and_keep_lines_aligned(run):
     given = f"\n{FIRST}\n \t\n\r\n{SECOND}\n"
     results = {form: run("--format", form, given=given) for form in FORMATS}
-    assert [item["id"] for item in json.loads(results["csl"].stdout)] == ["ref-2", "ref-5"]
-    assert results["bibtex"].stdout == run("--format", "bibtex").stdout
     first, second = TAGGED.splitlines()
     assert results["tagged"].stdout.split("\n") == ["", first, "", "", second, ""]
     lines = [json.loads(line) for line in results["json"].stdout.splitlines()]
@@ -215,21 +151,11 @@ def test_blank_lines_are_counted_and_keep_lines_aligned(run):
 
 
 @pytest.mark.parametrize("jobs", [(), ("--jobs", "1"), ("--jobs", "2")])
-@pytest.mark.parametrize(("form", "nothing"), [("csl", "[]\n"), ("bibtex", ""), ("tagged", ""), ("json", "")])
-def test_nothing_in_gives_nothing_out(form, nothing, jobs, run):
+def test_nothing_in_gives_nothing_out(jobs, run):
     for given in ("", b"\xef\xbb\xbf"):
-        result = run("--format", form, *jobs, given=given)
-        assert (result.exit_code, result.stdout) == (0, nothing)
+        result = run(*jobs, given=given)
+        assert (result.exit_code, result.stdout) == (0, "")
         assert result.stderr.endswith("references: 0 (0 fields), changed by the constraints: 0, relaxed: 0\n")
-
-
-@pytest.mark.parametrize("form", FORMATS)
-def test_blank_lines_alone_are_no_references(form, run):
-    aligned = {"tagged": "\n\n", "json": '{"text": "", "fields": []}\n{"text": " ", "fields": []}\n'}
-    result = run("--format", form, given="\n \n")
-    assert result.stdout == aligned.get(form, "[]\n" if form == "csl" else "")
-    assert "references: 0 (0 fields)" in result.stderr
-    assert result.stderr.endswith(", blank lines: 2\n")
 
 
 @pytest.mark.parametrize("model", ["word", "pos", "counts"])
@@ -252,26 +178,18 @@ def test_no_text_is_lost_whatever_it_holds(model, run):
     assert "blank lines: 3, not UTF-8, bytes escaped: 1" in result.stderr
 
 
-@pytest.mark.parametrize("form", ["csl", "bibtex", "tagged"])
 @pytest.mark.parametrize("model", ["word", "pos", "counts"])
-def test_garbage_is_written_in_every_format(form, model, run):
+def test_garbage_is_tagged(model, run):
     given = b"".join(GARBAGE)
-    result = run("--format", form, given=given, model=model)
+    result = run(given=given, model=model)
     assert result.exit_code == 0, result.exception
     text = result.stdout_bytes.decode("utf-8")  # strictly
     lines = given.decode("utf-8-sig", "replace").split("\n")
-    if form == "csl":
-        numbers = [i for i, line in enumerate(lines, start=1) if line.strip()]
-        assert [item["id"] for item in json.loads(text)] == [f"ref-{number}" for number in numbers]
-    elif form == "bibtex":
-        assert len(bibtex_keys(text)) == len(set(bibtex_keys(text))) == sum(map(bool, map(str.strip, lines)))
-        assert text.count("{") == text.count("}")
-    else:
-        assert text.count("\n") == len(text.splitlines()) == len(lines)
-        for line, tagged in zip(lines, text.split("\n"), strict=False):
-            bare = re.sub(r"</?(author|title|journal|volume|pages|date)>", "", tagged)
-            if "<" not in line and "\N{REPLACEMENT CHARACTER}" not in line:
-                assert "".join(bare.split()) == "".join(line.split())
+    assert text.count("\n") == len(text.splitlines()) == len(lines)
+    for line, tagged in zip(lines, text.split("\n"), strict=False):
+        bare = re.sub(r"</?(author|title|journal|volume|pages|date)>", "", tagged)
+        if "<" not in line and "\N{REPLACEMENT CHARACTER}" not in line:
+            assert "".join(bare.split()) == "".join(line.split())
     assert "not UTF-8, bytes replaced: 1" in result.stderr
 
 
@@ -279,7 +197,7 @@ def test_garbage_is_written_in_every_format(form, model, run):
 def test_only_newlines_end_lines(end, run):
     given = TEXT.replace("clouds. ", f"clouds.{end}")
     assert run("--format", "tagged", given=given).stdout == TAGGED
-    assert len(json.loads(run(given=given).stdout)) == 2
+    assert len(run("--json", given=given).stdout.splitlines()) == 2
 
 
 def test_a_constraint_that_refuses_a_long_line_does_not_stop_the_rest(run):
@@ -335,6 +253,7 @@ def test_quiet_says_nothing(run):
         (("no-such-file",), "word", "cannot read 'no-such-file': No such file or directory"),
         (("a\0b",), "word", "cannot read 'a\\x00b'"),
         ((".",), "word", "cannot read '.': Is a directory"),
+        (("--format", "xml"), "word", "unknown format 'xml'; it is one of "),
         ((), "case", "the tagger reads column 'case', but references have only words"),
     ],
 )
@@ -349,7 +268,7 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, model, message, run):
 
 def test_help_has_an_example():
     text = CliRunner().invoke(main, ["parse", "--help"]).stdout
-    assert "  Example:\n    lcons parse references.txt > references.json\n" in text
+    assert "  Example:\n    lcons parse references.txt --json > references.jsonl\n" in text
 
 
 # On several cores.
@@ -374,7 +293,7 @@ def test_a_tagger_that_reads_pos_tags_works_in_several_processes(run, monkeypatc
 
 def test_references_that_ran_out_of_budget_are_counted():
     counts = Counter({"references": 2, str(Status.OUT_OF_BUDGET): 1})
-    assert command._summary(counts, "csl", True).endswith("relaxed: 0, out of budget: 1")
+    assert command._summary(counts, "tagged", True).endswith("relaxed: 0, out of budget: 1")
 
 
 PARSE = [*LCONS, "parse"]

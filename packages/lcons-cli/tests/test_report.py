@@ -12,7 +12,6 @@ from made_runs import (
     make_chunking,
     make_decoded,
     make_er,
-    make_old,
     make_synthetic,
     write_run,
 )
@@ -32,7 +31,6 @@ def runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     make_er(tmp_path / "runs/er")
     make_chunking(tmp_path / "runs/chunking")
-    make_old(tmp_path / "runs/weaving")
     return tmp_path
 
 
@@ -74,11 +72,11 @@ class Page(HTMLParser):
 def test_the_page_stands_by_itself(runs):
     make_synthetic(runs / "runs/synthetic")
     make_decoded(runs / "labels.jsonl")
-    given = [f"runs/{name}" for name in ("er", "chunking", "weaving", "synthetic")]
+    given = [f"runs/{name}" for name in ("er", "chunking", "synthetic")]
     done = report(*given, "labels.jsonl", "-o", "page.html")
     assert done.exit_code == 0, done.output
     assert done.stdout == ""
-    assert "written to page.html: 5 runs" in done.stderr
+    assert "written to page.html: 4 runs" in done.stderr
     source = (runs / "page.html").read_text(encoding="utf-8")
     page = Page(source)
     for _, attributes in page.tags:
@@ -128,14 +126,15 @@ def test_tables_have_captions_and_scopes_and_scroll_by_keyboard(runs):
     assert all(div["tabindex"] == "0" and div["aria-label"] for div in around)
 
 
-def test_runs_of_one_task_are_side_by_side(runs):
+def test_several_runs_follow_one_another(runs):
     make_er(runs / "other/er")
     assert report("runs/er", "other/er", "runs/chunking", "--sets", "0", "--sentences", "0").exit_code == 0
     source = (runs / "report.html").read_text(encoding="utf-8")
-    assert "Entities and relations, runs side by side" in source
-    assert "runs/er" in source
-    assert "other/er" in source
-    assert "Chunking, runs side by side" not in source
+    assert re.findall('<section id="(.*?)" class="run">\\n<h2>(.*?)</h2>', source) == [
+        ("run-1", "runs/er"),
+        ("run-2", "other/er"),
+        ("run-3", "chunking"),
+    ]
     assert "<article" not in source
     assert "<li data-file" not in source
 
@@ -356,22 +355,6 @@ def test_damaged_labels_are_one_sentence_and_write_nothing(runs):
         assert not (runs / "report.html").exists()
 
 
-def test_constraints_over_one_space_are_compared_in_words(runs):
-    pairs = designed()["source-relation"]
-    save(pairs, runs / "same.json")
-    less = LearnedConstraint(Rules(pairs.space, []).network(), pairs.space)
-    save(less, runs / "less.json")
-    done = report("runs/er", "same.json", "less.json", "--sentences", "0", "-v")
-    assert done.exit_code == 0, done.output
-    assert "pairs of constraints of different runs compared: 3; constraints" in done.stderr
-    assert "split-1-100percent: all 4 sentences left out" in done.stderr
-    page = Page((runs / "report.html").read_text(encoding="utf-8"))
-    assert "only less.json allows 15 points:source" in page.words
-    assert "2 constraints were not compared" in page.words
-    verdicts = [span["class"] for span in page.all("span") if "verdict" in (span.get("class") or "")]
-    assert verdicts == ["verdict y", "verdict x", "verdict x"]
-
-
 def test_no_run_is_wrong_usage():
     assert report().exit_code == 2
 
@@ -396,21 +379,3 @@ def test_figures_of_another_corpus_are_said_to_be_so(runs):
     assert "figures were measured on CoNLL-2000, not on" in (runs / "report.html").read_text(encoding="utf-8")
     assert report("runs/chunking").exit_code == 0
     assert "another corpus" not in (runs / "report.html").read_text(encoding="utf-8")
-
-
-def test_a_run_of_0_1_0_is_shown_with_its_report_constraints_and_sentences(runs):
-    done = report("runs/weaving", "-v", "--json")
-    assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["runs"] == [{"run": "weaving", "task": "weaving", "corpus": "bundled"}]
-    page = Page((runs / "report.html").read_text(encoding="utf-8"))
-    for words in (
-        "Woven boxes",
-        "5 of 5",
-        "label 2 I-NP needs label 1 B-NP or I-NP",
-        "support and exceptions are counts in the gold labels of linear-first-1%-seed1.txt",
-        "forbidden: pos 1 DT, label 1 B-VP",
-        "option seeds",
-    ):
-        assert words in page.words, words
-    assert page.all("img")[0]["alt"] == "Dots"
-    assert len(page.all("article")) == 1

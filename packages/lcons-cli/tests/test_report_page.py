@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from chromium import Browser, find_chromium, grey, png_of, shrunk
-from made_runs import make_chunking, make_decoded, make_er, make_old, make_synthetic, write_run
+from made_runs import make_chunking, make_decoded, make_er, make_synthetic, write_run
 
 from lcons_core import LearnedConstraint, Rules, save
 from lcons_tasks.experiments.entity_relation._constraints import designed
@@ -44,7 +44,7 @@ def page(tmp_path_factory):
         for one in document.sections
     ]
     write_run(run, replace(document, sections=tuple(sections)))
-    made = [run, make_chunking(folder / "chunking"), make_old(folder / "weaving")]
+    made = [run, make_chunking(folder / "chunking")]
     path = folder / "report.html"
     path.write_text(report_page(read_runs(made)), encoding="utf-8")
     return path
@@ -300,14 +300,6 @@ def test_labels_of_ones_own_have_the_filters_that_they_have_gold_for(own):
     own.run(f"document.querySelector('{bare} [data-text]').focus()")
     own.write("relaxed, breaks")
     assert count(own, f"{bare} .sentences > li") == 1
-
-
-def test_verdicts_on_constraints_are_words_that_the_keyboard_reaches(own):
-    table = "#together .scroll:has(.pairs)"
-    assert own.run(f"document.querySelector('{table} .verdict').innerText") == "different"
-    assert "only nothing.json allows 15 points" in own.run(f"document.querySelector('{table}').innerText")
-    own.run(f"document.querySelector('{table}').focus()")
-    assert own.run("document.activeElement.getAttribute('aria-label')").startswith("Constraints of different")
 
 
 def test_a_synthetic_run_has_its_curve_as_a_picture_and_as_a_table(own):

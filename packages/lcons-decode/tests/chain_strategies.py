@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 from lcons_core._blocks import OTHER
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._network import Conjunction, RectifierNetwork
-from lcons_core._union import Union
 from lcons_core.features import START, STOP, Counts, Existence, NgramContext, NgramLabels
 from lcons_core.testing import networks
-from lcons_decode import COSTS, ChainScores, Hard, Soft, Violation
+from lcons_decode import COSTS, ChainBatch, ChainConstraints, ChainScores, Hard, Soft, Violation
+from lcons_decode.chains import lay_out
+from lcons_decode.chains._ngrams import broken, penalties
 
 TOLERANCE = 1e-9
 LABELS = ("a", "b", "c", "d")
@@ -63,9 +64,9 @@ def sequence_features(draw, labels, max_n=4):
 
 
 @st.composite
-def learned(draw, feature, unions=False):
+def learned(draw, feature):
     """A constraint of one network or two, small ones or `networks` of lcons_core.testing; from strict to
-    lenient; with `unions`, some are unions of the two."""
+    lenient."""
     d, parts = feature.space.d, []
     for _ in range(draw(st.integers(1, 2))):
         if draw(st.integers(0, 4)) == 4 and d <= 12:
@@ -74,8 +75,7 @@ def learned(draw, feature, unions=False):
             rng, K = draw(generators), draw(st.integers(1, 3))
             W, b = rng.integers(-32, 33, (K, d)) / 16, rng.integers(-32, 33, K) / 16
             parts.append(RectifierNetwork(W, b - draw(st.sampled_from([1.0, 0.0, 2.0]))))
-    joined = Union(parts) if unions and draw(st.booleans()) else Conjunction(tuple(parts))
-    return LearnedConstraint(joined, feature.space, feature)
+    return LearnedConstraint(Conjunction(tuple(parts)), feature.space, feature)
 
 
 soft_weights = st.integers(0, 20).map(lambda quarters: quarters / 4)
@@ -95,7 +95,7 @@ def local_uses(draw, labels, min_size=1, max_size=3, max_n=4, kinds=("hard", "so
     uses = []
     for i in range(draw(st.integers(min_size, max_size))):
         hard = draw(st.sampled_from(kinds)) == "hard"
-        constraint = draw(learned(draw(sequence_features(labels, max_n)), unions=hard))
+        constraint = draw(learned(draw(sequence_features(labels, max_n))))
         if hard:
             uses.append(Hard(constraint, f"c{i}"))
         else:
@@ -240,6 +240,35 @@ def best_of(found):
     rest = [each for each in found if len(each.violations) == least]
     best = max(rest, key=lambda each: each.score)
     return best, all(each is best or each.score < best.score - TOLERANCE for each in rest)
+
+
+def dense_best(scores, uses, x=None):
+    """(broken, score, y): the fewest broken windows and, among those, the best score and its first labelling,
+    by a program over all states."""
+    layout = lay_out(
+        ChainBatch.of([scores]), ChainConstraints.of(uses, scores.labels), None if x is None else [x]
+    )
+    T, L = scores.emission.shape
+    V, S = L + 1, (L + 1) ** layout.m
+    states = np.arange(S)
+    arcs = np.append(scores.transition, np.full((1, L), -inf), axis=0)[states % V]
+    counts = broken(states * V + L, T, layout.lists)
+    suffix = np.append(scores.stop, -inf)[states % V] + penalties(states * V + L, T, layout.units, V)
+    choices = []
+    for t in range(T - 1, -1, -1):
+        grams = states[:, None] * V + np.arange(L)
+        onward = np.where(states[:, None] == S - 1, scores.start, -inf) if t == 0 else arcs
+        values = onward + (scores.emission[t] + suffix[grams % S]) + penalties(grams, t, layout.units, V)
+        totals = counts[grams % S] + broken(grams, t, layout.lists)
+        least = np.where(values > -inf, totals, np.iinfo(np.int64).max)
+        values = np.where(least == least.min(1, keepdims=True), values, -inf)
+        choices.append(values.argmax(1))
+        suffix, counts = values.max(1), totals[states, choices[-1]]
+    y, state = [], S - 1
+    for choice in reversed(choices):
+        y.append(choice[state])
+        state = (state * V + choice[state]) % S
+    return int(counts[S - 1]), float(suffix[S - 1]), scores.names(y)
 
 
 @dataclass(frozen=True)

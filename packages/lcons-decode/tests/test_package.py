@@ -30,6 +30,34 @@ def test_the_names_that_a_package_lists_are_there_once_each(name):
     assert [public for public in package.__all__ if not hasattr(package, public)] == []
 
 
+WITHOUT_MIP = """
+import sys
+sys.modules["mip"] = None
+import numpy as np
+from lcons_core import MissingExtra, iob2
+from lcons_decode import *
+from lcons_decode import ilp
+scores = ChainScores(np.eye(3), labels=["B-X", "I-X", "O"])
+rules = [iob2(scores.labels)]
+for decode in (brute, constrained_viterbi, beam_search, decode_global, decode_lagrangian):
+    assert decode(scores, rules).y == ("B-X", "I-X", "O"), decode
+assert viterbi(scores).y == nbest(scores, 1, rules)[0].y
+assert marginals(scores, rules).probability.shape == (3, 3)
+try:
+    ilp.decode_ilp(scores, rules)
+except MissingExtra as error:
+    print(error)
+"""
+
+
+def test_all_but_integer_programs_works_without_mip_and_those_name_the_extra():
+    done = subprocess.run([sys.executable, "-c", WITHOUT_MIP], capture_output=True, text=True)
+    expected = (
+        'integer programs need python-mip, which is not installed; run: pip install "lcons-decode[ilp]".'
+    )
+    assert (done.returncode, done.stdout.strip()) == (0, expected), done.stderr
+
+
 def test_transformers_is_imported_only_when_it_is_used_and_is_named_if_it_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "transformers", None)
     for name in [name for name in sys.modules if name.startswith("lcons_decode.transformers._")]:

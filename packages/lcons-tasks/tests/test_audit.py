@@ -1,18 +1,15 @@
 """An audit finds labels that the rest of the data contradicts, with the cheapest relabelling and its odds."""
 
-import json
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lcons_core import InvalidInput
-from lcons_tasks.audit import Finding, audit, audit_document, finding_lines, label_studio_tasks
+from lcons_tasks.audit import Finding, audit, audit_document, finding_lines
 from lcons_tasks.audit._audit import _ranked
 from lcons_tasks.audit._rules import KEYS, WordRules
 from lcons_tasks.data import Sentence
-from lcons_tasks.own_data import read_data
 from lcons_tasks.report import to_html, to_markdown
 
 DRUGS = ["aspirin", "codeine", "morphine"]
@@ -103,22 +100,6 @@ def test_rules_count_other_sentences_only(corpus):
         np.testing.assert_allclose(got, wanted, err_msg=name)
         if name == "word":
             prior = wanted
-
-
-def test_the_tasks_of_label_studio_are_read_back_with_both_labellings(found, tmp_path):
-    tasks = label_studio_tasks(found)
-    path = tmp_path / "tasks.json"
-    path.write_text(json.dumps(tasks))
-    given_labels = [one.y for one in read_data(path).instances]
-    first = found.findings[0]
-    assert given_labels[0][2:] == found.sentences[first.sentence - 1].labels[2:]
-    for task in tasks:
-        [prediction] = task["predictions"]
-        task["annotations"] = [prediction]
-    path.write_text(json.dumps(tasks))
-    proposed = [one.y for one in read_data(path).instances]
-    assert proposed == [found.relabelled(one) for one in found.findings]
-    assert all(0.5 < task["predictions"][0]["score"] < 1 for task in tasks)
 
 
 def test_text_and_page_show_the_rule(found, tmp_path):

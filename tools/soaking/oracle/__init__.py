@@ -1,7 +1,6 @@
 """What constraints, features and decoders mean, by definition: rationals and enumeration, nothing of lcons.
 
     network        accepts psi iff margin = 1 - sum_k ReLU(w_k . psi + b_k) >= 0; several networks: iff all do
-    union          accepts psi iff one of its members does
     rows           1 - sum_{k in S} (w_k . psi + b_k) >= 0, for every non-empty S (Theorem 1)
     space          one value per one-hot block (or none, OTHER), 0/1 columns, bounded counts, requirements
     n-grams        one psi per window of n labels; with padding n - 1 START before and one STOP after
@@ -39,11 +38,8 @@ from soaking.oracle.sets import Case as Case
 from soaking.oracle.sets import Networks as Networks
 from soaking.oracle.sets import Point as Point
 from soaking.oracle.sets import Psi as Psi
-from soaking.oracle.sets import Union as Union
 from soaking.oracle.sets import axes_of as axes_of
 from soaking.oracle.sets import common_scale as common_scale
-from soaking.oracle.sets import judge_of as judge_of
-from soaking.oracle.sets import members_of as members_of
 from soaking.oracle.sets import points_of as points_of
 from soaking.oracle.sets import value_at as value_at
 from soaking.oracle.sets import whole as whole

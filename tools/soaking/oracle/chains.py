@@ -10,7 +10,7 @@ from itertools import pairwise, product
 from typing import Any
 
 from soaking.oracle.features import whole_psi, window_psi, window_symbols, windows
-from soaking.oracle.sets import Case, common_scale, judge_of, whole
+from soaking.oracle.sets import Case, Networks, common_scale, whole
 
 NEVER = -math.inf
 
@@ -59,7 +59,7 @@ class Chain:
     def __init__(self, model: Case, sequence: Case, uses: Sequence[Case]) -> None:
         self.labels, self.emission, self.x = model["labels"], sequence["emission"], sequence["x"]
         self.model, self.uses, self.T = model, uses, len(sequence["emission"])
-        self.networks = [judge_of(use["parts"]) for use in uses]
+        self.networks = [Networks(use["parts"]) for use in uses]
         self._known: dict[Any, tuple[bool, Fraction, float]] = {}
 
     def labellings(self) -> list[Labelling]:

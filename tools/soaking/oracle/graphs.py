@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from soaking.oracle.sets import Case, judge_of
+from soaking.oracle.sets import Case, Networks
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ def graphs(case: Case) -> Iterator[Graph]:
     n = len(case["entities"])
     pairs = [(i, j) for i in range(n) for j in range(n) if i < j]
     E, R = case["entity_labels"], case["relation_labels"]
-    judges = [(constraint["members"], judge_of(constraint["parts"])) for constraint in case["constraints"]]
+    judges = [(constraint["members"], Networks(constraint["parts"])) for constraint in case["constraints"]]
     order = {"source": E, "target": E, "relation": R, "reverse": R}
     known: dict[Any, int] = {}
 

@@ -1,4 +1,4 @@
-"""Networks, unions, rows, and the points of a space."""
+"""Networks, rows, and the points of a space."""
 
 from __future__ import annotations
 
@@ -66,41 +66,6 @@ class Networks:
                 found.append((tuple(first + k for k in S), row))
             first += len(part)
         return found
-
-
-class Union:
-    """Several sets, of which one must accept."""
-
-    def __init__(self, members: Sequence[Any]) -> None:
-        self.members = [Networks(parts) for parts in members]
-
-    @property
-    def units(self) -> list[list[int]]:
-        """The units of all members, each times the scale of its member."""
-        return [unit for member in self.members for unit in member.units]
-
-    @property
-    def scale(self) -> int:
-        """The least scale of the members."""
-        return min(member.scale for member in self.members)
-
-    def margin(self, psi: Psi) -> Fraction:
-        """The largest margin of the members."""
-        return max(member.margin(psi) for member in self.members)
-
-    def accepts(self, psi: Psi) -> bool:
-        """Whether some member accepts."""
-        return any(member.accepts(psi) for member in self.members)
-
-
-def judge_of(parts: Any) -> Networks | Union:
-    """The judge of networks `[[W, b], ...]`, which must all accept, or of `{"union": [networks, ...]}`."""
-    return Union(parts["union"]) if isinstance(parts, dict) else Networks(parts)
-
-
-def members_of(parts: Any) -> list[Any]:
-    """The members of a union; of anything else, only itself."""
-    return list(parts["union"]) if isinstance(parts, dict) else [parts]
 
 
 def value_at(row: Sequence[Any], psi: Psi) -> Any:

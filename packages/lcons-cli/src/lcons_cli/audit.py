@@ -28,13 +28,6 @@ from lcons_cli.progress import working
     help="The largest number of findings to show or write.",
 )
 @click.option("--page", type=FILE, metavar="FILE", help="Write the findings as an HTML page.")
-@click.option(
-    "--label-studio",
-    type=FILE,
-    metavar="FILE",
-    help="Write the sentences as tasks of Label Studio: the given labels as annotations, the relabelling as"
-    " predictions.",
-)
 @labelled_options
 @click.option(
     "--folds", type=click.IntRange(min=2), default=5, show_default=True, help="Contiguous folds of DATA."
@@ -52,7 +45,6 @@ def audit(
     data: str,
     most: int,
     page: str | None,
-    label_studio: str | None,
     form: str | None,
     columns: str | None,
     tabs: bool,
@@ -78,15 +70,14 @@ def audit(
     \b
     Example:
       lcons audit train.conll
-      lcons audit train.conll --page audit.html --label-studio tasks.json
+      lcons audit train.conll --page audit.html
     """
     from lcons_tasks.audit import audit as audited
-    from lcons_tasks.audit import audit_document, finding_lines, label_studio_tasks
+    from lcons_tasks.audit import audit_document, finding_lines
     from lcons_tasks.report import to_html
 
     say: Say = say_nothing if quiet else say_on_stderr
-    for target in (page, label_studio):
-        check_target(target, data)
+    check_target(page, data)
     with working(f"reading {Path(data).name}", say):
         sentences = labelled_sentences(read_labelled(data, form, columns, tabs, say), data)
     with fitting(say) as progress:
@@ -94,9 +85,6 @@ def audit(
     if page is not None:
         document = audit_document(found, Path(data).name, most)
         write_lines([to_html(document, Path(page).parent).removesuffix("\n")], page)
-    if label_studio is not None:
-        tasks = json.dumps(label_studio_tasks(found, most), ensure_ascii=False, indent=1)
-        write_lines([tasks], label_studio)
     if as_json:
         click.echo(json.dumps(found.to_dict(most), ensure_ascii=False, indent=2))
     else:

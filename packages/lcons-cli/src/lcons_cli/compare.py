@@ -102,7 +102,7 @@ def compare(
     space = sets[0].space
     units = sum(found.cost for found in sets)
     if not space.integral:
-        say(f"{space.extent}: a closed form, random points or linear programs in exact integers decide")
+        say(f"{space.extent}: a closed form or sampled points decide")
     elif space.size <= limit and space.size * units > 2 * _SPEED:
         say(f"{space.size:,} points to enumerate; {about(space.size * units / _SPEED)}")
     elif space.size > limit:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 # Commands that lcons-contrib brings, so that `lcons` can name it where it is missing.
-IN_CONTRIB = frozenset(["ask", "bibliography", "calibrate", "grammar", "repair"])
+IN_CONTRIB = frozenset(["ask", "calibrate", "grammar", "repair"])
 
 
 class ExtensibleGroup(click.Group):

@@ -1,14 +1,13 @@
-"""`lcons convert`: a constraint as inequalities, for people, programs and solvers, or as a grammar for
-language models.
+"""`lcons convert`: a constraint as inequalities, for people, programs and solvers.
 
 Only click is imported here; other modules are imported when the command runs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -27,24 +26,18 @@ ENDINGS = {
     ".csv": "csv",
     ".lp": "lp",
     ".mps": "mps",
-    ".lark": "lark",
-    ".ebnf": "ebnf",
-    ".regex": "regex",
-    ".schema": "json-schema",
 }
 MODELS = ("lp", "mps")
-GRAMMARS = ("lark", "ebnf", "regex", "json-schema")
+GRAMMARS = (".lark", ".regex", ".schema")  # endings of what `lcons grammar` writes
 
 # The limit in MiB of coefficients, and the number of coefficients that are written per second.
 _LIMITS = {"lp": 16, "mps": 16}
 _LIMIT = 64
 _SPEED = {"lp": 2e5, "mps": 2e5}
 _USUAL_SPEED = 1e6
-# Above so many states, the bound is printed first.
-_MANY_STATES = 2**12
 
 
-@click.command(short_help="Write a constraint as inequalities or as a grammar.")
+@click.command(short_help="Write a constraint as inequalities.")
 @click.argument("constraint", type=FILE, metavar="CONSTRAINT.json")
 @click.option(
     "--form",
@@ -57,8 +50,7 @@ _MANY_STATES = 2**12
     "target",
     type=click.Choice(list(ENDINGS.values())),
     help="text: a table as in the paper. lp, mps: a complete model, with one-hot equations, bounds, types and"
-    " names. lark, ebnf, regex, json-schema: a grammar for language models (llguidance, XGrammar, Outlines)."
-    " Default: by the ending of the output file, else text.",
+    " names. Default: by the ending of the output file, else text.",
 )
 @click.option("--json", "target", flag_value="json", help="The same as --to json.")
 @click.option("-o", "--output", type=FILE, metavar="FILE", help="The file to write. Default: stdout.")
@@ -82,40 +74,6 @@ _MANY_STATES = 2**12
     metavar="N",
     help="Stop if there are more MiB of coefficients than this. Default: 16 for LP and MPS, else 64.",
 )
-@click.option(
-    "--also",
-    type=FILE,
-    multiple=True,
-    metavar="CONSTRAINT.json",
-    help="Another constraint on the same labels, which a grammar must satisfy, too. May be repeated.",
-)
-@click.option(
-    "--separator",
-    default=" ",
-    metavar="TEXT",
-    help="What a grammar has between two labels. \\n is a new line. Default: a space.",
-)
-@click.option(
-    "--end",
-    default="",
-    metavar="TEXT",
-    help="What a grammar has after the last label, for Outlines. \\n is a new line. Default: nothing.",
-)
-@click.option(
-    "--shortest", type=click.IntRange(min=0), metavar="N", help="The fewest labels of a grammar. Default: 0."
-)
-@click.option(
-    "--longest",
-    type=click.IntRange(min=0),
-    metavar="N",
-    help="The most labels of a grammar. Default: any number.",
-)
-@click.option(
-    "--max-states",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Stop if the automaton of a grammar has more states than this. Default: 131072.",
-)
 @common_options("Print the size of the constraint in every form, and its origin.", json=None, seed="unused")
 def convert(
     constraint: str,
@@ -125,60 +83,33 @@ def convert(
     scores: str | None,
     decimals: int,
     max_mib: int | None,
-    also: tuple[str, ...],
-    separator: str,
-    end: str,
-    shortest: int | None,
-    longest: int | None,
-    max_states: int | None,
     quiet: bool,
     verbose: bool,
 ) -> None:
-    """Write the constraint in CONSTRAINT.json as linear inequalities or as a grammar.
+    """Write the constraint in CONSTRAINT.json as linear inequalities.
 
-    All forms describe the same points. The text has rounded numbers; all other formats keep them exactly. A
-    grammar describes the label sequences, tuples or records that satisfy the constraint: it is read back and
-    compared with the constraint before it is written. A constraint that reads the input (as POS tags) has no
-    grammar.
+    All forms describe the same points. The text has rounded numbers; all other formats keep them exactly.
 
     \b
     Example:
       lcons convert pairs.json
       lcons convert pairs.json --form simplified -o pairs.csv
       lcons convert pairs.json -o pairs.lp
-      lcons convert pairs.json --to json-schema
     """
     from lcons_core import InvalidInput, TooLarge, check_form_size, estimate_form, load, read_form
 
-    target = target or ENDINGS.get(Path(output or "").suffix.lower(), "text")
+    ending = Path(output or "").suffix.lower()
+    if target is None and ending in GRAMMARS:
+        raise InvalidInput(f"{ending} is the ending of a grammar: use `lcons grammar`, of lcons-contrib.")
+    target = target or ENDINGS.get(ending, "text")
     if scores is not None and target not in MODELS:
         raise InvalidInput(f"--scores needs an LP or MPS model, found --to {target}; leave one of them out.")
-    named = {
-        "--also": also,
-        "--separator": separator != " ",
-        "--end": end,
-        "--shortest": shortest is not None,
-        "--longest": longest is not None,
-        "--max-states": max_states is not None,
-    }
-    given = [option for option, used in named.items() if used]
-    if given and target not in GRAMMARS:
-        raise InvalidInput(f"{given[0]} needs a grammar, found --to {target}; leave one of them out.")
     chosen = read_form(form or ("lifted" if target in MODELS else "rows"))
     say: Say = say_nothing if quiet else say_on_stderr
     learned = load(constraint)
     for line in sizes(learned) if verbose else ():
         say(line)
-    check_target(output, constraint, *also, *([] if scores is None else [scores]))
-    if target in GRAMMARS:
-        if form is not None or max_mib is not None:
-            raise InvalidInput(f"--to {target} has no --form and no --max-mib; leave them out.")
-        bounds = {"shortest": shortest or 0, "longest": longest}
-        marks = {"separator": _unescaped(separator), "end": _unescaped(end)}
-        text, summary = _grammar([learned, *map(load, also)], target, marks, bounds, max_states, say)
-        if write_lines(text.splitlines(), output):
-            say(summary if output is None else f"{summary}; written to {output}")
-        return
+    check_target(output, constraint, *([] if scores is None else [scores]))
     size = estimate_form(learned.network, chosen)
     seconds = min(size.bytes, 2**60) / 8 / _SPEED.get(target, _USUAL_SPEED)
     if size.rows > 4095 or seconds > 2:
@@ -228,37 +159,6 @@ def _model(
     rows = len(program.rows) + len(program.decisions)
     summary = f"{len(program.variables):,} variables, {rows:,} rows"
     return lines, summary + ("" if scores else "; the objective is zero: add yours, or pass --scores")
-
-
-def _grammar(
-    constraints: list[LearnedConstraint],
-    form: str,
-    marks: Mapping[str, Any],
-    bounds: Mapping[str, Any],
-    max_states: int | None,
-    say: Say,
-) -> tuple[str, str]:
-    """The text of a grammar, and a summary of it."""
-    from lcons_core import TooLarge, many
-    from lcons_core.grammars import estimate_states, write_grammar
-
-    bound = estimate_states(constraints, **bounds)
-    if bound > _MANY_STATES:
-        say(f"{form}: at most {many(bound)} states to look at")
-    limit: dict[str, Any] = {} if max_states is None else {"most": max_states}
-    try:
-        grammar = write_grammar(constraints, form, **marks, **bounds, **limit)
-    except TooLarge as error:
-        raise TooLarge(
-            str(error).replace("use fewer labels", "raise --max-states, use fewer labels")
-        ) from None
-    states = f"{grammar.states:,} {'state' if grammar.states == 1 else 'states'}"
-    return grammar.text, f"{states}; checked, {grammar.compared:,} comparisons: exactly the constraint's set"
-
-
-def _unescaped(text: str) -> str:
-    """The text with new lines and tabs where it has `\\n` and `\\t`."""
-    return text.replace("\\n", "\n").replace("\\t", "\t")
 
 
 def _scores(path: str | None) -> Scores | None:

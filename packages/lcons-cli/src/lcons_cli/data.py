@@ -51,8 +51,8 @@ def list_corpora(as_json: bool, quiet: bool, verbose: bool) -> None:
 def fetch(name: str, again: bool, as_json: bool, quiet: bool, verbose: bool) -> None:
     """Download the corpus NAME from its public address into the cache.
 
-    The next fetch resumes a download that was cut. Checksums are compared with the published ones, or with
-    those of the first download if none are published.
+    Checksums are compared with the published ones, or with those of the first download if none are
+    published.
 
     \b
     Example:

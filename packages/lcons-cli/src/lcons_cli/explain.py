@@ -191,8 +191,6 @@ def _rules(
         for rule in found.rules[:limit]:
             click.echo(f"- {rule.words}\n    {rule.proof}")
         click.echo(found.summary())
-        if found.calibration is not None:
-            click.echo(str(found.calibration))
     else:
         click.echo(str(found))
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Generator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -32,7 +31,6 @@ from lcons_cli.streams import Text
 if TYPE_CHECKING:
     from spacy.language import Language
 
-    from lcons_core.relations import RelationSchema
     from lcons_decode import RelationDecoding
     from lcons_tasks.apps import CandidateText, Extractor
     from lcons_tasks.data.text import PosTagger
@@ -66,14 +64,7 @@ DEFAULT_PIPELINE = "en_core_web_sm"
     metavar="PIPELINE",
     help=f"The pipeline of `--candidates spacy`, a name or a folder.  [default: {DEFAULT_PIPELINE}]",
 )
-@click.option(
-    "--schema",
-    "schema_file",
-    type=FILE,
-    metavar="FILE",
-    help="A relation schema, as `lcons schema` writes it, that all answers satisfy.",
-)
-@click.option("--no-constraints", is_flag=True, help="Use the model alone, or with `--schema` only.")
+@click.option("--no-constraints", is_flag=True, help="Use the model alone.")
 @click.option(
     "--json", is_flag=True, expose_value=False, help="Every command accepts it; this one always writes JSON."
 )
@@ -83,7 +74,6 @@ def extract(
     folder: str,
     candidates: str,
     pipeline: str | None,
-    schema_file: str | None,
     no_constraints: bool,
     quiet: bool,
     verbose: bool,
@@ -92,8 +82,8 @@ def extract(
 
     Writes one JSON object per line that is not blank: its text without marks; its entities, all candidates in
     order, where start and end count characters of the text; its relations, where source and target count
-    entities from 0; whether the constraints changed the answer; and the status of the answer, optimal,
-    relaxed (constraints of the model are broken) or out of budget (perhaps not the best; this is rare).
+    entities from 0; whether the constraints changed the answer; and the status of the answer, optimal or
+    relaxed (constraints of the model are broken).
 
     spaCy provides POS tags. Long lines are read in parts, and relations are found only within a part.
 
@@ -101,7 +91,6 @@ def extract(
     Example:
       echo "[Ann Hill] lives in [Oslo], [Norway]." | lcons extract
       lcons extract --candidates spacy news.txt > relations.jsonl
-      lcons extract --schema schema.json news.txt
     """
     from lcons_core import InvalidInput
     from lcons_tasks.apps import load_extractor, load_recogniser
@@ -117,16 +106,7 @@ def extract(
         nlp = load_recogniser(pipeline or DEFAULT_PIPELINE)
         say(f"candidates by the spaCy pipeline {pipeline or DEFAULT_PIPELINE}")
     used = extractor.alone if no_constraints else extractor
-    if schema_file is not None:
-        used = replace(used, schema=_schema(schema_file))
     run(used, file, candidates, say, say if verbose else say_nothing, nlp)
-
-
-def _schema(path: str) -> RelationSchema:
-    from lcons_core.relations import LearnedSchema, load_schema
-
-    found = load_schema(path)
-    return found.schema if isinstance(found, LearnedSchema) else found
 
 
 def run(
@@ -146,7 +126,7 @@ def run(
         if write_all(
             _contents(extractor, source, name, (candidates, nlp), counts, labels, say), source.waits
         ):
-            say(_summary(counts, bool(extractor.constraints or extractor.schema)))
+            say(_summary(counts, bool(extractor.constraints)))
             say_more(f"labels: {listed(labels)}")
 
 
@@ -200,8 +180,6 @@ def _summary(counts: Counter[str], constrained: bool) -> str:
     ]
     if constrained:
         parts += [f"changed by the constraints: {counts['changed']:,}", f"relaxed: {counts['relaxed']:,}"]
-    if counts["out of budget"]:
-        parts.append(f"perhaps not the best: {counts['out of budget']:,}")
     if counts["in parts"]:
         parts.append(f"long, read in parts: {counts['in parts']:,}")
     if counts["not UTF-8"]:

@@ -16,8 +16,6 @@ from lcons_cli.console import Say
 if TYPE_CHECKING:
     from lcons_tasks.own_data import Data
 
-FORMATS = ("conll", "jsonl", "csv", "npz", "spacy", "prodigy", "label-studio", "webanno", "brat", "datasets")
-
 # Fewer labels than this are plausible, even in a file of few words.
 _MANY_LABELS = 20
 
@@ -25,10 +23,10 @@ _OPTIONS = (
     click.option(
         "--format",
         "form",
-        type=click.Choice(FORMATS),
-        help="conll: columns. jsonl: one object per line. csv, npz: psi vectors. spacy: a DocBin. prodigy,"
-        " label-studio, webanno (TSV 3), brat (also a folder): files of these tools. datasets: a folder that"
-        " Hugging Face `datasets` saved. Default: from the file.",
+        metavar="FORMAT",
+        help="conll: columns. jsonl: one object per line. csv, npz: psi vectors. datasets: a folder that"
+        " Hugging Face `datasets` saved. With lcons-contrib also spacy (a DocBin), prodigy, label-studio,"
+        " webanno (TSV 3), brat: files of these tools. Default: from the file.",
     ),
     click.option(
         "--columns",
@@ -67,14 +65,13 @@ def read_labelled(
     import warnings
 
     from lcons_tasks.own_data import described_layout, labelled_layout, read_data, tell_format
-    from lcons_tasks.own_data.annotations import AnnotationWarning
 
     told = form or tell_format(path, columns is not None, tabs)
     if told == "conll" and columns is None:
         layout = described_layout(labelled_layout(path, None, tabs))
         say(f"reading CoNLL columns {layout} of {Path(path).name}; choose others with --columns")
     with warnings.catch_warnings(record=True) as found:
-        warnings.simplefilter("always", AnnotationWarning)
+        warnings.simplefilter("always", UserWarning)
         data = read_data(path, told, columns, tabs, valid)
     for warning in found:
         click.echo(f"warning: {warning.message}", err=True)

@@ -17,10 +17,7 @@ from typing import IO, Any
 
 import click
 
-from lcons_cli.ask import ask
 from lcons_cli.audit import audit
-from lcons_cli.calibrate import calibrate
-from lcons_cli.card import card
 from lcons_cli.compare import compare
 from lcons_cli.console import failure_of_machine, lacks_memory, leave_unless_file, leave_unread
 from lcons_cli.contributed import ExtensibleGroup
@@ -34,9 +31,7 @@ from lcons_cli.interrupts import catch_signals, seen
 from lcons_cli.learn import learn
 from lcons_cli.options import common_options, in_options
 from lcons_cli.parse import parse
-from lcons_cli.repair import repair
 from lcons_cli.report import report
-from lcons_cli.schema import schema
 from lcons_cli.scheme import scheme
 from lcons_cli.streams import complete_output
 from lcons_cli.tag import tag
@@ -168,18 +163,13 @@ def demo(seed: int, as_json: bool, quiet: bool, verbose: bool) -> None:
 main.add_command(fit)
 main.add_command(learn)
 main.add_command(scheme)
-main.add_command(schema)
 main.add_command(tag)
 main.add_command(parse)
 main.add_command(extract)
 main.add_command(diagnose)
 main.add_command(convert)
 main.add_command(audit)
-main.add_command(calibrate)
 main.add_command(explain)
-main.add_command(card)
-main.add_command(ask)
-main.add_command(repair)
 main.add_command(compare)
 main.add_command(verify)
 main.add_command(report)

@@ -30,11 +30,9 @@ def sizes(constraint: LearnedConstraint) -> Iterator[str]:
     blocks = [f"{block.name} {len(block.values):,}" for block in space.blocks[:_NAMED]]
     more = [f"{len(space.blocks) - _NAMED:,} more"] * (len(space.blocks) > _NAMED)
     yield f"{network.K} hidden units over {space.d:,} columns ({', '.join(blocks + more)})"
-    members = network.alternatives()
-    rows = sum(estimate_form(member, Form.ROWS).rows for member in members)
+    rows = estimate_form(network, Form.ROWS).rows
     lifted = estimate_form(network, Form.LIFTED).rows
-    of = f" of {len(members)} members" if len(members) > 1 else ""
-    yield f"{space.extent}; {many(rows)} rows by Theorem 1{of}; {lifted:,} lifted rows"
+    yield f"{space.extent}; {many(rows)} rows by Theorem 1; {lifted:,} lifted rows"
     made = constraint.provenance
     examples = made.get("examples")
     counts = examples.items() if isinstance(examples, Mapping) else ()

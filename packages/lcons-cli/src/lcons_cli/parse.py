@@ -5,14 +5,13 @@ Only click is imported here; other modules are imported when the command runs.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
@@ -43,8 +42,14 @@ if TYPE_CHECKING:
 CLUE = "clue"
 DEFAULT_MODEL = "runs/citation/parser"
 
-# The keys of this many entries are remembered; the key of a later entry has the number of its line.
-MOST_KEYS = 2**16
+# Other packages may register a format: a function of an iterator of (number of its line, parsed reference)
+# that returns texts to print. References on blank lines have no spans.
+WRITERS = "lcons.writers"
+_OF_CONTRIB = ("bibtex", "csl")
+
+
+Chunk = tuple[int, list[str]]
+ParseAll = Callable[[Iterable[Chunk]], Iterable[list["ParsedReference"]]]
 
 
 @click.command(short_help="Find the fields of bibliographic references.")
@@ -61,11 +66,12 @@ MOST_KEYS = 2**16
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["csl", "bibtex", "tagged", "json"]),
-    default="csl",
+    default="tagged",
     show_default=True,
-    help="csl: CSL-JSON, one array. bibtex: entries. tagged: <author> ... </author> <title> ... </title>, one"
-    " line per reference. json: one object per line, where start and end count characters of its text.",
+    metavar="FORMAT",
+    help="tagged: <author> ... </author> <title> ... </title>, one line per reference. json: one object per"
+    " line, where start and end count characters of its text. With lcons-contrib also csl: CSL-JSON, one"
+    " array; bibtex: entries.",
 )
 @click.option("--no-constraints", is_flag=True, help="Use the model alone.")
 @click.option("--json", "form", flag_value="json", help="The same as --format json.")
@@ -82,13 +88,13 @@ def parse(
 ) -> None:
     """Find the fields of the references in FILE, or on stdin, with a model under its constraints.
 
-    The input has one line per reference. If the tagger needs POS tags, spaCy provides them. The id of an item
-    is `ref-` and the number of its line. Blank lines are not items; they stay blank lines in tagged, and are
-    empty objects in json.
+    The input has one line per reference. If the tagger needs POS tags, spaCy provides them. Blank lines stay
+    blank lines in tagged, and are empty objects in json; they are no items in csl and bibtex. The id of an
+    item of csl is `ref-` and the number of its line.
 
     \b
     Example:
-      lcons parse references.txt > references.json
+      lcons parse references.txt --json > references.jsonl
       echo "A. Turing. Computing machinery and intelligence. Mind, 1950." | lcons parse --format bibtex
     """
     from lcons_core import LconsError
@@ -99,30 +105,35 @@ def parse(
             f"expected a tagger in the folder {folder!r}, found no such folder; make one with `lcons run"
             " citation`."
         )
+    writer = _writer(form)
     tagger = load_constrained_tagger(folder)
     say: Say = say_nothing if quiet else say_on_stderr
     used = tagger.alone if no_constraints else tagger
-    many = partial(_by_processes, jobs, folder, not no_constraints, form) if jobs > 1 else None
-    run(used, file, form, say, say if verbose else say_nothing, many)
-
-
-def run(
-    tagger: ConstrainedTagger,
-    file: str,
-    form: str,
-    say: Say,
-    say_more: Say = say_nothing,
-    many: Many | None = None,
-) -> None:
-    """Writes the parsed references of the input to stdout, one chunk at a time, and prints a summary; `many`
-    parses the chunks elsewhere."""
-    _check_columns(tagger)
+    _check_columns(used)
     counts: Counter[str] = Counter()
     fields: Counter[str] = Counter()
     with opened(file) as source:
-        if write_all(_contents(tagger, source, form, many, counts, fields, say), source.waits):
-            say(_summary(counts, form, bool(tagger.constraints)))
-            say_more(f"fields: {listed(fields)}")
+        parse_all = partial(_by_processes, jobs, folder, not no_constraints) if jobs > 1 else None
+        references = _references(used, source, parse_all, counts, fields, say)
+        if write_all(_encoded(writer(references)), source.waits):
+            say(_summary(counts, form, bool(used.constraints)))
+            if verbose:
+                say(f"fields: {listed(fields)}")
+
+
+def _writer(form: str) -> Callable[[Iterable[tuple[int, ParsedReference]]], Iterator[str]]:
+    """The writer of a format, ours or one that an installed package registers."""
+    from importlib.metadata import entry_points
+
+    from lcons_core import LconsError
+
+    writers = {entry.name: entry.load for entry in entry_points(group=WRITERS)}
+    writers |= {"tagged": lambda: _tagged, "json": lambda: _json}
+    if form in writers:
+        return writers[form]()
+    if form in _OF_CONTRIB:
+        raise LconsError(f"the format {form!r} comes with lcons-contrib; run: pip install lcons-contrib.")
+    raise LconsError(f"unknown format {form!r}; it is one of {', '.join(sorted(writers))}.")
 
 
 def _check_columns(tagger: ConstrainedTagger) -> None:
@@ -136,87 +147,62 @@ def _check_columns(tagger: ConstrainedTagger) -> None:
         )
 
 
-def _contents(
+def _references(
     tagger: ConstrainedTagger,
     source: Text,
-    form: str,
-    many: Many | None,
+    parse_all: ParseAll | None,
     counts: Counter[str],
     fields: Counter[str],
     say: Say,
-) -> Generator[bytes, None, None]:
-    """The output, reference by reference; each answer is added to `counts` and `fields`."""
+) -> Iterator[tuple[int, ParsedReference]]:
+    """The parsed lines with their numbers; each is added to `counts` and `fields`. `parse_all` parses chunks
+    in other processes."""
     chunks = numbered_chunks(source)
     head = list(islice(chunks, 1))
     pos = pos_tagger(tagged_corpus, say) if head and POS in tagger.columns else None
-    frame = FORMS[form].frame
-    keys = _Keys()
-    before, any_yet = frame.first, False
-    parse_all = many or partial(map, _Writer(tagger, pos, form))
-    for written in parse_all(chain(head, chunks)):
-        counts.update(written.counts)
-        fields.update(written.fields)
-        for number, text in written.texts:
-            own = keys.distinct(text, number) if form == "bibtex" else text
-            # A lone surrogate stands for a byte that is not UTF-8; this writes it as an escape of JSON.
-            yield (before + own).encode("utf-8", "backslashreplace")
-            before, any_yet = frame.between, True
-    yield (frame.last if any_yet else frame.nothing).encode()
-
-
-class _Written(NamedTuple):
-    """The texts of references with the numbers of their lines, and the counts of references and of fields."""
-
-    texts: list[tuple[int, str]]
-    counts: Counter[str]
-    fields: Counter[str]
-
-
-Chunk = tuple[int, list[str]]
-Many = Callable[[Iterable[Chunk]], Iterable[_Written]]
+    parsed = (parse_all or partial(map, _Parser(tagger, pos)))(chain(head, chunks))
+    for number, reference in enumerate(chain.from_iterable(parsed), start=1):
+        _count(reference, counts)
+        fields.update(name for name, _, _ in reference.spans if name)
+        yield number, reference
 
 
 @dataclass(frozen=True)
-class _Writer:
-    """Parses a chunk of lines and writes each reference in a format."""
+class _Parser:
+    """Parses a chunk of lines."""
 
     tagger: ConstrainedTagger
     pos: PosTagger | None
-    form: str
 
-    def __call__(self, chunk: Chunk) -> _Written:
+    def __call__(self, chunk: Chunk) -> list[ParsedReference]:
         from lcons_tasks.apps.references import parse
 
-        first, lines = chunk
-        form = FORMS[self.form]
-        written = _Written([], Counter(), Counter())
         tags = None if self.pos is None else partial(tags_many, self.pos)
-        references = parse(self.tagger, lines, tags)
-        for number, reference in enumerate(references, start=first):
-            _count(reference, written.counts)
-            written.fields.update(name for name, _, _ in reference.spans if name)
-            if reference.spans or form.aligned:
-                written.texts.append((number, form.write(reference, number)))
-        return written
+        return list(parse(self.tagger, chunk[1], tags))
 
 
 def _by_processes(
-    jobs: int, folder: str, constrained: bool, form: str, chunks: Iterable[Chunk]
-) -> Iterable[_Written]:
-    """The written chunks, in order, by processes that load the tagger themselves."""
+    jobs: int, folder: str, constrained: bool, chunks: Iterable[Chunk]
+) -> Iterable[list[ParsedReference]]:
+    """The parsed chunks, in order, by processes that load the tagger themselves."""
     from joblib import Parallel, delayed
 
-    calls = (delayed(_write)(folder, constrained, form, chunk) for chunk in chunks)
-    written: Iterable[_Written] = Parallel(jobs, batch_size=1, return_as="generator")(calls)
-    return written
+    calls = (delayed(_parsed)(folder, constrained, chunk) for chunk in chunks)
+    parsed: Iterable[list[ParsedReference]] = Parallel(jobs, batch_size=1, return_as="generator")(calls)
+    return parsed
 
 
-def _write(folder: str, constrained: bool, form: str, chunk: Chunk) -> _Written:
+def _parsed(folder: str, constrained: bool, chunk: Chunk) -> list[ParsedReference]:
     from lcons_tasks.apps._tagger import loaded_tagger
     from lcons_tasks.data.text._pos import loaded_pos_tagger
 
     tagger = loaded_tagger(folder, constrained)
-    return _Writer(tagger, loaded_pos_tagger() if POS in tagger.columns else None, form)(chunk)
+    return _Parser(tagger, loaded_pos_tagger() if POS in tagger.columns else None)(chunk)
+
+
+def _encoded(texts: Iterable[str]) -> Generator[bytes, None, None]:
+    # A lone surrogate stands for a byte that is not UTF-8; this writes it as an escape of JSON.
+    yield from (text.encode("utf-8", "backslashreplace") for text in texts)
 
 
 def _count(reference: ParsedReference, counts: Counter[str]) -> None:
@@ -239,83 +225,22 @@ def _summary(counts: Counter[str], form: str, constrained: bool) -> str:
     if counts["blank"]:
         parts.append(f"blank lines: {counts['blank']:,}")
     if counts["not UTF-8"]:
-        parts.append(f"not UTF-8, bytes {FORMS[form].strange}: {counts['not UTF-8']:,}")
+        parts.append(
+            f"not UTF-8, bytes {'escaped' if form == 'json' else 'replaced'}: {counts['not UTF-8']:,}"
+        )
     return ", ".join(parts)
 
 
-# `json.dumps` would make an encoder for each reference.
-_encode = json.JSONEncoder(ensure_ascii=False).encode
-
-
-class _Keys:
-    """Makes the keys of BibTeX entries distinct, by a hyphen and a number; other keys have no hyphen."""
-
-    def __init__(self) -> None:
-        self.entries = 0
-        self.times: Counter[str] = Counter()
-
-    def distinct(self, entry: str, number: int) -> str:
-        """The entry of a line, with a key that no other entry has."""
-        kind, brace, rest = entry.partition("{")
-        key, comma, fields = rest.partition(",")
-        self.entries += 1
-        if self.entries > MOST_KEYS:
-            key += f"-{number}"
-        else:
-            self.times[key] += 1
-            key += f"-{self.times[key]}" if self.times[key] > 1 else ""
-        return kind + brace + key + comma + fields
-
-
-def _csl(reference: ParsedReference, number: int) -> str:
-    from lcons_tasks.apps.references import to_csl
-
-    return _encode(to_csl(reference.pieces, id=f"ref-{number}"))
-
-
-def _bibtex(reference: ParsedReference, number: int) -> str:
-    from lcons_tasks.apps.references import to_bibtex
-
-    return to_bibtex(reference.pieces) + "\n"
-
-
-def _tagged(reference: ParsedReference, number: int) -> str:
+def _tagged(references: Iterable[tuple[int, ParsedReference]]) -> Iterator[str]:
     from lcons_tasks.apps.references import to_tagged
 
-    return to_tagged(reference.pieces) + "\n"
+    return (to_tagged(reference.pieces) + "\n" for _, reference in references)
 
 
-def _json(reference: ParsedReference, number: int) -> str:
-    text = reference.text
-    fields = [
-        {"field": name, "text": text[start:end], "start": start, "end": end}
-        for name, start, end in reference.spans
-    ]
-    return json_line({"text": text, "fields": fields})
-
-
-class _Frame(NamedTuple):
-    """The text before the first reference, between two, after the last one, and if there are none."""
-
-    first: str = ""
-    between: str = ""
-    last: str = ""
-    nothing: str = ""
-
-
-@dataclass(frozen=True)
-class _Form:
-    """How to write a reference, whether to write blank lines, and how to treat bytes that are not UTF-8."""
-
-    write: Callable[[ParsedReference, int], str]
-    frame: _Frame = field(default_factory=_Frame)
-    aligned: bool = False
-    strange: str = "replaced"
-
-
-FORMS = {
-    "csl": _Form(_csl, _Frame("[\n", ",\n", "\n]\n", "[]\n")),
-    "bibtex": _Form(_bibtex, _Frame(between="\n")),
-    "tagged": _Form(_tagged, aligned=True),
-    "json": _Form(_json, aligned=True, strange="escaped"),
-}
+def _json(references: Iterable[tuple[int, ParsedReference]]) -> Iterator[str]:
+    for _, reference in references:
+        fields = [
+            {"field": name, "text": reference.text[start:end], "start": start, "end": end}
+            for name, start, end in reference.spans
+        ]
+        yield json_line({"text": reference.text, "fields": fields})

@@ -63,9 +63,9 @@ def report(
     decode --json` writes.
 
     The page is self-contained. It shows results with the paper's figures, learning curves, each constraint
-    (in words, as a matrix of allowed and forbidden combinations, as coefficients and as inequalities),
-    sentences before and after, and the origin of all data. Several runs are shown side by side, and the page
-    states which of their constraints are equal.
+    (in words, as a matrix of allowed and forbidden combinations if the domain is small, as coefficients and
+    as inequalities), sentences before and after, and the origin of all data. Several runs are shown one
+    after another.
 
     For decoded labels, the page shows accuracy before and after decoding if the scores have a column `gold`.
 

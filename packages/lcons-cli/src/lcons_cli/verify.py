@@ -1,4 +1,4 @@
-"""`lcons verify`: Theorem 1 on one constraint, in exact arithmetic, and the examples that repairs kept in it.
+"""`lcons verify`: Theorem 1 on one constraint, in exact arithmetic.
 
 Only click is imported here; other modules are imported when the command runs.
 """
@@ -6,7 +6,6 @@ Only click is imported here; other modules are imported when the command runs.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -17,7 +16,7 @@ from lcons_cli.output import sizes
 from lcons_cli.progress import about, working
 
 if TYPE_CHECKING:
-    from lcons_core import KeptExample, LearnedConstraint
+    from lcons_core import LearnedConstraint
 
 
 @click.command(short_help="Check Theorem 1 on a constraint, exactly.")
@@ -39,15 +38,12 @@ def verify(constraint: str, samples: int, seed: int, as_json: bool, quiet: bool,
     two forms differ, the output has a witness and the exit code is 1. Rows that float64 cannot hold exactly
     are checked as rationals; points whose verdict changes by rounding are counted, but are not a failure.
 
-    Examples that `lcons repair` kept in the file are checked, too: if one has another verdict now, it is
-    printed in words and the exit code is 1.
-
     \b
     Example:
       lcons verify pairs.json
       lcons verify pairs.json --json
     """
-    from lcons_core import broken_examples, estimate_rows, kept_examples, load, many
+    from lcons_core import estimate_rows, load, many
     from lcons_core.reason import exhausts, in_words
     from lcons_core.reason import verify as verify_constraint
 
@@ -58,11 +54,8 @@ def verify(constraint: str, samples: int, seed: int, as_json: bool, quiet: bool,
     space, network = learned.space, learned.network
     every = exhausts(network, space)
     seconds = _seconds(learned, space.size if every else samples, every)
-    members = network.alternatives()
-    rows = sum(estimate_rows(member).rows for member in members)
     say(
-        f"K = {network.K}, {many(rows)} rows by Theorem 1"
-        f"{f' of {len(members)} members' if len(members) > 1 else ''};"
+        f"K = {network.K}, {many(estimate_rows(network).rows)} rows by Theorem 1;"
         f" {space.extent} of {', '.join(block.name for block in space.blocks[:6])},"
         f" {'all checked' if every else f'{samples:,} drawn with seed {seed}'}"
         f"{f'; {about(seconds)}' if seconds > 2 else ''}"
@@ -70,27 +63,11 @@ def verify(constraint: str, samples: int, seed: int, as_json: bool, quiet: bool,
     where = "every point" if every else f"{samples:,} drawn points and some near the boundary"
     with working(f"checking every form at {where}", say):
         found = verify_constraint(learned, samples=samples, seed=seed)
-    kept, broken = kept_examples(learned), broken_examples(learned)
-    if as_json:
-        examples = {"kept": len(kept), "broken": [one.to_dict() for one in broken]}
-        data = {**found.to_dict(), "ok": found.ok and not broken, "examples": examples}
-        click.echo(json.dumps(data, ensure_ascii=False, indent=2))
-    else:
-        click.echo("\n".join([str(found), *_examples(len(kept), broken)]))
+    click.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=2) if as_json else str(found))
     if found.witness is not None and found.witness.point is not None:
         say(f"the witness: {in_words(found.witness.point)}")
-    if found.witness is not None or broken:
+    if found.witness is not None:
         raise click.exceptions.Exit(1)
-
-
-def _examples(kept: int, broken: Sequence[KeptExample]) -> Iterator[str]:
-    """The examples that repairs kept, as lines; no line if there are none."""
-    if kept:
-        of = "1 kept example has its" if kept == 1 else f"all {kept:,} kept examples have their"
-        yield f"false: {len(broken):,} of {kept:,} kept examples broken" if broken else f"{of} verdict"
-    for one in broken:
-        now = "rejects" if one.valid else "accepts"
-        yield f"- the constraint {now} an example that was kept as {one}"
 
 
 def _seconds(constraint: LearnedConstraint, points: int, every: bool) -> float:

@@ -11,7 +11,6 @@ Paper: Sec. 2 (representing constraints) and Sec. 3 (learning constraints).
 from typing import Any
 
 from lcons_core._lazy import attach_stub
-from lcons_core._moved import forward_modules
 
 _find, _, _all = attach_stub(__name__, __file__)
 __all__ = ["__version__", *_all]
@@ -23,14 +22,6 @@ def __getattr__(name: str) -> Any:
     from importlib.metadata import version
 
     return version("lcons-core")
-
-
-# As 0.1.0 had them.
-_REASON = dict.fromkeys(
-    ("comparison", "explanation", "rules_file", "simplification", "verification"), "lcons_core.reason"
-)
-_MOVED = {**_REASON, "files": "lcons_core.storage", "learning": "lcons_core.learn", "space": "lcons_core"}
-forward_modules({f"lcons_core.{old}": (new,) for old, new in _MOVED.items()}, until="0.3")
 
 
 def __dir__() -> list[str]:

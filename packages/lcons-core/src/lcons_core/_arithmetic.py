@@ -309,3 +309,12 @@ class ScaledForms:
         if width < 1:
             raise Unsupported(f"psi is too large for exact values: its entries add up to {mass:g}.")
         return width
+
+
+def rounded_up(share: float) -> str:
+    """A bound in percent, rounded up.
+
+    >>> rounded_up(0.0099), rounded_up(0.01)
+    ('1.0%', '1.0%')
+    """
+    return f"{math.ceil(1000 * share - 1e-9) / 10:.1f}%"

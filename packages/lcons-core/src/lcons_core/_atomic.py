@@ -30,8 +30,6 @@ except ImportError:  # not on Windows, where nothing is removed
 _HIDDEN = ".lcons-"
 # In the hidden folder: the lock, the new folder, and the folder that holds the old one under its own name.
 _LOCK, _MADE, _BEFORE = "lock", "made", "before"
-# The old folder itself, as lcons 0.1.0 named it.
-_REPLACED = "replaced"
 # A process that has just made a hidden file may not have locked it yet.
 _YOUNG_SECONDS = 10.0
 
@@ -121,8 +119,8 @@ def _remove_abandoned(folder: Path) -> None:
 
 
 def _is_own(name: str) -> bool:
-    """Whether this machine made a hidden name; names of lcons 0.1.0 do not say which machine made them."""
-    return name.startswith(_own_prefix()) or (name.startswith(_HIDDEN) and "-" not in name[len(_HIDDEN) :])
+    """Whether this machine made a hidden name."""
+    return name.startswith(_own_prefix())
 
 
 def _remove_if_abandoned(path: Path) -> None:
@@ -149,5 +147,4 @@ def _remove(path: Path) -> None:
             for old in (path / _BEFORE).iterdir():
                 if not (path.parent / old.name).exists():
                     old.rename(path.parent / old.name)
-        if not (path / _REPLACED).exists():
-            shutil.rmtree(path, ignore_errors=True)
+        shutil.rmtree(path, ignore_errors=True)

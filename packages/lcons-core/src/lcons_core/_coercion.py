@@ -2,7 +2,7 @@
 
 | given | its network | names of psi's columns | feature |
 |---|---|---|---|
-| `RectifierNetwork`, `Conjunction`, `Union` | itself | none | none |
+| `RectifierNetwork`, `Conjunction` | itself | none | none |
 | `LearnedConstraint` | `.network` | `.space` | `.feature` |
 | fitted `ConstraintLearner` | `.network_` | none | none |
 
@@ -93,8 +93,7 @@ def as_network(given: Given, form: str = "this form") -> Any:
     """
     found = learned(given, form)
     for network in (found, getattr(found, "network", None)):
-        # The parts of a union raise, but it has them by name; a form that needs them says so.
-        if hasattr(network, "K") and (hasattr(type(network), "parts") or hasattr(network, "parts")):
+        if hasattr(network, "K") and hasattr(network, "parts"):
             return network
     raise InvalidInput(
         f"{form} needs a network, a conjunction, a constraint or a fitted ConstraintLearner, found"

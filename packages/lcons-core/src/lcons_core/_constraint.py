@@ -10,9 +10,7 @@ the box's values,
 
     a_k - M_k * i_j(psi),   M_k >= max a_k over the domain
 
-so the result is a conjunction of one network per axis. `a | b` is the union (`_union.py`): a point is
-accepted if either accepts it, and a structure satisfies it iff every part is accepted by one of both. An edit
-of a union edits each of its members. Every edit is recorded in the provenance and checked
+so the result is a conjunction of one network per axis. Every edit is recorded in the provenance and checked
 on the whole domain, or on random points if the domain is large.
 
 Not in the paper: composition and editing.
@@ -27,7 +25,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lcons_core._calibration import MEMBER
 from lcons_core._coercion import as_network
 from lcons_core._document import read_file, read_text
 from lcons_core._document import save as save_file
@@ -37,7 +34,6 @@ from lcons_core._network import Conjunction, Network, RectifierNetwork
 from lcons_core._pointset import Wrapped
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools, Ints
-from lcons_core._union import AnyNetwork, Union
 from lcons_core.features._protocol import ConstraintFeature, Scope, complete_kind
 from lcons_core.reason._domain import Box, indicator
 from lcons_core.reason._rules import forbid_boxes
@@ -52,16 +48,14 @@ EDIT_CHECK_POINTS = 10**5
 class LearnedConstraint(Wrapped):
     """`network` on `space`; `feature` computes psi from structures; `provenance` is plain data."""
 
-    network: AnyNetwork
+    network: Network
     space: FeatureSpace
     feature: ConstraintFeature | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        network: AnyNetwork = as_network(self.network, "LearnedConstraint")
-        if len(network.alternatives()) == 1:
-            [network] = network.alternatives()
-            network = network.parts[0] if len(network.parts) == 1 else network
+        network: Network = as_network(self.network, "LearnedConstraint")
+        network = network.parts[0] if len(network.parts) == 1 else network
         object.__setattr__(self, "network", network)
         check_width(self.network, self.space)
         if self.feature is None:
@@ -87,7 +81,7 @@ class LearnedConstraint(Wrapped):
         return () if self.feature is None else self.feature.labels
 
     @property
-    def points(self) -> AnyNetwork:
+    def points(self) -> Network:
         """The set of psi that the constraint accepts: its network."""
         return self.network
 
@@ -118,25 +112,13 @@ class LearnedConstraint(Wrapped):
         """The intersection of both; they must have the same space and feature."""
         if not isinstance(other, LearnedConstraint):
             return NotImplemented
-        self._check_same(other, "a & b", "pass constraints on different features to a decoder as a list")
+        if self.space != other.space or self.feature != other.feature:
+            raise InvalidInput(
+                "`a & b` needs constraints on one space and one feature; pass constraints on different"
+                " features to a decoder as a list."
+            )
         both = {"all_of": [dict(self.provenance), dict(other.provenance)]}
         return LearnedConstraint(self.network & other.network, self.space, self.feature, both)
-
-    def __or__(self, other: LearnedConstraint) -> LearnedConstraint:
-        """The union of both: every part must be accepted by one of them; same space and feature.
-
-        >>> from lcons_core import count
-        >>> space = FeatureSpace([count("order", ["boxes"], high=9)])
-        >>> none = LearnedConstraint(RectifierNetwork([[2.0]], [0.0]), space)
-        >>> four = LearnedConstraint(RectifierNetwork([[-1.0]], [5.0]), space)
-        >>> (none | four).accepts([[0], [3], [4]]).tolist()
-        [True, False, True]
-        """
-        if not isinstance(other, LearnedConstraint):
-            return NotImplemented
-        self._check_same(other, "a | b", "learn both from the same feature")
-        either = {"any_of": [dict(self.provenance), dict(other.provenance)]}
-        return LearnedConstraint(Union((self.network, other.network)), self.space, self.feature, either)
 
     def forbid(self, assignment: Mapping[str, Any] | None = None, /, **named: Any) -> LearnedConstraint:
         """The constraint that also rejects every point of a partial assignment, by name.
@@ -155,10 +137,9 @@ class LearnedConstraint(Wrapped):
     def allow(self, assignment: Mapping[str, Any] | None = None, /, **named: Any) -> LearnedConstraint:
         """The constraint that also accepts every point of a partial assignment, by name."""
         box = Box.of(self.space, {**(assignment or {}), **named})
-        members = [_allowed(member, self.space, box) for member in self.network.alternatives()]
-        return self._edited(Union(members), box, "allow")
+        return self._edited(_allowed(self.network, self.space, box), box, "allow")
 
-    def _edited(self, network: AnyNetwork, box: Box, verb: str) -> LearnedConstraint:
+    def _edited(self, network: Network, box: Box, verb: str) -> LearnedConstraint:
         points, complete = _check_points(self.space)
         before, inside = self.network.verdicts(self.space, points), box.contains(self.space, points)
         expected: Bools = before & ~inside if verb == "forbid" else before | inside
@@ -168,12 +149,8 @@ class LearnedConstraint(Wrapped):
         recorded = {**self.provenance, "edits": [*self.provenance.get("edits", ()), edit]}
         if verb == "forbid":
             # It now rejects more than what was counted; what `allow` adds, it rejects no longer.
-            recorded.pop(MEMBER, None)
+            recorded.pop("calibration", None)
         return LearnedConstraint(network, self.space, self.feature, recorded)
-
-    def _check_same(self, other: LearnedConstraint, what: str, advice: str) -> None:
-        if self.space != other.space or self.feature != other.feature:
-            raise InvalidInput(f"`{what}` needs constraints on one space and one feature; {advice}.")
 
     def _feature(self) -> ConstraintFeature:
         if self.feature is None:

@@ -3,9 +3,6 @@
     {"format": "lcons-constraint", "version": 1, "scope", "space", "feature", "provenance",
      "network": {"parts": [{"W": rows, "b": numbers}, ...]}, "sha256": digest of all the rest}
 
-The network of a union is {"members": [{"parts": [...]}, ...]}, and the version of its file is 2: lcons 0.1.0
-reads version 1 alone, refuses the file by its version and advises to upgrade. All other files have version 1.
-
 A row of W is a list of d numbers or, if most are zero, {"columns": [...], "values": [...]}. The digest is
 that of the canonical JSON, so the layout of a file may change but not its content. A document has exactly
 these members; a version of lcons that adds a member also increases the version of the format.
@@ -35,27 +32,25 @@ from lcons_core._network import Conjunction, Network, RectifierNetwork
 from lcons_core._plain import canonical, check_plain, digest, parse, pretty
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Floats
-from lcons_core._union import AnyNetwork, Union
 from lcons_core.features._kinds import feature_from_dict
 from lcons_core.features._protocol import ConstraintFeature, Scope
 
 FORMAT = "lcons-constraint"
-VERSION = 2
-UNIONS = 2  # the first version with unions; a file has the smallest version that can hold it
+VERSION = 1
 _KEYS = ("format", "version", "scope", "space", "feature", "provenance", "network", "sha256")
 MAX_BYTES = 2**26
 _LONGEST_SENTENCE = 400
 
 T = TypeVar("T")
-Content = tuple[AnyNetwork, FeatureSpace, ConstraintFeature | None, Mapping[str, Any]]
-Made = Callable[[AnyNetwork, FeatureSpace, ConstraintFeature | None, Mapping[str, Any]], T]
+Content = tuple[Network, FeatureSpace, ConstraintFeature | None, Mapping[str, Any]]
+Made = Callable[[Network, FeatureSpace, ConstraintFeature | None, Mapping[str, Any]], T]
 
 
 class Storable(Protocol):
     """The members of a constraint that a file stores."""
 
     @property
-    def network(self) -> AnyNetwork: ...
+    def network(self) -> Network: ...
     @property
     def space(self) -> FeatureSpace: ...
     @property
@@ -130,10 +125,9 @@ def to_document(constraint: Storable) -> dict[str, Any]:
             f"expected a feature that from_dict restores from its to_dict(), found {feature!r:.80}; make"
             " from_dict the inverse of to_dict."
         )
-    members = constraint.network.alternatives()
     document: dict[str, Any] = {
         "format": FORMAT,
-        "version": 1 if len(members) == 1 else UNIONS,
+        "version": VERSION,
         "scope": None if constraint.feature is None else str(constraint.scope),
         "space": constraint.space.to_dict(),
         "feature": feature,
@@ -141,8 +135,7 @@ def to_document(constraint: Storable) -> dict[str, Any]:
     }
     for name, value in document.items():
         check_plain(value, name)
-    networks = [_network_data(member) for member in members]
-    document["network"] = networks[0] if len(members) == 1 else {"members": networks}
+    document["network"] = _network_data(constraint.network)
     return {**document, "sha256": digest(document)}
 
 
@@ -165,7 +158,7 @@ def from_document(document: Any) -> Content:
     provenance = document["provenance"]
     _expect(isinstance(provenance, dict), "its provenance is not an object")
     check_plain(provenance, "its provenance")
-    return _network(document["network"], space.d, document["version"]), space, feature, provenance
+    return _network(document["network"], space.d), space, feature, provenance
 
 
 def _check_version(version: Any) -> None:
@@ -173,7 +166,7 @@ def _check_version(version: Any) -> None:
     _expect(whole, f"its version must be an integer, found {version!r:.40}")
     if version > VERSION:
         raise DamagedFile(
-            f"this file has version {version}; this lcons reads versions 1 to {VERSION}; upgrade lcons-core"
+            f"this file has version {version}; this lcons reads version {VERSION}; upgrade lcons-core"
         )
     _expect(version >= 1, f"its version {version} never existed")
 
@@ -225,39 +218,19 @@ def _network_data(network: Network) -> dict[str, Any]:
     }
 
 
-def _network(data: Any, d: int, version: int) -> AnyNetwork:
+def _network(data: Any, d: int) -> Network:
     _expect(isinstance(data, dict), "its network is not an object")
-    units = _units(data)
-    check_numbers(units * d, f"its {units:,} units of {d:,} columns", "use fewer")
-    if "members" not in data:
-        _expect(version < UNIONS, f"its version is {version}, but its network is not a union")
-        return _member(data, d, "its network")
-    _expect(version >= UNIONS, f"its version is {version}, but its network is a union")
-    _expect_keys(data, ("members",), "its network")
-    members = _list(data["members"], "the members of its network")
-    _expect(len(members) > 1, "the union of its network has a single member")
-    return Union(_member(member, d, "a member of its network") for member in members)
-
-
-def _units(data: Any) -> int:
-    """The number of rows of all W in an unchecked network."""
-    if not isinstance(data, dict):
-        return 0
-    inside = [one for name in ("members", "parts") if isinstance(data.get(name), list) for one in data[name]]
-    own = data.get("W")
-    return len(own if isinstance(own, list) else ()) + sum(map(_units, inside))
-
-
-def _member(data: Any, d: int, what: str) -> Network:
-    _expect(isinstance(data, dict), f"{what} is not an object")
-    _expect_keys(data, ("parts",), what)
-    parts = []
-    for part in _list(data["parts"], "the parts of its network"):
+    _expect_keys(data, ("parts",), "its network")
+    described = _list(data["parts"], "the parts of its network")
+    for part in described:
         _expect(isinstance(part, dict), "a part of its network is not an object")
         _expect_keys(part, ("W", "b"), "a part of its network")
-        rows = _list(part["W"], "W")
-        b = _array(part["b"], len(rows), "b")
-        parts.append(RectifierNetwork(np.stack([_weights(row, d) for row in rows]), b))
+    units = sum(len(_list(part["W"], "W")) for part in described)
+    check_numbers(units * d, f"its {units:,} units of {d:,} columns", "use fewer")
+    parts = []
+    for part in described:
+        b = _array(part["b"], len(part["W"]), "b")
+        parts.append(RectifierNetwork(np.stack([_weights(row, d) for row in part["W"]]), b))
     return parts[0] if len(parts) == 1 else Conjunction(tuple(parts))
 
 

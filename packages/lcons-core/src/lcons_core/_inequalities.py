@@ -310,10 +310,6 @@ class LinearInequalities(AffineSet):
             raise TooLarge(f"expected at most {most:,} rows, found {len(self):,}; allow more rows.")
         return self
 
-    def alternatives(self) -> tuple[LinearInequalities]:
-        """The sets whose union is the set: only itself."""
-        return (self,)
-
     def networks(self) -> tuple[()]:
         """The networks whose intersection is the set: rows have none."""
         return ()

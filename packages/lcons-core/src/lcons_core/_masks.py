@@ -5,8 +5,7 @@ from the labels,
 
     a = b + context(c) + label(v),       mask[c][v_1, ..., v_n] = (sum_k ReLU(a_k) <= 1)
 
-so a constraint is compiled into masks once, and a verdict is then one look-up. Masks are exact. The mask of a
-union is the OR of the masks of its members.
+so a constraint is compiled into masks once, and a verdict is then one look-up. Masks are exact.
 
 Not in the paper.
 """
@@ -67,25 +66,22 @@ class MaskTable:
                 f"{len(given):,} masks of {cells:,} cells exceed the limit of {MAX_CELLS:,} cells;"
                 " pass fewer contexts at a time."
             )
-        parts = (part for points in self.points.alternatives() for part in points.networks())
-        units = max((part.K for part in parts), default=1)
+        units = max((part.K for part in self.points.networks()), default=1)
         check_numbers(cells * (self.feature.n + units), f"a mask of {cells:,} cells", "use a smaller n")
         labels = np.stack(np.unravel_index(np.arange(cells), self.shape), axis=1)
-        out = np.zeros((len(given), cells), dtype=np.bool_)
-        for points in self.points.alternatives():
-            out |= self._accepted(points, given, labels)
+        out = self._accepted(given, labels)
         if self.space.requires:
             for row, context in zip(out, given, strict=True):
                 row &= self.space.possible(_windows(context, labels))
         return out.reshape(len(given), *self.shape)
 
-    def _accepted(self, points: PointSet, contexts: Ints, labels: Ints) -> Bools:
-        """(C, cells) the verdicts of a set that is no union."""
+    def _accepted(self, contexts: Ints, labels: Ints) -> Bools:
+        """(C, cells) verdicts."""
         out = np.ones((len(contexts), len(labels)), dtype=np.bool_)
-        networks = points.networks()
+        networks = self.points.networks()
         if not networks or any(part.error_bound(self.space) for part in networks):
             for row, context in zip(out, contexts, strict=True):
-                row[:] = points.verdicts(self.space, _windows(context, labels))
+                row[:] = self.points.verdicts(self.space, _windows(context, labels))
             return out
         for part in networks:
             out &= self._exact_masks(part, contexts, labels)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,10 +32,6 @@ class _Forms:
     """The forms of the intersection of the sets that `parts` accept."""
 
     space: ClassVar[None] = None
-
-    def alternatives(self) -> tuple[Self]:
-        """The sets whose union is the set: only itself."""
-        return (self,)
 
     def inequalities(self: Parts, most: int | None = None) -> LinearInequalities:
         """The rows of Theorem 1; raises `TooLarge` if there are more than `most`."""

@@ -85,11 +85,6 @@ class PointSet(Protocol):
         """The networks whose intersection is the set; none if the set is given only by rows."""
         ...
 
-    def alternatives(self) -> tuple[PointSet, ...]:
-        """The sets whose union is the set: only itself, unless it is a union. A union has neither rows nor
-        networks of its own, and its `inequalities` and `cut` raise `Unsupported`."""
-        ...
-
     def cut(self, psi: Any) -> LinearInequalities:
         """The row with the smallest value at psi (d,)."""
         ...
@@ -173,10 +168,6 @@ class Wrapped:
     def networks(self) -> tuple[RectifierNetwork, ...]:
         """The networks whose intersection is the set."""
         return self.points.networks()
-
-    def alternatives(self) -> tuple[PointSet, ...]:
-        """The sets whose union is the set."""
-        return self.points.alternatives()
 
     def cut(self, psi: Any) -> LinearInequalities:
         """The row with the smallest value at psi (d,)."""

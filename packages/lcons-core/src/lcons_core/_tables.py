@@ -5,7 +5,6 @@
 | rows | `coefficients . psi + bias >= 0`, all 2^K - 1 of Theorem 1 | psi by block and value, bias |
 | simplified | the same, only rows that matter on the domain | the same |
 | lifted | `A_psi . psi + A_s . s >= rhs` for some s >= 0 | psi by block and value, s, rhs |
-| lifted, of a union | `A_psi . psi + A_s . s + A_off . off >= rhs` for some s >= 0 and 0/1 `off` | also off |
 
 Text has the layout of the paper's coefficient tables: one column per value of psi under the name of its
 block, then the bias; one line per inequality. Rows and the lifted form are valid for every psi; simplified
@@ -30,12 +29,12 @@ import numpy as np
 
 from lcons_core._coercion import Given, as_constraint, as_network
 from lcons_core._constraint import LearnedConstraint
-from lcons_core._errors import InvalidInput, TooLarge, Unsupported
+from lcons_core._errors import InvalidInput, TooLarge
 from lcons_core._inequalities import LinearInequalities, check_width
+from lcons_core._network import Network
 from lcons_core._space import FeatureSpace
 from lcons_core._theorem1 import RowsEstimate, estimate_rows, lift, to_inequalities
 from lcons_core._types import Floats, OnProgress
-from lcons_core._union import AnyNetwork, Union, lift_union
 from lcons_core.reason._domain import domain_equations
 from lcons_core.reason._simplify import simplify
 
@@ -155,18 +154,11 @@ class NamedRows:
 
 def estimate_form(network: Given, form: Form | str) -> RowsEstimate:
     """The size of a form; for simplified rows, the size of all rows of which they are a part."""
-    own: AnyNetwork = as_network(network, "estimate_form")
-    form, members = read_form(form), own.alternatives()
-    several = len(members) > 1
-    if form is not Form.LIFTED and several:
-        raise Unsupported(
-            f"a union of {len(members)} networks has no form {form.value!r}: it has one system of rows per"
-            " member; ask for the form 'lifted', or for the rows of each member."
-        )
-    if form is not Form.LIFTED:
+    own: Network = as_network(network, "estimate_form")
+    if read_form(form) is not Form.LIFTED:
         return estimate_rows(own)
-    rows = sum(member.K + len(member.parts) for member in members) + several
-    return RowsEstimate(rows, 8 * rows * (own.d + own.K + 1 + several * len(members)))
+    rows = own.K + len(own.parts)
+    return RowsEstimate(rows, 8 * rows * (own.d + own.K + 1))
 
 
 def named_rows(
@@ -192,8 +184,6 @@ def named_rows(
     check_form_size(network, form, max_bytes)
     space = constraint.space
     blocks: tuple[Columns, ...] = tuple((block.name, block.values) for block in space.blocks)
-    if isinstance(network, Union):
-        return _lifted_union(network, space, blocks)
     if form is Form.LIFTED:
         lifted = lift(network)
         units = tuple(f"s{k}" for k in range(lifted.K))
@@ -216,21 +206,9 @@ def named_rows(
     return NamedRows(form, meaning, space, (*blocks, ("", (BIAS,))), arrays, subsets, rounded, about)
 
 
-def _lifted_union(network: Union, space: FeatureSpace, blocks: tuple[Columns, ...]) -> NamedRows:
-    lifted = lift_union(network, space)
-    auxiliary = ("s", tuple(f"s{k}" for k in range(lifted.K)))
-    binaries = ("off", tuple(f"off{m}" for m in range(lifted.M)))
-    arrays = {"A_psi": lifted.A_psi, "A_s": lifted.A_s, "A_off": lifted.A_off, "rhs": lifted.rhs}
-    meaning = (
-        "a psi of the domain is allowed iff A_psi @ psi + A_s @ s + A_off @ off >= rhs for some s >= 0 and"
-        " some off of zeros and ones"
-    )
-    return NamedRows(Form.LIFTED, meaning, space, (*blocks, auxiliary, binaries, ("", ("rhs",))), arrays)
-
-
 def check_form_size(network: Given, form: Form, max_bytes: int) -> None:
     """Raises `TooLarge` if a form would be larger than `max_bytes`."""
-    own: AnyNetwork = as_network(network, "check_form_size")
+    own: Network = as_network(network, "check_form_size")
     size = estimate_form(own, form)
     if size.bytes > max_bytes:
         advice = "" if form is Form.LIFTED else "ask for the lifted form, which is linear in K, or "

@@ -50,7 +50,6 @@ from lcons_core._network import Conjunction, Network, RectifierNetwork
 from lcons_core._psi import SparsePsi, as_psi
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Floats
-from lcons_core._union import AnyNetwork, Union
 from lcons_core.features import ConstraintFeature, Counts, Existence, NgramContext, NgramLabels, Tuples
 
 try:
@@ -74,7 +73,6 @@ __all__ = [
     "points",
     "spaces",
     "structures",
-    "unions",
     "weights",
 ]
 
@@ -159,14 +157,6 @@ def conjunctions(
     d = draw(st.integers(1, max_d)) if d is None else d
     parts = st.lists(networks(max_K=max_K, d=d), min_size=1, max_size=max_parts)
     return Conjunction(tuple(draw(parts)))
-
-
-@st.composite
-def unions(draw: DrawFn, max_members: int = 3, max_K: int = 3, max_d: int = 5, d: int | None = None) -> Union:
-    """Unions of two to `max_members` networks and conjunctions."""
-    d = draw(st.integers(1, max_d)) if d is None else d
-    member = st.one_of(networks(max_K=max_K, d=d), conjunctions(max_parts=2, max_K=2, d=d))
-    return Union(draw(st.lists(member, min_size=2, max_size=max_members)))
 
 
 @st.composite
@@ -271,24 +261,19 @@ def structures(draw: DrawFn, feature: ConstraintFeature, max_size: int = 8) -> I
 
 
 @st.composite
-def constraints(
-    draw: DrawFn, feature: bool | None = None, counts: bool = True, alternatives: bool = False
-) -> LearnedConstraint:
-    """Constraints of one or several networks, or unions, with or without a feature (`feature` decides, if
-    given)."""
+def constraints(draw: DrawFn, feature: bool | None = None, counts: bool = True) -> LearnedConstraint:
+    """Constraints of one or several networks, with or without a feature (`feature` decides, if given)."""
     chosen: ConstraintFeature | None = None
     if draw(st.booleans()) if feature is None else feature:
         chosen = draw(features() if counts else features().filter(lambda f: f.kind != "counts"))
         space = chosen.space
     else:
         space = draw(spaces(counts=counts))
-    shapes: list[SearchStrategy[AnyNetwork]] = [
+    shapes: list[SearchStrategy[Network]] = [
         networks(max_K=3, d=space.d),
         conjunctions(max_parts=2, max_K=2, d=space.d),
     ]
-    if alternatives:
-        shapes.append(unions(max_members=2, max_K=2, d=space.d))
-    network: AnyNetwork = draw(st.one_of(shapes))
+    network: Network = draw(st.one_of(shapes))
     seed = draw(st.integers(0, 2**64))
     return LearnedConstraint(network, space, chosen, {"seed": seed, "note": "drawn"})
 

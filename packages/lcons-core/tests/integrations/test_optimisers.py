@@ -21,7 +21,6 @@ from lcons_core import (
     LearnedConstraint,
     RectifierNetwork,
     TooLarge,
-    Union,
     count,
     one_hot,
 )
@@ -141,27 +140,6 @@ def test_only_points_of_the_space_are_feasible_with_its_equations(tool):
             assert added.forms == ((form or "simplified"),)
             expected = bool(space.contains(point)[0]) and constraint.accepts(point)
             assert program.solve(np.zeros(3), x) == expected, (form, point)
-
-
-@pytest.mark.parametrize("tool", TOOLS)
-def test_a_union_is_feasible_where_some_member_accepts(tool):
-    small = drawn(7, 2, [2], COUNTS)
-    zero_or_more = Union([RectifierNetwork([[2.0, 1.0]], [0.0]), RectifierNetwork([[-1.0, 0.0]], [3.0])])
-    for union in (zero_or_more, Union([small, drawn(8, 2, [1, 2], COUNTS)])):
-        points = grid(COUNTS)
-        accepted = union.accepts(points)
-        for point, expected in zip(points, accepted, strict=True):
-            program = MODELS[tool]()
-            x = program.variables([(int(value), int(value)) for value in point])
-            add_to(program.model, union, x)
-            assert program.solve(np.zeros(2), x) == expected, point
-        program = MODELS[tool]()
-        x = program.variables(COUNTS)
-        added = add_to(program.model, union, x)
-        gain = np.array([-3.0, 2.0])
-        assert program.solve(gain, x)
-        assert gain @ added.psi(program.solution) == (points[accepted] @ gain).max()
-        assert added.check(program.solution)
 
 
 @pytest.mark.parametrize("tool", TOOLS)

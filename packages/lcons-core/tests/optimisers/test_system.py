@@ -16,14 +16,13 @@ from lcons_core import (
     LearnedConstraint,
     RectifierNetwork,
     TooLarge,
-    Union,
     Unsupported,
     one_hot,
     to_inequalities,
 )
 from lcons_core._tables import Form
 from lcons_core.optimisers._system import Bounds, System, build_system, fold_constants, read_constant
-from lcons_core.testing import conjunctions, constraints, networks, points, spaces, unions
+from lcons_core.testing import conjunctions, constraints, networks, points
 
 UNKNOWN = Bounds()
 BIT = Bounds(0.0, 1.0, True)
@@ -103,36 +102,6 @@ def test_rows_of_numbers_alone_are_dropped_or_never_hold(psi, feasible):
     )
     assert (folded.size == 0) == feasible
     assert fits(folded, np.array(psi, float)) == feasible
-
-
-@given(unions(max_K=2, max_d=4), st.data())
-def test_the_lifted_form_of_a_union_fits_psi_within_the_bounds_where_some_member_accepts(union, data):
-    bounds = [
-        Bounds(*data.draw(st.sampled_from([(0.0, 1.0), (-2.0, 3.5), (1.0, 1.0)]))) for _ in range(union.d)
-    ]
-    system = build_system(union, bounds, data.draw(st.sampled_from([None, Form.LIFTED])))
-    ends = [st.sampled_from([entry.lower, entry.upper, (entry.lower + entry.upper) / 2]) for entry in bounds]
-    psi = np.array([data.draw(end) for end in ends])
-    assert fits(system, psi) == union.accepts(psi)
-
-
-@given(spaces(), st.data())
-def test_the_lifted_form_of_a_union_with_the_equations_fits_the_accepted_points_of_the_space(space, data):
-    constraint = LearnedConstraint(data.draw(unions(max_members=2, max_K=2, d=space.d)), space)
-    system = build_system(constraint, [UNKNOWN] * space.d, domain=True)
-    psi = data.draw(points(space))
-    assert fits(system, psi) == constraint.accepts(psi)
-    psi[data.draw(st.integers(0, space.d - 1))] += 1.0
-    assert fits(system, psi) == (space.contains(psi)[0] and constraint.accepts(psi))
-
-
-def test_a_union_needs_bounds_and_has_no_other_form():
-    union = Union([RectifierNetwork([[2.0]], [0.0]), RectifierNetwork([[-1.0]], [5.0])])
-    with pytest.raises(InvalidInput, match="column 0 has none"):
-        build_system(union, [UNKNOWN])
-    for form in (Form.ROWS, Form.SIMPLIFIED):
-        with pytest.raises(Unsupported, match="union of 2 sets has no form"):
-            build_system(union, [BIT], form)
 
 
 @pytest.mark.parametrize(("K", "form"), [(1, Form.ROWS), (3, Form.ROWS), (4, Form.LIFTED)])

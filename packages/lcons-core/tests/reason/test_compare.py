@@ -258,16 +258,3 @@ def test_an_undecided_comparison_names_what_decides():
     found = compare(two, spread, bits)
     assert found.outcome is Outcome.UNDECIDED
     assert "lcons_decode.ilp.compare_by_ilp" in str(found)
-
-
-def test_sets_that_are_equal_on_reals_are_proved_equal_on_any_domain():
-    # ReLU(a) = ReLU(a / 2) + ReLU(a / 2): the same set with other units.
-    small = FeatureSpace([one_hot(f"label {i}", [f"L{v}" for v in range(6)], other=i > 2) for i in range(5)])
-    a = drawn_network(3, small)
-    W, b = np.vstack([a.W[:1] / 2, a.W[:1] / 2, a.W[1:]]), np.array([a.b[0] / 2, a.b[0] / 2, *a.b[1:]])
-    found = compare(a, RectifierNetwork(W, b), small, limit=0)
-    assert found.equal is True
-    assert "even if psi may be real" in str(found)
-    assert compare(a, RectifierNetwork(W, b), small).equal is True
-    b[2] -= 0.0625
-    assert compare(a, RectifierNetwork(W, b), small, limit=0).equal is not True

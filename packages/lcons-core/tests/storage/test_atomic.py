@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from lcons_core._atomic import _own_prefix
 from lcons_core.storage import replacing, replacing_folder
 
+HIDDEN = _own_prefix()
 WRITE = """
 import sys, time
 from pathlib import Path
@@ -54,12 +56,12 @@ def test_what_a_killed_process_left_is_removed_and_what_a_live_one_writes_stays(
 @pytest.mark.skipif(sys.platform == "win32", reason="locks are POSIX's")
 @pytest.mark.parametrize("lock", [True, False])
 def test_a_folder_whose_replacement_was_killed_is_put_back(tmp_path, lock):
-    old = tmp_path / ".lcons-x/before/mine"
+    old = tmp_path / f"{HIDDEN}x/before/mine"
     old.mkdir(parents=True)
     (old / "only copy").touch()
     if lock:
-        (tmp_path / ".lcons-x/lock").touch()
-    for path in (tmp_path / ".lcons-x", *tmp_path.glob(".lcons-x/lock")):
+        (tmp_path / f"{HIDDEN}x/lock").touch()
+    for path in (tmp_path / f"{HIDDEN}x", *tmp_path.glob(f"{HIDDEN}x/lock")):
         os.utime(path, (0, 0))
     write(tmp_path, "other")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mine", "other"]
@@ -67,18 +69,17 @@ def test_a_folder_whose_replacement_was_killed_is_put_back(tmp_path, lock):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="locks are POSIX's")
-@pytest.mark.parametrize("copy", ["replaced", "before/mine"])
-def test_the_only_copy_of_a_replaced_folder_is_never_removed(tmp_path, monkeypatch, copy):
+def test_the_only_copy_of_a_replaced_folder_is_never_removed(tmp_path, monkeypatch):
     def fail(*_):
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
-    hidden = tmp_path / ".lcons-x"
-    (hidden / copy).mkdir(parents=True)
+    hidden = tmp_path / f"{HIDDEN}x"
+    (hidden / "before/mine").mkdir(parents=True)
     (hidden / "lock").touch()
     os.utime(hidden / "lock", (0, 0))
     monkeypatch.setattr(os, "rename", fail)
     write(tmp_path)
-    assert (hidden / copy).is_dir()
+    assert (hidden / "before/mine").is_dir()
 
 
 def test_a_replacement_that_cannot_be_put_in_place_leaves_the_old_folder(tmp_path, monkeypatch):

@@ -98,7 +98,7 @@ Constraint = LearnedConstraint | Hard | Soft
 
 
 def usual_cost(constraint: LearnedConstraint) -> str:
-    """The cost that was better on dev data (`tools/bench/soft_cost.py`): hinge for windows of labels, whose
+    """The cost that was better on dev data: hinge for windows of labels, whose
     allowed windows the log sigmoid orders without reason; sigmoid where windows also have contexts."""
     feature = constraint.feature
     labels_alone = isinstance(feature, SequenceFeature) and feature.context_column is None

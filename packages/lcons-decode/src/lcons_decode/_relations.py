@@ -19,20 +19,10 @@ solver guarantees this. If no labelling satisfies all constraints, the answer br
 `MAX_NODES` partial labellings, an integer program over the same pairs (`ilp._solve`) takes over, and the
 solver breaks the ties. With random scores this happens at about 30 candidates.
 
-A relation schema (`lcons_core.relations`) also has rules on more than two candidates: maxima per head and
-tail, and no cycles. If the best labelling of the pairs breaks one, some of its relations p_1, ..., p_m
-cannot all stay, and the labellings are divided into m parts: part i keeps p_1, ..., p_(i-1) and forbids p_i.
-The part with the best labelling is divided next, so the first labelling without a conflict is the best, ties
-included. After `MAX_PARTS`, a packing problem takes over (`_schema_problem.py`): its answer is the best one,
-but ties may go elsewhere. If it finds no proof, the status is OUT_OF_BUDGET: the answer satisfies the schema,
-but may not be the best. The schema always holds, because no relations at all satisfy it; only the
-constraints beside it may be broken.
-
 Soft constraints subtract a penalty for the labels of two candidates and the relations between them, which
 `best_ij` takes in: the search stays exact.
 
-Paper: Sec. 4, which uses the integer program alone. Not in the paper: a decoder by search; schemas; soft
-constraints.
+Paper: Sec. 4, which uses the integer program alone. Not in the paper: a decoder by search; soft constraints.
 """
 
 from __future__ import annotations
@@ -40,25 +30,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from heapq import heappop, heappush
 from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core import InvalidInput, LearnedConstraint, TooLarge, check_numbers
+from lcons_core import InvalidInput, LearnedConstraint, check_numbers
 from lcons_core.features import Tuples, checked_names
-from lcons_core.relations import RelationSchema
 from lcons_decode._constraints import MEMBERS, Hard, Soft
 from lcons_decode._result import RelationDecoding, Status
-from lcons_decode._schema_problem import pack_relations
-from lcons_decode._schema_rules import Place, SchemaRules
 from lcons_decode._scores import Floats, Ints, RelationScores
-from lcons_decode.kernels import backend
 
 MAX_NODES = 500_000
-MAX_PARTS = 100
 SWEEPS = 10
 SCALE = 2.0**30
 _LARGEST = 2**62
@@ -73,7 +57,6 @@ class RelationRules:
     entity_labels: tuple[str, ...]
     relation_labels: tuple[str, ...]
     broken: Ints
-    schema: SchemaRules | None = None
     penalty: Floats | None = None
 
     @classmethod
@@ -82,7 +65,6 @@ class RelationRules:
         constraints: Iterable[LearnedConstraint | Hard | Soft],
         entity_labels: Sequence[str],
         relation_labels: Sequence[str],
-        schema: RelationSchema | None = None,
     ) -> RelationRules:
         """Constraints on tuples whose members are some of source, relation, target and reverse; hard, unless
         they are `Soft`.
@@ -117,7 +99,7 @@ class RelationRules:
                 rejected = 1 - _spread(learned, E, R, learned.network.accepts).astype(np.int64)
                 broken += rejected + rejected.transpose(1, 0, 3, 2)
         broken.flags.writeable = False
-        return cls(E, R, broken, None if schema is None else SchemaRules.of(schema, E, R), penalty)
+        return cls(E, R, broken, penalty)
 
     @classmethod
     def none(cls, entity_labels: Sequence[str], relation_labels: Sequence[str]) -> RelationRules:
@@ -127,7 +109,7 @@ class RelationRules:
     @property
     def allowed(self) -> NDArray[np.bool_]:
         """The feasible set: which (a, b, r, s) break nothing."""
-        return (self.broken == 0) & self._possible
+        return self.broken == 0
 
     @cached_property
     def allowed_lists(self) -> tuple[Ints, Ints, Ints, Ints]:
@@ -136,35 +118,23 @@ class RelationRules:
 
     @cached_property
     def all_lists(self) -> tuple[Ints, Ints, Ints, Ints]:
-        """The same for all relations that the schema allows."""
-        return _lists(self.broken, self._possible)
-
-    @property
-    def _possible(self) -> NDArray[np.bool_]:
-        if self.schema is None:
-            return np.ones(self.broken.shape, dtype=np.bool_)
-        return ~self.schema.forbidden
+        """The same for all relations."""
+        return _lists(self.broken, np.ones(self.broken.shape, dtype=np.bool_))
 
 
 def decode_relations(
-    scores: RelationScores,
-    constraints: Iterable[LearnedConstraint | Hard | Soft] | RelationRules = (),
-    schema: RelationSchema | None = None,
+    scores: RelationScores, constraints: Iterable[LearnedConstraint | Hard | Soft] | RelationRules = ()
 ) -> RelationDecoding:
-    """The best labels of all candidates and pairs under the constraints and the schema.
+    """The best labels of all candidates and pairs under the constraints.
 
-    >>> from lcons_core.relations import RelationType
-    >>> scores = RelationScores([[3.0, 0.0], [0.0, 3.0], [0.0, 3.0]], [[[0.0, 1.0]] * 3] * 3,
+    >>> scores = RelationScores([[3.0, 0.0], [0.0, 3.0]], [[[0.0, 1.0], [0.0, 1.0]], [[0.0, -1.0]] * 2],
     ...                         entity_labels=["Person", "Place"], relation_labels=["NoRel", "LiveIn"])
-    >>> one_home = RelationSchema(["Person", "Place"], [RelationType("LiveIn", "Person", "Place", 1)])
-    >>> decode_relations(scores, schema=one_home).relations
-    {(0, 2): 'LiveIn'}
+    >>> decode_relations(scores).relations
+    {(0, 1): 'LiveIn'}
     """
     rules = constraints
     if not isinstance(rules, RelationRules):
-        rules = RelationRules.of(rules, scores.entity_labels, scores.relation_labels, schema)
-    elif schema is not None:
-        raise InvalidInput("pass the schema to RelationRules.of, not beside RelationRules.")
+        rules = RelationRules.of(rules, scores.entity_labels, scores.relation_labels)
     if (rules.entity_labels, rules.relation_labels) != (scores.entity_labels, scores.relation_labels):
         raise InvalidInput("constraints and scores must have the same labels in the same order.")
     found = relation_ids(scores.entities, scores.relations, rules)
@@ -177,12 +147,11 @@ def decode_relations(
         y, r = found.entities, found.relations
         total -= float(sum(rules.penalty[y[i], y[j], r[i, j], r[j, i]] for i, j in pairs if i < j))
     names = {(i, j): scores.relation_labels[found.relations[i, j]] for i, j in pairs if found.relations[i, j]}
-    status = Status.RELAXED if found.broken else Status.OPTIMAL
     return RelationDecoding(
         tuple(scores.entity_labels[e] for e in found.entities),
         names,
         total,
-        status if found.proved else Status.OUT_OF_BUDGET,
+        Status.RELAXED if found.broken else Status.OPTIMAL,
         found.broken,
         {"nodes": found.nodes, "ilp": found.nodes < 0},
     )
@@ -191,163 +160,42 @@ def decode_relations(
 @dataclass(frozen=True, eq=False)
 class RelationIds:
     """Labels as indices: entities (n,) and relations (n, n); the number of broken constraints; the number of
-    partial labellings tried, or -1 if the integer program was used; whether no better labelling exists."""
+    partial labellings tried, or -1 if the integer program was used."""
 
     entities: Ints
     relations: Ints
     broken: int
     nodes: int
-    proved: bool = True
 
 
 def relation_ids(
     entities: Floats, relations: Floats, rules: RelationRules, max_nodes: int = MAX_NODES
 ) -> RelationIds:
     """The same for arrays of scores, without checks: training calls this in its inner loop."""
+    from lcons_decode.kernels._compiled import best_pairs, label_pairs
+
     price = _price(entities, relations, rules)
     single = np.rint(entities * SCALE).astype(np.int64)
     double = np.rint(relations * SCALE).astype(np.int64)
     # First only labellings that break nothing. If there is none: all labellings, with a price per breach.
     nodes = 0
     for lists in (rules.allowed_lists, rules.all_lists):
-        search = _Search(single, double, lists, price, max_nodes, rules.penalty)
-        found = search.run(rules.schema)
-        nodes = -1 if search.nodes < 0 or nodes < 0 else nodes + search.nodes
-        if found is not None:
-            return RelationIds(found.y, found.relations, found.broken, nodes, search.proved)
-    raise AssertionError("some labelling has the fewest breaches.")
-
-
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """The best labelling of the labellings that keep and forbid the relations of some places."""
-
-    y: Ints
-    relations: Ints
-    broken: int
-    value: int
-    kept: frozenset[Place] = frozenset()
-    forbidden: frozenset[Place] = frozenset()
-
-    def __lt__(self, other: _Part) -> bool:
-        """Whether this part comes first: a better labelling, or the first of equal ones."""
-        return (-self.value, self._order) < (-other.value, other._order)
-
-    @cached_property
-    def _order(self) -> tuple[int, ...]:
-        i, j = np.triu_indices(len(self.y), 1)
-        both = np.stack([self.relations[i, j], self.relations[j, i]], axis=1)
-        return (*self.y.tolist(), *both.reshape(-1).tolist())
-
-
-class _Search:
-    """The best labelling for lists of relations by labels: of pairs alone, or under a schema."""
-
-    def __init__(
-        self,
-        single: Ints,
-        double: Ints,
-        lists: tuple[Ints, Ints, Ints, Ints],
-        price: int,
-        max_nodes: int,
-        penalty: Floats | None,
-    ) -> None:
-        self.single, self.double, self.lists = single, double, lists
-        self.price, self.max_nodes, self.nodes, self.proved = price, max_nodes, 0, True
         starts, forward, backward, broken = lists
-        self.cost = broken * price
-        if penalty is not None:
+        cost = broken * price
+        if rules.penalty is not None:
             E, R = single.shape[1], double.shape[2]
             which = np.repeat(np.arange(E * E), np.diff(starts))
-            rounded = np.rint(penalty * SCALE).astype(np.int64).reshape(E * E, R, R)
-            self.cost = self.cost + rounded[which, forward, backward]
-        self.soft = penalty is not None
-        self.best, self.choice = backend().best_pairs(double, starts, forward, backward, self.cost, -price)
-
-    def run(self, schema: SchemaRules | None) -> _Part | None:
-        """The best labelling without a conflict; None if there is no labelling."""
-        first = self._solved(frozenset(), frozenset())
-        if first is None or schema is None or schema.local:
-            return first
-        parts, made = [first], 1
-        while parts:
-            part = heappop(parts)
-            conflict = schema.conflict(part.relations)
-            if conflict is None:
-                return part
-            if made > MAX_PARTS:
-                return self._packed(schema)
-            kept = set(part.kept)
-            stay = [place for place in conflict.places if place in kept]
-            rest = [place for place in conflict.places if place not in kept]
-            for place in rest[: conflict.most + 1 - len(stay)]:
-                own = self._solved(frozenset(kept), part.forbidden | {place})
-                made += 1
-                if own is not None:
-                    heappush(parts, own)
-                kept.add(place)
-        return None
-
-    def _packed(self, schema: SchemaRules) -> _Part:
-        """The best labelling without a conflict and without breaches, by packing."""
-        starts, forward, backward, broken = self.lists
-        n, E, R = len(self.single), self.single.shape[1], self.double.shape[2]
-        allowed = np.zeros((E * E, R, R), dtype=np.bool_)
-        for which in range(E * E):
-            entries = np.arange(starts[which], starts[which + 1])
-            entries = entries[broken[entries] == 0]
-            allowed[which, forward[entries], backward[entries]] = True
-        if self.soft or not allowed[:, 0, 0].all():
-            raise TooLarge(
-                f"the schema has too many conflicts with these {n} candidates for constraints that need"
-                " relations or are soft; use fewer candidates, or ilp.decode_relations_ilp."
-            )
-        y, relations, self.proved = pack_relations(
-            self.single, self.double, allowed.reshape(E, E, R, R), schema
-        )
-        return _Part(y, relations, 0, 0)
-
-    def _solved(self, kept: frozenset[Place], forbidden: frozenset[Place]) -> _Part | None:
-        best, choice = self.best, self.choice
-        if kept or forbidden:
-            best, choice = best.copy(), choice.copy()
-            for i, j in {(min(i, j), max(i, j)) for i, j, _ in kept | forbidden}:
-                best[i, j], choice[i, j] = self._restricted(i, j, kept, forbidden)
-        y, tried = backend().label_pairs(self.single, best, SWEEPS, self.max_nodes)
+            rounded = np.rint(rules.penalty * SCALE).astype(np.int64).reshape(E * E, R, R)
+            cost = cost + rounded[which, forward, backward]
+        best, choice = best_pairs(double, starts, forward, backward, cost, -price)
+        y, tried = label_pairs(single, best, SWEEPS, max_nodes)
         if tried < 0:
-            y, self.nodes = _by_ilp(self.single, best), -1
-        elif self.nodes >= 0:
-            self.nodes += tried
-        _, forward, backward, broken = self.lists
-        relations, count = _relations(y, choice, forward, backward, broken)
-        if relations is None:
-            return None
-        sources, targets = np.triu_indices(len(y), 1)
-        pairs = best[sources, targets, y[sources], y[targets]]
-        value = int(self.single[np.arange(len(y)), y].sum()) + int(pairs.sum())
-        return _Part(y, relations, count, value, kept, forbidden)
-
-    def _restricted(
-        self, i: int, j: int, kept: frozenset[Place], forbidden: frozenset[Place]
-    ) -> tuple[Ints, Ints]:
-        """(L, L) `best` and `choice` of one pair i < j."""
-        starts, forward, backward, _ = self.lists
-        possible = np.ones(len(forward), dtype=np.bool_)
-        for places, wanted in ((kept, True), (forbidden, False)):
-            for source, target, r in places:
-                if (source, target) == (i, j):
-                    possible &= (forward == r) == wanted
-                elif (source, target) == (j, i):
-                    possible &= (backward == r) == wanted
-        values = self.double[i, j, forward] + self.double[j, i, backward] - self.cost
-        L = self.single.shape[1]
-        best, choice = np.full(L * L, -self.price), np.full(L * L, -1)
-        for which in range(L * L):
-            own = starts[which] + np.flatnonzero(possible[starts[which] : starts[which + 1]])
-            if len(own):
-                choice[which] = own[int(values[own].argmax())]
-                best[which] = values[choice[which]]
-        return best.reshape(L, L), choice.reshape(L, L)
+            y = _by_ilp(single, best)
+        nodes = -1 if tried < 0 or nodes < 0 else nodes + tried
+        chosen, breaches = _relations(y, choice, forward, backward, broken)
+        if chosen is not None:
+            return RelationIds(y, chosen, breaches, nodes)
+    raise AssertionError("some labelling has the fewest breaches.")
 
 
 def _price(entities: Floats, relations: Floats, rules: RelationRules) -> int:

@@ -15,7 +15,9 @@ from chain_strategies import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lcons_core import LearnedConstraint, RectifierNetwork
 from lcons_core._errors import InvalidInput
+from lcons_core.features import NgramLabels
 from lcons_decode import (
     ChainConstraints,
     ChainScores,
@@ -199,3 +201,12 @@ def test_global_constraints_are_refused_with_the_way_out(data):
     use = data.draw(global_uses(("a", "b")))
     with pytest.raises(InvalidInput, match=r"accepts only local constraints; use decode_global or the ILP"):
         constrained_viterbi(ChainScores([[0.0, 1.0]], labels="ab"), [use])
+
+
+def test_a_tie_with_the_best_labelling_without_costs_goes_to_the_first_in_declared_order():
+    """The search under soft constraints starts at b, whose cost makes it as good as a."""
+    feature = NgramLabels(("a", "b"), 1)
+    costs_one = Soft(
+        LearnedConstraint(RectifierNetwork([[0.0, 2.0]], [0.0]), feature.space, feature), 1.0, "c", "hinge"
+    )
+    assert constrained_viterbi(ChainScores([[0.0, 1.0]], labels=["a", "b"]), [costs_one]).y == ("a",)

@@ -12,10 +12,9 @@ from lcons_core._inequalities import LinearInequalities
 from lcons_core._network import RectifierNetwork
 from lcons_core._space import FeatureSpace
 from lcons_core._theorem1 import to_inequalities
-from lcons_core._union import Union
 from lcons_core.reason._compare import Comparison, Outcome, compare
 from lcons_core.reason._rules import Rules
-from lcons_core.testing import conjunctions, networks, spaces, unions
+from lcons_core.testing import conjunctions, networks, spaces
 from lcons_decode.ilp import MipModel, compare_by_ilp
 from lcons_decode.ilp._check import no_good, rounded
 from lcons_decode.ilp._compare import Difference, find_difference
@@ -30,7 +29,7 @@ def cases(draw):
 
     def network():
         d = space.d
-        return draw(st.one_of(networks(max_K=3, d=d), conjunctions(2, 2, d=d), unions(2, 2, d=d)))
+        return draw(st.one_of(networks(max_K=3, d=d), conjunctions(2, 2, d=d)))
 
     a = network()
     b = draw(st.sampled_from([network(), a]))
@@ -72,16 +71,6 @@ def test_the_solutions_of_a_spaces_program_are_its_points(space):
         model.add(no_good(points.program, values, len(seen)))
     expected = [tuple(psi) for chunk in space.points() for psi in space.vectors(chunk)]
     assert sorted(seen) == sorted(expected)
-
-
-def test_unions_on_a_large_space_are_compared():
-    space = FeatureSpace([binary("bit", [f"b{j}" for j in range(24)])])
-    ones = np.ones((1, 24))
-    few, most = RectifierNetwork(ones, [-1.0]), RectifierNetwork(-ones, [22.0])
-    twice = RectifierNetwork(2.0 * ones, [-3.0])  # at most 2, as `few`
-    assert compare_by_ilp(Union([few, most]), Union([most, twice]), space).equal
-    almost = RectifierNetwork(ones + np.eye(1, 24), [-1.0])
-    assert compare_by_ilp(Union([few, most]), Union([most, almost]), space).only_a > 0
 
 
 def undecided(*given, **named):

@@ -15,7 +15,7 @@ from lcons_core._errors import InvalidInput, LconsError, MissingExtra, TooLarge,
 from lcons_core._instance import Instance
 from lcons_core._network import RectifierNetwork
 from lcons_core.features import Counts, Existence, NgramContext, NgramLabels, Tuples
-from lcons_core.testing import conjunctions, networks, unions
+from lcons_core.testing import conjunctions, networks
 from lcons_decode import ChainScores, Hard, Soft, Status, Violation, forbidden_ngrams
 from lcons_decode.ilp import (
     Hinge,
@@ -60,7 +60,7 @@ def chains(draw, max_T=4, max_L=3):
 @st.composite
 def learned(draw, feature):
     d = feature.space.d
-    shapes = st.one_of(networks(max_K=3, d=d), conjunctions(2, 2, d=d), unions(2, 2, d=d))
+    shapes = st.one_of(networks(max_K=3, d=d), conjunctions(2, 2, d=d))
     return LearnedConstraint(draw(shapes), feature.space, feature)
 
 

@@ -15,8 +15,10 @@ PACKAGES = Path(__file__).parents[3]
 EXAMPLES = {
     "lcons-decode/examples/with_transformers.py": "True",
     "lcons-decode/examples/with_trainer.py": "1.0",
-    "lcons-decode/examples/with_generate.py": "4 True\n4 True\n4 True",
-    "lcons-decode/examples/with_sklearn_crfsuite.py": "0.91",
+    "lcons-contrib/examples/with_generate.py": "4 True\n4 True\n4 True",
+    "lcons-contrib/examples/with_llguidance.py": "True False",
+    "lcons-contrib/examples/with_outlines.py": "True False",
+    "lcons-contrib/examples/with_sklearn_crfsuite.py": "0.91",
     "lcons-tasks/examples/with_datasets.py": "True False",
 }
 

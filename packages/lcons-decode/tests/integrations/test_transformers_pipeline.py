@@ -10,13 +10,19 @@ import torch
 from tiny_models import BIOES, IOB2, model, tokenizer
 from transformers import TokenClassificationPipeline, pipeline
 
-from lcons_core import InvalidInput, LearnedConstraint, RectifierNetwork, Unsupported, iob2, learn_constraints
+from lcons_core import (
+    InvalidInput,
+    LearnedConstraint,
+    RectifierNetwork,
+    Unsupported,
+    bioes,
+    iob2,
+    learn_constraints,
+)
 from lcons_core.features import Existence
 from lcons_decode import (
     ChainScores,
     Hard,
-    OperatingPoint,
-    TransitionBiases,
     brute,
     constrained_viterbi,
     forbidden_ngrams,
@@ -232,13 +238,11 @@ def test_learned_bigrams_and_word_contexts_are_obeyed():
     assert words.satisfied(({"word": ["ann", "york"]}, [first["entity"], second["entity"]]))
 
 
-def test_bioes_labels_are_grouped_and_an_operating_point_moves_answers():
-    point = OperatingPoint(TransitionBiases.of_caution(50.0))
-    eager = made(labels=BIOES, operating_point=point, ignore_labels=[])
+def test_bioes_labels_are_grouped():
+    scheme = made(labels=BIOES, constraints=[bioes(BIOES)], ignore_labels=[])
     for text in TEXTS:
-        labels = [one["entity"] for one in eager(text)]
-        assert "O" not in labels[1:-1]
-        grouped = eager(text, aggregation_strategy="simple")
+        labels = [one["entity"] for one in scheme(text)]
+        grouped = scheme(text, aggregation_strategy="simple")
         starts = [t for t, label in enumerate(labels) if label[0] in "BSO"]
         assert len(grouped) == len(starts)
 

@@ -10,22 +10,8 @@ from typing import Any
 
 import lazy_loader
 
-from lcons_core import forward_modules
-
 _find, _, _names = lazy_loader.attach_stub(__name__, __file__)
 __all__ = ["__version__", *_names]
-
-
-# As 0.1.0 had them.
-_MOVED = {
-    "corpus": ("lcons_tasks.data",),
-    "labelled": ("lcons_tasks.own_data", "lcons_core.learn"),
-    "metrics": ("lcons_tasks", "lcons_tasks.stats"),
-    "parsing": ("lcons_tasks.apps.references",),
-    "tagging": ("lcons_tasks.apps",),
-    "text": ("lcons_tasks.data.text",),
-}
-forward_modules({f"lcons_tasks.{old}": homes for old, homes in _MOVED.items()}, until="0.3")
 
 
 def __getattr__(name: str) -> Any:

@@ -1,37 +1,26 @@
-"""Paired bootstrap: how sure is it that one decoder is better than another on these sentences.
+"""Figures of labels, and how sure they are.
 
-Sentences are drawn with replacement, the same ones for both sides and for every run (seed, split); the
-interval is that of the difference of token accuracies, averaged over runs, between the 2.5th and 97.5th
-percentiles.
+F1 of chunks over IOB, BIOES and BILOU labels is by the rules of conlleval and seqeval (`lcons_core.chunks`):
+a predicted chunk is right iff the gold labels have a chunk of that type at exactly those tokens. Counts are
+(right, predicted, gold) in the last axis.
 
-Chunk precision, recall and F1 over IOB, BIOES and BILOU labels, by the rules of conlleval and seqeval
-(`lcons_core.chunks`). A predicted chunk is right iff the gold labels have a chunk of that type at exactly
-those tokens.
-
-F1 from counts, and how sure a difference in F1 is.
-
-Counts are (right, predicted, gold) in the last axis. F1 is no mean over sentences, so an interval draws
-sentences and computes both sides' F1 anew.
-
-Bootstrap over units (sentences, structures or rows): every figure as its value and what it would be had
-others been held out.
-
-A figure is a vector of 1 + `RESAMPLES` numbers: first on the units as they are, then on units drawn with
-replacement. All figures of one `Resampler` use the same draws, so arithmetic on such vectors (differences,
-shares of differences) is paired by construction.
+The bootstrap draws units (sentences, structures or rows) with replacement, the same ones for both sides of a
+difference and for every run (seed, split). A draw is a vector of weights: how often each unit is drawn. An
+interval is that between the 2.5th and 97.5th percentiles of a statistic of the draws.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import eq
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lcons_core import Floats
+from lcons_core import Floats, Ints
 from lcons_core import chunks as chunks
 
 __all__ = [
@@ -47,6 +36,9 @@ __all__ = [
     "certain",
     "chunk_f1",
     "chunks",
+    "count_right",
+    "counted_spans",
+    "drawn_weights",
     "f1",
     "paired_bootstrap",
     "runs_as_iob2",
@@ -54,6 +46,8 @@ __all__ = [
 ]
 
 DRAWS = 2000
+# Draws that are in memory at once.
+CHUNK = 100
 
 
 @dataclass(frozen=True)
@@ -66,6 +60,29 @@ class Interval:
 
     def __str__(self) -> str:
         return f"{self.mean:+.2f} [{self.low:+.2f}, {self.high:+.2f}]"
+
+
+def drawn_weights(n: int, draws: int = DRAWS, seed: int = 0, singly: bool = False) -> Iterator[Floats]:
+    """Weights (at most `CHUNK`, n) of bootstrap draws of n units. `singly` draws unit after unit; otherwise
+    the weights are drawn as such, which gives other draws of the same distribution.
+
+    >>> [float(weights.sum()) for weights in drawn_weights(5, 2)]
+    [10.0]
+    """
+    rng = np.random.default_rng(seed)
+    for first in range(0, draws, CHUNK):
+        size = min(CHUNK, draws - first)
+        if singly:
+            picks = rng.integers(0, n, (size, n)) + n * np.arange(size)[:, None]
+            yield np.bincount(picks.ravel(), minlength=size * n).reshape(size, n).astype(np.float64)
+        else:
+            yield rng.multinomial(n, np.full(n, 1 / n), size).astype(np.float64)
+
+
+def _interval(statistic: Callable[[Floats], Floats], n: int, weights: Iterable[Floats]) -> Interval:
+    """The statistic, a function of weights (draws, n), on all n units, and its interval."""
+    low, high = np.percentile(np.concatenate([statistic(chunk) for chunk in weights]), [2.5, 97.5])
+    return Interval(float(statistic(np.ones((1, n)))[0]), float(low), float(high))
 
 
 def paired_bootstrap(
@@ -82,14 +99,8 @@ def paired_bootstrap(
     """
     gain = np.mean([np.asarray(a) - np.asarray(b) for a, b in zip(better, worse, strict=True)], axis=0)
     sizes = np.asarray(totals)
-    rng = np.random.default_rng(seed)
-    n = len(sizes)
-    found = []
-    for first in range(0, draws, 100):
-        drawn = rng.integers(0, n, (min(100, draws - first), n))
-        found.append(gain[drawn].sum(1) / sizes[drawn].sum(1))
-    low, high = np.percentile(np.concatenate(found), [2.5, 97.5])
-    return Interval(float(100 * gain.sum() / sizes.sum()), float(100 * low), float(100 * high))
+    weights = drawn_weights(len(sizes), draws, seed, singly=True)
+    return _interval(lambda w: 100 * (w @ gain) / (w @ sizes), len(sizes), weights)
 
 
 # The label of a token for which none was found.
@@ -133,13 +144,29 @@ def are_spans(labels: Iterable[str]) -> bool:
     return bool(found - {"O"}) and all(map(_SPAN_LABEL.fullmatch, found))
 
 
+def counted_spans(gold: Iterable[Any], found: Iterable[Any]) -> tuple[int, int, int]:
+    """The numbers of right, found and gold spans of one sentence."""
+    there, claimed = set(gold), set(found)
+    return len(there & claimed), len(claimed), len(there)
+
+
+def count_right(gold: Sequence[Sequence[str]], found: Sequence[Sequence[str]], spans: bool = True) -> Ints:
+    """(N, 3) right, predicted and gold chunks of each sentence; of tokens if labels are no `spans`, which
+    makes F1 accuracy.
+
+    >>> count_right([["B-X", "O"]], [["B-X", "B-X"]]).tolist()
+    [[1, 2, 1]]
+    """
+    rows = [
+        counted_spans(chunks(y), chunks(z)) if spans else (sum(map(eq, y, z)), len(y), len(y))
+        for y, z in zip(gold, found, strict=True)
+    ]
+    return np.array(rows, dtype=np.int64).reshape(-1, 3)
+
+
 def chunk_f1(gold: Sequence[Sequence[str]], found: Sequence[Sequence[str]]) -> ChunkF1:
     """The counts over all sentences."""
-    right = predicted = wanted = 0
-    for y, z in zip(gold, found, strict=True):
-        there, claimed = set(chunks(y)), set(chunks(z))
-        right, predicted, wanted = right + len(there & claimed), predicted + len(claimed), wanted + len(there)
-    return ChunkF1(right, predicted, wanted)
+    return ChunkF1(*count_right(gold, found).sum(0).tolist())
 
 
 def strict_chunks(labels: Sequence[str]) -> set[tuple[str, int, int]]:
@@ -182,18 +209,15 @@ def bootstrap_f1(
     >>> print(bootstrap_f1([[[1, 1, 1], [0, 1, 1]]], [[[0, 1, 1], [0, 1, 1]]]))
     +50.00 [+0.00, +100.00]
     """
-    ours, theirs = (np.asarray(side, dtype=np.float64) for side in (better, worse))
-    n = ours.shape[1]
-    rng = np.random.default_rng(seed)
-    weights = rng.multinomial(n, np.full(n, 1 / n), draws).astype(np.float64)
+    sides = [np.asarray(side, dtype=np.float64) for side in (better, worse)]
 
-    def differences(w: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(drawn,): weights of sentences (drawn, sentences) -> the mean difference over runs."""
-        sides = [f1(np.einsum("ds,rsc->drc", w, side, optimize=True)) for side in (ours, theirs)]
-        return np.asarray((sides[0] - sides[1]).mean(1))
+    def difference(w: Floats) -> Floats:
+        """(draws,): the mean difference over runs."""
+        ours, theirs = (f1(np.einsum("ds,rsc->drc", w, side, optimize=True)) for side in sides)
+        return np.asarray((ours - theirs).mean(1))
 
-    low, high = np.percentile(differences(weights), [2.5, 97.5])
-    return Interval(float(differences(np.ones((1, n)))[0]), float(low), float(high))
+    n = sides[0].shape[1]
+    return _interval(difference, n, drawn_weights(n, draws, seed))
 
 
 # The most units from which the sentences of a tally are drawn; neighbours are drawn together above it.
@@ -236,11 +260,9 @@ class LabelTally:
 
     def add(self, gold: Sequence[str], before: Sequence[str], after: Sequence[str]) -> None:
         """Adds one sentence; `_` stands for a label that was not found."""
-        there = set(chunks(gold))
         counts = [len(gold)]
         for found in (before, after):
-            claimed = set(chunks(found))
-            counts += [sum(map(eq, gold, found)), len(there & claimed), len(claimed), len(there)]
+            counts += [sum(map(eq, gold, found)), *counted_spans(chunks(gold), chunks(found))]
             self._labels.update(found)
         self._labels.update(gold)
         self._counts.append(tuple(counts))
@@ -284,7 +306,6 @@ def _pooled(counts: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 RESAMPLES = 1000
-CHUNK = 100
 
 
 @dataclass(frozen=True)
@@ -316,7 +337,9 @@ def certain(figure: Floats) -> Estimate:
 
 
 class Resampler:
-    """The draws of `size` units.
+    """The draws of `size` units. A figure is a vector of 1 + `RESAMPLES` numbers: first on the units as they
+    are, then on each draw. All figures of one `Resampler` use the same draws, so arithmetic on such vectors
+    (differences, shares of differences) is paired by construction.
 
     >>> shares = Resampler(4, seed=0).ratio([1, 1, 0, 0], [1, 1, 1, 1])
     >>> shares.shape, float(shares[0])
@@ -326,12 +349,9 @@ class Resampler:
     def __init__(self, size: int, seed: int) -> None:
         self.size = size
         self.length = 1 + RESAMPLES
-        rng = np.random.default_rng(seed)
         # No unit is drawn more than 255 times, in practice; a byte each keeps large data in memory.
-        self._counts: NDArray[np.uint8] = np.ones((self.length, size), dtype=np.uint8)
-        for i in range(1, self.length, CHUNK):
-            some = self._counts[i : i + CHUNK]
-            some[:] = np.minimum(rng.multinomial(size, np.full(size, 1 / size), len(some)), 255)
+        drawn = [np.minimum(chunk, 255).astype(np.uint8) for chunk in drawn_weights(size, RESAMPLES, seed)]
+        self._counts: NDArray[np.uint8] = np.concatenate([np.ones((1, size), dtype=np.uint8), *drawn])
 
     def sums(self, values: ArrayLike) -> Floats:
         """(1 + RESAMPLES,) sums of a value a unit."""

@@ -9,13 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lcons_tasks.apps._tagger as tagging
-import lcons_tasks.apps.references._parser as module
+import lcons_tasks.apps.references as module
 from lcons_core import learn_constraints
 from lcons_core._errors import InvalidInput
 from lcons_decode import ChainBatch, Hard, Soft, Status, forbidden_ngrams
 from lcons_tasks.apps._tagger import ConstrainedTagger
-from lcons_tasks.apps.references import to_tagged
-from lcons_tasks.apps.references._parser import ParsedReference, Span, chunks, parse
+from lcons_tasks.apps.references import ParsedReference, Span, chunks, parse, to_tagged
 from lcons_tasks.data import Sentence
 from lcons_tasks.data.text._tokens import reference_tokens
 from lcons_tasks.models._linear_crf import LinearSettings, train_linear

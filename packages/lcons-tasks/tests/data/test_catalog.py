@@ -9,7 +9,7 @@ import pytest
 from lcons_core._errors import InvalidInput, LconsError
 from lcons_tasks import data as corpus
 from lcons_tasks.data import CATALOG, CorpusNotFound, MalformedCorpus, add, cache_folder, find, require
-from lcons_tasks.data._download import UNPACK
+from lcons_tasks.data._fetch import UNPACK
 
 DATA = os.environ.get("LCONS_DATA_DIR")
 TRAIN, TEST = "a NN B-NP\n", "b NN B-NP\n"

@@ -1,23 +1,16 @@
 """Tokens have exact offsets and lose nothing; sentences are rules over them; garbage is only text."""
 
-import json
-import runpy
 import subprocess
 import sys
 import time
-from functools import cache
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
-import spacy
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from spacy.tokens import Doc
 
 from lcons_tasks.data.text import Token, sentences, tokenise
-from lcons_tasks.data.text._english import RULES, pieces, rules, sentence_starts
-from lcons_tasks.data.text._tokens import LONGEST_RUN, encodable
+from lcons_tasks.data.text._tokens import LONGEST_RUN
 
 # Arbitrary text, lone surrogates too, and text rich in what the tokenizer's rules are about.
 TEXTS = st.one_of(
@@ -121,66 +114,3 @@ def test_a_long_run_is_cut_only_where_it_is_too_long():
 def test_importing_the_package_does_not_import_spacy():
     code = "import lcons_tasks.data.text, sys; sys.exit(bool({'spacy', 'thinc', 'torch'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
-
-
-@cache
-def english():
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    return nlp
-
-
-# Words of every kind that the rules know, glued and spaced in every way.
-RULED = st.lists(
-    st.one_of(
-        st.sampled_from(sorted(rules().cases)),
-        st.sampled_from(sorted(rules().split)),
-        st.sampled_from(
-            [
-                "www.a.org",
-                "https://x.y/z?q=1",
-                "dyn-o-mite",
-                "1,000.50",
-                "$5",
-                "5km",
-                "C++",
-                "A.B.",
-                "a/b",
-                "x@y.z",
-            ]
-        ),
-        st.sampled_from(
-            [
-                *" \n\t.,:;!?()[]'\"-/$%&*+=_~…\u2019\u201c\u201d",
-                "  ",
-                " \n",
-                "word",
-                "Word",
-                "42",
-                "é",
-                "日本",
-                "😀",
-            ]
-        ),
-    ),
-    max_size=12,
-).map("".join)
-
-
-@given(st.one_of(TEXTS, RULED))
-@settings(deadline=None, max_examples=300)
-def test_tokens_and_sentences_are_those_of_spacy(text):
-    readable = encodable(text)
-    if any(len(run) > LONGEST_RUN for run in readable.split()):
-        return
-    expected = [(token.text, token.idx) for token in english().tokenizer(readable) if token.text.strip()]
-    assert list(pieces(readable)) == expected
-    found = [token for token, _ in expected]
-    doc = english().get_pipe("sentencizer")(Doc(english().vocab, words=found))
-    assert list(sentence_starts(found)) == [token.i for token in doc[1:] if token.is_sent_start]
-
-
-def test_the_rules_are_those_of_the_spacy_that_is_installed():
-    module = runpy.run_path(str(Path(__file__).parents[4] / "tools" / "english.py"))
-    ours, theirs = json.loads(RULES.read_text(encoding="utf-8")), module["english_rules"]()
-    assert ours == json.loads(json.dumps(theirs)), "run tools/english.py"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcons_core import load, outer_polytope
+from lcons_core import load
 from lcons_core._errors import DamagedFile, InvalidInput
 from lcons_core._network import RectifierNetwork
 from lcons_decode.ilp import Form
@@ -25,29 +25,7 @@ from lcons_tasks.experiments.synthetic._corpus import (
     optimum,
     save_programs,
 )
-from lcons_tasks.experiments.synthetic._enclosures import (
-    BOTH,
-    KNOWN,
-    OUTER,
-    PREFERRED,
-    PREFERRED_BOTH,
-    PRICES,
-    QUESTIONS,
-    WIDENED,
-    ask,
-    choose,
-    enclosed,
-    slack,
-    widen,
-)
 from lcons_tasks.experiments.synthetic._experiment import EXPERIMENT, NETWORK, SOLUTIONS, Options, claims
-from lcons_tasks.experiments.synthetic._known_optima import (
-    TEMPERATURES,
-    WEIGHTS,
-    KnownOptima,
-    choose_known,
-    folds,
-)
 from lcons_tasks.experiments.synthetic._measures import (
     UNCONSTRAINED,
     baselines,
@@ -164,73 +142,6 @@ def test_rounds_add_only_infeasible_points_and_end(programs):
     assert [one.added for one in found.history] == [one.added for one in again.history]
 
 
-def test_a_widened_network_accepts_just_what_its_allowance_does(programs):
-    network = learn(flip_examples(programs.train), 3, QUICK, 0).network
-    points = np.array(list(product([0.0, 1.0], repeat=network.d)))
-    for allowance in (0.5, 1.0, 1.5, 4.0):
-        wide = widen(network, allowance)
-        factor = wide.W[np.nonzero(network.W)][0] / network.W[np.nonzero(network.W)][0]
-        assert 1 / factor >= max(1.0, allowance)
-        assert 1 / factor < 1.002 * max(1.0, allowance)
-        assert np.array_equal(wide.accepts(points), slack(network, points) <= 1 / factor)
-
-
-def test_sets_around_known_optima_accept_what_they_should(programs):
-    network = learn(flip_examples(programs.train), 3, QUICK, 0).network
-    choice = choose(programs.train, 3, QUICK, 0)
-    assert set(choice.tried) == {f"{price:g}" for price in PRICES}
-    assert choice.price in PRICES
-    assert set(choice.tried_beside) == {"0", *choice.tried}
-    found = enclosed(programs, network, choice)
-    assert found[OUTER][0]["gold accepted"] == 100.0
-    assert found[WIDENED][0]["gold accepted"] >= found[BOTH][0]["gold accepted"]
-    for name in (PREFERRED, PREFERRED_BOTH):
-        assert found[name][0]["gold accepted"] == found[WIDENED][0]["gold accepted"]
-        assert widen(network, choice.allowance).accepts(found[name][1]).all()
-    rows = outer_polytope(programs.train.costs, programs.train.optima, maximise=False)
-    assert all(rows.holds(found[name][1]).all() for name in (OUTER, BOTH, WIDENED, PREFERRED, PREFERRED_BOTH))
-    assert np.array_equal(
-        found[KNOWN][1], unconstrained(choice.known.costs(programs.test.costs, programs.train))
-    )
-
-
-def test_known_optima_are_preferred_from_their_bits_alone_to_costs_alone(programs):
-    train, costs = programs.train, programs.test.costs
-    cheapest = train.optima[np.argmin(costs @ train.optima.T, axis=1)]
-    majority = 2 * train.optima.mean(0) > 1
-
-    def answers(temperature, weight):
-        return unconstrained(KnownOptima(temperature, weight).costs(costs, train))
-
-    for temperature in TEMPERATURES:
-        assert np.array_equal(answers(temperature, 0.0), unconstrained(costs))
-    assert np.array_equal(answers(0.0, 1e6), cheapest)
-    even = 2 * train.optima.mean(0) == 1
-    assert np.array_equal(answers(None, 1e6)[:, ~even], np.tile(majority[~even], (len(costs), 1)))
-    assert np.allclose(KnownOptima(1e9, 1.0).costs(costs, train), KnownOptima(None, 1.0).costs(costs, train))
-
-
-def test_the_preference_for_known_optima_is_chosen_on_held_out_training_programs(programs):
-    train = programs.train
-    chosen = choose_known(train, 5)
-
-    def right(one):
-        return sum(
-            (unconstrained(one.costs(own.costs, rest)) == own.optima).sum() for rest, own in folds(train, 5)
-        )
-
-    assert right(chosen) == max(right(KnownOptima(T, w)) for T, w in product(TEMPERATURES, WEIGHTS))
-    assert sum(len(own) for _, own in folds(train, 5)) == len(train)
-    assert len(folds(train, 99)) == len(train)
-
-
-def test_more_questions_never_lead_to_a_worse_point(programs, monkeypatch):
-    monkeypatch.setattr("lcons_tasks.experiments.synthetic._enclosures.ASKED", 3)
-    asked = ask(programs, learn(flip_examples(programs.train), 3, QUICK, 0).network)
-    assert [len(one) for one in asked.values()] == [QUESTIONS + 1, QUESTIONS + 1]
-    assert asked["optimal"] == sorted(asked["optimal"])
-
-
 def test_certified_points_are_infeasible_and_implied_rows_say_the_same(programs):
     verdicts = certified(EVERY, programs.train)
     assert not programs.feasible(EVERY[verdicts]).any()
@@ -344,22 +255,6 @@ def test_a_run_leaves_everything_behind_and_a_rerun_the_same_bytes(tmp_path):
     write_run(tmp_path / "again", EXPERIMENT, options, run(EXPERIMENT, options, stages, 1), stages)
     for path in sorted((tmp_path / "run").rglob("*.*")):
         assert (tmp_path / "again" / path.relative_to(tmp_path / "run")).read_bytes() == path.read_bytes()
-
-
-@pytest.mark.usefixtures("tiny")
-def test_enclosed_networks_have_a_table_for_near_and_for_far_optima(tmp_path, monkeypatch):
-    for name, value in {"FOLDS": 2, "PRICES": (1.0, 4.0), "QUESTIONS": 2, "ASKED": 2}.items():
-        monkeypatch.setattr(f"lcons_tasks.experiments.synthetic._enclosures.{name}", value)
-    stages, options = Stages(tmp_path / "stages"), Options((1,), (2,), (), 0, enclosed=(2,))
-    record = run(EXPERIMENT, options, stages, 1)
-    write_run(tmp_path / "run", EXPERIMENT, options, record, stages)
-    assert [cell.at["far"] for cell in record.cells] == [False, False, True]
-    report = (tmp_path / "run/report.md").read_text(encoding="utf-8")
-    for words in ("Sets and baselines, K = 2, as above", "optima far from each other", "2 questions"):
-        assert words in report
-    assert len(list((tmp_path / "run/constraints").rglob("*.json"))) == 1
-    curves = [(tmp_path / f"run/curve{more}.svg").read_text(encoding="utf-8") for more in ("", "-2")]
-    assert ["far from each other" in curve for curve in curves] == [False, True]
 
 
 @pytest.mark.usefixtures("tiny")

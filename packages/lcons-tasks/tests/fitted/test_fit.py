@@ -11,8 +11,8 @@ from lcons_core import DamagedFile, InvalidInput
 from lcons_tasks import FitSettings, Sentence, fit, load_constrained_tagger
 from lcons_tasks.fitted import _fit
 from lcons_tasks.fitted._bases import _Linear
-from lcons_tasks.fitted._jackknife import Draws, count_right, fold_bounds, prefer
-from lcons_tasks.stats import f1
+from lcons_tasks.fitted._jackknife import Draws, fold_bounds, prefer
+from lcons_tasks.stats import count_right, f1
 
 TRAIN, TEXT, TEST = corpus(24), text(150), corpus(80, seed=2)
 QUICK = FitSettings(folds=3, iterations=30)

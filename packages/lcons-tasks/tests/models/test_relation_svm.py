@@ -1,6 +1,5 @@
 """The compiled training of entities and relations takes the steps of the plain one."""
 
-import importlib
 from itertools import product
 
 import numpy as np
@@ -84,20 +83,6 @@ def test_compiled_steps_are_those_of_the_plain_learner(rules, weighed, averaged)
     assert (model.table is None) == (not weighed)
 
 
-def test_kernels_of_numpy_take_the_same_steps(monkeypatch):
-    few, settings = PASSAGES[:5], SvmSettings(C=0.5, passes=2)
-    compiled, _ = train_relations(few, FREE, settings)
-    try:
-        with monkeypatch.context() as patch:
-            patch.setenv("LCONS_DECODE_BACKEND", "numpy")
-            assert not hasattr(importlib.reload(kernel).take_steps, "py_func")
-            plain, _ = train_relations(few, FREE, settings)
-    finally:
-        importlib.reload(kernel)
-    np.testing.assert_allclose(plain.W, compiled.W, rtol=0, atol=1e-10)
-    np.testing.assert_allclose(plain.V, compiled.V, rtol=0, atol=1e-10)
-
-
 def test_passages_that_are_encoded_once_train_the_same_model():
     settings = SvmSettings(C=0.05, passes=2)
     once = encode_passages(PASSAGES)
@@ -113,7 +98,7 @@ def test_the_labels_of_a_graph_are_the_best_or_bounded(monkeypatch, limit):
     rng = np.random.default_rng(3)
     single, double, relations = rng.normal(size=(4, E)), rng.normal(size=(4, 4, R)), np.zeros((4, 4), int)
     lists = kernel.Lists(*_lists(FREE))
-    plain = getattr(kernel.best_labels, "py_func", kernel.best_labels)
+    plain = kernel.best_labels.py_func
     y, bound = plain(4, single, double, np.zeros(E * E * R * R), lists, relations)
     found = relation_ids(single, double, FREE)
     if limit == 1:

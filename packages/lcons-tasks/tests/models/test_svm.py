@@ -462,15 +462,6 @@ def test_another_seed_visits_the_sentences_in_another_order():
     assert not np.array_equal(first.weights, second.weights)
 
 
-@pytest.mark.parametrize("C", [None, 1.0])
-def test_training_in_numpy_gives_the_bits_of_compiled_training(C, monkeypatch):
-    found = []
-    for name in ("numba", "numpy"):
-        monkeypatch.setenv("LCONS_DECODE_BACKEND", name)
-        found.append(train_chain_svm(NOISY[:15], SvmSettings(C=C, passes=4))[0])
-    assert equal_bits(*found)
-
-
 def test_sentences_without_words_change_nothing():
     chosen = SvmSettings(passes=3)
     plain, _ = train_chain_svm(NOISY, chosen)
@@ -691,14 +682,13 @@ def test_remembered_keys_are_bounded_and_change_no_score(learned, template, monk
     """No more are kept than the bound and the keys of one call; with a small bound they come and go."""
     plain = learned[template]
     model = LinearChain(plain.labels, (), template, plain.attributes, *arrays(plain))
-    model.__dict__["_quick"] = None  # references have sums of their own (test_reference_sums.py)
     xs = [{"word": [*own.words[:4], f"new{i}"]} for i, own in enumerate(NOISY + TEST)]
     expected = [plain.scores([x]).emission for x in xs]
     monkeypatch.setattr(linear_chain, "MOST_KEYS", 20)
     kept = [0]
     for x, emission in zip(xs, expected, strict=True):
         assert np.array_equal(model.scores([x]).emission, emission)
-        kept.append(len(model._sums.known.places))
+        kept.append(len(model._sums.places))
         assert kept[-1] <= 20 + len({key for row in TEMPLATES[template].keys(x, ()) for key in row})
     assert sum(after < before for before, after in pairwise(kept)) >= 3
 
@@ -706,14 +696,14 @@ def test_remembered_keys_are_bounded_and_change_no_score(learned, template, monk
 def test_the_room_for_keys_grows_and_is_given_back(learned, monkeypatch):
     plain = learned["words"]
     model = LinearChain(plain.labels, (), "words", plain.attributes, *arrays(plain))
-    small = len(model._sums.known.sums)
+    small = len(model._sums.sums)
     many = {"word": [f"new{i}" for i in range(5 * small)] + ["the"]}
     emission = model.scores([many]).emission
-    assert len(model._sums.known.sums) > small
+    assert len(model._sums.sums) > small
     assert np.array_equal(emission[-1], plain.scores([{"word": ["the"]}]).emission[0])
     monkeypatch.setattr(linear_chain, "MOST_KEYS", small)
     assert np.array_equal(model.scores([{"word": ["the"]}]).emission[0], emission[-1])
-    assert len(model._sums.known.sums) == small
+    assert len(model._sums.sums) == small
 
 
 # Templates.

@@ -1,6 +1,5 @@
 """The pieces of the report page: markup, matrices, heat maps, rules, sentences and what runs hold."""
 
-import json
 import re
 from html import unescape
 from itertools import product
@@ -36,7 +35,6 @@ from lcons_tasks.report import (
     Sentences,
     Table,
     Text,
-    estimate,
     read_runs,
     report_page,
     to_html,
@@ -44,16 +42,13 @@ from lcons_tasks.report import (
 )
 from lcons_tasks.report._coefficients import heat_maps, inequalities_view, level
 from lcons_tasks.report._constraints import constraint_body, described
-from lcons_tasks.report._matrix import matrices, matrix_view, matrix_views
-from lcons_tasks.report._old_run import read_markdown
+from lcons_tasks.report._matrix import Combination, Verdicts, matrices, matrix_view, matrix_views
 from lcons_tasks.report._predictions import Answered, gold_parts, read_predictions
 from lcons_tasks.report._reasons import NO_WINDOW, reason
 from lcons_tasks.report._run import Run
 from lcons_tasks.report._sentences import chosen, marked, sentence_item
-from lcons_tasks.report._side_by_side import beside_each_other, overview
 from lcons_tasks.report._spans import gain, is_changed
 from lcons_tasks.report._templates import environment
-from lcons_tasks.report._verdicts import Combination, Enumeration, RowBounds, UnitBounds
 from lcons_tasks.stats import Interval
 
 HOSTILE = "</td><script>alert(1)</script>\"'&"
@@ -95,7 +90,7 @@ def test_attributes_cannot_be_left():
 @given(weights(3, THREE.d + 1), st.sampled_from([(0, 1), (0, 2), (1, 2)]))
 def test_enumerated_verdicts_are_those_of_every_completion(drawn, pair):
     constraint = LearnedConstraint(network(drawn), THREE)
-    found = Enumeration(constraint).pair(*pair)
+    codes, shares = Verdicts(constraint).of(*pair)
     points = np.concatenate(list(THREE.points()))
     accepted = constraint.network.verdicts(THREE, points)
     for a, b in product(range(len(THREE.axes[pair[0]])), range(len(THREE.axes[pair[1]]))):
@@ -103,35 +98,13 @@ def test_enumerated_verdicts_are_those_of_every_completion(drawn, pair):
         wanted = (
             Combination.ALLOWED if own.all() else Combination.DEPENDS if own.any() else Combination.FORBIDDEN
         )
-        assert Combination(found.codes[a, b]) is wanted
-        assert found.shares[a, b] == pytest.approx(own.mean())
+        assert Combination(codes[a, b]) is wanted
+        assert shares[a, b] == pytest.approx(own.mean())
 
 
-@pytest.mark.parametrize("bounds", [RowBounds, UnitBounds])
-@given(drawn=weights(2, THREE.d + 1), i=st.integers(0, 2), j=st.integers(0, 2))
-def test_what_bounds_prove_is_so(bounds, drawn, i, j):
-    constraint = LearnedConstraint(network(drawn), THREE)
-    sure, exact = (
-        source(constraint).single(i) if i == j else source(constraint).pair(i, j)
-        for source in (bounds, Enumeration)
-    )
-    proved = sure.codes != Combination.DEPENDS
-    np.testing.assert_array_equal(sure.codes[proved], exact.codes[proved])
-
-
-@given(weights(1, THREE.d + 1))
-def test_bounds_of_a_single_row_leave_nothing_open(drawn):
-    constraint = LearnedConstraint(network(drawn), THREE)
-    for i, j in ((0, 1), (0, 2), (1, 2)):
-        np.testing.assert_array_equal(
-            RowBounds(constraint).pair(i, j).codes, Enumeration(constraint).pair(i, j).codes
-        )
-
-
-@pytest.mark.parametrize("source", [Enumeration, RowBounds, UnitBounds])
-def test_combinations_that_cannot_occur_are_marked(source):
+def test_combinations_that_cannot_occur_are_marked():
     everything = LearnedConstraint(RectifierNetwork(np.zeros((1, PADDED.d)), [0.0]), PADDED)
-    codes = source(everything).pair(0, 1).codes
+    codes, _ = Verdicts(everything).of(0, 1)
     points = {tuple(point) for point in np.concatenate(list(PADDED.points())).tolist()}
     for pair in product(range(codes.shape[0]), range(codes.shape[1])):
         assert Combination(codes[pair]) is (Combination.ALLOWED if pair in points else Combination.IMPOSSIBLE)
@@ -321,35 +294,6 @@ def test_a_headline_without_an_interval_is_not_judged(tmp_path):
     assert 'class="badge' not in shown
 
 
-def test_the_overview_has_the_columns_that_runs_fill(tmp_path):
-    def heads(*documents):
-        runs = [Run(f"run{i}", tmp_path, one) for i, one in enumerate(documents)]
-        return overview(runs)
-
-    constraint = Document("Constraint", "constraint", "", "3 units.")
-    assert heads(constraint, constraint).columns == ("run", "task", "in short")
-    found = heads(Document("Decoded", "decode", "", "", headline(paper=38.2)))
-    assert found.columns == ("run", "task", "measure", "without constraints", "with constraints", "paper")
-    assert found.rows[0][-1] == "with 38.2"
-
-
-def test_documents_of_one_task_are_beside_each_other(tmp_path):
-    def run(name, value, *others):
-        curve = Curve("C", "sizes", "F1", {"exact": {1.0: value}, "learned": {1.0: value}})
-        table = Table("F1", ("row", "all", *others), (("exact", Figure((value,), 9.0), *others),))
-        return Run(
-            name, tmp_path, Document("T", "t", "", "", None, (Section("R", (Text("x"), table, curve)),))
-        )
-
-    other = Run("c", tmp_path, Document("U", "u", "", ""))
-    table, curve = beside_each_other([run("a", 1.0), run("b", 2.0, "more"), other])
-    assert table.caption == "T, runs side by side"
-    assert table.columns == ("row", "all, a", "all, b", "more, b")
-    assert table.rows == (("exact", Figure((1.0,)), Figure((2.0,)), "more"),)
-    assert list(curve.lines) == ["a: exact", "a: learned", "b: exact", "b: learned"]
-    assert beside_each_other([run("a", 1.0), other]) == []
-
-
 def test_the_best_figures_are_bold_where_the_largest_is_best():
     rows = (("a", Figure((1.0,), 3.0)), ("b", Figure((2.0,))))
     assert "<strong>2.00</strong>" in blocks().data_table(Table("T", ("", "x"), rows, best=True))
@@ -368,12 +312,19 @@ def test_a_page_of_constraint_files_is_about_what_was_learned(tmp_path):
     assert "<output" not in page
 
 
-def test_a_matrix_of_nothing_but_dots_is_a_sentence():
+def test_a_large_domain_has_no_matrix():
     space = FeatureSpace([binary("z", [f"z{i}" for i in range(50)])])
     at_most_half = LearnedConstraint(RectifierNetwork(np.ones((1, 50)), [-24.0]), space)
-    (view,), _ = matrix_views(at_most_half)
-    assert view.rows == ()
-    assert "Of 2,304 combinations, 0 forbidden and 0 allowed" in view.said
+    views, note = matrix_views(at_most_half)
+    assert views == []
+    assert note.startswith("There is no matrix of combinations, because the domain is large: ")
+
+
+def test_a_long_block_has_no_heat_map():
+    space = FeatureSpace([one_hot("word", [f"w{i}" for i in range(1000)]), one_hot("label", "BI")])
+    maps, notes = heat_maps(LearnedConstraint(RectifierNetwork(np.ones((1, space.d)), [0.0]), space))
+    assert [one.name for one in maps] == ["label", "bias"]
+    assert notes == ["There is no table of word, because it has 1,000 values."]
 
 
 def test_a_sentence_that_changed_for_nothing_has_equally_many_correct():
@@ -473,52 +424,6 @@ def test_damaged_predictions_are_one_sentence(tmp_path):
         read_predictions(path)
 
 
-def test_reports_of_0_1_0_are_read_into_blocks():
-    source = (
-        "# T\n\nHi\nthere.\n\n## Sizes\n\n| a | b |\n|---|--:|\n| 1 | `x` \\| y |\n| 2 |\n\n- one\n  two\n\n"
-        "## Next\nX\n\nOf y:\n\n| y |\n|---|"
-    )
-    title, sections = read_markdown(source)
-    assert title == "T"
-    assert sections == [
-        Section("Results", (Text("Hi there."),)),
-        Section("Sizes", (Table("Sizes", ("a", "b"), (("1", "`x` | y"), ("2", ""))), Listing(("one\ntwo",)))),
-        Section("Next", (Text("X"), Table("Of y", ("y",), ()))),
-    ]
-
-
-def write_run(folder, results, report="# A title\n\nText.\n"):
-    folder.mkdir(parents=True)
-    (folder / "results.json").write_text(json.dumps(results), encoding="utf-8")
-    (folder / "report.md").write_text(report, encoding="utf-8")
-    return folder
-
-
-def test_a_run_of_0_1_0_is_shown_as_its_report(tmp_path):
-    folder = write_run(tmp_path / "run", {"format": 1, "task": "weaving"})
-    runs = read_runs([folder])
-    page = report_page(runs)
-    assert "A title" in page
-    assert "<p>Text.</p>" in page
-    assert report_page(runs) == page
-    assert estimate(runs, Limits()).constraints == 0
-
-
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        ("{", "expected JSON"),
-        ("[1]", "found no `task`"),
-        ('{"format": 2, "task": "er"}', "format 1"),
-    ],
-)
-def test_damaged_results_are_one_sentence(tmp_path, content, words):
-    folder = write_run(tmp_path / "run", {})
-    (folder / "results.json").write_text(content, encoding="utf-8")
-    with pytest.raises(InvalidInput, match=words):
-        report_page(read_runs([folder]))
-
-
 def test_what_is_no_run_is_one_sentence(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(InvalidInput, match=r"results\.json"):
@@ -529,8 +434,12 @@ def test_what_is_no_run_is_one_sentence(tmp_path):
         read_runs([tmp_path / "empty", tmp_path / "empty"])
 
 
-def test_a_document_stands_before_the_report_of_0_1_0(tmp_path):
-    folder = write_run(tmp_path / "run", {"format": 1, "task": "weaving"})
+def test_a_page_is_made_of_the_document_of_a_run(tmp_path):
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "results.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(InvalidInput, match=r"document\.json"):
+        read_runs([folder])
     files = tuple(f"{name}.json" for name in designed())
     for name, constraint in designed().items():
         save(constraint, folder / f"{name}.json")
@@ -538,7 +447,6 @@ def test_a_document_stands_before_the_report_of_0_1_0(tmp_path):
     write_document(folder, Document("Of boxes", "weaving", "", "", None, (Section("Sets", sets),)))
     page = report_page(read_runs([folder]), Limits(sets=1))
     assert "Of boxes" in page
-    assert "A title" not in page
     assert "This page shows 1 of 3 sets of constraints" in page
     assert page.count("<article") == 1
     (folder / "document.json").write_text("{}")

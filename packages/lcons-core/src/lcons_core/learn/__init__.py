@@ -35,7 +35,6 @@ from lcons_core.learn._negatives import (
     usual_negatives,
     windows_seen_apart,
 )
-from lcons_core.learn._one_class import GENERATORS, OneClass
 from lcons_core.learn._recipe import (
     AUTO,
     DOUBLED,
@@ -50,7 +49,6 @@ from lcons_core.learn._recipe import (
     make_examples,
 )
 from lcons_core.learn._settings import BASE_GRIDS, ER_HIDDEN, GRIDS, Grid, Progress
-from lcons_core.learn._union import UnionLearner
 
 __all__ = [
     "AUTO",
@@ -59,7 +57,6 @@ __all__ = [
     "ER_HIDDEN",
     "EVIDENCE",
     "FEATURES",
-    "GENERATORS",
     "GRIDS",
     "MAX_NEGATIVES",
     "NEGATIVES",
@@ -73,10 +70,8 @@ __all__ = [
     "LabelledExamples",
     "Needed",
     "NegativeSource",
-    "OneClass",
     "Progress",
     "Recipe",
-    "UnionLearner",
     "cheaper_flips",
     "cheaper_solutions",
     "estimate_seconds",

@@ -22,7 +22,7 @@ nothing is set aside, because wrong labels are not only found near the boundary:
 learning, bit for bit.
 
 Not in the paper: its negatives are made, so their labels are never wrong; rare positives are dropped
-(`min_support`). Measured with 10 % wrong labels: `tools/bench/learning_traps.py`.
+(`min_support`).
 """
 
 from __future__ import annotations

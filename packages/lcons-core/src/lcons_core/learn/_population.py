@@ -16,11 +16,6 @@ For an example of weight v as valid and u as invalid, with z = tau * margin,
     loss = v softplus(-z) + u softplus(z) = (v + u) softplus(z) - v z
     dloss / da_k = tau (v - (v + u) sigmoid(z)) [a_k > 0]
 
-A member of a population may also be a union of `alternatives` networks with K units in all. Its margin is the
-largest of theirs, and the gradient is shared among them by softmax(SHARPNESS * margins):
-
-    dloss / da_mk = share_m tau (v - (v + u) sigmoid(z)) [a_mk > 0]
-
 and with a penalty the loss also has the term penalty / 2 * |W|^2; then Adam makes a step. If a member has
 fewer than K units, the missing units are columns of zeros: their activation and gradient are 0, so they
 stay 0.
@@ -33,7 +28,7 @@ p = sigmoid(z), and one example cannot cost more than -log(noise):
 
 Paper: Sec. 3; Tables 6, 8, 12 and 13: Adam, betas (0.9, 0.999), epsilon 1e-7.
 
-Not in the paper: tau, class weights, penalty, noise, unions and members trained together. Units that are
+Not in the paper: tau, class weights, penalty, noise and members trained together. Units that are
 inactive on every invalid example have no gradient that could activate them; they start again while invalid
 examples are accepted.
 """
@@ -164,9 +159,6 @@ def _bags(bag: Ints, index: Ints, value: Floats, number: int) -> Bags:
     )
 
 
-# Of the softmax over the margins of the members of a union: sharper shares leave more members unused, and
-# with smoother ones all members learn the same.
-SHARPNESS = 4.0
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-7
 # Half of `LARGEST_WEIGHT` in `_arithmetic.py`, so that rounding never raises.
 LARGEST_TRAINED = 2.0**9
@@ -215,10 +207,8 @@ class Population:
         spread: float,
         temperature: float,
         generator: torch.Generator,
-        alternatives: int = 1,
     ) -> None:
-        self.alternatives = alternatives
-        self.K = alternatives * max(member.hidden for member in members)
+        self.K = max(member.hidden for member in members)
         self.temperature, self._spread, self._generator = temperature, spread, generator
         self.rate = self._per_unit(torch.tensor([member.learning_rate for member in members]))
         self.decay = self._per_unit(torch.tensor([member.decay for member in members]))
@@ -228,8 +218,7 @@ class Population:
         self.noise = torch.tensor([member.noise for member in members])
         self._noisy = bool((self.noise > 0).any())
         hidden = torch.tensor([member.hidden for member in members])
-        own = torch.arange(self.K // alternatives) < hidden[:, None]
-        self.present = own.repeat(1, alternatives).flatten()
+        self.present = (torch.arange(self.K) < hidden[:, None]).flatten()
         folds = torch.tensor([member.fold for member in members])
         self._folds = folds if bool((folds != folds[0]).any()) else folds[:1]
         self.theta = self._drawn(d + 1, len(members) * self.K) * self.present
@@ -245,7 +234,7 @@ class Population:
         valid, invalid = self._weights(data)
         active = data.batch.activations(self.theta)
         by_unit = active.view(len(active), -1, self.K)
-        margins, shares = self._margins(by_unit)
+        margins = margin(by_unit, in_place=True)
         probability = margins.mul_(self.temperature).sigmoid_()
         signal = torch.addcmul(valid, valid + invalid, probability, value=-1.0)
         if self._noisy:
@@ -253,8 +242,6 @@ class Population:
             pull = probability * (1.0 - probability) * (valid / seen - invalid / (1.0 - seen))
             signal = torch.where(self.noise > 0, (1.0 - 2.0 * self.noise) * pull, signal)
         active.sign_()
-        if shares is not None:
-            by_unit.view(*shares.shape, -1).mul_(shares.unsqueeze(3))
         by_unit.mul_(signal.mul_(scale * self.temperature).unsqueeze(2))
         gradient = data.batch.gradient(active)
         if self._penalised:
@@ -281,7 +268,7 @@ class Population:
             valid, invalid = self._weights(piece)
             hidden = piece.batch.activations(self.theta)
             by_unit = hidden.view(len(hidden), -1, self.K)
-            margins, _ = self._margins(by_unit)
+            margins = margin(by_unit, in_place=True)
             logits = self.temperature * margins
             accepted = margins >= 0
             right += torch.where(accepted, valid, invalid).sum(0)
@@ -338,14 +325,6 @@ class Population:
         columns = slice(member * self.K, (member + 1) * self.K)
         weights = self.best[:, columns][:, self.present[columns]].double().numpy()
         return np.ascontiguousarray(weights[:-1].T), weights[-1].copy()
-
-    def _margins(self, by_unit: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | None]:
-        """(B, M) margins of activations (B, M, K), which are rectified in place; for unions also the share of
-        each alternative in the gradient, (B, M, alternatives)."""
-        if self.alternatives == 1:
-            return margin(by_unit, in_place=True), None
-        each = margin(by_unit.view(*by_unit.shape[:2], self.alternatives, -1), in_place=True)
-        return each.amax(2), torch.softmax(SHARPNESS * each, 2)
 
     def _weights(self, data: WeightedBatch) -> tuple[torch.Tensor, torch.Tensor]:
         """(B, M), or (B, 1) if all members have the same weights."""

@@ -86,9 +86,6 @@ FEATURES: Mapping[str, NamedFeature] = MappingProxyType(
 )
 OPTIONS = ("n", "pad", "column", "word_class", "least", "spans", "high", "names")
 
-# Fields that recipes of 0.1.0 lack, with the values that mean what it did.
-_LATER: Mapping[str, Any] = MappingProxyType({"evidence": None, "penalty": None, "robust": False})
-
 Before = Callable[[LabelledExamples, ConstraintLearner], None]
 
 
@@ -326,10 +323,6 @@ class Recipe:
         plain = {field.name: _listed(getattr(self, field.name)) for field in fields(self)}
         if self.feature is not None and not isinstance(self.feature, str):
             plain["feature"] = _listed(self.feature.to_dict())
-        for name, default in _LATER.items():
-            if plain[name] == default:
-                # Files of versions without it have no such field.
-                del plain[name]
         return plain
 
     @classmethod

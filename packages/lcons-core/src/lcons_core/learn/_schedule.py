@@ -31,7 +31,7 @@ import torch
 from numpy.typing import NDArray
 
 from lcons_core._network import RectifierNetwork
-from lcons_core._psi import PsiRows, SparsePsi
+from lcons_core._psi import PsiRows
 from lcons_core._types import Floats
 from lcons_core.learn._inputs import INVALID, VALID, accuracy
 from lcons_core.learn._population import Batch, Evaluation, Member, Population, WeightedBatch, make_batches
@@ -53,32 +53,20 @@ THREADED_WORK = 2**20
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of all members; `patience` counts checks, one every 10 steps or one per epoch;
-    `alternatives` is the number of networks of a union, 1 for a single network."""
+    """The settings of all members; `patience` counts checks, one every 10 steps or one per epoch."""
 
     epochs: int
     temperature: float
     patience: int
     batch_size: int | None = None
-    alternatives: int = 1
 
 
 @dataclass(frozen=True)
 class Trained:
-    """The best network of a group, rounded, and its accuracy after rounding on the weights of the group; for
-    unions, all members of the best one."""
+    """The best network of a group, rounded, and its accuracy after rounding on the weights of the group."""
 
-    members: tuple[RectifierNetwork, ...]
+    network: RectifierNetwork
     accuracy: float
-
-    @property
-    def network(self) -> RectifierNetwork:
-        """The network; of a union, the first member."""
-        return self.members[0]
-
-    def accepts(self, psi: SparsePsi) -> NDArray[np.bool_]:
-        """(N,) which psi some member accepts."""
-        return _some_accept(self.members, psi)
 
 
 def train(
@@ -127,9 +115,7 @@ class _Course:
         # A penalty in these units has the same effect if all psi are multiplied by a number.
         members = [replace(one, penalty=norm**2 * one.penalty) if one.penalty else one for one in members]
         generator = torch.Generator().manual_seed(int(draw.integers(2**63)))
-        self.population = Population(
-            members, psi.d, 0.5 / norm, settings.temperature, generator, settings.alternatives
-        )
+        self.population = Population(members, psi.d, 0.5 / norm, settings.temperature, generator)
         units = self.population.theta.shape[1]
         self.work = (psi.indices.size + len(psi)) // len(self.data) * units
         # Fewer and larger pieces than the batches of training, because there is no step between them.
@@ -194,11 +180,11 @@ class _Course:
     def _ends_group(self, position: int) -> NDArray[np.bool_]:
         """The members that end because this one is clear also after rounding; none if it is not."""
         member = self.members[int(self.alive[position])]
-        members = self._rounded(*self.population.snapshot(position))
-        accuracy = self._accuracy(members, member.fold)
+        network = self.scaling.fold_back(*self.population.snapshot(position))
+        accuracy = self._accuracy(network, member.fold)
         if accuracy < 1.0 or member.group in self.ended:
             return np.zeros(len(self.alive), dtype=np.bool_)
-        self.ended[member.group] = Trained(members, accuracy)
+        self.ended[member.group] = Trained(network, accuracy)
         return np.array([self.members[i].group == member.group for i in self.alive.tolist()])
 
     def _plateaued(self) -> NDArray[np.bool_]:
@@ -234,8 +220,8 @@ class _Course:
         for i in sorted(ids, key=self._merit, reverse=True):
             if best is not None and (self.by_loss[i] or best.accuracy >= self.accuracy[i] - 1e-6):
                 break
-            members = self._rounded(*self.weights[i])
-            candidate = Trained(members, self._accuracy(members, self.members[i].fold))
+            network = self.scaling.fold_back(*self.weights[i])
+            candidate = Trained(network, self._accuracy(network, self.members[i].fold))
             if best is None or candidate.accuracy > best.accuracy:
                 best = candidate
         assert best is not None
@@ -245,20 +231,8 @@ class _Course:
         accuracy = 0.0 if self.by_loss[i] else float(self.accuracy[i])
         return accuracy, -float(self.loss[i]), -i
 
-    def _rounded(self, W: Floats, b: Floats) -> tuple[RectifierNetwork, ...]:
-        folded, number = self.scaling.fold_back(W, b), self.settings.alternatives
-        if number == 1:
-            return (folded,)
-        pairs = zip(np.split(folded.W, number), np.split(folded.b, number), strict=True)
-        return tuple(RectifierNetwork(*pair) for pair in pairs)
-
-    def _accuracy(self, members: tuple[RectifierNetwork, ...], fold: int) -> float:
-        return accuracy(self.examples.weight[:, :, fold], _some_accept(members, self.examples.psi))
-
-
-def _some_accept(members: Sequence[RectifierNetwork], psi: SparsePsi) -> NDArray[np.bool_]:
-    accepted: NDArray[np.bool_] = np.any([member.accepts(psi) for member in members], axis=0)
-    return accepted
+    def _accuracy(self, network: RectifierNetwork, fold: int) -> float:
+        return accuracy(self.examples.weight[:, :, fold], network.accepts(self.examples.psi))
 
 
 def _weighted(batches: Sequence[Batch], examples: PsiRows) -> list[WeightedBatch]:

@@ -84,7 +84,7 @@ def cross_validate(
     )
     scores = np.empty((len(configurations), tested))
     groups = list(itertools.product(range(len(configurations)), range(tested)))
-    rows = (min(len(examples), settings.batch_size or 2048) + examples.psi.d) * settings.alternatives
+    rows = min(len(examples), settings.batch_size or 2048) + examples.psi.d
     for chunk in _chunks(groups, configurations, restarts, rows):
         members = [
             member
@@ -97,7 +97,7 @@ def cross_validate(
         found: dict[int, Trained] = train(trained_on, members, settings, chunk_seed, progress)
         for group, result in found.items():
             configuration, fold = groups[group]
-            verdict = result.accepts(tested_on.psi)
+            verdict = result.network.accepts(tested_on.psi)
             scores[configuration, fold] = accuracy(tested_on.weight[:, :, fold], verdict)
     return scores
 

@@ -7,13 +7,6 @@
 with a_k = w_k . psi + b_k. The first two accept the same psi everywhere, integral or not; the third one at
 integral psi, and it also adds the equations, so it is used only where psi is said to be a point of the space.
 
-A union is always lifted, with one binary per member (`_union.py`): off_m = 0 if member m must accept psi,
-
-    s_mk >= a_mk - U_mk off_m,  0 <= s_mk <= 1,  sum_k s_mk <= 1,  sum_m off_m <= M - 1
-
-where U_mk is the largest a_mk for psi in the space, whose equations are added, or within the bounds that the
-tool knows.
-
 If no form is named, each network of a conjunction has the shorter of rows and lifted (rows for K <= 3, if
 they are exact in float64); and if psi is a point of the space, all of them together have simplified rows if
 these are fewer. The size is the number of rows and auxiliary variables.
@@ -41,7 +34,6 @@ from lcons_core._space import FeatureSpace
 from lcons_core._tables import Form
 from lcons_core._theorem1 import lift
 from lcons_core._types import Floats
-from lcons_core._union import Union, lift_union
 from lcons_core.reason._domain import domain_equations
 from lcons_core.reason._simplify import simplify
 
@@ -95,15 +87,9 @@ def build_system(
     points: PointSet, psi: Sequence[Bounds], form: Form | None = None, domain: bool = False
 ) -> System:
     """The rows of a constraint in a form, or in the shortest one; with `domain`, also the equations."""
-    several = len(points.alternatives()) > 1
-    if several and form not in (None, Form.LIFTED):
-        raise Unsupported(
-            f"a union of {len(points.alternatives())} sets has no form {form.value!r}; use form='lifted', or"
-            " add its members."
-        )
     if form is Form.SIMPLIFIED:
         return _simplified(points, psi)
-    system = _disjunction(points, psi, domain) if several else _by_part(points, form)
+    system = _by_part(points, form)
     if not domain:
         return system
     equations = _equation_rows(_space(points), psi)
@@ -157,41 +143,6 @@ def _by_part(points: PointSet, form: Form | None) -> System:
             auxiliaries += (Auxiliary(f"{label}s{k}", Bounds(0.0, 1.0)) for k in range(part.K))
         forms.append(chosen)
     return System(points.d, tuple(dict.fromkeys(forms)), tuple(rows), tuple(auxiliaries))
-
-
-def _disjunction(points: PointSet, psi: Sequence[Bounds], domain: bool) -> System:
-    """The lifted form of a union, with its binaries."""
-    members: Any = points.alternatives()
-    union = Union(members)
-    if domain:
-        lifted = lift_union(union, _space(points))
-    else:
-        bounds = np.array([[entry.lower for entry in psi], [entry.upper for entry in psi]])
-        if not np.isfinite(bounds).all():
-            raise InvalidInput(
-                f"a union needs bounds of psi, but column {np.argmin(np.isfinite(bounds).all(0))} has none;"
-                " pass variables with bounds, or domain=True to add the equations of the space."
-            )
-        lifted = lift_union(union, bounds=(bounds[0], bounds[1]))
-    names = [
-        f"{m}_{row}"
-        for m, member in enumerate(union.members)
-        for row in [*(f"unit{k}" for k in range(member.K)), *(f"budget{p}" for p in range(len(member.parts)))]
-    ]
-    first, last = points.d, points.d + lifted.K
-    rows = (
-        Row(
-            name,
-            (*_terms(lifted.A_psi[i]), *_terms(lifted.A_s[i], first), *_terms(lifted.A_off[i], last)),
-            Fraction(lifted.rhs[i]),
-        )
-        for i, name in enumerate([*names, "some"])
-    )
-    auxiliaries = (
-        *(Auxiliary(f"s{k}", Bounds(0.0, 1.0)) for k in range(lifted.K)),
-        *(Auxiliary(f"off{m}", Bounds(0.0, 1.0, True)) for m in range(lifted.M)),
-    )
-    return System(points.d, (Form.LIFTED,), tuple(rows), auxiliaries)
 
 
 def _shorter(part: RectifierNetwork) -> Form:

@@ -7,18 +7,16 @@
 Up to `limit` points the whole domain is enumerated and the counts are exact. Above the limit, only the axes
 that one of the two uses are enumerated: an axis whose values all add the same to every unit (or row) changes
 no verdict, so the other axes are fixed and all counts are multiplied by the number of their combinations. If
-these are too many as well, first a closed-form proof of equality is tried, then a search for a witness, then
-a proof by linear programs that the sets are equal even if psi may be real (`_boxes.py`). Every verdict is
-exact: floats guide the search but do not decide.
+these are too many as well, first a closed-form proof of equality is tried, then a search for a witness. Every
+verdict is exact: floats guide the search but do not decide.
 
-On a space with real blocks there are infinitely many points. After the closed forms and random points, exact
-linear programs decide (`_boxes.py`): a proof of equality, or a witness.
+On a space with real blocks there are infinitely many points: after the closed forms, points are sampled, some
+near both boundaries, so without a witness the sets are UNDECIDED.
 
 There are two closed-form proofs of equality. Two networks are equal if they have the same units: units that
 are never active are ignored, and units are compared by their values on the domain, so it does not matter
 whether a constant is in a one-hot block or in the bias. Two systems of rows are equal if each implies the
-other row by row (`_dominance.py`). Two unions are equal if both have the same members, or if each member of
-one is inside a member of the other.
+other row by row (`_dominance.py`).
 
 Candidates for a difference are random points, points near both boundaries, points found by climbing
 min(margin_a, -margin_b) and the reverse, and points in and next to the boxes of rules. A candidate with two
@@ -32,7 +30,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -46,7 +44,6 @@ from lcons_core._network import RectifierNetwork
 from lcons_core._pointset import PointSet, as_points
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools, Floats, Ints, OnProgress
-from lcons_core.reason._boxes import proof_on_reals, search_boxes
 from lcons_core.reason._domain import drawn_points
 from lcons_core.reason._dominance import singly_implied
 from lcons_core.reason._points import ENUMERATION_LIMIT, climb, near_boundary, scan
@@ -151,7 +148,7 @@ def compare(
     for points in sets:
         check_width(points, space)
     if not space.integral:
-        return _compare_boxes(sets, space, witnesses, seed)
+        return _compare_sampled(sets, space, witnesses, seed)
     whole, free = space, 1
     if space.size > limit:
         unused = unused_axes(sets, space)
@@ -171,9 +168,6 @@ def compare(
     tally.free = 1
     found = candidates(*sets, space, np.random.default_rng(seed))
     tally.add(found, *(points.verdicts(space, found) for points in sets))
-    proof = None if any(tally.numbers) else proof_on_reals(sets, whole)
-    if proof:
-        return Comparison(Outcome.EQUAL, 0, 0, 0, 0, (), (), False, proof)
     return tally.result(
         complete=False,
         how=f"no difference at {tally.points:,} of {many(space.size)} points, drawn and searched near both"
@@ -182,12 +176,11 @@ def compare(
     )
 
 
-def _compare_boxes(
+def _compare_sampled(
     sets: tuple[PointSet, PointSet], space: FeatureSpace, witnesses: int, seed: int
 ) -> Comparison:
-    """The comparison on a space with real blocks: a closed form, random points, then linear programs."""
-    corners = space.corners()
-    proof = proof_of_equality(*sets, corners)
+    """The comparison on a space with real blocks: a closed form, else sampled points."""
+    proof = proof_of_equality(*sets, space.corners())
     if proof:
         return Comparison(Outcome.EQUAL, 0, 0, 0, 0, (), (), False, proof)
     rng = np.random.default_rng(seed)
@@ -196,23 +189,10 @@ def _compare_boxes(
     tally = _Tally(space, witnesses)
     psi = np.concatenate([psi, *near])
     tally.add_psi(psi, *(points.accepts(psi) for points in sets))
-    if any(tally.numbers):
-        return tally.result(complete=False, how="")
-    found = search_boxes(sets, space, [corners.axes[i].name for i in unused_axes(sets, corners)])
-    if not found.decided:
-        proof = proof_on_reals(sets, space)
-        found = replace(found, how=proof, decided=True) if proof else found
-    if found.witness is not None:
-        named: list[tuple[dict[str, Any], ...]] = [(), ()]
-        named[found.side] = (found.witness,)
-        only_a, only_b = map(len, named)
-        return Comparison(Outcome.DIFFERENT, 1, 0, only_a, only_b, named[0], named[1], False, found.how)
-    if found.decided:
-        return Comparison(Outcome.EQUAL, 0, 0, 0, 0, (), (), False, found.how)
     return tally.result(
         complete=False,
-        how=f"no difference at {tally.points:,} points of the {space.extent}, drawn and searched near both"
-        f" boundaries (seed {seed}); {found.how}",
+        how=f"no difference at {tally.points:,} points sampled from the {space.extent}, some near both"
+        f" boundaries (seed {seed}), and no proof of equality",
     )
 
 
@@ -230,7 +210,7 @@ def _used(points: PointSet, space: FeatureSpace) -> Bools:
     if isinstance(points, Rules):
         named = {name for box in (*points.forbidden, *(points.allowed or ())) for name, _ in box.conditions}
         return np.array([axis.name in named for axis in space.axes])
-    forms = [part.W for alternative in points.alternatives() for part in alternative.networks()]
+    forms = [part.W for part in points.networks()]
     try:
         forms = forms or [points.inequalities(PROOF_ROWS).coefficients]
     except LconsError:
@@ -330,23 +310,12 @@ def proof_of_equality(a: PointSet, b: PointSet, space: FeatureSpace) -> str | No
     units = [_units(points, space) for points in (a, b)]
     if units[0] is not None and units[0] == units[1]:
         return "both have the same units on this space, in some order"
-    rows_a, rows_b = ([_rows(alternative) for alternative in points.alternatives()] for points in (a, b))
-    if not (_covered(rows_a, rows_b, space) and _covered(rows_b, rows_a, space)):
+    rows_a, rows_b = _rows(a), _rows(b)
+    if rows_a is None or rows_b is None:
         return None
-    if len(rows_a) == len(rows_b) == 1:
+    if singly_implied(rows_b, rows_a, space).all() and singly_implied(rows_a, rows_b, space).all():
         return "each row of one is implied by a row of the other"
-    return "each member of one is inside a member of the other, row by row"
-
-
-def _covered(
-    inside: list[LinearInequalities | None], outside: list[LinearInequalities | None], space: FeatureSpace
-) -> bool:
-    """Whether each of the sets `inside` is shown, row by row, to be part of one of the sets `outside`."""
-    return all(
-        rows is not None
-        and any(other is not None and singly_implied(other, rows, space).all() for other in outside)
-        for rows in inside
-    )
+    return None
 
 
 def candidates(a: PointSet, b: PointSet, space: FeatureSpace, rng: np.random.Generator) -> Ints:
@@ -369,13 +338,10 @@ def _lengths(space: FeatureSpace) -> Ints:
     return np.array([len(axis) for axis in space.axes])
 
 
-def _units(points: PointSet, space: FeatureSpace) -> list[list[list[bytes]]] | None:
-    """Per member and part, its units that can be active, by their values on the domain, in a canonical
-    order."""
-    members = [alternative.networks() for alternative in points.alternatives()]
-    if not all(members):
-        return None
-    return sorted(sorted(sorted(_unit_keys(part, space)) for part in networks) for networks in members)
+def _units(points: PointSet, space: FeatureSpace) -> list[list[bytes]] | None:
+    """Per part, its units that can be active, by their values on the domain, in a canonical order."""
+    networks = points.networks()
+    return sorted(sorted(_unit_keys(part, space)) for part in networks) if networks else None
 
 
 def _unit_keys(part: RectifierNetwork, space: FeatureSpace) -> list[bytes]:

@@ -23,17 +23,22 @@ STEPS = 48
 
 
 def drawn_psi(space: FeatureSpace, number: int, rng: np.random.Generator) -> Floats:
-    """(N, d) at most `number` random points; every eighth has each real column at one of its bounds."""
+    """(N, d) at most `number` random points."""
     finite = space.finite_part
     values = finite.vectors(drawn_points(finite, number, rng))
     psi = np.zeros((len(values), space.d))
     psi[:, ~space.real_columns] = values[:, : space.d - int(space.real_columns.sum())]
+    psi[:, space.real_columns] = drawn_reals(space, len(psi), rng)
+    return psi
+
+
+def drawn_reals(space: FeatureSpace, number: int, rng: np.random.Generator) -> Floats:
+    """(number, real columns) random numbers; every eighth row has each column at one of its bounds."""
     low, high = _bounds(space)
-    drawn = low + rng.random((len(psi), len(low))) * (high - low)
+    drawn = low + rng.random((number, len(low))) * (high - low)
     ends = rng.random(drawn.shape) < 0.5
     drawn[::8] = np.where(ends, low, high)[::8]
-    psi[:, space.real_columns] = _on_grid(drawn, space)
-    return psi
+    return _on_grid(drawn, space)
 
 
 def psi_near_boundary(

@@ -158,10 +158,6 @@ class Rules(PsiSet):
         """The same points of the space as rows, one per box; raises `TooLarge` above `most` rows."""
         return self.rows().inequalities(most)
 
-    def alternatives(self) -> tuple[Rules]:
-        """The sets whose union is the set: only itself."""
-        return (self,)
-
     def networks(self) -> tuple[RectifierNetwork, ...]:
         """The network that forbids the boxes; none for rules on counts, or with `allowed` boxes."""
         try:

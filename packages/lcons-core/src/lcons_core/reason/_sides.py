@@ -23,7 +23,6 @@ from lcons_core._inequalities import LinearInequalities
 from lcons_core._network import Network
 from lcons_core._theorem1 import LiftedInequalities, estimate_rows, row_of_subset, to_inequalities
 from lcons_core._types import Bools, Floats, Ints, Objects
-from lcons_core._union import LiftedUnion
 
 ROW_POINTS = 4 * 10**9
 ALL_ROWS = 2**13
@@ -59,7 +58,6 @@ class CheckedRows:
     q: int
     complete: bool
     exact: bool
-    subsets: Bools
 
     @classmethod
     def of(cls, network: Network, points: int, seed: int) -> CheckedRows:
@@ -84,7 +82,7 @@ class CheckedRows:
         rational = stored if exact else rational_rows(network, subsets, q)
         units = np.repeat(np.arange(len(network.parts)), [part.K for part in network.parts])
         owner = units[np.argmax(subsets, axis=1)]
-        return cls(stored, rational, owner, _exponent(network), complete, exact, subsets)
+        return cls(stored, rational, owner, _exponent(network), complete, exact)
 
     def __len__(self) -> int:
         return len(self.stored)
@@ -106,43 +104,6 @@ class CheckedRows:
             return truth
         holds: Bools = self.stored.times(shift).all_hold(whole)
         return holds if self.complete else holds & truth
-
-
-def sums_of_units(network: Network, rows: CheckedRows, lifted: LiftedInequalities) -> str:
-    """The forms that are those of the theorem, compared as rationals: the rows of all subsets of the units of
-    each part; the lifted rows `s_k - a_k >= 0` of all units and one budget per part."""
-    if not _defines_lifted(network, lifted):
-        return ""
-    return "all rows and the lifted rows" if _defines_rows(network, rows) else "the lifted rows"
-
-
-def _defines_rows(network: Network, rows: CheckedRows) -> bool:
-    if not rows.complete:
-        return False
-    wanted = rational_rows(network, rows.subsets, rows.stored.q)
-    number = len({subset.tobytes() for subset in rows.subsets})
-    complete = len(rows) == number == estimate_rows(network).rows
-    sums = np.array_equal(wanted.C, rows.stored.C) and np.array_equal(wanted.c, rows.stored.c)
-    one_part = all(sum(bool(subset[own].any()) for own in _parts(network)) == 1 for subset in rows.subsets)
-    return complete and sums and one_part
-
-
-def _defines_lifted(network: Network, lifted: LiftedInequalities) -> bool:
-    budgets = np.zeros((len(network.parts), network.K))
-    for budget, own in zip(budgets, _parts(network), strict=True):
-        budget[own] = -1.0
-    W, b = (np.concatenate([getattr(part, name) for part in network.parts]) for name in ("W", "b"))
-    return (
-        np.array_equal(lifted.A_psi, np.concatenate([-W, np.zeros((len(budgets), network.d))]))
-        and np.array_equal(lifted.A_s, np.concatenate([np.eye(network.K), budgets]))
-        and np.array_equal(lifted.rhs, np.concatenate([b, -np.ones(len(budgets))]))
-    )
-
-
-def _parts(network: Network) -> list[slice]:
-    """The units of each part."""
-    stops = np.cumsum([part.K for part in network.parts]).tolist()
-    return [slice(stop - part.K, stop) for stop, part in zip(stops, network.parts, strict=True)]
 
 
 def lifted_feasible(lifted: LiftedInequalities, whole: Floats, shift: int) -> Bools:
@@ -176,20 +137,6 @@ def lifted_feasible(lifted: LiftedInequalities, whole: Floats, shift: int) -> Bo
         least[:, k] = np.maximum(least[:, k], bound)
     values = slack[:, np.array(others, np.int64)] * unit + least.dot(A_s[np.array(others, np.int64)].T)
     return np.all(values >= 0, axis=1)
-
-
-def lifted_union_feasible(lifted: LiftedUnion, whole: Floats, shift: int) -> Bools:
-    """(N,) whether some s >= 0 and some 0/1 vector `off` satisfy the lifted rows of a union.
-
-    Switching a member off does not change the rows of the others, so it suffices to leave one member on, or
-    none. The columns of `off` are added to those of psi.
-    """
-    system = LiftedInequalities(np.hstack([lifted.A_psi, lifted.A_off]), lifted.A_s, lifted.rhs)
-    feasible = np.zeros(len(whole), dtype=np.bool_)
-    for off in [*(1.0 - np.eye(lifted.M)), np.ones(lifted.M)]:
-        switched = np.tile(off.astype(whole.dtype) * (1 << shift), (len(whole), 1))
-        feasible |= lifted_feasible(system, np.hstack([whole, switched]), shift)
-    return feasible
 
 
 def _exponent(network: Network) -> int:
@@ -248,9 +195,7 @@ class Verification:
     `rows` of Theorem 1 were checked at every point: all `total_rows`, or those of random subsets if rows
     times points are too many. The row of S*, which alone decides, was checked at `cuts` points. `boundary`
     points have a margin of exactly 0. `scope` says which points were checked; `seed` is None if they were
-    given. `proved` names the forms that are equal to those of the theorem, so that they are the same set for
-    every real psi: "all rows and the lifted rows", "the lifted rows", or "" if this was not asked. For a
-    union, rows and cuts are those of its `members`, and the lifted form, which is not `proved`, is its own.
+    given.
     """
 
     points: int
@@ -261,12 +206,10 @@ class Verification:
     all_rows: bool
     cuts: int
     scope: str
-    proved: str
     seed: int | None
     witness: Witness | None
     rounding_differences: int
     rounding_example: Witness | None
-    members: int = 1
 
     @property
     def exhausted(self) -> bool:
@@ -299,8 +242,6 @@ class Verification:
         """Plain data."""
         data = {name: getattr(self, name) for name in self.__dataclass_fields__}
         data["total_rows"] = plain(self.total_rows)
-        if self.members == 1:
-            del data["members"]
         for name in ("witness", "rounding_example"):
             found = data[name]
             data[name] = None if found is None else {**vars(found), "psi": list(found.psi)}
@@ -308,21 +249,18 @@ class Verification:
         return {**data, **derived}
 
     def __str__(self) -> str:
-        name = "network" if self.members == 1 else f"union of {self.members} networks"
         rows = f"{self.rows:,} rows"
         if not self.all_rows:
             where = f" at {self.points:,} points" if self.total_rows <= ALL_ROWS else ""
             rows = f"{self.rows:,} of {many(self.total_rows)} rows (drawn, all are too many{where})"
         text = (
-            f"{'verified' if self.ok else 'false'}: {name} = {rows} = lifted = cut at {self.points:,}"
+            f"{'verified' if self.ok else 'false'}: network = {rows} = lifted = cut at {self.points:,}"
             f" points ({self.scope}); {self.accepted:,} accepted, {self.boundary:,} on the boundary"
         )
         if self.one_sided is not None:
             text += f"; {self.one_sided}"
         if self.cuts < self.points:
             text += f"; cuts at {self.cuts:,} of them"
-        if self.proved:
-            text += f"; and for every real psi: {self.proved} are sums of its units, as rationals"
         if self.witness is not None:
             text += f"; witness: {self.witness}"
         if self.rounding_differences:

@@ -12,14 +12,7 @@ If subset sums of the weights are not exact in float64, the rows are rounded. Th
 rational subset sums, and points where the rounded rows have another verdict are counted as rounding
 differences, with an example. They are not witnesses, but they are always reported.
 
-Real psi cannot be listed. But max over S of sum_{k in S} a_k = sum_k ReLU(a_k) for all real a. So the theorem
-is proved for every real psi if all rows and the lifted rows are those of their definition: each is compared
-with the sum of its units, as rationals (`_sides.py`). This is done if a block is real, and without a space,
-when only 0/1 psi are drawn; points are checked as well.
-
-For a union, each member is checked in this way, and at the same points
-
-    accepts(psi)  =  some member accepts psi  =  the lifted rows of the union have a solution s and off
+On a space with real blocks, points are sampled.
 
 `exhausts` and `seconds` estimate the time of a verification: a point costs a multiple of rows times columns
 and of units, more if the weights are too long for one float64 product. The factors were measured and are only
@@ -33,7 +26,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -49,7 +42,6 @@ from lcons_core._psi import SparsePsi, as_psi
 from lcons_core._space import FeatureSpace
 from lcons_core._theorem1 import estimate_rows, lift, most_violated, violated_subset
 from lcons_core._types import Bools, Floats, Ints
-from lcons_core._union import AnyNetwork, LiftedUnion, Union, lift_union
 from lcons_core.reason._domain import drawn_points
 from lcons_core.reason._points import drawn_around, near_boundary
 from lcons_core.reason._real_points import drawn_psi, psi_near_boundary
@@ -62,9 +54,7 @@ from lcons_core.reason._sides import (
     Witness,
     all_rows_checked,
     lifted_feasible,
-    lifted_union_feasible,
     network_margins,
-    sums_of_units,
 )
 
 ALWAYS_EXHAUSTED = 10**5
@@ -76,7 +66,7 @@ MOST_VALUES = 2**22
 MOST_MOVES, MOVES_A_POINT = 2**18, 10
 
 
-def exhausts(network: AnyNetwork, space: FeatureSpace) -> bool:
+def exhausts(network: Network, space: FeatureSpace) -> bool:
     """Whether the whole domain is checked: it is small, or takes at most about five seconds."""
     if not space.integral:
         return False
@@ -85,12 +75,8 @@ def exhausts(network: AnyNetwork, space: FeatureSpace) -> bool:
     return space.size <= MOST_EXHAUSTED and seconds(network, space, space.size) <= PATIENCE
 
 
-def seconds(network: AnyNetwork, space: FeatureSpace, points: int) -> float:
+def seconds(network: Network, space: FeatureSpace, points: int) -> float:
     """The approximate time for this number of points, without the search for the boundary."""
-    return sum(_seconds(member, space, points) for member in network.alternatives())
-
-
-def _seconds(network: Network, space: FeatureSpace, points: int) -> float:
     digits = _digits(network)
     every = all_rows_checked(network, points)
     rows = estimate_rows(network).rows if every else DRAWN_ROWS
@@ -128,44 +114,41 @@ def verify(
 
     A domain is small if checking all of it takes about five seconds. A quarter of the samples are drawn
     around accepted points near the boundary, because uniform samples may all be on one side. Without a space,
-    psi is drawn from all 0/1 vectors. If `points` (N, d) are given, these are checked instead. Without a
-    space, and if a block is real, the theorem is also proved for every real psi (`proved`). Drawn points of a
-    network of hundreds of units are refused (`TooLarge`) above 2^22 values of units: about ten seconds.
+    psi is drawn from all 0/1 vectors. If `points` (N, d) are given, these are checked instead. Drawn
+    points of a network of hundreds of units are refused (`TooLarge`) above 2^22 values of units: about ten
+    seconds.
 
     >>> from lcons_core import RectifierNetwork
     >>> print(verify(RectifierNetwork([[2.0, 2.0], [1.0, 0.0]], [-2.0, 0.0])))
-    verified: network = 3 rows = lifted = cut at 4 points (all 0/1 vectors); 3 accepted, 1 on the boundary; \
-and for every real psi: all rows and the lifted rows are sums of its units, as rationals
+    verified: network = 3 rows = lifted = cut at 4 points (all 0/1 vectors); 3 accepted, 1 on the boundary
     """
     given = as_points(constraint, "verify")
-    members = [alternative.networks() for alternative in given.alternatives()]
-    if not all(members):
+    parts = given.networks()
+    if not parts:
         raise Unsupported(
             f"verify needs a network or a constraint with one, found {type(constraint).__name__}."
         )
-    networks = [parts[0] if len(parts) == 1 else Conjunction(parts) for parts in members]
-    network = networks[0] if len(networks) == 1 else Union(networks)
+    network = parts[0] if len(parts) == 1 else Conjunction(parts)
     space = given.space or space
     domain = space or FeatureSpace([binary("psi", [str(j) for j in range(network.d)])])
     check_width(network, domain)
-    real = space is None or not space.integral
     if points is not None:
         psi = _given_points(points, network, space)
         made = _Points(len(psi), psi.__getitem__, exponent(psi))
-        return _checked(network, space, (psi.min(0), psi.max(0)), made, "as given", None, seed, real)
+        return _Check(network, space, made, seed).run("as given", None)
     _check_values(network, domain, samples)
     if not domain.integral:
         psi = _real_points(network, domain, samples, seed)
         made = _Points(len(psi), psi.__getitem__, exponent(psi))
-        return _checked(network, space, domain, made, f"drawn with seed {seed}{NEAR}", seed, seed, real)
+        return _Check(network, space, made, seed).run(f"drawn with seed {seed}{NEAR}", seed)
     assignments, exhausted = _domain_points(network, domain, samples, seed)
     made = _Points(len(assignments), lambda at: domain.vectors(assignments[at]))
     drawn = f"drawn with seed {seed}{'' if space else ' from all 0/1 vectors'}{NEAR}"
     scope = (ALL if space else BITS) if exhausted else drawn
-    return _checked(network, space, domain, made, scope, seed, seed, real)
+    return _Check(network, space, made, seed).run(scope, seed)
 
 
-def _check_values(network: AnyNetwork, space: FeatureSpace, samples: int) -> None:
+def _check_values(network: Network, space: FeatureSpace, samples: int) -> None:
     """Raises `TooLarge` if too many units are computed at too many points."""
     if exhausts(network, space):
         return
@@ -176,76 +159,6 @@ def _check_values(network: AnyNetwork, space: FeatureSpace, samples: int) -> Non
             f"verifying {network.K:,} units at {samples:,} drawn points and near the boundary takes about"
             f" {values:,} values of units, above the limit of {MOST_VALUES:,}; draw fewer samples."
         )
-
-
-def _checked(
-    network: AnyNetwork,
-    space: FeatureSpace | None,
-    domain: FeatureSpace | tuple[Floats, Floats],
-    points: _Points,
-    scope: str,
-    seed: int | None,
-    drawn_by: int,
-    real: bool,
-) -> Verification:
-    if not isinstance(network, Union):
-        return _Check(network, space, points, drawn_by).run(scope, seed, real)
-    checks = [_Check(member, space, points, drawn_by) for member in network.members]
-    found = [check.run(scope, seed, real) for check in checks]
-    lifted = (
-        lift_union(network, domain)
-        if isinstance(domain, FeatureSpace)
-        else lift_union(network, bounds=domain)
-    )
-    accepted, boundary, witness = _check_union(network, lifted, points)
-    if witness is not None and space is not None:
-        witness = replace(witness, point=space.describe(np.array(witness.psi)))
-    witnesses = [
-        replace(one.witness, form=f"{one.witness.form} of member {m}")
-        for m, one in enumerate(found, start=1)
-        if one.witness is not None
-    ]
-    return Verification(
-        points=len(points),
-        accepted=accepted,
-        boundary=boundary,
-        rows=sum(one.rows for one in found),
-        total_rows=sum(one.total_rows for one in found),
-        all_rows=all(one.all_rows for one in found),
-        cuts=min(one.cuts for one in found),
-        scope=scope,
-        proved="all rows" if all(one.proved.startswith("all rows") for one in found) else "",
-        seed=seed,
-        witness=next(iter([*witnesses, *([] if witness is None else [witness])]), None),
-        rounding_differences=int(np.any([check.rounded for check in checks], axis=0).sum()),
-        rounding_example=next((one.rounding_example for one in found if one.rounding_example), None),
-        members=len(found),
-    )
-
-
-def _check_union(union: Union, lifted: LiftedUnion, points: _Points) -> tuple[int, int, Witness | None]:
-    """The numbers of accepted points and of points on the boundary, and a witness against the union."""
-    accepted = boundary = 0
-    witness = None
-    step = max(1, _CELLS // max(union.K, union.d + len(union.members)))
-    for first in range(0, len(points), step):
-        psi = points.at(slice(first, first + step))
-        whole = whole_points(psi, points.shift)
-        signs = [
-            np.sign(network_margins(member, whole, points.shift).min(1).astype(object)).astype(np.int64)
-            for member in union.members
-        ]
-        best = np.max(signs, axis=0)
-        truth: Bools = best >= 0
-        accepted, boundary = accepted + int(truth.sum()), boundary + int((best == 0).sum())
-        sides = {
-            "accepts()": union.accepts(psi),
-            "the lifted rows": lifted_union_feasible(lifted, whole, points.shift),
-        }
-        for form, found in sides.items():
-            for i in np.flatnonzero(truth != found)[: witness is None]:
-                witness = Witness(form, tuple(psi[i].tolist()), bool(truth[i]))
-    return accepted, boundary, witness
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,8 +183,8 @@ class _Check:
         self.rounded = np.zeros(len(points), dtype=np.bool_)
         self.shift = points.shift
 
-    def run(self, scope: str, seed: int | None, real: bool) -> Verification:
-        """Checks every form at every point; `real`: and that its rows are those of the theorem."""
+    def run(self, scope: str, seed: int | None) -> Verification:
+        """Checks every form at every point."""
         long = whole_points(self.points.at(slice(0, 2**10)), self.shift).dtype == object
         rows = CheckedRows.of(self.network, len(self.points) * (LONG if long else 1), self.seed)
         lifted = lift(self.network)
@@ -301,7 +214,6 @@ class _Check:
             all_rows=rows.complete,
             cuts=cuts,
             scope=scope,
-            proved=sums_of_units(self.network, rows, lifted) if real else "",
             seed=seed,
             witness=self.witness,
             rounding_differences=int(self.rounded.sum()),
@@ -364,7 +276,7 @@ def _spread(accepted: Bools, most: int) -> Ints:
     return np.unique(np.concatenate(spread))
 
 
-def _domain_points(network: AnyNetwork, space: FeatureSpace, samples: int, seed: int) -> tuple[Ints, bool]:
+def _domain_points(network: Network, space: FeatureSpace, samples: int, seed: int) -> tuple[Ints, bool]:
     """Value indices (N, axes) of the whole domain and True, or of random points and False."""
     short = np.min_scalar_type(max(len(axis) for axis in space.axes))
     if exhausts(network, space):
@@ -379,7 +291,7 @@ def _domain_points(network: AnyNetwork, space: FeatureSpace, samples: int, seed:
     return np.concatenate([drawn, around, near]).astype(short), False
 
 
-def _real_points(network: AnyNetwork, space: FeatureSpace, samples: int, seed: int) -> Floats:
+def _real_points(network: Network, space: FeatureSpace, samples: int, seed: int) -> Floats:
     """(N, d) random points, and some near the boundary."""
     rng = np.random.default_rng(seed)
     drawn = drawn_psi(space, samples, rng)
@@ -387,7 +299,7 @@ def _real_points(network: AnyNetwork, space: FeatureSpace, samples: int, seed: i
     return np.concatenate([drawn, near])
 
 
-def _given_points(points: Any, network: AnyNetwork, space: FeatureSpace | None) -> Floats:
+def _given_points(points: Any, network: Network, space: FeatureSpace | None) -> Floats:
     checked = as_psi(points, network.d)
     psi = checked.dense() if isinstance(checked, SparsePsi) else np.atleast_2d(checked)
     if space is not None:

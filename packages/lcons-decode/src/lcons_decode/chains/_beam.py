@@ -27,7 +27,7 @@ from lcons_decode._result import Decoding, Status
 from lcons_decode._scores import ChainBatch, ChainScores, Sequences, X, Xs, x_of
 from lcons_decode.chains._viterbi import viterbi
 from lcons_decode.chains._windows import ChainConstraints, lay_out
-from lcons_decode.kernels import Floats, Ints, backend, share_rows
+from lcons_decode.kernels import Floats, Ints, share_rows
 
 
 def beam_search(
@@ -59,6 +59,8 @@ def beam_search_batch(
     threads: int | None = None,
 ) -> list[Decoding]:
     """The labelling that a beam of that width finds, for each sequence."""
+    from lcons_decode.kernels._compiled import beam_many
+
     if width < 1:
         raise InvalidInput(f"the beam width must be at least 1, found {width}.")
     batch = ChainBatch.of(batch)
@@ -68,10 +70,9 @@ def beam_search_batch(
     scores = np.full((len(batch), width), -np.inf)
     sizes, fallbacks = np.zeros(len(batch), dtype=np.int64), np.zeros(len(batch), dtype=np.int64)
     counts = np.zeros((len(batch), width), dtype=np.int64)
-    run = backend().beam_many
 
     def search(first: int, last: int) -> None:
-        run(
+        beam_many(
             layout.chain,
             layout.lists,
             layout.units,
@@ -171,6 +172,7 @@ def search(
     >>> search("", grow, lambda s: "bb" not in s, width=2).beam
     (('ba', 3.0), ('ab', 3.0))
     """
+
     if width < 1:
         raise InvalidInput(f"the beam width must be at least 1, found {width}.")
     beam: list[tuple[State, float]] = [(start, 0.0)]

@@ -29,8 +29,8 @@ from typing import NamedTuple
 import numpy as np
 
 from lcons_decode._scores import ChainScores
-from lcons_decode.kernels import Floats, Ints, Layout, backend, costs
-from lcons_decode.kernels import _plain as plain
+from lcons_decode.chains._ngrams import broken, context_activations, costs, margins, penalties
+from lcons_decode.kernels import Floats, Ints, Layout
 
 # About this many numbers are computed for n-grams at a time.
 _MOST = 2**20
@@ -60,13 +60,13 @@ def _penalty(ids: Ints, layout: Layout) -> float:
     steps = len(ids) + 1
     padded = np.concatenate([np.full(layout.m, padding), ids, [padding]])
     rows = units.rows[:, :steps]
-    activations = plain.context_activations(units, rows)
+    activations = context_activations(units, rows)
     for i, table in enumerate(units.table):
         activations += table[padded[i : i + steps]]
-    margins = plain.margins(activations, units.ends)
+    by_part = margins(activations, units.ends)
     total = 0.0
     for c, weight in enumerate(units.weights):
-        own = margins[:, units.owners == c].min(-1)[rows[c] >= 0]
+        own = by_part[:, units.owners == c].min(-1)[rows[c] >= 0]
         total += float(weight) * float(costs(own, units.hinges[c]).sum())
     return total
 
@@ -135,10 +135,11 @@ class Lattice:
         return int((self.scores.L + 1) ** self.layout.m)
 
     def _hard_levels(self) -> list[Level]:
+        from lcons_decode.kernels._compiled import hard_levels
+
         T = len(self.scores)
-        kernel = backend().hard_levels
         chain = self.layout.chain
-        heads, states, values = kernel(chain.emission, chain, 0, self.layout.lists)
+        heads, states, values = hard_levels(chain.emission, chain, 0, self.layout.lists)
         spans = [slice(heads[T - t + 1], heads[T - t + 2]) for t in range(T + 1)]
         alive = [(states[own], values[own], values[own] > -np.inf) for own in spans]
         levels = [Level(own[some], ends[some]) for own, ends, some in alive]
@@ -175,15 +176,15 @@ class Lattice:
         onward = scores.emission[t] + later.of(grams % self._size)
         arcs = scores.start if t == 0 else scores.transition[states % V]
         # Added in the same order as in the kernels, so that sums that are equal there are equal here.
-        values: Floats = arcs + onward + plain.penalties(grams, t, layout.units, V)
+        values: Floats = arcs + onward + penalties(grams, t, layout.units, V)
         if len(layout.lists.sizes):
-            values[plain.broken(grams, t, layout.lists) > 0] = -np.inf
+            values[broken(grams, t, layout.lists) > 0] = -np.inf
         return values
 
     def _stops(self, states: Ints) -> Floats:
         V = self.scores.L + 1
         grams = states * V + V - 1
-        values: Floats = self._ends(states) + plain.penalties(grams, len(self.scores), self.layout.units, V)
+        values: Floats = self._ends(states) + penalties(grams, len(self.scores), self.layout.units, V)
         return values
 
     def _ends(self, states: Ints) -> Floats:
@@ -191,7 +192,7 @@ class Lattice:
         V = self.scores.L + 1
         values: Floats = self.scores.stop[states % V]
         if len(self.layout.lists.sizes):
-            values[plain.broken(states * V + V - 1, len(self.scores), self.layout.lists) > 0] = -np.inf
+            values[broken(states * V + V - 1, len(self.scores), self.layout.lists) > 0] = -np.inf
         return values
 
 

@@ -19,7 +19,6 @@ Not in the paper: exact constrained decoding, and soft constraints, which are th
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
@@ -42,7 +41,7 @@ from lcons_decode._scores import (
 from lcons_decode.chains._best_first import in_order
 from lcons_decode.chains._viterbi import read_decoding
 from lcons_decode.chains._windows import ChainConstraints, lay_out
-from lcons_decode.kernels import STEP, How, backend, share_rows
+from lcons_decode.kernels import How, share_rows
 
 BUDGET = 10_000
 
@@ -100,6 +99,8 @@ def constrained_ids(
     >>> [batch.labels[i] for i in ids]
     ['B-X', 'I-X']
     """
+    from lcons_decode.kernels._compiled import constrained_many, soft_many
+
     if compiled.named.global_hard or compiled.named.global_soft:
         raise InvalidInput(
             "constrained_viterbi accepts only local constraints; use decode_global or the ILP for global"
@@ -109,15 +110,12 @@ def constrained_ids(
     y = np.zeros(len(batch.emission), dtype=np.int64)
     scores = np.zeros(len(batch))
     how = np.zeros(len(batch), dtype=np.int64)
-    # Scores of soft constraints differ in the last bit between kernels, so these never depend on the work.
-    work = math.inf if compiled.soft else len(batch.emission) * (layout.lists.V ** (layout.m + 1) + STEP)
-    kernels = backend(work)
 
     def run(first: int, last: int) -> None:
         if compiled.hard or not compiled.soft:
-            kernels.constrained_many(layout.chain, layout.lists, first, last, y, scores, how)
+            constrained_many(layout.chain, layout.lists, first, last, y, scores, how)
         if compiled.soft:
-            kernels.soft_many(layout.chain, layout.lists, layout.units, layout.m, first, last, y, scores, how)
+            soft_many(layout.chain, layout.lists, layout.units, layout.m, first, last, y, scores, how)
 
     share_rows(run, len(batch), threads)
     return y, scores, how

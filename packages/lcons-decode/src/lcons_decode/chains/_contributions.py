@@ -11,33 +11,30 @@ padding. The kind of a window is its contexts, the number of START labels at its
 ends in STOP. For each distinct kind, the codes that a hard constraint allows are listed once, in ascending
 order, and cached: most constraints forbid most n-grams, so a list is shorter than a mask. For soft
 constraints, upper bounds on the penalty given the last labels are cached instead. Lists are exact:
-weights that float64 cannot add exactly are added as rationals (`lcons_core._masks`). A union allows the codes
-that one of its members allows; its penalty is not the sum of theirs, so it cannot be soft here.
+weights that float64 cannot add exactly are added as rationals (`lcons_core._masks`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core import CodedColumn, LearnedConstraint, TooLarge, Unsupported, check_numbers, compile_masks
+from lcons_core import CodedColumn, LearnedConstraint, TooLarge, check_numbers, compile_masks
 from lcons_core.features import NgramContext, SequenceFeature
+from lcons_decode.chains._ngrams import costs
 from lcons_decode.chains._row_store import RowIndex, RowStore
 from lcons_decode.kernels import (
     LANES,
-    STEP,
     WORD,
     Bits,
     Floats,
     Groups,
     Ints,
     Singles,
-    backend,
-    costs,
     listed_groups,
     share_rows,
 )
@@ -73,12 +70,11 @@ class Steps:
 @dataclass(frozen=True, eq=False)
 class CompiledLocal:
     """One local constraint on the labels of a model; `weight` is None for a hard one; `hinge` says whether
-    only violations cost (`kernels._cost`).
+    only violations cost (`_ngrams.costs`).
 
     table (n, V, U): what label v at place i adds to unit u. ends (P,): the end of each part's units; the
     margin is the minimum over parts. order (L,): the feature's index of each label of the model, -1 for a
     label that the constraint does not know: it makes all units of its windows negative, so these are allowed.
-    `members` are those of a union, which alone decide; the tables are then those of the first.
     """
 
     constraint: LearnedConstraint
@@ -89,7 +85,6 @@ class CompiledLocal:
     order: Ints
     context_tables: tuple[Floats, ...]
     hinge: bool = False
-    members: tuple[CompiledLocal, ...] = ()
     store: RowStore = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -191,14 +186,16 @@ class CompiledLocal:
     def _tops(self, given: Floats, pads: Ints) -> Singles:
         """(C, V or 1, P) an upper bound on the penalty of a window, given its last labels: two, unless there
         are many labels or rows."""
+        from lcons_decode.kernels._compiled import least_totals
+
         assert self.weight is not None
         V, numbers = self.V, (len(self.store.tops) + len(given)) * self.V
         pairs = V <= MOST_PAIRED and numbers * V <= MOST_BOUNDS
         check_numbers(numbers, f"the bounds of {V - 1:,} labels")
-        run = backend(float(len(given)) * (given.shape[1] * V**2 + STEP)).least_totals
         pads = np.ascontiguousarray(pads)
         least = share_rows(
-            lambda first, last: run(given, pads, self.table, self.ends, pairs, first, last), len(given)
+            lambda first, last: least_totals(given, pads, self.table, self.ends, pairs, first, last),
+            len(given),
         )
         exact = self.weight * costs(1.0 - np.concatenate(least), self.hinge)
         tops = np.zeros((*exact.shape[:2], -(-V // LANES) * LANES), dtype=np.float32)
@@ -208,27 +205,26 @@ class CompiledLocal:
     def _lists(self, kinds: Ints) -> Groups:
         """The allowed n-grams of kinds."""
         constraint = self.constraint
-        if self.members:
-            return _merged([member._lists(kinds) for member in self.members], self.V)
         if all(part.error_bound(constraint.space) == 0 for part in constraint.network.parts):
+            from lcons_decode.kernels._compiled import allowed_codes
+
             given, pads = self.context_activations(kinds), np.ascontiguousarray(kinds[:, -2:])
-            work = float(len(kinds)) * (self.table.shape[2] * self.V**self.n + STEP)
-            run = backend(work).allowed_codes
-            return Groups.joined(
-                share_rows(
-                    lambda first, last: Groups(*run(given, pads, self.table, self.ends, first, last)),
-                    len(kinds),
-                )
+            lists = share_rows(
+                lambda first, last: allowed_codes(given, pads, self.table, self.ends, first, last),
+                len(kinds),
             )
+            return Groups.joined([Groups(*part) for part in lists])
         return listed_groups([self._exact_list(kind) for kind in kinds], self.V)
 
     def _pairs(self, listed: Groups) -> Bits:
         """The pairs of neighbours in the n-grams of rows."""
+        from lcons_decode.kernels._compiled import pair_masks
+
         rows = len(self.store.pairs) + len(listed.rows)
         check_numbers(
             rows * max(self.n - 1, 1) * (self.V**2 // WORD + 1), f"the pairs of {self.V - 1:,} labels"
         )
-        pairs: Bits = backend(float(len(listed.labels) * self.n)).pair_masks(*listed, self.n, self.V)
+        pairs: Bits = pair_masks(*listed, self.n, self.V)
         return pairs
 
     def _exact_list(self, kind: Ints) -> Ints:
@@ -257,8 +253,6 @@ def compile_local(
     """The constraint on the labels of a model, in their order; labels that it does not know are free."""
     feature = constraint.feature
     assert isinstance(feature, SequenceFeature)
-    if len(constraint.network.alternatives()) > 1:
-        return _compile_union(constraint, weight, labels, name)
     axes, parts = constraint.space.axes, constraint.network.parts
     # Kernels add up four units at a time: units without weights, which add 0, fill up each part.
     units = [-(-part.K // 4) * 4 for part in parts]
@@ -298,22 +292,3 @@ def compile_local(
 def _filled(array: Floats, size: int) -> Floats:
     """The array with zeros up to a length."""
     return np.concatenate([array, np.zeros((size - len(array), *array.shape[1:]))])
-
-
-def _compile_union(
-    constraint: LearnedConstraint, weight: float | None, labels: Sequence[str], name: str
-) -> CompiledLocal:
-    if weight is not None:
-        raise Unsupported(
-            f"{name!r} is a union, which has no soft penalty in a chain; use it as a hard constraint, or as"
-            " Hinge(constraint, weight) in an integer program."
-        )
-    alone = (replace(constraint, network=member) for member in constraint.network.alternatives())
-    members = tuple(compile_local(member, None, labels, name) for member in alone)
-    return replace(members[0], constraint=constraint, members=members)
-
-
-def _merged(lists: Sequence[Groups], V: int) -> Groups:
-    """For every row, the n-grams of all lists."""
-    rows = range(len(lists[0].rows) - 1)
-    return listed_groups([np.unique(np.concatenate([own.codes(i, V) for own in lists])) for i in rows], V)

@@ -20,8 +20,8 @@ import numpy as np
 from lcons_core import InvalidInput
 from lcons_decode._constraints import Constraint
 from lcons_decode._scores import ChainBatch, ChainScores, Floats, Ints, Sequences, X, checked_scores
+from lcons_decode.chains._ngrams import broken, penalties
 from lcons_decode.chains._windows import ChainConstraints, lay_out
-from lcons_decode.kernels import _plain as plain
 
 # Sequences that are computed together; they are sorted by length, so that little is computed in vain.
 _TOGETHER = 256
@@ -222,10 +222,10 @@ def chain_gains(scores: ChainScores, compiled: ChainConstraints, x: X) -> tuple[
     gains = np.empty((T, S, L))
     for t in range(T):
         own = np.tile(scores.start, (S, 1)) if t == 0 else arcs
-        total = own + scores.emission[t] + plain.penalties(grams, t, layout.units, V)
-        gains[t] = np.where(plain.broken(grams, t, layout.lists) > 0, -np.inf, total)
-    ending = np.append(scores.stop, -np.inf)[states % V] + plain.penalties(stops, T, layout.units, V)
-    return gains, np.where(plain.broken(stops, T, layout.lists) > 0, -np.inf, ending)
+        total = own + scores.emission[t] + penalties(grams, t, layout.units, V)
+        gains[t] = np.where(broken(grams, t, layout.lists) > 0, -np.inf, total)
+    ending = np.append(scores.stop, -np.inf)[states % V] + penalties(stops, T, layout.units, V)
+    return gains, np.where(broken(stops, T, layout.lists) > 0, -np.inf, ending)
 
 
 def log_sum(values: Floats, axis: int) -> Floats:

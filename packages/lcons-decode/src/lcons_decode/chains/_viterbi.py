@@ -14,7 +14,7 @@ import numpy as np
 
 from lcons_decode._result import Decoding, Status
 from lcons_decode._scores import ChainBatch, ChainScores, Floats, Ints, Sequences
-from lcons_decode.kernels import STEP, backend, share_rows
+from lcons_decode.kernels import share_rows
 
 
 def viterbi(scores: ChainScores) -> Decoding:
@@ -38,11 +38,12 @@ def viterbi_batch(batch: Sequences, threads: int | None = None) -> list[Decoding
 
 def viterbi_ids(batch: ChainBatch, threads: int | None = None) -> tuple[Ints, Floats]:
     """The same without names, for speed: packed label indices (N,) and scores (B,)."""
+    from lcons_decode.kernels._compiled import viterbi_many
+
     y = np.zeros(len(batch.emission), dtype=np.int64)
     scores = np.zeros(len(batch))
-    run = backend(len(batch.emission) * (len(batch.labels) ** 2 + STEP)).viterbi_many
     chain = batch.chain()
-    share_rows(lambda first, last: run(chain, first, last, y, scores), len(batch), threads)
+    share_rows(lambda first, last: viterbi_many(chain, first, last, y, scores), len(batch), threads)
     return y, scores
 
 

@@ -9,18 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from lcons_core import CodedColumn, Instance, InvalidInput, TooLarge
-from lcons_core.features import Counts, NgramContext
-from lcons_core.grammars import Automaton, label_automaton
+from lcons_core.features import NgramContext
 from lcons_decode._constraints import Constraint, ConstraintSet, Hard, Soft, broken_parts, judged_margins
 from lcons_decode._result import Violation
 from lcons_decode._scores import ChainBatch, X, Xs, columns_of
 from lcons_decode.chains._contributions import CompiledLocal, Steps, compile_local
+from lcons_decode.chains._ngrams import costs
 from lcons_decode.chains._row_store import last_label_tops
 from lcons_decode.kernels import (
     LANES,
@@ -32,7 +31,6 @@ from lcons_decode.kernels import (
     Lists,
     Singles,
     Units,
-    costs,
     widened,
 )
 
@@ -80,22 +78,6 @@ class ChainConstraints:
     def m(self) -> int:
         """The number of past labels in a state: one less than the longest n, at least one."""
         return max([1, *(local.n - 1 for local in self.hard + self.soft)])
-
-    def global_automaton(self, length: int) -> Automaton | None:
-        """The automaton of the hard global constraints, for sequences of at most `length` labels; None if
-        there are none. Only counts need to know the length, and automata are kept for powers of two."""
-        hard = [use.constraint for use in self.named.global_hard]
-        if not hard:
-            return None
-        counted = any(isinstance(one.feature, Counts) for one in hard)
-        within = 1 << (length - 1).bit_length() if counted and length else None
-        if within not in self._automata:
-            self._automata[within] = label_automaton(hard, self.labels, within=within)
-        return self._automata[within]
-
-    @cached_property
-    def _automata(self) -> dict[int | None, Automaton]:
-        return {}
 
     @property
     def kept_bytes(self) -> int:

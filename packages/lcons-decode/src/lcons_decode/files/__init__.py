@@ -20,29 +20,21 @@ are optional, and `-Infinity` forbids a label:
 
 Files are never loaded into memory whole. Pickle is not used: arrays of objects raise an error. Every problem
 with the scores raises an `LconsError` of one sentence.
-
-`load_operating_points` and `save_operating_points` read and write the JSON of operating points, and
-`FlairScores` reads the saved transitions of a flair tagger.
 """
 
 from lcons_decode._scores import WORDS
 from lcons_decode.files._answers import NO_LABEL, conll, described
 from lcons_decode.files._constraints import load_constraints
-from lcons_decode.files._flair import FlairScores
-from lcons_decode.files._operating_points import load_operating_points, save_operating_points
 from lcons_decode.files._scores import ScoreSource, read_labels, read_model, read_scored
 
 __all__ = [
     "NO_LABEL",
     "WORDS",
-    "FlairScores",
     "ScoreSource",
     "conll",
     "described",
     "load_constraints",
-    "load_operating_points",
     "read_labels",
     "read_model",
     "read_scored",
-    "save_operating_points",
 ]

@@ -18,9 +18,6 @@
 | `_solve` | the loop of solving and checking |
 | `_decoders` | sequences: `decode_ilp`; candidates and relations: `decode_relations_ilp` |
 | `_constraint_program` | one constraint on the points of its space |
-| `_schema_rows` | a relation schema as rows |
-| `_known_rows` | rows, equations and trust regions of lcons-core in a program |
-| `_oracle` | solve, ask, learn: the best point that an oracle accepts |
 | `_compare` | two constraints on a space too large to enumerate: `compare_by_ilp` |
 | `_formats`, `_linear_model` | LP and MPS files that keep the names |
 """
@@ -39,14 +36,11 @@ from lcons_decode.ilp._formats import program_lines, read_program, write_program
 from lcons_decode.ilp._forms import Form, with_constraints
 from lcons_decode.ilp._ground import Hinge, ground_chain, ground_columns, ground_tuples
 from lcons_decode.ilp._grounded import Grounded, PsiRow
-from lcons_decode.ilp._known_rows import with_region, with_rows
-from lcons_decode.ilp._oracle import Answered, Question, optimise_with_oracle
 from lcons_decode.ilp._program import Program, Row, Sense, Type, Variable, graph_program
 from lcons_decode.ilp._solve import Assignment, solve
 
 __all__ = [
     "Answer",
-    "Answered",
     "Assignment",
     "Form",
     "Found",
@@ -55,7 +49,6 @@ __all__ = [
     "MipModel",
     "Program",
     "PsiRow",
-    "Question",
     "Row",
     "Scores",
     "Sense",
@@ -72,13 +65,10 @@ __all__ = [
     "ground_columns",
     "ground_relations",
     "ground_tuples",
-    "optimise_with_oracle",
     "program_lines",
     "read_program",
     "relation_program",
     "solve",
     "with_constraints",
-    "with_region",
-    "with_rows",
     "write_program",
 ]

@@ -185,7 +185,7 @@ def check_solver(solver: Solver) -> Any:
         mip = import_module("mip")
     except ImportError:
         raise MissingExtra(
-            "integer programs need mip (python-mip), which is not installed; run pip install mip."
+            'integer programs need python-mip, which is not installed; run: pip install "lcons-decode[ilp]".'
         ) from None
     if solver is Solver.HIGHS:
         try:

@@ -23,7 +23,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from lcons_core import AnyNetwork, Bools
+from lcons_core import Bools, Network
 from lcons_decode.ilp._grounded import Bounds, Grounded, PsiRow
 from lcons_decode.ilp._program import Name, Row, Sense, pair_name
 
@@ -111,7 +111,7 @@ def _layout(row: PsiRow, place: Mapping[Name, tuple[int, int]]) -> Layout:
     return tuple(row.constant.items()), tuple(terms)
 
 
-def _rejected(network: AnyNetwork, layout: Layout, shape: tuple[int, ...]) -> Bools | None:
+def _rejected(network: Network, layout: Layout, shape: tuple[int, ...]) -> Bools | None:
     """The network's verdicts on all combinations of labels, one axis per decision; None if too large."""
     if math.prod(shape) * network.d > MOST_NUMBERS:
         return None

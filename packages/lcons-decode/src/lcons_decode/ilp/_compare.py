@@ -5,10 +5,8 @@ with `a` lifted, and for the part of `b`
 
     sum_k r_k >= 1 + h,    0 <= r_k <= a_k + L_k (1 - z_k),    r_k <= U_k z_k,    z_k binary
 
-where -L_k <= a_k <= U_k are bounds over the space: some r satisfies these iff sum_k ReLU(a_k) >= 1 + h. A
-union accepts a point iff one of its members does, so there is one program per member of `a`; `b` rejects it
-iff each of its members has a part that does, so there is one program per choice of these parts, with the rows
-of all of them.
+where -L_k <= a_k <= U_k are bounds over the space: some r satisfies these iff sum_k ReLU(a_k) >= 1 + h. There
+is one program per part of `b`.
 Counts are written in bits, so every point is a 0/1 point and can be cut off by a no-good row.
 
 Why EQUAL is a proof: weights are multiples of 2^-q, so sum_k ReLU(a_k) is at least 1 + 2^-q for a rejected
@@ -23,17 +21,14 @@ Not in the paper.
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import product
 from typing import Any
 
 import numpy as np
 
 from lcons_core import (
-    AnyNetwork,
     Comparison,
     Conjunction,
     FeatureSpace,
@@ -44,7 +39,6 @@ from lcons_core import (
     PointSet,
     RectifierNetwork,
     TooLarge,
-    Union,
     Unsupported,
     as_points,
     compare,
@@ -58,7 +52,6 @@ from lcons_decode.ilp._grounded import Grounded, affine
 from lcons_decode.ilp._program import Program, Row, Sense, Type, Variable
 
 MAX_CANDIDATES = 100
-MAX_PROGRAMS = 256
 LEAST_HALF_STEP = 1e-7  # one hundred times the solvers' tolerance
 ROUNDING = 1e-11  # of a solver's arithmetic, relative to the largest terms
 
@@ -118,8 +111,8 @@ class Difference:
 
 
 def find_difference(
-    inside: AnyNetwork,
-    outside: AnyNetwork,
+    inside: Network,
+    outside: Network,
     space: FeatureSpace,
     *,
     solver: Solver | str = Solver.CBC,
@@ -129,45 +122,38 @@ def find_difference(
     solver, points = read_solver(solver), space_program(space)
     deadline = None if time_limit is None else time.perf_counter() + time_limit
     doubts = []
-    members = [member.parts for member in outside.alternatives()]
-    if math.prod(map(len, members)) * len(inside.alternatives()) > MAX_PROGRAMS:
-        return Difference(doubt=f"unions of so many parts need more than {MAX_PROGRAMS} programs")
-    for member in inside.alternatives():
-        for parts in product(*members):
-            if set(parts) & set(member.parts):
-                continue  # one of the parts accepts every point that the member accepts
-            found = _parts_difference(points, member, parts, solver, deadline)
-            if found.witness is not None:
-                return found
-            if found.doubt:
-                doubts.append(found.doubt)
+    for part in outside.parts:
+        if part in inside.parts:
+            continue  # it accepts every point that `inside` accepts
+        found = _part_difference(points, inside, part, solver, deadline)
+        if found.witness is not None:
+            return found
+        if found.doubt:
+            doubts.append(found.doubt)
     return Difference(doubt="; ".join(dict.fromkeys(doubts)))
 
 
-def _parts_difference(
+def _part_difference(
     points: SpaceProgram,
     inside: Network,
-    parts: tuple[RectifierNetwork, ...],
+    part: RectifierNetwork,
     solver: Solver,
     deadline: float | None,
 ) -> Difference:
-    """A point that `inside` accepts and all parts reject."""
-    program = _accepted(points, inside)
-    for number, part in enumerate(parts):
-        rejected = _rejected(points, part, program, number)
-        if rejected is None:
-            return Difference()
-        program = rejected
+    """A point that `inside` accepts and the part rejects."""
+    program = _rejected(points, part, _accepted(points, inside))
+    if program is None:
+        return Difference()
     model = MipModel(program, solver)
     for number in range(MAX_CANDIDATES):
         answer = model.optimise(None if deadline is None else deadline - time.perf_counter())
         if answer.found is Found.INFEASIBLE:
-            return Difference(doubt=_doubt(points.space, (*inside.parts, *parts)))
+            return Difference(doubt=_doubt(points.space, (*inside.parts, part)))
         if answer.found is Found.NOTHING:
             return Difference(doubt="the time limit was reached")
         values = rounded(program, answer.values)
         psi = points.psi(values)
-        if inside.accepts(psi) and not any(part.accepts(psi) for part in parts):
+        if inside.accepts(psi) and not part.accepts(psi):
             return Difference(psi)
         model.add(no_good(points.program, values, number))
     return Difference(doubt=f"{MAX_CANDIDATES} points within the solver's tolerance were no difference")
@@ -188,7 +174,7 @@ def _accepted(points: SpaceProgram, network: Network) -> Program:
     return Program(variables, lifted.decisions, rows)
 
 
-def _rejected(points: SpaceProgram, part: RectifierNetwork, program: Program, number: int) -> Program | None:
+def _rejected(points: SpaceProgram, part: RectifierNetwork, program: Program) -> Program | None:
     """The points of the program that the part rejects, the most rejected first; None if it rejects none."""
     high = -least_values(points.space, -part.W, -part.b)
     low = least_values(points.space, part.W, part.b)
@@ -202,16 +188,16 @@ def _rejected(points: SpaceProgram, part: RectifierNetwork, program: Program, nu
     activation = affine(points.row, part.W, part.b)
     variables, rows = [], []
     for k in active:
-        r, z = ("r", number, k), ("z", number, k)
+        r, z = ("r", k), ("z", k)
         variables.append(Variable(r, 1.0, 0.0, float(high[k]), Type.CONTINUOUS))
         terms, rhs = [(r, 1.0), *activation.terms(k, -1.0)], float(activation.constant[k])
         if low[k] < 0.0 and len(active) > 1:
             variables.append(Variable(z))
-            rows.append(Row(("off", number, k), ((r, 1.0), (z, -float(high[k]))), Sense.AT_MOST, 0.0))
+            rows.append(Row(("off", k), ((r, 1.0), (z, -float(high[k]))), Sense.AT_MOST, 0.0))
             terms, rhs = [*terms, (z, -float(low[k]))], rhs - float(low[k])
-        rows.append(Row(("on", number, k), tuple(terms), Sense.AT_MOST, rhs))
-    total = tuple((("r", number, k), 1.0) for k in active)
-    rows.append(Row(("rejected", number), total, Sense.AT_LEAST, 1.0 + half))
+        rows.append(Row(("on", k), tuple(terms), Sense.AT_MOST, rhs))
+    total = tuple((("r", k), 1.0) for k in active)
+    rows.append(Row(("rejected",), total, Sense.AT_LEAST, 1.0 + half))
     return program.extended(variables, rows)
 
 
@@ -244,12 +230,7 @@ def _different(space: FeatureSpace, searches: list[Difference]) -> Comparison:
     )
 
 
-def _network(constraint: PointSet) -> AnyNetwork:
-    members = [_member(alternative) for alternative in constraint.alternatives()]
-    return members[0] if len(members) == 1 else Union(members)
-
-
-def _member(constraint: PointSet) -> Network:
+def _network(constraint: PointSet) -> Network:
     parts = constraint.networks()
     if parts:
         return parts[0] if len(parts) == 1 else Conjunction(parts)

@@ -15,7 +15,6 @@ from itertools import product
 
 from lcons_core import Instance, InvalidInput, LconsError, LearnedConstraint
 from lcons_core.features import Tuples
-from lcons_core.relations import RelationSchema
 from lcons_decode._constraints import MEMBERS, Hard, Soft
 from lcons_decode._result import Decoding, RelationDecoding
 from lcons_decode._scores import ChainScores, RelationScores, X, checked_scores, columns_of
@@ -24,7 +23,6 @@ from lcons_decode.ilp._forms import MAX_TERMS, Form
 from lcons_decode.ilp._ground import Hinge, ground_chain, ground_tuples, read_use
 from lcons_decode.ilp._grounded import Grounded
 from lcons_decode.ilp._program import Program, graph_program
-from lcons_decode.ilp._schema_rows import check_schema, with_schema
 from lcons_decode.ilp._solve import solve
 
 
@@ -127,15 +125,12 @@ def decode_relations_ilp(
     scores: RelationScores,
     constraints: Iterable[LearnedConstraint | Hard | Soft | Hinge] = (),
     *,
-    schema: RelationSchema | None = None,
     form: Form | str = Form.AUTO,
     solver: Solver | str = Solver.CBC,
     time_limit: float | None = None,
 ) -> RelationDecoding:
     """The best labels of all candidates and pairs, by python-mip."""
     program, n = relation_program(scores), len(scores)
-    if schema is not None:
-        program = with_schema(program, scores, schema)
     grounded: list[Grounded] = []
     for i, constraint in enumerate(constraints, 1):
         own = ground_relations(program, n, constraint)
@@ -151,10 +146,7 @@ def decode_relations_ilp(
         if found.labels and found.labels["relation", i, j] != none
     }
     broken = len(found.violations)
-    answer = RelationDecoding(entities, relations, found.score, found.status, broken, dict(found.stats))
-    if schema is not None and found.labels:
-        check_schema(answer, schema)
-    return answer
+    return RelationDecoding(entities, relations, found.score, found.status, broken, dict(found.stats))
 
 
 def _pairs(n: int) -> list[tuple[int, int]]:

@@ -21,23 +21,14 @@ t is 0 for a hard constraint. For the hinge, t >= 0 costs `weight * t`: the leas
 max(0, sum_k ReLU(a_k) - 1), so the penalty is exact in all forms. The parts of a conjunction share t,
 because its margin is the least of theirs.
 
-A union has one binary off_m per psi row and member, and each row of member m may be broken by up to U if
-off_m = 1, where U is the most that the row can be broken, in closed form from the bounds of the variables
-(`_grounded.py`):
-
-    row >= -U off_m,     sum_m off_m <= M - 1
-
-Some member then keeps its rows, so the forms and the hinge stay exact. CUTS adds one row per member. A table
-needs no binaries.
-
-Paper: Theorem 1 for ROWS. Not in the paper: the other forms, the hinge, unions.
+Paper: Theorem 1 for ROWS. Not in the paper: the other forms, the hinge.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -48,7 +39,6 @@ from lcons_core import (
     InvalidInput,
     LinearInequalities,
     Network,
-    RectifierNetwork,
     TooLarge,
     estimate_rows,
     most_violated,
@@ -134,26 +124,21 @@ def encode(
                 rows += table
                 forms["table"] += 1
                 continue
-            members = list(_members(grounded, i, bounds if given in (Form.AUTO, Form.SIMPLIFIED) else None))
-            own = _chosen(members) if given is Form.AUTO else given
-            rows += _some_member(grounded, i, members)
-            variables += [Variable(member.off) for member in members if member.off is not None]
-            for member in members:
-                variables += _lifted_variables(grounded, i, member) if own is Form.LIFTED else ()
-                rows += _WRITERS[own](grounded, i, member, context)
+            parts = _parts(grounded, i, bounds if given in (Form.AUTO, Form.SIMPLIFIED) else None)
+            own = _chosen(parts) if given is Form.AUTO else given
+            variables += _lifted_variables(grounded, i, parts) if own is Form.LIFTED else ()
+            rows += _WRITERS[own](grounded, i, parts, context)
             forms[own.value] += 1
     return Encoded(program.extended(variables, rows), dict(forms))
 
 
-def cuts(grounded: Grounded, index: int, psi: Floats, bounds: Bounds) -> Iterator[Row]:
-    """The most violated row of Theorem 1 at psi row `index`, one per member of a union; its name contains the
-    subset."""
-    for member in _members(grounded, index):
-        inequality = most_violated(member.network, psi)
-        subset = np.flatnonzero(inequality.subsets[0]).tolist() if inequality.subsets is not None else []
-        name = ("row", grounded.name, index, *member.label, *subset)
-        values = affine(grounded.psi_rows[index], inequality.coefficients, inequality.bias)
-        yield from _inequality_rows(grounded, index, values, [name], member, bounds)
+def cut(grounded: Grounded, index: int, psi: Floats) -> Row:
+    """The most violated row of Theorem 1 at psi row `index`; its name contains the subset."""
+    inequality = most_violated(grounded.network, psi)
+    subset = np.flatnonzero(inequality.subsets[0]).tolist() if inequality.subsets is not None else []
+    values = affine(grounded.psi_rows[index], inequality.coefficients, inequality.bias)
+    [row] = _inequality_rows(grounded, index, values, [("row", grounded.name, index, *subset)])
+    return row
 
 
 def check_names(constraints: Sequence[Grounded]) -> None:
@@ -175,111 +160,74 @@ def read_form(form: Form | str) -> Form:
     return Form(form)
 
 
-@dataclass(frozen=True)
-class _Member:
-    """One alternative of a grounded network at one psi row; `off` switches it off (None: it is the only one).
-    Its units begin at `unit` and its parts at `part` of all. `parts` have the units that are written."""
-
-    network: Network
-    parts: tuple[Reduced, ...]
-    off: Name | None
-    label: tuple[Hashable, ...]
-    unit: int
-    part: int
+def _parts(grounded: Grounded, index: int, bounds: Bounds | None) -> tuple[Reduced, ...]:
+    """The parts of the network with all units or, within `bounds`, with those that can be active at the psi
+    row."""
+    row, parts = grounded.psi_rows[index], grounded.network.parts
+    reduced = (Reduced(part) if bounds is None else reduce_part(part, row, bounds) for part in parts)
+    return tuple(part for part in reduced if part is not None)
 
 
-def _members(grounded: Grounded, index: int, bounds: Bounds | None = None) -> Iterator[_Member]:
-    """The members, with all units or, within `bounds`, with those that can be active."""
-    alternatives = grounded.network.alternatives()
-    several = len(alternatives) > 1
-    unit = part = 0
-    for m, network in enumerate(alternatives):
-        off = ("off", grounded.name, index, m) if several else None
-        row = grounded.psi_rows[index]
-        parts = [Reduced(own) if bounds is None else reduce_part(own, row, bounds) for own in network.parts]
-        kept = tuple(own for own in parts if own is not None)
-        yield _Member(network, kept, off, ("member", m) if several else (), unit, part)
-        unit, part = unit + network.K, part + len(network.parts)
-
-
-def _chosen(members: Sequence[_Member]) -> Form:
+def _chosen(parts: Sequence[Reduced]) -> Form:
     """The rule of AUTO for a psi row without a table."""
-    most = max((open_units(part) for member in members for part in member.parts), default=0)
+    most = max(map(open_units, parts), default=0)
     return Form.SIMPLIFIED if most <= MOST_OPEN else Form.LIFTED
 
 
-def _some_member(grounded: Grounded, index: int, members: Sequence[_Member]) -> Iterator[Row]:
-    """At least one member of a union is not off."""
-    terms = tuple((member.off, 1.0) for member in members if member.off is not None)
-    if terms:
-        yield Row(("some", grounded.name, index), terms, Sense.AT_MOST, len(terms) - 1.0, grounded.name)
-
-
-def _switch(
-    member: _Member, bounds: Bounds, terms: Sequence[tuple[Name, float]], least: float
-) -> list[tuple[Name, float]]:
-    """The term U off_m that makes `terms >= least` hold wherever the member is off."""
-    if member.off is None:
-        return []
-    most = bounds.highest([(name, -c) for name, c in terms], least)
-    return [(member.off, most)] if most > 0 else []
-
-
-def _units(member: _Member) -> RectifierNetwork | None:
-    """All units of all parts in one network; None if there are none."""
-    networks = [part.network for part in member.parts]
-    if not networks:
-        return None
-    return RectifierNetwork(np.concatenate([n.W for n in networks]), np.concatenate([n.b for n in networks]))
-
-
-def _lifted_variables(grounded: Grounded, index: int, member: _Member) -> Iterator[Variable]:
+def _lifted_variables(grounded: Grounded, index: int, parts: Sequence[Reduced]) -> Iterator[Variable]:
     most = 1.0 if grounded.weight is None else math.inf
-    for k in range(sum(part.network.K for part in member.parts)):
-        yield Variable(("s", grounded.name, index, member.unit + k), 0.0, 0.0, most, Type.CONTINUOUS)
+    for k in range(sum(part.network.K for part in parts)):
+        yield Variable(("s", grounded.name, index, k), 0.0, 0.0, most, Type.CONTINUOUS)
 
 
-def _lifted_rows(grounded: Grounded, index: int, member: _Member, context: Context) -> Iterator[Row]:
-    group, units = grounded.name, _units(member)
-    if units is None:
+def _lifted_rows(grounded: Grounded, index: int, parts: Sequence[Reduced], context: Context) -> Iterator[Row]:
+    if not parts:
         return
-    stops = np.cumsum([part.network.K for part in member.parts]).tolist()
-    activation = affine(grounded.psi_rows[index], units.W, units.b)
-    s: list[Name] = [("s", group, index, member.unit + k) for k in range(units.K)]
+    group, networks = grounded.name, [part.network for part in parts]
+    stops = np.cumsum([network.K for network in networks]).tolist()
+    activation = affine(
+        grounded.psi_rows[index],
+        np.concatenate([network.W for network in networks]),
+        np.concatenate([network.b for network in networks]),
+    )
+    s: list[Name] = [("s", group, index, k) for k in range(stops[-1])]
     for k, name in enumerate(s):
-        own, rhs = activation.terms(k, -1.0), float(activation.constant[k])
-        terms = ((name, 1.0), *own, *_switch(member, context.bounds, own, rhs))
-        yield Row(("unit", group, index, member.unit + k), terms, Sense.AT_LEAST, rhs, group)
+        terms = ((name, 1.0), *activation.terms(k, -1.0))
+        yield Row(("unit", group, index, k), terms, Sense.AT_LEAST, float(activation.constant[k]), group)
     # With coefficients of one, CBC concludes that a hinge is integral, and misses optima. Halves are the
     # same row.
     unit = 1.0 if grounded.weight is None else 0.5
     slack = () if grounded.weight is None else ((slack_name(grounded, index), -unit),)
     for p, (first, stop) in enumerate(zip([0, *stops], stops, strict=False)):
         budget = (*((name, unit) for name in s[first:stop]), *slack)
-        yield Row(("budget", group, index, member.part + p), budget, Sense.AT_MOST, unit, group)
+        yield Row(("budget", group, index, p), budget, Sense.AT_MOST, unit, group)
 
 
-def _theorem_rows(grounded: Grounded, index: int, member: _Member, context: Context) -> Iterator[Row]:
-    rows = context.inequalities(member.network)
+def _theorem_rows(
+    grounded: Grounded, index: int, parts: Sequence[Reduced], context: Context
+) -> Iterator[Row]:
+    rows = context.inequalities(grounded.network)
     values = affine(grounded.psi_rows[index], rows.coefficients, rows.bias)
-    names = [("row", grounded.name, index, *member.label, m) for m in range(len(rows))]
-    return _inequality_rows(grounded, index, values, names, member, context.bounds)
+    names = [("row", grounded.name, index, m) for m in range(len(rows))]
+    return _inequality_rows(grounded, index, values, names)
 
 
-def _simplified_rows(grounded: Grounded, index: int, member: _Member, context: Context) -> Iterator[Row]:
+def _simplified_rows(
+    grounded: Grounded, index: int, parts: Sequence[Reduced], context: Context
+) -> Iterator[Row]:
     row = grounded.psi_rows[index]
-    for p, part in enumerate(member.parts):
+    for p, part in enumerate(parts):
         _check_terms(grounded, Form.SIMPLIFIED, 2**part.network.K - 1, len(row.columns), context.max_terms)
         values = rows_that_matter(part, row, context.bounds)
-        names = [("row", grounded.name, index, *member.label, p, m) for m in range(len(values.constant))]
-        yield from _inequality_rows(grounded, index, values, names, member, context.bounds)
+        names = [("row", grounded.name, index, p, m) for m in range(len(values.constant))]
+        yield from _inequality_rows(grounded, index, values, names)
 
 
-def _no_rows(grounded: Grounded, index: int, member: _Member, context: Context) -> Iterator[Row]:
+def _no_rows(grounded: Grounded, index: int, parts: Sequence[Reduced], context: Context) -> Iterator[Row]:
     return iter(())
 
 
-_WRITERS: Mapping[Form, Callable[[Grounded, int, _Member, Context], Iterator[Row]]] = {
+_WRITERS: Mapping[Form, Callable[[Grounded, int, Sequence[Reduced], Context], Iterator[Row]]] = {
     Form.ROWS: _theorem_rows,
     Form.SIMPLIFIED: _simplified_rows,
     Form.LIFTED: _lifted_rows,
@@ -287,23 +235,19 @@ _WRITERS: Mapping[Form, Callable[[Grounded, int, _Member, Context], Iterator[Row
 }
 
 
-def _inequality_rows(
-    grounded: Grounded, index: int, values: Affine, names: Sequence[Name], member: _Member, bounds: Bounds
-) -> Iterator[Row]:
+def _inequality_rows(grounded: Grounded, index: int, values: Affine, names: Sequence[Name]) -> Iterator[Row]:
     slack = [] if grounded.weight is None else [(slack_name(grounded, index), 1.0)]
     for m, name in enumerate(names):
-        own, least = values.terms(m), 0.0 - float(values.constant[m])
-        terms = (*own, *slack, *_switch(member, bounds, own, least))
-        yield Row(name, terms, Sense.AT_LEAST, least, grounded.name)
+        terms = (*values.terms(m), *slack)
+        yield Row(name, terms, Sense.AT_LEAST, 0.0 - float(values.constant[m]), grounded.name)
 
 
 def _check_size(constraints: Sequence[Grounded], form: Form, max_terms: int) -> None:
     """Raises an error with the size if a form would exceed the limit, before anything is built."""
     for grounded in constraints:
-        members = grounded.network.alternatives()
-        lifted = sum(network.K + len(network.parts) for network in members)
+        lifted = grounded.network.K + len(grounded.network.parts)
         inequalities = {
-            Form.ROWS: sum(estimate_rows(network).rows for network in members),
+            Form.ROWS: estimate_rows(grounded.network).rows,
             Form.LIFTED: lifted,
             Form.AUTO: lifted,
         }.get(form, 0)

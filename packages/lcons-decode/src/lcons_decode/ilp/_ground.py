@@ -23,11 +23,11 @@ import numpy as np
 
 from lcons_core import (
     LARGEST_MAGNITUDE,
-    AnyNetwork,
     Given,
     Instance,
     InvalidInput,
     LearnedConstraint,
+    Network,
     Psi,
     TooLarge,
     Unsupported,
@@ -80,7 +80,7 @@ def ground_chain(
             )
         if feature.labels:
             _check_labels(name, position, program, set(feature.labels))
-    every = [part.W.any(0) for member in learned.network.alternatives() for part in member.parts]
+    every = [part.W.any(0) for part in learned.network.parts]
     used = set(np.flatnonzero(np.any(every, axis=0)).tolist())
     _check_size(name, rows, used, max_terms)
     encoder = _Encoder(program, name)
@@ -159,7 +159,7 @@ def ground_columns(
 
     For psi that is the assignment itself, as in the paper's synthetic programs (Appendix B).
     """
-    own: AnyNetwork = as_network(network, "ground_columns")
+    own: Network = as_network(network, "ground_columns")
     if len(columns) != own.d:
         raise InvalidInput(
             f"{name!r} needs {own.d} columns, found {len(columns)}; pass one entry per column of psi."

@@ -18,7 +18,7 @@ from functools import cached_property
 
 import numpy as np
 
-from lcons_core import AnyNetwork, Bools, Floats, Psi, Unsupported
+from lcons_core import Bools, Floats, Network, Psi
 from lcons_decode.ilp._program import Name, Program, Row, Values, Variable
 
 Expression = tuple[tuple[Name, float], ...]
@@ -42,7 +42,7 @@ class Grounded:
     """
 
     name: str
-    network: AnyNetwork
+    network: Network
     psi_rows: tuple[PsiRow, ...]
     psi: Callable[[Values], Psi]
     variables: tuple[Variable, ...] = ()
@@ -103,17 +103,6 @@ class Bounds:
         """The position of each decision in the program."""
         return {decision: i for i, decision in enumerate(self.program.decisions)}
 
-    def highest(self, terms: Sequence[tuple[Name, float]], constant: float) -> float:
-        """At least the largest value of the terms plus the constant; one indicator per decision is 1."""
-        total = self._highest(terms, constant)
-        if total is None:
-            name = next(name for name, _ in terms if not self._bounded(name))
-            raise Unsupported(
-                f"a union needs bounds on all variables, found {name!r} without a bound; bound it."
-            )
-        found = float(total)
-        return found if Fraction(found) >= total else float(np.nextafter(found, np.inf))
-
     def at_most_zero(self, values: Affine, scale: float = 1.0) -> Bools:
         """(M,) whether `scale` times expression m is never above 0, for a scale of 1 or -1; exact."""
         low, high, groups = self._ends(values.names)
@@ -152,11 +141,8 @@ class Bounds:
             self._known_ends[names] = (low, high, groups)
         return self._known_ends[names]
 
-    def _bounded(self, name: Name) -> bool:
-        return name in self.decision_of or math.isfinite(self.variables[name].high)
-
     def _highest(self, terms: Sequence[tuple[Name, float]], constant: float) -> Fraction | None:
-        """The largest value; None if there is none."""
+        """The largest value, where one indicator per decision is 1; None if there is none."""
         total = Fraction(constant)
         chosen: dict[Hashable, dict[Name, float]] = {}
         for name, c in terms:

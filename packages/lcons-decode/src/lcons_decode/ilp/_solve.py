@@ -34,12 +34,12 @@ from lcons_decode.ilp._forms import (
     MAX_TERMS,
     Form,
     check_names,
-    cuts,
+    cut,
     encode,
     read_form,
     slack_name,
 )
-from lcons_decode.ilp._grounded import Bounds, Grounded
+from lcons_decode.ilp._grounded import Grounded
 from lcons_decode.ilp._parts import best_accepted, best_of_parts
 from lcons_decode.ilp._program import Name, Program, graph_program
 from lcons_decode.kernels._arrays import Floats, Ints
@@ -133,7 +133,7 @@ class Search:
         max_terms: int = MAX_TERMS,
     ) -> None:
         self.program, self.constraints, self.form, self.solver = program, constraints, form, solver
-        self.deadline, self.bounds = deadline, Bounds(program, constraints)
+        self.deadline = deadline
         self.max_terms = max_terms
         check_solver(solver)
         check_names(constraints)
@@ -185,11 +185,11 @@ class Search:
         if self.form is Form.CUTS:
             wanted = [*verdict.rejected, *self._underpaid(verdict, answer)]
             for c, i in wanted:
-                for row in cuts(self.constraints[c], i, verdict.psi[c][i], self.bounds):
-                    if row.name not in self.cuts:
-                        self.cuts.add(row.name)
-                        self.model.add(row)
-                        added = True
+                row = cut(self.constraints[c], i, verdict.psi[c][i])
+                if row.name not in self.cuts:
+                    self.cuts.add(row.name)
+                    self.model.add(row)
+                    added = True
         if not added and not verdict.accepted:
             self.model.add(no_good(self.program, values, self.no_goods))
             self.no_goods += 1

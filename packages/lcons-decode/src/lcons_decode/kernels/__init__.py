@@ -1,25 +1,20 @@
-"""The inner loops of the decoders in two versions: compiled by numba, and in numpy. Both return the same.
+"""The inner loops of the decoders, compiled by numba at the first call and cached on disk.
 
-    Layout(chain, lists, units) -> backend().constrained_many, beam_many, ... -> labels, scores, How
+    Layout(chain, lists, units) -> _compiled.constrained_many, beam_many, ... -> labels, scores, How
 
-The environment variable `LCONS_DECODE_BACKEND` (numba or numpy) selects one; numba is imported at the first
-use only, and not for so little work that importing it would take longer than the loops of numpy. The
-compiled loops run without the interpreter lock, so that threads can share the rows of a batch.
+Importing `_compiled` imports numba, so callers do so where they decode. The loops run without the interpreter
+lock, so that threads can share the rows of a batch.
 """
 
 from __future__ import annotations
 
 import contextlib
-import math
 import os
-import sys
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from types import ModuleType
 from typing import TypeVar
 
-from lcons_core import InvalidInput, MissingExtra
 from lcons_decode.kernels._arrays import (
     LANES,
     WORD,
@@ -37,12 +32,9 @@ from lcons_decode.kernels._arrays import (
     listed_groups,
     widened,
 )
-from lcons_decode.kernels._cost import costs
 
 __all__ = [
-    "BACKENDS",
     "LANES",
-    "STEP",
     "WORD",
     "Bits",
     "Chain",
@@ -55,59 +47,15 @@ __all__ = [
     "Singles",
     "Small",
     "Units",
-    "backend",
-    "compiled",
-    "costs",
     "listed_groups",
     "share_rows",
     "widened",
 ]
 
-BACKENDS = ("numba", "numpy")
-
 Result = TypeVar("Result")
-
-# Importing numba and reading its compiled code takes about as long as this much work in numpy.
-LITTLE_WORK = 2**23
-# What a step in Python costs, in such numbers.
-STEP = 2**10
 
 LEAST_SHARE = 64
 PIECES = 4  # per worker, because pieces differ in cost
-
-
-def backend(work: float = math.inf) -> ModuleType:
-    """The module of kernels in use: numba's; or numpy's if numba is missing, if numpy was selected, or if
-    numba is not imported yet and the work (numbers to add and compare, about) is below `LITTLE_WORK`."""
-    chosen = os.environ.get("LCONS_DECODE_BACKEND", "")
-    if chosen and chosen not in BACKENDS:
-        raise InvalidInput(f"LCONS_DECODE_BACKEND must be one of {', '.join(BACKENDS)}, found {chosen!r}.")
-    little = not chosen and work < LITTLE_WORK and "numba" not in sys.modules
-    if chosen != "numpy" and not little:
-        try:
-            from lcons_decode.kernels import _compiled as compiled
-
-            return compiled
-        except ImportError as error:
-            if chosen == "numba":
-                raise MissingExtra(
-                    f"LCONS_DECODE_BACKEND is numba, which cannot be imported ({error}); install numba, or"
-                    " unset the variable."
-                ) from None
-    from lcons_decode.kernels import _plain as plain
-
-    return plain
-
-
-def compiled(function: Callable[..., Result]) -> Callable[..., Result]:
-    """The function, compiled by numba at its first call and cached as the kernels of decoders are; as it is,
-    if those are numpy's (`backend`)."""
-    if backend().__name__.endswith("_plain"):
-        return function
-    from lcons_decode.kernels._compiled.jit import kernel
-
-    made: Callable[..., Result] = kernel(function)
-    return made
 
 
 def share_rows(run: Callable[[int, int], Result], total: int, threads: int | None = None) -> list[Result]:

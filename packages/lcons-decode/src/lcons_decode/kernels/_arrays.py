@@ -1,4 +1,4 @@
-"""The input of the kernels, as named tuples that numba and numpy both accept.
+"""The input of the kernels, as named tuples that numba accepts.
 
 Conventions: L labels, V = L + 1 with L for padding. A state is the code, base V, of the last m labels, m >=
 1; an n-gram is state * V + label. Sequence i has T_i tokens and T_i + 1 steps, the last being STOP; tokens
@@ -166,7 +166,7 @@ class Units(NamedTuple):
     """Soft constraints. rows[c, step]: the row of constraint c at a step, -1 for no window; contexts (R, U):
     what the contexts of a row add to each unit, 0 to those of other constraints; table (m + 1, V, U): what
     labels add; ends (P,): the end of each part's units; owners (P,): the constraint of each part; weights
-    (C,); hinges (C,): whether only violations cost (`_cost`); tops (R, V, P): an upper bound on the
+    (C,); hinges (C,): whether only violations cost (`chains._ngrams`); tops (R, V, P): an upper bound on the
     penalty given the last two labels, or (R, 1, P) given the last one, P a multiple of `LANES`; onward
     (P, P): the transitions as [from, to], padded like `Chain.wide`, with START and STOP as label L."""
 

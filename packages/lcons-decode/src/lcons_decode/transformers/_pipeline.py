@@ -3,7 +3,7 @@
 The stock pipeline labels each token, or each word, with its most probable label. Here the labels of a text
 are
 
-    argmax_y sum_t log p_t(y_t) + biases + soft penalties,  under the hard constraints
+    argmax_y sum_t log p_t(y_t) + soft penalties,  under the hard constraints
 
 over its units: tokens for the aggregation strategies `none` and `simple`, words for the others. A word has
 the probabilities p_t that the stock pipeline gives it: those of its first token (`first`), their mean over
@@ -35,7 +35,6 @@ from transformers.pipelines.token_classification import AggregationStrategy
 from lcons_core import OUTSIDE, WORD, InvalidInput, Unsupported
 from lcons_decode._adapters import label_names
 from lcons_decode._constraints import Constraint, ConstraintSet, Hard, Soft
-from lcons_decode._operating_point import OperatingPoint
 from lcons_decode._result import Decoding
 from lcons_decode._scores import ChainScores, Floats
 from lcons_decode.chains import (
@@ -55,7 +54,6 @@ class ConstrainedPipeline(TokenClassificationPipeline):  # type: ignore[misc]
     """The pipeline of a token classifier under constraints.
 
     constraints: what decoders accept; they may read the column "word".
-    operating_point: biases of transitions between BIOES labels, decoded under that scheme.
     confidence: "span" or "mean", what the score of a span is.
 
     All other arguments are those of `transformers.TokenClassificationPipeline`. Labels of BIOES and BILOU are
@@ -66,7 +64,6 @@ class ConstrainedPipeline(TokenClassificationPipeline):  # type: ignore[misc]
         self,
         *args: Any,
         constraints: Iterable[Constraint] = (),
-        operating_point: OperatingPoint | None = None,
         confidence: str = SPAN,
         **kwargs: Any,
     ) -> None:
@@ -76,10 +73,6 @@ class ConstrainedPipeline(TokenClassificationPipeline):  # type: ignore[misc]
         self.labels: tuple[str, ...] = label_names(self.model.config.id2label)
         self.confidence = confidence
         given = list(constraints)
-        self._transition = None
-        if operating_point is not None:
-            self._transition = operating_point.biases.transition(self.labels)
-            given = operating_point.constraints(self.labels, given)
         _check_columns(given)
         self._all = ChainConstraints.of(given, self.labels)
         named = self._all.named
@@ -121,7 +114,7 @@ class ConstrainedPipeline(TokenClassificationPipeline):  # type: ignore[misc]
         if not units:
             return []
         emission = np.stack([unit.pop("scores") for unit in units])
-        scores = ChainScores(emission, self._transition, labels=self.labels)
+        scores = ChainScores(emission, labels=self.labels)
         x = {WORD: [unit.pop("text") for unit in units]}
         decoding = self._decode(scores, x)
         probability = marginals(scores, self._local, x).probability

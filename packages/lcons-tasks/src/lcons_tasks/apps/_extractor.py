@@ -23,10 +23,9 @@ from itertools import accumulate
 from pathlib import Path
 
 from lcons_core import InvalidInput, LearnedConstraint, load
-from lcons_core.relations import RelationSchema
 from lcons_decode import RelationDecoding, RelationRules, Status, decode_relations
 from lcons_tasks.apps._model_folder import MODEL, Described, FolderKind, expect
-from lcons_tasks.data._passage import RELATIONS, Passage
+from lcons_tasks.data._passage import Passage
 from lcons_tasks.models._relation_model import RelationModel, load_model, rules_of
 
 MOST_CANDIDATES = 40
@@ -89,12 +88,10 @@ EXTRACTOR = FolderKind(noun="extractor", made_by="make one with `lcons run er`")
 
 @dataclass(frozen=True, eq=False)
 class Extractor:
-    """`model` with `constraints` by name, each on tuples of some of source, relation, target and reverse; and
-    with a relation schema, which all answers satisfy."""
+    """`model` with `constraints` by name, each on tuples of some of source, relation, target and reverse."""
 
     model: RelationModel
     constraints: Mapping[str, LearnedConstraint]
-    schema: RelationSchema | None = None
     _rules: RelationRules = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -102,14 +99,12 @@ class Extractor:
             if not isinstance(name, str) or not name:
                 raise InvalidInput(f"each of `constraints` needs a name: got {name!r:.40}; pass a text.")
         object.__setattr__(self, "constraints", dict(self.constraints))
-        if self.schema is not None:
-            _check_known(self.schema)
-        object.__setattr__(self, "_rules", rules_of(self.constraints, self.schema))
+        object.__setattr__(self, "_rules", rules_of(self.constraints))
 
     @property
     def alone(self) -> Extractor:
-        """The model without its constraints and its schema."""
-        return replace(self, constraints={}, schema=None)
+        """The model without its constraints."""
+        return replace(self, constraints={})
 
     def extract(self, passage: Passage) -> RelationDecoding:
         """The best labels of candidates and pairs. In the stats, `changed` is true if the model alone gives
@@ -117,20 +112,14 @@ class Extractor:
         return _joined([self._extract(part) for part in parts(passage)])
 
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Writes a folder, which replaces an existing extractor; if that fails, the old one stays. A schema
-        is a file of its own (`lcons_core.relations.save_schema`)."""
-        if self.schema is not None:
-            raise InvalidInput(
-                "expected an extractor without a schema, found one; pass replace(extractor, schema=None), and"
-                " save the schema with save_schema."
-            )
+        """Writes a folder, which replaces an existing extractor; if that fails, the old one stays."""
         described = [Described(name, constraint, {}) for name, constraint in self.constraints.items()]
         EXTRACTOR.write(folder, self.model, described)
 
     def _extract(self, passage: Passage) -> RelationDecoding:
         scores = self.model.scores(passage)
         found = decode_relations(scores, self._rules)
-        free = decode_relations(scores, self._no_rules) if self.constraints or self.schema else found
+        free = decode_relations(scores, self._no_rules) if self.constraints else found
         changed = (found.entities, found.relations) != (free.entities, free.relations)
         return replace(found, stats={**found.stats, "changed": changed})
 
@@ -150,15 +139,6 @@ def load_extractor(folder: str | os.PathLike[str]) -> Extractor:
     constraints = {entry["name"]: load(path / entry["file"]) for entry in entries}
     with EXTRACTOR.explained(path):
         return Extractor(model, constraints)
-
-
-def _check_known(schema: RelationSchema) -> None:
-    """Raises an error if the model knows none of the schema's relations: then the schema has no effect."""
-    if not {own.name for own in schema.relations} & set(RELATIONS[1:]):
-        raise InvalidInput(
-            f"expected a schema of some of the relations {', '.join(RELATIONS[1:])}, found"
-            f" {', '.join(own.name for own in schema.relations) or 'none'}; rename them."
-        )
 
 
 def _joined(answers: Sequence[RelationDecoding]) -> RelationDecoding:

@@ -7,7 +7,7 @@ cleanlab does, which docs/how-to/annotation.md measures beside it.
 """
 
 from lcons_tasks.audit._audit import Audit, Finding, Reason, audit
-from lcons_tasks.audit._outputs import audit_document, finding_lines, label_studio_tasks
+from lcons_tasks.audit._outputs import audit_document, finding_lines
 
 __all__ = [
     "Audit",
@@ -16,5 +16,4 @@ __all__ = [
     "audit",
     "audit_document",
     "finding_lines",
-    "label_studio_tasks",
 ]

@@ -1,13 +1,11 @@
-"""An audit as text, as a document (Markdown, a page), and as tasks of Label Studio with pre-annotations."""
+"""An audit as text, and as a document (Markdown, a page)."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 from lcons_tasks.audit._audit import ODDS, RARITY, Audit, Finding
-from lcons_tasks.data._tagged_text import spans
 from lcons_tasks.report import Change, Document, Facts, Section, Sentences, Text
 
 MOST = 50
@@ -88,39 +86,3 @@ def audit_document(audit: Audit, corpus: str, most: int = MOST) -> Document:
             Section("Sources", (Facts("Weights, by the likelihood of the given labels", weights),)),
         ),
     )
-
-
-def label_studio_tasks(audit: Audit, most: int = MOST) -> list[dict[str, Any]]:
-    """The sentences of the first findings as tasks: the given labels as an annotation, the relabelling as a
-    prediction with its odds as score. The text of a task is its words with single blanks between them."""
-    tasks = []
-    for finding in audit.findings[:most]:
-        sentence = audit.sentences[finding.sentence - 1]
-        share = 1 / (1 + math.exp(-min(finding.log_odds, math.log(LARGEST))))
-        task = {
-            "data": {
-                "text": " ".join(sentence.words),
-                "sentence": finding.sentence,
-                "rule": finding.reasons[0].rule if finding.reasons else "",
-            },
-            "annotations": [{"result": list(_regions(sentence.words, sentence.labels))}],
-            "predictions": [
-                {
-                    "model_version": "lcons audit",
-                    "score": round(share, 6),
-                    "result": list(_regions(sentence.words, audit.relabelled(finding))),
-                }
-            ],
-        }
-        tasks.append(task)
-    return tasks
-
-
-def _regions(words: tuple[str, ...], labels: tuple[str, ...]) -> Iterator[dict[str, Any]]:
-    starts = [0]
-    for word in words:
-        starts.append(starts[-1] + len(word) + 1)
-    for number, (kind, first, after) in enumerate(spans(labels), start=1):
-        start, end = starts[first], starts[after] - 1
-        value = {"start": start, "end": end, "text": " ".join(words[first:after]), "labels": [kind]}
-        yield {"id": str(number), "from_name": "label", "to_name": "text", "type": "labels", "value": value}

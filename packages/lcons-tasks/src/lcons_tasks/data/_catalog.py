@@ -24,7 +24,7 @@ from lcons_tasks.data._roth_yih import read_roth_yih
 
 @dataclass(frozen=True)
 class Download:
-    """An address, and how the file is unpacked from the download (a key of `_download.UNPACK`)."""
+    """An address, and how the file is unpacked from the download (a key of `_fetch.UNPACK`)."""
 
     address: str
     unpack: str = "as it is"

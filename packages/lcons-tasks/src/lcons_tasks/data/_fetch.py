@@ -1,8 +1,11 @@
 """Corpora in the user's cache: fetched from public addresses on request, or copied from the user's files.
 
-`fetch` downloads a file beside its place, compares its checksum with the published one or with that of the
-first download, unpacks the file, reads it once with its reader, and only then puts it in its place. `add`
-copies a file after its reader has read it.
+`fetch` downloads a file with pooch into a temporary folder, compares its checksum with the published one or
+with that of the first download, unpacks the file, reads it once with its reader, and only then puts it in its
+place. `add` copies a file after its reader has read it.
+
+A download is the file itself, a gz file, or an archive (tar.gz, zip) with the file as a member. Names in an
+archive never decide where a file is written.
 
 If no checksum is published for an address, that of the first download is pinned: later downloads must have
 the same. The pins are in `pins.json` in the cache: {address: sha256}.
@@ -11,22 +14,90 @@ the same. The pins are in `pins.json` in the cache: {address: sha256}.
 from __future__ import annotations
 
 import contextlib
-import hashlib
+import gzip
 import json
 import os
-import sys
+import shutil
+import tarfile
+import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from tempfile import TemporaryDirectory
+from typing import IO, Any, BinaryIO, cast
+from urllib.parse import urljoin, urlsplit
 
 from lcons_core import InvalidInput, LconsError
 from lcons_tasks.atomic import replacing
-from lcons_tasks.data._catalog import CATALOG, Corpus, CorpusFile, cache_folder, entry
-from lcons_tasks.data._download import download, forget, unpack
+from lcons_tasks.data._catalog import CATALOG, Corpus, CorpusFile, Download, cache_folder, entry
 from lcons_tasks.data._lines import FetchFailed, MalformedCorpus, unreadable
 
 PINS = "pins.json"
+MAX_BYTES = 2**32
+TIMEOUT = 30.0
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+_CHUNK = 2**16
+_DAMAGE = (OSError, EOFError, ValueError, RuntimeError, zlib.error, tarfile.TarError, zipfile.BadZipFile)
+_ELSEWHERE = "get the file elsewhere and import it with `lcons data add`"
+_TRUSTED = "fetch it again, or import a copy that you trust with `lcons data add`"
+_ACCEPT = "to accept the new file, remove that line and fetch again"
+
+FileProgress = Callable[[str, int, int | None], None]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A file in the cache, and a remark on its checksum or on why it was not downloaded."""
+
+    path: Path
+    remark: str
+
+
+def fetch(
+    name: str,
+    progress: FileProgress | None = None,
+    *,
+    again: bool = False,
+    catalog: Mapping[str, Corpus] = CATALOG,
+) -> tuple[Kept, ...]:
+    """Downloads the files of a corpus that are not in the cache; with `again`, all of them.
+
+    `progress` is called with a file's path below the cache, the bytes so far, and the total if it is known.
+    """
+    corpus = entry(name, catalog)
+    folder = cache_folder()
+    report = progress or (lambda path, done, total: None)
+    with _disk(folder):
+        return tuple(_fetch_file(file, folder, report, again) for file in corpus.files)
+
+
+def _fetch_file(file: CorpusFile, folder: Path, report: FileProgress, again: bool) -> Kept:
+    target = folder / file.path
+    if target.is_file() and not again:
+        return Kept(target, "already here")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    address = file.download.address
+    published = file.download.sha256 or file.sha256
+    pinned = None if published else read_pins(folder).get(address)
+    with TemporaryDirectory(dir=target.parent) as temporary:
+        part = _downloaded(address, temporary, lambda done, total: report(file.path, done, total))
+        sha256 = _sha256(part)
+        _same(sha256, file.download.sha256, address, "as published", _TRUSTED)
+        _same(sha256, pinned, address, f"as pinned in {folder / PINS} by the first download", _ACCEPT)
+        with replacing(target) as content:
+            unpack(part, file.download, content)
+            content.flush()
+            unpacked = Path(content.name)
+            _same(_sha256(unpacked), file.sha256, f"the file in {address}", "as published", _TRUSTED)
+            _check_content(file, unpacked)
+            if not published and not pinned:
+                pin(folder, address, sha256)
+    if published:
+        return Kept(target, "checksum as published")
+    if pinned:
+        return Kept(target, "checksum as pinned by the first download")
+    return Kept(target, f"pinned sha256 {sha256}, as none is published: later downloads must have the same")
 
 
 def read_pins(folder: Path) -> dict[str, str]:
@@ -53,70 +124,137 @@ def pin(folder: Path, address: str, sha256: str) -> None:
         file.write(json.dumps(pins, indent=2, sort_keys=True).encode("utf-8") + b"\n")
 
 
-FileProgress = Callable[[str, int, int | None], None]
-_TRUSTED = "fetch it again, or import a copy that you trust with `lcons data add`"
-_ACCEPT = "to accept the new file, remove that line and fetch again"
+def _downloaded(address: str, folder: str, progress: Callable[[int, int | None], None]) -> Path:
+    """The path of the download in `folder`."""
+    import pooch
+    from requests import RequestException
 
-
-@dataclass(frozen=True)
-class Kept:
-    """A file in the cache, and a remark on its checksum or on why it was not downloaded."""
-
-    path: Path
-    remark: str
-
-
-def fetch(
-    name: str,
-    progress: FileProgress | None = None,
-    *,
-    again: bool = False,
-    catalog: Mapping[str, Corpus] = CATALOG,
-) -> tuple[Kept, ...]:
-    """Downloads the files of a corpus that are not in the cache; with `again`, all of them.
-
-    `progress` is called with a file's path below the cache, the bytes so far, and the total if it is known.
-    """
-    corpus = entry(name, catalog)
-    folder = cache_folder()
-    report = progress or (lambda path, done, total: None)
-    with _disk(folder), _alone(folder):
-        pins = read_pins(folder)
-        return tuple(_fetch_file(file, folder, pins, report, again) for file in corpus.files)
-
-
-def _fetch_file(
-    file: CorpusFile, folder: Path, pins: Mapping[str, str], report: FileProgress, again: bool
-) -> Kept:
-    target = folder / file.path
-    part = target.with_name(target.name + ".part")
-    if target.is_file() and not again:
-        forget(part)  # it stayed if that fetch was killed at its end
-        return Kept(target, "already here")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    address = file.download.address
-    published = file.download.sha256 or file.sha256
-    pinned = None if published else pins.get(address)
-    download(address, part, lambda done, total: report(file.path, done, total))
+    _check_address(address)
+    pooch.get_logger().setLevel("WARNING")
+    download = pooch.HTTPDownloader(
+        progressbar=_Bytes(address, progress),
+        chunk_size=_CHUNK,
+        timeout=TIMEOUT,
+        headers={"User-Agent": "lcons", "Accept-Encoding": "identity"},
+        hooks={"response": _check_redirect},
+    )
     try:
-        sent = _sha256(part)
-        _same(sent, file.download.sha256, address, "as published", _TRUSTED)
-        _same(sent, pinned, address, f"as pinned in {folder / PINS} by the first download", _ACCEPT)
-        with replacing(target) as temporary:
-            unpacked = unpack(part, file.download, temporary)
-            _same(unpacked, file.sha256, f"the file in {address}", "as published", _TRUSTED)
-            _check_content(file, temporary)
-            if not published and not pinned:
-                pin(folder, address, sent)
-    except LconsError:
-        forget(part)
-        raise
-    forget(part)
-    if published:
-        return Kept(target, "checksum as published")
-    if pinned:
-        return Kept(target, "checksum as pinned by the first download")
-    return Kept(target, f"pinned sha256 {sent}, as none is published: later downloads must have the same")
+        return Path(pooch.retrieve(address, None, "download", folder, downloader=download))
+    except (RequestException, ValueError) as error:
+        printable = "".join(letter if letter.isprintable() else " " for letter in str(error))
+        raise FetchFailed(
+            f"cannot download {address}: {printable:.300}; check the network and the proxy settings, or"
+            f" {_ELSEWHERE}."
+        ) from None
+
+
+class _Bytes:
+    """What pooch calls with the bytes so far; raises `FetchFailed` if there are too many."""
+
+    def __init__(self, address: str, progress: Callable[[int, int | None], None]) -> None:
+        self.address, self.progress = address, progress
+        self.total = self.done = 0
+
+    def update(self, size: int) -> None:
+        """Adds the size of a chunk, of which the last may have been shorter."""
+        self.done += size
+        if max(self.total, self.done - _CHUNK) > MAX_BYTES:
+            raise FetchFailed(
+                f"expected at most {MAX_BYTES:,} bytes from {self.address}, found more; do not use this"
+                " address."
+            )
+        self.progress(min(self.done, self.total or self.done), self.total or None)
+
+    def reset(self) -> None:
+        """Called before an update with the total."""
+        self.done = 0 if self.total else self.done
+
+    def close(self) -> None:
+        """Called at the end."""
+
+
+def _check_address(address: str, before: str = "") -> None:
+    """Raises `FetchFailed` for anything but https; on this machine http is allowed, too, unless an https
+    address redirects to it."""
+    parts = urlsplit(address)
+    local = parts.scheme == "http" and parts.hostname in LOOPBACK and not before.startswith("https:")
+    if parts.scheme != "https" and not local:
+        raise FetchFailed(
+            f"expected an address that begins with https://, found {address[:200]!r}; use another."
+        )
+
+
+def _check_redirect(response: Any, *_: object, **__: object) -> None:
+    """Called with each response, before a redirect is followed."""
+    if response.is_redirect:
+        _check_address(urljoin(response.url, response.headers["location"]), response.url)
+
+
+def unpack(part: Path, download: Download, target: BinaryIO) -> None:
+    """Writes the file to `target`; raises `FetchFailed` if the download is damaged."""
+    size = 0
+    with contextlib.ExitStack() as stack:
+        with _damage_is(download):
+            source = stack.enter_context(UNPACK[download.unpack](part, download.member))
+        while True:
+            with _damage_is(download):
+                chunk = source.read(_CHUNK)
+            size += len(chunk)
+            if size > MAX_BYTES:
+                raise FetchFailed(
+                    f"{download.address} unpacks to more than {MAX_BYTES:,} bytes; do not use it."
+                )
+            if not chunk:
+                return
+            target.write(chunk)
+
+
+@contextlib.contextmanager
+def _damage_is(download: Download) -> Iterator[None]:
+    try:
+        yield
+    except _DAMAGE as error:
+        what = download.unpack + (f" with {download.member}" if download.member else "")
+        raise FetchFailed(
+            f"expected {what} from {download.address}, found damage ({error}); fetch it again, or"
+            f" {_ELSEWHERE}."
+        ) from None
+
+
+@contextlib.contextmanager
+def _tar_member(part: Path, member: str) -> Iterator[IO[bytes]]:
+    with tarfile.open(part, "r:gz") as archive:
+        stream = archive.extractfile(_one([info.name for info in archive if info.isfile()], member))
+        assert stream is not None  # a regular file
+        with stream:
+            yield stream
+
+
+@contextlib.contextmanager
+def _zip_member(part: Path, member: str) -> Iterator[IO[bytes]]:
+    with zipfile.ZipFile(part) as archive, archive.open(_one(archive.namelist(), member)) as stream:
+        yield stream
+
+
+def _one(names: list[str], member: str) -> str:
+    matches = [name for name in names if name == member or name.endswith("/" + member)]
+    if len(matches) != 1:
+        raise ValueError(f"{len(matches)} members of that name")
+    return matches[0]
+
+
+UNPACK: dict[str, Callable[[Path, str], contextlib.AbstractContextManager[IO[bytes]]]] = {
+    "as it is": lambda part, _: part.open("rb"),
+    "gz": lambda part, _: cast("IO[bytes]", gzip.GzipFile(part)),
+    "tar.gz": _tar_member,
+    "zip": _zip_member,
+}
+
+
+def _sha256(path: Path) -> str:
+    import pooch
+
+    return pooch.file_hash(str(path), alg="sha256")
 
 
 def _same(found: str, expected: str | None, what: str, origin: str, advice: str) -> None:
@@ -127,26 +265,19 @@ def _same(found: str, expected: str | None, what: str, origin: str, advice: str)
         )
 
 
-def _check_content(file: CorpusFile, temporary: BinaryIO) -> None:
-    temporary.flush()
+def _check_content(file: CorpusFile, path: Path) -> None:
     try:
-        items = file.count(Path(temporary.name))
+        items = file.count(path)
     except MalformedCorpus as error:
-        reason = str(error).replace(temporary.name, file.path)
+        reason = str(error).replace(str(path), file.path)
         raise FetchFailed(
             f"expected {file.path} at {file.download.address}, found something else, which was removed:"
             f" {reason}"
         ) from None
     if not items:
         raise FetchFailed(
-            f"expected {file.path} at {file.download.address}, found a file without content; get it elsewhere"
-            " and import it with `lcons data add`."
+            f"expected {file.path} at {file.download.address}, found a file without content; {_ELSEWHERE}."
         )
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextlib.contextmanager
@@ -161,29 +292,6 @@ def _disk(folder: Path) -> Iterator[None]:
             f"cannot write to {str(folder)!r}: {error.strerror}; make room or name another folder in"
             " LCONS_CACHE_DIR, and run the command again."
         ) from None
-
-
-@contextlib.contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Locks the folder, so that two fetches never write one part; the lock ends with the process."""
-    folder.mkdir(parents=True, exist_ok=True)
-    if sys.platform == "win32":
-        yield
-        return
-    import fcntl
-
-    with (folder / ".lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise FetchFailed(
-                f"another fetch into {str(folder)!r} is running; wait until it is done and run the command"
-                " again."
-            ) from None
-        yield
-
-
-_CHUNK = 2**20
 
 
 def add(
@@ -216,23 +324,15 @@ def _paired(corpus: Corpus, paths: list[Path]) -> list[tuple[CorpusFile, Path]]:
 
 
 def _copy(file: CorpusFile, path: Path, target: Path) -> Kept:
-    digest = hashlib.sha256()
     try:
         source = path.open("rb")
     except OSError as error:
         raise unreadable(path, error) from None
-    try:
+    with source, _disk(cache_folder()):
         target.parent.mkdir(parents=True, exist_ok=True)
-        with source, replacing(target) as copy:
-            while chunk := source.read(_CHUNK):
-                digest.update(chunk)
-                copy.write(chunk)
-    except OSError as error:
-        raise FetchFailed(
-            f"cannot write {str(target)!r}: {error.strerror}; make room or name another folder in"
-            " LCONS_CACHE_DIR, and run the command again."
-        ) from None
+        with replacing(target) as copy:
+            shutil.copyfileobj(source, copy)
     if file.sha256 is None:
         return Kept(target, "read without errors")
-    same = digest.hexdigest() == file.sha256
+    same = _sha256(target) == file.sha256
     return Kept(target, "checksum as published" if same else "read without errors; not the published file")

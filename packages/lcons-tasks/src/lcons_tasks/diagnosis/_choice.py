@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from operator import eq
 from typing import Any
 
 import numpy as np
@@ -31,7 +30,7 @@ from numpy.typing import NDArray
 from lcons_core import Floats, InvalidInput, LearnedConstraint
 from lcons_decode import Constraint, ConstraintSet, Hard, Scored, Soft, decode_scored, usual_cost
 from lcons_decode.chains import BUDGET
-from lcons_tasks.stats import Interval, are_spans, bootstrap_f1, chunks, f1
+from lcons_tasks.stats import Interval, are_spans, bootstrap_f1, count_right, f1
 
 WEIGHTS = (0.25, 0.5, 1.0, 2.0, 4.0)
 FOLDS = 5
@@ -150,8 +149,8 @@ def choose(
     spans = are_spans({label for y in labels for label in y})
     counts = np.zeros((len(options), len(given), 3), dtype=np.int64)
     for o, option in enumerate(options):
-        answers = (answer.y for _, answer in decode_scored(given, option.uses, beam=beam, budget=budget))
-        counts[o] = [_counted(y, found, spans) for y, found in zip(labels, answers, strict=True)]
+        answers = [answer.y for _, answer in decode_scored(given, option.uses, beam=beam, budget=budget)]
+        counts[o] = count_right(labels, answers, spans)
         if progress is not None:
             progress(o + 1, len(options))
     parts = np.array_split(np.arange(len(given)), folds)
@@ -199,14 +198,6 @@ def _options(constraints: Iterable[Constraint], weights: Sequence[float], cost: 
 
 def _softened(use: Hard, weight: float, cost: str | None) -> Soft:
     return Soft(use.constraint, weight, use.name, cost or usual_cost(use.constraint))
-
-
-def _counted(gold: Sequence[str], found: Sequence[str], spans: bool) -> tuple[int, int, int]:
-    """(right, found, gold) spans of a sequence. Without spans each label is one, which makes F1 accuracy."""
-    if not spans:
-        return sum(map(eq, gold, found)), len(gold), len(gold)
-    there, claimed = set(chunks(gold)), set(chunks(found))
-    return len(there & claimed), len(claimed), len(there)
 
 
 def _with_gold(

@@ -22,7 +22,7 @@ from lcons_core import Bools, Floats, Instance, Ints, PsiRows
 from lcons_core.features import ConstraintFeature, SequenceFeature, Tuples
 from lcons_tasks.diagnosis._material import parts_of
 from lcons_tasks.diagnosis._references import Reference, by_unit
-from lcons_tasks.stats import Estimate, Resampler, are_spans, certain, chunk_f1
+from lcons_tasks.stats import Estimate, Resampler, are_spans, certain, count_right
 
 Labels = list[tuple[str, ...]]
 
@@ -179,8 +179,8 @@ def _f1(given: Predicted, alarm: Any, draws: Resampler) -> tuple[Estimate | None
 
 
 def _f1_draws(golds: Labels, found: Labels, draws: Resampler) -> Floats:
-    each = [chunk_f1([gold], [y]) for gold, y in zip(golds, found, strict=True)]
-    return draws.ratio([2 * one.right for one in each], [one.predicted + one.gold for one in each])
+    counts = count_right(golds, found)
+    return draws.ratio(2 * counts[:, 0], counts[:, 1:].sum(1))
 
 
 def _pairs(gold: Sequence[Any], found: Sequence[Any]) -> list[tuple[Any, Any]]:

@@ -17,9 +17,8 @@ from lcons_core import InvalidInput
 from lcons_tasks.data import Sentence
 from lcons_tasks.fitted._fit import fit
 from lcons_tasks.fitted._fitted_tagger import FittedTagger
-from lcons_tasks.fitted._jackknife import count_right
 from lcons_tasks.fitted._settings import CRF, PARTS, FitSettings
-from lcons_tasks.stats import are_spans, f1
+from lcons_tasks.stats import are_spans, count_right, f1
 
 Words = Sequence[Sequence[str]]
 

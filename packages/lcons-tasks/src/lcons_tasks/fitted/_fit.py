@@ -32,7 +32,7 @@ from lcons_tasks.apps import ConstrainedTagger
 from lcons_tasks.data import Sentence
 from lcons_tasks.fitted._bases import Base, make_base
 from lcons_tasks.fitted._fitted_tagger import FittedTagger, changed_sentences, contributions, telling_rules
-from lcons_tasks.fitted._jackknife import Draws, count_right, decode_folds, fold_bounds, prefer, resemblance
+from lcons_tasks.fitted._jackknife import Draws, decode_folds, fold_bounds, prefer, resemblance
 from lcons_tasks.fitted._kept_models import KeptModels, kept_models
 from lcons_tasks.fitted._settings import (
     BIAS,
@@ -46,7 +46,7 @@ from lcons_tasks.fitted._settings import (
 )
 from lcons_tasks.models import Clusters, CodedKeys, ConsistentChain, Tagger, cluster_words, consistent
 from lcons_tasks.models._consistent_chain import CLUSTER, CONTEXT, FORM
-from lcons_tasks.stats import are_spans, bootstrap_f1, f1
+from lcons_tasks.stats import are_spans, bootstrap_f1, count_right, f1
 
 OUTSIDE = "O"
 DESIGNED = {"iob2": iob2, "bioes": bioes, "bilou": bilou}

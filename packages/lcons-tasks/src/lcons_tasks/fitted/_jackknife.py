@@ -32,7 +32,7 @@ from lcons_core import Floats, Ints
 from lcons_decode import ChainBatch, ChainConstraints, Hard, Soft
 from lcons_decode.chains import constrained_ids
 from lcons_tasks.models import form
-from lcons_tasks.stats import chunks, f1
+from lcons_tasks.stats import drawn_weights, f1
 
 DRAWS = 500
 # Sentences of unlabelled text that are compared with the folds.
@@ -47,22 +47,6 @@ def fold_bounds(n: int, folds: int) -> list[tuple[int, int]]:
     """
     folds = min(folds, n)
     return [(n * k // folds, n * (k + 1) // folds) for k in range(folds)]
-
-
-def count_right(gold: Sequence[Sequence[str]], found: Sequence[Sequence[str]], spans: bool) -> Ints:
-    """(N, 3) right, predicted and gold spans of each sentence, or tokens where labels are no spans.
-
-    >>> count_right([["B-X", "O"]], [["B-X", "B-X"]], spans=True).tolist()
-    [[1, 2, 1]]
-    """
-    rows = []
-    for y, z in zip(gold, found, strict=True):
-        if spans:
-            there, claimed = set(chunks(y)), set(chunks(z))
-            rows.append((len(there & claimed), len(claimed), len(there)))
-        else:
-            rows.append((sum(a == b for a, b in zip(y, z, strict=True)), len(y), len(y)))
-    return np.array(rows, dtype=np.int64).reshape(-1, 3)
 
 
 def resemblance(
@@ -104,8 +88,7 @@ class Draws:
     @classmethod
     def of(cls, n: int, seed: int) -> Draws:
         """The draws of n sentences."""
-        rng = np.random.default_rng(seed)
-        return cls(rng.multinomial(n, np.full(n, 1 / n), DRAWS).astype(np.float64))
+        return cls(np.concatenate(list(drawn_weights(n, DRAWS, seed))))
 
     def error(self, better: Ints, worse: Ints) -> float:
         """SE(better, worse) of two options' counts, in points."""

@@ -30,9 +30,9 @@ from lcons_tasks.apps._model_folder import CONSTRAINTS, Described, FolderKind
 from lcons_tasks.data import Sentence
 from lcons_tasks.fitted._fit import DESIGNED, LIKELY, OUTSIDE, Labels, learn_pairs
 from lcons_tasks.fitted._fitted_tagger import Fitted, changed_sentences, contributions, hard_rules
-from lcons_tasks.fitted._jackknife import Draws, count_right, decode_folds, fold_bounds, prefer
+from lcons_tasks.fitted._jackknife import Draws, decode_folds, fold_bounds, prefer
 from lcons_tasks.fitted._settings import FitSettings
-from lcons_tasks.stats import are_spans, bootstrap_f1, f1
+from lcons_tasks.stats import are_spans, bootstrap_f1, count_right, f1
 
 # A tagger is rarely better than this, in percent of tokens, on sentences that it was not trained on.
 SUSPICIOUS = 99.0

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lcons_core import InvalidInput
-from lcons_decode.kernels import Chain, Floats, Ints, backend
+from lcons_decode.kernels import Chain, Floats, Ints
 from lcons_tasks.data._sentence import Sentence
 from lcons_tasks.models._linear_chain import LinearChain
 from lcons_tasks.models._structured_svm import Checked, SvmSettings, TrainedSvm, train_svm
@@ -83,6 +83,8 @@ class ChainProblem:
 
     def worst(self, i: int, w: Floats) -> tuple[Floats, float]:
         """phi of the gold labelling minus phi of the worst one, and the number of its wrong labels."""
+        from lcons_decode.kernels._compiled import viterbi_many
+
         example = self.examples[i]
         W, transition, start, stop = self.split(w)
         T = len(example.gold)
@@ -92,7 +94,7 @@ class ChainProblem:
         emission[np.arange(T), example.gold] -= 1.0
         y, score = np.zeros(T, dtype=np.int64), np.zeros(1)
         chain = Chain.of(emission, np.array([0, T]), transition, start, stop)
-        backend().viterbi_many(chain, 0, 1, y, score)
+        viterbi_many(chain, 0, 1, y, score)
         return example.features - self._features(example, y), float((y != example.gold).sum())
 
     def split(self, w: Floats) -> ChainWeights:

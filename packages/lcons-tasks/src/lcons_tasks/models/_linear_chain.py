@@ -12,17 +12,16 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import chain, count, repeat
 from typing import Any, Self
 
 import numpy as np
 
-from lcons_core import WORD, CodedColumn
+from lcons_core import CodedColumn
 from lcons_decode import ChainBatch
 from lcons_decode.kernels import Floats, Ints
 from lcons_tasks.models._model_file import Arrays, read_names, write_model
-from lcons_tasks.models.phi._reference_sums import ReferenceSums
-from lcons_tasks.models.phi._sums import KeySums, added, sums_of
+from lcons_tasks.models.phi._slots import Slot
 from lcons_tasks.models.phi._templates import Template, checked_columns, template
 from lcons_tasks.models.phi._tokens import Columns
 
@@ -30,6 +29,8 @@ from lcons_tasks.models.phi._tokens import Columns
 MOST_KEYS = 2**18
 # How many characters all cached keys may have together: unusual text may have keys of any length.
 MOST_CHARACTERS = 2**25
+# The number of keys that an empty cache has room for.
+ROOM = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,29 +62,22 @@ class LinearChain:
         offsets = np.cumsum([0, *(len(next(iter(x.values()))) for x in xs)])
         for x in xs:
             checked_columns(x, self.columns)
-        names = dict.fromkeys((WORD, *self.columns))
-        columns = {name: _used(CodedColumn.joined([x[name] for x in xs])) for name in names}
-        emission = self._coded_emission(columns, offsets) if offsets[-1] else None
-        if emission is None:
+        slots = template(self.template).slots
+        if slots is None or not offsets[-1]:
             emission = self._emission(xs)
+        else:
+            emission = self._coded_emission(xs, slots(self.columns), offsets)
         return ChainBatch(emission, offsets, self.transition, self.start, self.stop, self.labels)
 
-    def _coded_emission(self, columns: Mapping[str, CodedColumn], offsets: Ints) -> Floats | None:
-        """(N, L) the sum of the keys of each token, by codes; None if words have sums of their own, which
-        cannot read these words."""
-        kinds = None if self._quick is None else self._quick.kinds(columns[WORD], offsets)
-        chosen = template(self.template)
-        if chosen.sums is not None and kinds is None:
-            return None
+    def _coded_emission(self, xs: Sequence[Columns], slots: Sequence[Slot], offsets: Ints) -> Floats:
+        """(N, L) the sum of the keys of each token, by codes."""
+        names = dict.fromkeys(slot.column for slot in slots)
+        columns = {name: _used(CodedColumn.joined([x[name] for x in xs])) for name in names}
         owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
         first, after = offsets[:-1][owner], offsets[1:][owner]
-        slots = chosen.slots(self.columns)
         coded = [slot.coded(columns[slot.column], first, after) for slot in slots]
         summed = self._sums.rows([key for keys, _ in coded for key in keys])
         places = np.cumsum([0, *(len(keys) for keys, _ in coded)])
-        if kinds is not None:
-            kinds += [summed[place + codes] for place, (_, codes) in zip(places, coded, strict=False)]
-            return added(kinds)
         present = [np.array([key is not None for key in keys])[codes] for keys, codes in coded]
         rows = [place + codes for place, (_, codes) in zip(places, coded, strict=False)]
         has = np.column_stack(present)
@@ -143,11 +137,6 @@ class LinearChain:
         return _Sums(template(self.template), self._index, self._rows)
 
     @cached_property
-    def _quick(self) -> ReferenceSums | None:
-        sums = template(self.template).sums
-        return None if sums is None else sums(self._index, self._rows)
-
-    @cached_property
     def _index(self) -> dict[str, int]:
         return {attribute: i for i, attribute in enumerate(self.attributes)}
 
@@ -171,7 +160,8 @@ def _used(column: CodedColumn) -> CodedColumn:
 
 
 class _Sums:
-    """A cache of the summed weights of each key's attributes, computed once per key; no key (None) adds 0."""
+    """A cache of the summed weights of each key's attributes, computed once per key: `sums[places[key]]`. No
+    key (None) adds 0. The last row of `weights` is zero."""
 
     def __init__(self, template: Template, index: dict[str, int], weights: Floats) -> None:
         self.attributes, self.index, self.weights = template.attributes, index, weights
@@ -179,17 +169,38 @@ class _Sums:
 
     def forget(self) -> None:
         """Empties the cache."""
-        self.known: KeySums[str | None] = KeySums(self.weights.shape[1])
+        self.places: dict[str | None, int] = {}
+        self.sums = np.zeros((ROOM, self.weights.shape[1]))
         self.characters = 0
 
     def rows(self, keys: Sequence[str | None]) -> Floats:
         """(len(keys), L)"""
-        if len(self.known) > MOST_KEYS or self.characters > MOST_CHARACTERS:
+        if len(self.places) > MOST_KEYS or self.characters > MOST_CHARACTERS:
             self.forget()
-        return self.known.of(keys, self._sum)
+        places = self.places
+        rows = np.fromiter(map(places.get, keys, repeat(-1)), dtype=np.int64, count=len(keys))
+        missing = np.flatnonzero(rows < 0).tolist()
+        if missing:
+            self._add(list(dict.fromkeys(map(keys.__getitem__, missing))))
+            rows[missing] = [places[keys[i]] for i in missing]
+        summed: Floats = self.sums[rows]
+        return summed
 
-    def _sum(self, keys: Sequence[str | None]) -> Floats:
+    def _add(self, keys: Sequence[str | None]) -> None:
+        """Appends the sums of keys, none of which has a row yet.
+
+        Each list of attributes begins with the row of zeros, so that an empty list has a sum, too.
+        """
+        first, last = len(self.places), len(self.places) + len(keys)
+        if last > len(self.sums):
+            grown = np.zeros((2 * last, self.sums.shape[1]))
+            grown[:first] = self.sums[:first]
+            self.sums = grown
         get, nothing = self.index.get, len(self.weights) - 1
         self.characters += sum(len(key) for key in keys if key is not None)
         read = (() if key is None else self.attributes(key) for key in keys)
-        return sums_of(self.weights, ([get(attribute, nothing) for attribute in own] for own in read))
+        lists = [[nothing, *(get(attribute, nothing) for attribute in attributes)] for attributes in read]
+        lengths = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
+        ids = np.fromiter(chain.from_iterable(lists), dtype=np.int64, count=int(lengths.sum()))
+        self.sums[first:last] = np.add.reduceat(self.weights[ids], np.cumsum(lengths) - lengths, axis=0)
+        self.places.update(zip(keys, count(first)))

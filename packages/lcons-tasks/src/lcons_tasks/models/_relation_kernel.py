@@ -12,16 +12,16 @@ not proven to be the worst, and the objective is bounded from above.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from lcons_decode.kernels import Floats, Ints, backend, compiled
+from lcons_decode.kernels import Floats, Ints
+from lcons_decode.kernels._compiled import best_pairs, label_pairs
+from lcons_decode.kernels._compiled.jit import kernel
 
 SCALE = 2.0**30
 SWEEPS, LIMIT = 10, 500_000
-_best_pairs: Any = backend().best_pairs
-_label_pairs: Any = backend().label_pairs
 
 
 class Flat(NamedTuple):
@@ -82,7 +82,7 @@ class Lists(NamedTuple):
     all_broken: Ints
 
 
-@compiled
+@kernel
 def read_scores(x: int, data: Flat, weights: Weights, single: Floats, double: Floats) -> None:
     """Writes the scores of the candidates and ordered pairs of passage x."""
     n = data.sizes[x]
@@ -107,7 +107,7 @@ def read_scores(x: int, data: Flat, weights: Weights, single: Floats, double: Fl
                 at += 1
 
 
-@compiled
+@kernel
 def add_losses(x: int, data: Flat, miss: float, single: Floats, double: Floats) -> None:
     """Adds the loss of every label to its score."""
     n = data.sizes[x]
@@ -126,7 +126,7 @@ def add_losses(x: int, data: Flat, miss: float, single: Floats, double: Floats) 
                 at += 1
 
 
-@compiled
+@kernel
 def chosen(y: Ints, choice: Ints, forward: Ints, backward: Ints, relations: Ints) -> bool:
     """Writes the chosen relations; False if a pair has none."""
     for i in range(len(y)):
@@ -138,7 +138,7 @@ def chosen(y: Ints, choice: Ints, forward: Ints, backward: Ints, relations: Ints
     return True
 
 
-@compiled
+@kernel
 def rounded(values: Floats, found: Ints) -> float:
     """Writes the values as multiples of 1 / SCALE and returns the sum of their absolute values."""
     total = 0.0
@@ -148,7 +148,7 @@ def rounded(values: Floats, found: Ints) -> float:
     return total
 
 
-@compiled
+@kernel
 def best_labels(
     n: int, single: Floats, double: Floats, table: Floats, lists: Lists, relations: Ints
 ) -> tuple[Ints, float]:
@@ -171,16 +171,16 @@ def best_labels(
     cost = np.zeros(len(lists.which), dtype=np.int64)
     for k in range(len(cost)):
         cost[k] = -worth[lists.which[k]]
-    best, choice = _best_pairs(pairs, lists.starts, lists.forward, lists.backward, cost, -price)
-    y, nodes = _label_pairs(entities, best, SWEEPS, LIMIT)
+    best, choice = best_pairs(pairs, lists.starts, lists.forward, lists.backward, cost, -price)
+    y, nodes = label_pairs(entities, best, SWEEPS, LIMIT)
     if not chosen(y, choice, lists.forward, lists.backward, relations):
         cost = np.zeros(len(lists.all_which), dtype=np.int64)
         for k in range(len(cost)):
             cost[k] = lists.all_broken[k] * price - worth[lists.all_which[k]]
-        best, choice = _best_pairs(
+        best, choice = best_pairs(
             pairs, lists.all_starts, lists.all_forward, lists.all_backward, cost, -price
         )
-        y, nodes = _label_pairs(entities, best, SWEEPS, LIMIT)
+        y, nodes = label_pairs(entities, best, SWEEPS, LIMIT)
         chosen(y, choice, lists.all_forward, lists.all_backward, relations)
     if nodes >= 0:
         return y, np.inf
@@ -192,7 +192,7 @@ def best_labels(
     return y, bound
 
 
-@compiled
+@kernel
 def add_features(
     x: int,
     data: Flat,
@@ -237,7 +237,7 @@ def add_features(
                         parts[k] += by * (counts[gold, k] - counts[found, k])
 
 
-@compiled
+@kernel
 def loss_of(x: int, data: Flat, y: Ints, relations: Ints, miss: float) -> float:
     """The loss of a labelling."""
     n, loss = data.sizes[x], 0.0
@@ -253,7 +253,7 @@ def loss_of(x: int, data: Flat, y: Ints, relations: Ints, miss: float) -> float:
     return loss
 
 
-@compiled
+@kernel
 def weigh(counts: Floats, parts: Floats, table: Floats) -> None:
     """Writes the table of the weights of combinations."""
     for k in range(len(table)):
@@ -262,7 +262,7 @@ def weigh(counts: Floats, parts: Floats, table: Floats) -> None:
             table[k] += counts[k, j] * parts[j]
 
 
-@compiled
+@kernel
 def towards(change: Floats, shares: Floats, first: int, known: Ints, weights: Floats) -> tuple[float, float]:
     """(size, along): the squared length of the way from the shares to a target, which is written over the
     target, and its product with the weights."""
@@ -275,7 +275,7 @@ def towards(change: Floats, shares: Floats, first: int, known: Ints, weights: Fl
     return size, along
 
 
-@compiled
+@kernel
 def move(
     change: Floats,
     step: float,
@@ -296,7 +296,7 @@ def move(
             late[at, a] += by * before
 
 
-@compiled
+@kernel
 def take_steps(
     order: Ints,
     data: Flat,
@@ -353,7 +353,7 @@ def take_steps(
         sums[0] += 1
 
 
-@compiled
+@kernel
 def mean_hinge(data: Flat, lists: Lists, counts: Floats, miss: float, weights: Weights) -> float:
     """The mean of H_i at some weights."""
     N, E, R, most = len(data.sizes), weights.W.shape[1], weights.V.shape[1], data.sizes.max()

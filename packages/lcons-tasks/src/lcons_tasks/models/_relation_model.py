@@ -20,7 +20,6 @@ from typing import Any, Self
 import numpy as np
 
 from lcons_core import DamagedFile, LearnedConstraint
-from lcons_core.relations import RelationSchema
 from lcons_decode import RelationRules, RelationScores
 from lcons_decode.kernels import Floats, Ints
 from lcons_tasks.data._passage import ENTITIES, RELATIONS, Passage
@@ -208,8 +207,6 @@ def _model(header: Mapping[str, Any], arrays: Arrays) -> RelationModel:
     )
 
 
-def rules_of(
-    constraints: Mapping[str, LearnedConstraint], schema: RelationSchema | None = None
-) -> RelationRules:
+def rules_of(constraints: Mapping[str, LearnedConstraint]) -> RelationRules:
     """Constraints by name as decoders take them: the combinations of labels that they allow."""
-    return RelationRules.of(constraints.values(), ENTITIES, RELATIONS, schema)
+    return RelationRules.of(constraints.values(), ENTITIES, RELATIONS)

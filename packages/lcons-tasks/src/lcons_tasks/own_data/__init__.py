@@ -18,8 +18,7 @@ support and an expected number near 0. All three are counted on all training dat
 Not in the paper: all of this folder.
 """
 
-from lcons_core import upper_bound
-from lcons_tasks.own_data._bound import Bound
+from lcons_tasks.own_data._bound import Bound, upper_bound
 from lcons_tasks.own_data._data import (
     SPLIT,
     Data,

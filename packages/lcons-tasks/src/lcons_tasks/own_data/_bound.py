@@ -18,7 +18,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from lcons_core import rounded_up, upper_bound
+from lcons_core import rounded_up
+
+CONFIDENCE = 0.95
+
+
+def upper_bound(rejected: int, parts: int, confidence: float = CONFIDENCE) -> float:
+    """The Clopper-Pearson upper bound on a share; 1 without parts.
+
+    >>> round(upper_bound(0, 300), 4), round(upper_bound(3, 300), 4), upper_bound(2, 2)
+    (0.0099, 0.0256, 1.0)
+    """
+    if rejected >= parts:
+        return 1.0
+    from scipy.stats import beta
+
+    return float(beta.ppf(confidence, rejected + 1, parts - rejected))
 
 
 @dataclass(frozen=True)

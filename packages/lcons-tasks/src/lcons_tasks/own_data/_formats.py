@@ -2,16 +2,29 @@
 
 A folder is a dataset of Hugging Face. The format of a file is found by the ending of its name, or else by its
 first bytes. If neither decides, an error asks the user to state it.
+
+Other packages may register a reader under the entry points `lcons.readers`, by the name of its format or by
+the ending of its files:
+
+    [project.entry-points."lcons.readers"]
+    pairs = "my_package:read_pairs"
+    ".pairs" = "my_package:read_pairs"
+
+A reader is a function of a path that returns (tokens, labels) of each sentence; tokens are words, or columns
+by name. It raises a `ValueError`, in one sentence, for a file that it cannot read. If the user states
+`columns` as `NAME=VALUE`, it gets them as keyword arguments.
 """
 
 from __future__ import annotations
 
+import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from importlib import metadata
 from pathlib import Path
 
-from lcons_core import WORD, InvalidInput
+from lcons_core import WORD, Instance, InvalidInput, MissingExtra
 from lcons_tasks.data import Columns, MalformedCorpus, read_columns
 from lcons_tasks.data._columns import first_width
 from lcons_tasks.data._lines import malformed, unreadable
@@ -20,22 +33,12 @@ from lcons_tasks.own_data._data import Data, Structures
 from lcons_tasks.own_data._datasets import is_dataset, read_dataset
 from lcons_tasks.own_data._json_lines import LABEL, read_json_lines
 from lcons_tasks.own_data._tables import VALID, delimiter_of, read_csv, read_npz
-from lcons_tasks.own_data.annotations import (
-    read_brat,
-    read_docbin,
-    read_label_studio,
-    read_prodigy,
-    read_webanno,
-)
-from lcons_tasks.own_data.annotations._brat import files_of
-from lcons_tasks.own_data.annotations._prodigy import is_prodigy
-from lcons_tasks.own_data.annotations._webanno import HEADER
 
-FORMATS = ("conll", "jsonl", "csv", "npz", "spacy", "prodigy", "label-studio", "webanno", "brat", "datasets")
+FORMATS = ("conll", "jsonl", "csv", "npz", "datasets")
+# Formats and endings that lcons-contrib reads, so that lcons can name it where it is missing.
+_OF_CONTRIB = ("brat", "label-studio", "prodigy", "spacy", "webanno", ".ann", ".spacy")
 
 _BY_NAME = {
-    ".spacy": "spacy",
-    ".ann": "brat",
     ".npz": "npz",
     ".csv": "csv",
     ".jsonl": "jsonl",
@@ -47,23 +50,22 @@ _BY_NAME = {
     ".iob2": "conll",
     ".bio": "conll",
 }
-# Formats that some content has under an ending that usually means JSON lines.
-_OF_NAME = {".jsonl": ["prodigy"], ".ndjson": ["prodigy"], ".json": ["prodigy", "label-studio"]}
 _BEGINNING = 2**16
 
 
 def tell_format(path: str | os.PathLike[str], columns: bool = False, tabs: bool = False) -> str:
-    """The format of a file, one of `FORMATS`. `columns`: whether columns were stated, so that text without a
-    header is CoNLL columns. `tabs`: whether tabs separate the cells, which is possible only for CoNLL."""
+    """The format of a file: one of `FORMATS`, or its ending if that is registered. `columns`: whether columns
+    were stated, so that text without a header is CoNLL columns. `tabs`: whether tabs separate the cells,
+    which is possible only for CoNLL."""
     if is_dataset(path):
         return "datasets"
     if tabs:
         return "conll"
-    named = _BY_NAME.get(Path(path).suffix.lower())
-    if named not in (None, "jsonl"):
-        return named
-    if Path(path).is_dir():
-        return _folder_format(path)
+    ending = Path(path).suffix.lower()
+    if ending in _BY_NAME:
+        return _BY_NAME[ending]
+    if ending in _OF_CONTRIB or ending in _registered():
+        return ending
     try:
         with Path(path).open("rb") as file:
             head = file.read(_BEGINNING)
@@ -71,24 +73,20 @@ def tell_format(path: str | os.PathLike[str], columns: bool = False, tabs: bool 
     except OSError as error:
         raise unreadable(path, error) from None
     told = _by_content(head, whole, columns)
-    if named is not None and told not in _OF_NAME[Path(path).suffix.lower()]:
-        return named
     if told is None:
         raise InvalidInput(
-            f"expected CoNLL columns, JSON lines, a file of an annotation tool, or a table of psi vectors in"
-            f" {os.fspath(path)!r}, found text or bytes of an unknown format; state it with the argument"
-            f" `form` ({', '.join(FORMATS)})."
+            f"expected CoNLL columns, JSON lines, or a table of psi vectors in {os.fspath(path)!r}, found"
+            f" text or bytes of an unknown format; state it with the argument `form` ({_known()})."
         )
     return told
 
 
-def _folder_format(path: str | os.PathLike[str]) -> str:
-    if files_of(path):
-        return "brat"
-    raise InvalidInput(
-        f"expected a file, or a folder of `.ann` files of brat, found the folder {os.fspath(path)!r} without"
-        " any; name the file of the labelled data."
-    )
+def _registered() -> dict[str, metadata.EntryPoint]:
+    return {entry.name: entry for entry in metadata.entry_points(group="lcons.readers")}
+
+
+def _known() -> str:
+    return ", ".join([*FORMATS, *sorted(name for name in _registered() if not name.startswith("."))])
 
 
 def _by_content(head: bytes, whole: bool, columns: bool) -> str | None:
@@ -103,11 +101,7 @@ def _by_content(head: bytes, whole: bool, columns: bool) -> str | None:
     if not tokens:
         return "conll" if whole else None
     if tokens[0].startswith("{"):
-        return "prodigy" if is_prodigy(tokens[0]) else "jsonl"
-    if "".join(tokens[:2]).replace(" ", "").startswith("[{"):
-        return "label-studio"
-    if tokens[0].startswith(HEADER):
-        return "webanno"
+        return "jsonl"
     if VALID in tokens[0].split(delimiter_of(tokens[0])):
         return "csv"
     return "conll" if columns or _looks_like_columns(lines) else None
@@ -135,15 +129,13 @@ def read_data(
 ) -> Data:
     """The structures or vectors of a file.
 
-    `form` is one of `FORMATS`, or None: found from the file. `columns` states the places of the columns: for
-    CoNLL columns as `word,pos,label` or `word=1,label=-1`, for JSON lines and datasets as
-    `word=tokens,label=tags`, and as `label=NAME` the span layer of WebAnno or the span group of spaCy.
+    `form` is one of `FORMATS` or registered, or None: found from the file. `columns` states the places of the
+    columns: for CoNLL columns as `word,pos,label` or `word=1,label=-1`, for JSON lines and datasets as
+    `word=tokens,label=tags`.
     `tabs`: the file is CoNLL columns, and one tab separates the cells, so that they may contain blanks.
     `valid`: the label of valid vectors in a table of psi vectors, if its labels are not 0 and 1.
     """
     chosen = form or tell_format(path, columns is not None, tabs)
-    if chosen not in FORMATS:
-        raise InvalidInput(f"unknown format {chosen!r}; it is one of {', '.join(FORMATS)}.")
     if chosen in ("csv", "npz"):
         if columns is not None:
             raise InvalidInput(
@@ -159,8 +151,8 @@ def read_data(
     if chosen in ("jsonl", "datasets"):
         read = read_json_lines if chosen == "jsonl" else read_dataset
         return read(path, None if columns is None else members_of(columns))
-    if chosen in _TOOLS:
-        return _TOOLS[chosen](path, **_layer(chosen, columns))
+    if chosen != "conll":
+        return _read_registered(path, chosen, {} if columns is None else members_of(columns))
     layout = labelled_layout(path, columns, tabs)
     instances = tuple(sentence.instance for sentence in read_columns(path, layout))
     if not instances:
@@ -170,29 +162,31 @@ def read_data(
     return Structures(instances)
 
 
-_TOOLS: dict[str, Callable[..., Structures]] = {
-    "spacy": read_docbin,
-    "prodigy": read_prodigy,
-    "label-studio": read_label_studio,
-    "webanno": read_webanno,
-    "brat": read_brat,
-}
-# The argument of a reader that `label=NAME` in `columns` names, if it has one.
-_LAYERS = {"spacy": "spans_key", "webanno": "layer"}
-
-
-def _layer(form: str, columns: str | None) -> dict[str, str]:
-    """The layer of a tool's file that has the labels, as an argument of its reader."""
-    if columns is None:
-        return {}
-    members = members_of(columns)
-    if form not in _LAYERS or members.keys() != {LABEL}:
-        wanted = f"`{LABEL}=NAME` alone" if form in _LAYERS else "no argument `columns`"
+def _read_registered(path: str | os.PathLike[str], form: str, members: dict[str, str]) -> Structures:
+    """The sentences that a registered reader finds."""
+    entry = _registered().get(form)
+    if entry is None and form in _OF_CONTRIB:
+        raise MissingExtra(f"the format {form!r} comes with lcons-contrib; run: pip install lcons-contrib.")
+    if entry is None:
+        raise InvalidInput(f"unknown format {form!r}; it is one of {_known()}.")
+    read = entry.load()
+    try:
+        inspect.signature(read).bind(path, **members)
+    except TypeError as error:
         raise InvalidInput(
-            f"expected {wanted} with the format {form}, found {columns!r:.60}; leave the rest out, because"
-            " the file states where its words are."
-        )
-    return {_LAYERS[form]: members[LABEL]}
+            f"expected an argument `columns` that the format {form} knows, found that {error}; leave it out."
+        ) from None
+    try:
+        return Structures(tuple(_instance(tokens, labels) for tokens, labels in read(path, **members)))
+    except OSError as error:
+        raise unreadable(error.filename or path, error) from None
+    except ValueError as error:
+        raise MalformedCorpus(f"{os.fspath(path)}: {error}") from None
+
+
+def _instance(tokens: Sequence[str] | Mapping[str, Sequence[str]], labels: Sequence[str]) -> Instance:
+    columns = tokens if isinstance(tokens, Mapping) else {WORD: tokens}
+    return Instance({name: tuple(values) for name, values in columns.items()}, tuple(labels))
 
 
 def labelled_layout(path: str | os.PathLike[str], columns: str | None, tabs: bool = False) -> Columns:

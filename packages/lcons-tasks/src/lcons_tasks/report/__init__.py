@@ -7,7 +7,6 @@ The page loads nothing, escapes every text, and has a policy under which only it
 Not in the paper.
 """
 
-from lcons_tasks.report._card import Card, card_document, read_card
 from lcons_tasks.report._chart import to_svg
 from lcons_tasks.report._constraints import Limits
 from lcons_tasks.report._document import (
@@ -40,7 +39,6 @@ from lcons_tasks.report._terminal import to_terminal
 
 __all__ = [
     "Block",
-    "Card",
     "Change",
     "Claim",
     "Claims",
@@ -63,10 +61,8 @@ __all__ = [
     "Table",
     "TableCell",
     "Text",
-    "card_document",
     "estimate",
     "marked_lines",
-    "read_card",
     "read_document",
     "read_runs",
     "report_page",

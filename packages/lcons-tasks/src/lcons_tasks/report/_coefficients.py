@@ -8,7 +8,6 @@ push towards forbidden, values above zero towards allowed. The heat map is a tab
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,15 +69,13 @@ def level(value: float, largest: float) -> str:
 
 
 def heat_maps(constraint: LearnedConstraint) -> tuple[list[HeatMap], list[str]]:
-    """One heat map per block of psi and one for the biases, and notes on left-out values."""
+    """One heat map per block of psi and one for the biases, and notes on blocks that are left out."""
     maps: list[HeatMap] = []
     notes: list[str] = []
-    members = constraint.network.alternatives()
-    for m, member in enumerate(members, 1):
-        which = f"member {m}, " if len(members) > 1 else ""
-        for number, part in enumerate(member.parts, 1):
-            name = which + (f"part {number}, " if len(member.parts) > 1 else "")
-            _add_part(constraint.space, part, name, maps, notes)
+    parts = constraint.network.parts
+    for number, part in enumerate(parts, 1):
+        name = f"part {number}, " if len(parts) > 1 else ""
+        _add_part(constraint.space, part, name, maps, notes)
     return maps, notes
 
 
@@ -95,39 +92,21 @@ def _add_part(
 
     first = 0
     for block in space.blocks:
-        own: Floats = 0.0 - part.W[:, first : first + len(block.values)].T
+        coefficients: Floats = 0.0 - part.W[:, first : first + len(block.values)].T
         first += len(block.values)
-        kept = _largest(own)
-        if len(kept) < len(own):
-            notes.append(
-                f"The table of {block.name} shows the {len(kept)} values with the largest coefficients, of"
-                f" {len(own):,}."
-            )
-        rows = tuple((block.values[v], cells(own[v])) for v in kept)
+        if len(block.values) > MOST_VALUES:
+            notes.append(f"There is no table of {block.name}, because it has {len(block.values):,} values.")
+            continue
+        rows = tuple((value, cells(row)) for value, row in zip(block.values, coefficients, strict=True))
         maps.append(HeatMap(f"{name}{block.name}", part.K, rows))
     maps.append(HeatMap(f"{name}bias", part.K, (("bias", cells(1.0 - part.b)),)))
 
 
-def _largest(coefficients: Floats) -> Sequence[int]:
-    """The indices of the values to show, in order: all, or those with the largest coefficients."""
-    if len(coefficients) <= MOST_VALUES:
-        return range(len(coefficients))
-    size = np.abs(coefficients).max(1)
-    return sorted(np.argsort(-size, kind="stable")[:MOST_VALUES].tolist())
-
-
 def inequalities_view(constraint: LearnedConstraint) -> InequalitiesView:
     """The numbers of rows before and after simplification, and the rows if they are few."""
-    members = constraint.network.alternatives()
-    total = sum(estimate_rows(member).rows for member in members)
-    lifted = estimate_form(constraint.network, Form.LIFTED).rows
-    if len(members) > 1:
-        return InequalitiesView(
-            f"A union of {len(members)} members; all inequalities of one of them must hold: {many(total)} in"
-            f" all. The lifted form is equivalent and has {lifted:,} rows with"
-            f" {constraint.network.K:,} additional variables and {len(members)} binary ones."
-        )
+    total = estimate_rows(constraint.network).rows
     if total >= MOST_ROWS:
+        lifted = estimate_form(constraint.network, Form.LIFTED).rows
         return InequalitiesView(
             f"{many(total)} inequalities (K = {constraint.network.K}): too many to list or simplify. The"
             f" lifted form is equivalent and has {lifted:,} rows with {constraint.network.K:,} additional"

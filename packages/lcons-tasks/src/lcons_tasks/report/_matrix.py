@@ -1,4 +1,12 @@
-"""The matrix of allowed and forbidden combinations.
+"""The matrix of allowed and forbidden combinations of a small domain, whose points are all enumerated.
+
+For values a and b of two axes, the completions are the points of the domain that have both. The combination
+is
+
+    forbidden    if no completion is accepted
+    allowed      if every completion is accepted
+    depends      otherwise
+    impossible   if there is no completion
 
 | space | matrix |
 |---|---|
@@ -8,22 +16,24 @@
 
 A long axis shows only values with some forbidden combinations and some others. Values with the same verdicts
 share a row. O is always shown, because it is the reference for other labels.
+
+Not in the paper.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lcons_core import OUTSIDE, Block, Floats, Kind, LearnedConstraint
-from lcons_tasks.report._verdicts import Codes, Combination, Source, axes_of, one_hot_axes, source_of
+from lcons_core import OUTSIDE, Block, FeatureSpace, Floats, Kind, LearnedConstraint
 
-# The longest axis in a matrix.
-LONGEST = 2**12
+MOST_POINTS = 2**21
+MOST_AXES = 30
 MOST_MATRICES = 4
 MOST_VALUES = 48
 MOST_ONE_HOT = 10
@@ -32,26 +42,60 @@ SHORT = 12
 # At most this many names are listed.
 LISTED = 3
 
+Codes = NDArray[np.int8]
+
+
+class Combination(IntEnum):
+    """The verdict on two values together."""
+
+    ALLOWED = 0
+    FORBIDDEN = 1
+    DEPENDS = 2
+    IMPOSSIBLE = 3
+
+
 SIGNS = {
     Combination.ALLOWED: ("y", "\N{CHECK MARK}"),
     Combination.FORBIDDEN: ("x", "\N{MULTIPLICATION SIGN}"),
-    Combination.DEPENDS: ("d", "\N{MIDDLE DOT}"),
+    Combination.DEPENDS: ("d", ""),
     Combination.IMPOSSIBLE: ("i", ""),
 }
 
 
+class Verdicts:
+    """The verdicts on values of axes, with the shares of accepted completions."""
+
+    def __init__(self, constraint: LearnedConstraint) -> None:
+        space = constraint.space
+        shape = tuple(len(axis) for axis in space.axes)
+        self.possible = np.zeros(shape, dtype=np.bool_)
+        self.accepted = np.zeros(shape, dtype=np.bool_)
+        for points in space.points():
+            where = tuple(points.T)
+            self.possible[where] = True
+            self.accepted[where] = constraint.verdicts(space, points)
+
+    def of(self, *axes: int) -> tuple[Codes, Floats]:
+        """Codes and shares, each with one dimension per axis; `axes` is ascending."""
+        others = tuple(axis for axis in range(self.possible.ndim) if axis not in axes)
+        total, accepted = self.possible.sum(others), self.accepted.sum(others)
+        codes = np.full(total.shape, Combination.DEPENDS, dtype=np.int8)
+        codes[accepted == total] = Combination.ALLOWED
+        codes[accepted == 0] = Combination.FORBIDDEN
+        codes[total == 0] = Combination.IMPOSSIBLE
+        return codes, accepted / np.maximum(total, 1)
+
+
 @dataclass(frozen=True, eq=False)
 class Matrix:
-    """Verdicts (rows, columns), with the shares of accepted completions if they are known."""
+    """Verdicts (rows, columns), with the shares of accepted completions."""
 
     down: str
     across: str
     rows: tuple[str, ...]
     columns: tuple[str, ...]
     codes: Codes
-    shares: Floats | None
-    how: str
-    left_out: int = 0
+    shares: Floats
 
     def code(self, row: str, column: str) -> Combination:
         """The verdict on two values, by name."""
@@ -65,7 +109,7 @@ class Matrix:
     @property
     def spread(self) -> float:
         """The largest minus the smallest share of accepted completions."""
-        return 0.0 if self.shares is None else float(np.ptp(self.shares))
+        return float(np.ptp(self.shares))
 
     def count(self, verdict: Combination) -> int:
         """The number of cells with this verdict."""
@@ -78,87 +122,56 @@ def matrices(constraint: LearnedConstraint, most: int = MOST_MATRICES) -> tuple[
     >>> from lcons_core import RectifierNetwork
     >>> from lcons_core._space import FeatureSpace, one_hot
     >>> space = FeatureSpace([one_hot("source", ["Person", "Place"]), one_hot("relation", ["No", "Kill"])])
-    >>> (found,), _ = matrices(LearnedConstraint(RectifierNetwork([[0.0, 2, 0, 2]], [-2.0]), space))
-    >>> found.code("Place", "Kill").name, found.count(Combination.ALLOWED)
+    >>> (matrix,), _ = matrices(LearnedConstraint(RectifierNetwork([[0.0, 2, 0, 2]], [-2.0]), space))
+    >>> matrix.code("Place", "Kill").name, matrix.count(Combination.ALLOWED)
     ('FORBIDDEN', 3)
     """
     space = constraint.space
-    source = source_of(constraint)
-    hot = one_hot_axes(space)[-MOST_ONE_HOT:]
-    found = [_pair(constraint, source, i, j) for i, j in combinations(hot, 2)]
-    if not found and len(hot) == 1:
-        found = [_single(constraint, source, hot)]
+    verdicts = Verdicts(constraint)
+    hot = [i for i, axis in enumerate(space.axes) if space.block(axis.block).kind is Kind.ONE_HOT]
+    hot = hot[-MOST_ONE_HOT:]
+    pairs = [_pair(space, verdicts, i, j) for i, j in combinations(hot, 2)]
+    if not pairs and len(hot) == 1:
+        pairs = [_single(space, verdicts, hot)]
     # If no pair forbids anything by itself, the pair whose shares differ most is shown.
-    best = sorted(range(len(found)), key=lambda k: (-found[k].forbids, -found[k].spread, -k))
-    telling = [k for k in best[:most] if found[k].forbids] or best[:1]
-    shown = [found[k] for k in sorted(telling)]
+    best = sorted(range(len(pairs)), key=lambda k: (-pairs[k].forbids, -pairs[k].spread, -k))
+    telling = [k for k in best[:most] if pairs[k].forbids] or best[:1]
+    shown = [pairs[k] for k in sorted(telling)]
     for block in space.blocks:
+        axes = [i for i, axis in enumerate(space.axes) if axis.block == block.name]
         if block.kind is Kind.BINARY:
-            shown.append(_together(constraint, source, block))
+            shown.append(_together(verdicts, axes, block))
         if block.whole:
-            shown.append(_single(constraint, source, axes_of(space, block.name), block))
-    return shown, len(found)
+            shown.append(_single(space, verdicts, axes, block))
+    return shown, len(pairs)
 
 
-def _pair(constraint: LearnedConstraint, source: Source, i: int, j: int) -> Matrix:
-    a, b = constraint.space.axes[i], constraint.space.axes[j]
-    found = source.pair(i, j)
-    return Matrix(a.name, b.name, a.values, b.values, found.codes, found.shares, source.how)
+def _pair(space: FeatureSpace, verdicts: Verdicts, i: int, j: int) -> Matrix:
+    a, b = space.axes[i], space.axes[j]
+    return Matrix(a.name, b.name, a.values, b.values, *verdicts.of(i, j))
 
 
-def _together(constraint: LearnedConstraint, source: Source, block: Block) -> Matrix:
+def _together(verdicts: Verdicts, axes: Sequence[int], block: Block) -> Matrix:
     """The matrix of two names of a binary block that both hold; on the diagonal, of one name."""
-    axes = axes_of(constraint.space, block.name)
-    kept = _strongest(constraint, axes)
-    names = tuple(block.values[axes.index(i)] for i in kept)
-    codes = np.zeros((len(kept), len(kept)), dtype=np.int8)
+    codes = np.zeros((len(axes), len(axes)), dtype=np.int8)
     shares = np.zeros(codes.shape)
-    known = True
-    for a, i in enumerate(kept):
-        for b, j in enumerate(kept[: a + 1]):
-            found = source.single(i) if i == j else source.pair(j, i)
-            where = (1,) if i == j else (1, 1)
-            codes[a, b] = codes[b, a] = found.codes[where]
-            known &= found.shares is not None
-            if found.shares is not None:
-                shares[a, b] = shares[b, a] = found.shares[where]
-    left_out = len(axes) - len(kept)
-    return Matrix(
-        block.name, block.name, names, names, codes, shares if known else None, source.how, left_out
-    )
+    for a, i in enumerate(axes):
+        for b, j in enumerate(axes[: a + 1]):
+            pair_codes, pair_shares = verdicts.of(i) if i == j else verdicts.of(j, i)
+            # The last cell is where all names hold.
+            codes[a, b] = codes[b, a] = pair_codes.flat[-1]
+            shares[a, b] = shares[b, a] = pair_shares.flat[-1]
+    return Matrix(block.name, block.name, block.values, block.values, codes, shares)
 
 
 def _single(
-    constraint: LearnedConstraint, source: Source, axes: Sequence[int], block: Block | None = None
+    space: FeatureSpace, verdicts: Verdicts, axes: Sequence[int], block: Block | None = None
 ) -> Matrix:
     """The matrix with one row per axis and one column per value: the verdict on each value by itself."""
-    kept = _strongest(constraint, axes)
-    found = [source.single(i) for i in kept]
-    values = constraint.space.axes[kept[0]].values
-    names = tuple(constraint.space.axes[i].name for i in kept)
-    if block is not None:
-        names = tuple(block.values[axes.index(i)] for i in kept)
-    shares = [one.shares for one in found if one.shares is not None]
-    return Matrix(
-        "",
-        "count" if block is not None else "value",
-        names,
-        values,
-        np.stack([one.codes for one in found]),
-        np.stack(shares) if len(shares) == len(found) else None,
-        source.how,
-        len(axes) - len(kept),
-    )
-
-
-def _strongest(constraint: LearnedConstraint, axes: Sequence[int]) -> list[int]:
-    """The axes with the largest weights, in order, at most `MOST_VALUES`."""
-    if len(axes) <= MOST_VALUES:
-        return list(axes)
-    members = constraint.network.alternatives()
-    W = np.concatenate([part.W for member in members for part in member.parts])
-    sizes = np.array([np.abs(constraint.space.axes[i].table(W)).max() for i in axes])
-    return sorted(axes[k] for k in np.argsort(-sizes, kind="stable")[:MOST_VALUES])
+    names = tuple(space.axes[i].name for i in axes) if block is None else block.values
+    across = "value" if block is None else "count"
+    codes, shares = zip(*(verdicts.of(i) for i in axes), strict=True)
+    return Matrix("", across, names, space.axes[axes[0]].values, np.stack(codes), np.stack(shares))
 
 
 @dataclass(frozen=True)
@@ -179,9 +192,9 @@ def matrix_views(constraint: LearnedConstraint) -> tuple[list[MatrixView], str]:
     for block in constraint.space.blocks:
         if block.kind is Kind.REAL:
             return [], f"There is no matrix of combinations, because the block {block.name} is real."
-    for axis in constraint.space.axes:
-        if len(axis) > LONGEST:
-            return [], f"There is no matrix of combinations, because {axis.name} has {len(axis):,} values."
+    space = constraint.space
+    if space.size > MOST_POINTS or len(space.axes) > MOST_AXES:
+        return [], f"There is no matrix of combinations, because the domain is large: {space.extent}."
     found, pairs = matrices(constraint)
     hot = sum(constraint.space.block(one.down).kind is Kind.ONE_HOT for one in found if one.down)
     note = f"Pairs of blocks shown: {hot} of {pairs}, which forbid the most combinations by themselves."
@@ -193,8 +206,8 @@ def matrix_view(matrix: Matrix) -> MatrixView:
     name = f"{matrix.down} \N{MULTIPLICATION SIGN} {matrix.across}" if matrix.down else matrix.across
     forbidden, allowed = (matrix.count(one) for one in (Combination.FORBIDDEN, Combination.ALLOWED))
     counts = f"{forbidden:,} forbidden and {allowed:,} allowed"
-    said = f"Of {matrix.codes.size:,} combinations, {counts}; {matrix.how}."
-    if len(np.unique(matrix.codes)) == 1 and (matrix.shares is None or forbidden or allowed):
+    said = f"Of {matrix.codes.size:,} combinations, {counts}; every combination was checked."
+    if len(np.unique(matrix.codes)) == 1 and (forbidden or allowed):
         return MatrixView(name, said)
     rows, columns = (_telling(matrix, axis) for axis in (0, 1))
     if not len(rows) or not len(columns):
@@ -231,7 +244,7 @@ def _telling(matrix: Matrix, axis: int) -> NDArray[np.intp]:
 def _left_out(matrix: Matrix, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> list[str]:
     """Sentences on values that are not shown; they name those that are always forbidden."""
     said = []
-    others = matrix.left_out
+    others = 0
     for axis, (names, kept) in enumerate(((matrix.rows, rows), (matrix.columns, columns))):
         codes = matrix.codes if axis == 0 else matrix.codes.T
         never = np.isin(codes, (Combination.FORBIDDEN, Combination.IMPOSSIBLE)).all(1)
@@ -269,7 +282,7 @@ def listed(names: Sequence[str], most: int = LISTED) -> str:
 def _sign(matrix: Matrix, row: int, column: int) -> tuple[str, str]:
     code = Combination(int(matrix.codes[row, column]))
     class_, sign = SIGNS[code]
-    if code is Combination.DEPENDS and matrix.shares is not None:
+    if code is Combination.DEPENDS:
         # 0 and 100 would be other verdicts.
         sign = str(min(99, max(1, round(100 * float(matrix.shares[row, column])))))
     return class_, sign

@@ -1,4 +1,4 @@
-"""The HTML page: an overview of the runs, runs of the same task side by side, then one run after another.
+"""The HTML page: the headlines of the runs, then one run after another.
 
 The page is self-contained. Its policy allows only its own styles, its own script (by its hash), and embedded
 pictures. So it loads nothing, and no text of a run can run as code.
@@ -29,17 +29,9 @@ from lcons_tasks.report._constraints import (
     shown_sets,
 )
 from lcons_tasks.report._decoded import DECODE
-from lcons_tasks.report._document import Constraints, Curve, Document, Picture, Section, Sentences
+from lcons_tasks.report._document import Constraints, Curve, Document, Headline, Picture, Section, Sentences
 from lcons_tasks.report._run import CONSTRAINT, Run
 from lcons_tasks.report._sentences import sentences_view
-from lcons_tasks.report._side_by_side import (
-    Plan,
-    agreement_view,
-    beside_each_other,
-    overview,
-    plan,
-    stated,
-)
 from lcons_tasks.report._templates import asset, render, svg
 
 OnStep = Callable[[int, int, str], None]
@@ -99,8 +91,7 @@ def report_page(
     `say` with lines on what the page shows of each run and what it leaves out."""
     limits = limits or Limits()
     hear: Say = say or (lambda _: None)
-    planned = _planned(runs, limits)
-    total = sum(len(shown_files(run, limits)) for run in runs) + len(planned.pairs)
+    total = sum(len(shown_files(run, limits)) for run in runs)
     done = 0
 
     def tell(what: str) -> None:
@@ -110,19 +101,12 @@ def report_page(
         done += 1
 
     sections = [list(_sections(run, i, limits, tell, hear)) for i, run in enumerate(runs, 1)]
-    tables = [_shown(block) for block in beside_each_other(runs)]
-    agreement = agreement_view(planned, tell)
-    if len(runs) > 1:
-        hear(str(planned))
     tell("done")
     script = asset("script.js")
     hashed = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
     page = render(
         "page.html",
         runs=list(zip(runs, sections, strict=True)),
-        overview=overview(runs) if len(runs) > 1 else None,
-        beside=tables,
-        agreement=agreement if tables or agreement.rows else None,
         measured=any(run.task != CONSTRAINT for run in runs),
         policy="default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:;"
         f" style-src 'unsafe-inline'; script-src 'sha256-{hashed}'",
@@ -137,14 +121,27 @@ def report_page(
 def estimate(runs: Sequence[Run], limits: Limits | None = None) -> Estimate:
     """The estimated work for a page; raises `DamagedFile` if a constraint file cannot be read."""
     limits = limits or Limits()
-    seconds = [sum(explained(run, limits).values()) for run in runs]
-    shown = sum(len(shown_files(run, limits)) for run in runs)
-    return Estimate(shown, sum(seconds) + _planned(runs, limits).seconds)
+    seconds = sum(sum(explained(run, limits).values()) for run in runs)
+    return Estimate(sum(len(shown_files(run, limits)) for run in runs), seconds)
 
 
 def summary(runs: Sequence[Run]) -> dict[str, Any]:
     """The headlines of the runs as plain data."""
     return {"runs": [_summarised(run) for run in runs]}
+
+
+def stated(head: Headline) -> str:
+    """The paper's two figures; if it has only one, with the word `without` or `with`.
+
+    >>> from lcons_tasks.report._document import Figure
+    >>> stated(Headline("F1", Figure((1.0,)), Figure((2.0,), 38.2), None))
+    'with 38.2'
+    """
+    without, within = head.without.paper, head.within.paper
+    if without is not None and within is not None:
+        return f"{without:.1f} → {within:.1f}"
+    sides = {"without": without, "with": within}
+    return "".join(f"{side} {value:.1f}" for side, value in sides.items() if value is not None)
 
 
 def _summarised(run: Run) -> dict[str, Any]:
@@ -165,16 +162,6 @@ def _summarised(run: Run) -> dict[str, Any]:
             "paper's corpus": document.paper_corpus is None and run.task != DECODE,
         }
     return found
-
-
-def _planned(runs: Sequence[Run], limits: Limits) -> Plan:
-    """The pairs of constraints of different runs that are compared."""
-    return plan(
-        {
-            run.name: [(one.name, run.folder / file) for one in shown_sets(run, limits) for file in one.files]
-            for run in runs
-        }
-    )
 
 
 def _sections(run: Run, number: int, limits: Limits, tell: Say, say: Say) -> Iterator[SectionView]:

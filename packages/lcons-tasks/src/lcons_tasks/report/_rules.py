@@ -7,7 +7,6 @@ by the evidence in the constraint file:
 
 A rule that was judged on held-out data also has a "bound": {"share": float}, at most how much of the valid
 parts that its premise covers the constraint rejects (95 %); provenance["bound"] is that of the constraint.
-A calibrated constraint (`lcons_core.Calibration`) has a bound on whole structures, which is stated first.
 
 `lcons_core.reason.Coverage` defines the figures. A file may contain anything, so malformed evidence is left
 out.
@@ -197,8 +196,7 @@ def rules_view(constraint: LearnedConstraint, gold: Ints | None, file: str = "",
     note = said.summary(len(shown)) if shown else said.summary()
     if said.types:
         note = f"For all types X and Y: {'; '.join(rule.words for rule in said.types)}. {note}"
-    guarantee = "" if said.calibration is None else f"C{str(said.calibration)[1:]}"
-    note = " ".join(filter(None, [guarantee, bound_note(constraint.provenance), note]))
+    note = " ".join(filter(None, [bound_note(constraint.provenance), note]))
     if len(set(proofs)) == 1:
         note += f" Proof: {proofs[0]}."
     elif proofs:

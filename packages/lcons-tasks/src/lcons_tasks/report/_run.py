@@ -3,7 +3,6 @@
 | input | document |
 |---|---|
 | the folder of a run | its document.json |
-| the folder of a run of 0.1.0 | made from its other files (`_old_run.py`) |
 | a constraint file | the constraint and its provenance |
 | a file that `lcons decode --json` wrote | the changes, and figures on gold labels |
 """
@@ -11,22 +10,25 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from lcons_core import DamagedFile, InvalidInput, load
 from lcons_core.storage import FORMAT as CONSTRAINT_FORMAT
 from lcons_tasks.report._decoded import DECODE, is_decoded
 from lcons_tasks.report._document import Constraints, Document, Facts, Section, Sentences
 from lcons_tasks.report._measures import decoded_document
-from lcons_tasks.report._old_run import RESULTS, old_document, said_facts
 from lcons_tasks.report._rules import without_evidence
-from lcons_tasks.report._storage import DOCUMENT, read_document
+from lcons_tasks.report._storage import read_document
 
 # The name of the task of constraint files.
 CONSTRAINT = "constraint"
+RESULTS = "results.json"
+DIGITS = 4
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,7 @@ def _read(path: Path, name: str) -> Run:
             f"expected {RESULTS} in {str(path)!r}, found none: this is not a run, or a run that did not"
             " finish; run the task again."
         )
-    return Run(name, path, read_document(path) if (path / DOCUMENT).exists() else old_document(path))
+    return Run(name, path, read_document(path))
 
 
 def _of_constraint(path: Path) -> Document:
@@ -172,3 +174,32 @@ def digest(path: Path) -> str:
     """The SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def said_facts(data: Any, before: str = "") -> list[tuple[str, str]]:
+    """The members of an object as (name, text); empty if the data are not an object.
+
+    >>> said_facts({"penalty": 0.012345678, "shares": [0.1 + 0.2, 1e-9], "seed": 7}, "option ")
+    [('option penalty', '0.01235'), ('option shares', '0.3, 1e-09'), ('option seed', '7')]
+    """
+    found = data.items() if isinstance(data, dict) else ()
+    return [(f"{before}{key}", _said(_rounded(value))) for key, value in found]
+
+
+def _said(value: Any) -> str:
+    """The text of a value: lists with commas, other values as JSON."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and not any(isinstance(one, list | dict) for one in value):
+        return ", ".join(str(one) for one in value) or "none"
+    if isinstance(value, dict) and not any(isinstance(one, list | dict) for one in value.values()):
+        return ", ".join(f"{key} {one}" for key, one in value.items())
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _rounded(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_rounded(one) for one in value]
+    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value

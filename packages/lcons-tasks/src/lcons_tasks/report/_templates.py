@@ -1,6 +1,6 @@
 """The templates of the page. They escape every text; only `svg` marks text as safe.
 
-page.html     the whole page: head, overview, runs side by side, one run after another
+page.html     the whole page: head, headlines, one run after another
 blocks.html   the blocks of a document, and the views of constraints and sentences
 chart.svg     a line chart
 """

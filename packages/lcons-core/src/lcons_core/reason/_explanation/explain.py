@@ -9,14 +9,13 @@ Not in the paper.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol
 
 import numpy as np
 
-from lcons_core._calibration import Calibration
 from lcons_core._coercion import Fitted
 from lcons_core._errors import InvalidInput, TooLarge
 from lcons_core._pointset import PointSet, as_points
@@ -25,8 +24,7 @@ from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools
 from lcons_core.reason._domain import Box
 from lcons_core.reason._explanation.bounds import Candidate, greedy_cover
-from lcons_core.reason._explanation.large_domains import draw_rejected
-from lcons_core.reason._explanation.provers import proved_rules
+from lcons_core.reason._explanation.large_domains import draw_rejected, strongest_rules
 from lcons_core.reason._explanation.regions import Chance, Region, WeightedPoints, box_of, size_of, within
 from lcons_core.reason._explanation.result import Coverage, Explanation, Proof, Rule
 from lcons_core.reason._explanation.small_domains import Lattice, lattice_size
@@ -49,14 +47,6 @@ class Examples(Protocol):
     def positives(self) -> PsiRows: ...
     @property
     def negatives(self) -> PsiRows: ...
-
-
-@runtime_checkable
-class Recorded(Protocol):
-    """A set of points with a provenance."""
-
-    @property
-    def provenance(self) -> Mapping[str, Any]: ...
 
 
 def explain(
@@ -90,13 +80,11 @@ def explain(
     small = space.integral and len(space.axes) <= MOST_AXES and lattice_size(space) <= enumeration
     if not small:
         _check_weights(points)
-    found = (_enumerated if small else _bounded)(points, space, positives, negatives, limit, seed)
-    recorded = Calibration.of(constraint.provenance) if isinstance(constraint, Recorded) else None
-    return replace(found, calibration=recorded)
+    return (_enumerated if small else _bounded)(points, space, positives, negatives, limit, seed)
 
 
 def _check_weights(points: PointSet) -> None:
-    weights = sum(part.W.size for member in points.alternatives() for part in member.networks())
+    weights = sum(part.W.size for part in points.networks())
     if weights > MOST_WEIGHTS:
         raise TooLarge(
             f"explaining {weights:,} weights of a network on a domain this large is above the limit of"
@@ -244,14 +232,14 @@ def _bounded(
         rejected = negatives.take(_rejected(points, negatives))
     searched = rejected if len(rejected) else _draw_rejected(points, space, seed)
     gold = None if positives is None else positives.take(_rejected(points, positives))
-    found = proved_rules(points, space, searched, seed, gold)
+    found = strongest_rules(points, space, searched, seed, gold)
     evidence = None if positives is None else _Evidence(positives.weight, Chance(positives))
     rules = []
     inside = np.zeros((len(found), len(rejected)), dtype=np.bool_)
-    for i, (found_region, prover) in enumerate(found):
+    for i, (region, bounds, row) in enumerate(found):
         share = None if evidence is None else evidence.chance.share
-        said = sentence(space, found_region, prover.grown, share)
-        proof = prover.proof(said.region)
+        said = sentence(space, region, partial(bounds.grown, row), share)
+        proof = replace(bounds.names[row], bound=bounds.bound(row, said.region))
         inside[i] = rejected.inside(said.region)
         rules.append(_rule(space, said, float(rejected.weights[inside[i]].sum()), proof, evidence))
     every, shown = (float(rejected.weights[some.any(0)].sum()) for some in (inside, inside[:limit]))

@@ -166,7 +166,7 @@ def _rejects(points: PointSet, space: FeatureSpace, assignments: Ints) -> Bools:
 
 def _worst_values(points: PointSet, space: FeatureSpace, rng: np.random.Generator, number: int) -> Ints:
     """(number, axes) on every axis, the worst value for a random unit."""
-    networks = [part for alternative in points.alternatives() for part in alternative.networks()]
+    networks = points.networks()
     units = -np.concatenate([part.W for part in networks]) if networks else points.inequalities().coefficients
     rows = units[:64]
     worst = np.stack([axis.table(rows).argmin(0) for axis in space.axes], axis=1)

@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from lcons_core._arithmetic import plain
-from lcons_core._calibration import Calibration, rounded_up
+from lcons_core._arithmetic import plain, rounded_up
 from lcons_core.reason._domain import Box
 from lcons_core.reason._explanation.types import TypeRule, whole
 
@@ -42,7 +41,6 @@ class Proof:
 
     `method` is "enumeration" or "row". A row is named by its hidden units (in a conjunction, those of
     `part`), or by its position if rows were given; `bound` is its maximum over the box, which is below zero.
-    In a union it is a row of `member`, and `others` are the rows of the other members.
     """
 
     method: str
@@ -50,30 +48,20 @@ class Proof:
     part: int = 0
     bound: float | None = None
     row: int | None = None
-    member: int = 0
-    others: tuple[Proof, ...] = ()
 
     def __str__(self) -> str:
-        return "; ".join([self._sentence(), *map(str, self.others)])
-
-    def _sentence(self) -> str:
         if self.method == "enumeration":
             return "every completion enumerated"
         name = f"row {self.row}" if self.row is not None else f"the row of units {_joined(self.units)}"
         part = f" of part {self.part}" if self.part else ""
-        part += f" of member {self.member}" if self.member else ""
         return f"{name}{part} is at most {self.bound:.3g} there"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         if self.method == "enumeration":
             return {"method": self.method}
-        data: dict[str, Any] = {"method": self.method, "bound": self.bound}
-        if self.member:
-            data |= {"member": self.member, "others": [other.to_dict() for other in self.others]}
-        return data | (
-            {"part": self.part, "units": list(self.units)} if self.row is None else {"row": self.row}
-        )
+        row = {"part": self.part, "units": list(self.units)} if self.row is None else {"row": self.row}
+        return {"method": self.method, "bound": self.bound, **row}
 
 
 @dataclass(frozen=True)
@@ -152,8 +140,7 @@ class Explanation:
 
     `limit` is the default number of rules to show; `rules` has all of them. `positives` is the total weight
     of the valid parts in the figures, None without examples. `types` are rules over label types, which the
-    text shows first, without the rules that they imply. `calibration` is the guarantee of a calibrated
-    constraint.
+    text shows first, without the rules that they imply.
     """
 
     rules: tuple[Rule, ...]
@@ -162,14 +149,12 @@ class Explanation:
     limit: int
     positives: float | None = None
     types: tuple[TypeRule, ...] = ()
-    calibration: Calibration | None = None
 
     def __len__(self) -> int:
         return len(self.rules)
 
     def text(self, limit: int | None = None) -> str:
-        """One line per rule, one line on their coverage, one on the calibration if there is one, and a legend
-        if there are many valid parts."""
+        """One line per rule, one line on their coverage, and a legend if there are many valid parts."""
         shown = self.rules[: self.limit if limit is None else limit]
         beyond = [rule for rule in shown if not rule.implied]
         said: tuple[Rule | TypeRule, ...] = (*self.types, *beyond)
@@ -182,7 +167,7 @@ class Explanation:
             lines.append(f"  ({types}: such lines stand for {single})")
         legend = [LEGEND] * bool(shown and self.positives and self.positives >= FEWEST_FOR_LEGEND)
         legend += [BOUND_LEGEND] * bool(legend and any(rule.bound is not None for rule in said))
-        return "\n".join([*lines, self.summary(len(shown)), *self._guarantee(), *legend])
+        return "\n".join([*lines, self.summary(len(shown)), *legend])
 
     def __str__(self) -> str:
         return self.text()
@@ -199,9 +184,6 @@ class Explanation:
         they = "it covers" if shown == 1 else "these cover"
         covers = f"; {they} {self.coverage}" if shown == min(self.limit, len(self.rules)) else ""
         return f"{counted} ({kind}){covers}."
-
-    def _guarantee(self) -> list[str]:
-        return [] if self.calibration is None else [str(self.calibration)]
 
     def table(self, limit: int | None = None) -> list[dict[str, Any]]:
         """One dict per rule: `rule`, `support`, `exceptions`, `expected`, `covered`, `proof`."""
@@ -222,7 +204,6 @@ class Explanation:
         return {
             "complete": self.complete,
             "coverage": self.coverage.to_dict(),
-            **({} if self.calibration is None else {"calibration": self.calibration.to_dict()}),
             **({"types": [rule.to_dict() for rule in self.types]} if self.types else {}),
             "rules": [rule.to_dict() for rule in self.rules],
         }
@@ -275,7 +256,7 @@ def page(explanation: Explanation) -> str:
     figures = ["support", "exceptions", "expected"] if examples else []
     heads = "".join(f"<th>{head}</th>" for head in ["rule", *figures, "covered", "proof"])
     rows = "\n".join(_row(rule, examples) for rule in shown)
-    caption = escape(" ".join([explanation.summary(), *explanation._guarantee()]))
+    caption = escape(explanation.summary())
     return (
         f"<table>\n<caption>{caption}</caption>\n<thead><tr>{heads}</tr></thead>\n"
         f"<tbody>\n{rows}\n</tbody>\n</table>"

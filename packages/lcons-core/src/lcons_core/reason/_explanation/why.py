@@ -8,15 +8,12 @@ completions; a block without a value counts with its best value, so the sum is a
 for an allowed point with the given values. A combination is forbidden iff every completion is rejected, by
 any rows. Up to `limit` completions are all checked, so the answer is a proof. Of more, random ones and ones
 found by climbing the margin are checked: then an allowed one is a proof, but finding none is not.
-
-A union rejects a point iff each of its members does, so `why` has one inequality per member if it is
-forbidden, and that of the member that accepts it if it is allowed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,15 +21,15 @@ import numpy as np
 from lcons_core._arithmetic import plain, unravelled
 from lcons_core._blocks import Axis, Kind
 from lcons_core._coercion import Fitted
-from lcons_core._errors import InvalidInput, TooLarge
+from lcons_core._errors import InvalidInput
 from lcons_core._pointset import PointSet, as_points
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Floats, Ints
-from lcons_core.reason._boxes import MOST_BOXES, accepted_in_box
 from lcons_core.reason._domain import Box
 from lcons_core.reason._explanation.large_domains import candidate_rows
 from lcons_core.reason._explanation.regions import Region, points_of, size_of
 from lcons_core.reason._points import climb, space_of
+from lcons_core.reason._real_points import drawn_reals
 
 COMPLETIONS = 200
 MOST_TERMS = 12
@@ -44,9 +41,7 @@ class Why:
     """`value` is the sum of `terms` (by name) and `bias`; `forbidden` iff some row is below zero there.
 
     If blocks are open, `value` is the largest value of the row, and `forbidden` iff that is below zero.
-    `coefficients` is the whole row, by the names of its columns. In a union this is the row of `member`, by
-    its number; if all members forbid it, `others` are their reasons.
-    """
+    `coefficients` is the whole row, by the names of its columns."""
 
     terms: tuple[tuple[str, float], ...]
     bias: float
@@ -54,14 +49,8 @@ class Why:
     forbidden: bool
     partial: bool
     coefficients: tuple[tuple[str, float], ...] = ()
-    member: int = 0
-    others: tuple[Why, ...] = ()
 
     def __str__(self) -> str:
-        which = f"member {self.member}: " if self.member else ""
-        return "; ".join([f"{which}{self._sentence()}", *map(str, self.others)])
-
-    def _sentence(self) -> str:
         # Omit zero terms; of very many terms, print only the largest.
         shown = [term for term in self.terms if term[1]] or list(self.terms)
         left = sum(value for _, value in sorted(shown, key=_size)[MOST_TERMS:])
@@ -71,7 +60,7 @@ class Why:
         values = [*(value for _, value in [*terms, *rest]), self.bias]
         numbers = " ".join(_signed(value, first=i == 0) for i, value in enumerate(values))
         if self.forbidden:
-            verdict = f"< 0, so it is forbidden{' there' if self.member else ''}"
+            verdict = "< 0, so it is forbidden"
         elif self.partial:
             verdict = ">= 0, so no row tried forbids every completion"
         else:
@@ -97,8 +86,6 @@ class Why:
             "forbidden": self.forbidden,
             "partial": self.partial,
             "coefficients": [{"name": name, "value": value} for name, value in self.coefficients],
-            **({"member": self.member} if self.member else {}),
-            **({"others": [other.to_dict() for other in self.others]} if self.others else {}),
         }
 
 
@@ -125,18 +112,6 @@ def why(
     points = as_points(constraint, "why")
     space = space_of(points, space)
     space, region = pinned_region(space, {**(assignment or {}), **named})
-    reasons = [_reason(alternative, space, region) for alternative in points.alternatives()]
-    if len(reasons) == 1:
-        return reasons[0]
-    numbered = [replace(reason, member=m) for m, reason in enumerate(reasons, start=1)]
-    nearest = max(numbered, key=lambda reason: (not reason.forbidden, reason.value))
-    if not nearest.forbidden:
-        return nearest
-    return replace(nearest, others=tuple(reason for reason in numbered if reason is not nearest))
-
-
-def _reason(points: PointSet, space: FeatureSpace, region: Region) -> Why:
-    """The reason of a set that is no union."""
     is_open = [i not in region for i in range(len(space.axes))]
     if any(is_open):
         coefficients, bias, forbidden = _open_row(points, space, region)
@@ -265,8 +240,8 @@ class Completions:
     """`looked` of `total` completions were checked; `allowed` are accepted; `example` is the first of these.
 
     `forbidden` is True or False if proved, None if not known. `total` counts the completions in the product
-    of axes; `looked` counts only points of the space. If blocks are real, a completion is the box of all
-    their open numbers, and it is allowed if some point in it is accepted.
+    of axes; `looked` counts only points of the space. If a real column is open, completions are drawn, and
+    `total` is their number.
     """
 
     total: int
@@ -298,9 +273,10 @@ def completions(
     """
     points = as_points(constraint, "completions")
     space = space_of(points, space)
-    if not space.integral:
-        return _completions_in_boxes(points, space, assignment, limit)
-    region = region_of(space, assignment)
+    space, region = pinned_region(space, assignment)
+    reals = open_reals(space)
+    if reals.size:
+        return _drawn_completions(points, space, region, reals, seed)
     total = size_of(space, region)
     every = total <= limit
     looked = allowed = 0
@@ -321,26 +297,30 @@ def completions(
     return Completions(total, looked, allowed, example, forbidden)
 
 
-def _completions_in_boxes(
-    constraint: PointSet, space: FeatureSpace, assignment: Mapping[str, Any], limit: int
+def open_reals(space: FeatureSpace) -> Ints:
+    """The axes of real columns that have two bounds instead of one number (`pinned_region`)."""
+    real = [
+        space.block(axis.block).kind is Kind.REAL and axis.coefficients[0] < axis.coefficients[-1]
+        for axis in space.axes
+    ]
+    return np.flatnonzero(real)
+
+
+def _drawn_completions(
+    points: PointSet, space: FeatureSpace, region: Region, reals: Ints, seed: int
 ) -> Completions:
-    """As `completions`, where a completion is a box: the finite blocks have values, real columns are open."""
-    finite, pinned, rest = space.finite_part, *split_assignment(space, assignment)
-    region = region_of(finite, rest)
-    total = size_of(finite, region)
-    if total > min(limit, MOST_BOXES):
-        raise TooLarge(
-            f"{total:,} combinations of the finite blocks are too many for linear programs (at most"
-            f" {min(limit, MOST_BOXES):,}); name values of more blocks."
-        )
-    looked = allowed = 0
-    example = None
-    for chunk in _all(finite, region, total):
-        for psi in finite.vectors(chunk):
-            found = accepted_in_box(constraint, space, pinned, psi)
-            looked, allowed = looked + 1, allowed + (found is not None)
-            example = example or found
-    return Completions(total, looked, allowed, example, not allowed)
+    """As `completions`, for random numbers in the open real columns."""
+    psi = space.vectors(_some(points, space, region, seed))
+    rng = np.random.default_rng(seed)
+    real = np.flatnonzero(space.real_columns)
+    is_open = np.isin(real, [space.axes[i].columns[0] for i in reals])
+    inner = psi.copy()
+    inner[:, real[is_open]] = drawn_reals(space, len(psi), rng)[:, is_open]
+    psi = np.concatenate([psi, inner])
+    accepted = points.accepts(psi)
+    example = space.describe(psi[accepted][0]) if accepted.any() else None
+    allowed = int(accepted.sum())
+    return Completions(len(psi), len(psi), allowed, example, False if allowed else None)
 
 
 def _all(space: FeatureSpace, region: Region, total: int) -> Iterator[Ints]:

@@ -26,7 +26,7 @@ def log_sigmoid(x):
 
 @inlined
 def cost(margin, hinge):
-    """The penalty of a part of this margin, at most 0 and not decreasing in it (`kernels._cost`)."""
+    """The penalty of a part of this margin, at most 0 and not decreasing in it (`chains._ngrams.costs`)."""
     return min(margin, 0.0) if hinge else log_sigmoid(margin)
 
 

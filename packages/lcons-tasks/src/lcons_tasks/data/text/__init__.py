@@ -1,8 +1,4 @@
-"""From raw text to tokens, sentences and Penn POS tags, by spaCy's rules.
-
-Importing spaCy takes seconds, so it is imported when POS tags are asked for: tokens and sentences need its
-rules alone.
-"""
+"""From raw text to tokens, sentences and Penn POS tags, by spaCy, which is imported at the first call."""
 
 from lcons_tasks.data.text._plan import (
     PLANS,

@@ -1,9 +1,10 @@
 """Raw text to tokens with exact offsets, and to sentences; and the tokens of bibliographic references.
 
-The tokens of running text are those of spaCy's English rules without white space (`_english.py`). For each
-token, `text[t.start:t.end] == t.text`, and all characters that are not white space are in a token. A sentence
-ends at a full stop, a question mark or the like (spaCy's sentencizer), and at a blank line. spaCy keeps
-strings in UTF-8, which has no lone surrogates, so `encodable` replaces these.
+The tokens of running text are those of `spacy.blank("en")` without white space. For each token,
+`text[t.start:t.end] == t.text`, and all characters that are not white space are in a token. A sentence ends
+at a full stop, a question mark or the like (spaCy's sentencizer), and at a blank line. spaCy keeps strings in
+UTF-8, which has no lone surrogates, so `encodable` replaces these. spaCy is imported at the first call,
+because that takes seconds.
 
 A token of a reference is a run of letters and digits, or one other character: in references every mark of
 punctuation may end a field, so `433-460` is three tokens and `W.-P.` five. White space is in no token, and
@@ -17,9 +18,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
-from lcons_tasks.data.text._english import pieces, sentence_starts
+if TYPE_CHECKING:
+    from spacy.language import Language
 
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
@@ -34,6 +38,9 @@ def encodable(text: str) -> str:
     """
     return _SURROGATE.sub(REPLACEMENT, text)
 
+
+# spaCy keeps every word that it has seen, and begins anew after this many.
+MOST_WORDS = 2**20
 
 # The time grows with the square of a run of brackets or quotes, so longer
 # runs without white space are read in pieces of this many characters.
@@ -52,18 +59,30 @@ class Token:
     end: int
 
 
+@cache
+def _english() -> Language:
+    import spacy
+
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    return nlp
+
+
 def tokenise(text: str) -> list[Token]:
     """The tokens of `text`, in order, with punctuation as separate tokens.
 
     >>> [token.text for token in tokenise("It's 5 p.m., isn't it?")]
     ['It', "'s", '5', 'p.m.', ',', 'is', "n't", 'it', '?']
     """
+    if len(_english().vocab.strings) > MOST_WORDS:
+        _english.cache_clear()
     readable = encodable(text)
     tokens = []
     for start, end in _pieces(readable):
-        for piece, at in pieces(readable[start:end]):
-            first = start + at
-            tokens.append(Token(text[first : first + len(piece)], first, first + len(piece)))
+        for token in _english().tokenizer(readable[start:end]):
+            if not token.is_space:
+                first = start + token.idx
+                tokens.append(Token(text[first : first + len(token)], first, first + len(token)))
     return tokens
 
 
@@ -76,7 +95,11 @@ def sentences(text: str) -> list[list[Token]]:
     tokens = tokenise(text)
     if not tokens:
         return []
-    stops = set(sentence_starts([token.text for token in tokens]))
+    from spacy.tokens import Doc
+
+    nlp = _english()
+    doc = Doc(nlp.vocab, words=[encodable(token.text) for token in tokens])
+    stops = {token.i for token in nlp.get_pipe("sentencizer")(doc) if token.is_sent_start}
     starts = [0]
     for position, (before, after) in enumerate(pairwise(tokens), start=1):
         if position in stops or _BLANK_LINE.search(text, before.end, after.start):

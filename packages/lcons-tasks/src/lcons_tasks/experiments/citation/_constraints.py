@@ -154,7 +154,7 @@ WEIGHTS = {
 DESIGNED_WEIGHT = 4.0
 BASELINE_WEIGHTS = {TABLE: 4.0, COUNTS: 0.25, CRF: 2.0}
 # Constraints know more of new kinds of references than the model does, so a parser has larger weights. Of 0
-# to 8 times the default, twice was best on styles of Cora that were held out (`tools/bench/transfer.py`).
+# to 8 times the default, twice was best on styles of Cora that were held out.
 PARSER_FACTOR = 2.0
 # The window by which tokens are told apart that training shows and that it does not.
 SPLIT_BY = CLUES[0]

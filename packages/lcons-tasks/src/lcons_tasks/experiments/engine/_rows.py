@@ -92,7 +92,6 @@ def predict(
     return np.array([index[label] for answer in found for label in answer.y], dtype=np.int64)
 
 
-# Soft first: it loads numba, and without it so little work is done in numpy.
 COMPILED = ("soft", "exact", "beam", "viterbi")
 
 

@@ -32,7 +32,7 @@ from lcons_tasks.experiments.engine._rows import CRF, TableRow, compile_kernels,
 from lcons_tasks.experiments.engine._window_crf import train_window_crf
 from lcons_tasks.models._tagger import Tagger
 from lcons_tasks.report._answer_columns import write_predictions
-from lcons_tasks.stats import ChunkF1, chunks, strict_chunks
+from lcons_tasks.stats import chunks, counted_spans, f1, strict_chunks
 
 EXACT, CHOSEN = "exact", "chosen on dev"
 # Before the name of F1 where a span needs a B at its start.
@@ -198,8 +198,8 @@ def write_answers(
         counts[row] = {ACCURACY: np.stack([right, test.lengths], axis=1)}
         for name, of in spans_of.items():
             pairs = zip(gold[name], map(of, texts), strict=True)
-            tally = np.array([(len(g & c), len(c), len(g)) for g, c in pairs], dtype=np.int64).reshape(-1, 3)
-            rows[row][name] = 100 * ChunkF1(*map(int, tally.sum(0))).f1
+            tally = np.array([counted_spans(*pair) for pair in pairs], dtype=np.int64).reshape(-1, 3)
+            rows[row][name] = float(f1(tally.sum(0)))
             counts[row][name] = tally
         rows[row] |= more.get(row, {})
         for measure, mask in ((UNSEEN, unseen), (SEEN, ~unseen)):

@@ -12,8 +12,7 @@ from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._record import Coordinate, Record, RecordCell, rows_with_counts
 from lcons_tasks.experiments.suite._corpus import LabelledSet, load_set
 from lcons_tasks.experiments.suite._model import Given, answer
-from lcons_tasks.fitted._jackknife import count_right
-from lcons_tasks.stats import f1
+from lcons_tasks.stats import count_right, f1
 
 # Span F1, or token accuracy where labels are no spans.
 FIGURE = "figure"

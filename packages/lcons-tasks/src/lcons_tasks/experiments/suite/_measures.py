@@ -20,14 +20,13 @@ import numpy as np
 from lcons_core import Floats
 from lcons_tasks.experiments.engine._record import Record, RecordCell
 from lcons_tasks.experiments.suite._answers import FIGURE
-from lcons_tasks.stats import DRAWS, Interval, f1
+from lcons_tasks.stats import DRAWS, Interval, drawn_weights, f1
 
 
 @lru_cache(maxsize=16)
 def _weights(n: int) -> Floats:
     """(DRAWS, n): how often each sentence is drawn."""
-    drawn = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), DRAWS)
-    return np.asarray(drawn, dtype=np.float64)
+    return np.concatenate(list(drawn_weights(n)))
 
 
 def drawn_gain(cell: RecordCell, row: str, over: str) -> tuple[float, Floats]:

@@ -21,13 +21,11 @@ from lcons_tasks.experiments.engine._jobs import Tell
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._record import Coordinate, Record, RecordCell, rows_with_counts
 from lcons_tasks.experiments.synthetic._corpus import ProgramSet
-from lcons_tasks.experiments.synthetic._enclosures import ask, enclosed
 from lcons_tasks.experiments.synthetic._measures import BITS, baselines, network_figures, recovery
 from lcons_tasks.experiments.synthetic._model import flip_examples
 from lcons_tasks.experiments.synthetic._networks import (
     Cell,
     constraint,
-    enclosure,
     first_network,
     instance,
     network_of,
@@ -40,8 +38,6 @@ _UNITS = 1_000_000
 
 def answers(cell: Cell, kept: Stages, tell: Tell) -> Record:
     """The cell's record, computed now or read from its stage."""
-    if cell.enclosed:
-        return enclosed_answers(cell, kept, tell)
 
     def make(folder: Path) -> None:
         programs = instance(cell, kept)
@@ -72,24 +68,6 @@ def answers(cell: Cell, kept: Stages, tell: Tell) -> Record:
     return kept.keep("synthetic", {"cell": asdict(cell)}, make, Record.load)
 
 
-def enclosed_answers(cell: Cell, kept: Stages, tell: Tell) -> Record:
-    """The record of a network that is combined with other sets, computed now or read from its stage."""
-
-    def make(folder: Path) -> None:
-        programs = instance(cell, kept)
-        network = first_network(cell, kept).network
-        choice = enclosure(cell, kept, lambda share, what: tell(0.5 * share, what))
-        sets = enclosed(programs, network, choice, lambda share, what: tell(0.5 + 0.3 * share, what))
-        asked = ask(programs, network, lambda share, what: tell(0.8 + 0.2 * share, what))
-        found = {**sets, **baselines(programs)}
-        rows = {name: figures for name, (figures, _) in found.items()}
-        counts = {name: {BITS: _right_bits(points, programs)} for name, (_, points) in found.items()}
-        facts = {"choice": asdict(choice), "asked": asked}
-        _record(cell, programs, rows, facts, counts).save(folder)
-
-    return kept.keep("synthetic-enclosed", {"cell": asdict(cell)}, make, Record.load)
-
-
 def _record(
     cell: Cell,
     programs: ProgramSet,
@@ -101,8 +79,6 @@ def _record(
         "hidden": cell.hidden,
         "rounds": cell.rounds,
         "seed": cell.seed,
-        "enclosed": cell.enclosed,
-        "far": cell.far,
     }
     units = tuple(_UNITS * cell.seed + i for i in range(len(programs.test)))
     return Record((RecordCell(cell.place, at, rows, facts, rows_with_counts(counts, list(rows)), units),))

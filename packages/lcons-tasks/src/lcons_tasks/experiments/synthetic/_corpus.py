@@ -25,7 +25,7 @@ them, for many different optima and for programs that CBC solves in about a seco
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -68,12 +68,6 @@ class ProgramFamily:
     def to_dict(self) -> dict[str, Any]:
         """The recipe as plain data."""
         return asdict(self)
-
-
-def far_family(near: ProgramFamily) -> ProgramFamily:
-    """A family like this one whose optima lie far from each other: a third of the rows, and less strict ones,
-    so that costs decide more bits."""
-    return replace(near, constraints=max(1, near.constraints // 3), strictness=near.strictness / 2)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,11 +6,9 @@ Paper: Appendix B, Table 5.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from statistics import mean
-from typing import Any
 
 from lcons_core import InvalidInput, save
 from lcons_tasks.atomic import replacing_folder
@@ -21,8 +19,7 @@ from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._record import Record
 from lcons_tasks.experiments.synthetic import _paper as paper
 from lcons_tasks.experiments.synthetic._answers import LEARNED, answers
-from lcons_tasks.experiments.synthetic._enclosures import ASKED, KNOWN, OUTER, PREFERRED, PREFERRED_BOTH
-from lcons_tasks.experiments.synthetic._measures import BITS, CHEAPEST, UNCONSTRAINED
+from lcons_tasks.experiments.synthetic._measures import BITS, UNCONSTRAINED
 from lcons_tasks.experiments.synthetic._networks import Cell, constraint, instance
 from lcons_tasks.report._document import (
     Block,
@@ -43,8 +40,8 @@ from lcons_tasks.report._document import (
 LARGE = (50, 200)  # numbers of hidden units beyond the paper's
 ROUNDS = 8
 
-# Processor seconds per instance and per cell, and additional seconds per hidden unit, per round and for sets.
-_AN_INSTANCE, _A_CELL, _A_UNIT, _A_ROUND, _SETS = 15.0, 10.0, 1.0, 15.0, 120.0
+# Processor seconds per instance and per cell, and additional seconds per hidden unit and per round.
+_AN_INSTANCE, _A_CELL, _A_UNIT, _A_ROUND = 15.0, 10.0, 1.0, 15.0
 
 SOLUTIONS = {"correct bits": BITS, "hidden constraints satisfied": "satisfied", "optima found": "optimal"}
 NETWORK = {
@@ -53,24 +50,6 @@ NETWORK = {
     "training examples classified correctly": "network",
     "test examples classified correctly": "held-out",
 }
-ENCLOSED = {
-    "test optima accepted": "gold accepted",
-    "correct bits": BITS,
-    "hidden constraints satisfied": "satisfied",
-    "optima found": "optimal",
-}
-SETS = (
-    "`outer polytope`: no training program has a cheaper solution than its optimum; all feasible points are"
-    " in it. `equality hull`: the equations that all training optima satisfy. `widened`: the network accepts"
-    " what exceeds its bound by an allowance. `learned ones preferred`: a point that the network itself"
-    " rejects costs a price per unit. `known optima preferred`: a bit is worth more if the training optima"
-    " that are cheap in the test program have it. Allowance, prices and weights are chosen by"
-    " cross-validation on training programs."
-)
-# The numbers of questions in the table; the curve has all of them.
-QUESTIONS_SHOWN = (0, 1, 2, 5, 10, 20)
-# What a set that accepts other optima is to reach, in percent.
-ACCEPTED, RIGHT = 95.0, 88.0
 PAPER = {BITS: "bits", "satisfied": "hidden", "gold rows": "gold", "network": "network"}
 
 # Records by number of hidden units and of rounds.
@@ -92,13 +71,9 @@ class Options(RunOptions):
         (10,), flag("--guided", "Hidden units K of networks that are learned in rounds; repeat for several.")
     )
     rounds: int = option(ROUNDS, flag("--rounds", "Largest number of rounds; 0: none.", least=0))
-    enclosed: tuple[int, ...] = option(
-        (),
-        flag("--enclosed", "Hidden units K of networks to combine with the outer polytope; repeatable."),
-    )
 
     def check(self) -> None:
-        if min(self.seeds) < 0 or min((*self.hidden, *self.guided, *self.enclosed)) < 1 or self.rounds < 0:
+        if min(self.seeds) < 0 or min((*self.hidden, *self.guided)) < 1 or self.rounds < 0:
             raise InvalidInput(
                 "the arguments `seeds` and `rounds` must be at least 0, `hidden` and `guided` at least 1: got"
                 f" {self.seeds}, {self.rounds}, {self.hidden} and {self.guided}."
@@ -108,7 +83,7 @@ class Options(RunOptions):
     def start(cls, full: bool, corpus: str = "auto") -> Options:
         """One instance, the smallest and the largest K of the paper, and rounds; with `full`, the paper's
         whole table, large K, and rounds."""
-        return cls((1, 2, 3), (*paper.HIDDEN, *LARGE), (10,), enclosed=(10,)) if full else cls()
+        return cls((1, 2, 3), (*paper.HIDDEN, *LARGE), (10,)) if full else cls()
 
 
 class Synthetic(Experiment[Options, Cell]):
@@ -129,31 +104,20 @@ class Synthetic(Experiment[Options, Cell]):
     leaves = ("constraints",)
 
     def cells(self, options: Options) -> list[Cell]:
-        """The cells to fill: first those of the table, then those with rounds, then those with other sets."""
+        """The cells to fill: first those of the table, then those with rounds."""
         table = [Cell(seed, hidden) for hidden in options.hidden for seed in options.seeds]
         guided = options.guided if options.rounds else ()
-        enclosed = [
-            replace(Cell(seed, hidden), enclosed=True, far=far)
-            for hidden in options.enclosed
-            for far in (False, True)
-            for seed in options.seeds
-        ]
         rounds = [Cell(seed, hidden, options.rounds) for hidden in guided for seed in options.seeds]
-        return table + rounds + enclosed
+        return table + rounds
 
     def seconds(self, options: Options) -> float:
         cells = self.cells(options)
-        each = sum(
-            _A_CELL + _A_UNIT * cell.hidden + _A_ROUND * cell.rounds + _SETS * cell.enclosed for cell in cells
-        )
+        each = sum(_A_CELL + _A_UNIT * cell.hidden + _A_ROUND * cell.rounds for cell in cells)
         return _AN_INSTANCE * len(options.seeds) + each
 
     def before(self, options: Options) -> list[Phase]:
-        drawn = {(cell.seed, cell.far): cell for cell in self.cells(options)}
-        pieces = [
-            Piece(f"instance {seed}{', far' * far}", partial(instance, cell))
-            for (seed, far), cell in drawn.items()
-        ]
+        drawn = {cell.seed: cell for cell in self.cells(options)}
+        pieces = [Piece(f"instance {seed}", partial(instance, cell)) for seed, cell in drawn.items()]
         return [Phase("drawing and solving", pieces)]
 
     def cost(self, cell: Cell) -> float:
@@ -166,7 +130,7 @@ class Synthetic(Experiment[Options, Cell]):
     def leave(self, folder: Path, options: Options, record: Record, kept: Stages) -> None:
         """Writes the constraint of each cell."""
         with replacing_folder(folder / "constraints") as made:
-            for cell in (cell for cell in self.cells(options) if not cell.enclosed):
+            for cell in self.cells(options):
                 target = made / f"{cell.place}.json"
                 target.parent.mkdir(exist_ok=True)
                 save(constraint(cell, kept)[0], target)
@@ -174,14 +138,10 @@ class Synthetic(Experiment[Options, Cell]):
     def document(self, options: Options, record: Record) -> Document:
         """The document of a run: test solutions with baselines, and figures of the networks, by number of
         hidden units; the headline has the largest K of the paper that was run, otherwise the largest K."""
-        whole, record = (
-            record,
-            Record(tuple(c for c in record.cells if not c.at.get("enclosed")), record.facts),
-        )
         groups: Groups = record.by("hidden", "rounds")
         plain = [hidden for hidden, rounds in groups if not rounds]
         hidden = max([K for K in plain if K in paper.HIDDEN] or plain)
-        told = [*claims(record), *_reached(whole.where(enclosed=True, far=False))]
+        told = claims(record)
         return Document(
             "Synthetic integer programs with learned constraints",
             self.name,
@@ -194,7 +154,6 @@ class Synthetic(Experiment[Options, Cell]):
                 Section("Solutions of test programs", tuple(_solutions(groups))),
                 Section("What was learned", (_networks(groups),)),
                 Section("Curve over hidden units", tuple(_curve(record))),
-                Section("Sets that accept other optima", tuple(_enclosed(whole.where(enclosed=True)))),
                 Section("Claims of the paper", (Claims(tuple(told)),) if told else ()),
                 Section("Counterexample-guided rounds", tuple(_rounds(groups))),
                 Section("Learned and hidden constraints", tuple(_recovery(groups))),
@@ -266,54 +225,6 @@ def _networks(groups: Groups) -> Table:
     return Table("Figures of the learned networks, in percent", ("hidden units", *NETWORK), rows, note)
 
 
-def _enclosed(record: Record) -> Iterator[Block]:
-    for (hidden, far), own in record.by("hidden", "far").items():
-        name = f"K = {hidden}, {'optima far from each other' if far else 'as above'}"
-        rows: tuple[tuple[TableCell, ...], ...] = tuple(
-            (row, *(own.figure(row, one, digits=1) for one in ENCLOSED.values())) for row in own.rows
-        )
-        yield Table(f"Sets and baselines, {name}, in percent", ("solved with", *ENCLOSED), rows, SETS)
-        pairs = [(PREFERRED, over) for over in (LEARNED, OUTER, CHEAPEST)]
-        pairs += [(PREFERRED_BOTH, over) for over in (PREFERRED, KNOWN, CHEAPEST)]
-        caption = f"Gains of sets, {name}, in points of correct bits, with 95% intervals"
-        yield Gains(caption, blocks.gains({name: own}, pairs, BITS))
-        yield from _asked(own, name)
-        chosen = "; ".join(_chosen(one) for one in own.told("choice"))
-        yield Text(f"What cross-validation chose, by instance ({name}): {chosen}.")
-
-
-def _chosen(choice: Mapping[str, Any]) -> str:
-    T = "all alike" if choice["temperature"] is None else f"T = {choice['temperature']:g}"
-    return (
-        f"allowance {choice['allowance']:.2f}, price {choice['price']:g}, known optima {T} with weight"
-        f" {choice['weight']:g}, price beside them {choice['price_beside']:g}"
-    )
-
-
-def _asked(record: Record, name: str) -> Iterator[Block]:
-    """The best known point by number of questions, as a curve and as a table."""
-    asked = record.told("asked")
-    last = len(asked[0]["bits"]) - 1
-    said = {"bits": "correct bits", "optimal": "optima found"}
-    means = {key: [mean(one[key][n] for one in asked) for n in range(last + 1)] for key in said}
-    lines = {words: {float(n): means[key][n] for n in range(1, last + 1)} for key, words in said.items()} | {
-        f"{words} without questions": dict.fromkeys((1.0, float(last)), means[key][0])
-        for key, words in said.items()
-    }
-    yield Curve(f"Questions to an oracle, {name}", "questions", "best known point (%)", lines)
-    shown = [n for n in QUESTIONS_SHOWN if n <= last]
-    rows: tuple[tuple[TableCell, ...], ...] = tuple(
-        (words, *(Figure(tuple(one[key][n] for one in asked), digits=1) for n in shown))
-        for key, words in said.items()
-    )
-    yield Table(
-        f"Best known point after questions to an oracle, {name}, in percent",
-        ("best known point", *(f"{n} questions" for n in shown)),
-        rows,
-        f"For the first {ASKED} test programs; 0 questions: the cheapest training optimum.",
-    )
-
-
 def _curve(record: Record) -> Iterator[Block]:
     plain = record.where(rounds=0)
     caption = "Correct bits of test solutions by number of hidden units"
@@ -365,18 +276,6 @@ def claims(record: Record) -> list[Claim]:
         held = without is None or guided[hidden] > without
         told.append(Claim("(not in the paper) counterexample-guided rounds help", held, figures))
     return told
-
-
-def _reached(record: Record) -> Iterator[Claim]:
-    """Whether a set accepts optima that it was not learned from and still leads to their bits."""
-    for hidden, own in record.by("hidden").items():
-        for row in (PREFERRED, PREFERRED_BOTH):
-            accepted, right = own.mean(row, "gold accepted"), own.mean(row, BITS)
-            text = (
-                f"(ours) K = {hidden}: {ACCEPTED:g}% of test optima accepted, {RIGHT:g}% of bits right: {row}"
-            )
-            held = accepted >= ACCEPTED and right >= RIGHT
-            yield Claim(text, held, f"{accepted:.1f} and {right:.1f}")
 
 
 def _rounds(groups: Groups) -> Iterator[Block]:

@@ -35,8 +35,6 @@ from lcons_core import (
     Floats,
     LabelledExamples,
     LconsError,
-    LinearEquations,
-    LinearInequalities,
     Network,
     Recipe,
     RectifierNetwork,
@@ -45,7 +43,7 @@ from lcons_core import (
 )
 from lcons_core.learn import GRIDS, cheaper_flips
 from lcons_decode import Status
-from lcons_decode.ilp import Assignment, Form, Program, Variable, ground_columns, solve, with_rows
+from lcons_decode.ilp import Assignment, Form, Program, Variable, ground_columns, solve
 from lcons_tasks.experiments.engine._jobs import Tell
 from lcons_tasks.experiments.synthetic._corpus import Programs
 
@@ -133,22 +131,19 @@ def unconstrained(costs: Floats) -> Floats:
 
 
 def predict(
-    network: Network | None,
+    network: Network,
     costs: Floats,
     *,
-    rows: LinearInequalities | LinearEquations | None = None,
-    preferred: tuple[RectifierNetwork, float] | None = None,
     form: Form | str = Form.LIFTED,
     tell: Tell | None = None,
 ) -> Predicted:
-    """The best point of each program among those that the network accepts and that satisfy the rows; a
-    `preferred` network, with its weight, adds `weight * max(0, -margin(z))` to the cost."""
+    """The best point of each program among those that the network accepts."""
     points, infeasible = [], []
     for i, c in enumerate(costs):
-        found = _best(network, c, None, form, rows, preferred)
+        found = _best(network, c, None, form)
         if found.status is Status.INFEASIBLE:
             infeasible.append(i)
-            found = _best(network, c, float(np.abs(c).sum()), form, rows, preferred)
+            found = _best(network, c, float(np.abs(c).sum()), form)
         if found.status is not Status.OPTIMAL:
             raise LconsError(
                 f"expected a solution of program {i}, found {found.status}; use fewer hidden units."
@@ -159,21 +154,8 @@ def predict(
     return Predicted(np.array(points).reshape(costs.shape), tuple(infeasible))
 
 
-def _best(
-    network: Network | None,
-    c: Floats,
-    weight: float | None,
-    form: Form | str,
-    rows: LinearInequalities | LinearEquations | None,
-    preferred: tuple[RectifierNetwork, float] | None,
-) -> Assignment:
+def _best(network: Network, c: Floats, weight: float | None, form: Form | str) -> Assignment:
     """The answer for one program: its score is minus the cost, and positions are the names of its values."""
     columns = list(range(len(c)))
     program = Program({j: Variable(j, -float(cost)) for j, cost in enumerate(c)})
-    if rows is not None and len(rows):
-        program = with_rows(program, rows, columns)
-    grounded = [] if network is None else [ground_columns(network, columns, weight=weight)]
-    if preferred is not None:
-        soft, price = preferred
-        grounded.append(ground_columns(soft, columns, weight=price, name="preferred"))
-    return solve(program, grounded, form=form, explain=False)
+    return solve(program, [ground_columns(network, columns, weight=weight)], form=form, explain=False)

@@ -11,16 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lcons_core import FeatureSpace, LearnedConstraint, RectifierNetwork, binary, load, save
-from lcons_tasks.experiments.engine._jobs import silent
 from lcons_tasks.experiments.synthetic._corpus import (
     ProgramFamily,
     ProgramSet,
-    far_family,
     generate,
     load_programs,
     save_programs,
 )
-from lcons_tasks.experiments.synthetic._enclosures import Choice, choose, chosen_recipe
 from lcons_tasks.experiments.synthetic._model import FIXED, SEARCHED, Learned, flip_examples, learn
 from lcons_tasks.experiments.synthetic._rounds import RoundSettings, run_rounds
 
@@ -34,45 +31,34 @@ MOST_SEARCHED = 10
 
 @dataclass(frozen=True)
 class Cell:
-    """An instance by seed, K, and the largest number of counterexample-guided rounds (0: none); with
-    `enclosed`, the network is also combined with other sets, of programs whose optima are `far` from each
-    other or not."""
+    """An instance by seed, K, and the largest number of counterexample-guided rounds (0: none)."""
 
     seed: int
     hidden: int
     rounds: int = 0
     recipe: ProgramFamily = ProgramFamily()  # noqa: RUF009 (frozen)
-    enclosed: bool = False
-    far: bool = False
 
     def __str__(self) -> str:
-        more = [", rounds"] * bool(self.rounds) + [", enclosed"] * self.enclosed + [", far"] * self.far
-        return f"K = {self.hidden}{''.join(more)} (instance {self.seed})"
+        return f"K = {self.hidden}{', rounds' if self.rounds else ''} (instance {self.seed})"
 
     @property
     def place(self) -> str:
         """The path of its constraint file, without suffix."""
-        more = ["-rounds"] * bool(self.rounds) + ["-enclosed"] * self.enclosed + ["-far"] * self.far
-        return f"instance-{self.seed}/K{self.hidden}{''.join(more)}"
-
-    @property
-    def programs(self) -> ProgramFamily:
-        """The family of its programs."""
-        return far_family(self.recipe) if self.far else self.recipe
+        return f"instance-{self.seed}/K{self.hidden}{'-rounds' if self.rounds else ''}"
 
 
 def instance(cell: Cell, kept: Stages, tell: Tell | None = None) -> ProgramSet:
     """The programs of a cell, drawn and solved now or read from their stage."""
 
     def make(folder: Path) -> None:
-        save_programs(generate(cell.seed, cell.programs, tell), folder / "programs.npz")
+        save_programs(generate(cell.seed, cell.recipe, tell), folder / "programs.npz")
 
-    inputs = {"seed": cell.seed, "recipe": cell.programs.to_dict()}
+    inputs = {"seed": cell.seed, "recipe": cell.recipe.to_dict()}
     return kept.keep(
         "synthetic-programs",
         inputs,
         make,
-        lambda folder: load_programs(folder / "programs.npz", cell.programs),
+        lambda folder: load_programs(folder / "programs.npz", cell.recipe),
     )
 
 
@@ -100,7 +86,7 @@ def _inputs(cell: Cell, settings: dict[str, Any]) -> dict[str, Any]:
     """What a stage of the first network of a cell depends on."""
     return {
         "seed": cell.seed,
-        "recipe": cell.programs.to_dict(),
+        "recipe": cell.recipe.to_dict(),
         "hidden": cell.hidden,
         "settings": settings,
     }
@@ -132,21 +118,6 @@ def constraint(
         return load(folder / "constraint.json"), told
 
     return kept.keep("synthetic-rounds", {"cell": asdict(cell), "settings": settings.to_dict()}, make, read)
-
-
-def enclosure(cell: Cell, kept: Stages, tell: Tell | None = None) -> Choice:
-    """How the network of a cell is combined with other sets, chosen now or read from its stage."""
-    found = first_network(cell, kept)
-    recipe = chosen_recipe(FIXED, found.configuration)
-
-    def make(folder: Path) -> None:
-        chosen = choose(instance(cell, kept).train, cell.hidden, recipe, cell.seed, tell or silent)
-        (folder / "choice.json").write_text(json.dumps(asdict(chosen)), encoding="utf-8")
-
-    def read(folder: Path) -> Choice:
-        return Choice(**json.loads((folder / "choice.json").read_text(encoding="utf-8")))
-
-    return kept.keep("synthetic-enclosure", _inputs(cell, recipe.to_dict()), make, read)
 
 
 def as_constraint(network: RectifierNetwork) -> LearnedConstraint:

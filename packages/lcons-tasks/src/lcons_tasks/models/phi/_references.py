@@ -44,7 +44,7 @@ def reference_keys(x: Columns, columns: Sequence[str] = ()) -> list[list[str]]:
     >>> reference_keys({"word": ["Mind", ",", "59"]})[2][:7]
     ['w=59', 'w-1=,', 'w+1', 'w-2=Mind', 'w+2', 'pair-1=, 59', '']
     """
-    words = x[WORD]
+    words = list(x[WORD])
     if not words:
         return []
     segments = _segments(words)

@@ -19,8 +19,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from lcons_core import WORD, InvalidInput
-from lcons_tasks.models.phi._reference_sums import ReferenceSums
-from lcons_tasks.models.phi._references import reference_attributes, reference_keys, reference_slots
+from lcons_tasks.models.phi._references import reference_attributes, reference_keys
 from lcons_tasks.models.phi._slots import Slot, slot_keys
 from lcons_tasks.models.phi._text import text_features, text_slots
 from lcons_tasks.models.phi._tokens import Columns
@@ -30,13 +29,12 @@ AROUND = (-1, 1)
 
 class Template(NamedTuple):
     """`keys` returns the keys of each token of an input, given the context columns to read; `attributes`
-    returns the attributes of a key. `slots` are the same keys, by column. If there are `sums`, those of the
-    words without strings, `slots` are only those of the context columns, which follow."""
+    returns the attributes of a key. `slots` are the same keys, by column; None if keys read more of an input
+    than one or two places near the token."""
 
     keys: Callable[[Columns, Sequence[str]], list[list[str]]]
     attributes: Callable[[str], Sequence[str]]
-    slots: Callable[[Sequence[str]], list[Slot]]
-    sums: type[ReferenceSums] | None = None
+    slots: Callable[[Sequence[str]], list[Slot]] | None
 
 
 def word_slots(columns: Sequence[str] = ()) -> list[Slot]:
@@ -72,7 +70,7 @@ def word_attributes(key: str) -> Sequence[str]:
 TEMPLATES = {
     "text": Template(text_features, lambda key: (key,), text_slots),
     "words": Template(word_keys, word_attributes, word_slots),
-    "reference": Template(reference_keys, reference_attributes, reference_slots, ReferenceSums),
+    "reference": Template(reference_keys, reference_attributes, None),
 }
 
 

@@ -1,0 +1,1 @@
+"""Questions that settle a constraint (`questions`), and the command `lcons ask`."""

@@ -1,0 +1,1 @@
+"""Edits of one combination that change nothing else (`edits`), and the command `lcons repair`."""

@@ -1,0 +1,141 @@
+"""`ConstrainedCRF` over sklearn-crfsuite: the CRF itself without constraints, enumeration under them."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn_crfsuite import CRF
+
+from lcons_contrib.crf_libraries import CrfsuiteScores
+from lcons_contrib.crf_libraries.sklearn import ConstrainedCRF
+from lcons_core import InvalidInput, iob2, learn_constraints
+from lcons_decode import Soft, brute, forbidden_ngrams
+from lcons_decode.chains import labellings
+
+pytestmark = pytest.mark.integrations
+
+LABELS = ("B-X", "I-X", "O")
+
+
+def sentences(count: int, seed: int = 0):
+    """Items with few attributes and labels that follow them loosely, so that a CRF is often wrong."""
+    rng = np.random.default_rng(seed)
+    X, y = [], []
+    for _ in range(count):
+        labels, words = [], []
+        for _ in range(int(rng.integers(1, 7))):
+            before = labels[-1] if labels else "O"
+            label = str(rng.choice(LABELS if before != "O" else ("B-X", "O")))
+            labels.append(label)
+            shown = label[0] if rng.random() < 0.7 else rng.choice(["B", "I", "O"])
+            words.append({"word": f"{shown}{rng.integers(3)}", "bias": 1.0})
+        X.append(words)
+        y.append(labels)
+    return X, y
+
+
+# The second one is wrong of the data, so that it changes answers of the CRF.
+UNDER = [iob2(LABELS), forbidden_ngrams(LABELS, [("O", "O"), ("B-X", "I-X")])]
+X, Y = sentences(60)
+NEW, GOLD = sentences(40, seed=1)
+
+
+def crf(**settings):
+    return CRF(algorithm="lbfgs", c2=0.5, max_iterations=20, **settings)
+
+
+def learned(y):
+    """Function of training labels, for cross-validation."""
+    return [iob2(sorted({label for labels in y for label in labels}))]
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return ConstrainedCRF(crf(), UNDER).fit(X, Y)
+
+
+def test_without_constraints_it_is_the_crf():
+    plain = ConstrainedCRF(crf()).fit(X, Y)
+    alone = crf().fit(X, Y)
+    assert plain.predict(NEW).tolist() == alone.predict(NEW).tolist()
+    for own, theirs in zip(plain.predict_marginals(NEW), alone.predict_marginals(NEW), strict=True):
+        for a, b in zip(own, theirs, strict=True):
+            assert a == pytest.approx(b, abs=1e-5)
+    assert plain.score(NEW, GOLD) == pytest.approx(alone.score(NEW, GOLD))
+
+
+def test_under_constraints_it_is_enumeration(fitted):
+    reader = CrfsuiteScores(fitted.crf_.tagger_)
+    changed = 0
+    for xseq, found in zip(NEW, fitted.predict(NEW), strict=True):
+        best = brute(reader.scores(xseq), UNDER)
+        assert tuple(found) == best.y
+        assert all(constraint.satisfied(found) for constraint in UNDER)
+        changed += list(best.y) != fitted.crf_.predict_single(xseq)
+    assert changed > 3
+
+
+def test_marginals_under_constraints_are_those_of_enumeration(fitted):
+    reader = CrfsuiteScores(fitted.crf_.tagger_)
+    for xseq, found in zip(NEW[:15], fitted.predict_marginals(NEW[:15]), strict=True):
+        scores = reader.scores(xseq)
+        total = {label: np.zeros(len(xseq)) for label in LABELS}
+        for one in labellings(scores, UNDER):
+            if not one.violations:
+                for t, label in enumerate(one.y):
+                    total[label][t] += np.exp(one.score)
+        Z = sum(column for column in total.values())
+        for t, row in enumerate(found):
+            assert row == pytest.approx({label: total[label][t] / Z[t] for label in LABELS}, abs=1e-9)
+
+
+def test_it_clones_and_is_cross_validated_with_constraints_of_each_training_part():
+    own = ConstrainedCRF(crf(), learned)
+    assert clone(own).get_params(deep=False)["constraints"] is learned
+    assert clone(ConstrainedCRF(crf(), [Soft(iob2(LABELS), 2.0)])).constraints[0].weight == 2.0
+    scores = cross_val_score(own, X, Y, cv=KFold(3))
+    by_hand = [
+        ConstrainedCRF(crf(), learned)
+        .fit([X[i] for i in train], [Y[i] for i in train])
+        .score([X[i] for i in test], [Y[i] for i in test])
+        for train, test in KFold(3).split(X)
+    ]
+    assert scores.tolist() == by_hand
+
+
+def test_settings_of_the_crf_are_searched_by_name():
+    found = GridSearchCV(ConstrainedCRF(crf(), [iob2(LABELS)]), {"crf__c2": [0.1, 10.0]}, cv=KFold(2)).fit(
+        X, Y
+    )
+    assert found.best_params_["crf__c2"] in (0.1, 10.0)
+
+
+def test_a_pickled_copy_predicts_alike(fitted):
+    copy = pickle.loads(pickle.dumps(fitted))
+    assert copy.predict(NEW).tolist() == fitted.predict(NEW).tolist()
+
+
+def test_learned_constraints_and_columns_of_items():
+    bigrams = learn_constraints(Y, "ngram", n=2)
+    assert ConstrainedCRF(crf(), [bigrams]).fit(X, Y).predict(NEW[:3]).shape == (3,)
+    words = [({"word": [item["word"] for item in x]}, y) for x, y in zip(X, Y, strict=True)]
+    by_word = learn_constraints(words, "word", n=1)
+    with pytest.raises(InvalidInput, match="expected 'words' next to the scores"):
+        ConstrainedCRF(crf(), [by_word]).fit(X, Y).predict(NEW)
+    under = ConstrainedCRF(crf(), [by_word], columns={"word": "word"}).fit(X, Y)
+    assert len(under.predict(NEW)) == len(NEW)
+    assert len(under.predict_marginals(NEW[:1])[0]) == len(NEW[0])
+
+
+def test_errors():
+    with pytest.raises(NotFittedError):
+        ConstrainedCRF(crf()).predict(NEW)
+    with pytest.raises(InvalidInput, match="a text 'postag' in each item"):
+        ConstrainedCRF(crf(), columns={"pos": "postag"}).fit(X, Y).predict(NEW)
+    with pytest.raises(InvalidInput, match="labels of the constraint"):
+        ConstrainedCRF(crf(), [forbidden_ngrams(["a", "b"], [("a", "b")])]).fit(X, Y)

@@ -1,0 +1,180 @@
+"""A repair changes exactly the verdicts that it must, is proved, fast, and kept as an example."""
+
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lcons_contrib.repair.edits import broken_examples, kept_examples, repair
+from lcons_core import (
+    FeatureSpace,
+    LearnedConstraint,
+    RectifierNetwork,
+    binary,
+    learn_constraints,
+    load,
+    one_hot,
+    save,
+)
+from lcons_core._errors import InvalidInput, LconsError
+from lcons_core.features import NgramLabels, Tuples
+from lcons_core.testing import conjunctions, networks
+
+PAIRS = Tuples(("source", "relation"), (("Person", "Place", "Firm"), ("NoRel", "Kill", "LiveIn")))
+
+
+def all_points(space):
+    return np.concatenate(list(space.points()))
+
+
+@st.composite
+def pairs_constraints(draw):
+    d = PAIRS.space.d
+    network = draw(st.one_of(networks(max_K=3, d=d), conjunctions(2, 2, d=d)))
+    return LearnedConstraint(network, PAIRS.space, PAIRS, {"seed": 1})
+
+
+@given(constraint=pairs_constraints(), data=st.data())
+def test_exactly_the_rejected_parts_become_allowed(constraint, data):
+    values = st.tuples(*(st.sampled_from(v) for v in PAIRS.values))
+    structure = data.draw(st.lists(values, min_size=1, max_size=3))
+    found = repair(constraint, allow=structure)
+    points = all_points(PAIRS.space)
+    before, after = (c.network.verdicts(c.space, points) for c in (constraint, found.constraint))
+    named = {tuple(one.values()) for one in found.allowed}
+    flipped = {
+        tuple(PAIRS.space.describe(psi).values()) for psi in PAIRS.space.vectors(points[before != after])
+    }
+    assert flipped == named == {pair for pair in structure if not constraint.satisfied([pair])}
+    assert found.constraint.satisfied(structure)
+    assert found.comparison.only_a == 0
+    assert found.comparison.only_b == len(named)
+
+
+@given(constraint=pairs_constraints(), data=st.data())
+def test_one_part_becomes_forbidden_and_nothing_else_changes(constraint, data):
+    values = st.tuples(*(st.sampled_from(v) for v in PAIRS.values))
+    structure = data.draw(st.lists(values, min_size=1, max_size=3))
+    found = repair(constraint, forbid=structure)
+    assert not found.constraint.satisfied(structure)
+    assert len(found.forbidden) == constraint.satisfied(structure)
+    assert (found.comparison.only_a, found.comparison.only_b) == (len(found.forbidden), 0)
+    if found.forbidden:
+        accepted = {pair: float(constraint.margin(PAIRS.psi([pair]).dense()[0])) for pair in structure}
+        assert accepted[tuple(found.forbidden[0].values())] == min(accepted.values())
+
+
+def test_one_number_is_moved_where_that_is_enough():
+    both = RectifierNetwork([[0.0, 1.0, 1.0, 0.0, 1.0, 1.0]], [0.0])  # only Person, or NoRel
+    found = repair(LearnedConstraint(both, PAIRS.space, PAIRS), allow=[("Firm", "Kill")])
+    assert found.how == "the exact edit `allow` of one combination"
+    weak = LearnedConstraint(RectifierNetwork([[0.0, 1.0, 2.0, 0.0, 1.0, 0.0]], [-1.5]), PAIRS.space, PAIRS)
+    assert not weak.satisfied([("Firm", "Kill")])
+    found = repair(weak, allow=[("Firm", "Kill")])
+    assert found.how == "one weight of one unit, by -0.5"
+    assert found.constraint.network.K == 1
+
+
+def test_the_structure_is_kept_and_later_repairs_may_not_break_it(tmp_path):
+    constraint = LearnedConstraint(RectifierNetwork(np.zeros((1, 6)), [0.0]), PAIRS.space, PAIRS)
+    fixed = repair(constraint, allow=[("Person", "Kill")]).constraint
+    assert fixed.provenance["kept_examples"] == [
+        {"valid": True, "parts": [{"source": "Person", "relation": "Kill"}]}
+    ]
+    save(fixed, tmp_path / "fixed.json")
+    fixed = load(tmp_path / "fixed.json")
+    with pytest.raises(LconsError, match="every part of the structure is part of a valid example"):
+        repair(fixed, forbid=[("Person", "Kill")])
+    strict = repair(fixed, forbid=[("Person", "Kill"), ("Place", "Kill")])
+    assert strict.forbidden == ({"source": "Place", "relation": "Kill"},)
+    with pytest.raises(LconsError, match="would break an earlier example, invalid: source P"):
+        repair(strict.constraint, allow=[("Place", "Kill")])
+    broken = broken_examples(fixed.forbid(source="Person", relation="Kill"))
+    assert [str(one) for one in broken] == ["valid: source Person, relation Kill"]
+
+
+def test_a_constraint_that_was_learned_is_repaired_and_keeps_the_counts_of_its_examples():
+    pairs = [[("Person", "NoRel"), ("Place", "NoRel"), ("Person", "Kill")]]
+    learned = learn_constraints(pairs, "pairs", hidden=1, epochs=200)
+    found = repair(learned, allow=[("Place", "Kill")]).constraint
+    assert found.satisfied([("Place", "Kill")])
+    assert found.provenance["examples"] == learned.provenance["examples"] == {"positives": 3, "negatives": 1}
+    assert [one.parts for one in kept_examples(found)] == [({"value 1": "Place", "value 2": "Kill"},)]
+    assert kept_examples(learned) == broken_examples(found) == []
+
+
+def test_a_structure_that_already_agrees_changes_nothing_but_is_kept():
+    constraint = LearnedConstraint(RectifierNetwork(np.zeros((1, 6)), [0.0]), PAIRS.space, PAIRS)
+    found = repair(constraint, allow=[("Person", "Kill")])
+    assert str(found) == "nothing changed: the constraint already agrees"
+    assert found.constraint.network == constraint.network
+    assert len(found.constraint.provenance["kept_examples"]) == 1
+
+
+def test_sequences_and_binary_blocks_are_repaired():
+    labels = NgramLabels(("O", "B", "I"), n=2, pad=True)
+    constraint = LearnedConstraint(
+        RectifierNetwork(np.zeros((1, labels.space.d)), [0.0]), labels.space, labels
+    )
+    found = repair(constraint, forbid=["O", "I"])
+    assert not found.constraint.satisfied(["O", "I"])
+    space = FeatureSpace([binary("bit", "abc")])
+    bits = LearnedConstraint(RectifierNetwork([[2.0, 2.0, 0.0]], [-2.0]), space)
+    again = repair(bits, allow={"bit": {"a": True, "b": True, "c": False}})
+    assert again.comparison.only_b == 1
+    assert again.constraint.accepts([1, 1, 0])
+    assert not again.constraint.accepts([1, 1, 1])
+
+
+def test_a_repair_on_a_thousand_combinations_takes_less_than_a_second():
+    space = FeatureSpace([one_hot("a", map(str, range(32))), one_hot("b", map(str, range(32)))])
+    rng = np.random.default_rng(0)
+    network = RectifierNetwork(np.rint(rng.normal(size=(10, 64)) * 16) / 16, -np.ones(10))
+    constraint = LearnedConstraint(network, space)
+    rejected = all_points(space)[~network.verdicts(space, all_points(space))][0]
+    start = time.process_time()
+    found = repair(constraint, allow=dict(zip("ab", map(str, rejected.tolist()), strict=True)))
+    assert time.process_time() - start < 1.0
+    assert found.comparison.complete
+    assert found.comparison.only_b == 1
+
+
+def test_mistakes_are_named():
+    constraint = LearnedConstraint(RectifierNetwork(np.zeros((1, 6)), [0.0]), PAIRS.space, PAIRS)
+    with pytest.raises(InvalidInput, match="either `allow` or `forbid`"):
+        repair(constraint)
+    with pytest.raises(InvalidInput, match="more than one value for 'relation'"):
+        repair(constraint, allow={"source": "Person"})
+    with pytest.raises(InvalidInput, match="no part"):
+        repair(constraint, allow=[])
+
+
+def test_an_edit_is_recorded_and_a_guarantee_that_no_longer_holds_is_dropped():
+    weak = RectifierNetwork([[0.0, 1.0, 2.0, 0.0, 1.0, 0.0]], [-1.5])
+    constraint = LearnedConstraint(weak, PAIRS.space, PAIRS, {"calibration": {"alpha": 0.1}})
+    allowed = repair(constraint, allow=[("Firm", "Kill")]).constraint
+    assert allowed.provenance["edits"] == [
+        {"allow": {"source": ["Firm"], "relation": ["Kill"]}, "checked": 9, "complete": True}
+    ]
+    assert "calibration" in allowed.provenance
+    assert "calibration" not in repair(allowed, forbid=[("Person", "Kill")]).constraint.provenance
+
+
+@pytest.mark.parametrize(
+    "examples",
+    [
+        7,
+        {"valid": True, "parts": [{"source": "Person", "relation": "Kill"}]},
+        [7],
+        [{"valid": 1, "parts": []}],
+        [{"valid": True, "parts": [{"source": "Person"}]}],
+        [{"parts": [3]}],
+    ],
+)
+def test_examples_of_another_kind_in_a_file_are_an_error_in_one_sentence(examples):
+    network = RectifierNetwork(np.zeros((1, 6)), [0.0])
+    constraint = LearnedConstraint(network, PAIRS.space, PAIRS, {"kept_examples": examples})
+    with pytest.raises(InvalidInput, match="remove the member 'kept_examples'"):
+        repair(constraint, allow=[("Person", "Kill")])

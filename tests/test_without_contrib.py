@@ -1,0 +1,76 @@
+"""The four packages work without lcons-contrib, and name it where something lives in it."""
+
+import subprocess
+import sys
+
+import pytest
+
+from lcons_tasks.apps import ConstrainedTagger
+from lcons_tasks.data import Sentence
+from lcons_tasks.models import train_linear
+
+# Hides the package and its entry points, then runs the rest of the arguments as `lcons` does.
+WITHOUT = """
+import importlib.metadata, sys
+from importlib.abc import MetaPathFinder
+
+class Hidden(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "lcons_contrib":
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Hidden())
+found = importlib.metadata.entry_points
+importlib.metadata.entry_points = lambda **chosen: [
+    entry for entry in found(**chosen) if not entry.value.startswith("lcons_contrib")
+]
+"""
+RUN = "from lcons_cli.start import start\nsys.argv[0] = 'lcons'\nstart()\n"
+
+
+def without_contrib(*arguments, code=RUN, given=None, folder=None):
+    command = [sys.executable, "-c", WITHOUT + code, *map(str, arguments)]
+    return subprocess.run(command, input=given, capture_output=True, text=True, cwd=folder)
+
+
+def test_the_four_packages_can_be_imported():
+    done = without_contrib(
+        code="import lcons_core, lcons_decode, lcons_tasks, lcons_cli.main, lcons_tasks.own_data"
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_an_experiment_shows_its_help():
+    done = without_contrib("run", "chunking", "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "--base" in done.stdout
+
+
+def test_a_tagger_is_fitted(tmp_path):
+    sentences = "Ann B-PER\nsings O\n\nBo B-PER\nleft O\nOslo B-LOC\n\n"
+    (tmp_path / "train.conll").write_text(sentences * 20)
+    done = without_contrib("fit", "train.conll", "-o", "tagger", "-q", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "tagger").is_dir()
+
+
+def test_references_are_parsed(tmp_path):
+    reference = Sentence(("Lee", ",", "Sheep", ",", "2011"), ("author", "author", "title", "title", "date"))
+    ConstrainedTagger(train_linear([reference] * 9)).save(tmp_path / "parser")
+    done = without_contrib("parse", "--model", "parser", "-q", given="Lee, Sheep, 2011\n", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "<author> Lee, </author> <title> Sheep, </title> <date> 2011 </date>\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        (("parse", "--model", ".", "--format", "bibtex"), "the format 'bibtex'"),
+        (("learn", "train.conll", "-o", "c.json", "--format", "brat"), "the format 'brat'"),
+        (("learn", "train.spacy", "-o", "c.json"), "the format '.spacy'"),
+    ],
+)
+def test_what_lives_in_contrib_is_one_sentence(arguments, name, tmp_path):
+    done = without_contrib(*arguments, given="", folder=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == f"lcons: error: {name} comes with lcons-contrib; run: pip install lcons-contrib.\n"
