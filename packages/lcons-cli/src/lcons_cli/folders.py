@@ -94,7 +94,7 @@ def _convert(work: Work, source: Path, target: Path) -> None:
                 batches = chain(rows.iter_batches(ROWS), [rows.schema_arrow.empty_table()])
                 tables = [_on_table(work, batch) for batch in batches]
                 parquet.write_table(concat_tables(tables, promote_options="default"), file)
-    except ValueError as error:
+    except (ValueError, TypeError, AttributeError, RecursionError, OSError) as error:
         raise LconsError(f"{source.name}: {error}") from None
 
 
