@@ -1,8 +1,9 @@
 """The same decoder in Ray Data, Dask, Spark and datasets, as `docs/how-to/scale.md` shows it."""
 
-import os
+import re
 import shutil
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ pytestmark = pytest.mark.integrations
 
 LABELS = ["B-X", "I-X", "O"]
 pa = pytest.importorskip("pyarrow")
-pd = pytest.importorskip("pandas")
+pq = pytest.importorskip("pyarrow.parquet")
 
 
 def sequences(count=60, seed=0):
@@ -42,12 +43,6 @@ TABLE = pa.table(
     }
 )
 DECODER = Decoder([iob2(LABELS)], labels=LABELS)
-
-
-def by_id(rows):
-    """Rows as plain data, by id."""
-    plain = [{name: getattr(cell, "tolist", lambda: cell)() for name, cell in row.items()} for row in rows]  # noqa: B023
-    return {row["id"]: row for row in plain}
 
 
 @pytest.fixture(scope="module")
@@ -112,65 +107,26 @@ def test_wrong_arrow_columns_are_one_sentence(column, message):
         DECODER({"emission": column})
 
 
-def test_datasets_maps_batches(answers):
-    datasets = pytest.importorskip("datasets")
-    datasets.disable_progress_bars()
-    data = datasets.Dataset.from_dict(sequences())
-    found = data.map(DECODER, batched=True, batch_size=16, remove_columns=["emission"])
-    assert {row["id"]: row for row in found} == answers
+PAGE = Path(__file__).resolve().parents[4] / "docs/how-to/scale.md"
+BLOCKS = dict(re.findall(r"^([\w ]+):\n\n```py\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL))
 
 
-def on_frame(frame):
-    """A frame with the answers, as Dask and Spark want it."""
-    return pd.DataFrame(DECODER(frame.to_dict("list")))
-
-
-def test_dask_maps_partitions_of_frames(answers):
-    pytest.importorskip("dask")
-    import dask.dataframe
-
-    # Without this, Dask turns cells that are lists into text.
-    with dask.config.set({"dataframe.convert-string": False, "scheduler": "threads"}):
-        frame = dask.dataframe.from_pandas(TABLE.to_pandas(), npartitions=3, sort=False)
-        found = frame.map_partitions(on_frame, meta=on_frame(frame._meta)).compute()
-    assert by_id(found.to_dict("records")) == answers
-
-
-def test_ray_data_maps_batches(answers, monkeypatch):
-    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-    ray = pytest.importorskip("ray")
-    from ray.data import from_arrow
-
-    ray.init(num_cpus=2, include_dashboard=False, _node_ip_address="127.0.0.1")
-    try:
-        found = from_arrow(TABLE).map_batches(DECODER, batch_size=16).take_all()
-    finally:
-        ray.shutdown()
-    assert by_id(found) == answers
-
-
-def test_spark_maps_frames(answers):
-    sql = pytest.importorskip("pyspark.sql")
-    if shutil.which("java") is None:
+@pytest.mark.parametrize("library", ["Ray Data", "Dask", "Spark", "datasets"])
+def test_the_code_of_the_page_gives_the_same_answers(library, answers, tmp_path, monkeypatch):
+    pytest.importorskip({"Ray Data": "ray", "Spark": "pyspark"}.get(library, library.lower()))
+    if library == "Spark" and shutil.which("java") is None:
         pytest.skip("Spark needs a JVM")
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    options = {
-        "spark.ui.enabled": "false",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.host": "127.0.0.1",
-        "spark.sql.shuffle.partitions": "2",
-    }
-    session = sql.SparkSession.builder.master("local[2]").config(map=options).getOrCreate()
-    try:
-        frame = session.createDataFrame(
-            pd.DataFrame(sequences()), "id long, emission array<array<double>>, words array<string>"
-        )
-        schema = (
-            "id long, words array<string>, labels array<string>, score double, status string, changed long"
-        )
-        found = [
-            row.asDict() for row in frame.mapInPandas(lambda frames: map(on_frame, frames), schema).collect()
-        ]
-    finally:
-        session.stop()
-    assert {row["id"]: row for row in found} == answers
+    monkeypatch.chdir(tmp_path)
+    for name, value in {"RAY_USAGE_STATS_ENABLED": "0", "PYSPARK_PYTHON": sys.executable}.items():
+        monkeypatch.setenv(name, value)
+    (tmp_path / "scores").mkdir()
+    for k in range(3):
+        pq.write_table(TABLE.drop_columns("words").slice(20 * k, 20), tmp_path / f"scores/{k}.parquet")
+    exec(BLOCKS[library], {"__name__": "__main__", "decoder": DECODER})
+    found = [
+        row
+        for file in (tmp_path / "labels").glob("*.parquet")
+        for row in pq.ParquetFile(file).read().to_pylist()
+    ]
+    want = {i: {name: row[name] for name in row if name != "words"} for i, row in answers.items()}
+    assert {row["id"]: row for row in found} == want
