@@ -112,7 +112,7 @@ def test_a_name_without_its_table_or_with_two_is_an_error(results):
 
 
 OPTIONS = {
-    "chunking": ["--ratio", "0.5", "--seed", "3", "--constraint", "pos:2", "--diagnose"],
+    "chunking": ["--ratio", "0.5", "--seed", "3", "--constraint", "pos:2"],
     "citation": ["--base", "words", "--size", "5", "--size", "10"],
     "er": ["--split", "4", "--noise", "0.05"],
     "synthetic": ["--hidden", "2", "--rounds", "0"],

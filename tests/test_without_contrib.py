@@ -9,7 +9,7 @@ from lcons_tasks.apps import ConstrainedTagger
 from lcons_tasks.data import Sentence
 from lcons_tasks.models import train_linear
 
-# Hides the package and its entry points, then runs the rest of the arguments as `lcons` does.
+# Hides the package and all entry points of lcons, then runs the rest of the arguments as `lcons` does.
 WITHOUT = """
 import importlib.metadata, sys
 from importlib.abc import MetaPathFinder
@@ -21,9 +21,7 @@ class Hidden(MetaPathFinder):
 
 sys.meta_path.insert(0, Hidden())
 found = importlib.metadata.entry_points
-importlib.metadata.entry_points = lambda **chosen: [
-    entry for entry in found(**chosen) if not entry.value.startswith("lcons_contrib")
-]
+importlib.metadata.entry_points = lambda **chosen: [] if "lcons." in str(chosen) else found(**chosen)
 """
 RUN = "from lcons_cli.start import start\nsys.argv[0] = 'lcons'\nstart()\n"
 

@@ -16,7 +16,7 @@ from golden_files import lcons
 # About half a minute in all on one core.
 RUNS = {
     "chunking": "--corpus bundled --ratio 0.05 --ratio 0.1 --seed 1 --base linear --n 2 -K 4"
-    " --constraint existence:1 --diagnose",
+    " --constraint existence:1",
     "citation": "--corpus bundled --seed 1 --base words-brief --decoder exact --decoder constrained-search"
     " --beam 5 --size 10",
     "er": "--corpus bundled --split 1 --share 0.2 --size 20 --noise 0.1 -C 0.03125 --passes 1",
@@ -62,7 +62,7 @@ def use_tiny_programs(patch: pytest.MonkeyPatch) -> None:
 
 
 def figures(folder: Path) -> dict[str, Any]:
-    """Every figure of a run by its cell and name, gains with intervals, claims, examples and diagnoses."""
+    """Every figure of a run by its cell and name, gains with intervals, claims and examples."""
     results = in_format_1(json.loads((folder / "results.json").read_text(encoding="utf-8")))
     names = CELL[results["task"]]
     cells = {cell_name(cell, names): dict(leaves(cell)) for cell in results["cells"]}
@@ -71,7 +71,7 @@ def figures(folder: Path) -> dict[str, Any]:
         ", ".join(f"{key} {gain[key]}" for key in GAIN if key in gain): gain["interval"]
         for gain in results.get("gains", ())
     }
-    rest = {key: results[key] for key in ("claims", "examples", "diagnoses") if key in results}
+    rest = {key: results[key] for key in ("claims", "examples") if key in results}
     return {"cells": cells, "gains": gains, **{key: dict(leaves(value)) for key, value in rest.items()}}
 
 
@@ -88,15 +88,13 @@ def in_format_1(results: dict[str, Any]) -> dict[str, Any]:
     }
     if "examples" in shown:
         found["examples"] = [EXAMPLES.get(task, dict)(one) for one in shown["examples"]]
-    if task == "chunking":
-        found["diagnoses"] = shown.get("diagnoses", {})
     return found
 
 
 def _chunking_cell(cell: dict[str, Any]) -> dict[str, Any]:
     facts = dict(cell)
     at, rows, choices, model = (facts.pop(key) for key in ("at", "rows", "choices", "model"))
-    for key in ("name", "rows of", "examples", "diagnoses"):
+    for key in ("name", "rows of", "examples"):
         facts.pop(key, None)
     figures = {
         row: {

@@ -4,7 +4,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -122,13 +121,6 @@ def test_names_may_be_given_in_every_convenient_way():
         "exists": ["I"],
         "count": {"B": 3},
     }
-
-
-def test_scipy_matrices_are_checked_too():
-    psi = SPACE.vector(tag="NN", label="I", count={"B": 1})
-    SPACE.check(scipy.sparse.csr_array(psi[None]))
-    with pytest.raises(InvalidInput, match="row 0 of psi"):
-        SPACE.check(scipy.sparse.coo_matrix(np.ones((1, SPACE.d))))
 
 
 @pytest.mark.parametrize(

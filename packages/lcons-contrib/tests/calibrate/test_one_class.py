@@ -52,17 +52,6 @@ def test_a_change_changes_one_axis_and_changes_any_number():
     assert set(changed[1]) == {1, 2, 3, 4}
 
 
-def test_marginals_keep_the_share_of_each_value_and_uniform_does_not():
-    positives = np.repeat([[0.0, 1.0], [1.0, 0.0]], [90, 10], axis=0)
-    domain = Domain.of(positives, None)
-    means = {
-        name: GENERATORS[name](domain, positives, np.random.default_rng(0), 20_000).mean(0)
-        for name in ("marginals", "uniform")
-    }
-    np.testing.assert_allclose(means["marginals"], [0.1, 0.9], atol=0.01)
-    np.testing.assert_allclose(means["uniform"], [0.5, 0.5], atol=0.015)
-
-
 @pytest.mark.parametrize("name", GENERATORS)
 def test_in_a_space_one_hot_blocks_change_together_and_impossible_points_are_dropped(name):
     positives = COLOURS.vectors(np.array([[0, 0], [1, 1], [2, 0]]))

@@ -77,19 +77,6 @@ def test_a_network_accepts_exactly_what_the_allowance_allows(network: Any, level
         assert wider.accepts(psi) == (1 - network.rational_margin(psi) <= Fraction(allowance))
 
 
-def test_the_boundary_of_an_allowance_is_accepted() -> None:
-    network = RectifierNetwork([[1.0, 2.0, 0.0, 0.0]], [0.25])
-    assert network.rational_margin(np.array([1.0, 0.0, 0.0, 0.0])) == Fraction(-1, 4)
-    assert allowing(network, 1.25).accepts([1, 0, 0, 0])
-    assert not allowing(network, 1.25 - 2**-10).accepts([1, 0, 0, 0])
-
-
-def test_allowances_grow_and_double_in_eight_steps() -> None:
-    levels = [allowance_at(level) for level in range(-48, 49)]
-    assert levels == sorted(set(levels))
-    assert (levels[48], levels[56], levels[40]) == (1.0, 2.0, 0.5)
-
-
 @settings(max_examples=25)
 @given(networks(max_K=2, d=D), objectives, st.integers(0, 2**16 - 1), st.booleans())
 def test_with_enough_questions_the_true_optimum_is_found_whatever_was_learned(
@@ -186,17 +173,6 @@ def test_answers_are_learned_from() -> None:
     assert found.questions[2].allowance == 1.0
     assert found.settled
     assert found.network.b.tolist() == [-1.0]
-
-
-@pytest.mark.parametrize(("maximise", "enough"), [(True, 9.0), (False, -9.0)])
-def test_the_search_ends_when_a_point_is_good_enough(maximise: bool, enough: float) -> None:
-    c = np.array([4, 3, 2, 1]) * (1 if maximise else -1)
-    found = optimise_with_oracle(
-        c, ANYTHING, lambda point: point.sum() <= 3, maximise=maximise, enough=enough
-    )
-    assert found.value == enough
-    assert found.status is Status.OUT_OF_BUDGET
-    assert found.questions[-1].feasible
 
 
 def test_fractions_in_the_objective_are_improved_on_by_a_step() -> None:

@@ -2,16 +2,8 @@
 
 A structure satisfies it iff the network accepts every psi row that the feature computes from the structure.
 
-Composition keeps every form exact. `a & b` is the intersection. `forbid` adds the one-unit network of a box
-(`reason/_rules.py`). `allow` also accepts the points of a box: then a point is rejected iff it was rejected
-and is outside the box, which is the union over the box's axes j of "rejected and axis j has another value".
-Each set of this union is that of the old network, with all units shifted below zero where axis j has one of
-the box's values,
-
-    a_k - M_k * i_j(psi),   M_k >= max a_k over the domain
-
-so the result is a conjunction of one network per axis. Every edit is recorded in the provenance and checked
-on the whole domain, or on random points if the domain is large.
+Composition keeps every form exact. `a & b` is the intersection. `forbid` is the intersection with the
+one-unit network of a box (`reason/_rules.py`), and is recorded in the provenance.
 
 Not in the paper: composition and editing.
 """
@@ -28,20 +20,18 @@ import numpy as np
 from lcons_core._coercion import as_network
 from lcons_core._document import read_file, read_text
 from lcons_core._document import save as save_file
-from lcons_core._errors import InvalidInput, LconsError
-from lcons_core._inequalities import check_width, least_values
-from lcons_core._network import Conjunction, Network, RectifierNetwork
+from lcons_core._errors import InvalidInput
+from lcons_core._inequalities import check_width
+from lcons_core._network import Network
 from lcons_core._pointset import Wrapped
 from lcons_core._space import FeatureSpace
-from lcons_core._types import Bools, Ints
+from lcons_core._types import Ints
 from lcons_core.features._protocol import ConstraintFeature, Scope, complete_kind
-from lcons_core.reason._domain import Box, indicator
+from lcons_core.reason._domain import Box
 from lcons_core.reason._rules import forbid_boxes
 
 if TYPE_CHECKING:
     from lcons_core.reason._explanation.result import Explanation
-
-EDIT_CHECK_POINTS = 10**5
 
 
 @dataclass(frozen=True, repr=False)
@@ -130,26 +120,12 @@ class LearnedConstraint(Wrapped):
         >>> strict.accepts(space.vector({"label 1": "A", "label 2": "C"}))
         False
         """
+        self.space.check_finite("an edit")
         box = Box.of(self.space, {**(assignment or {}), **named})
         network = self.network & forbid_boxes(self.space, [box])
-        return self._edited(network, box, "forbid")
-
-    def allow(self, assignment: Mapping[str, Any] | None = None, /, **named: Any) -> LearnedConstraint:
-        """The constraint that also accepts every point of a partial assignment, by name."""
-        box = Box.of(self.space, {**(assignment or {}), **named})
-        return self._edited(_allowed(self.network, self.space, box), box, "allow")
-
-    def _edited(self, network: Network, box: Box, verb: str) -> LearnedConstraint:
-        points, complete = _check_points(self.space)
-        before, inside = self.network.verdicts(self.space, points), box.contains(self.space, points)
-        expected: Bools = before & ~inside if verb == "forbid" else before | inside
-        if not np.array_equal(network.verdicts(self.space, points), expected):
-            raise LconsError(f"the edit {verb} {box.to_dict()} also changed other points.")
-        edit = {verb: box.to_dict(), "checked": len(points), "complete": complete}
-        recorded = {**self.provenance, "edits": [*self.provenance.get("edits", ()), edit]}
-        if verb == "forbid":
-            # It now rejects more than what was counted; what `allow` adds, it rejects no longer.
-            recorded.pop("calibration", None)
+        edits = [*self.provenance.get("edits", ()), {"forbid": box.to_dict()}]
+        recorded = {**self.provenance, "edits": edits}
+        recorded.pop("calibration", None)  # it now rejects more than what was counted
         return LearnedConstraint(network, self.space, self.feature, recorded)
 
     def _feature(self) -> ConstraintFeature:
@@ -159,33 +135,6 @@ class LearnedConstraint(Wrapped):
                 " pass LearnedConstraint(..., feature=...)."
             )
         return self.feature
-
-
-def _allowed(network: Network, space: FeatureSpace, box: Box) -> Conjunction:
-    """The network that also accepts every point of the box."""
-    parts = [
-        _switched_off(part, space, axis, values) for part in network.parts for axis, values in box.conditions
-    ]
-    return Conjunction(tuple(parts))
-
-
-def _switched_off(
-    part: RectifierNetwork, space: FeatureSpace, axis: str, values: tuple[str, ...]
-) -> RectifierNetwork:
-    """The network in which no unit is active if the axis has one of `values`; elsewhere it is unchanged."""
-    w, c = indicator(space, axis, values)
-    most = np.ceil(np.maximum(-least_values(space, -part.W, -part.b), 0.0))
-    return RectifierNetwork(part.W - most[:, None] * w, part.b - most * c)
-
-
-def _check_points(space: FeatureSpace) -> tuple[Ints, bool]:
-    """All points of a small domain, or random points of a large one."""
-    if space.size <= EDIT_CHECK_POINTS:
-        return np.concatenate(list(space.points())), True
-    rng = np.random.default_rng(0)
-    drawn = [rng.integers(0, len(axis), EDIT_CHECK_POINTS) for axis in space.axes]
-    points = np.stack(drawn, axis=1)
-    return points[space.possible(points)], False
 
 
 def load(path: str | os.PathLike[str]) -> LearnedConstraint:

@@ -21,7 +21,6 @@ from lcons_core._arithmetic import is_dyadic
 from lcons_core._errors import InvalidInput, LconsError, MissingExtra, NotFitted
 from lcons_core._psi import SparsePsi
 from lcons_core.learn._estimator import ConstraintLearner
-from lcons_core.learn._settings import Progress
 
 CORNERS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
 NOT_BOTH = np.array([1, 1, 1, 0])
@@ -195,42 +194,13 @@ def test_balanced_weights_keep_rare_positives():
     assert ConstraintLearner(1).fit(*noisy, sample_weight=np.append(np.ones(41), 0.9)).predict(X)[40]
 
 
-def test_progress_is_told_and_kept():
-    seen = []
-    learner = ConstraintLearner(2, restarts=3, progress=seen.append).fit(CORNERS, NOT_BOTH)
-    assert tuple(seen) == learner.history_
-    assert all(isinstance(entry, Progress) and 1 <= entry.epoch <= entry.epochs for entry in seen)
-    assert seen[-1].accuracy == pytest.approx(1.0)
-    assert seen[-1].members == 0
-
-
 def test_training_ends_as_soon_as_the_examples_are_separated():
     assert ConstraintLearner(1).fit(CORNERS, NOT_BOTH).history_[-1].epoch < 300
-
-
-def test_nothing_is_printed_and_no_global_state_changes(capfd):
-    import torch
-
-    before = np.random.get_state()[1].copy(), torch.random.get_rng_state(), torch.get_num_threads()
-    ConstraintLearner(2).fit(CORNERS, NOT_BOTH)
-    assert capfd.readouterr() == ("", "")
-    np.testing.assert_array_equal(np.random.get_state()[1], before[0])
-    assert torch.equal(torch.random.get_rng_state(), before[1])
-    assert torch.get_num_threads() == before[2]
 
 
 def test_a_fitted_learner_survives_pickle():
     learner = ConstraintLearner(1).fit(CORNERS, NOT_BOTH)
     assert pickle.loads(pickle.dumps(learner)).network_ == learner.network_
-
-
-def test_settings_can_be_read_changed_and_shown():
-    learner = ConstraintLearner(3, seed=1)
-    assert repr(learner) == "ConstraintLearner(hidden=3, seed=1)"
-    assert learner.set_params(hidden=4) is learner
-    assert learner.get_params()["hidden"] == 4
-    with pytest.raises(InvalidInput, match="unknown setting 'hiden'"):
-        learner.set_params(hiden=2)
 
 
 BAD_X = {

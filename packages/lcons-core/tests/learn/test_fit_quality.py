@@ -16,7 +16,7 @@ from lcons_core.learn._noise import contradicts
 from lcons_core.learn._population import Member
 from lcons_core.learn._schedule import Settings, train
 from lcons_core.learn._search import weigh
-from lcons_core.learn._settings import LEAST_HELD_OUT, PENALTIES, few, warning_of
+from lcons_core.learn._settings import LEAST_HELD_OUT, PENALTIES
 
 QUICK = {"restarts": 2, "epochs": 100}
 
@@ -49,11 +49,6 @@ def test_with_many_examples_nothing_changes():
     auto, none = (ConstraintLearner(2, penalty=one, **QUICK).fit(X, y) for one in ("auto", 0.0))
     assert auto.network_ == none.network_
     assert auto.held_out_accuracy_ is None
-
-
-def test_few_examples_are_those_below_ten_per_weight():
-    assert few(109, 11)
-    assert not few(110, 11)
 
 
 @pytest.mark.parametrize("valid", [2, LEAST_HELD_OUT // 2])
@@ -112,15 +107,6 @@ def test_good_fits_and_stated_penalties_cause_no_warning():
         warnings.simplefilter("error")
         assert ConstraintLearner(2, **QUICK).fit(X, y).fit_warning_ is None
         ConstraintLearner(1, penalty=0.0, **QUICK).fit(X, np.arange(60) % 2 == 0)
-
-
-def test_the_warning_tells_poor_from_too_good():
-    assert warning_of(0.95, 0.86) is None
-    assert warning_of(0.95, None) is None
-    assert "right on only 70.0% of the training examples;" in str(warning_of(0.7, None))
-    assert "100.0% of the training examples, but on only 73.3% of held-out ones" in str(
-        warning_of(1.0, 0.733)
-    )
 
 
 POINTS = (np.arange(2**10)[:, None] >> np.arange(10) & 1).astype(float)

@@ -150,23 +150,6 @@ def test_a_dead_unit_starts_again_where_invalid_examples_are_accepted():
     assert not changed[2:].any()
 
 
-def test_training_is_the_same_bit_for_bit_in_batches_too():
-    examples = labelled(1, rows=3000, d=40, ones=5)
-    short = Settings(epochs=5, temperature=4.0, patience=10, batch_size=256)
-    members = [Member(0, 4, 0.03, 0.0)] * 3
-    first, second = (train(weigh(examples, None), members, short, 7)[0].network for _ in range(2))
-    assert first == second
-    assert first != train(weigh(examples, None), members, short, 8)[0].network
-
-
-def test_a_group_ends_without_disturbing_the_others():
-    easy, hard = Configuration(8, 0.05, 0.0), Configuration(1, 0.001, 1e-6)
-    members = [*easy.members(0, 4), *hard.members(1, 4)]
-    found = train(weigh(labelled(), None), members, SETTINGS, 0)
-    assert found[0].accuracy == 1.0
-    assert 0.5 < found[1].accuracy < 1.0
-
-
 def test_columns_with_large_counts_are_scaled_and_scaled_back():
     draw = np.random.default_rng(0)
     counts = draw.integers(0, 60, (80, 4)).astype(float)
@@ -187,15 +170,6 @@ def test_folding_turns_repeats_into_weights_in_any_order(examples, random):
     again = fold(SparsePsi.from_columns(again_rows[:, None], 4), again_labels, np.ones(len(repeated)))
     np.testing.assert_array_equal(folded.psi.dense(), again.psi.dense())
     np.testing.assert_array_equal(folded.weight, again.weight)
-
-
-def test_folding_does_not_depend_on_the_order_of_fractional_weights():
-    draw = np.random.default_rng(0)
-    columns, labels, weights = draw.integers(0, 3, (200, 1)), draw.random(200) < 0.5, draw.random(200)
-    order = draw.permutation(200)
-    one = fold(SparsePsi.from_columns(columns, 3), labels, weights)
-    two = fold(SparsePsi.from_columns(columns[order], 3), labels[order], weights[order])
-    np.testing.assert_array_equal(one.weight, two.weight)
 
 
 def test_a_vector_with_both_labels_keeps_both_weights():

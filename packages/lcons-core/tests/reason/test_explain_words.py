@@ -9,10 +9,8 @@ from lcons_core._blocks import Requirement, binary, count, one_hot
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._network import RectifierNetwork
 from lcons_core._space import FeatureSpace
-from lcons_core.learn import LabelledExamples
 from lcons_core.reason import explain, why
 from lcons_core.reason._domain import Box
-from lcons_core.reason._explanation.words import noun, values
 from lcons_core.reason._rules import forbid_boxes
 
 SOURCES = ("NoEnt", "Person", "Location", "Organization")
@@ -98,24 +96,11 @@ def test_support_counts_the_positives_with_the_antecedent(source_relation):
     assert "support" not in str(explain(source_relation))
 
 
-def test_one_axis_is_never_or_always():
-    space = FeatureSpace([one_hot("label", "ABCD")])
-    assert words_of(space, {"label": ["A"]}) == ["label is never A"]
-    assert words_of(space, {"label": ["A", "B", "C"]}) == ["label is always D"]
-
-
 def test_two_axes_say_needs_or_cannot_whichever_is_shorter():
     space = FeatureSpace([one_hot("source", "ABCD"), one_hot("relation", "wxyz")])
     assert words_of(space, {"source": "A", "relation": "w"}) == ["source A cannot go with relation w"]
     assert words_of(space, {"source": ["A", "B", "C"], "relation": "w"}) == ["relation w needs source D"]
     assert words_of(space, {"source": "A", "relation": ["w", "x", "y"]}) == ["source A needs relation z"]
-
-
-def test_values_that_are_forbidden_anyway_are_not_named():
-    space = FeatureSpace([one_hot("source", "ABC"), one_hot("relation", "xyz")])
-    never, needs = words_of(space, {"source": "A"}, {"source": ["A", "B"], "relation": "x"})
-    assert never == "source is never A"
-    assert needs in ("relation x needs source C", "source B cannot go with relation x")
 
 
 def test_impossible_points_are_neither_named_nor_rules():
@@ -136,14 +121,6 @@ def test_three_axes_say_where_and_must():
     ]
 
 
-def test_an_axis_that_leaves_out_little_is_an_exception():
-    tags = [f"T{i}" for i in range(8)]
-    space = FeatureSpace([one_hot("pos 1", [*tags, "$"]), one_hot("a", "XYZ"), one_hot("b", "UVW")])
-    assert words_of(space, {"pos 1": tags, "a": "X", "b": "U"}) == [
-        'a X cannot go with b U, unless pos 1 is "$"'
-    ]
-
-
 def test_long_lists_are_shortened_in_words_but_not_in_data():
     values = [f"v{i:02d}" for i in range(20)]
     space = FeatureSpace([one_hot("a", values), one_hot("b", values)])
@@ -161,54 +138,6 @@ TAGS = [f"T{i:02d}" for i in range(43)]
 LABELS = ("I-VP", "B-NP", "O")
 
 
-@pytest.mark.parametrize(
-    ("left_out", "words"),
-    [
-        (3, "label I-VP needs pos 1 T00, T01 or T02"),
-        (8, "label I-VP needs pos 1 T00, T01, T02, T03, T04, T05, T06 or T07"),
-        (9, "label I-VP needs pos 1 T00, T01, T02, T03, T04, T05 or 3 others of 43"),
-        (35, "pos 1 T35, T36, T37, T38, T39, T40, T41 or T42 cannot go with label I-VP"),
-    ],
-)
-def test_of_a_long_axis_the_shorter_side_is_named(left_out, words):
-    space = FeatureSpace([one_hot("pos 1", TAGS), one_hot("label", LABELS)])
-    [found] = words_of(space, {"pos 1": TAGS[left_out:], "label": "I-VP"})
-    assert found == words
-
-
-def test_a_long_condition_is_said_by_what_it_leaves_out():
-    space = FeatureSpace([one_hot("pos 1", TAGS), one_hot("label", LABELS), one_hot("next", LABELS)])
-    forbidden = {"pos 1": TAGS[8:], "label": "O", "next": "I-VP"}
-    assert words_of(space, forbidden) == [
-        "label O cannot go with next I-VP, unless pos 1 is T00/T01/T02/T03/T04/T05/T06/T07"
-    ]
-    assert words_of(FeatureSpace(space.blocks[:1]), {"pos 1": TAGS[20:]}) == [
-        "pos 1 is always T00, T01, T02, T03, T04, T05 or 14 others of 43"
-    ]
-
-
-def test_of_many_values_the_most_common_ones_are_named():
-    space = FeatureSpace([one_hot("pos", TAGS), one_hot("label", "XY")])
-    network = forbid_boxes(space, [Box.of(space, {"pos": TAGS[:19], "label": "X"})])
-    seen = [("T11", "Y")] * 2 + [("T03", "Y")] * 5 + [("T40", "X")]
-    psi = [space.vector(pos=tag, label=label) for tag, label in seen]
-    found = explain(
-        network, LabelledExamples.of(space, psi, [space.vector(pos="T00", label="X")]), space=space
-    )
-    assert found.rules[0].words == "pos T03, T11 or 17 others of 43 needs label Y"
-
-
-def test_a_condition_that_leaves_nothing_out_says_any_value():
-    axis = FeatureSpace([one_hot("pos 1", TAGS)]).axes[0]
-    assert values(axis, np.ones(43, dtype=bool)) == "any value"
-    assert noun(axis, np.ones(43, dtype=bool)) == "any value of pos 1"
-
-
-def test_other_is_named_readably():
-    space = FeatureSpace([one_hot("pos", "AB", other=True), one_hot("label", "XY")])
-    assert words_of(space, {"pos": "(other)", "label": "X"}) == ["pos (other) needs label Y"]
-
-
 def test_existence_speaks_of_existing_and_missing():
     space = FeatureSpace([binary("exists", ["author", "title"])])
     assert words_of(space, {"exists": {"title": False}}) == ["title always exists"]
@@ -221,11 +150,6 @@ def test_existence_speaks_of_existing_and_missing():
     ]
 
 
-def test_other_binary_blocks_hold_or_do_not():
-    space = FeatureSpace([binary("flag", ["red"]), one_hot("label", "AB")])
-    assert words_of(space, {"flag": {"red": True}, "label": "A"}) == ["where flag red holds, label must be B"]
-
-
 def test_counts_are_ranges():
     space = FeatureSpace([count("count", ["author", "title"], high=6)])
     at_most_four_together = RectifierNetwork([[1.0, 1.0]], [-3.0])
@@ -233,14 +157,6 @@ def test_counts_are_ranges():
     assert "where count author >= 2, count title must be <= 2" in words
     assert "count author is always <= 4" in words
     assert "count title is always <= 4" in words
-
-
-def test_why_reads_binary_and_count_blocks():
-    space = FeatureSpace([binary("exists", ["a", "b"]), count("count", ["c"], high=3)])
-    network = RectifierNetwork([[1.0, 0.0, 1.0]], [-1.0])
-    reason = why(network, {"exists": ["a"], "count": {"c": 2}}, space=space)
-    assert str(reason) == ("exists a = 1, count c = 2: -1.00 - 2.00 + 2.00 = -1.00 < 0, so it is forbidden")
-    assert why(network, {"exists": {"a": True}}, space=space).partial
 
 
 def test_html_is_escaped():

@@ -92,7 +92,6 @@ def test_bounds_and_numbers_that_make_no_sense_are_refused(make, sentence):
         lambda: CLINIC.size,
         lambda: list(CLINIC.points()),
         lambda: CONSTRAINT.forbid(smoker="yes"),
-        lambda: CONSTRAINT.allow(smoker="yes"),
         lambda: Rules(CLINIC, [{"smoker": "yes"}]),
     ],
 )

@@ -123,21 +123,6 @@ def test_errors_name_the_line_and_what_is_wrong(line, message):
     assert message in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("forbid: exists title or author name", "values that exclude each other"),
-        ("forbid: exists volume", "unknown value 'volume'"),
-        ("forbid: count author many", "expected a count such as"),
-        ("forbid: count author > 5", "excludes every count of 'author'"),
-        ("forbid: count editor 1", "its values are 'author'"),
-    ],
-)
-def test_errors_of_binary_and_count_blocks(line, message):
-    with pytest.raises(InvalidInput, match=message):
-        parse_rules(line, MIXED)
-
-
 def test_files_are_read_whatever_wrote_them_and_refused_where_they_are_none(tmp_path):
     path = tmp_path / "rules.txt"
     path.write_bytes("\ufeffforbid: source Person\r\n".encode())

@@ -1,15 +1,12 @@
 """Simplified rows are the same set on their space, none of them is superfluous, and elsewhere they refuse."""
 
-import json
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from paper_tables import SOURCE_RELATION, designed, printed_network
 
-from lcons_core._blocks import Requirement, binary, count, one_hot
-from lcons_core._constraint import LearnedConstraint
+from lcons_core._blocks import binary, one_hot
 from lcons_core._errors import InvalidInput
 from lcons_core._inequalities import LinearInequalities
 from lcons_core._network import RectifierNetwork
@@ -145,33 +142,6 @@ def test_equations_hold_exactly_on_the_domain(space):
     psi = np.stack([grid.ravel() for grid in np.meshgrid(*axes)], axis=1).astype(float)
     assert np.array_equal(equations.holds(psi), space.contains(psi))
     assert not equations.holds(np.full((1, space.d), 0.5)).any()
-
-
-def test_equations_read_well():
-    space = FeatureSpace(
-        [one_hot("a", "xy"), one_hot("b", "pq", other=True), count("n", ["k"], 3)],
-        [Requirement("b", "q", "a", ("x",))],
-    )
-    equations = simplify(RectifierNetwork(np.zeros((1, 5)), [0.0]), space).equations()
-    assert [str(row) for row in equations.rows] == [
-        "+1 psi[0] +1 psi[1] == 1  (a has one value)",
-        "+1 psi[2] +1 psi[3] <= 1  (b has at most one value)",
-        "+1 psi[0] -1 psi[3] >= 0  (b q needs a x)",
-    ]
-    assert equations.upper.tolist() == [1, 1, 1, 1, 3]
-
-
-def test_simplified_rows_read_well_and_are_plain_data():
-    constraint = LearnedConstraint(printed_network("source-relation"), SOURCE_RELATION)
-    simplified = simplify(constraint)
-    first = str(simplified).splitlines()[0]
-    assert first.startswith(f"{len(simplified)} of 3 rows (minimal; dropped: ")
-    assert "the 24 points of source, relation" in first
-    assert simplified.rounded
-    assert "verify" in str(simplified)
-    data = json.loads(json.dumps(simplified.to_dict()))
-    assert data["kept"] == simplified.kept.tolist()
-    assert FeatureSpace.from_dict(data["space"]) == SOURCE_RELATION
 
 
 def test_rules_and_simplified_rows_can_be_simplified():

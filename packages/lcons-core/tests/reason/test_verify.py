@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from paper_tables import SOURCE_RELATION, designed, printed_network
 
 from lcons_core._arithmetic import ScaledForms
-from lcons_core._blocks import binary, count, one_hot
+from lcons_core._blocks import count, one_hot
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput
 from lcons_core._inequalities import LinearInequalities
@@ -19,7 +19,7 @@ from lcons_core._network import RectifierNetwork
 from lcons_core._space import FeatureSpace
 from lcons_core._theorem1 import LiftedInequalities, lift, row_of_subset, to_inequalities
 from lcons_core.reason import _sides as sides
-from lcons_core.reason._verify import exhausts, seconds, verify
+from lcons_core.reason._verify import verify
 from lcons_core.testing import conjunctions, networks, spaces
 
 # The module, also where the package exports the function of that name.
@@ -223,38 +223,6 @@ def test_a_wrong_row_is_caught_where_uniform_draws_miss_the_accepted_points(monk
     assert found.witness.form == "the rows"
     assert found.witness.accepted
     assert sum(found.witness.psi) == 4.0
-
-
-@pytest.mark.parametrize(("bias", "missing"), [(5.0, "accepted"), (-5.0, "rejected")])
-def test_points_on_one_side_only_are_said_to_be(bias, missing):
-    network = RectifierNetwork(np.zeros((1, 40)), [bias])
-    found = verify(network, samples=100)
-    assert found.ok
-    assert f"no {missing} point was found, so only" in str(found)
-    assert found.to_dict()["one_sided"].startswith(f"no {missing} point was found")
-    small_network = RectifierNetwork(np.zeros((1, 3)), [bias])
-    small = verify(small_network)
-    assert f"; no 0/1 vector is {missing}" in str(small)
-    bits = FeatureSpace([binary("x", "abc")])
-    assert str(verify(small_network, bits)).endswith(f"; no point of the domain is {missing}")
-
-
-def test_all_rows_are_kept_for_many_points_and_the_text_says_where_they_are_not(monkeypatch):
-    network = RectifierNetwork(np.eye(10), np.zeros(10))
-    assert verify(network, points=np.zeros((200_000, 10))).rows == 1023
-    monkeypatch.setattr(sides, "ROW_POINTS", 10**5)
-    found = verify(network)
-    assert (found.all_rows, found.rows, found.ok) == (False, 64, True)
-    assert "64 of 1,023 rows (drawn, all are too many at 1,024 points)" in str(found)
-
-
-def test_the_domains_checked_whole_are_those_that_take_about_five_seconds():
-    bits = FeatureSpace([binary("x", [str(i) for i in range(18)])])
-    short, long = (RectifierNetwork(np.eye(18)[:K], np.zeros(K)) for K in (5, 12))
-    assert exhausts(short, bits)
-    assert not exhausts(long, bits)
-    assert seconds(long, bits, bits.size) > 5 > seconds(short, bits, bits.size) > 0
-    assert verify(short, bits).points == 2**18
 
 
 def test_int64_and_longer_values_are_the_same_numbers():

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from lcons_core import _document as files
 from lcons_core._arithmetic import LARGEST_MAGNITUDE
-from lcons_core._blocks import count, one_hot
+from lcons_core._blocks import one_hot
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import DamagedFile, InvalidInput, LconsError, TooLarge
 from lcons_core._network import RectifierNetwork
@@ -22,10 +22,10 @@ from lcons_core._plain import check_plain, digest, parse, pretty
 from lcons_core._psi import SparsePsi
 from lcons_core._schemes import iob2
 from lcons_core._space import FeatureSpace
-from lcons_core.features import Existence, NgramContext, NgramLabels, Tuples
+from lcons_core.features import Existence, NgramLabels, Tuples
 from lcons_core.storage import dumps, load, loads, save
 from lcons_core.storage._provenance import hash_psi, record, versions
-from lcons_core.testing import constraints, features, structures
+from lcons_core.testing import constraints, structures
 
 PAIRS = Tuples(("source", "relation"), (("Person", "Location"), ("NoRel", "Kill")))
 
@@ -81,46 +81,8 @@ def test_save_and_load_through_a_file(tmp_path):
     assert stat.S_IMODE(path.stat().st_mode) & 0o044 == 0o044 & ~_umask()
 
 
-def test_a_symbolic_link_stays_one(tmp_path):
-    target, link = tmp_path / "real.json", tmp_path / "link.json"
-    target.write_text("old")
-    link.symlink_to(target)
-    save(small(), link)
-    assert link.is_symlink()
-    assert load(target) == small()
-
-
-def test_the_file_is_made_for_people():
-    lines = dumps(small({"note": "é"})).splitlines()
-    assert lines[1:4] == [
-        '  "format": "lcons-constraint",',
-        '  "version": 1,',
-        '  "scope": "local",',
-    ]
-    assert any("é" in line for line in lines)
-    wide = LearnedConstraint(
-        RectifierNetwork(np.full((3, 40), 0.125), [0.0] * 3),
-        FeatureSpace([one_hot("label", [f"v{i}" for i in range(40)])]),
-    )
-    assert sum(line.count("0.125") == 40 for line in dumps(wide).splitlines()) == 3
-
-
-def test_a_file_may_be_laid_out_anew():
-    document = json.loads(dumps(small()))
-    assert loads(json.dumps(dict(reversed(document.items())), indent=7)) == small()
-
-
-def test_existence_of_trigrams_makes_a_reasonable_file():
-    feature = Existence([f"B-{i}" for i in range(22)], n=3)
-    W = np.zeros((10, feature.space.d))
-    W[:, ::100] = 0.3
-    text = dumps(LearnedConstraint(RectifierNetwork(W, np.zeros(10)), feature.space, feature))
-    assert len(text) < 400_000
-    assert loads(text).network == RectifierNetwork(W, np.zeros(10))
-
-
 def test_a_constraint_of_one_part_is_its_part():
-    one = small().allow(source="Location", relation="Kill")
+    one = small().forbid(source="Location", relation="Kill")
     assert loads(dumps(one)) == one
     both = small() & small()
     assert len(loads(dumps(both)).network.parts) == 2
@@ -198,16 +160,6 @@ def test_a_failure_half_way_leaves_nothing_behind(tmp_path, monkeypatch, step, o
     assert [p.read_text() for p in tmp_path.iterdir()] == ([] if old is None else [old])
 
 
-def test_an_interrupt_leaves_nothing_behind_either(tmp_path, monkeypatch):
-    def interrupted(_descriptor):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(os, "fsync", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        save(small(), tmp_path / "file.json")
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_file_that_load_would_refuse_is_not_written(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "MAX_BYTES", 100)
     with pytest.raises(TooLarge, match="limit of 100"):
@@ -237,10 +189,6 @@ def test_a_byte_order_mark_is_no_damage_and_an_empty_file_is(tmp_path):
     path.write_text("\n")
     with pytest.raises(DamagedFile, match="it is empty; learn or save it again"):
         load(path)
-
-
-def test_a_constraint_says_what_it_is_in_a_line():
-    assert repr(iob2(["B-A", "I-A", "O"])) == "LearnedConstraint(ngram, K = 1, d = 8: label 1, label 2)"
 
 
 def test_damaged_bytes_are_one_sentence_that_names_the_file(tmp_path):
@@ -378,11 +326,6 @@ def test_content_that_does_not_fit_is_one_sentence_even_with_a_right_checksum(me
     assert "f.json" in str(caught.value)
 
 
-def test_weights_may_be_written_as_integers_and_rows_as_columns():
-    sparse = {"parts": [{"W": [{"columns": [1, 3], "values": [2, 2.0]}], "b": [-3]}]}
-    assert loads(altered(network=sparse)).network == RectifierNetwork([[0, 2, 0, 2]], [-3])
-
-
 def test_a_feature_of_another_package_that_raises_anything_is_a_damaged_file(monkeypatch):
     def broken(_cls, _data):
         raise ZeroDivisionError("by design")
@@ -391,14 +334,6 @@ def test_a_feature_of_another_package_that_raises_anything_is_a_damaged_file(mon
     monkeypatch.setattr(Tuples, "from_dict", classmethod(broken))
     with pytest.raises(DamagedFile, match="ZeroDivisionError: by design"):
         loads(text)
-
-
-def test_a_hostile_requirement_list_is_read_in_linear_time():
-    values = [f"v{i}" for i in range(20_000)]
-    blocks = [{"name": "a", "kind": "one-hot", "values": values}]
-    rules = [["a", values[-1], "a", values[-2:]]] * 20_000
-    with pytest.raises(DamagedFile, match="must have 20000 numbers"):
-        loads(altered(space={"blocks": blocks, "requires": rules}, feature=None, scope=None))
 
 
 # Plain data and provenance
@@ -428,22 +363,6 @@ def test_the_data_hash_is_of_the_vectors_not_of_their_storage():
     assert hash_psi(dense) == hash_psi(SparsePsi.from_dense(dense))
     different = [hash_psi(dense), hash_psi(dense[::-1]), hash_psi(dense, [1, 0]), hash_psi(dense, [0, 1])]
     assert len({*different, hash_psi(dense[:, ::-1]), hash_psi(dense, [1], [0])}) == 6
-
-
-@given(features())
-def test_features_are_plain_data(feature):
-    check_plain(feature.to_dict(), "feature")
-
-
-def test_a_context_feature_with_an_odd_word_class_is_refused():
-    data = {**NgramContext(("A",), ("x",)).to_dict(), "word_class": ["punctuation"]}
-    with pytest.raises(DamagedFile, match="unknown word class"):
-        loads(altered(feature=data))
-
-
-def test_absurd_counts_are_refused():
-    with pytest.raises(InvalidInput, match="1,000,000"):
-        count("count", ["A"], high=10**12)
 
 
 def assert_one_sentence(error: BaseException) -> None:

@@ -236,27 +236,6 @@ def test_what_does_not_fit_is_refused(change, message):
         expected_penalty(iob2(labels), **given)
 
 
-@pytest.mark.parametrize("lengths", [[3], [1, 5], [1.0, 2.0], [-1, 2]])
-def test_lengths_that_do_not_fit_are_refused(lengths):
-    with pytest.raises(InvalidInput, match=r"lengths must be 2 integers in 0\.\.4"):
-        LabelChain.of_scores(torch.zeros(2, 4, 3), torch.zeros(3, 3), lengths=lengths)
-
-
-def test_scores_of_another_shape_are_refused():
-    with pytest.raises(InvalidInput, match=r"transition must have shape \(3, 3\)"):
-        LabelChain.of_scores(torch.zeros(2, 4, 3), torch.zeros(2, 2))
-
-
-def test_contexts_that_are_missing_or_too_short_are_refused():
-    feature = NgramContext(("A", "B"), POS, 1)
-    constraint = LearnedConstraint(RectifierNetwork(np.ones((1, 4)), [0.0]), feature.space, feature)
-    half = torch.full((2, 2), 0.5)
-    with pytest.raises(InvalidInput, match="no column 'pos'"):
-        expected_penalty(constraint, half, ["A", "B"])
-    with pytest.raises(InvalidInput, match="has 1 values"):
-        expected_penalty(constraint, half, ["A", "B"], {"pos": ["DT"]})
-
-
 def test_too_many_windows_are_refused_before_they_are_made(monkeypatch):
     monkeypatch.setattr(module, "MAX_CELLS", 20)
     with pytest.raises(TooLarge, match="use smaller batches"):
@@ -282,15 +261,3 @@ def test_products_of_matrices_have_the_values_and_gradients_of_tables_per_window
     for products, windows in zip(*found, strict=True):
         assert products.dtype == torch.float64
         torch.testing.assert_close(products, windows, rtol=1e-12, atol=1e-12)
-
-
-@pytest.mark.parametrize("cells", [1, 50])
-def test_units_may_be_added_up_in_parts(cells, monkeypatch):
-    rng = np.random.default_rng(0)
-    feature = NgramLabels(LABELS, 2)
-    network = RectifierNetwork(rng.integers(-9, 9, (7, feature.space.d)) / 4, rng.integers(-9, 9, 7) / 4)
-    constraint = LearnedConstraint(network, feature.space, feature)
-    p = torch.from_numpy(rng.dirichlet(np.ones(3), (2, 5)))
-    whole = expected_penalty(constraint, p, LABELS)
-    monkeypatch.setattr(module, "UNIT_CELLS", cells)
-    assert torch.equal(expected_penalty(constraint, p, LABELS), whole)

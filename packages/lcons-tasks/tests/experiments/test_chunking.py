@@ -295,17 +295,6 @@ def test_a_second_run_into_a_folder_leaves_nothing_of_the_first(quick_run, stage
     assert json.loads((tmp_path / "results.json").read_text())["options"]["decoders"] == ["search"]
 
 
-def test_a_diagnosis_tells_why_a_constraint_helps(stages):
-    options = replace(QUICK, constraints=("pos:2", "existence:1"), diagnose=True)
-    record = run(EXPERIMENT, options, stages, jobs=1)
-    told = record.first.facts["diagnoses"]
-    assert sorted(told) == ["existence-1", "pos-2"]
-    assert "should help" in [verdict["name"] for verdict in told["pos-2"]["verdicts"]]
-    sections = {section.title: section.blocks for section in EXPERIMENT.document(options, record).sections}
-    why = sections["Why a constraint helps or does not (25% of the data, seed 1)"]
-    assert "should help" in {row[0]: row[1] for row in why[1].rows}["pos-2"]
-
-
 def test_tuning_scores_the_papers_grid_on_dev(stages, monkeypatch):
     grid = Grid((), (0.01, 0.05), (1e-5,), 300)
     monkeypatch.setattr(tuning, "BASE_GRIDS", {"chunking": grid})

@@ -425,7 +425,6 @@ def test_the_grid_is_whole_and_learned_is_designed_where_sets_are_equal(finished
         other = (DESIGNED if name == LEARNED else name for name in sets)
         assert found[row_of(*sets)] == found[row_of(*other)]
     assert whole.facts["differ"][LEARNED] == 0
-    assert whole.facts["ilp"]["agree"] == dict.fromkeys(("auto", "rows", "simplified", "lifted", "cuts"), 10)
     assert whole.facts["broken"]["pairs"] > 0
 
 
@@ -438,7 +437,6 @@ def test_a_run_leaves_everything_behind(finished):
     for words in (
         "24 + 24 + 36 combinations",
         "## relation-relation, learned from split 1",
-        "lifted 10",
         "## What constraints add",
     ):
         assert words in report

@@ -20,11 +20,8 @@ from lcons_tasks.experiments.suite._experiment import EXPERIMENT, Options, claim
 from lcons_tasks.experiments.suite._measures import Gains
 from lcons_tasks.experiments.suite._model import (
     ALL,
-    CONFIDENCE,
-    FORMS,
     MAIN,
     PLAIN,
-    RANDOM_GROUPS,
     ROWS,
     SELF_TRAINING,
     TUNED,
@@ -163,33 +160,6 @@ def test_plain_is_the_plain_fit(made, given):
     assert made[PLAIN].labels == tuple(one.y for one in found.tag(given.words))
 
 
-def differences(a, b) -> int:
-    return sum(x != y for ys in zip(a.labels, b.labels, strict=True) for x, y in zip(*ys, strict=True))
-
-
-def test_the_confidence_control_changes_as_many_labels_as_all(made):
-    assert differences(made[PLAIN], made[ALL]) > 0
-    assert differences(made[PLAIN], made[CONFIDENCE]) == differences(made[PLAIN], made[ALL])
-
-
-def test_random_groups_are_as_large_as_those_of_forms_and_others(given, monkeypatch, tmp_path):
-    from lcons_tasks.experiments.suite import _model
-
-    seen = []
-
-    def watch(batch, probability, keys, weights):
-        seen.append(keys[0])
-        return kept(batch, probability, keys, weights)
-
-    kept = _model.consistent  # type: ignore[attr-defined]
-    monkeypatch.setattr(_model, "consistent", watch)
-    for row in (FORMS, RANDOM_GROUPS):
-        answer(row, given, Stages(tmp_path), silent)
-    forms, random_groups = seen
-    assert np.array_equal(np.bincount(forms.ids), np.bincount(random_groups.ids))
-    assert not np.array_equal(forms.ids, random_groups.ids)
-
-
 def test_self_training_adds_half_of_the_text(given, monkeypatch, tmp_path):
     from lcons_tasks.experiments.suite import _model
 
@@ -204,7 +174,7 @@ def test_self_training_adds_half_of_the_text(given, monkeypatch, tmp_path):
     assert sizes == [10, 10 + len(given.texts) // 2]
 
 
-@pytest.mark.parametrize("row", [SELF_TRAINING, FORMS, RANDOM_GROUPS, TUNED, ALL])
+@pytest.mark.parametrize("row", [SELF_TRAINING, TUNED, ALL])
 def test_rows_need_no_unlabelled_text(row, given, stages):
     alone = replace(given, texts=())
     assert len(answer(row, alone, stages, silent).labels) == len(given.words)
@@ -278,8 +248,8 @@ def test_what_is_kept_is_not_made_again_and_more_rows_are_added(done, folder, st
     monkeypatch.setattr("lcons_tasks.experiments.suite._model.fit", None)
     whole(folder, tmp_path / "again", stages)
     assert (tmp_path / "again/results.json").read_bytes() == (out / "results.json").read_bytes()
-    record = whole(folder, tmp_path / "more", stages, rows=(FORMS,))
-    assert record.rows == [*MAIN, FORMS]
+    record = whole(folder, tmp_path / "more", stages, rows=(SELF_TRAINING,))
+    assert record.rows == [*MAIN, SELF_TRAINING]
 
 
 def test_sizes_that_leave_no_text_have_no_cells(folder):

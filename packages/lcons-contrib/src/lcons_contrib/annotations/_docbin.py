@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,11 +22,14 @@ from lcons_tasks.data.text import Token
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
+_Tagged = tuple[Mapping[str, Sequence[str]], Sequence[str]]
+"""Columns by name, and labels."""
+
 # A DocBin is compressed: one of this size holds some million words.
 MOST_BYTES = 2**30
 
 
-def read_docbin(path: str | os.PathLike[str], label: str | None = None) -> Iterable[Sentence]:
+def read_docbin(path: str | os.PathLike[str], label: str | None = None) -> Iterable[Sentence | _Tagged]:
     """The labelled sentences of a file; `label` is the name of a span group."""
     from spacy.tokens import DocBin
     from spacy.vocab import Vocab

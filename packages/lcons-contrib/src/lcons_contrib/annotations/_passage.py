@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import warnings
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 from lcons_core import OUTSIDE, InvalidInput
 from lcons_tasks.data.text import Token, sentences
 
-Sentence = tuple[Sequence[str] | Mapping[str, Sequence[str]], Sequence[str]]
-"""Words, or columns by name, and labels."""
+Sentence = tuple[Sequence[str], Sequence[str]]
+"""Words and labels."""
 
 
 class Span(NamedTuple):

@@ -88,6 +88,6 @@ def repair(
     else:
         click.echo(str(found))
     if verbose:
-        say(found.comparison.how)
+        say(f"compared on {found.compared:,} combinations")
     if output is not None:
         say(f"written to {output}: the repaired constraint")

@@ -10,10 +10,22 @@ needs. Of the networks with that set, the one with the least change of weights i
 
     one weight or bias of one unit, moved by the least amount that changes the verdict on the point, if the
     verdicts on all other points of the domain stay the same (checked on every point)
-    otherwise the exact edits `allow` and `forbid` (`_constraint.py`), which change units, not single weights
+    otherwise the exact edits `allow` and `LearnedConstraint.forbid`, which change units, not single weights
 
-The proof is a comparison of before and after on the whole domain. The structure is kept in the provenance,
-under `kept_examples`: a later repair that would break it is an error.
+`allow` accepts the points of a box, too: then a point is rejected iff it was rejected and is outside the box,
+which is the union over the box's axes j of "rejected and axis j has another value". Each set of this union is
+that of the old network with every unit a_k at most 0 where axis j has one of the box's values,
+
+    weights w of these values:                 w' = floor(w) - M_k                  M_k >= max a_k
+    a value without a column (0, OTHER):       b' = floor(b) - M_k,   w' = w + b - b' for all other values
+
+so the result is a conjunction of one network per axis. `w + b - b'` is computed as a rational: if float64
+cannot represent it, the network is rounded to multiples of 2^-20 first, for which it always can. Then the
+verdicts are compared on all points; if others changed, or there are too many points, the edit is refused.
+
+The proof of a repair are the verdicts before and after on every point, or, on large domains, the construction
+above. The structure is kept in the provenance, under `kept_examples`: a later repair that would break it is
+an error.
 
 Not in the paper.
 """
@@ -22,27 +34,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from lcons_contrib.calibrate.thresholds import MEMBER as CALIBRATION
 from lcons_core import (
-    Bools,
+    Conjunction,
+    FeatureSpace,
     Floats,
     Ints,
     InvalidInput,
     LconsError,
     LearnedConstraint,
+    Network,
     RectifierNetwork,
+    round_dyadic,
 )
-from lcons_core._coercion import as_constraint
+from lcons_core._coercion import as_constraint, as_network
+from lcons_core._inequalities import least_values
 from lcons_core._instance import read_instance
-from lcons_core.reason import Box, Comparison, compare, in_words
+from lcons_core.reason import Box, in_words
+from lcons_core.reason._domain import indicator
 
 MEMBER = "kept_examples"
+# Larger domains are not enumerated.
 MOST_POINTS = 10**5
 GRAIN = 2.0**-10
+# Sums of weights up to this size are rounded by less than 1.
+LARGEST_SUM = 2.0**40
 SHOWN = 3
 
 
@@ -68,28 +89,32 @@ class KeptExample:
 
 @dataclass(frozen=True)
 class Repair:
-    """The repaired constraint, what was done to it (`how`), and the proof of what else changed.
+    """The repaired constraint, what was done to it (`how`), and what changed.
 
-    `allowed` and `forbidden` are the points whose verdict changed, by name; `comparison` is that of the
-    constraint before (A) and after (B).
+    `allowed` and `forbidden` are the points whose verdict changed, by name. `compared` is the number of
+    points on which the verdicts before and after were compared; 0 on a large domain, where the edit is exact
+    by construction.
     """
 
     constraint: LearnedConstraint
     allowed: tuple[dict[str, Any], ...]
     forbidden: tuple[dict[str, Any], ...]
     how: str
-    comparison: Comparison
+    compared: int
 
     def __str__(self) -> str:
-        if not self.allowed and not self.forbidden:
+        changes = [("allowed", point) for point in self.allowed]
+        changes += [("forbidden", point) for point in self.forbidden]
+        if not changes:
             return f"nothing changed: {self.how}"
-        lines = [f"now {word}: {in_words(one)}" for word, many in self._changes() for one in many]
-        if self.comparison.complete:
-            same = self.comparison.points - self.comparison.only_a - self.comparison.only_b
-            lines.append(f"nothing else changed: the other {same:,} combinations were all checked")
-        else:
-            lines.append(f"nothing else changed, by construction; {self.comparison.points:,} points checked")
-        return "\n".join([*lines, f"how: {self.how}"])
+        same = f": the other {self.compared - len(changes):,} combinations were all checked"
+        return "\n".join(
+            [
+                *(f"now {verdict}: {in_words(point)}" for verdict, point in changes),
+                f"nothing else changed{same if self.compared else ', by construction'}",
+                f"how: {self.how}",
+            ]
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, without the constraint."""
@@ -97,11 +122,8 @@ class Repair:
             "allowed": list(self.allowed),
             "forbidden": list(self.forbidden),
             "how": self.how,
-            "comparison": self.comparison.to_dict(),
+            "compared": self.compared,
         }
-
-    def _changes(self) -> tuple[tuple[str, tuple[dict[str, Any], ...]], ...]:
-        return ("allowed", self.allowed), ("forbidden", self.forbidden)
 
 
 def repair(constraint: LearnedConstraint, *, allow: Any = None, forbid: Any = None) -> Repair:
@@ -109,7 +131,7 @@ def repair(constraint: LearnedConstraint, *, allow: Any = None, forbid: Any = No
 
     Both are a structure, as for `satisfied`, or a combination by name.
 
-    >>> from lcons_core import FeatureSpace, one_hot
+    >>> from lcons_core import one_hot
     >>> pair = [one_hot("source", ["Person", "Location"]), one_hot("relation", ["NoRel", "Kill"])]
     >>> nobody = LearnedConstraint(RectifierNetwork([[0.0, 0.0, 0.0, 2.0]], [0.0]), FeatureSpace(pair))
     >>> print(repair(nobody, allow={"source": "Person", "relation": "Kill"}))
@@ -132,19 +154,47 @@ def repair(constraint: LearnedConstraint, *, allow: Any = None, forbid: Any = No
     edited, how = constraint, "the constraint already agrees"
     for point in wanted:
         edited, how = _with_point(edited, point, valid)
-    named = [constraint.space.describe(psi) for psi in constraint.space.vectors(wanted)]
-    kept = KeptExample(valid, tuple(_named(constraint, point) for point in parts))
-    all_kept = [*(one for one in examples if one != kept), kept]
-    recorded = {**edited.provenance, MEMBER: [one.to_dict() for one in all_kept]}
-    repaired = replace(edited, provenance=recorded)
+    changed, compared = _changes(constraint, edited, wanted)
+    example = KeptExample(valid, tuple(_named(constraint, point) for point in parts))
+    recorded = [*(earlier for earlier in examples if earlier != example), example]
+    repaired = replace(edited, provenance={**edited.provenance, MEMBER: [one.to_dict() for one in recorded]})
     broken = broken_examples(repaired)
     if broken:
         raise LconsError(
             f"the repair would break an earlier example, {broken[0]}; remove that example or change this one."
         )
-    comparison = compare(constraint, repaired)
-    now_allowed, now_forbidden = (named, []) if valid else ([], named)
-    return Repair(repaired, tuple(now_allowed), tuple(now_forbidden), how, comparison)
+    return Repair(repaired, changed if valid else (), () if valid else changed, how, compared)
+
+
+def allow(
+    constraint: LearnedConstraint, assignment: Mapping[str, Any] | None = None, /, **named: Any
+) -> LearnedConstraint:
+    """The constraint that also accepts every point of a partial assignment, by name, and is otherwise
+    unchanged; raises `LconsError` if float64 cannot represent its weights.
+
+    >>> from lcons_core import one_hot
+    >>> space = FeatureSpace([one_hot("label 1", "ABC"), one_hot("label 2", "ABC")])
+    >>> nothing = LearnedConstraint(RectifierNetwork(np.zeros((1, 6)), [2.0]), space)
+    >>> some = allow(nothing, {"label 1": "A", "label 2": ["B", "C"]})
+    >>> [some.accepts(space.vector({"label 1": "A", "label 2": label})) for label in "ABC"]
+    [False, True, True]
+    """
+    as_constraint(constraint, "allow")
+    space, network = constraint.space, as_network(constraint, "allow")
+    box = Box.of(space, {**(assignment or {}), **named})
+    edited = _allowed(network, space, box)
+    if edited is None and space.size <= MOST_POINTS:
+        edited = _allowed(_dyadic(network), space, box)
+        points = np.concatenate(list(space.points()))
+        expected = network.verdicts(space, points) | box.contains(space, points)
+        if edited is not None and not np.array_equal(edited.verdicts(space, points), expected):
+            edited = None
+    if edited is None:
+        raise LconsError(
+            f"float64 cannot represent the weights that allow {box.to_dict()} and nothing else; round the"
+            " weights to multiples of 2^-20, as learning does, or learn the constraint again."
+        )
+    return _edited(constraint, edited, {"allow": box.to_dict()})
 
 
 def broken_examples(constraint: LearnedConstraint) -> list[KeptExample]:
@@ -232,39 +282,91 @@ def _least_needed(constraint: LearnedConstraint, parts: Ints, examples: Sequence
     return parts[free][np.argmin(margins[free])][None]
 
 
+def _changes(
+    before: LearnedConstraint, after: LearnedConstraint, wanted: Ints
+) -> tuple[tuple[dict[str, Any], ...], int]:
+    """The points with another verdict, by name, and on how many points the verdicts were compared; raises an
+    error if these are not exactly the wanted points."""
+    space, compared = before.space, 0
+    changed = wanted
+    if space.size <= MOST_POINTS:
+        points = np.concatenate(list(space.points()))
+        compared = len(points)
+        changed = points[before.network.verdicts(space, points) != after.network.verdicts(space, points)]
+    elif (before.network.verdicts(space, wanted) == after.network.verdicts(space, wanted)).any():
+        changed = wanted[:0]
+    if not np.array_equal(np.unique(changed, axis=0), np.unique(wanted, axis=0)):
+        raise LconsError("the repair changed other verdicts than it should; this is a bug, please report it.")
+    return tuple(space.describe(psi) for psi in space.vectors(changed)), compared
+
+
+def _allowed(network: Network, space: FeatureSpace, box: Box) -> Conjunction | None:
+    """The network that also accepts every point of the box; None if float64 cannot represent it."""
+    parts = [
+        _switched_off(part, space, axis, values) for part in network.parts for axis, values in box.conditions
+    ]
+    exact = [part for part in parts if part is not None]
+    return Conjunction(tuple(exact)) if len(exact) == len(parts) else None
+
+
+def _switched_off(
+    part: RectifierNetwork, space: FeatureSpace, axis: str, values: tuple[str, ...]
+) -> RectifierNetwork | None:
+    """The network in which no unit is active if the axis has one of `values`, and which is unchanged
+    elsewhere; None if float64 cannot represent its weights."""
+    w, c = indicator(space, axis, values)
+    # The largest activations are sums of floats, which are rounded: 1 is more than enough for that.
+    largest = np.ceil(np.maximum(-least_values(space, -part.W, -part.b), 0.0)) + 1.0
+    if np.abs(part.W).sum() + np.abs(part.b).sum() > LARGEST_SUM:
+        return None
+    W, b = part.W.copy(), part.b
+    W[:, w > 0] = np.floor(W[:, w > 0]) - largest[:, None]
+    if c:
+        b = np.floor(b) - largest
+        for k, j in np.argwhere(np.broadcast_to(w < 0, W.shape)).tolist():
+            exact = Fraction(W[k, j]) + Fraction(part.b[k]) - Fraction(b[k])
+            W[k, j] = float(exact)
+            if Fraction(W[k, j]) != exact:
+                return None
+    return RectifierNetwork(W, b)
+
+
+def _dyadic(network: Network) -> Network:
+    """The network with weights rounded to multiples of 2^-20."""
+    return Conjunction(
+        tuple(RectifierNetwork(round_dyadic(part.W), round_dyadic(part.b)) for part in network.parts)
+    )
+
+
 def _with_point(constraint: LearnedConstraint, point: Ints, valid: bool) -> tuple[LearnedConstraint, str]:
     """The constraint with another verdict on one point, and how it was changed."""
+    box = {name: [value] for name, value in _named(constraint, point).items()}
+    edit = {"allow" if valid else "forbid": box}
     moved = _one_number(constraint, point, valid)
     if moved is not None:
         network, what, by = moved
-        return _recorded(constraint, network, point, valid), f"one {what} of one unit, by {by:+g}"
-    named = Box(tuple((name, (value,)) for name, value in _named(constraint, point).items())).to_dict()
-    edit = constraint.allow if valid else constraint.forbid
-    edited = edit(_by_block(constraint, named))
-    return edited, f"the exact edit `{'allow' if valid else 'forbid'}` of one combination"
+        return _edited(constraint, network, edit), f"one {what} of one unit, by {by:+g}"
+    how = f"the exact edit `{'allow' if valid else 'forbid'}` of one combination"
+    assignment = _by_block(constraint, point)
+    return allow(constraint, assignment) if valid else constraint.forbid(assignment), how
 
 
-def _recorded(
-    constraint: LearnedConstraint, network: RectifierNetwork, point: Ints, valid: bool
-) -> LearnedConstraint:
-    """The constraint with another network, recorded as `allow` and `forbid` record it."""
-    box = {name: [value] for name, value in _named(constraint, point).items()}
-    edit = {"allow" if valid else "forbid": box, "checked": constraint.space.size, "complete": True}
+def _edited(constraint: LearnedConstraint, network: Network, edit: Mapping[str, Any]) -> LearnedConstraint:
+    """The constraint with another network, recorded as `LearnedConstraint.forbid` records it."""
     recorded = {**constraint.provenance, "edits": [*constraint.provenance.get("edits", ()), edit]}
-    if not valid:
+    if "forbid" in edit:
         recorded.pop(CALIBRATION, None)  # it now rejects more than what was counted
     return replace(constraint, network=network, provenance=recorded)
 
 
-def _by_block(constraint: LearnedConstraint, named: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+def _by_block(constraint: LearnedConstraint, point: Ints) -> dict[str, Any]:
     """The point in the form that `allow` and `forbid` read."""
-    psi = constraint.space.vectors(np.array([_point(constraint, {k: v[0] for k, v in named.items()})]))[0]
-    found = {}
-    for block, value in constraint.space.describe(psi).items():
+    assignment: dict[str, Any] = {}
+    for block, value in constraint.space.describe(constraint.space.vectors(point[None])[0]).items():
         if isinstance(value, list):  # a binary block: the names that hold
             value = {name: name in value for name in constraint.space.block(block).values}
-        found[block] = value
-    return found
+        assignment[block] = value
+    return assignment
 
 
 def _one_number(
@@ -276,7 +378,7 @@ def _one_number(
         return None
     points = np.concatenate(list(space.points()))
     before = network.verdicts(space, points)
-    target: Bools = np.where((points == point).all(1), valid, before)
+    target = np.where((points == point).all(1), valid, before)
     psi = space.vectors(point[None])[0]
     margin = float(network.rational_margin(psi))
     candidates: list[tuple[float, int, int]] = []

@@ -53,7 +53,7 @@ Setting = tuple[TableRow, float]
 @dataclass(frozen=True)
 class Cell:
     """A subset of a corpus, a seed, a base model, and the rows to fill. The report shows the changes of the
-    `first` cell, and with `diagnosed` the diagnoses of its constraints."""
+    `first` cell."""
 
     corpus: str
     subset: str
@@ -63,7 +63,6 @@ class Cell:
     rows: tuple[TableRow, ...]
     beam: int = 10
     first: bool = False
-    diagnosed: bool = False
 
     def __str__(self) -> str:
         part = "" if self.subset == "first" else f", {self.subset}"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,6 @@ from lcons_tasks.experiments.chunking._constraints import (
     rows_of,
 )
 from lcons_tasks.experiments.chunking._corpus import PARTS, SUBSETS, check_ratio
-from lcons_tasks.experiments.chunking._diagnoses import Diagnosed, diagnosis, hard_recipes
 from lcons_tasks.experiments.chunking._grid import tune_into
 from lcons_tasks.experiments.chunking._model import BASES, tuned
 from lcons_tasks.experiments.engine import _blocks as blocks
@@ -38,7 +36,7 @@ from lcons_tasks.experiments.engine._baseline_blocks import added_by_networks, b
 from lcons_tasks.experiments.engine._blocks import Statement, percent
 from lcons_tasks.experiments.engine._examples import changes
 from lcons_tasks.experiments.engine._experiment import Experiment, RunOptions, corpus_named, flag, option
-from lcons_tasks.experiments.engine._jobs import OnEvent, Phase, Piece, Tell, silent
+from lcons_tasks.experiments.engine._jobs import OnEvent, Phase, Tell, silent
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._recipes import recipe
 from lcons_tasks.experiments.engine._record import Record
@@ -146,7 +144,6 @@ ROWS = (
     " with their POS tags. `soft pos-1+2` decodes exactly under soft constraints, which read windows of one"
     f" and of two words. `{CHOSEN}` is the row that was chosen on dev sentences."
 )
-NOT_FOUND = "not found by the learner"
 
 
 @dataclass(frozen=True)
@@ -190,9 +187,6 @@ class Options(RunOptions):
             "exact, search, constrained-search, constrained-exact, soft or baselines; repeat for several.",
         ),
     )
-    diagnose: bool = option(
-        False, flag("--diagnose", "Also report why each hard constraint helps or does not.")
-    )
     tune: bool = option(False, flag("--tune", "Instead, search the chunker's settings on dev."))
     lean: bool = False
 
@@ -224,7 +218,6 @@ class Options(RunOptions):
             (1, 2, 3, 4, 5) if mini else (1, 2),
             (WORDS, WORDS_AND_POS),
             ("existence:2", "existence:3", "pos:3", "pos:4"),
-            diagnose=True,
             lean=True,
         )
 
@@ -265,7 +258,6 @@ class Chunking(Experiment[Options, Cell]):
                 rows,
                 options.beam,
                 (kind, base, ratio, seed) == shown,
-                options.diagnose and (kind, base, ratio, seed) == shown,
             )
             for kind in options.subsets
             for base in options.bases
@@ -281,14 +273,7 @@ class Chunking(Experiment[Options, Cell]):
     def before(self, options: Options) -> list[Phase]:
         cells = self.cells(options)
         corpus_and_vectors(options.corpus, any(cell.base.reads_vectors for cell in cells))
-        phases = [Phase("training and learning", shared_work(cells))]
-        diagnosed = [
-            Piece(one.name, partial(diagnosis, cell, one))
-            for cell in cells
-            if cell.diagnosed
-            for one in hard_recipes(cell)
-        ]
-        return [*phases, Phase("diagnosing", diagnosed)] if diagnosed else phases
+        return [Phase("training and learning", shared_work(cells))]
 
     def fill(self, cell: Cell, kept: Stages, tell: Tell) -> Record:
         found = answers(cell, kept, tell)
@@ -296,9 +281,6 @@ class Chunking(Experiment[Options, Cell]):
         if cell.first:
             row = {row.name: row for row in cell.rows}[_pick(record)["row"]]
             record = record.with_facts(examples=changes(cell, found, row, kept, list))
-        if cell.diagnosed:
-            told = {one.name: diagnosis(cell, one, kept, tell) for one in hard_recipes(cell)}
-            record = record.with_facts(diagnoses=told)
         corpus, vectors = corpus_and_vectors(cell.corpus, cell.base.reads_vectors)
         about = {
             "name": corpus.name,
@@ -358,7 +340,6 @@ class Chunking(Experiment[Options, Cell]):
                 ),
                 Section("Learning curve", tuple(_curve(first, papers))),
                 Section("Claims of the paper", _claims(first) if papers and base == WORDS else ()),
-                Section(f"Why a constraint helps or does not ({seed})", tuple(_diagnoses(record))),
                 Section(f"Sentences that changed ({seed})", blocks.changed_first(few)),
                 Section(
                     "Constraints",
@@ -476,51 +457,6 @@ def claims(record: Record) -> list[Claim]:
 
 def _claims(record: Record) -> tuple[Block, ...]:
     return (Claims(tuple(claims(record))),)
-
-
-def _diagnoses(record: Record) -> Iterator[Block]:
-    """The verdicts on each constraint, and the figures behind them."""
-    found = next((cell.facts["diagnoses"] for cell in record.cells if "diagnoses" in cell.facts), None)
-    if not found:
-        return
-    yield Text(
-        "All figures are percentages on all dev sentences. `learned / best`: how well the constraint"
-        " separates gold from corrupted labels (balanced accuracy), and how well the best of a look-up and"
-        " networks up to K = 64 does. `answers violate` and `gold violates`: how often the answers of the"
-        " chunker without constraints, and the gold labels, violate the constraint, as the `judge` decides."
-        " `headroom`: the points to gain if all violating parts were corrected. Brackets are 95% intervals."
-    )
-    head = (
-        "constraint",
-        "verdict",
-        "learned / best",
-        "judge",
-        "answers violate",
-        "gold violates",
-        "headroom",
-    )
-    yield Table(
-        "Verdict on each hard constraint, with its figures",
-        head,
-        tuple((name, *_diagnosed(one)) for name, one in found.items()),
-    )
-
-
-def _diagnosed(one: Diagnosed) -> list[str]:
-    verdicts = [verdict["name"] for verdict in one["verdicts"]]
-    own, best = one["constraint"], max(one["references"], key=_accuracy, default=None)
-    learned = f"{_accuracy(own):.1f} / {_accuracy(best):.1f}" if own and best else "-"
-    # If the learner failed, the best reference judges the chunker's answers.
-    judged = one["reference_obedience" if NOT_FOUND in verdicts else "obedience"]
-    figures = ["-"] * 4
-    if judged:
-        shares = [judged[key] for key in ("violations", "gold_violations", "headroom")]
-        figures = [judged["judge"], *(f"{s['value']:.1f} [{s['low']:.1f}, {s['high']:.1f}]" for s in shares)]
-    return [", ".join(verdicts), learned, *figures]
-
-
-def _accuracy(score: Mapping[str, Any]) -> float:
-    return float(score["balanced_accuracy"]["value"])
 
 
 SIZES = (

@@ -26,8 +26,7 @@ from typing import Any
 import numpy as np
 
 from lcons_core import LearnedConstraint
-from lcons_decode import RelationRules, decode_relations
-from lcons_decode.ilp import Form, decode_relations_ilp
+from lcons_decode import RelationRules
 from lcons_decode.kernels import Ints
 from lcons_tasks.data._passage import ENTITIES, RELATIONS, Labelled, Pair, hash_passages
 from lcons_tasks.experiments.engine._choice import choose
@@ -35,7 +34,6 @@ from lcons_tasks.experiments.engine._jobs import Tell, silent
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._record import Coordinate, Record, RecordCell, rows_with_counts
 from lcons_tasks.experiments.entity_relation._constraints import (
-    Constraints,
     certificates,
     designed,
     kept_constraints,
@@ -65,8 +63,6 @@ SUPPORT = {LEARNED: 2, LEARNED_ALL: 1}
 SEEDED = "seeded splits"
 # The default C, and the duality gap at which training stops.
 C, TOLERANCE = 2.0**-4, 0.02
-# The number of test sentences that are also solved as integer programs, and the most candidates they have.
-CHECKED, LARGEST_CHECKED = 10, 5
 
 
 def row_of(trained: str, tested: str) -> str:
@@ -222,7 +218,6 @@ def _answer(cell: Cell, own: Parts, kept: Stages, folder: Path, tell: Tell) -> N
     sentence = sentence_constraint(own.train)
     training: dict[str, Any] = {}
     found: dict[str, list[Answer]] = {}
-    checked: dict[str, Any] = {}
     scored: dict[tuple[bytes, bool], Any] = {}
     for k, name in enumerate(names):
 
@@ -240,9 +235,6 @@ def _answer(cell: Cell, own: Parts, kept: Stages, folder: Path, tell: Tell) -> N
             found[row_of(name, other)] = predict(scores, allowed[other], model)
         if name == LEARNED and sentence is not None and not sentence.satisfied([("none",)]):
             found[SOME] = predict_some(scores, allowed[name])
-        if name == LEARNED and cell.whole:
-            learned = constraints(cell, name, kept)
-            checked = _check_by_ilp(model, own.test, learned, allowed[name])
     best = found[row_of(DESIGNED, DESIGNED)]
     facts = {
         "sentences": {"train": len(own.train), "test": len(own.test)},
@@ -259,7 +251,6 @@ def _answer(cell: Cell, own: Parts, kept: Stages, folder: Path, tell: Tell) -> N
             name: sum(a != b for a, b in zip(best, found[row_of(name, name)], strict=True))
             for name in SUPPORT
         },
-        "ilp": checked,
     }
     _record(cell, own, facts, found).save(folder)
     told_answers = {row: list(map(_plain, answer)) for row, answer in found.items()}
@@ -285,22 +276,6 @@ def _record(cell: Cell, own: Parts, facts: Mapping[str, Any], found: Mapping[str
     }
     arrays = rows_with_counts(own_counts, list(rows))
     return Record((RecordCell(cell.name, at, rows, facts, arrays, own.units),))
-
-
-def _check_by_ilp(
-    model: RelationModel, test: Sequence[Labelled], own: Constraints, allowed: RelationRules
-) -> dict[str, Any]:
-    """The number of sentences for which python-mip finds the decoder's best score, by form: Theorem-1 rows,
-    the lifted form and cuts."""
-    small = [one for one in test if len(one.passage.spans) <= LARGEST_CHECKED][:CHECKED]
-    agree = dict.fromkeys(map(str, Form), 0)
-    for one in small:
-        scores = model.scores(one.passage)
-        best = decode_relations(scores, allowed).score
-        for form in Form:
-            found = decode_relations_ilp(scores, own.values(), form=form)
-            agree[str(form)] += bool(abs(found.score - best) <= 1e-6 * (1 + abs(best)))
-    return {"sentences": len(small), "agree": agree}
 
 
 def _broken(answers: Sequence[Answer], allowed: RelationRules) -> dict[str, int]:

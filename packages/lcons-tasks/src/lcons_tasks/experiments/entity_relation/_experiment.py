@@ -292,7 +292,6 @@ class EntityRelation(Experiment[Options, Cell]):
                     Section(f"{name}, learned from split {which}", tuple(_constraint(one)))
                     for name, one in whole.first.facts["learned"].items()
                 ),
-                Section("Check by integer programs", tuple(_ilp(whole))),
                 Section(f"Sentences that changed (split {which})", tuple(_changed(whole.first))),
                 Section("Constraints", tuple(_constraints(record))),
                 Section("How it was done", (_facts(whole, record), Text(CHOICES))),
@@ -574,20 +573,6 @@ def _constraint(one: Mapping[str, Any]) -> Iterator[Block]:
     )
     yield Text("The same constraint in words:")
     yield Listing(tuple(one["rules"]))
-
-
-def _ilp(record: Record) -> Iterator[Block]:
-    """For how many sentences integer programs agree with the decoder."""
-    checked = [one for one in record.told("ilp") if one]
-    if checked:
-        total = sum(one["sentences"] for one in checked)
-        told = ", ".join(
-            f"{form} {sum(one['agree'][form] for one in checked)}" for form in checked[0]["agree"]
-        )
-        yield Text(
-            f"{total} test sentences with few candidates were also solved by python-mip, under the learned"
-            f" constraints in each form. Its best score equals the decoder's for this many of them: {told}."
-        )
 
 
 def _changed(cell: RecordCell) -> Iterator[Block]:

@@ -20,7 +20,7 @@ from lcons_tasks.experiments.engine._record import Record
 from lcons_tasks.experiments.suite._answers import FIGURE, Cell, answers
 from lcons_tasks.experiments.suite._corpus import BUNDLED, SUITE, has_suite, load_set, set_names
 from lcons_tasks.experiments.suite._measures import Gains, better_and_worse
-from lcons_tasks.experiments.suite._model import ALL, MAIN, NO_TEXT, PLAIN, ROWS, TUNED
+from lcons_tasks.experiments.suite._model import ALL, MAIN, PLAIN, ROWS, TUNED
 from lcons_tasks.fitted._settings import BASES, BILSTM, CRF, TOKEN
 from lcons_tasks.report._document import (
     Block,
@@ -48,18 +48,15 @@ WANTED = 3.0
 # Processor seconds of a row with the CRF, and additional seconds per labelled sentence; some rows and the
 # other bases take longer by a factor.
 _A_ROW, _A_SENTENCE = 4.0, 0.04
-_TIMES = {ALL: 2.5, NO_TEXT: 1.5, PLAIN: 0.1}
+_TIMES = {ALL: 2.5, PLAIN: 0.1}
 _BASE_TIMES = {CRF: 1.0, TOKEN: 0.7, BILSTM: 5.0}
 
 LEGEND = (
     "Rows. `plain`: the base model of the labelled sentences, with default penalties. `tuned`: the base with"
     " clusters of words as features, its penalties and its bias of O chosen by folds. `all`: `fit` as it is"
     " by default. `constraints`: plain under the hard constraint that `lcons learn` learns by"
-    " default. `penalties`: only these are chosen. The name of a part: this part alone. `no-text`: all,"
-    " without unlabelled text. Controls: `self-training` adds the half of the unlabelled sentences that plain"
-    " is surest of, as it labels them; `forms` and `random-groups` are consistency over the forms of words"
-    " and over random groups of tokens of the same sizes, with a fixed weight; `confidence` changes as many"
-    " labels as `all`, where plain is least sure; `bias` is the balance of labels alone."
+    " default. The name of a part: this part alone. Controls: `self-training` adds the half of the unlabelled"
+    " sentences that plain is surest of, as it labels them; `bias` is the balance of labels alone."
 )
 INTERVALS = (
     "Gains are means over starting points, in points of span F1 (token accuracy where labels are no spans),"
@@ -171,7 +168,7 @@ class Suite(Experiment[Options, Cell]):
         write_text(folder / FIGURES, "\n".join(lines) + "\n")
 
     def document(self, options: Options, record: Record) -> Document:
-        """The document of a run: for each base the gains by set and size, then each sample."""
+        """The document of a run: for each base the gains by set and size."""
         if not record.cells:
             raise InvalidInput(
                 f"every set needs more sentences than the smallest size {min(options.sizes)}: found none;"
@@ -193,7 +190,6 @@ class Suite(Experiment[Options, Cell]):
                 *(Section(f"Rows, base {base}", tuple(_rows(own))) for base, own in groups.items()),
                 Section("Curve over labelled sentences", tuple(_curve(first))),
                 Section("Claims", (Claims(tuple(claims(record))),)),
-                *(Section(f"Samples, base {base}", (_samples(own),)) for base, own in groups.items()),
                 Section("How it was done", (_facts(options, record), Text(INTERVALS))),
             ),
             next_command="lcons fit train.conll --unlabelled text.txt -o tagger",
@@ -286,23 +282,6 @@ def claims(record: Record) -> list[Claim]:
             text = f"{base}: no pair of a set and an N is significantly below its {name} base"
             found.append(Claim(f"(ours) {text}", not low, figures or f"none of {len(cells)}"))
     return found
-
-
-def _samples(record: Record) -> Table:
-    """Every sample: the figures of the main rows, and the gains of `all`."""
-    over = {row: Gains.of(record, ALL, row).each() for row in (PLAIN, TUNED)}
-    rows: tuple[tuple[TableCell, ...], ...] = tuple(
-        (
-            f"{cell.at['set']}, N = {cell.at['size']}, from {cell.facts['offset']}",
-            *(Figure((cell.rows[row][FIGURE],)) for row in MAIN),
-            over[PLAIN][i],
-            over[TUNED][i],
-        )
-        for i, cell in enumerate(record.cells)
-    )
-    head = ("sample", *MAIN, "all over plain", "all over tuned")
-    note = "`from`: the place of the first labelled sentence in the pool of the set."
-    return Table("Each sample", head, rows, note)
 
 
 def _facts(options: Options, record: Record) -> Facts:

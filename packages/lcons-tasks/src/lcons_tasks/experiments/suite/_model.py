@@ -8,14 +8,9 @@
 | constraints | plain, with what `lcons learn` learns by default as a hard constraint |
 | self-training | plain, trained again with the half of the unlabelled text that it is surest of |
 | the name of a part | `fit` with this part alone and the penalties of plain |
-| penalties | `fit` with no part: only the penalties are chosen |
-| no-text | all, without unlabelled text |
-| forms | plain with consistency over the forms of words, at a fixed weight |
-| random-groups | the same, over random groups of tokens as large as those of the forms |
-| confidence | as many labels of plain changed as `all` changes: the least sure become the second best |
 
-`self-training`, `bias` (the balance of labels alone), `random-groups` and `confidence` are controls: they
-have what the parts have, except for the idea. Each row of a sample is a stage, kept by content.
+`self-training` and `bias` (the balance of labels alone) are controls: they have what the parts have, except
+for the idea. Each row of a sample is a stage, kept by content.
 """
 
 from __future__ import annotations
@@ -37,22 +32,17 @@ from lcons_tasks.fitted._bases import Base, make_base
 from lcons_tasks.fitted._fit import fit
 from lcons_tasks.fitted._settings import PARTS, FitSettings
 from lcons_tasks.models import Tagger
-from lcons_tasks.models._consistent_chain import FORM, CodedKeys, consistent, token_keys
 
 if TYPE_CHECKING:
     from lcons_tasks.experiments.engine._jobs import Tell
     from lcons_tasks.experiments.engine._kept import Stages
 
 PLAIN, TUNED, ALL = "plain", "tuned", "all"
-CONSTRAINTS, SELF_TRAINING, PENALTIES, NO_TEXT = "constraints", "self-training", "penalties", "no-text"
-FORMS, RANDOM_GROUPS, CONFIDENCE = "forms", "random-groups", "confidence"
+CONSTRAINTS, SELF_TRAINING = "constraints", "self-training"
 MAIN = (PLAIN, TUNED, ALL)
-CONTROLS = (SELF_TRAINING, FORMS, RANDOM_GROUPS, CONFIDENCE)
-ROWS = (*MAIN, CONSTRAINTS, PENALTIES, *PARTS, NO_TEXT, *CONTROLS)
+ROWS = (*MAIN, CONSTRAINTS, *PARTS, SELF_TRAINING)
 # The parts of the tuned base, beside its penalties.
 TUNED_PARTS = ("clusters", "bias")
-# The weight of `forms` and `random-groups`.
-WEIGHT = 0.7
 
 Labels = tuple[tuple[str, ...], ...]
 Texts = Sequence[tuple[str, ...]]
@@ -88,16 +78,11 @@ def answer(row: str, given: Given, kept: Stages, tell: Tell) -> Answer:
         "base": given.base,
         "seed": given.seed,
     }
-    if row == CONFIDENCE:
-        sides = [answer(one, given, kept, tell).labels for one in (PLAIN, ALL)]
-        inputs["changed"] = sum(a != b for ys in zip(*sides, strict=True) for a, b in zip(*ys, strict=True))
 
     def make(folder: Path) -> None:
         facts: dict[str, Any] = {}
         if row in _OWN:
             labels = _OWN[row](given)
-        elif row == CONFIDENCE:
-            labels = _second_best(given, inputs["changed"])
         else:
             labels, facts = _fitted(row, given, tell)
         known = sorted({label for y in labels for label in y})
@@ -120,10 +105,8 @@ def settings_of(row: str, base: str, seed: int) -> FitSettings:
     """The settings of a row that `fit` makes."""
     if row == TUNED:
         return FitSettings(base, parts=TUNED_PARTS, seed=seed)
-    if row in (ALL, NO_TEXT):
+    if row == ALL:
         return FitSettings(base, seed=seed)
-    if row == PENALTIES:
-        return FitSettings(base, parts=(), seed=seed)
     return replace(FitSettings.plain(base, seed), parts=(row,))
 
 
@@ -131,8 +114,7 @@ def _fitted(row: str, given: Given, tell: Tell) -> tuple[Labels, dict[str, Any]]
     def progress(what: str, done: int, total: int) -> None:
         tell(min(done / total, 0.99), f"{row}: {what}")
 
-    texts = () if row == NO_TEXT else given.texts
-    found = fit(given.labelled, texts, settings_of(row, given.base, given.seed), progress=progress)
+    found = fit(given.labelled, given.texts, settings_of(row, given.base, given.seed), progress=progress)
     facts = {
         "jackknife": {"base": found.base, "fitted": found.figure},
         "chosen": dict(found.chosen),
@@ -184,44 +166,10 @@ def _self_trained(given: Given) -> Labels:
     return _decoded(_scores(_trained(given, added)[1], given.words))
 
 
-def _consistent(given: Given, random: bool) -> Labels:
-    """Plain with consistency over forms, or over random groups of tokens: tokens of the unlabelled text
-    exchange their forms, and a token to label has the group of a token drawn from it."""
-    base, model = _trained(given)
-    batch = _scores(model, given.words)
-    if not given.texts:
-        return _decoded(batch)
-    coded = CodedKeys.of(FORM, given.texts, None)
-    keys = token_keys(FORM, given.words, None)
-    if random:
-        rng = np.random.default_rng(given.seed)
-        coded = replace(coded, ids=rng.permutation(coded.ids))
-        keys = [coded.keys[i] for i in rng.choice(coded.ids, len(keys)).tolist()]
-    there = base.unlabelled_scores(model)
-    (table,), prior = consistent(there, marginals_batch(there), [coded], [WEIGHT])
-    bonus = table.bonus(keys, marginals_batch(batch), prior)
-    return _decoded(replace(batch, emission=batch.emission + bonus))
-
-
-def _second_best(given: Given, changed: int) -> Labels:
-    """Plain, with the labels that it is least sure of replaced by the next most probable."""
-    batch = _scores(_trained(given)[1], given.words)
-    ids = viterbi_ids(batch)[0].copy()
-    probability = marginals_batch(batch)
-    tokens = np.arange(len(ids))
-    own = probability[tokens, ids].copy()
-    probability[tokens, ids] = -1
-    least = np.argsort(own, kind="stable")[:changed]
-    ids[least] = probability[least].argmax(1)
-    return _cut(ids, batch.labels, batch.offsets)
-
-
 _OWN: dict[str, Callable[[Given], Labels]] = {
     PLAIN: _plain,
     CONSTRAINTS: _constrained,
     SELF_TRAINING: _self_trained,
-    FORMS: lambda given: _consistent(given, random=False),
-    RANDOM_GROUPS: lambda given: _consistent(given, random=True),
 }
 
 
