@@ -106,6 +106,13 @@ def test_the_labels_may_be_in_a_file_with_transitions(folder):
     assert json.loads((folder / "out/a.jsonl").read_text().splitlines()[0])["labels"] == ["O", "O"]
 
 
+@pytest.mark.parametrize("command", ["decode", "tag"])
+def test_out_is_for_folders(folder, command, monkeypatch):
+    monkeypatch.setattr("lcons_tasks.apps.load_constrained_tagger", lambda folder: None)
+    words = [command, str(folder / "in/a.jsonl"), "-o", str(folder / "out")]
+    assert "-o is for a folder" in refused(CliRunner().invoke(main, words))
+
+
 @pytest.mark.parametrize("out", ["in", None])
 def test_a_folder_needs_another_folder_to_write_to(folder, out):
     command = words(folder)

@@ -181,6 +181,8 @@ def decode(
         decoder = Decoder(uses, **read_model(labels_file), beam=beam, budget=budget)
         run_folder(decoder, file, out, engine, jobs, say)
         return
+    if out is not None:
+        raise InvalidInput("-o is for a folder; the answers for a file are on stdout.")
     hard = _choosable(uses, soft) if choose else []
     labels = None if labels_file is None else read_labels(labels_file)
     with opened_bytes(file) as source:

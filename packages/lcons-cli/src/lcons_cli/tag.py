@@ -105,6 +105,7 @@ def tag(
       lcons tag --columns word,pos --format json test.txt
       lcons tag --together news.txt
     """
+    from lcons_core import InvalidInput
     from lcons_tasks.apps import load_constrained_tagger
 
     tagger = load_constrained_tagger(folder)
@@ -114,8 +115,12 @@ def tag(
         from lcons_cli.folders import run_folder
         from lcons_tasks.apps import TaggerDecoder
 
+        if together:
+            raise InvalidInput("--together reads one file, found a folder; leave it out.")
         run_folder(TaggerDecoder(folder, not no_constraints), file, out, engine, jobs, say)
         return
+    if out is not None:
+        raise InvalidInput("-o is for a folder; the answers for a file are on stdout.")
     if columns is None and _has_columns(file):
         name = Path(file).name
         click.echo(f"warning: {name} is read as raw text; if it has columns, add --columns word", err=True)
