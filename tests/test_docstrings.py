@@ -25,11 +25,7 @@ def test_there_are_examples():
     assert len(modules()) > 20
 
 
-# What these import is only in .venv-integrations, where the tests in folders `integrations` run them.
-ELSEWHERE = {"lcons_decode.batches._arrow"}
-
-
-@pytest.mark.parametrize("name", [name for name in modules() if name not in ELSEWHERE])
+@pytest.mark.parametrize("name", modules())
 def test_the_examples_of_the_module_hold(name):
     result = doctest.testmod(importlib.import_module(name), optionflags=FLAGS)
     assert result.attempted

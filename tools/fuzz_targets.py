@@ -6,7 +6,6 @@ does. A test compares it with the public names.
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
 import tempfile
@@ -173,38 +172,14 @@ def text_of(path: Path) -> str:
     return path.read_bytes().decode("utf-8", "replace")
 
 
-def use_shard(path: Path, name: str, content: bytes | None = None) -> None:
-    """Decodes a shard of the drawn content; of a given one with a drawn note, which has the right digests."""
+def use_rows(path: Path) -> None:
+    """Decodes a file of a folder that holds the drawn rows."""
+    from lcons_cli.folders import _convert
     from lcons_core import iob2
-    from lcons_core.storage import ProgressFile
     from lcons_decode import Decoder
-    from lcons_decode.shards import Failed, ShardDecoder
-    from lcons_decode.shards._folder import Shard, note_path, write_manifest
-    from lcons_decode.shards._shard import ShardTask
 
-    folder, out = path.parent / "in", path.parent / "out"
-    for made in (folder, out):
-        made.mkdir(exist_ok=True)
-    drawn = path.read_bytes()
-    (folder / name).write_bytes(drawn if content is None else content)
     labels = ["B-X", "I-X", "O"]
-    task = ShardTask(ShardDecoder(Decoder([iob2(labels)], labels=labels)), "settings", folder, out)
-    piece = Shard(name, 1), ProgressFile(None)
-    if content is not None:
-        note = note_path(out, name)
-        if not note.exists():
-            task(piece)
-        with suppress(ValueError, TypeError, RecursionError):
-            own = json.loads(note.read_bytes())
-            digests = {member: own[member] for member in ("input", "output") if member in own}
-            drawn = json.dumps({**json.loads(drawn), **digests}).encode()
-        note.write_bytes(drawn)
-    found = task(piece)
-    if isinstance(found, Failed):
-        if found.traceback or "\n" in found.why:
-            raise AssertionError(found.why + found.traceback)
-    else:
-        write_manifest(out, {}, [found.note])
+    _convert(Decoder([iob2(labels)], labels=labels), path, path.parent / "out")
 
 
 def folder_of(path: Path, read: Callable[[Path], Any], files: dict[str, bytes]) -> None:
@@ -394,48 +369,25 @@ def decode_targets() -> dict[str, Loader]:
 
     row = {"id": "x", "emission": [[0.0, 1.0, -1.0], [1.0, 0.0, 0.0]], "words": ["a", "b"]}
     line = json.dumps(row).encode() + b"\n"
-    note = {"shard": "s.jsonl", "settings": "settings", "counts": {"tokens": 2}}
     return {
         "label-model": Loader(
             read_model,
             "m.json",
             (b'{"labels": ["A", "B"], "transition": [[0, 1], [1, 0]], "start": [0, 0.5]}', b"A\nB\n"),
         ),
-        "shard": Loader(partial(use_shard, name="s.jsonl"), "drawn", (line, line + line)),
-        "shard-gzip": Loader(partial(use_shard, name="s.jsonl.gz"), "drawn", (gzip.compress(line, mtime=0),)),
-        "shard-note": Loader(
-            partial(use_shard, name="s.jsonl", content=line), "drawn", (json.dumps(note).encode(),)
-        ),
-        **(parquet_targets(row) if find_spec("pyarrow") else {}),
+        "rows": Loader(use_rows, "r.jsonl", (line, line + line)),
+        **({"parquet": Loader(use_rows, "r.parquet", (as_parquet(row),))} if find_spec("pyarrow") else {}),
     }
 
 
-def parquet_targets(row: dict[str, Any]) -> dict[str, Loader]:
-    """Shards of Parquet, of any bytes, and of any columns and model in a valid file; these need pyarrow."""
-    model = {"labels": ["B-X", "I-X", "O"], "start": [0.0, -1.0, 0.5]}
-    tables = ({"rows": [row, row]}, {"rows": [row], "lcons": model})
-    seeds = tuple(json.dumps(table).encode() for table in tables)
-    read = partial(use_shard, name="s.parquet")
-    return {
-        "shard-parquet": Loader(read, "drawn", tuple(map(as_parquet, seeds))),
-        "shard-table": Loader(read, "drawn", seeds, as_parquet),
-    }
-
-
-def as_parquet(data: bytes) -> bytes:
-    """A Parquet file of drawn rows, with a drawn model in its metadata; the bytes, if they are no table."""
+def as_parquet(row: dict[str, Any]) -> bytes:
+    """A Parquet file of one row, which needs pyarrow."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with suppress(Exception):
-        drawn = json.loads(data)
-        table = pa.Table.from_pylist(drawn["rows"])
-        if "lcons" in drawn:
-            table = table.replace_schema_metadata({"lcons": json.dumps(drawn["lcons"])})
-        made = io.BytesIO()
-        pq.write_table(table, made)
-        return made.getvalue()
-    return data
+    file = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist([row]), file)
+    return file.getvalue()
 
 
 def task_targets(constraint: bytes, table: Any) -> dict[str, Loader]:

@@ -299,7 +299,7 @@ NO_LABELS = json_lines(head=False)
     ("arguments", "given", "message"),
     [
         (["none.npz"], "", "cannot read 'none.npz': No such file or directory"),
-        (["."], "", "'.' is a folder, and its shards need a folder to write to"),
+        (["."], "", "a folder needs the labels of its scores, `--labels FILE`"),
         (["a\0b"], "", "cannot read 'a\\x00b'"),
         (["-c", "none.json"], None, "cannot read 'none.json'"),
         (["-c", "damaged.json"], None, "'damaged.json' is no constraint file"),

@@ -332,26 +332,3 @@ def test_importing_the_command_imports_click_and_nothing_heavy():
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.split()
     assert not {"lcons_core", "lcons_decode", "lcons_tasks", "numpy", "spacy", "rich"} & set(loaded)
     assert "lcons_cli.extract" in loaded
-
-
-def test_a_folder_of_shards_is_read_as_lines_are(run, tmp_path, monkeypatch):
-    from lcons_tasks.apps._batch_tagger import loaded_pos_tagger
-
-    monkeypatch.setattr("lcons_tasks.data.text.tagged_corpus", command._tagged_corpus)  # type: ignore[attr-defined]
-    loaded_pos_tagger.cache_clear()
-    (tmp_path / "in").mkdir()
-    texts = [*TEXT.splitlines(), " "]
-    (tmp_path / "in/0.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
-    result = run(tmp_path / "in", "-o", tmp_path / "out", "--jobs", 1)
-    loaded_pos_tagger.cache_clear()
-    assert result.exit_code == 0, result.stderr
-    *found, blank = (json.loads(line) for line in (tmp_path / "out/0.jsonl").read_text().splitlines())
-    expected = lines_of(run())
-    found = [row for row in found if row["text"].strip()]
-    assert [
-        {"text": row.pop("unmarked"), **{key: row[key] for key in expected[0] if key != "text"}}
-        for row in found
-    ] == expected
-    assert blank["entities"] == blank["relations"] == []
-    (tmp_path / "in/1.jsonl").write_text('{"text": "[Ann"}\n')
-    assert "1.jsonl:1: expected" in run(tmp_path / "in", "-o", tmp_path / "out", "--jobs", 1).stderr

@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import operator
 import os
 import re
 import signal
@@ -10,17 +9,14 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from functools import partial
 
 import pytest
 from asking import LCONS, ask, leave
 from click.testing import CliRunner
 
 import lcons_cli.parse as command
-import lcons_cli.pool as sharing
 from lcons_cli.main import main
 from lcons_core import learn_constraints
-from lcons_core._errors import LconsError
 from lcons_decode import Hard, Status, forbidden_ngrams
 from lcons_tasks.apps import references as parser
 from lcons_tasks.apps._tagger import ConstrainedTagger
@@ -256,7 +252,7 @@ def test_quiet_says_nothing(run):
         ((), "none", "found no such folder; make one with `lcons run citation`"),
         (("no-such-file",), "word", "cannot read 'no-such-file': No such file or directory"),
         (("a\0b",), "word", "cannot read 'a\\x00b'"),
-        ((".",), "word", "'.' is a folder, and its shards need a folder to write to; add `-o FOLDER`"),
+        ((".",), "word", "cannot read '.': Is a directory"),
         (("--format", "xml"), "word", "unknown format 'xml'; it is one of "),
         ((), "case", "the tagger reads column 'case', but references have only words"),
     ],
@@ -290,38 +286,6 @@ def test_several_processes_write_the_same_in_the_same_order(form, run, monkeypat
 def test_a_tagger_that_reads_pos_tags_works_in_several_processes(run, monkeypatch):
     monkeypatch.setattr(parser, "CHUNK_ITEMS", 1)
     assert run("--format", "tagged", "--jobs", "2", model="pos").stdout == TAGGED
-
-
-@pytest.mark.parametrize(("chunks", "shared"), [(sharing.MANY - 1, False), (sharing.MANY, True)])
-def test_all_cores_are_used_for_large_inputs_only(chunks, shared, run, monkeypatch):
-    used = []
-    monkeypatch.setattr(parser, "CHUNK_ITEMS", 1)
-    monkeypatch.setattr(sharing, "_cores", lambda: 3)
-    monkeypatch.setattr(sharing, "_shared", lambda work, items, jobs: used.append(jobs) or map(work, items))  # type: ignore[func-returns-value]
-    assert len(run(given=f"{FIRST}\n" * chunks).stdout.splitlines()) == chunks
-    assert used == [3] * shared
-
-
-# What other processes can import, wherever the tests are.
-
-
-def test_results_come_in_order_and_items_are_read_a_few_ahead():
-    taken = []
-    results = sharing.in_order(str, (taken.append(i) or i for i in itertools.count()), jobs=2)  # type: ignore[func-returns-value]
-    assert list(itertools.islice(results, 200)) == list(map(str, range(200)))
-    assert len(taken) <= 200 + sharing.MOST_WAITING + 1
-    results.close()  # type: ignore[attr-defined]
-
-
-def test_an_error_in_a_process_is_that_error():
-    with pytest.raises(ZeroDivisionError):
-        list(sharing.in_order(partial(operator.truediv, 1), range(1, -1, -1), jobs=2))
-
-
-def test_a_process_that_is_ended_is_one_sentence():
-    """Both pieces are given to the other process."""
-    with pytest.raises(LconsError, match="ended early; try again with `--jobs 1`"):
-        list(sharing.in_order(os._exit, range(1, 1 + sharing.AHEAD), jobs=2))
 
 
 # In a process of its own.
@@ -401,7 +365,7 @@ def running(pid):
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc is Linux's")
-@pytest.mark.parametrize("how", ["SIGKILL", "SIGTERM", "SIGINT"])
+@pytest.mark.parametrize("how", ["SIGTERM", "SIGINT"])
 def test_no_process_stays_when_the_first_is_ended(how, busy):
     others = children(busy.pid)
     assert others
@@ -416,17 +380,3 @@ def test_no_process_stays_when_the_first_is_ended(how, busy):
     while alive := [pid for pid in others if running(pid)]:
         assert time.monotonic() < deadline, alive
         time.sleep(0.05)
-
-
-def test_a_folder_of_shards_is_parsed_as_lines_are(run, tmp_path):
-    (tmp_path / "in").mkdir()
-    texts = [*TEXT.splitlines(), ""]
-    (tmp_path / "in/0.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
-    result = run(tmp_path / "in", "-o", tmp_path / "out", "--jobs", 1)
-    assert result.exit_code == 0, result.stderr
-    assert result.stderr.startswith(f"lcons: shards: 1 finished, references: {len(texts)}, fields: ")
-    found = [json.loads(line) for line in (tmp_path / "out/0.jsonl").read_text().splitlines()]
-    expected = [json.loads(line) for line in run("--json", given="\n".join(texts) + "\n").stdout.splitlines()]
-    assert [{key: row[key] for key in ("text", "fields")} for row in found] == expected
-    refused = run(tmp_path / "in", "-o", tmp_path / "out", "--format", "bibtex")
-    assert "--format is not for a folder of shards" in refused.stderr

@@ -353,53 +353,52 @@ def test_a_tagger_that_reads_words_imports_no_library_that_is_slow_to_load(folde
 
 @pytest.fixture
 def made_up_tags(monkeypatch):
-    """A folder of shards, too, gets its POS tagger from the made-up sentences."""
-    from lcons_tasks.apps._batch_tagger import loaded_pos_tagger
+    """A folder, too, gets its POS tagger from the made-up sentences."""
+    from lcons_tasks.data.text._pos import loaded_pos_tagger
 
-    monkeypatch.setattr("lcons_tasks.data.text.tagged_corpus", command._tagged_corpus)  # type: ignore[attr-defined]
+    monkeypatch.setattr("lcons_tasks.data.text._pos.tagged_corpus", command._tagged_corpus)  # type: ignore[attr-defined]
     loaded_pos_tagger.cache_clear()
     yield
     loaded_pos_tagger.cache_clear()
 
 
-@pytest.mark.usefixtures("made_up_tags")
-def test_a_folder_of_shards_is_tagged_as_text_and_columns_are(run, tmp_path):
-    (tmp_path / "in").mkdir()
-    words: list[dict] = [{"words": ["the", "dog", "barked", "."], "pos": ["DT", "NN", "VBD", "."], "id": 3}]
-    rows: dict[str, list[dict]] = {"text": [{"text": TEXT}, {"text": " "}], "words": words}
-    for name, own in rows.items():
-        folder = tmp_path / name
-        folder.mkdir()
-        (folder / "0.jsonl").write_text("".join(json.dumps(row) + "\n" for row in own))
-    result = run(tmp_path / "text", "-o", tmp_path / "out", "--jobs", 1)
+def tagged_rows(run, folder, rows, **options):
+    """The rows of a file in a folder, tagged."""
+    (folder / "in").mkdir(parents=True)
+    (folder / "in/0.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    result = run(folder / "in", "-o", folder / "out", "--jobs", 1, **options)
     assert result.exit_code == 0, result.stderr
-    assert result.stderr == "lcons: shards: 1 finished, sequences: 2, tokens: 11\n"
-    first, second = map(json.loads, (tmp_path / "out/0.jsonl").read_text().splitlines())
-    tagged = [json.loads(line) for line in run("--json").stdout.splitlines()]
-    assert first["sentences"] == [{key: one[key] for key in ("words", "labels")} for one in tagged]
-    assert second["sentences"] == []
-    columns = ["--columns", "word,pos", "--jobs", 1, "-o", tmp_path / "labels"]
-    assert run(tmp_path / "words", *columns, model="pos").exit_code == 0
-    line = json.loads((tmp_path / "labels/0.jsonl").read_text())
-    assert line["labels"] == ["B-NP", "I-NP", "B-VP", "O"]
-    assert line["id"] == 3
-    refused = run(tmp_path / "words", "-o", tmp_path / "out", *columns[:2], model="case")
-    assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
-    assert "the tagger reads column 'case'" in refused.stderr
-    missing = run(tmp_path / "text", *columns[:4], "-o", tmp_path / "other")
-    assert "0.jsonl:1: expected a column 'words', which the tagger reads, found text" in missing.stderr
+    assert result.stderr.endswith(f"lcons: files: 1 done, into {folder / 'out'}\n")
+    return [json.loads(line) for line in (folder / "out/0.jsonl").read_text().splitlines()]
 
 
-def test_shards_that_bring_pos_tags_need_no_pos_tagger(run, tmp_path, monkeypatch):
+@pytest.mark.usefixtures("made_up_tags")
+@pytest.mark.parametrize("model", ["word", "pos"])
+def test_the_texts_of_a_folder_are_tagged_as_a_file_is(model, run, tmp_path):
+    first, second = tagged_rows(run, tmp_path, [{"text": TEXT}, {"text": " ", "id": 7}], model=model)
+    lines = [json.loads(line) for line in run("--json", model=model).stdout.splitlines()]
+    assert first["sentences"] == [{key: line[key] for key in ("words", "labels")} for line in lines]
+    assert second == {"text": " ", "id": 7, "sentences": []}
+
+
+def test_words_that_bring_pos_tags_need_no_pos_tagger(run, tmp_path, monkeypatch):
     def refused(*args, **options):
         raise AssertionError("a POS tagger was asked for")
 
     monkeypatch.setattr("lcons_tasks.apps._batch_tagger.loaded_pos_tagger", refused)
-    monkeypatch.setattr("lcons_tasks.data.text._pos.train_tagger", refused)
-    (tmp_path / "in").mkdir()
-    row = {"words": ["the", "dog", "barked", "."], "pos": ["DT", "NN", "VBD", "."]}
-    (tmp_path / "in/0.jsonl").write_text(json.dumps(row) + "\n")
-    columns = ["--columns", "word,pos", "--jobs", 1, "-o", tmp_path / "out"]
-    result = run(tmp_path / "in", *columns, model="pos")
-    assert result.exit_code == 0, result.stderr
-    assert json.loads((tmp_path / "out/0.jsonl").read_text())["labels"] == ["B-NP", "I-NP", "B-VP", "O"]
+    rows = [{"words": ["the", "dog", "barked", "."], "pos": ["DT", "NN", "VBD", "."], "id": 3}]
+    (row,) = tagged_rows(run, tmp_path, rows, model="pos")
+    assert row["labels"] == ["B-NP", "I-NP", "B-VP", "O"]
+    assert (row["id"], row["status"]) == (3, "optimal")
+
+
+def test_rows_without_what_the_tagger_reads_are_refused(run, tmp_path):
+    (tmp_path / "0.jsonl").write_text('{"words": ["the"]}\n')
+    refused = run(tmp_path, "-o", tmp_path / "out", "--jobs", 1, model="case")
+    assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
+    assert "the tagger reads column 'case'" in refused.stderr
+    (tmp_path / "0.jsonl").write_text('{"title": "x"}\n')
+    assert (
+        "expected a column 'words' or 'text', found title"
+        in run(tmp_path, "-o", tmp_path / "out", "--jobs", 1).stderr
+    )

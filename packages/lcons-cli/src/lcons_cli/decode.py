@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from lcons_cli.console import STDIN, Say, json_line, say_nothing, say_on_stderr, standard_input, write_all
-from lcons_cli.options import FILE, common_options
+from lcons_cli.options import FILE, common_options, folder_options
 from lcons_cli.progress import about, signs_of_life
-from lcons_cli.shards import ShardOptions, shard_options
 from lcons_cli.streams import waits_of
 
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ COSTS = ("sigmoid", "hinge", "standard")
     type=FILE,
     metavar="FILE",
     help="The labels of the columns of scores, one label per line, if the scores do not name them. A file"
-    " with a JSON object may also have `transition`, `start` and `stop`, for a folder of shards.",
+    " with a JSON object may also have `transition`, `start` and `stop`, for a folder.",
 )
 @click.option(
     "--beam",
@@ -111,7 +110,7 @@ COSTS = ("sigmoid", "hinge", "standard")
 @click.option(
     "--tabs", is_flag=True, help="CoNLL columns whose cells are separated by one tab and may hold blanks."
 )
-@shard_options(jobs="Number of processes for a folder of shards. Default: all cores.")
+@folder_options
 @common_options(
     "Print how often each constraint is broken, without and with constraints.", json=None, seed="unused"
 )
@@ -126,7 +125,9 @@ def decode(
     budget: int,
     form: str,
     tabs: bool,
-    shards: ShardOptions,
+    out: str | None,
+    engine: str,
+    jobs: int | None,
     quiet: bool,
     verbose: bool,
 ) -> None:
@@ -146,10 +147,8 @@ def decode(
     the sequence is counted as relaxed. If all labels of a token have the score -Infinity, no labels can be
     chosen: all labels of that sequence are `_`, or null in JSON, and it is counted as infeasible.
 
-    FILE may be a folder of shards (.jsonl, .parquet): each row is a sequence, and gets `labels`, `score`,
-    `status` and `changed` in place of `emission`. A Parquet file has the labels and, optionally,
-    `transition`, `start` and `stop` as JSON in the metadata of its schema, under `lcons`, if --labels does
-    not name them.
+    FILE may be a folder of Parquet files or JSON lines (.jsonl): each row is a sequence, and gets `labels`,
+    `score`, `status` and `changed` in place of `emission`. A folder needs `-o OUT` and `--labels`.
 
     \b
     Example:
@@ -171,18 +170,19 @@ def decode(
         )
     own_cost = None if cost == "auto" else cost
     say: Say = say_nothing if quiet else say_on_stderr
-    if shards.used(file):
+    uses = load_constraints(files, soft, own_cost)
+    if Path(file).is_dir():
+        from lcons_cli.folders import run_folder
         from lcons_decode import Decoder
         from lcons_decode.files import read_model
-        from lcons_decode.shards import ShardDecoder
 
-        shards.refuse_given("form", "json")
-        shards.refuse_given("choose")
-        model = {} if labels_file is None else read_model(labels_file)
-        decoder = Decoder(files, **model, soft=soft, cost=own_cost, beam=beam, budget=budget)
-        shards.run(file, ShardDecoder(decoder), say)
+        if labels_file is None or choose:
+            raise InvalidInput("a folder needs the labels of its scores, `--labels FILE`, and no `--choose`.")
+        decoder = Decoder(uses, **read_model(labels_file), beam=beam, budget=budget)
+        run_folder(decoder, file, out, engine, jobs, say)
         return
-    uses = load_constraints(files, soft, own_cost)
+    if out is not None:
+        raise InvalidInput("-o is for a folder; the answers for a file are on stdout.")
     hard = _choosable(uses, soft) if choose else []
     labels = None if labels_file is None else read_labels(labels_file)
     with opened_bytes(file) as source:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Generator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -27,7 +26,6 @@ from lcons_cli.console import (
 )
 from lcons_cli.console import tagged_corpus as _tagged_corpus
 from lcons_cli.options import FILE, common_options
-from lcons_cli.shards import ShardOptions, shard_options
 from lcons_cli.streams import Text
 
 if TYPE_CHECKING:
@@ -70,7 +68,6 @@ DEFAULT_PIPELINE = "en_core_web_sm"
 @click.option(
     "--json", is_flag=True, expose_value=False, help="Every command accepts it; this one always writes JSON."
 )
-@shard_options(jobs="Number of processes for a folder of shards. Default: all cores.")
 @common_options("Print how often each label occurs.", json=None, seed="unused")
 def extract(
     file: str,
@@ -78,7 +75,6 @@ def extract(
     candidates: str,
     pipeline: str | None,
     no_constraints: bool,
-    shards: ShardOptions,
     quiet: bool,
     verbose: bool,
 ) -> None:
@@ -90,9 +86,6 @@ def extract(
     relaxed (constraints of the model are broken).
 
     spaCy provides POS tags. Long lines are read in parts, and relations are found only within a part.
-
-    FILE may be a folder of shards (.parquet, .jsonl): each row has a `text`, and gets `unmarked`, the text
-    without marks, `entities`, `relations`, `changed` and `status`.
 
     \b
     Example:
@@ -108,13 +101,6 @@ def extract(
         )
     extractor = load_extractor(folder)
     say: Say = say_nothing if quiet else say_on_stderr
-    if shards.used(file):
-        from lcons_tasks.apps import ExtractionWork
-
-        used_pipeline = (pipeline or DEFAULT_PIPELINE) if candidates == "spacy" else None
-        own = str(Path(folder).resolve())
-        shards.run(file, ExtractionWork(own, candidates, used_pipeline, not no_constraints), say)
-        return
     nlp = None
     if candidates == "spacy":
         nlp = load_recogniser(pipeline or DEFAULT_PIPELINE)

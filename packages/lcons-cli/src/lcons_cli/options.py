@@ -115,3 +115,15 @@ def _options(command: click.Command, ctx: click.Context) -> Iterator[tuple[str, 
             inner = command.get_command(ctx, name)
             if inner is not None:
                 yield from _options(inner, ctx)
+
+
+def folder_options(command: Any) -> Any:
+    """Adds the options of a folder: `--out`, `--engine` and `--jobs`."""
+    engine = "What works on a folder; ray and dask use the cluster that they are set up for."
+    out = "Where the outputs of a folder go. With the engine local, finished files are not done again."
+    command = click.option("--jobs", type=click.IntRange(min=1), help="Processes of the engine local.")(
+        command
+    )
+    engines = click.Choice(["local", "ray", "dask"])
+    command = click.option("--engine", type=engines, default="local", show_default=True, help=engine)(command)
+    return click.option("-o", "--out", type=FILE, metavar="FOLDER", help=out)(command)

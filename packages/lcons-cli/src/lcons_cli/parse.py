@@ -31,8 +31,6 @@ from lcons_cli.console import (
     write_all,
 )
 from lcons_cli.options import FILE, common_options
-from lcons_cli.pool import in_order, spare_collector
-from lcons_cli.shards import ShardOptions, shard_options
 from lcons_cli.streams import Text
 
 if TYPE_CHECKING:
@@ -48,6 +46,10 @@ DEFAULT_MODEL = "runs/citation/parser"
 # that returns texts to print. References on blank lines have no spans.
 WRITERS = "lcons.writers"
 _OF_CONTRIB = ("bibtex", "csl")
+
+
+Chunk = tuple[int, list[str]]
+ParseAll = Callable[[Iterable[Chunk]], Iterable[list["ParsedReference"]]]
 
 
 @click.command(short_help="Find the fields of bibliographic references.")
@@ -73,17 +75,14 @@ _OF_CONTRIB = ("bibtex", "csl")
 )
 @click.option("--no-constraints", is_flag=True, help="Use the model alone.")
 @click.option("--json", "form", flag_value="json", help="The same as --format json.")
-@shard_options(
-    jobs="Number of processes. Default: all cores if there are thousands of references or for a folder of"
-    " shards, else one."
-)
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of processes.")
 @common_options("Print how often each field was found.", json=None, seed="unused")
 def parse(
     file: str,
     folder: str,
     form: str,
     no_constraints: bool,
-    shards: ShardOptions,
+    jobs: int,
     quiet: bool,
     verbose: bool,
 ) -> None:
@@ -92,9 +91,6 @@ def parse(
     The input has one line per reference. If the tagger needs POS tags, spaCy provides them. Blank lines stay
     blank lines in tagged, and are empty objects in json; they are no items in csl and bibtex. The id of an
     item of csl is `ref-` and the number of its line.
-
-    FILE may be a folder of shards (.parquet, .jsonl): each row has a `text`, and gets `fields`, `changed` and
-    `status`.
 
     \b
     Example:
@@ -111,21 +107,14 @@ def parse(
         )
     writer = _writer(form)
     tagger = load_constrained_tagger(folder)
-    spare_collector()
     say: Say = say_nothing if quiet else say_on_stderr
     used = tagger.alone if no_constraints else tagger
-    if shards.used(file):
-        from lcons_tasks.apps import ReferenceWork
-
-        shards.refuse_given("form", "json")
-        _check_columns(tagger)
-        shards.run(file, ReferenceWork(str(Path(folder).resolve()), not no_constraints), say)
-        return
     _check_columns(used)
     counts: Counter[str] = Counter()
     fields: Counter[str] = Counter()
     with opened(file) as source:
-        references = _references(used, source, shards.jobs, counts, fields, say)
+        parse_all = partial(_by_processes, jobs, folder, not no_constraints) if jobs > 1 else None
+        references = _references(used, source, parse_all, counts, fields, say)
         if write_all(_encoded(writer(references)), source.waits):
             say(_summary(counts, form, bool(used.constraints)))
             if verbose:
@@ -161,19 +150,17 @@ def _check_columns(tagger: ConstrainedTagger) -> None:
 def _references(
     tagger: ConstrainedTagger,
     source: Text,
-    jobs: int | None,
+    parse_all: ParseAll | None,
     counts: Counter[str],
     fields: Counter[str],
     say: Say,
 ) -> Iterator[tuple[int, ParsedReference]]:
-    """The parsed lines with their numbers; each is added to `counts` and `fields`."""
+    """The parsed lines with their numbers; each is added to `counts` and `fields`. `parse_all` parses chunks
+    in other processes."""
     chunks = numbered_chunks(source)
     head = list(islice(chunks, 1))
-    if jobs is None and source.waits():
-        # A program that sends line by line needs each answer at once, before it sends the next line.
-        jobs = 1
     pos = pos_tagger(tagged_corpus, say) if head and POS in tagger.columns else None
-    parsed = in_order(_Parser(tagger, pos), chain(head, chunks), jobs)
+    parsed = (parse_all or partial(map, _Parser(tagger, pos)))(chain(head, chunks))
     for number, reference in enumerate(chain.from_iterable(parsed), start=1):
         _count(reference, counts)
         fields.update(name for name, _, _ in reference.spans if name)
@@ -187,11 +174,30 @@ class _Parser:
     tagger: ConstrainedTagger
     pos: PosTagger | None
 
-    def __call__(self, chunk: tuple[int, list[str]]) -> list[ParsedReference]:
+    def __call__(self, chunk: Chunk) -> list[ParsedReference]:
         from lcons_tasks.apps.references import parse
 
         tags = None if self.pos is None else partial(tags_many, self.pos)
         return list(parse(self.tagger, chunk[1], tags))
+
+
+def _by_processes(
+    jobs: int, folder: str, constrained: bool, chunks: Iterable[Chunk]
+) -> Iterable[list[ParsedReference]]:
+    """The parsed chunks, in order, by processes that load the tagger themselves."""
+    from joblib import Parallel, delayed
+
+    calls = (delayed(_parsed)(folder, constrained, chunk) for chunk in chunks)
+    parsed: Iterable[list[ParsedReference]] = Parallel(jobs, batch_size=1, return_as="generator")(calls)
+    return parsed
+
+
+def _parsed(folder: str, constrained: bool, chunk: Chunk) -> list[ParsedReference]:
+    from lcons_tasks.apps._tagger import loaded_tagger
+    from lcons_tasks.data.text._pos import loaded_pos_tagger
+
+    tagger = loaded_tagger(folder, constrained)
+    return _Parser(tagger, loaded_pos_tagger() if POS in tagger.columns else None)(chunk)
 
 
 def _encoded(texts: Iterable[str]) -> Generator[bytes, None, None]:

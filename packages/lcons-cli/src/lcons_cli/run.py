@@ -114,8 +114,6 @@ def run(
     experiment: Any,
     full: bool,
     jobs: int | None,
-    backend: str,
-    address: str | None,
     out: Path,
     as_json: bool,
     quiet: bool,
@@ -123,15 +121,14 @@ def run(
     **given: Any,
 ) -> None:
     """Runs an experiment, writes its results, and prints a summary."""
-    from lcons_tasks.experiments.engine import PAGE, REPORT, RESULTS, Stages, engine, run, write_run
+    from lcons_tasks.experiments.engine import PAGE, REPORT, RESULTS, Stages, run, write_run
     from lcons_tasks.report import to_terminal
 
     options = experiment.options.chosen(values(experiment.options, given), full)
     check_writable(out)
     kept = Stages.of_user()
-    seconds = experiment.seconds(options)  # reads the corpus, before there are copies of this process
-    with engine(backend, address, jobs) as processes, phases(quiet, verbose) as progress:
-        foretell(seconds, processes, quiet)
+    foretell(experiment.seconds(options), jobs, quiet)
+    with phases(quiet, verbose) as progress:
         text = experiment.instead(options, out, kept, jobs, progress)
         if text is None:
             record = run(experiment, options, kept, jobs, progress)

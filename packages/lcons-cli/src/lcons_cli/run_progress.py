@@ -14,7 +14,6 @@ import click
 from lcons_cli.console import say_on_stderr
 from lcons_cli.options import common_options
 from lcons_cli.progress import about
-from lcons_cli.shards import backend_options
 
 if TYPE_CHECKING:
     from lcons_tasks.experiments.engine import Event
@@ -26,7 +25,6 @@ def run_options(task: str) -> list[click.Parameter]:
     @click.command()
     @click.option("--full", is_flag=True, help="Run the whole table and additional rows.")
     @click.option("--jobs", type=click.IntRange(min=1), help="Number of processes; default: all cores.")
-    @backend_options
     @click.option(
         "--out",
         type=click.Path(path_type=Path),
@@ -57,10 +55,13 @@ def check_writable(out: Path) -> None:
         )
 
 
-def foretell(seconds: float, processes: int, quiet: bool) -> None:
+def foretell(seconds: float, jobs: int | None, quiet: bool) -> None:
     """Prints the estimated time of a run before it begins."""
     if quiet:
         return
+    from joblib import effective_n_jobs
+
+    processes = effective_n_jobs(jobs or -1)
     by = f"{processes} processes" if processes > 1 else "one process"
     say_on_stderr(f"{about(seconds / processes)} with {by}; finished stages of earlier runs are reused")
 

@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterator
 from dataclasses import replace
 from itertools import tee
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -27,8 +27,7 @@ from lcons_cli.console import (
     write_all,
 )
 from lcons_cli.console import tagged_corpus as _tagged_corpus
-from lcons_cli.options import FILE, common_options
-from lcons_cli.shards import ShardOptions, shard_options
+from lcons_cli.options import FILE, common_options, folder_options
 from lcons_cli.streams import Text, Waits
 
 if TYPE_CHECKING:
@@ -76,7 +75,7 @@ _ERRORS = {"json": "backslashreplace"}
     " drawn to those that it has elsewhere in the input. This helps models of few labelled sentences.",
 )
 @click.option("--json", "form", flag_value="json", help="The same as --format json.")
-@shard_options(jobs="Number of processes for a folder of shards. Default: all cores.")
+@folder_options
 @common_options("Print how often each label occurs.", json=None, seed="unused")
 def tag(
     file: str,
@@ -85,7 +84,9 @@ def tag(
     form: str | None,
     no_constraints: bool,
     together: bool,
-    shards: ShardOptions,
+    out: str | None,
+    engine: str,
+    jobs: int | None,
     quiet: bool,
     verbose: bool,
 ) -> None:
@@ -94,9 +95,9 @@ def tag(
     A sentence of raw text ends at a full stop or the like, or at a blank line. If the tagger needs POS tags
     and the input has none, spaCy provides them.
 
-    FILE may be a folder of shards (.parquet, .jsonl). Each row has a `text`, and gets `sentences`, with the
-    words and labels of each, and `changed`. With `--columns word,pos`, each row is a sentence with the lists
-    `words` and `pos`, and gets `labels`, `score`, `status` and `changed`.
+    FILE may be a folder of Parquet files or JSON lines (.jsonl), with `-o OUT`. Rows with the list `words`,
+    and other columns that the tagger reads, get `labels`, `score`, `status` and `changed`. Rows with a `text`
+    get `sentences`, with the words and labels of each.
 
     \b
     Example:
@@ -104,16 +105,22 @@ def tag(
       lcons tag --columns word,pos --format json test.txt
       lcons tag --together news.txt
     """
+    from lcons_core import InvalidInput
     from lcons_tasks.apps import load_constrained_tagger
 
     tagger = load_constrained_tagger(folder)
     say: Say = say_nothing if quiet else say_on_stderr
     used = tagger.alone if no_constraints else tagger
-    if shards.used(file):
-        shards.refuse_given("form", "json")
-        shards.refuse_given("together")
-        shards.run(file, _work(used, folder, columns, not no_constraints), say)
+    if Path(file).is_dir():
+        from lcons_cli.folders import run_folder
+        from lcons_tasks.apps import TaggerDecoder
+
+        if together:
+            raise InvalidInput("--together reads one file, found a folder; leave it out.")
+        run_folder(TaggerDecoder(folder, not no_constraints), file, out, engine, jobs, say)
         return
+    if out is not None:
+        raise InvalidInput("-o is for a folder; the answers for a file are on stdout.")
     if columns is None and _has_columns(file):
         name = Path(file).name
         click.echo(f"warning: {name} is read as raw text; if it has columns, add --columns word", err=True)
@@ -151,23 +158,6 @@ def run(
         if write_all(_contents(tagger, xs, form, summary, source.waits), source.waits):
             say(str(summary))
             say_more(f"labels: {listed(summary.labels)}")
-
-
-def _work(tagger: ConstrainedTagger, folder: str, columns: str | None, constrained: bool) -> Any:
-    """The work on shards: rows of text, or of words and other columns."""
-    from lcons_core import InvalidInput
-    from lcons_tasks.apps import TaggerDecoder, TextTagger
-
-    if columns is None:
-        return TextTagger(str(Path(folder).resolve()), constrained)
-    names = columns.split(",")
-    missing = [name for name in ("word", *tagger.columns) if name not in (*names, POS)]
-    if missing:
-        raise InvalidInput(
-            f"the tagger reads column {missing[0]!r}, but the rows are {columns}; pass columns that include"
-            f" it, such as `--columns {','.join(dict.fromkeys(['word', *tagger.columns]))}`."
-        )
-    return TaggerDecoder(folder, constrained)
 
 
 def _together(

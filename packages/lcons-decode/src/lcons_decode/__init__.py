@@ -5,8 +5,6 @@
 | package | holds |
 |---|---|
 | `lcons_decode` | `ChainScores` or `RelationScores`, with `Hard` or `Soft` constraints -> `Decoding` |
-| `batches` | `Decoder`: constraint files as a function of batches, for Ray, Dask, Spark and datasets |
-| `shards` | folders of shards, from disk to disk, on this machine or on a cluster |
 | `chains` | the decoders of label sequences, also as arrays of label indices, for speed |
 | `files` | scores and constraints read from files, answers written as text |
 | `ilp` | integer programs over named parts, with constraints grounded in them |
@@ -32,11 +30,11 @@ from lcons_decode._constraints import (
     rows_constraint,
     usual_cost,
 )
+from lcons_decode._decoder import Decoder
 from lcons_decode._relations import RelationIds, RelationRules, decode_relations, relation_ids
 from lcons_decode._result import Decoding, RelationDecoding, Status, Violation
 from lcons_decode._scores import ChainBatch, ChainScores, RelationScores, Scored
 from lcons_decode._stream import DECODERS, decode_batch, decode_scored
-from lcons_decode.batches._decoder import Decoder
 from lcons_decode.chains._beam import beam_search, beam_search_batch, search
 from lcons_decode.chains._brute import brute
 from lcons_decode.chains._constrained import (

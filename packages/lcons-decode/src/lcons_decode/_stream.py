@@ -27,7 +27,7 @@ from typing import Any
 from lcons_core import WORD, InvalidInput
 from lcons_decode._constraints import Constraint, ConstraintSet, Hard, Soft
 from lcons_decode._result import Decoding
-from lcons_decode._scores import WORDS, ChainBatch, ChainScores, Scored, X, checked_scores, shares_model
+from lcons_decode._scores import WORDS, ChainBatch, ChainScores, Scored, X, checked_scores, shares_model, x_of
 from lcons_decode.chains._beam import beam_search_batch
 from lcons_decode.chains._constrained import BUDGET, constrained_viterbi_batch, decode_global
 from lcons_decode.chains._viterbi import viterbi_batch
@@ -168,8 +168,7 @@ def _viterbi(batch: ChainBatch, constraints: Any, xs: Any, **options: Any) -> li
 
 
 def _global(batch: ChainBatch, constraints: Any, xs: Any, **options: Any) -> list[Decoding]:
-    columns = [None] * len(batch) if xs is None else xs
-    return [decode_global(s, constraints, x, **options) for s, x in zip(batch, columns, strict=True)]
+    return [decode_global(s, constraints, x_of(xs, batch, i), **options) for i, s in enumerate(batch)]
 
 
 DECODERS: dict[str, Decoder] = {

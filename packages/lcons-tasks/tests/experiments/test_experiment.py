@@ -1,44 +1,26 @@
-"""Stages are kept by content and by the code that makes them, jobs run in order with progress, and records,
-of which tables, gains, curves and claims are made."""
+"""Stages are kept by their inputs and by versions, jobs run in order with progress, and records, of which
+tables, gains, curves and claims are made."""
 
 import json
+import os
 import signal
-import subprocess
-import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 
 from lcons_core._errors import InvalidInput, LconsError
 from lcons_tasks.experiments import EXPERIMENTS
 from lcons_tasks.experiments.engine import _blocks as blocks
-from lcons_tasks.experiments.engine import _imports
+from lcons_tasks.experiments.engine import _kept
 from lcons_tasks.experiments.engine._blocks import Statement
 from lcons_tasks.experiments.engine._experiment import RunOptions, flag, option
-from lcons_tasks.experiments.engine._imports import code_of
-from lcons_tasks.experiments.engine._jobs import Event, run_jobs
+from lcons_tasks.experiments.engine._jobs import Event, run_phase
 from lcons_tasks.experiments.engine._kept import Stages, stage_key
 from lcons_tasks.experiments.engine._record import Record, RecordCell
 from lcons_tasks.stats import bootstrap_f1, paired_bootstrap
-
-CODE = "lcons_tasks.stats"
-
-
-def forget_code() -> None:
-    """What is known of sources, which change in these tests only."""
-    for known in (
-        code_of,
-        _imports.imports,
-        _imports.source_hash,
-        _imports._homes,
-        _imports._text,
-        _imports._names,
-        _imports._file,
-    ):
-        known.cache_clear()
 
 
 class Counting:
@@ -79,96 +61,16 @@ def test_an_altered_stage_is_made_again(alter, tmp_path):
     assert counting.keep(stages, seed=1) == "2"
 
 
-def test_changed_code_makes_a_stage_again(tmp_path, monkeypatch):
+def test_another_version_makes_a_stage_again(tmp_path, monkeypatch):
     stages, counting = Stages(tmp_path), Counting()
     counting.keep(stages, seed=1)
-    monkeypatch.setattr(_imports, "source_hash", lambda module: "other code")
+    monkeypatch.setattr(_kept, "library_versions", lambda: {"lcons-tasks": "another"})
     assert counting.keep(stages, seed=1) == "2"
 
 
-@pytest.fixture
-def package(tmp_path, monkeypatch):
-    """A package whose module `stage` imports `direct` at its top, `inside` in a function and `typing_only`
-    for type checkers; `direct` imports `behind`."""
-    texts = {
-        "__init__": "",
-        "stage": "from typing import TYPE_CHECKING\nfrom codepack import direct\n"
-        "if TYPE_CHECKING:\n    from codepack.typing_only import T\n"
-        "def make(folder):\n    from codepack.inside import y\n    import numpy\n",
-        "direct": "from .behind import x\n",
-        "behind": "x = 1\n",
-        "inside": "y = 1\n",
-        "typing_only": "T = int\n",
-        "apart": "z = 1\n",
-    }
-    (tmp_path / "codepack").mkdir()
-    for name, text in texts.items():
-        (tmp_path / "codepack" / f"{name}.py").write_text(text)
-    monkeypatch.syspath_prepend(tmp_path)
-    forget_code()
-    yield tmp_path / "codepack"
-    sys.modules.pop("codepack", None)
-    forget_code()
-
-
-@pytest.mark.parametrize(
-    ("module", "counts"),
-    [
-        ("stage", True),
-        ("direct", True),
-        ("behind", True),
-        ("inside", True),
-        ("typing_only", False),
-        ("apart", False),
-    ],
-)
-def test_a_key_changes_with_every_module_that_the_stage_runs(package, module, counts):
-    before = stage_key("stage", {}, "codepack.stage")
-    (package / f"{module}.py").write_text((package / f"{module}.py").read_text() + "# changed\n")
-    forget_code()
-    assert (stage_key("stage", {}, "codepack.stage") != before) == counts
-
-
-def test_the_versions_of_imported_libraries_count(package, monkeypatch):
-    before = stage_key("stage", {}, "codepack.stage")
-    assert code_of("codepack.stage").libraries == {"numpy"}
-    monkeypatch.setattr(_imports, "version_of", lambda library: "another")
-    assert stage_key("stage", {}, "codepack.stage") != before
-
-
-def test_a_module_without_source_is_one_sentence():
-    with pytest.raises(LconsError, match="source file of module 'codepack_that_is_not_there', found none"):
-        code_of("codepack_that_is_not_there")
-
-
-@pytest.mark.parametrize(
-    "module",
-    [
-        "chunking._model",
-        "citation._model",
-        "engine._learned",
-        "entity_relation._model",
-        "synthetic._networks",
-    ],
-)
-def test_training_and_learning_do_not_depend_on_answers_or_reports(module):
-    modules = code_of(f"lcons_tasks.experiments.{module}").modules
-    assert not [name for name in modules if "report" in name or "_answers" in name or "_experiment" in name]
-
-
-@pytest.mark.parametrize("task", ["chunking", "citation", "entity_relation", "synthetic"])
-def test_answers_do_not_depend_on_how_a_report_is_laid_out(task):
-    modules = code_of(f"lcons_tasks.experiments.{task}._answers").modules
-    assert f"lcons_tasks.experiments.{task}._experiment" not in modules
-    assert {name for name in modules if "lcons_tasks.report" in name} <= {
-        "lcons_tasks.report._document",
-        "lcons_tasks.report._answer_columns",
-    }
-
-
-def test_keys_depend_on_name_inputs_and_code():
-    codes = [CODE, "lcons_tasks.data._sentence"]
-    keys = {stage_key(name, {"seed": s}, code) for name in ("a", "b") for s in (1, 2) for code in codes}
+def test_keys_depend_on_name_inputs_and_module():
+    modules = ["lcons_tasks.stats", "lcons_tasks.data._sentence"]
+    keys = {stage_key(name, {"seed": s}, module) for name in "ab" for s in (1, 2) for module in modules}
     assert len(keys) == 8
 
 
@@ -190,34 +92,6 @@ def test_of_two_that_make_the_same_stage_the_first_stays(tmp_path):
     read = lambda folder: (folder / "value").read_text()  # noqa: E731
     assert stages.keep("stage", {"seed": 1}, slow, read) == "1"
     assert len(list(tmp_path.iterdir())) == 1
-
-
-# Makes and reads the same stages as others do; one of them also removes some, as if they were damaged.
-WRITER = """
-import sys
-from pathlib import Path
-from lcons_tasks.experiments.engine._kept import Stages
-
-stages = Stages(Path(sys.argv[1]))
-for seed in 3 * list(range(25)):
-    def make(folder):
-        for part in "abc":
-            (folder / part).write_text(f"{seed} {part} " * 200)
-    make.__module__ = "lcons_tasks.stats"
-    read = lambda folder: [(folder / part).read_text() for part in "abc"]
-    assert stages.keep("stage", {"seed": seed}, make, read) == [f"{seed} {part} " * 200 for part in "abc"]
-    if sys.argv[2] == "removes":
-        for target in list(stages.folder.glob("stage-*"))[::4]:
-            stages._remove(target)
-"""
-
-
-def test_several_processes_may_make_remove_and_read_the_same_stages(tmp_path):
-    commands = [[sys.executable, "-c", WRITER, str(tmp_path), kind] for kind in ("removes", "reads", "reads")]
-    writers = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for command in commands]
-    ends = [(writer.communicate()[1], writer.returncode) for writer in writers]
-    assert ends == [("", 0)] * 3
-    assert not [path for path in tmp_path.iterdir() if not path.name.startswith("stage-")]
 
 
 def test_an_interrupted_stage_leaves_nothing_and_is_made_again(tmp_path):
@@ -254,134 +128,37 @@ def square():
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_results_come_in_order_and_every_piece_reports(jobs, square):
-    heard: list[Event] = []
-    assert run_jobs(square, [3, 1, 2], jobs, heard.append) == [9, 1, 4]
+    heard: list[tuple[str, Event]] = []
+    report = lambda phase, names, event: heard.append((f"{phase} {names[event.index]}", event))  # noqa: E731
+    assert run_phase("squares", square, [3, 1, 2], ["x", "y", "z"], jobs, report) == [9, 1, 4]
     for index, piece in enumerate([3, 1, 2]):
-        own = [(event.share, event.what) for event in heard if event.index == index]
-        assert own == [(0.5, f"squaring {piece}"), (1.0, "done")]
+        events = [(event.share, event.what) for name, event in heard if name == f"squares {'xyz'[index]}"]
+        # Pieces of other processes are reported when they are done.
+        assert events == [(0.5, f"squaring {piece}")] * (jobs == 1) + [(1.0, "done")]
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_an_error_of_a_piece_reaches_the_caller(jobs, square):
     with pytest.raises(ValueError, match="negative"):
-        run_jobs(square, [1, -1], jobs)
+        run_phase("squares", square, [1, -1], "xy", jobs)
 
 
-ENDLESS = """
-import os, sys, time
-from contextlib import nullcontext
-from lcons_tasks.experiments.engine._jobs import engine, run_jobs
-
-def endless(folder):
-    def run(piece, tell):
-        open(os.path.join(folder, str(os.getpid())), "w").close()
-        time.sleep(1000)
-    return run
-
-with engine(jobs=2) if sys.argv[2] == "copies" else nullcontext():
-    run_jobs(endless(sys.argv[1]), [1, 2], 2)
-"""
-
-
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc is Linux's")
-@pytest.mark.parametrize("kind", ["copies", "others"])
-@pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM"])
-def test_workers_end_with_the_run(name, kind, tmp_path):
-    started = subprocess.Popen([sys.executable, "-c", ENDLESS, tmp_path, kind], stderr=subprocess.DEVNULL)
-    try:
-        wait_until(lambda: len(list(tmp_path.iterdir())) == 2)
-    finally:
-        started.send_signal(getattr(signal, name))
-        started.wait()
-    workers = [Path("/proc", path.name) for path in tmp_path.iterdir()]
-    wait_until(lambda: not any(worker.exists() for worker in workers))
-
-
-BEGUN = """
-import os, signal, sys, time
-from lcons_tasks.experiments.engine._jobs import run_jobs
-
-class Slow:
-    # Unpickled by a worker before it begins the piece; by then, the first process is gone.
-    def __reduce__(self):
-        return sleep, (sys.argv[1], os.getpid())
-
-def sleep(folder, first):
-    open(os.path.join(folder, str(os.getpid())), "w").close()
-    os.kill(first, signal.SIGKILL)
-    time.sleep(1)
-    return 0
-
-def endless(piece, tell):
-    time.sleep(1000)
-
-run_jobs(endless, [Slow(), Slow()], 2)
-"""
-
-
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc is Linux's")
-def test_a_worker_that_begins_after_the_run_has_ended_ends_at_once(tmp_path):
-    subprocess.run([sys.executable, "-c", BEGUN, tmp_path], stderr=subprocess.DEVNULL)
-    wait_until(lambda: list(tmp_path.iterdir()))
-    workers = [Path("/proc", path.name) for path in tmp_path.iterdir()]
-    wait_until(lambda: not any(worker.exists() for worker in workers))
-
-
-COPIES = """
-import os, signal, sys, time
-from lcons_tasks.experiments.engine._jobs import engine, run_beside, run_jobs
-
-def work(piece, tell):
-    tell(0.5, "half")
-    if piece < 0:
-        raise ValueError("a negative piece")
-    if piece == 9:
-        time.sleep(0.5)
-    mark = os.path.join(sys.argv[1], "dead")
-    if piece == 3 and not os.path.exists(mark):
-        open(mark, "w").close()
+def test_a_process_that_is_killed_is_one_sentence():
+    def killed(piece, tell):
         os.kill(os.getpid(), signal.SIGKILL)
-    return piece, os.getpid()
 
-def processes(pieces):
-    found = run_jobs(work, pieces, 2)
-    assert [piece for piece, _ in found] == pieces, found
-    return {process for _, process in found}
-
-with engine(jobs=2) as jobs:
-    assert jobs == 2
-    copies = processes([0, 1, 2]) | processes([1]) | {run_beside(os.getpid)}
-    assert len(copies) <= 2 and os.getpid() not in copies
-    try:
-        run_jobs(work, [9, -1], 2)  # the next pieces do not receive the result of the first one
-    except ValueError as error:
-        assert "in work" in error.__notes__[0], error.__notes__
-    else:
-        sys.exit("no error")
-    processes([4, 5, 6, 7])
-    assert os.getpid() not in processes([2, 3, 4])
-assert run_beside(os.getpid) == os.getpid()
-"""
+    with pytest.raises(LconsError, match=r"a process ended early.*finished stages are kept"):
+        run_phase("killed", killed, [1, 2], "xy", 2)
 
 
-@pytest.mark.skipif(
-    not sys.platform.startswith("linux"), reason="copies of a process are safe on Linux alone"
-)
-def test_copies_of_the_first_process_serve_all_phases_and_survive_errors_and_deaths(tmp_path):
-    ended = subprocess.run([sys.executable, "-c", COPIES, tmp_path], capture_output=True, text=True)
-    assert (ended.stderr, ended.returncode) == ("", 0)
-
-
-def wait_until(condition, seconds=60):
-    """Returns when the condition holds; fails if it does not in time."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.1)
+def test_the_backend_of_joblib_is_used(square):
+    with parallel_config(backend="threading", n_jobs=2):
+        process = run_phase("here", lambda piece, tell: os.getpid(), [1, 2, 3], "xyz", 2)
+    assert process == [os.getpid()] * 3
 
 
 def test_no_pieces_give_no_results(square):
-    assert run_jobs(square, [], 2) == []
+    assert run_phase("squares", square, [], [], 2) == []
 
 
 def cell(name, rows, units=(), **at):
@@ -522,13 +299,3 @@ def test_every_experiment_is_found_by_its_name_and_has_what_a_command_needs(name
     assert "Example:" in experiment.__doc__
     assert EXPERIMENTS[name].about.endswith(".")
     assert isinstance(experiment.options(), RunOptions)
-
-
-def test_the_code_of_a_stage_is_found_where_a_library_is_not_installed():
-    code = (
-        "import sys; sys.modules['numba'] = None\n"
-        "from lcons_tasks.experiments.engine._imports import source_hash\n"
-        "print(len(source_hash('lcons_decode.kernels._compiled.hard')))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert (done.stdout, done.returncode) == ("64\n", 0), done.stderr

@@ -1,78 +1,58 @@
-"""Cells and pieces on the workers of Dask and Ray, one of which is killed; the tagger in both."""
+"""Cells on the workers of a Dask cluster, by the backend that joblib has for it; the tagger in a Dask bag."""
 
 import os
-import signal
-from pathlib import Path
 
 import pytest
 
-from lcons_core import LconsError, iob2
+from lcons_core import iob2
 from lcons_decode import Hard
 from lcons_tasks.apps import ConstrainedTagger, TaggerDecoder
 from lcons_tasks.data import Sentence
-from lcons_tasks.experiments.engine import Stages, engine, run_jobs
+from lcons_tasks.experiments.engine import run_phase
 from lcons_tasks.models import LinearSettings, train_linear
 
 pytestmark = pytest.mark.integrations
 
 
-@pytest.fixture(autouse=True)
-def of_this_machine(monkeypatch):
-    """Ray stays on this machine; it is asked to before it is imported."""
-    monkeypatch.setenv("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
-    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+@pytest.fixture(scope="module")
+def client():
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
 
 
-def squares(marks, stages):
-    """Made inside a function, so that it reaches workers by value: they cannot import this module."""
+def test_pieces_run_on_the_workers_of_a_cluster(client):
+    from joblib import parallel_config
 
-    def run(piece, tell):
-        tell(0.5, f"squaring {piece}")
-        mark = Path(marks, "killed")
-        if piece == 3 and not mark.exists():
-            mark.touch()
-            os.kill(os.getpid(), signal.SIGKILL)
-        return stages.folder.name, piece * piece
+    def square(piece, tell):
+        return piece * piece, os.getpid()
 
-    return run
-
-
-@pytest.mark.parametrize("backend", ["dask", "ray"])
-def test_the_pieces_of_a_killed_worker_are_done_again_and_every_piece_reports_once(backend, tmp_path):
-    pytest.importorskip({"dask": "distributed"}.get(backend, backend))
-    heard = []
-    stages = Stages(tmp_path / "stages")
-    with engine(backend, None, 2) as workers:
-        assert workers == 2
-        # One process of this machine would be enough for `jobs`; the cluster has two.
-        found = run_jobs(squares(str(tmp_path), stages), [3, 1, 2, 5], 1, heard.append, stages.folder)
-        if backend == "dask":
-            texts_are_tagged(tmp_path)
-    assert found == [("stages", 9), ("stages", 1), ("stages", 4), ("stages", 25)]
-    assert (tmp_path / "killed").exists()
-    for index, piece in enumerate([3, 1, 2, 5]):
-        own = [(event.share, event.what) for event in heard if event.index == index]
-        assert own[-1] == (1.0, "done")
-        assert set(own[:-1]) == {(0.5, f"squaring {piece}")}
-        assert own.count((1.0, "done")) == 1
+    events = []
+    with parallel_config(backend="dask"):
+        found = run_phase("squares", square, [3, 1, 2, 5], "abcd", None, lambda *event: events.append(event))
+    assert [result for result, _ in found] == [9, 1, 4, 25]
+    assert os.getpid() not in {process for _, process in found}
+    assert sorted(event.index for _, _, event in events if event.what == "done") == [0, 1, 2, 3]
 
 
-def texts_are_tagged(folder):
-    """The tagger of a folder, in Dask."""
-    import dask.bag
+def test_a_tagger_tags_the_partitions_of_a_frame(client, tmp_path):
+    import dask.dataframe
+    import pandas as pd
 
     labels = ("B-NP", "I-NP", "O")
     sentences = [Sentence(("the", "dog", "."), labels, {}), Sentence(("a", "cat", "."), labels, {})]
     model = train_linear(sentences, LinearSettings(iterations=3))
-    ConstrainedTagger(model, (Hard(iob2(model.labels), "iob2"),)).save(folder / "tagger")
-    rows = [{"words": ["the", "cat", "."], "id": i} for i in range(6)]
-    decoder = TaggerDecoder(folder / "tagger")
-    found = dask.bag.from_sequence(rows, npartitions=2).map_partitions(decoder).compute()
-    assert found == decoder(rows)
-    assert found[0]["labels"] == ["B-NP", "I-NP", "O"]
+    ConstrainedTagger(model, (Hard(iob2(model.labels), "iob2"),)).save(tmp_path / "tagger")
+    tagger = TaggerDecoder(tmp_path / "tagger")
 
+    def on_frame(frame):
+        return pd.DataFrame(tagger(frame.to_dict("list")))
 
-def test_a_scheduler_that_is_not_there_is_one_sentence():
-    pytest.importorskip("distributed")
-    with pytest.raises(LconsError, match="cannot reach the dask scheduler"), engine("dask", "127.0.0.1:9"):
-        pass
+    rows = pd.DataFrame({"id": range(6), "words": [["the", "cat", "."]] * 6})
+    with dask.config.set({"dataframe.convert-string": False}):
+        frame = dask.dataframe.from_pandas(rows, npartitions=2)
+        found = frame.map_partitions(on_frame, meta=on_frame(frame._meta)).compute()
+    assert [list(y) for y in found["labels"]] == [["B-NP", "I-NP", "O"]] * 6

@@ -17,9 +17,6 @@ from lcons_core.storage._archive import Archive as Archive
 from lcons_core.storage._archive import Member as Member
 from lcons_core.storage._archive import explained as explained
 from lcons_core.storage._archive import opened_archive as opened_archive
-from lcons_core.storage._progress import ProgressFile as ProgressFile
-from lcons_core.storage._progress import ProgressFolder as ProgressFolder
-from lcons_core.storage._progress import progress_folder as progress_folder
 from lcons_core.storage._provenance import hash_psi as hash_psi
 from lcons_core.storage._provenance import record as record
 from lcons_core.storage._provenance import versions as versions

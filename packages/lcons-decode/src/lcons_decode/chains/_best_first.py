@@ -79,6 +79,12 @@ class Level:
     states: Ints
     values: Floats
 
+    @classmethod
+    def best(cls, states: Ints, values: Floats) -> Level:
+        """The best value of each state; the states ascend, and may be repeated."""
+        firsts = np.flatnonzero(np.diff(states, prepend=-1))
+        return cls(states[firsts], np.maximum.reduceat(values, firsts) if len(firsts) else values)
+
     def of(self, states: Ints) -> Floats:
         """The values of any states; -inf for states that are not in this level."""
         if not len(self.states):
@@ -100,14 +106,9 @@ class Lattice:
     def of(cls, scores: ChainScores, layout: Layout) -> Lattice:
         """The lattice with all its values; `layout` must hold only these scores."""
         lattice = cls(scores, layout, [])
-        levels = lattice._hard_levels() if len(layout.lists.sizes) else None
-        if levels is not None and not len(layout.units.weights):
-            lattice.levels.extend(levels)
-            return lattice
         later: list[Level] = []
         for t in range(len(scores), -1, -1):
-            states = lattice._all_states(t) if levels is None else levels[t].states
-            later.append(lattice._level(t, states, later[-1] if later else None))
+            later.append(lattice._level(t, later[-1] if later else None))
         lattice.levels.extend(reversed(later))
         return lattice
 
@@ -127,72 +128,63 @@ class Lattice:
 
     def through(self, t: int, state: int) -> Floats:
         """(L,) the best score from a state to the end with each label at position t; -inf if impossible."""
-        found: Floats = self._through(t, np.array([state]), self.levels[t + 1])[0]
-        return found
+        L = self.scores.L
+        return self._values(t, state * (L + 1) + np.arange(L), self.levels[t + 1])
 
     @property
     def _size(self) -> int:
         return int((self.scores.L + 1) ** self.layout.m)
 
-    def _hard_levels(self) -> list[Level]:
-        from lcons_decode.kernels._compiled import hard_levels
+    def _level(self, t: int, later: Level | None) -> Level:
+        """The states before step t from which a labelling can be completed; computed in blocks, because there
+        may be millions."""
+        levels = []
+        lists = self.layout.lists
+        judged = len(lists.sizes) == 1 and lists.driver[t] >= 0  # the list of n-grams is the only constraint
+        for grams in self._grams(t):
+            values = self._values(t, grams, later, judged)
+            alive = values > -np.inf
+            levels.append(Level.best(grams[alive] // (self.scores.L + 1), values[alive]))
+        states = np.concatenate([np.zeros(0, dtype=np.int64), *(level.states for level in levels)])
+        return Level.best(states, np.concatenate([np.zeros(0), *(level.values for level in levels)]))
 
-        T = len(self.scores)
-        chain = self.layout.chain
-        heads, states, values = hard_levels(chain.emission, chain, 0, self.layout.lists)
-        spans = [slice(heads[T - t + 1], heads[T - t + 2]) for t in range(T + 1)]
-        alive = [(states[own], values[own], values[own] > -np.inf) for own in spans]
-        levels = [Level(own[some], ends[some]) for own, ends, some in alive]
-        if self.layout.lists.driver[T] < 0:  # the kernel does not list the states before STOP then
-            every = self._all_states(T)
-            ends = self._ends(every)
-            levels[T] = Level(every[ends > -np.inf], ends[ends > -np.inf])
-        return levels
-
-    def _all_states(self, t: int) -> Ints:
-        """The states that are possible before token t: missing labels are START."""
-        L, m = self.scores.L, self.layout.m
-        codes = np.zeros(1, dtype=np.int64)
+    def _grams(self, t: int) -> Iterator[Ints]:
+        """Ascending n-grams at step t, in blocks; with all that are possible there: those of a list, or else
+        all labels after all states. Labels that are missing before the sequence are START."""
+        lists, T, L, m = self.layout.lists, len(self.scores), self.scores.L, self.layout.m
+        V, row = L + 1, lists.driver[t] if len(lists.sizes) else -1
+        most = max(1, _MOST // (1 + self.layout.units.table.shape[2]))
+        if row >= 0:
+            codes = lists.groups.codes(row, V)
+            codes = codes[(codes // V % V == L) == (t == 0)]
+            yield from (codes[first : first + most] for first in range(0, len(codes), most))
+            return
+        states = np.zeros(1, dtype=np.int64)
         for i in range(m):
-            own = np.array([L]) if i < m - t else np.arange(L)
-            codes = (codes[:, None] * (L + 1) + own).reshape(-1)
-        return codes
+            labels = np.array([L]) if i < m - t else np.arange(L)
+            states = (states[:, None] * V + labels).reshape(-1)
+        labels = np.arange(L) if t < T else np.array([L])
+        some = max(1, most // L)
+        for first in range(0, len(states), some):
+            yield (states[first : first + some, None] * V + labels).reshape(-1)
 
-    def _level(self, t: int, states: Ints, later: Level | None) -> Level:
-        """Those of the given states that can be completed, computed in blocks: a level may have millions."""
-        some = max(1, _MOST // (self.scores.L * (1 + self.layout.units.table.shape[2])))
-        parts = [states[first : first + some] for first in range(0, len(states), some)]
-        found = [
-            self._stops(part) if later is None else self._through(t, part, later).max(1) for part in parts
-        ]
-        values = np.concatenate([np.zeros(0), *found])
-        alive = values > -np.inf
-        return Level(states[alive], values[alive])
-
-    def _through(self, t: int, states: Ints, later: Level) -> Floats:
+    def _values(self, t: int, grams: Ints, later: Level | None, judged: bool = False) -> Floats:
+        """The best score from each n-gram at step t, the last label included, to the end; -inf if that breaks
+        a constraint, unless they are `judged` already. Without a later level, the last label is STOP."""
         scores, layout = self.scores, self.layout
         V = scores.L + 1
-        grams = states[:, None] * V + np.arange(scores.L)
-        onward = scores.emission[t] + later.of(grams % self._size)
-        arcs = scores.start if t == 0 else scores.transition[states % V]
-        # Added in the same order as in the kernels, so that sums that are equal there are equal here.
-        values: Floats = arcs + onward + penalties(grams, t, layout.units, V)
-        if len(layout.lists.sizes):
-            values[broken(grams, t, layout.lists) > 0] = -np.inf
-        return values
-
-    def _stops(self, states: Ints) -> Floats:
-        V = self.scores.L + 1
-        grams = states * V + V - 1
-        values: Floats = self._ends(states) + penalties(grams, len(self.scores), self.layout.units, V)
-        return values
-
-    def _ends(self, states: Ints) -> Floats:
-        """What follows the states before STOP, without penalties; -inf where that breaks a constraint."""
-        V = self.scores.L + 1
-        values: Floats = self.scores.stop[states % V]
-        if len(self.layout.lists.sizes):
-            values[broken(states * V + V - 1, len(self.scores), self.layout.lists) > 0] = -np.inf
+        before, labels = grams // V % V, grams % V
+        values: Floats
+        if later is None:
+            values = scores.stop[before]
+        else:
+            arcs = scores.start[labels] if t == 0 else scores.transition[before, labels]
+            # Added in the same order as in the kernels, so that sums that are equal there are equal here.
+            values = arcs + (scores.emission[t, labels] + later.of(grams % self._size))
+        values = values + penalties(grams, t, layout.units, V)
+        if len(layout.lists.sizes) and not judged:
+            alive = np.flatnonzero(values > -np.inf)
+            values[alive[broken(grams[alive], t, layout.lists) > 0]] = -np.inf
         return values
 
 

@@ -11,18 +11,14 @@ from ._extraction import CANDIDATES, describe_extraction, extract_lines
 from ._extractor import MOST_READ, Extractor, cut, load_extractor
 from ._tagger import ConstrainedTagger, chunked, load_constrained_tagger
 from ._tagger_folder import check_tagger_folder
-from ._text_work import ExtractionWork, ReferenceWork, TextTagger
 
 __all__ = [
     "CANDIDATES",
     "MOST_READ",
     "CandidateText",
     "ConstrainedTagger",
-    "ExtractionWork",
     "Extractor",
-    "ReferenceWork",
     "TaggerDecoder",
-    "TextTagger",
     "check_tagger_folder",
     "chunked",
     "cut",

@@ -1,185 +1,73 @@
-"""The tagger of a folder as a picklable function of batches: words in, labels out.
+"""The tagger of a folder as a picklable function of batches: words or texts in, labels out.
 
     TaggerDecoder(folder) : batch with words -> batch with labels
 
-A batch has one row per sentence, as in `lcons_decode.batches`. Only the name of the folder travels: each
-worker loads the tagger once, on first use, from a folder that it sees, and spaCy if the tagger reads POS tags
-and the rows have none.
+A batch is a dict of columns with one row per sentence or text, as for `lcons_decode.Decoder`. Only the name
+of the folder travels: each worker loads the tagger once, on first use, from a folder that it sees, and spaCy
+if the tagger reads POS tags and the rows have none.
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
 import os
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from lcons_core import WORD, InvalidInput, LconsError
-from lcons_core.storage import versions
-from lcons_decode import Status
-from lcons_decode.batches import ANSWERS, BatchFunction
+from lcons_core import WORD, InvalidInput
+from lcons_decode import Decoding
+from lcons_decode._decoder import answer_columns
 from lcons_decode.files import WORDS
-from lcons_decode.shards import RowWork
-from lcons_tasks.apps._model_folder import REPORTS
-from lcons_tasks.apps._tagger import ConstrainedTagger, load_constrained_tagger
+from lcons_tasks.apps._tagger import ConstrainedTagger, loaded_tagger
+from lcons_tasks.data import text_sentences
+from lcons_tasks.data.text._pos import loaded_pos_tagger
 
-if TYPE_CHECKING:
-    from lcons_decode import Decoding
-    from lcons_tasks.data.text import PosTagger
-
-POS = "pos"
-Rows = list[dict[str, Any]]
+POS, TEXT = "pos", "text"
 
 
-class TaggerDecoder(BatchFunction):
-    """A function of batches: `words`, and other columns that the tagger reads, in; labels (`ANSWERS`) out.
+class TaggerDecoder:
+    """A function of batches.
+
+    Rows with `words`, and the other columns that the tagger reads, get the answers of `lcons_decode.Decoder`.
+    Rows with a `text` get `sentences`: the words and labels of each one.
 
     folder: the tagger, as `ConstrainedTagger.save` writes it. constrained: False: the model alone.
     """
 
-    answers = ANSWERS
-
     def __init__(self, folder: str | os.PathLike[str], constrained: bool = True) -> None:
-        self.folder, self.constrained = str(Path(folder).resolve()), constrained
-        load_constrained_tagger(folder)  # a folder that cannot be used is known before the work
+        self._folder, self._constrained = str(Path(folder).resolve()), constrained
+        loaded_tagger(self._folder, constrained)  # a folder that cannot be used is known before the work
+        files = sorted(path for path in Path(self._folder).rglob("*") if path.suffix in (".json", ".npz"))
+        self._digests = [hashlib.sha256(path.read_bytes()).hexdigest() for path in files]
 
-    def settings(self) -> dict[str, Any]:
-        """All that the answers depend on besides the batch, as plain data. No POS tagger is loaded or trained
-        for it: rows may have their own tags."""
-        from lcons_tasks.data.text._pos import tagger_identity
-
-        pos = {"pos": tagger_identity()} if POS in self.tagger.columns else {}
-        return {"work": "tag", **folder_settings(self.folder, self.constrained), **pos}
-
-    @property
-    def tagger(self) -> ConstrainedTagger:
-        """The tagger, which each process loads once."""
-        return loaded_tagger(self.folder, self.constrained)
-
-    def begin(self, shard: str) -> RowWork:
-        """The work on a shard."""
-        return RowWork(shard, self.answer, self.answers)
-
-    def answer(self, rows: Rows, places: Sequence[str]) -> tuple[Rows, Counter[str]]:
-        """The answers for records, and counts."""
-        xs = [self._read(row, place) for row, place in zip(rows, places, strict=True)]
-        return _answers(self.tagger, xs)
-
-    def _rows(self, rows: Rows, places: Sequence[str]) -> Rows:
-        return self.answer(rows, places)[0]
-
-    def _read(self, row: Mapping[str, Any], place: str) -> dict[str, list[str]]:
-        found = {}
-        for name in (WORD, *self.tagger.columns):
-            own = WORDS if name == WORD else name
-            if own in row:
-                found[name] = _strings(row[own], own, place)
-            elif name != POS:
-                raise InvalidInput(
-                    f"{place}: expected a column {own!r}, which the tagger reads, found"
-                    f" {', '.join(map(str, row)) or 'none'}; add it."
-                )
-            if len(found.get(name, found[WORD])) != len(found[WORD]):
-                raise InvalidInput(
-                    f"{place}: expected a value of {own!r} for each of {len(found[WORD])} words, found"
-                    f" {len(found[name])}; write one value per word."
-                )
-        return found
+    def __call__(self, batch: Mapping[str, Any]) -> dict[str, Any]:
+        """The columns of the batch, and those of the answers."""
+        tagger = loaded_tagger(self._folder, self._constrained)
+        if WORDS in batch:
+            shown = {name: WORDS if name == WORD else name for name in (WORD, *tagger.columns)}
+            columns = {name: _cells(batch[column]) for name, column in shown.items() if column in batch}
+            rows = (map(list, cells) for cells in zip(*columns.values(), strict=True))
+            answers = _tagged(tagger, [dict(zip(columns, row, strict=True)) for row in rows])
+            return {**batch, **answer_columns(answers, [answer.stats["changed"] for answer in answers])}
+        if TEXT not in batch:
+            raise InvalidInput(f"expected a column 'words' or 'text', found {', '.join(batch) or 'none'}.")
+        texts = [list(text_sentences(io.StringIO(text))) for text in _cells(batch[TEXT])]
+        labels = iter(_tagged(tagger, [x for xs in texts for x in xs]))
+        sentences = [[{"words": list(x[WORD]), "labels": list(next(labels).y)} for x in xs] for xs in texts]
+        return {**batch, "sentences": sentences}
 
 
-def _answers(tagger: ConstrainedTagger, xs: list[dict[str, list[str]]]) -> tuple[Rows, Counter[str]]:
-    decodings = tag_all(tagger, xs)
-    rows: Rows = []
-    for answer in decodings:
-        found = answer.status is not Status.INFEASIBLE
-        rows.append(
-            {
-                "labels": list(answer.y) if found else None,
-                "score": float(answer.score) if found else None,
-                "status": str(answer.status),
-                "changed": answer.stats["changed"],
-            }
-        )
-    return rows, tag_counts(xs, decodings)
+def _cells(column: Any) -> Any:
+    return column.to_pylist() if hasattr(column, "to_pylist") else column
 
 
-def tag_all(tagger: ConstrainedTagger, xs: Sequence[Mapping[str, Sequence[str]]]) -> list[Decoding]:
-    """The answers for sentences; those without POS tags get them from spaCy if the tagger reads them."""
-    if POS in tagger.columns:
-        bare = [i for i, x in enumerate(xs) if POS not in x]
-        if bare:
-            xs = list(xs)
-            for i, tags in zip(bare, own_tags([xs[i][WORD] for i in bare]), strict=True):
-                xs[i] = {**xs[i], POS: tags}
+def _tagged(tagger: ConstrainedTagger, xs: list[Any]) -> list[Decoding]:
+    """The answers for sentences; POS tags that the tagger reads and the rows lack are those of spaCy."""
+    if POS in tagger.columns and xs and POS not in xs[0]:
+        pos = loaded_pos_tagger()
+        with pos.pipeline.memory_zone():  # spaCy forgets new words after it: memory does not grow
+            tags = pos.tags_many([x[WORD] for x in xs])
+        xs = [{**x, POS: own} for x, own in zip(xs, tags, strict=True)]
     return list(tagger.tag_stream(xs))
-
-
-def tag_counts(xs: Iterable[Mapping[str, Sequence[str]]], answers: Sequence[Decoding]) -> Counter[str]:
-    """Sentences, tokens, sentences that the constraints changed, and statuses other than optimal."""
-    counts = Counter(str(answer.status) for answer in answers)
-    del counts[str(Status.OPTIMAL)]
-    counts["sequences"] = len(answers)
-    counts["tokens"] = sum(len(x[WORD]) for x in xs)
-    counts["changed"] = sum(answer.stats["changed"] > 0 for answer in answers)
-    return counts
-
-
-def _strings(value: Any, name: str, place: str) -> list[str]:
-    values = value.tolist() if hasattr(value, "tolist") else value
-    if not isinstance(values, list | tuple) or not all(isinstance(one, str) for one in values):
-        raise InvalidInput(
-            f"{place}: expected a list of strings in {name!r}, found {value!r:.40}; write one string per"
-            " word."
-        )
-    return list(values)
-
-
-# What each process loads once.
-
-
-@lru_cache(2)
-def loaded_tagger(folder: str, constrained: bool) -> ConstrainedTagger:
-    """The tagger of a folder, with its constraints or without."""
-    tagger = load_constrained_tagger(folder)
-    return tagger if constrained else tagger.alone
-
-
-@lru_cache(1)
-def loaded_pos_tagger() -> PosTagger:
-    """The installed POS tagger, else one that is trained on the best corpus at hand and kept."""
-    from lcons_tasks.data import cache_folder
-    from lcons_tasks.data.text import find_pos_tagger, tagged_corpus
-
-    return find_pos_tagger(tagged_corpus, cache_dir=cache_folder().parent / "pos")
-
-
-def own_tags(sentences: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
-    """POS tags by spaCy, which forgets new words after it, so that memory does not grow."""
-    tagger = loaded_pos_tagger()
-    with tagger.pipeline.memory_zone():
-        return tagger.tags_many(sentences)
-
-
-def folder_settings(folder: str, constrained: bool) -> dict[str, Any]:
-    """What answers depend on: the files of a model's folder, whether its constraints are used, versions."""
-    hashed = hashlib.sha256()
-    try:
-        files = sorted(
-            path for path in Path(folder).rglob("*") if path.is_file() and path.name not in REPORTS
-        )
-        for path in files:
-            own = hashlib.sha256(path.read_bytes()).hexdigest()
-            hashed.update(f"{path.relative_to(folder).as_posix()} {own}\n".encode())
-    except OSError as error:
-        raise LconsError(
-            f"cannot read {folder!r}: {error.strerror or error}; name the folder of a model."
-        ) from None
-    return {"model": hashed.hexdigest(), "constrained": constrained, **versions(["lcons-tasks"])}
-
-
-def pos_settings(used: bool) -> dict[str, Any]:
-    """The name of the POS tagger, if it is used."""
-    return {"pos": loaded_pos_tagger().name} if used else {}

@@ -17,7 +17,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from operator import ne
 
 import numpy as np
@@ -188,6 +188,13 @@ def load_constrained_tagger(folder: str | os.PathLike[str]) -> ConstrainedTagger
     from lcons_tasks.apps._tagger_folder import read_tagger
 
     return read_tagger(folder)
+
+
+@lru_cache(2)
+def loaded_tagger(folder: str, constrained: bool) -> ConstrainedTagger:
+    """The tagger of a folder, with its constraints or without; each process loads it once."""
+    tagger = load_constrained_tagger(folder)
+    return tagger if constrained else tagger.alone
 
 
 def chunked(xs: Iterable[Columns], waits: Callable[[], bool] = lambda: False) -> Iterator[list[Columns]]:

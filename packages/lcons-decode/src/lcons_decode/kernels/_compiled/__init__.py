@@ -3,7 +3,6 @@
 from lcons_decode.kernels._compiled.beam import beam_many
 from lcons_decode.kernels._compiled.bounds import least_totals
 from lcons_decode.kernels._compiled.hard import constrained_many
-from lcons_decode.kernels._compiled.levels import hard_levels
 from lcons_decode.kernels._compiled.lists import allowed_codes, pair_masks
 from lcons_decode.kernels._compiled.pairs import best_pairs, label_pairs
 from lcons_decode.kernels._compiled.soft import soft_many
@@ -14,7 +13,6 @@ __all__ = [
     "beam_many",
     "best_pairs",
     "constrained_many",
-    "hard_levels",
     "label_pairs",
     "least_totals",
     "pair_masks",

@@ -14,7 +14,6 @@ import numpy as np
 
 from lcons_decode.kernels._arrays import WORD, How
 from lcons_decode.kernels._compiled.jit import inlined, kernel, lowest
-from lcons_decode.kernels._compiled.levels import doubled
 from lcons_decode.kernels._compiled.lists import count_broken, find
 from lcons_decode.kernels._compiled.relaxed import relaxed_sequence
 from lcons_decode.kernels._compiled.viterbi import read_off, suffixes
@@ -124,6 +123,15 @@ def read_pairs(right, chain, steps, V, y):
                 return score
         before = y[t]
     return score
+
+
+@kernel
+def doubled(states, values):
+    """The same arrays with as much free space again."""
+    size = states.shape[0]
+    more_states, more_values = np.empty(2 * size, dtype=states.dtype), np.empty(2 * size, dtype=values.dtype)
+    more_states[:size], more_values[:size] = states, values
+    return more_states, more_values
 
 
 @kernel

@@ -12,6 +12,7 @@ import importlib
 import importlib.util
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from importlib import metadata
 from os import PathLike
 from pathlib import Path
@@ -157,6 +158,12 @@ def _words(sentence: Sequence[str]) -> tuple[str, ...]:
 def best_pos_tagger(progress: Callable[[TaggerProgress], None] | None = None) -> PosTagger:
     """The tagger of `find_pos_tagger`; if one is trained, on `tagged_corpus` and kept in the user's cache."""
     return find_pos_tagger(tagged_corpus, cache_dir=cache_folder().parent / "pos", progress=progress)
+
+
+@lru_cache(1)
+def loaded_pos_tagger() -> PosTagger:
+    """The best tagger, which each process loads once."""
+    return best_pos_tagger()
 
 
 def tagger_identity() -> str:

@@ -65,7 +65,7 @@ def tune(
     """Settings by corpus, model and ratio: all dev scores, and the best setting on dev cut to the ratio."""
     planned = trials(corpus, ratios)
     names = [*map(str, planned)]
-    scores = run_phase("tuning", partial(_score, kept=kept), planned, names, jobs, progress, kept.folder)
+    scores = run_phase("tuning", partial(_score, kept=kept), planned, names, jobs, progress)
     by_ratio: dict[str, Any] = {}
     for ratio in ratios:
         found = [

@@ -1,7 +1,7 @@
 from ._blocks import Statement, by_group, by_measure, check, curve, gains, headline, table
 from ._choice import choose, choose_weights
 from ._experiment import Experiment, Flag, RunOptions, flag, option
-from ._jobs import Event, OnEvent, Phase, Piece, Tell, engine, run_jobs, run_phase
+from ._jobs import Event, OnEvent, Phase, Piece, Tell, run_phase
 from ._kept import Stages
 from ._record import Record, RecordCell
 from ._run import PAGE, REPORT, RESULTS, run, write_run
@@ -28,13 +28,11 @@ __all__ = [
     "choose",
     "choose_weights",
     "curve",
-    "engine",
     "flag",
     "gains",
     "headline",
     "option",
     "run",
-    "run_jobs",
     "run_phase",
     "table",
     "write_run",

@@ -1,17 +1,13 @@
-"""Stages of a run, kept by content: the same code with the same inputs runs only once.
+"""Stages of a run, kept by what they depend on: the same stage with the same inputs runs only once.
 
-The name of a stage's folder contains the sha256 of the stage's name, its inputs (plain data: hashes of
-sentences, settings, seed) and its code. The code is the source of the module that defines `make`, the source
-of all modules that this module imports, and the versions of the libraries that they use (`_imports.py`). So a
-stage is as fine-grained as its module: the code that trains a model has a module of its own.
+The name of a stage's folder contains the sha256 of the stage's name, the module that makes it, its inputs
+(plain data: hashes of sentences, settings, seed) and the versions of lcons and of the libraries that it uses.
+A change of code between two versions is not seen: set LCONS_CACHE_DIR to an empty folder after one.
 
 A stage is written to a temporary folder that is renamed when it is complete. So an interrupted run leaves no
 incomplete stage, and the next run continues where it stopped. A stage that cannot be read is made again, and
 so is one whose files differ from the sha256 that were written with them: altered figures are never reported.
-
-Several processes, also of several machines, may keep stages in one folder. If two make the same stage at
-once, the first to end stays. A stage that one process removes, because it is damaged, may be missing when
-another one reads it: that one makes it again.
+If two processes make the same stage at once, the first to end stays.
 """
 
 from __future__ import annotations
@@ -19,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import shutil
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -28,18 +25,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from lcons_core import DamagedFile, LconsError
-from lcons_core.storage import hidden_folder
+from lcons_core.storage import versions
 from lcons_tasks.atomic import replacing_folder, write_text
 from lcons_tasks.data._catalog import cache_folder
-from lcons_tasks.experiments.engine._imports import code_of
 
 # The file with the sha256 of the other files of a stage.
 DIGESTS = "digests.json"
 # The libraries whose versions are in results.json.
 LIBRARIES = ("torch", "numpy", "numba", "python-crfsuite")
-
-# How often a stage is made that other processes remove.
-TRIES = 5
 
 Result = TypeVar("Result")
 
@@ -65,29 +58,14 @@ class Stages:
         """The result of `read` on the stage's folder; `make` fills the folder if it is missing or
         unreadable."""
         target = self.folder / f"{name}-{stage_key(name, inputs, make.__module__)[:20]}"
-        for _ in range(TRIES):
-            if target.is_dir():
-                try:
-                    _check_digests(target)
-                    return read(target)
-                except (LconsError, OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
-                    self._remove(target)
-            self._fill(target, make)
+        if target.is_dir():
             try:
+                _check_digests(target)
                 return read(target)
-            except FileNotFoundError:
-                if target.is_dir():
-                    raise
-                # Another process has just removed it.
-        raise LconsError(
-            f"the stage {target.name!r} was removed {TRIES} times while it was made; run one command at a"
-            f" time in {str(self.folder)!r}."
-        )
-
-    def _remove(self, target: Path) -> None:
-        """Removes a stage at once, so that no other process sees half of it."""
-        with contextlib.suppress(OSError), hidden_folder(self.folder) as beside:
-            target.rename(beside / target.name)
+            except (LconsError, OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+                shutil.rmtree(target, ignore_errors=True)
+        self._fill(target, make)
+        return read(target)
 
     def _fill(self, target: Path, make: Callable[[Path], None]) -> None:
         try:
@@ -116,15 +94,15 @@ def _check_digests(folder: Path) -> None:
 
 def stage_key(name: str, inputs: Mapping[str, Any], module: str) -> str:
     """The sha256 in the folder name of a stage that `module` makes."""
-    whole = {"stage": name, "inputs": inputs, "code": code_of(module).to_dict()}
+    whole = {"stage": name, "inputs": inputs, "module": module, "versions": library_versions()}
     text = json.dumps(whole, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 @cache
 def library_versions() -> dict[str, str]:
-    """The versions of those installed libraries that affect the results of training and decoding."""
-    found = {}
+    """The versions of lcons and of those installed libraries that affect results."""
+    found = versions(["lcons-decode", "lcons-tasks"])
     for name in LIBRARIES:
         with contextlib.suppress(metadata.PackageNotFoundError):
             found[name] = metadata.version(name)

@@ -15,10 +15,9 @@ from functools import partial
 from pathlib import Path
 
 from lcons_core import LconsError
-from lcons_core.storage import versions
 from lcons_tasks.atomic import write_text
 from lcons_tasks.experiments.engine._experiment import C, Experiment, O
-from lcons_tasks.experiments.engine._jobs import OnEvent, Piece, Tell, run_beside, run_phase
+from lcons_tasks.experiments.engine._jobs import OnEvent, Piece, Tell, run_phase
 from lcons_tasks.experiments.engine._kept import Stages, library_versions
 from lcons_tasks.experiments.engine._record import Record
 from lcons_tasks.report import to_html, to_markdown, to_svg, write_document
@@ -39,11 +38,11 @@ def run(
     cells = experiment.cells(options)
     for phase in experiment.before(options):
         names = [piece.name for piece in phase.pieces]
-        run_phase(phase.name, partial(_make, kept=kept), phase.pieces, names, jobs, progress, kept.folder)
+        run_phase(phase.name, partial(_make, kept=kept), phase.pieces, names, jobs, progress)
     order = sorted(range(len(cells)), key=lambda i: -experiment.cost(cells[i]))
     work = partial(_fill, experiment=experiment, kept=kept)
     names = [str(cells[i]) for i in order]
-    found = run_phase(experiment.phase, work, [cells[i] for i in order], names, jobs, progress, kept.folder)
+    found = run_phase(experiment.phase, work, [cells[i] for i in order], names, jobs, progress)
     place = dict(zip(order, found, strict=True))
     return Record.joined(place[i] for i in range(len(cells)))
 
@@ -61,10 +60,6 @@ def write_run(
     folder: Path, experiment: Experiment[O, C], options: O, record: Record, kept: Stages
 ) -> Document:
     """Writes all files of a run into `folder`, results.json last, and returns the document."""
-    return run_beside(partial(_write, folder, experiment, options, record, kept))
-
-
-def _write(folder: Path, experiment: Experiment[O, C], options: O, record: Record, kept: Stages) -> Document:
     document = experiment.document(options, record)
     with _writable(folder):
         for old in (folder / RESULTS, *folder.glob(CURVES)):
@@ -91,7 +86,7 @@ def _write(folder: Path, experiment: Experiment[O, C], options: O, record: Recor
                 for gain in block.gains
             ],
             "claims": [asdict(c) for block in blocks if isinstance(block, Claims) for c in block.claims],
-            "versions": {**versions(["lcons-decode", "lcons-tasks"]), **library_versions()},
+            "versions": library_versions(),
         }
         write_text(folder / RESULTS, json.dumps(results, indent=1, ensure_ascii=False) + "\n")
     return document

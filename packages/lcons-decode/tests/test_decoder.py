@@ -1,4 +1,4 @@
-"""A decoder of batches gives the answers of `decode_scored`, whatever the type of the batch, and travels."""
+"""A decoder of batches gives the answers of `decode_scored`, whatever the type of columns, and travels."""
 
 import pickle
 import threading
@@ -9,9 +9,9 @@ from chain_strategies import chains, columns, learned, sequence_features
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import lcons_decode.batches._decoder as module
+import lcons_decode._decoder as module
 from lcons_core import InvalidInput, LearnedConstraint, RectifierNetwork, iob2
-from lcons_core.features import Counts
+from lcons_core.features import Counts, NgramContext
 from lcons_decode import ChainScores, Decoder, Hard, Scored, Soft, Status, decode_scored
 
 LABELS = ("B-X", "I-X", "O")
@@ -57,8 +57,8 @@ def expected(scores, xs, uses, **options):
 
 
 @settings(max_examples=25)
-@given(problems(), st.sampled_from([None, 2]), st.sampled_from([1, 3, 2**16]))
-def test_a_batch_is_decoded_as_its_sequences_are(problem, beam, together):
+@given(problems(), st.sampled_from([None, 2]))
+def test_a_batch_is_decoded_as_its_sequences_are(problem, beam):
     scores, xs, uses = problem
     model = scores[0]
     decoder = Decoder(
@@ -72,59 +72,43 @@ def test_a_batch_is_decoded_as_its_sequences_are(problem, beam, together):
     )
     batch = {"emission": [one.emission for one in scores], "pos": [x["pos"] for x in xs]}
     want = list(expected(scores, xs, uses, beam=beam, budget=50))
-    before, module.MOST_TOKENS = module.MOST_TOKENS, together
-    try:
-        found = pickle.loads(pickle.dumps(decoder))(batch)
-    finally:
-        module.MOST_TOKENS = before
+    found = pickle.loads(pickle.dumps(decoder))(batch)
     rows = [
         dict(zip(want[0], cells, strict=True)) for cells in zip(*(found[n] for n in want[0]), strict=True)
     ]
     assert rows == want
     assert found["pos"] == batch["pos"]
     assert "emission" not in found
-    records = [{"emission": one.emission.tolist(), **x} for one, x in zip(scores, xs, strict=True)]
-    assert decoder(records) == [x | answer for x, answer in zip(xs, want, strict=True)]
+    assert decoder({**batch, "emission": [one.emission.tolist() for one in scores]}) == found
 
 
 @pytest.fixture
-def decoder(tmp_path):
-    iob2(LABELS).save(tmp_path / "iob2.json")
-    return Decoder([str(tmp_path / "iob2.json")], labels=LABELS)
+def decoder():
+    return Decoder([iob2(LABELS)], labels=LABELS)
 
 
-def test_columns_of_arrays_are_answered_with_arrays(decoder):
-    cells = np.empty(2, dtype=object)
-    cells[:] = [np.array(EMISSION[0]), np.zeros((0, 3))]
-    found = decoder({"emission": cells, "id": np.array([4, 5])})
-    assert [list(row) for row in found["labels"]] == [["B-X", "I-X"], []]
-    assert found["changed"].tolist() == [1, 0]
-    assert all(isinstance(column, np.ndarray) for column in found.values())
-    assert decoder({"emission": [], "id": []})["labels"] == []
+def nested(cell):
+    """A cell as pandas and Ray read it from Parquet: an array of arrays."""
+    array = np.empty(len(cell), dtype=object)
+    array[:] = [np.array(row) for row in cell]
+    return array
 
 
-def test_a_decoder_holds_the_constraints_and_not_the_files(decoder, tmp_path):
-    (tmp_path / "iob2.json").unlink()
-    found = pickle.loads(pickle.dumps(decoder))({"emission": EMISSION[:1]})
-    assert found["labels"] == [["B-X", "I-X"]]
-    assert "iob2" in repr(decoder)
+@pytest.mark.parametrize("kind", [list, np.array, nested])
+def test_cells_may_be_lists_arrays_and_arrays_of_arrays(decoder, kind):
+    cells = np.empty(3, dtype=object)
+    cells[:] = [kind(cell) for cell in EMISSION]
+    found = decoder({"emission": cells, "id": np.array([4, 5, 6])})
+    assert found["labels"] == [["B-X", "I-X"], [], ["B-X"]]
+    assert found["changed"] == [1, 0, 0]
+    assert found["status"] == ["optimal"] * 3
+    assert list(found["id"]) == [4, 5, 6]
+    assert decoder({"emission": [], "id": []}) == {name: [] for name in ("id", *module.ANSWERS)}
 
 
-def test_settings_change_with_all_that_answers_depend_on(decoder, tmp_path):
-    iob2(LABELS).save(tmp_path / "iob2.json")
-    file = str(tmp_path / "iob2.json")
-    others = [
-        Decoder([file], labels=LABELS),
-        Decoder([file], labels=LABELS[::-1]),
-        Decoder([f"{file}:0.5"], labels=LABELS),
-        Decoder([file], labels=LABELS, transition=np.eye(3)),
-        Decoder([file], labels=LABELS, beam=2),
-        Decoder([file]),
-        Decoder(labels=LABELS),
-    ]
-    settings_of = [str(other.settings()) for other in others]
-    assert settings_of[0] == str(decoder.settings())
-    assert len(set(settings_of)) == len(others)
+def test_a_sequence_without_a_finite_score_has_no_labels(decoder):
+    found = decoder({"emission": [[[-np.inf] * 3]]})
+    assert found == {"labels": [None], "score": [None], "status": ["infeasible"], "changed": [0]}
 
 
 def test_constraints_are_compiled_once_per_thread_for_all_copies(decoder, monkeypatch):
@@ -135,33 +119,32 @@ def test_constraints_are_compiled_once_per_thread_for_all_copies(decoder, monkey
         "of",
         lambda uses, labels: compiled.append(uses) or of(uses, labels),  # type: ignore[func-returns-value]
     )
-    module._OF_THREAD.__dict__.clear()
+    module._compiled.cache_clear()
     content = pickle.dumps(decoder)
 
-    def work():
-        for _ in range(3):
+    def count(calls=3):
+        before = len([uses for uses in compiled if isinstance(uses, list)])
+        for _ in range(calls):
             pickle.loads(content)({"emission": EMISSION[:1]})
+        return len([uses for uses in compiled if isinstance(uses, list)]) - before
 
-    work()
-    assert len(compiled) == 1
-    thread = threading.Thread(target=work)
+    assert [count(), count()] == [1, 0]
+    counts = []
+    thread = threading.Thread(target=lambda: counts.append(count()))
     thread.start()
     thread.join()
-    assert len(compiled) == 2
+    assert counts == [1]
 
 
 @pytest.mark.parametrize(
     ("batch", "message"),
     [
-        ({"words": [["a"]]}, "row 0 of the batch: expected 'emission', the scores, found words"),
-        ({"emission": [[[1.0, 2.0]]]}, r"row 0 of the batch: expected emission of shape \(tokens, 3\)"),
-        ({"emission": [[[1.0, 2.0, None]]]}, "expected numbers for token 1, found null"),
+        ({"words": [["a"]]}, "expected a column 'emission', found words"),
+        ({"emission": [[[1.0, 2.0]]]}, "expected 3 scores per token in 'emission'"),
+        ({"emission": [[[1.0, 2.0, None]]]}, "must not contain NaN"),
+        ({"emission": [3]}, "expected 3 scores per token in 'emission'"),
         ({"emission": [[[np.nan, 0.0, 0.0]]]}, "must not contain NaN"),
         ({"emission": EMISSION, "labels": [1, 2, 3]}, "expected no column 'labels'"),
-        ([{"emission": EMISSION[0], "score": 1}], "expected no column 'score'"),
-        ([3], "expected records"),
-        ("text", "expected a batch"),
-        (3, "expected a batch"),
     ],
 )
 def test_a_wrong_batch_is_one_sentence(decoder, batch, message):
@@ -169,12 +152,16 @@ def test_a_wrong_batch_is_one_sentence(decoder, batch, message):
         decoder(batch)
 
 
-def test_wrong_settings_are_refused_before_the_work(tmp_path):
-    with pytest.raises(InvalidInput, match="pass `labels=`"):
-        Decoder(transition=np.eye(2))
-    with pytest.raises(InvalidInput, match="beam"):
-        Decoder(labels=LABELS, beam=0)
-    with pytest.raises(InvalidInput, match="found none; pass `labels=`"):
-        Decoder()({"emission": EMISSION})
+def test_columns_that_constraints_read_must_be_there_and_as_long_as_the_scores():
+    feature = NgramContext(LABELS, ("w", "v"), 2)
+    network = RectifierNetwork(np.zeros((1, feature.space.d)), [0.0])
+    decoder = Decoder([LearnedConstraint(network, feature.space, feature)], labels=LABELS)
+    with pytest.raises(InvalidInput, match="pos"):
+        decoder({"emission": EMISSION[:1]})
+    with pytest.raises(InvalidInput, match="as many values of 'pos' as scores in each row"):
+        decoder({"emission": EMISSION[:1], "pos": [["w"]]})
+
+
+def test_labels_are_distinct():
     with pytest.raises(InvalidInput, match="distinct names"):
         Decoder(labels=["a", "a"])

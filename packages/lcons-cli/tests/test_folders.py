@@ -1,0 +1,160 @@
+"""Folders of JSON lines by processes of this machine: files appear whole, once, in a folder of their own."""
+
+import fcntl
+import json
+import sys
+from functools import partial
+
+import pytest
+from click.testing import CliRunner
+
+from lcons_cli.console import say_nothing
+from lcons_cli.folders import run_folder
+from lcons_cli.main import main
+from lcons_core import LconsError, iob2
+
+LABELS = ["B-NP", "I-NP", "O"]
+ROW = {"emission": [[0, 0, 1], [0, 3, 1]], "words": ["New", "York"], "id": 1}
+ANSWER = {"labels": ["B-NP", "I-NP"], "score": 3.0, "status": "optimal", "changed": 1}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Two files, the constraint and the labels."""
+    iob2(LABELS).save(tmp_path / "iob2.json")
+    (tmp_path / "labels.txt").write_text("\n".join(LABELS))
+    (tmp_path / "in").mkdir()
+    for name in ("a", "b"):
+        write(tmp_path / f"in/{name}.jsonl", ROW, {"emission": []})
+    return tmp_path
+
+
+def write(path, *rows):
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def words(folder, *more, out="out"):
+    files = ["-c", folder / "iob2.json", "--labels", folder / "labels.txt", "-o", folder / out]
+    return list(map(str, ["decode", folder / "in", *files, *more]))
+
+
+def run(folder, *more, **options):
+    return CliRunner().invoke(main, words(folder, *more, **options))
+
+
+def refused(result):
+    assert result.exit_code == 2, result.output
+    assert result.stderr.startswith("lcons: error: ")
+    assert result.stderr.count("\n") == 1
+    return result.stderr
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_folder_is_decoded_file_by_file_and_finished_files_are_not_done_again(folder, jobs):
+    result = run(folder, "--jobs", jobs)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr.endswith(f"lcons: files: 2 done, into {folder / 'out'}\n")
+    assert sorted(path.name for path in (folder / "out").iterdir()) == [
+        "_lock",
+        "_settings",
+        "a.jsonl",
+        "b.jsonl",
+    ]
+    first, second = map(json.loads, (folder / "out/a.jsonl").read_text().splitlines())
+    assert first == {"words": ["New", "York"], "id": 1} | ANSWER
+    assert second["labels"] == []
+    (folder / "out/b.jsonl").unlink()
+    before = (folder / "out/a.jsonl").stat()
+    write(folder / "in/b.jsonl", ROW)
+    assert run(folder, "-q", "--jobs", jobs).stderr == ""
+    assert len((folder / "out/b.jsonl").read_text().splitlines()) == 1
+    assert (folder / "out/a.jsonl").stat() == before
+
+
+def test_a_file_that_is_wrong_leaves_nothing_and_the_same_command_goes_on(folder):
+    (folder / "in/b.jsonl").write_text(json.dumps(ROW) + "\n{")
+    assert "b.jsonl: " in refused(run(folder, "--jobs", 1))
+    assert not (folder / "out/b.jsonl").exists()
+    write(folder / "in/b.jsonl", ROW)
+    assert run(folder, "--jobs", 1).exit_code == 0
+    assert (folder / "out/b.jsonl").exists()
+
+
+def test_files_of_others_and_of_other_settings_are_not_mixed(folder):
+    (folder / "out").mkdir()
+    write(folder / "out/a.jsonl", {"of": "somebody"})
+    assert "has files of another run, such as a.jsonl" in refused(run(folder, "--jobs", 1))
+    assert json.loads((folder / "out/a.jsonl").read_text()) == {"of": "somebody"}
+    assert run(folder, "--jobs", 1, out="mine").exit_code == 0
+    assert "has files of another run" in refused(run(folder, "--jobs", 1, "--soft", 0.5, out="mine"))
+    iob2([*LABELS, "B-VP"]).save(folder / "iob2.json")
+    assert "has files of another run" in refused(run(folder, "--jobs", 1, out="mine"))
+
+
+def test_an_output_folder_is_locked_while_a_run_writes(folder):
+    (folder / "out").mkdir()
+    with (folder / "out/_lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert "another run writes into" in refused(run(folder, "--jobs", 1))
+    assert run(folder, "--jobs", 1).exit_code == 0
+
+
+def test_the_labels_may_be_in_a_file_with_transitions(folder):
+    (folder / "labels.txt").write_text(json.dumps({"labels": LABELS, "stop": [0, -9, 0]}))
+    assert run(folder, "--jobs", 1).exit_code == 0
+    assert json.loads((folder / "out/a.jsonl").read_text().splitlines()[0])["labels"] == ["O", "O"]
+
+
+@pytest.mark.parametrize("command", ["decode", "tag"])
+def test_out_is_for_folders(folder, command, monkeypatch):
+    monkeypatch.setattr("lcons_tasks.apps.load_constrained_tagger", lambda folder: None)
+    words = [command, str(folder / "in/a.jsonl"), "-o", str(folder / "out")]
+    assert "-o is for a folder" in refused(CliRunner().invoke(main, words))
+
+
+@pytest.mark.parametrize("out", ["in", None])
+def test_a_folder_needs_another_folder_to_write_to(folder, out):
+    command = words(folder)
+    command = command[:-2] if out is None else [*command[:-1], str(folder / out)]
+    assert "and another one, `-o OUT`" in refused(CliRunner().invoke(main, command))
+
+
+def test_a_folder_needs_labels_and_files_of_one_kind(folder):
+    command = ["decode", str(folder / "in"), "-o", str(folder / "out")]
+    assert "`--labels FILE`" in refused(CliRunner().invoke(main, command))
+    (folder / "in/c.parquet").write_bytes(b"")
+    assert "files of one kind" in refused(run(folder))
+    (folder / "empty").mkdir()
+    command[1] = str(folder / "empty")
+    assert "files of one kind" in refused(
+        CliRunner().invoke(main, [*command, "--labels", str(folder / "labels.txt")])
+    )
+
+
+# Functions of batches that any process can load: they are expressions of the columns.
+DOUBLES = "{'number': number, 'double': [2 * n for n in number]}"
+
+
+def test_a_process_that_is_killed_is_one_sentence_and_the_next_run_does_the_rest(tmp_path):
+    for k in range(4):
+        write(tmp_path / f"in/{k}.jsonl", {"number": k}, {"number": 10 + k})
+    mark = tmp_path / "killed"
+    os = "__import__('os')"
+    kill = f"{os}.mkdir({str(mark)!r}) or {os}.kill({os}.getpid(), 9)"
+    work = partial(eval, f"{DOUBLES} if number[0] != 3 or {os}.path.exists({str(mark)!r}) else {kill}")
+    folders = (str(tmp_path / "in"), str(tmp_path / "out"))
+    with pytest.raises(LconsError, match="a process ended early; run the same again"):
+        run_folder(work, *folders, "local", 2, say_nothing)
+    assert mark.exists()
+    assert not (tmp_path / "out/3.jsonl").exists()
+    run_folder(work, *folders, "local", 2, say_nothing)
+    found = [
+        json.loads(line) for k in range(4) for line in (tmp_path / f"out/{k}.jsonl").read_text().splitlines()
+    ]
+    assert found == [{"number": n, "double": 2 * n} for k in range(4) for n in (k, 10 + k)]
+
+
+def test_a_library_that_is_not_installed_is_one_sentence(folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    assert "run `pip install lcons-cli[parquet,ray,dask]`" in refused(run(folder, "--engine", "ray"))
