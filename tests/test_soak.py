@@ -63,7 +63,7 @@ def test_many_drawn_points_are_on_the_boundary_and_many_labellings_tie():
     margins, ties = [], 0
     for i in range(60):
         case = sets.draw_verify(Random(f"0/verify/{i}"))
-        networks = oracle.judge_of(case["parts"])
+        networks = oracle.Networks(case["parts"])
         margins.append(min(abs(networks.margin(point.psi)) for point in oracle.points_of(case["space"])))
         case = chains.draw_hard(Random(f"0/hard/{i}"))
         found = oracle.Chain(case["model"], case["sequences"][0], case["uses"]).labellings()

@@ -60,7 +60,7 @@ class Plain:
             gold_r[pair] = RELATIONS.index(label)
         entity_loss = (np.arange(E) != gold_e[:, None]).astype(float)
         relation_loss = np.where(gold_r > 0, self.miss, 1.0)[..., None] * (np.arange(R) != gold_r[..., None])
-        rules = RelationRules(ENTITIES, RELATIONS, self.rules.broken, None, -(self.parts @ parts))
+        rules = RelationRules(ENTITIES, RELATIONS, self.rules.broken, -(self.parts @ parts))
         double = own.spread(own.pairs.sums(V)) + relation_loss
         found = relation_ids(own.candidates.sums(W) + entity_loss, double, rules)
         loss = np.take_along_axis(entity_loss, found.entities[:, None], 1).sum()
