@@ -209,7 +209,7 @@ MUTANTS = {
 def test_it_is_noticed_that(mutant, monkeypatch):
     family, patch = MUTANTS[mutant]
     patch(monkeypatch)
-    found = next(filter(None, (wrong_cases(family, 1, first) for first in range(40))), None)
+    found = next(filter(None, (wrong_cases(family, 1, first) for first in range(100))), None)
     assert found, "100 cases did not notice it"
     assert found[0]["wrong"]
     assert found[0]["family"] == family

@@ -69,7 +69,7 @@ def main() -> None:
         LearnedConstraint(network, feature.space, feature).save(folder / "pos.json")
         iob2(LABELS).save(folder / "iob2.json")
         (folder / "labels.txt").write_text("\n".join(LABELS))
-        options = [
+        options: list[str | Path] = [
             "-c",
             folder / "iob2.json",
             "-c",
@@ -78,7 +78,7 @@ def main() -> None:
             folder / "labels.txt",
             "-q",
         ]
-        lcons = [Path(sys.executable).with_name("lcons"), "decode", folder / "in", *options]
+        lcons: list[str | Path] = [Path(sys.executable).with_name("lcons"), "decode", folder / "in", *options]
         seconds, spent = {}, {}
         for arm, more in ARMS.items():
             began, before = time.perf_counter(), os.times()

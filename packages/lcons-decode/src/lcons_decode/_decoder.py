@@ -111,10 +111,10 @@ def _compiled(constraints: bytes, labels: tuple[str, ...], thread: int) -> Chain
 def _contexts(batch: Mapping[str, Any], compiled: ChainConstraints, offsets: Ints) -> dict[str, CodedColumn]:
     """The columns that constraints read, all sequences one after another; the decoder names missing ones."""
     columns = {}
-    for use in (*compiled.named.hard, *compiled.named.soft):
-        name = use.constraint.feature.context_column if use.constraint.feature else None
+    constraints = [use.constraint for uses in (compiled.named.hard, compiled.named.soft) for use in uses]
+    for name in {constraint.feature.context_column for constraint in constraints if constraint.feature}:
         shown = WORDS if name == WORD and WORDS in batch else name
-        if name is not None and shown in batch:
+        if name is not None and shown is not None and shown in batch:
             values, ends = _flat(batch[shown])
             if not np.array_equal(ends, offsets):
                 raise InvalidInput(f"expected as many values of {shown!r} as scores in each row.")
@@ -126,8 +126,8 @@ def _scores(column: Any, L: int) -> tuple[Floats, Ints]:
     """The scores (N, L) of all tokens, and the offsets (B + 1,) of sequences."""
     try:
         rows, offsets = _flat(column)
-        values, widths = (rows, []) if isinstance(rows, list) else _flat(rows)
-        if any(np.diff(widths) != L):
+        values, widths = (rows, None) if isinstance(rows, list) else _flat(rows)
+        if widths is not None and any(np.diff(widths) != L):
             raise ValueError("another number of scores")
         return np.array(values, dtype=np.float64).reshape(len(rows), L), offsets
     except (TypeError, ValueError) as error:
