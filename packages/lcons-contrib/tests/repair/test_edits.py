@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lcons_contrib.repair.edits import allow, broken_examples, kept_examples, repair
@@ -129,6 +129,7 @@ def test_sequences_and_binary_blocks_are_repaired():
     assert not again.constraint.accepts([1, 1, 1])
 
 
+@settings(max_examples=25)
 @given(constraint=pairs_constraints(), data=st.data())
 def test_allow_adds_exactly_the_box(constraint, data):
     some = [data.draw(st.lists(st.sampled_from(v), min_size=1, unique=True)) for v in PAIRS.values]
@@ -179,26 +180,20 @@ def test_weights_that_are_no_dyadic_numbers_are_rounded_only_if_no_verdict_chang
 
 @pytest.mark.parametrize("columns", [23, 40])
 def test_edits_of_large_domains_change_nothing_else_or_are_refused(columns):
-    """One-decimal weights, which sums of floats round: each verdict is computed as a rational."""
-    rng, refused = np.random.default_rng(columns), 0
-    for _ in range(30):
+    """One-decimal weights, which sums of floats round: old verdicts are computed as rationals."""
+    rng = np.random.default_rng(columns)
+    for _ in range(10):
         W, b = np.round(rng.normal(0, 2, (2, columns)), 1), np.round(rng.normal(-1, 2, 2), 1)
         old = bits(columns, W, b)
-        ones = np.flatnonzero(rng.integers(0, 2, columns)).tolist()
-        try:
-            new = allow(old, only(columns, *ones))
-        except LconsError:
-            refused += 1
-            new = allow(old, {"x": [f"x{j}" for j in ones]})  # a box without conditions on zeros
-            box = np.isin(np.arange(columns), ones)
-        else:
-            box = None
-        psi = (rng.random((200, columns)) < 0.2) * 1.0
-        inside = np.zeros(200, dtype=bool) if box is None else (psi[:, box] == 1).all(1)
-        before = [old.network.rational_margin(point) >= 0 for point in psi]
-        after = [new.network.rational_margin(point) >= 0 for point in psi]
-        assert np.array_equal(np.array(before) | inside, after)
-    assert refused
+        ones = rng.random(columns) < 0.2
+        with pytest.raises(LconsError, match="float64 cannot represent"):
+            allow(old, only(columns, *np.flatnonzero(ones).tolist()))
+        # A box without conditions on zeros needs no sums.
+        new = allow(old, {"x": {f"x{j}": True for j in np.flatnonzero(ones).tolist()}})
+        psi = (rng.random((60, columns)) < 0.2) * 1.0
+        psi[:20, ones] = 1.0
+        before = np.array([old.network.rational_margin(point) >= 0 for point in psi])
+        assert np.array_equal(new.accepts(psi), before | (psi[:, ones] == 1).all(1))
 
 
 def test_mistakes_are_named():
