@@ -133,18 +133,6 @@ def test_a_byte_order_mark_blank_lines_and_values_that_are_no_columns_are_passed
     assert (scored.id, scored.x) == ("x", {"gold": ("A",)})
 
 
-def test_how_much_was_read_is_told():
-    lines = of_lines({"labels": ["A"]}, *[{"emission": [[1]]}] * 9)
-    for source in (
-        read_scored(lines, "it"),
-        read_scored(of_npz(emission=np.ones((9, 1)), offsets=np.arange(10), labels=["A"]), "it"),
-    ):
-        assert source.share() == 0
-        shares = [source.share() for _ in source]
-        assert shares == sorted(shares)  # type: ignore[type-var]
-        assert shares[-1] == 1
-
-
 def test_an_npz_file_from_a_pipe_is_that_of_the_disk():
     content = of_npz(emission=[[1.0, 2.0], [3.0, 4.0]], offsets=[0, 2], labels=["A", "B"]).getvalue()
     reads, writes = os.pipe()
@@ -370,20 +358,6 @@ def test_under_global_constraints_each_answer_is_given_before_the_next_sequence_
         tried.clear()
 
 
-def test_what_is_kept_of_windows_is_dropped_where_it_is_too_much(monkeypatch):
-    compiled = []
-    make = module.ChainConstraints.of  # type: ignore[attr-defined]
-    monkeypatch.setattr(module.ChainConstraints, "of", lambda *given: compiled.append(given) or make(*given))  # type: ignore[attr-defined, func-returns-value]
-    monkeypatch.setattr(module, "CHUNK_SEQUENCES", 1)
-    sequences = [Scored(ChainScores([[0.0, 0.0, 1.0], [0.0, 2.0, 1.0]], labels=LABELS))] * 3
-    kept = list(decode_scored(sequences, [iob2(LABELS)]))
-    often = len(compiled)
-    monkeypatch.setattr(module, "MOST_KEPT", 0)
-    dropped = list(decode_scored(sequences, [iob2(LABELS)]))
-    assert len(compiled) > 2 * often
-    assert [a.y for _, a in kept] == [a.y for _, a in dropped] == [("B-X", "I-X")] * 3
-
-
 def test_a_constraint_for_other_labels_or_columns_that_are_not_there_is_one_sentence():
     scored = Scored(ChainScores([[1.0, 0.0]], labels=["A", "Q"]), {"word": ("dog",)}, "it:2")
     for constraint in (iob2(LABELS), at_most(1)):
@@ -452,18 +426,6 @@ def test_answers_are_written_as_columns_or_plain_data():
             InvalidInput, match=r"which CoNLL columns cannot contain; pass `tabs=True` .* or write JSON"
         ):
             conll(Scored(scores, {"word": (cell, "x")}), answer)
-
-
-def test_between_tabs_cells_may_hold_blanks_but_nothing_that_ends_them():
-    scores = ChainScores([[0.0, 0.0, 1.0]], labels=LABELS)
-    ((_, answer),) = decode_scored([Scored(scores)])
-    assert (
-        conll(Scored(scores, {"word": ("Hà Nội",), "pos": ("N p",)}), answer, tabs=True)
-        == "Hà Nội\tN p\tO\n\n"
-    )
-    for cell in ("a\tb", "a\nb", "a\u2028b", "a\r", " a", "a ", "", " "):
-        with pytest.raises(InvalidInput, match="which columns separated by tabs cannot contain; write JSON"):
-            conll(Scored(scores, {"word": (cell,)}), answer, tabs=True)
 
 
 def test_impossible_scores_and_empty_sequences_are_written_too():

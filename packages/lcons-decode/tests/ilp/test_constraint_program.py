@@ -102,22 +102,6 @@ def test_variables_keep_their_names_types_and_bounds(tmp_path):
     assert [row.name for row in model.constrs] == ["o0_label_1", "r0_row_constraint_0_0"]
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
-def test_long_and_many_names_are_read_by_mip(tmp_path, ending):
-    values = [f"a value with a long name, which is number {i} of very many" for i in range(120)]
-    constraint = LearnedConstraint(
-        RectifierNetwork(np.linspace(-2, 2, 120)[None], [0.0]), FeatureSpace([one_hot("a block", values)])
-    )
-    scores = {"a block": {value: float(i) for i, value in enumerate(values)}}
-    path = tmp_path / f"model{ending}"
-    lines = program_lines(constraint_program(constraint, "lifted", scores), path, readable=True)
-    path.write_text("\n".join([*lines, ""]))
-    model, _ = read_by_mip(path)
-    accepted = np.flatnonzero(constraint.network.accepts(np.eye(120)))
-    assert abs(model.objective_value) == accepted.max()
-    assert list(read_program(path).decisions["a block"]) == values
-
-
 @pytest.mark.parametrize(
     ("scores", "message"),
     [

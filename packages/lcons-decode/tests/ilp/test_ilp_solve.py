@@ -365,13 +365,6 @@ def test_the_solver_is_checked_before_it_is_used(monkeypatch):
         decode_ilp(scores, solver="highs")
 
 
-def test_solvers_are_quiet(capfd):
-    scores = ChainScores(np.eye(3))
-    for solver in SOLVERS:
-        decode_ilp(scores, [forbidden_ngrams(["0", "1", "2"], [("0", "1")])], solver=solver)
-    assert capfd.readouterr() == ("", "")
-
-
 def test_an_answer_that_breaks_rows_is_asked_for_again_and_then_refused(monkeypatch):
     program = graph_program({"d": {"X": 1.0, "Y": 0.0}})
     solved, asked = backend.MipModel._solved, []

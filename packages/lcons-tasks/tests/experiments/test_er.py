@@ -12,7 +12,7 @@ from lcons_core._errors import InvalidInput
 from lcons_decode import RelationRules, RelationScores, decode_relations
 from lcons_decode._relations import relation_ids
 from lcons_tasks.data import MalformedCorpus, Relation, RelationSentence, find
-from lcons_tasks.data._passage import ENTITIES, NO_ENTITY, RELATIONS, Labelled, Passage, hash_passages
+from lcons_tasks.data._passage import ENTITIES, NO_ENTITY, RELATIONS, Labelled, Passage
 from lcons_tasks.experiments.engine._kept import Stages
 from lcons_tasks.experiments.engine._record import Record
 from lcons_tasks.experiments.engine._run import run, write_run
@@ -26,7 +26,6 @@ from lcons_tasks.experiments.entity_relation._answers import (
     WITHIN,
     WITHOUT,
     C,
-    Cell,
     answers,
     constraints,
     parts,
@@ -50,7 +49,7 @@ from lcons_tasks.experiments.entity_relation._experiment import EXPERIMENT, Opti
 from lcons_tasks.experiments.entity_relation._measures import by_label, count, counts, figures, gains_over
 from lcons_tasks.experiments.entity_relation._model import predict, predict_some, score
 from lcons_tasks.models._clusters import Clusters
-from lcons_tasks.models._relation_model import Attributes, load_model, rules_of
+from lcons_tasks.models._relation_model import load_model, rules_of
 from lcons_tasks.models._relation_svm import encode_passages, train_relations
 from lcons_tasks.models._structured_svm import SvmSettings
 from lcons_tasks.models.phi._candidates import candidate_attributes, pair_attributes
@@ -160,15 +159,6 @@ def test_published_splits_are_read_from_beside_the_corpus(tmp_path, monkeypatch,
         load_corpus("conll04")
 
 
-def test_bad_passages_are_refused():
-    with pytest.raises(InvalidInput, match="without overlap"):
-        Passage(("a", "b"), ("X", "X"), ((0, 2), (1, 2)))
-    with pytest.raises(InvalidInput, match="unknown label 'Marries'"):
-        example({(0, 1): "Marries"})
-    with pytest.raises(InvalidInput, match="between two of 2"):
-        example({(0, 0): "Kill"})
-
-
 # Constraints
 
 
@@ -273,14 +263,6 @@ def test_clusters_and_weights_of_combinations_survive_a_file(tmp_path, corpus):
     assert predict([model.scores(one.passage)], rules, model) == predict(
         [again.scores(one.passage)], rules, again
     )
-
-
-def test_unknown_attributes_score_nothing(corpus):
-    attributes = Attributes.of([corpus.passages[0].passage])
-    strange = Passage(("Zzz",), ("SYM",), ((0, 1),))
-    assert attributes.encode(strange).pairs.count == 0
-    single = attributes.encode(strange).candidates.sums(np.ones((len(attributes.candidates), 4)))
-    assert single.shape == (1, 4)
 
 
 def test_equal_sets_give_equal_weights_and_other_sets_others(corpus):
@@ -500,20 +482,6 @@ def test_the_curve_is_on_seeded_splits_only():
     assert [(cell.split, cell.share) for cell in cells] == [("1", 1.0), ("spert", 1.0), ("1", 0.05)]
     assert len(cells[0].grid) == 3
     assert len(cells[2].grid) == 1
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"splits": ()}, {"grid": ()}, {"grid": (0.0,)}, {"shares": (1.5,)}, {"passes": 0}]
-)
-def test_bad_options_are_refused(wrong):
-    with pytest.raises(InvalidInput):
-        replace(QUICK, **wrong)
-
-
-def test_a_cell_reads_as_what_it_is():
-    assert Cell("bundled", "1").seeded
-    assert not Cell("conll04", "spert").seeded
-    assert hash_passages([example({})]) != hash_passages([example({(0, 1): "LiveIn"})])
 
 
 # Roth and Yih's corpus

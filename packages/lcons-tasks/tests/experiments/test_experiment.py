@@ -1,7 +1,6 @@
 """Stages are kept by their inputs and by versions, jobs run in order with progress, and records, of which
 tables, gains, curves and claims are made."""
 
-import json
 import os
 import signal
 from dataclasses import dataclass
@@ -157,10 +156,6 @@ def test_the_backend_of_joblib_is_used(square):
     assert process == [os.getpid()] * 3
 
 
-def test_no_pieces_give_no_results(square):
-    assert run_phase("squares", square, [], [], 2) == []
-
-
 def cell(name, rows, units=(), **at):
     """A cell with counts (right, total) by row, and their accuracy."""
     counts = {row: np.array(found) for row, found in rows.items()}
@@ -197,12 +192,6 @@ def test_a_record_survives_its_files_with_counts(tmp_path):
     first = (tmp_path / "counts.npz").read_bytes()
     again.save(tmp_path)
     assert (tmp_path / "counts.npz").read_bytes() == first
-
-
-def test_counts_that_do_not_fit_are_refused():
-    data = json.loads(json.dumps(Record((FEW,)).to_dict()))
-    with pytest.raises(InvalidInput, match="need the shape"):
-        Record.of(data, {"few|": np.arange(2), "few|accuracy": np.zeros((1, 2, 2), dtype=int)})
 
 
 def test_cells_that_test_the_same_units_are_runs_of_one_gain():
