@@ -6,6 +6,7 @@ is shown as a unified diff.
 """
 
 import difflib
+import hashlib
 import json
 import math
 import re
@@ -49,6 +50,21 @@ class Golden:
         text = readable(found)
         if self.update or not alike(json.loads(_kept(EXPECTED / name) or "null"), json.loads(text)):
             self.text(name, text)
+
+
+def processor() -> str:
+    """A hash of training by torch alone, which differs between kinds of processors."""
+    import torch
+
+    generator = torch.Generator().manual_seed(0)
+    digest = hashlib.sha256()
+    for dtype in (torch.float32, torch.float64):
+        X = torch.rand(700, 98, generator=generator, dtype=dtype)
+        W = torch.randn(98, 30, generator=generator, dtype=dtype)
+        for _ in range(50):
+            W = W - 0.01 * X.T @ torch.sigmoid(X @ W)
+        digest.update(W.numpy().tobytes())
+    return digest.hexdigest() + "\n"
 
 
 def _kept(path: Path) -> str:

@@ -25,10 +25,12 @@ TAGGED = [(("Ann", "Hill", "works", "in", "Rome", "."), ("NNP", "NNP", "VBZ", "I
 pytestmark = pytest.mark.parametrize("task", RUNS)
 
 
+@pytest.mark.usefixtures("golden_processor")
 def test_the_figures_are_the_same(task: str, runs: Path, golden: Golden):
     golden.data(f"experiments/{task}/figures.json", figures(runs / task))
 
 
+@pytest.mark.usefixtures("golden_processor")
 def test_the_report_and_the_summary_are_the_same(task: str, runs: Path, golden: Golden):
     report = (runs / task / "report.md").read_text(encoding="utf-8")
     golden.text(f"experiments/{task}/report.md", report)
@@ -41,13 +43,15 @@ def test_the_files_are_the_same(task: str, runs: Path, golden: Golden):
     golden.text(f"experiments/{task}/files.txt", "".join(f"{name}\n" for name in found))
 
 
-def test_the_learned_constraints_are_the_same_to_the_last_bit(task: str, runs: Path, golden: Golden):
+@pytest.mark.usefixtures("golden_processor")
+def test_the_learned_constraints_are_the_same(task: str, runs: Path, golden: Golden):
     paths = sorted((runs / task / "constraints").rglob("*.json"))
     assert paths
     lines = [f"{path.relative_to(runs / task)}: {fingerprint(load(path))}\n" for path in paths]
     golden.text(f"experiments/{task}/constraints.txt", "".join(lines))
 
 
+@pytest.mark.usefixtures("golden_processor")
 def test_the_predictions_are_the_same(task: str, runs: Path, golden: Golden):
     """A line per sentence: its number and a hash of its words and labels."""
     lines = []
@@ -82,6 +86,7 @@ def report(run: Path) -> tuple[str, str]:
     return page.read_text(encoding="utf-8"), done.stdout
 
 
+@pytest.mark.usefixtures("golden_processor")
 def test_the_page_of_a_real_run_has_the_same_outline(
     task: str, pages: dict[str, tuple[str, str]], golden: Golden
 ):
