@@ -117,16 +117,3 @@ def test_a_wheel_has_its_package_its_licence_and_no_paths(gate, tmp_path):
     assert wrong({name: text for name, text in files.items() if "LICENSE" not in name}) == [
         f"{wheel.name} has no licenses/LICENSE"
     ]
-
-
-def test_untidy_files_are_found(tidy, tmp_path):
-    path = tmp_path / "a.py"
-    for text, wrong in {
-        "x\n": [],
-        "x": ["no newline"],
-        "x \n": ["spaces"],
-        "x\n\n": ["empty lines"],
-        "<" * 7 + " main\n": ["a mark"],
-    }.items():
-        path.write_text(text)
-        assert [w in fault for w, fault in zip(wrong, tidy.faults(path), strict=True)] == [True] * len(wrong)

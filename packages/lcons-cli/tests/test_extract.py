@@ -4,7 +4,6 @@ import json
 import shutil
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -217,15 +216,6 @@ def test_no_text_is_lost_whatever_it_holds(candidates, run, pipelines):
     assert "not UTF-8, bytes escaped: 1\n" in result.stderr
     # No reader, however it splits lines, sees more of them.
     assert len(result.stdout_bytes.decode("utf-8").splitlines()) == len(lines)
-
-
-def test_long_lines_stay_fast(run, pipelines):
-    given = "\n".join(["x" * 10_000, "(" * 10_000, "a " * 5_000, "[b] " * 1_000, HALIFAX * 50])
-    start = time.process_time()
-    marked = run(given=given)
-    assert marked.stderr.endswith("long, read in parts: 2\n")
-    assert run("--candidates", "spacy", "--spacy", pipelines / "rules", given=given).exit_code == 0
-    assert time.process_time() - start < 30
 
 
 def test_lines_are_read_a_chunk_at_a_time(run, monkeypatch):

@@ -178,21 +178,6 @@ def test_no_text_is_lost_whatever_it_holds(model, run):
     assert "blank lines: 3, not UTF-8, bytes escaped: 1" in result.stderr
 
 
-@pytest.mark.parametrize("model", ["word", "pos", "counts"])
-def test_garbage_is_tagged(model, run):
-    given = b"".join(GARBAGE)
-    result = run(given=given, model=model)
-    assert result.exit_code == 0, result.exception
-    text = result.stdout_bytes.decode("utf-8")  # strictly
-    lines = given.decode("utf-8-sig", "replace").split("\n")
-    assert text.count("\n") == len(text.splitlines()) == len(lines)
-    for line, tagged in zip(lines, text.split("\n"), strict=False):
-        bare = re.sub(r"</?(author|title|journal|volume|pages|date)>", "", tagged)
-        if "<" not in line and "\N{REPLACEMENT CHARACTER}" not in line:
-            assert "".join(bare.split()) == "".join(line.split())
-    assert "not UTF-8, bytes replaced: 1" in result.stderr
-
-
 @pytest.mark.parametrize("end", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\r"])
 def test_only_newlines_end_lines(end, run):
     given = TEXT.replace("clouds. ", f"clouds.{end}")
