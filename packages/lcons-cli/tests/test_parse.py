@@ -268,11 +268,6 @@ def test_several_processes_write_the_same_in_the_same_order(form, run, monkeypat
     assert (two.exit_code, two.stdout_bytes, two.stderr) == (0, one.stdout_bytes, one.stderr)
 
 
-def test_a_tagger_that_reads_pos_tags_works_in_several_processes(run, monkeypatch):
-    monkeypatch.setattr(parser, "CHUNK_ITEMS", 1)
-    assert run("--format", "tagged", "--jobs", "2", model="pos").stdout == TAGGED
-
-
 # In a process of its own.
 
 
@@ -356,7 +351,7 @@ def test_no_process_stays_when_the_first_is_ended(how, busy):
     assert others
     if how == "SIGINT":
         os.killpg(busy.pid, signal.SIGINT)  # as a terminal does
-        assert busy.communicate(timeout=60)[1] == b"lcons: interrupted\n"
+        assert b"lcons: interrupted\n" in busy.communicate(timeout=60)[1]
         assert busy.returncode == 130
     else:
         os.kill(busy.pid, getattr(signal, how))

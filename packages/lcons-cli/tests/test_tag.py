@@ -392,12 +392,14 @@ def test_words_that_bring_pos_tags_need_no_pos_tagger(run, tmp_path, monkeypatch
 
 
 def test_rows_without_what_the_tagger_reads_are_refused(run, tmp_path):
-    (tmp_path / "0.jsonl").write_text('{"words": ["the"]}\n')
-    refused = run(tmp_path, "-o", tmp_path / "out", "--jobs", 1, model="case")
+    texts = tmp_path / "texts"
+    texts.mkdir()
+    (texts / "0.jsonl").write_text('{"words": ["the"]}\n')
+    refused = run(texts, "-o", tmp_path / "out", "--jobs", 1, model="case")
     assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
     assert "the tagger reads column 'case'" in refused.stderr
-    (tmp_path / "0.jsonl").write_text('{"title": "x"}\n')
+    (texts / "0.jsonl").write_text('{"title": "x"}\n')
     assert (
         "expected a column 'words' or 'text', found title"
-        in run(tmp_path, "-o", tmp_path / "out", "--jobs", 1).stderr
+        in run(texts, "-o", tmp_path / "out", "--jobs", 1).stderr
     )

@@ -5,6 +5,7 @@ Only click is imported here; other modules are imported when the command runs.
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
@@ -187,9 +188,10 @@ def _by_processes(
     """The parsed chunks, in order, by processes that load the tagger themselves."""
     from joblib import Parallel, delayed
 
+    # What joblib says of calls that are left undone when the reader goes away is no news to the user.
+    warnings.filterwarnings("ignore", module="joblib")
     calls = (delayed(_parsed)(folder, constrained, chunk) for chunk in chunks)
-    parsed: Iterable[list[ParsedReference]] = Parallel(jobs, batch_size=1, return_as="generator")(calls)
-    return parsed
+    return Parallel(jobs, batch_size=1, return_as="generator")(calls)
 
 
 def _parsed(folder: str, constrained: bool, chunk: Chunk) -> list[ParsedReference]:
