@@ -127,7 +127,7 @@ def test_an_environment_brings_the_packages_torch_and_its_groups(need, with_, wi
     torch, locked, packages = [command[command.index("install") + 1 :] for command in commands]
     assert torch[-1] == bootstrap.TORCH
     assert {"--no-deps", "--require-hashes"} <= set(locked)
-    assert sum(word.startswith("--editable=packages/") for word in packages) == 4
+    assert sum(word.startswith("--editable=packages/") for word in packages) == 5
     assert "--no-deps" in packages
     lines = (tmp_path / need.venv / "requirements.txt").read_text().splitlines()
     names = {re.match(r"[\w.-]+", line)[0] for line in lines}

@@ -89,9 +89,9 @@ def test_every_command_has_an_example_of_itself(name):
 
 @pytest.mark.parametrize("name", ELSEWHERE)
 def test_the_examples_that_are_not_run_here_are_run_by_the_tests_of_their_command(name):
-    contrib = f"lcons-contrib/tests/{name}/test_command.py"
-    file = contrib if name in IN_CONTRIB else f"lcons-cli/tests/test_{name}.py"
-    source = (ROOT / "packages" / file).read_text()
+    package = "lcons-contrib" if name in IN_CONTRIB else "lcons-cli"
+    files = (ROOT / "packages" / package / "tests").glob(f"**/test_{name}*.py")
+    source = "".join(path.read_text() for path in files)
     assert re.search(r"^def test_the_examples?_(of_the_help_)?runs?\(", source, re.MULTILINE)
 
 

@@ -46,11 +46,27 @@ def test_the_networks_are_those_that_are_learned(monkeypatch):
     chosen = playground.patterns()[5::17]
     monkeypatch.setattr(playground, "patterns", lambda: chosen)
     pairs = playground.pairs_example()
-    for K, found in pairs.pop("networks").items():
-        assert found == {str(mask): PAIRS["networks"][K][str(mask)] for mask in chosen}
+    for K, networks in pairs.pop("networks").items():
+        assert_close(networks, {str(mask): PAIRS["networks"][K][str(mask)] for mask in chosen})
     assert pairs == {name: value for name, value in PAIRS.items() if name != "networks"}
-    assert playground.labels_example() == LABELS
-    assert playground.plane_example() == PLANE
+    assert_close(playground.labels_example(), LABELS)
+    assert_close(playground.plane_example(), PLANE)
+
+
+def assert_close(learned, expected):
+    """Equal, but for last bits of weights, in which processors differ."""
+    if isinstance(expected, dict):
+        assert learned.keys() == expected.keys()
+        for name, value in expected.items():
+            assert_close(learned[name], value)
+    elif isinstance(expected, list):
+        assert len(learned) == len(expected)
+        for pair in zip(learned, expected, strict=True):
+            assert_close(*pair)
+    else:
+        assert learned == (
+            pytest.approx(expected, rel=1e-5, abs=8) if isinstance(expected, int) else expected
+        )
 
 
 def test_every_set_of_ticks_has_a_network():

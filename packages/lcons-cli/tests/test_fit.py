@@ -243,13 +243,13 @@ def test_scores_of_other_sentences_are_an_error(folder):
     assert not (folder / "chosen").exists()
 
 
-def test_a_fitted_tagger_reads_text_without_libraries_that_are_slow_to_load(folder):
+def test_a_fitted_tagger_reads_columns_without_libraries_that_are_slow_to_load(folder):
     assert lcons("fit", "train.conll", "--unlabelled", "more.txt", "-o", "tagger", "-q").exit_code == 0
     code = (
         "import atexit, sys; from lcons_cli.main import main; "
         "atexit.register(lambda: print(*sys.modules, file=sys.stderr)); "
-        "main(['tag', '--model', 'tagger', 'text.txt'])"
+        "main(['tag', '--model', 'tagger', '--columns', 'word', 'dev.conll'])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout.splitlines()[0] == "Give [DRUG quinine] now ."
+    assert done.stdout.splitlines()[1].split() == ["aspirin", "B-DRUG"]
     assert {"spacy", "torch", "mip"} & set(done.stderr.split()) == set()

@@ -90,7 +90,7 @@ def test_evidence_is_a_number_or_not_needed(folder):
         assert "3 invalid ones" in result.stdout
         assert ("Rules with evidence:" in result.stdout) == ("--all-rules" not in options)
         assert not load("c.json").satisfied(["I", "B"])
-    assert "evidence" not in load("c.json").provenance["recipe"]
+    assert load("c.json").provenance["recipe"]["evidence"] is None
     result = run("train.conll", "-o", "c.json", "-K", 3, "--evidence", 99)
     assert "nothing is forbidden." in result.stdout
     assert "Advice: do not use it, because it forbids nothing; label more data, or lower --evidence." in (

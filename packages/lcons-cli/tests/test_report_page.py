@@ -119,7 +119,7 @@ def choose(browser: Browser, selector: str, value: str) -> None:
 def test_it_loads_nothing_but_itself(shown, page):
     assert [url for url in shown.requests if not url.startswith("data:")] == [page.as_uri()]
     assert shown.run("document.documentElement.className") == "js"
-    assert count(shown, "section.run") == 3
+    assert count(shown, "section.run") == 2
 
 
 def test_sentences_are_filtered_by_change_error_and_text(shown):

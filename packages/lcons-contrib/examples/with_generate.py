@@ -3,7 +3,7 @@
 import torch
 from transformers import GPT2Config, GPT2LMHeadModel, set_seed
 
-from lcons_contrib.llm import LabelLogitsProcessor
+from lcons_contrib.llm.logits import LabelLogitsProcessor
 from lcons_core import iob2
 
 set_seed(1)

@@ -2,7 +2,7 @@
 
 from llguidance import LLMatcher, LLTokenizer
 
-from lcons_contrib.llm import write_grammar
+from lcons_contrib.llm.grammars import write_grammar
 from lcons_core import iob2
 
 labels = ["B-AUTHOR", "I-AUTHOR", "B-TITLE", "I-TITLE", "O"]

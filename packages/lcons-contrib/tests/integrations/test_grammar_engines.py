@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from label_constraints import LABELS, constrained, satisfied, sequences
 
-from lcons_contrib.llm import write_grammar
+from lcons_contrib.llm.grammars import write_grammar
 from lcons_core import FeatureSpace, LearnedConstraint, RectifierNetwork, binary, bioes, count, iob2, one_hot
 from lcons_core.features import Counts, Existence, NgramLabels, Tuples
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from lcons_contrib.llm import LabelLogitsProcessor
+from lcons_contrib.llm.logits import LabelLogitsProcessor
 from lcons_core import learn_constraints
 from lcons_decode import ChainConstraints, Hard, Soft
 from lcons_tasks.experiments.citation._corpus import read_labelled

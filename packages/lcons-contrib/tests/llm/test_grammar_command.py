@@ -7,7 +7,7 @@ from click.testing import CliRunner
 from label_constraints import constrained
 
 from lcons_cli.main import main
-from lcons_contrib.llm import write_grammar
+from lcons_contrib.llm.grammars import write_grammar
 from lcons_core import iob2
 from lcons_core.features import Existence, NgramContext, Tuples
 
@@ -47,7 +47,7 @@ def test_errors_are_one_line(run):
         assert message in result.stderr
 
 
-def test_the_example_in_the_help_runs(run, tmp_path):
+def test_the_example_of_the_help_runs(run, tmp_path):
     assert "lcons grammar bigrams.json -o bigrams.lark" in run("--help").stdout
     assert run("bigrams.json", "-o", "bigrams.lark").exit_code == 0
     assert (tmp_path / "bigrams.lark").read_text().startswith("start: ")

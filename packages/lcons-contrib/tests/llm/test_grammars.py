@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from label_constraints import LABELS, constrained, label_constraints, networks_of, satisfied, sequences
 
-from lcons_contrib.llm import write_grammar
+from lcons_contrib.llm.grammars import write_grammar
 from lcons_core import (
     FeatureSpace,
     InvalidInput,

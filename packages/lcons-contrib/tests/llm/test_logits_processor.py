@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from label_constraints import LABELS, constrained, local_constraints, of_feature
 
-from lcons_contrib.llm import LabelLogitsProcessor
+from lcons_contrib.llm.logits import LabelLogitsProcessor
 from lcons_core import InvalidInput, TooLarge, Unsupported, iob2
 from lcons_core.features import Counts, Existence
 from lcons_decode import ChainConstraints, Hard, Soft

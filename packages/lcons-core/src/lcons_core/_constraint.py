@@ -113,7 +113,7 @@ class LearnedConstraint(Wrapped):
     def forbid(self, assignment: Mapping[str, Any] | None = None, /, **named: Any) -> LearnedConstraint:
         """The constraint that also rejects every point of a partial assignment, by name.
 
-        >>> from lcons_core import one_hot
+        >>> from lcons_core import RectifierNetwork, one_hot
         >>> space = FeatureSpace([one_hot("label 1", "ABC"), one_hot("label 2", "ABC")])
         >>> everything = LearnedConstraint(RectifierNetwork(np.zeros((1, 6)), [0.0]), space)
         >>> strict = everything.forbid({"label 1": "A", "label 2": ["B", "C"]})

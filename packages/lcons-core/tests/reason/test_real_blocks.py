@@ -13,14 +13,12 @@ from lcons_core import (
     Conjunction,
     FeatureSpace,
     InvalidInput,
-    LabelledExamples,
     LearnedConstraint,
     LinearInequalities,
     RectifierNetwork,
     Rules,
     Unsupported,
     compare,
-    compile_masks,
     explain,
     integer,
     load,
@@ -34,7 +32,7 @@ from lcons_core import (
     why,
 )
 from lcons_core._arithmetic import rational_dot
-from lcons_core.reason import completions, explain_rejected, in_words, read_assignment
+from lcons_core.reason import completions, in_words, read_assignment
 from lcons_core.testing import networks, points, spaces
 
 CLINIC = FeatureSpace(
@@ -98,11 +96,6 @@ def test_bounds_and_numbers_that_make_no_sense_are_refused(make, sentence):
 def test_what_needs_a_finite_domain_refuses_by_name(ask):
     with pytest.raises(Unsupported, match=r"^block 'age' is real, and .* needs a finite domain; .*\.$"):
         ask()
-
-
-def test_masks_need_a_feature():
-    with pytest.raises(Unsupported, match="masks need a local feature"):
-        compile_masks(CONSTRAINT)
 
 
 @settings(max_examples=40)
@@ -274,16 +267,6 @@ def test_every_point_of_an_explained_box_is_rejected(case, data):
             psi[axis.columns[value]] = axis.coefficients[value]
     assume(space.contains(psi)[0])
     assert not network.accepts(psi)
-
-
-def test_rules_on_numbers_read_well():
-    words = [rule.words for rule in explain(CONSTRAINT).rules]
-    assert "where smoker is yes, age cannot be at least 67.5" in words
-    assert "where smoker is no, visits must be <= 3" in words
-    gold = LabelledExamples.of(CLINIC, [[1, 0, 110.0, 0], [0, 1, 3.5, 0]], [[1, 0, 100.0, 0]]).positives
-    rejected = explain_rejected(CONSTRAINT, gold)
-    assert rejected.coverage.total == 1
-    assert rejected.rules[0].exceptions == 1
 
 
 def test_files_and_tables_keep_the_numbers(tmp_path):

@@ -242,7 +242,7 @@ def test_a_failed_save_leaves_the_old_tagger_and_nothing_else(call, model, uses,
 
     if call == "rename":
         rename = type(copied).rename
-        monkeypatch.setattr(type(copied), "rename", lambda p, t: fail() if p.name == "made" else rename(p, t))
+        monkeypatch.setattr(type(copied), "rename", lambda p, t: fail() if p.name == "new" else rename(p, t))
     else:
         monkeypatch.setattr(folder_module, "save", fail)
     with pytest.raises((LconsError, KeyboardInterrupt)) as raised:

@@ -212,14 +212,6 @@ def test_a_token_without_attributes_has_no_emission_score(rows):
     assert loss - w[drawn.problem.support(0)] @ difference == drawn.hinge(w) == 1.0
 
 
-@given(problems())
-def test_the_support_holds_each_weight_that_a_labelling_reads_once(drawn):
-    for i, own in enumerate(drawn.all):
-        support = drawn.problem.support(i)
-        assert len(set(support.tolist())) == len(support)
-        assert set(np.flatnonzero(own.features.any(axis=0))) <= set(support.tolist())
-
-
 @EACH_TEMPLATE
 @pytest.mark.parametrize("columns", [(), ("pos",)])
 def test_scores_of_a_labelling_are_the_weights_times_its_features(template, columns):
@@ -271,25 +263,6 @@ def test_without_regularisation_the_gap_is_the_mean_hinge(drawn, averaged):
     trained = train_svm(drawn.problem, SvmSettings(C=None, tolerance=0, passes=4, averaged=averaged))
     last = trained.history[-1]
     assert last.gap == last.objective == pytest.approx(drawn.hinge(trained.weights), abs=ROUNDING)
-
-
-@pytest.mark.parametrize("C", [None, 0.05, 2.0])
-@pytest.mark.parametrize("warm", [False, True], ids=["cold", "warm"])
-def test_averaged_weights_are_the_average_of_the_weights_step_by_step(C, warm):
-    """w of step t counts t times, also where a step changed nothing; the weights of a start are no step."""
-    rows = [[[0], [1, 1], [2]], [[2, 0], [1]], [[1], [0], [0, 2]]]
-    problem = Enumerated(rows, [[0, 1, 0], [0, 1], [1, 0, 0]], 3, 3).problem
-    start = np.random.default_rng(0).normal(size=problem.dimension) if warm else None
-    watched, passes = Watched(problem), EVERY - 1
-    averaged = train_svm(watched, SvmSettings(C=C, tolerance=0, passes=passes), start)
-    last = train_svm(problem, SvmSettings(C=C, tolerance=0, passes=passes, averaged=False), start)
-    if warm and C is not None:
-        del watched.calls[: problem.size]  # those that chose the first labellings
-    _, *before = (w for _, w, _, _ in watched.steps(passes))
-    ws = [*before, last.weights]
-    assert any(np.array_equal(*pair) for pair in pairwise(ws)) or C is not None
-    naive = sum(t * w for t, w in enumerate(ws, start=1)) / sum(range(1, len(ws) + 1))
-    np.testing.assert_allclose(averaged.weights, naive, atol=1e-12)
 
 
 @given(problems(), st.data())
@@ -404,16 +377,6 @@ def test_the_same_training_gives_the_same_bits(C, averaged):
 # Warm starts.
 
 
-@pytest.mark.parametrize(("C", "sentences"), [(None, CLEAN), (1.0, NOISY), (10.0, NOISY[:15])])
-def test_a_warm_start_from_the_same_sentences_needs_fewer_passes(C, sentences):
-    chosen = SvmSettings(C=C, tolerance=0.05, passes=1000)
-    model, cold = train_chain_svm(sentences, chosen)
-    _, warm = train_chain_svm(sentences, chosen, start=model)
-    assert cold.gap <= 0.05
-    assert warm.gap <= 0.05
-    assert warm.history[-1].passes < cold.history[-1].passes
-
-
 @pytest.mark.parametrize("C", [0.1, 1.0])
 def test_a_warm_start_ends_at_the_same_optimum(C):
     chosen = SvmSettings(C=C, tolerance=0.02, passes=3000)
@@ -469,21 +432,6 @@ def test_settings_that_make_no_sense_are_refused_in_a_sentence(values):
     with pytest.raises(InvalidInput, match=": got ") as error:
         SvmSettings(**values)
     assert one_sentence(error)
-
-
-def test_an_unknown_template_is_refused_in_a_sentence():
-    with pytest.raises(InvalidInput, match="unknown template 'letters'; it is one of text, words") as error:
-        train_chain_svm(NOISY, template="letters")
-    assert one_sentence(error)
-
-
-@EACH_TEMPLATE
-def test_a_context_column_that_is_missing_is_named(template):
-    model, _ = train_chain_svm(NOISY, SvmSettings(passes=1), template=template, columns=["pos"])
-    with pytest.raises(InvalidInput, match="reads column 'pos', but the input has word;"):
-        model.scores([{"word": ["the"]}])
-    with pytest.raises(InvalidInput, match="reads column 'tag', but the input has word, pos;"):
-        train_chain_svm(NOISY, template=template, columns=["tag"])
 
 
 # The model.

@@ -69,16 +69,6 @@ def test_what_decoding_writes_is_read_back(tmp_path):
     report_page(read_runs([path]))
 
 
-def test_what_was_chosen_is_no_column_but_a_column_may_have_its_name(tmp_path):
-    scores = ChainScores([[0.0, 0.0, 1.0]], labels=LABELS)
-    (pair,) = decode_scored([Scored(scores)], [iob2(LABELS)])
-    chosen = {"chosen": "nothing", "gain": {"mean": 0.0}}
-    one, other = write(tmp_path / "one", described(*pair) | {"choice": chosen}), tmp_path / "other"
-    assert next(read_decoded(one)).columns == {}
-    write(other, described(*pair) | {"choice": ["left"]})
-    assert next(read_decoded(other)).columns == {"choice": ("left",)}
-
-
 def test_gold_labels_of_a_file_support_the_rules_of_constraints_beside_it(tmp_path):
     save(iob2(LABELS), tmp_path / "iob2.json")
     line = {**LINE, "gold": ["B-X", "I-X"]}
@@ -142,16 +132,6 @@ def test_damaged_labels_are_one_sentence(tmp_path, line, words):
     assert "\n" not in str(caught.value)
 
 
-def test_labels_that_were_cut_or_are_too_many_are_one_sentence(tmp_path, monkeypatch):
-    path = write(tmp_path / "labels.jsonl", LINE, LINE)
-    path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(InvalidInput, match="expected a JSON object on line 2"):
-        read_runs([path])
-    monkeypatch.setattr("lcons_tasks.report._decoded.MAX_BYTES", 99)
-    with pytest.raises(InvalidInput, match="at most 99 bytes"):
-        read_runs([path])
-
-
 IOB = st.lists(st.sampled_from(["B-X", "I-X", "B-Y", "I-Y", "O"]), min_size=1, max_size=6)
 
 
@@ -212,12 +192,6 @@ def test_violations_that_remain_are_counted():
     assert remaining.rows == (("iob2", 1, 2),)
 
 
-def test_the_headline_is_the_measure_of_the_field():
-    labels = decoded(["O", "B-X"], ["B-X", "B-X"], ("B-X", "O"))
-    assert view(measured([labels])).headline.measure == "span F1, 1 sequences"
-    assert view(measured([decoded("AB", "AA", "AA")])).headline.measure == "token accuracy, 1 sequences"
-
-
 def test_spans_go_by_what_labels_are(tmp_path):
     assert spans_of(["B-X", "L-X", "O", "U-Y"], iob=True) == (("X", 0, 2), ("Y", 3, 4))
     assert spans_of(["S-X", "B-X", "E-X"], iob=True) == (("X", 0, 1), ("X", 1, 3))
@@ -240,15 +214,6 @@ def test_without_words_and_gold_positions_are_shown_and_what_differs_is_dashed(t
     assert shown.count("(not in the other)") == 2
     assert "data-wrong" not in shown
     assert change_spans(sentence.change, "before") == (("X", 1, 2),)
-
-
-def test_sequences_with_gold_beside_some_without_are_both_shown(tmp_path):
-    lines = [{**LINE, "gold": ["B-X", "I-X"], "words": ["a", "b"]}, LINE]
-    page = report_page(read_runs([write(tmp_path / "labels.jsonl", *lines)]))
-    assert "or for sentences without gold, not in the other line" in page
-    assert page.count('class="gold"') == 1
-    assert "Only with errors" in page
-    assert "Only with errors" not in report_page(read_runs([write(tmp_path / "bare.jsonl", LINE)]))
 
 
 def test_hostile_labels_of_ones_own_stay_text(tmp_path):

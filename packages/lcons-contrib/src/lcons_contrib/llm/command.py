@@ -46,7 +46,7 @@ def grammar(
       lcons grammar bigrams.json -o bigrams.lark
       lcons grammar bigrams.json fields.json --to regex --end '\\n'
     """
-    from lcons_contrib.llm import write_grammar
+    from lcons_contrib.llm.grammars import write_grammar
     from lcons_core import load
 
     check_target(output, *constraints)
