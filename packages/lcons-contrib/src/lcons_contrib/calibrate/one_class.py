@@ -48,8 +48,7 @@ from lcons_contrib.calibrate.thresholds import Calibration, calibrate, needed
 from lcons_core import ConstraintLearner, FeatureSpace, Floats, InvalidInput, RectifierNetwork
 from lcons_core._psi import SparsePsi
 from lcons_core.learn import fold_bounds
-from lcons_core.learn._inputs import checked_psi, not_fitted
-from lcons_core.learn._settings import hidden_values, whole
+from lcons_core.learn._estimator import checked_psi, hidden_values, not_fitted, whole
 
 AUTO = "auto"
 # A larger domain is not enumerated.

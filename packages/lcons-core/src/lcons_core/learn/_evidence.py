@@ -38,6 +38,7 @@ Not in the paper: all of this. Parts have at most four axes.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -46,11 +47,10 @@ from itertools import combinations, pairwise
 import numpy as np
 
 from lcons_core._errors import TooLarge
-from lcons_core._instance import Instance
 from lcons_core._psi import PsiRows
 from lcons_core._types import Bools, Floats, Ints
 from lcons_core.features import SequenceFeature, type_of
-from lcons_core.learn._examples import LabelledExamples
+from lcons_core.learn._examples import LabelledExamples, fold
 
 EVIDENCE = 3.0
 FOLDS = 5
@@ -67,6 +67,11 @@ class WindowCounts:
     feature: SequenceFeature
     windows: Ints
     weights: Floats
+
+    @classmethod
+    def of(cls, feature: SequenceFeature, rows: PsiRows) -> WindowCounts:
+        """The counts of folded psi."""
+        return cls(feature, feature.space.assignments(rows.psi), rows.weight)
 
     @property
     def total(self) -> float:
@@ -123,11 +128,8 @@ class WindowCounts:
 
     def _codes(self, S: tuple[int, ...], windows: Ints) -> Ints:
         shape = tuple(len(self.feature.space.axes[i]) for i in S)
-        if np.prod([float(size) for size in shape]) > 2.0**62:
-            raise TooLarge(
-                f"windows of {len(shape)} places with {max(shape):,} values are too many to count; use a"
-                " smaller vocabulary, or evidence=None."
-            )
+        if math.prod(shape) > 2**62:
+            raise TooLarge(f"windows of {max(shape):,} values are too many to count; use evidence=None.")
         return np.ravel_multi_index(tuple(windows[:, i] for i in S), shape)
 
     def _at_other_places(self, axis: int) -> Floats:
@@ -139,8 +141,8 @@ class WindowCounts:
         width = len(self.feature.labels) if axis >= first else len(shown)
         for place in places:
             keys, totals = self._table((place,))
-            own = keys < width
-            shown[keys[own]] += totals[own] / len(places)
+            real = keys < width
+            shown[keys[real]] += totals[real] / len(places)
         return shown
 
     def _of_classes(self, windows: Ints, held: WindowCounts | None) -> Floats:
@@ -150,18 +152,18 @@ class WindowCounts:
         first = len(self.feature.space.axes) - self.feature.n
         for i, j in combinations(range(first, len(self.feature.space.axes)), 2):
             seen, chance = self._classes(i, j)
-            own = self._class_of(windows[:, i], windows[:, j])
-            against = (seen[own] <= NOISE * chance[own]) & (self._count((i, j), windows) == 0)
+            classes = self._class_of(windows[:, i], windows[:, j])
+            expected = chance[classes]
+            against = (seen[classes] <= NOISE * expected) & (self._count((i, j), windows) == 0)
             if held is not None:
-                against &= held._classes(i, j)[0][own] > NOISE * chance[own]
-            best = np.where(against, np.maximum(best, chance[own]), best)
+                against &= held._classes(i, j)[0][classes] > NOISE * expected
+            best = np.where(against, np.maximum(best, expected), best)
         return best
 
     def _classes(self, i: int, j: int) -> tuple[Floats, Floats]:
         """The number of windows in each class of the labels at two places, and the number by chance."""
         size = 2 * (int(self._heads.max()) + 1) ** 2
-        own = self._class_of(self.windows[:, i], self.windows[:, j])
-        seen = _sums(own, self.weights, size)
+        seen = _sums(self._class_of(self.windows[:, i], self.windows[:, j]), self.weights, size)
         (a, count_a), (b, count_b) = self._table((i,)), self._table((j,))
         pairs = self._class_of(np.repeat(a, len(b)), np.tile(b, len(a)))
         shown = np.outer(count_a, count_b).reshape(-1) / self.total
@@ -206,14 +208,10 @@ class Needed:
 
 
 def sort_negatives(
-    feature: SequenceFeature,
-    instances: Sequence[Instance],
-    examples: LabelledExamples,
-    least: float = EVIDENCE,
-    values: Sequence[Ints] | None = None,
+    feature: SequenceFeature, windows: Sequence[Ints], examples: LabelledExamples, least: float = EVIDENCE
 ) -> tuple[LabelledExamples, Needed]:
     """The examples with the negatives that have enough evidence; the others are undecided, each with the
-    evidence against it as its weight. `values` are the windows of each instance, if they are known.
+    evidence against it as its weight. `windows` are the value indices of each structure.
 
     >>> from lcons_core.learn._recipe import Recipe
     >>> sentences = [["B-X", "I-X", "O"], ["O", "B-X", "O"], ["B-Y", "O", "O"], ["O", "B-Y", "I-Y"]] * 5
@@ -221,17 +219,13 @@ def sort_negatives(
     >>> [tuple(examples.space.describe(psi).values()) for psi in examples.negatives.psi.dense()]
     [('O', 'I-X'), ('O', 'I-Y')]
     """
-    counts = WindowCounts(
-        feature, feature.space.assignments(examples.positives.psi), examples.positives.weight
-    )
-    windows = feature.space.assignments(examples.negatives.psi)
-    if values is None:
-        values = [feature.values(one) for one in instances]
-    needed = refuted_by_folds(feature, values, least)
-    parts, classes = counts.evidence(windows)
-    kept = needed.enough(parts, classes)
-    undecided = PsiRows.of(examples.negatives.psi.take(~kept), weight=np.maximum(parts, classes)[~kept])
-    return replace(examples, negatives=examples.negatives.take(kept), undecided=undecided), needed
+    needed = refuted_by_folds(feature, windows, least)
+    negatives = examples.negatives
+    counts = WindowCounts.of(feature, examples.positives)
+    parts, classes = counts.evidence(feature.space.assignments(negatives.psi))
+    enough = needed.enough(parts, classes)
+    undecided = PsiRows.of(negatives.psi.take(~enough), weight=np.maximum(parts, classes)[~enough])
+    return replace(examples, negatives=negatives.take(enough), undecided=undecided), needed
 
 
 def refuted_by_folds(
@@ -241,31 +235,21 @@ def refuted_by_folds(
     structure."""
     refuted = [0.0, 0.0]
     bounds = fold_bounds(len(windows), folds)
-    counted = [_counted(feature, windows[first:stop]) for first, stop in bounds if len(bounds) > 1]
+    parts = [np.concatenate(windows[first:stop]) for first, stop in bounds]
+    counted = [WindowCounts.of(feature, fold(feature.psi_of_values(part), feature.space.d)) for part in parts]
     for held in counted:
-        others = [one for one in counted if one is not held]
+        others = [part for part in counted if part is not held and len(part.windows)]
+        if not others or not len(held.windows):
+            continue
         rest = WindowCounts(
             feature,
-            np.concatenate([one.windows for one in others]),
-            np.concatenate([one.weights for one in others]),
+            np.concatenate([part.windows for part in others]),
+            np.concatenate([part.weights for part in others]),
         )
-        if len(rest.windows) and len(held.windows):
-            scale = len(bounds) / (len(bounds) - 1)
-            for i, chance in enumerate(rest.evidence(held.windows, held)):
-                refuted[i] = max(refuted[i], scale * float(chance.max()))
+        scale = len(bounds) / (len(bounds) - 1)
+        for i, chance in enumerate(rest.evidence(held.windows, held)):
+            refuted[i] = max(refuted[i], scale * float(chance.max()))
     return Needed(least, *refuted)
-
-
-def _counted(feature: SequenceFeature, windows: Sequence[Ints]) -> WindowCounts:
-    """The distinct windows of some structures, each with its number."""
-    every = np.concatenate(windows)
-    shape = tuple(map(len, feature.space.axes))
-    if np.prod([float(size) for size in shape]) > 2.0**62:
-        distinct, number = np.unique(every, axis=0, return_counts=True)
-    else:
-        codes, number = np.unique(np.ravel_multi_index(tuple(every.T), shape), return_counts=True)
-        distinct = np.stack(np.unravel_index(codes, shape), axis=1)
-    return WindowCounts(feature, distinct, number.astype(np.float64))
 
 
 def fold_bounds(number: int, folds: int) -> list[tuple[int, int]]:
