@@ -60,7 +60,7 @@ def test_the_learner_and_the_module_have_the_same_margins():
     psi = np.random.default_rng(0).integers(0, 2, (30, 5)).astype(float)
     valid = np.arange(30) % 2
     (batch,) = make_batches(SparsePsi.from_dense(psi), np.stack([1 - valid, valid], 1)[:, :, None], 30)
-    population = Population([Member(3, 0.1, 0.0)], 5, 1.0, 2.0, torch.Generator().manual_seed(0))
+    population = Population([Member(3, 0.1, 0.0)], 5, 1.0, torch.Generator().manual_seed(0))
     module = RectifierModule(5, 3, dtype=torch.float32)
     with torch.no_grad():
         module.W.copy_(population.theta[:-1].T)

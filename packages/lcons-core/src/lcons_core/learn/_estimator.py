@@ -22,24 +22,22 @@ that of the other two. No table has the number of folds.
 Not in the paper: several restarts trained together, class weights, tau, and the rounding of W and b to
 multiples of 2^-20 (`_arithmetic.py`). All figures are those of the rounded network, which also predicts.
 
-The module needs only numpy; `fit` needs torch. scikit-learn is not imported, except if it requests the tags;
-if the caller has imported it, errors and warnings also have its types, so that its tools recognise them.
+The module needs only numpy; `fit` needs torch. scikit-learn is imported only if it requests the tags.
 """
 
 from __future__ import annotations
 
 import math
-import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, fields
-from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lcons_core._arithmetic import checked_array
 from lcons_core._errors import FitWarning, InvalidInput, MissingExtra, NotFitted
 from lcons_core._network import RectifierNetwork
 from lcons_core._psi import PsiRows, SparsePsi, as_psi
@@ -90,22 +88,20 @@ class ConstraintLearner:
         improves.
     class_weight: "balanced" (both labels have the same total weight), None, or {label: weight}.
     cv: the number of folds of cross-validation, if there are several configurations.
-    temperature: tau in sigmoid(tau * margin); the set that a network describes does not depend on it.
     patience: the number of checks (one every 10 steps, or one per epoch if that is longer) without
         improvement before the rate is reduced; training ends after three reductions.
     penalty: a number times half the sum of squared weights is added to the loss, in units of the mean squared
         length of psi. "auto": 0 if there are at least ten distinct psi per weight of the network (or fewer
         than 100 in all); otherwise the best of five on a held-out fifth of the examples, and, if psi is long,
         the better one of `learning_rate` and a tenth of it. Of several, cross-validation chooses one.
-    robust: examples whose labels disagree with the others are set aside before learning (`_noise.py`), unless
-        one network separates all of them or nearly does; for data in which some labels are wrong.
-    batch_size: None: all at once for up to 2048 distinct vectors, otherwise 1024 at a time.
+    robust: examples whose labels disagree with the others are set aside before learning (`_search.py`),
+        unless one network separates all of them or nearly does; for data in which some labels are wrong.
     progress: called with a `Progress` at each check.
 
     After `fit`: `network_` (rounded, exact), `classes_` (ascending), `valid_` (the label that the network
     accepts), `n_features_in_`, `configuration_` (the chosen hidden, learning_rate and decay, and the penalty
-    if there is one), `history_` (all `Progress` of the final training), `cv_results_` (None without
-    cross-validation), `training_accuracy_` and `held_out_accuracy_` (with class weights; None if nothing was
+    if there is one), `cv_results_` (`params` and their scores; None without cross-validation),
+    `training_accuracy_` and `held_out_accuracy_` (with class weights; None if nothing was
     held out), and `set_aside_` (how many distinct examples). With penalty "auto", a fit that is poor, or much
     better than on held-out examples, is a `FitWarning` with both accuracies (`fit_warning_`).
 
@@ -124,9 +120,7 @@ class ConstraintLearner:
     epochs: int = 1000
     class_weight: str | Mapping[Any, float] | None = "balanced"
     cv: int = 5
-    temperature: float = 4.0
     patience: int = 10
-    batch_size: int | None = None
     progress: Callable[[Progress], None] | None = None
     valid: Any = None
     penalty: float | Sequence[float] | str = AUTO
@@ -136,9 +130,8 @@ class ConstraintLearner:
         """Learns `network_` from X (N, d) and two labels (N,); `valid`: the label of valid examples, if y is
         not bool, 0/1 or -1/+1 and the learner has no `valid`."""
         psi = checked_psi(X)
-        labels = _checked_labels(y, len(psi))
+        labels, weights = _labels(y, len(psi)), _weights(sample_weight, len(psi))
         classes, place = two_classes(labels, self.valid if valid is None else valid)
-        weights = _checked_weights(sample_weight, len(psi))
         examples = fold_labelled(psi, labels == classes[place], weights)
         if not examples.weight.any(axis=0).all():
             raise InvalidInput("both classes need an example whose weight is not zero.")
@@ -152,7 +145,6 @@ class ConstraintLearner:
         self.network_ = found.trained.network
         self.classes_, self.valid_, self.n_features_in_ = classes, classes[place], examples.psi.d
         self.configuration_ = found.configuration
-        self.history_ = tuple(Progress(*step) for step in found.history)
         self.cv_results_ = found.results
         self.training_accuracy_ = found.trained.accuracy
         self.held_out_accuracy_ = found.held_out
@@ -179,8 +171,8 @@ class ConstraintLearner:
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of the examples, by weight, for which `predict` is right."""
         predicted = self.predict(X)
-        right = predicted == _checked_labels(y, len(predicted))
-        return float(np.average(right, weights=_checked_weights(sample_weight, len(right))))
+        right = predicted == _labels(y, len(predicted))
+        return float(np.average(right, weights=_weights(sample_weight, len(right))))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The settings by name."""
@@ -214,14 +206,13 @@ class ConstraintLearner:
 
     def _network(self) -> RectifierNetwork:
         if not hasattr(self, "network_"):
-            raise not_fitted(type(self).__name__)
+            raise NotFitted("this ConstraintLearner is not fitted yet; call fit(X, y) first.")
         return self.network_
 
     def _psi(self, X: Any) -> Any:
         psi = checked_psi(X)
         if psi.d != self.n_features_in_:
-            name, d = type(self).__name__, self.n_features_in_
-            raise InvalidInput(f"X has {psi.d} features, but {name} is expecting {d} features as input.")
+            raise InvalidInput(f"X has {psi.d} columns, but the learner expects {self.n_features_in_}.")
         return psi if isinstance(X, SparsePsi) or hasattr(X, "tocsr") else psi.dense()
 
 
@@ -231,15 +222,9 @@ def _learn(learner: ConstraintLearner, examples: PsiRows, labels: tuple[Any, Any
     rates = _numbers("learning_rate", learner.learning_rate, positive=True)
     decays = _numbers("decay", learner.decay)
     penalties = None if _is_auto("penalty", learner.penalty) else _numbers("penalty", learner.penalty)
-    class_weights = _class_weights(learner.class_weight, labels)
+    several = max(map(len, (hidden, rates, decays, penalties or ()))) > 1
     restarts = _restarts(learner.restarts, len(examples))
     quarter = 4 if learner.restarts == AUTO else 1
-    several = max(map(len, (hidden, rates, decays, penalties or ()))) > 1
-    folds = whole("cv", learner.cv, 2) if several or learner.robust else 2
-    seed = whole("seed", learner.seed, 0)
-    epochs, patience = whole("epochs", learner.epochs), whole("patience", learner.patience)
-    temperature = _numbers("temperature", learner.temperature, positive=True)[0]
-    size = None if learner.batch_size is None else whole("batch_size", learner.batch_size)
     progress = learner.progress
     try:
         from lcons_core.learn import _search
@@ -249,13 +234,14 @@ def _learn(learner: ConstraintLearner, examples: PsiRows, labels: tuple[Any, Any
         ) from error
     search = _search.Search(
         examples,
-        class_weights,
+        _class_weights(learner.class_weight, labels),
         restarts,
         # There are many members in cross-validation, and they are only compared.
         lambda K: max(restarts(K) // quarter, 1),
-        folds,
-        _search.Settings(epochs, temperature, patience, size),
-        seed,
+        whole("cv", learner.cv, 2) if several or learner.robust else 2,
+        whole("epochs", learner.epochs),
+        whole("patience", learner.patience),
+        whole("seed", learner.seed, 0),
         None if progress is None else lambda *step: progress(Progress(*step)),
     )
     grid = _search.Grid(hidden, rates, decays, penalties, smallest=learner.hidden == AUTO)
@@ -323,43 +309,31 @@ def whole(name: str, value: Any, least: int = 1) -> int:
     return int(value)
 
 
-class WrongType(InvalidInput, TypeError):
-    """An entry is not a number."""
-
-
 def checked_psi(X: Any) -> SparsePsi:
     """X as a `SparsePsi`, checked to be two-dimensional, numeric, finite and not empty."""
-    psi = X
     if not isinstance(X, SparsePsi):
-        sparse = hasattr(X, "tocsr")
-        array: Any = X.tocsr() if sparse else _as_array(X)
-        if array.ndim != 2:
-            raise InvalidInput(f"Expected 2D array, got {array.ndim}D array instead. Reshape your data.")
-        entries = _as_numbers("X", array.data if sparse else array)
-        psi = as_psi(array, int(array.shape[1])) if sparse else SparsePsi.from_dense(entries)
-    shape = len(psi), psi.d
-    if 0 in shape:
-        found = f"{shape[0]} sample(s) and {shape[1]} feature(s)"
-        raise InvalidInput(f"Found array with {found} (shape={shape}) while a minimum of 1 is required.")
+        matrix = X if hasattr(X, "tocsr") else checked_array(X, "X", 2)
+        X = as_psi(matrix, int(matrix.shape[-1]))
+    psi = X if isinstance(X, SparsePsi) else SparsePsi.from_dense(X)
+    if not len(psi) or not psi.d:
+        raise InvalidInput(f"X needs a row and a column, found {len(psi)} rows and {psi.d} columns.")
     return psi
 
 
-def _checked_labels(y: Any, number: int) -> NDArray[Any]:
-    """y as a one-dimensional array of `number` labels."""
-    if y is None:
-        raise InvalidInput("This learner requires y to be passed, but the target y is None.")
+def _labels(y: Any, number: int) -> NDArray[Any]:
+    """y as an array of `number` labels."""
     labels = np.asarray(y)
-    if labels.ndim == 2 and labels.shape[1] == 1:
-        kind = _sklearn_kind("DataConversionWarning", UserWarning)
-        warnings.warn("A column-vector y was passed when a 1d array was expected.", kind, stacklevel=3)
-        labels = labels.ravel()
     if labels.shape != (number,):
         raise InvalidInput(f"y must have one label for each of {number} examples, found {labels.shape}.")
-    if labels.dtype.kind in "cf":
-        _as_numbers("Input y", labels)
-        if (labels != np.rint(labels)).any():
-            raise InvalidInput("Unknown label type: continuous; y must have two labels, found fractions.")
     return labels
+
+
+def _weights(sample_weight: Any, number: int) -> Floats:
+    """(number,) finite, non-negative weights; ones if `sample_weight` is None."""
+    weights = np.ones(number) if sample_weight is None else checked_array(sample_weight, "sample_weight", 1)
+    if weights.shape != (number,) or (weights < 0).any():
+        raise InvalidInput(f"sample_weight must be {number} numbers of at least 0, found others.")
+    return weights
 
 
 def two_classes(labels: NDArray[Any], valid: Any = None) -> tuple[NDArray[Any], int]:
@@ -373,13 +347,8 @@ def two_classes(labels: NDArray[Any], valid: Any = None) -> tuple[NDArray[Any], 
         classes = np.unique(labels)
     except TypeError:
         raise InvalidInput("y must have labels of one type, found several; use numbers or strings.") from None
-    if len(classes) > 2:
-        raise InvalidInput(
-            "Only binary classification is supported. The type of the target is multiclass: found"
-            f" {len(classes)} labels."
-        )
-    if len(classes) < 2:
-        raise InvalidInput(f"y must have two classes, found 1 class ({classes.tolist()}); add the other.")
+    if len(classes) != 2:
+        raise InvalidInput(f"y must have two labels, valid and invalid, found {len(classes)} class(es).")
     low, high = classes.tolist()
     if valid is None:
         if [low, high] in ([0, 1], [-1, 1]):
@@ -392,48 +361,3 @@ def two_classes(labels: NDArray[Any], valid: Any = None) -> tuple[NDArray[Any], 
     if stated not in (low, high):
         raise InvalidInput(f"expected `valid` to be {low!r} or {high!r}, found {stated!r}.")
     return classes, int(stated == high)
-
-
-def _checked_weights(sample_weight: Any, number: int) -> Floats:
-    """(number,) finite, non-negative weights; ones if `sample_weight` is None."""
-    weights = _as_numbers("sample_weight", np.asarray(1.0 if sample_weight is None else sample_weight))
-    if weights.ndim == 0:
-        weights = np.full(number, float(weights))
-    if weights.shape != (number,) or (weights < 0).any():
-        raise InvalidInput(f"sample_weight must be {number} numbers of at least 0, found {weights.shape}.")
-    return weights
-
-
-def not_fitted(name: str) -> NotFitted:
-    """The error of a learner that is used before `fit`; also of scikit-learn's type, if that is loaded."""
-    kind = _not_fitted_kind(_sklearn_kind("NotFittedError", NotFitted))
-    return kind(f"this {name} is not fitted yet (it has no network_); call fit(X, y) first.")
-
-
-@cache
-def _not_fitted_kind(theirs: Any) -> type[NotFitted]:
-    return NotFitted if theirs is NotFitted else type("NotFitted", (NotFitted, theirs), {})
-
-
-def _sklearn_kind(name: str, otherwise: Any) -> Any:
-    return getattr(sys.modules.get("sklearn.exceptions"), name, otherwise)
-
-
-def _as_array(X: Any) -> NDArray[Any]:
-    try:
-        return np.asarray(X)
-    except ValueError as error:
-        raise InvalidInput(f"X must be a rectangular array of numbers, found other rows ({error}).") from None
-
-
-def _as_numbers(name: str, array: NDArray[Any]) -> Floats:
-    if np.iscomplexobj(array):
-        raise InvalidInput(f"Complex data not supported: {name} must be real.")
-    try:
-        numbers = np.asarray(array, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        kind = WrongType if isinstance(error, TypeError) else InvalidInput
-        raise kind(f"{name} must be numbers, found an entry that is not a number ({error}).") from None
-    if not np.isfinite(numbers).all():
-        raise InvalidInput(f"{name} contains NaN or {name} contains infinity or a value too large.")
-    return numbers

@@ -39,10 +39,10 @@ Not in the paper: all of this. Parts have at most four axes.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations, pairwise
+from itertools import chain, combinations, pairwise
 
 import numpy as np
 
@@ -89,7 +89,8 @@ class WindowCounts:
     def _of_parts(self, windows: Ints, held: WindowCounts | None) -> Floats:
         counts: dict[tuple[int, ...], Floats] = {(): np.full(len(windows), self.total)}
         best = np.zeros(len(windows))
-        for S in self._parts():
+        axes = range(len(self.feature.space.axes))
+        for S in chain.from_iterable(combinations(axes, size + 1) for size in range(MOST_AXES)):
             counts[S] = self._count(S, windows)
             if len(S) == 1:
                 chance = self._at_other_places(S[0])[windows[:, S[0]]]
@@ -105,11 +106,6 @@ class WindowCounts:
             best = np.where(against, np.maximum(best, chance), best)
         return best
 
-    def _parts(self) -> Iterator[tuple[int, ...]]:
-        axes = range(len(self.feature.space.axes))
-        for size in range(1, min(MOST_AXES, len(axes)) + 1):
-            yield from combinations(axes, size)
-
     def _count(self, S: tuple[int, ...], windows: Ints) -> Floats:
         keys, totals = self._table(S)
         codes = self._codes(S, windows)
@@ -119,7 +115,7 @@ class WindowCounts:
     def _table(self, S: tuple[int, ...]) -> tuple[Ints, Floats]:
         if S not in self._tables:
             keys, which = np.unique(self._codes(S, self.windows), return_inverse=True)
-            self._tables[S] = keys, _sums(which.reshape(-1), self.weights, len(keys))
+            self._tables[S] = keys, np.bincount(which.reshape(-1), self.weights)
         return self._tables[S]
 
     @cached_property
@@ -163,11 +159,11 @@ class WindowCounts:
     def _classes(self, i: int, j: int) -> tuple[Floats, Floats]:
         """The number of windows in each class of the labels at two places, and the number by chance."""
         size = 2 * (int(self._heads.max()) + 1) ** 2
-        seen = _sums(self._class_of(self.windows[:, i], self.windows[:, j]), self.weights, size)
+        seen = np.bincount(self._class_of(*self.windows[:, (i, j)].T), self.weights, minlength=size)
         (a, count_a), (b, count_b) = self._table((i,)), self._table((j,))
         pairs = self._class_of(np.repeat(a, len(b)), np.tile(b, len(a)))
         shown = np.outer(count_a, count_b).reshape(-1) / self.total
-        return seen, _sums(pairs, shown, size)
+        return seen, np.bincount(pairs, shown, minlength=size)
 
     def _class_of(self, a: Ints, b: Ints) -> Ints:
         heads, types = self._heads, self._types
@@ -261,8 +257,3 @@ def fold_bounds(number: int, folds: int) -> list[tuple[int, int]]:
     folds = max(1, min(folds, number))
     edges = [number * fold // folds for fold in range(folds + 1)]
     return list(pairwise(edges))
-
-
-def _sums(groups: Ints, weights: Floats, number: int) -> Floats:
-    """(number,) the sum of the weights of each group."""
-    return np.bincount(groups, weights, minlength=number).astype(np.float64)

@@ -216,10 +216,11 @@ def _apart(feature: SequenceFeature, positives: SparsePsi) -> NegativeSource:
     return NegativeSource("apart", len(contexts) * len(labels) - len(np.unique(codes)), chunks)
 
 
-def _relabelled(feature: SequenceFeature, positives: SparsePsi, many: HowMany, seed: int) -> NegativeSource:
-    seen = feature.space.assignments(positives)
-    L, n = len(feature.labels), feature.n
-    options = n * (L - 1)
+def _changed(
+    name: str, seen: Ints, places: int, L: int, many: HowMany, seed: int, psi_of: Callable[[Ints], SparsePsi]
+) -> NegativeSource:
+    """Rows of value indices with one of the last `places` values changed to another one below L."""
+    options = places * (L - 1)
     count = _how_many(many, options)
 
     def chunks() -> Iterator[SparsePsi]:
@@ -229,15 +230,19 @@ def _relabelled(feature: SequenceFeature, positives: SparsePsi, many: HowMany, s
             some = seen[first : first + step]
             changed = np.repeat(some, count, axis=0)
             choice = _choices(rng, len(some), options, many)
-            position = choice // (L - 1) + some.shape[1] - n
+            position = choice // (L - 1) + some.shape[1] - places
             rows = np.arange(len(changed))
             old = changed[rows, position]
+            changed[rows, position] = (old + 1 + choice % (L - 1)) % L
             # The padding symbol is not a label: the padding of a window is given, not predicted.
-            real = old < L
-            changed[rows, position] = np.where(real, (old + 1 + choice % (L - 1)) % L, old)
-            yield feature.psi_of_values(changed[real])
+            yield psi_of(changed[old < L])
 
-    return NegativeSource("relabel", len(seen) * count, chunks)
+    return NegativeSource(name, len(seen) * count, chunks)
+
+
+def _relabelled(feature: SequenceFeature, positives: SparsePsi, many: HowMany, seed: int) -> NegativeSource:
+    seen, L = feature.space.assignments(positives), len(feature.labels)
+    return _changed("relabel", seen, feature.n, L, many, seed, feature.psi_of_values)
 
 
 def _recast(feature: SequenceFeature, positives: SparsePsi, many: HowMany, seed: int) -> NegativeSource:
@@ -259,18 +264,11 @@ def flipped(space: FeatureSpace, positives: SparsePsi, many: HowMany = 1, seed: 
     """Positives with one bit flipped: `many` random bits per positive, or "all". For binary blocks."""
     if any(block.kind is not Kind.BINARY for block in space.blocks):
         raise Unsupported("bits can be flipped only in a space of binary blocks; change labels instead.")
-    count = _how_many(many, space.d)
 
-    def chunks() -> Iterator[SparsePsi]:
-        rng = np.random.default_rng(seed)
-        rows = []
-        for first, stop in zip(positives.indptr[:-1], positives.indptr[1:], strict=True):
-            bits = _choices(rng, 1, space.d, many)
-            ones = positives.indices[first:stop]
-            rows += [np.setxor1d(ones, [bit], assume_unique=True) for bit in bits]
-        yield SparsePsi.from_indices(rows, space.d)
+    def psi_of(bits: Ints) -> SparsePsi:
+        return SparsePsi.from_columns(np.where(bits == 1, np.arange(space.d), -1), space.d)
 
-    return NegativeSource("flip", len(positives) * count, chunks)
+    return _changed("flip", positives.dense().astype(np.int64), space.d, 2, many, seed, psi_of)
 
 
 def perturbed_structures(

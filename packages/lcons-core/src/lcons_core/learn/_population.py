@@ -139,6 +139,7 @@ def _add_up(table: torch.Tensor, bags: Bags) -> torch.Tensor:
 
 
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-7
+TAU = 4.0
 # Half of `LARGEST_WEIGHT` in `_arithmetic.py`, so that rounding never raises.
 LARGEST_TRAINED = 2.0**9
 
@@ -172,16 +173,9 @@ class Evaluation:
 class Population:
     """Parameters, moments and best snapshots of the members that are still in training."""
 
-    def __init__(
-        self,
-        members: Sequence[Member],
-        d: int,
-        spread: float,
-        temperature: float,
-        generator: torch.Generator,
-    ) -> None:
+    def __init__(self, members: Sequence[Member], d: int, spread: float, generator: torch.Generator) -> None:
         self.K = max(member.hidden for member in members)
-        self.temperature, self._spread, self._generator = temperature, spread, generator
+        self._spread, self._generator = spread, generator
         self.noise = torch.tensor([member.noise for member in members])
         self.rate, self.decay, self.penalty = (
             self._per_unit(torch.tensor([getattr(member, name) for member in members]))
@@ -208,14 +202,14 @@ class Population:
         active = data.activations(self.theta)
         by_unit = active.view(len(active), -1, self.K)
         margins = margin(by_unit, in_place=True)
-        probability = margins.mul_(self.temperature).sigmoid_()
+        probability = margins.mul_(TAU).sigmoid_()
         signal = torch.addcmul(valid, valid + invalid, probability, value=-1.0)
         if self._noisy:
             seen = self._seen(probability)
             pull = probability * (1.0 - probability) * (valid / seen - invalid / (1.0 - seen))
             signal = torch.where(self.noise > 0, (1.0 - 2.0 * self.noise) * pull, signal)
         active.sign_()
-        by_unit.mul_(signal.mul_(scale * self.temperature).unsqueeze(2))
+        by_unit.mul_(signal.mul_(scale * TAU).unsqueeze(2))
         gradient = data.gradient(active)
         if self._penalised:
             gradient[:-1] += self.penalty * self.theta[:-1]
@@ -242,7 +236,7 @@ class Population:
             hidden = piece.activations(self.theta)
             by_unit = hidden.view(len(hidden), -1, self.K)
             margins = margin(by_unit, in_place=True)
-            logits = self.temperature * margins
+            logits = TAU * margins
             accepted = margins >= 0
             right += torch.where(accepted, valid, invalid).sum(0)
             missed += torch.where(accepted, invalid, 0.0).sum(0)

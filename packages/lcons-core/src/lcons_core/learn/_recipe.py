@@ -25,7 +25,7 @@ import numpy as np
 
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput
-from lcons_core._instance import WORD, read_instances
+from lcons_core._instance import WORD, Instance, read_instances
 from lcons_core._psi import PsiRows
 from lcons_core.features import (
     ConstraintFeature,
@@ -104,7 +104,7 @@ class Recipe:
     The training, as in `ConstraintLearner`:
     hidden, learning_rate, decay: of several values, cross-validation with `folds` folds chooses one; hidden
     may also be "doubled" (see the module).
-    epochs, restarts, temperature, patience, batch_size, penalty, robust, seed. By default (None) there is no
+    epochs, restarts, patience, penalty, robust, seed. By default (None) there is no
     penalty: made negatives are not wrong, and those held out cannot be predicted from the others.
 
     `name` is the name of the constraint in files and tables.
@@ -137,19 +137,16 @@ class Recipe:
     decay: float | tuple[float, ...] = 0.0
     epochs: int = 1000
     folds: int = 5
-    temperature: float = 4.0
     patience: int = 10
-    batch_size: int | None = None
     penalty: float | tuple[float, ...] | str | None = None
     robust: bool = False
     seed: int = 0
     name: str = ""
 
     def __post_init__(self) -> None:
-        for several in ("hidden", "learning_rate", "decay", "penalty", "names", "class_weight"):
-            value = getattr(self, several)
+        for name, value in vars(self).items():
             if isinstance(value, list | np.ndarray):
-                object.__setattr__(self, several, tuple(value))
+                object.__setattr__(self, name, tuple(value))
         if isinstance(self.feature, str) and self.feature not in FEATURES:
             raise InvalidInput(f"unknown feature {self.feature!r}; use one of {', '.join(FEATURES)}.")
         if self.negatives is not None and self.negatives not in NEGATIVES:
@@ -174,45 +171,40 @@ class Recipe:
         """The given options of the feature, and its presets; raises `InvalidInput` for an option that the
         feature does not have."""
         stated = {name: getattr(self, name) for name in OPTIONS if getattr(self, name)}
-        if not isinstance(self.feature, str):
-            if stated:
-                raise InvalidInput(
-                    f"options {', '.join(stated)} need a feature given by name, found an object."
-                )
-            return {}
-        kind, preset = FEATURES[self.feature]
+        accepted, preset, feature = (), {}, self.feature
+        if isinstance(feature, str):
+            kind, preset = FEATURES[feature]
+            accepted = inspect.signature(kind.from_instances).parameters
         for name in stated:
-            if name not in inspect.signature(kind.from_instances).parameters:
-                raise InvalidInput(f"the feature {self.feature!r} has no option {name!r}; omit it.")
+            if name not in accepted:
+                raise InvalidInput(f"the feature {feature!r} has no option {name!r}; omit it.")
         return {**preset, **stated}
 
     def complete(self, structures: Sequence[Any]) -> tuple[Recipe, ConstraintFeature]:
-        """(the recipe with names of feature and negatives, the feature with vocabularies of structures)."""
+        """(the recipe with names of feature and negatives and with the number of its evidence, the feature
+        with vocabularies of structures)."""
         recipe = self
         if self.feature is None:
-            instances = read_instances(structures, WORD)
-            first = next((label for instance in instances for label in instance.y), "")
-            recipe = replace(self, feature="ngram" if isinstance(first, str) else "pairs")
+            labels = (label for instance in read_instances(structures, WORD) for label in instance.y)
+            recipe = replace(self, feature="ngram" if isinstance(next(labels, ""), str) else "pairs")
         options, feature = recipe.options(), recipe.feature
         if isinstance(feature, str):
             feature = FEATURES[feature].kind.from_instances(structures, **options)
         assert feature is not None
-        negatives = self.negatives or usual_negatives(feature)
-        return replace(recipe, negatives=negatives, evidence=self._evidence(feature)), feature
-
-    def _evidence(self, feature: ConstraintFeature) -> float | None:
-        windows = isinstance(feature, SequenceFeature)
-        if self.evidence is None or self.evidence == AUTO:
-            return EVIDENCE if windows and self.evidence == AUTO else None
-        if not windows:
+        windows, least = isinstance(feature, SequenceFeature), self.evidence
+        if least == AUTO:
+            least = EVIDENCE if windows else None
+        if least is not None and not windows:
             raise InvalidInput(f"only windows of labels have evidence, found the feature {feature.kind!r}.")
-        return float(self.evidence)
+        evidence = None if least is None else float(least)
+        return replace(
+            recipe, negatives=self.negatives or usual_negatives(feature), evidence=evidence
+        ), feature
 
     def source(
-        self, feature: ConstraintFeature, structures: Iterable[Any], positives: PsiRows
+        self, feature: ConstraintFeature, instances: Sequence[Instance], positives: PsiRows
     ) -> NegativeSource:
         """The source of the negatives."""
-        instances = read_instances(structures, feature.column)
         name = self.negatives or usual_negatives(feature)
         return negative_source(name, feature, instances, positives, self.many, self.seed)
 
@@ -222,15 +214,15 @@ class Recipe:
         recipe, feature = self.complete(listed)
         return recipe._examples(listed, feature)
 
-    def _examples(self, structures: Iterable[Any], feature: ConstraintFeature) -> LabelledExamples:
+    def _examples(self, structures: Sequence[Any], feature: ConstraintFeature) -> LabelledExamples:
+        """The examples of a complete recipe."""
         instances = read_instances(structures, feature.column)
         positives = positives_of(feature, instances, self.min_support)
         negatives = self.source(feature, instances, positives).collect()
         examples = LabelledExamples.of(feature.space, positives, negatives)
-        least = self._evidence(feature)
-        if least is None or not isinstance(feature, SequenceFeature):
+        if not (isinstance(feature, SequenceFeature) and isinstance(self.evidence, float)):
             return examples
-        return sort_negatives(feature, [feature.values(i) for i in instances], examples, least)[0]
+        return sort_negatives(feature, [feature.values(i) for i in instances], examples, self.evidence)[0]
 
     def learner(self, examples: LabelledExamples | None = None) -> ConstraintLearner:
         """The learner; with a caution the examples are needed, because weights depend on their numbers."""

@@ -69,16 +69,6 @@ THREADED_WORK = 2**20
 Report = Callable[[int, int, float, float, int], None]
 
 
-@dataclass(frozen=True)
-class Settings:
-    """The settings of all members; `patience` counts checks, one every 10 steps or one per epoch."""
-
-    epochs: int
-    temperature: float
-    patience: int
-    batch_size: int | None = None
-
-
 @dataclass(frozen=True, eq=False)
 class Trained:
     """The best network of a group, rounded, its verdict on each example, and its accuracy on the weights of
@@ -92,26 +82,28 @@ class Trained:
 def train(
     examples: PsiRows,
     members: Sequence[Member],
-    settings: Settings,
+    epochs: int,
+    patience: int,
     seed: int,
     report: Report | None = None,
 ) -> dict[int, Trained]:
-    """The best network of each group; examples have weights (N, 2, folds) that sum to 1 in each fold."""
+    """The best network of each group; examples have weights (N, 2, folds) that sum to 1 in each fold, and
+    `patience` counts checks, one every 10 steps or one per epoch."""
     draw = np.random.default_rng(seed)
-    course = _Course(examples, members, settings, draw)
+    course = _Course(examples, members, patience, draw)
     number = len(course.data)
     check_every = math.ceil(STEPS_A_CHECK / number)
     with _threads(course.work):
-        for epoch in range(1, settings.epochs + 1):
+        for epoch in range(1, epochs + 1):
             for i in draw.permutation(number).tolist() if number > 1 else (0,):
                 course.population.step(course.data[i], float(number))
-            if epoch % check_every and epoch < settings.epochs:
+            if epoch % check_every and epoch < epochs:
                 continue
             course.check()
             if report is not None:
                 best = max(range(len(members)), key=course.merit)
                 figures = float(course.loss[best]), float(course.accuracy[best])
-                report(epoch, settings.epochs, *figures, len(course.alive))
+                report(epoch, epochs, *figures, len(course.alive))
             if not len(course.alive):
                 break
     return course.results()
@@ -129,22 +121,18 @@ class _Course:
     """The members in training, their records, and the networks of the members that have ended."""
 
     def __init__(
-        self,
-        examples: PsiRows,
-        members: Sequence[Member],
-        settings: Settings,
-        draw: np.random.Generator,
+        self, examples: PsiRows, members: Sequence[Member], patience: int, draw: np.random.Generator
     ) -> None:
-        self.examples, self.members, self.settings = examples, members, settings
+        self.examples, self.members, self.patience = examples, members, patience
         self.scaling = Scaling.of(examples.psi)
         psi = self.scaling.apply(examples.psi)
-        size = settings.batch_size or (FULL_BATCH if len(psi) <= FULL_BATCH else LARGE_BATCH)
+        size = FULL_BATCH if len(psi) <= FULL_BATCH else LARGE_BATCH
         self.data = make_batches(psi, examples.weight, size, draw)
         norm = math.sqrt(max(float((psi.values**2).sum()) / len(psi), 1.0))
         # A penalty in these units has the same effect if all psi are multiplied by a number.
         scaled = [replace(member, penalty=norm**2 * member.penalty) for member in members]
         generator = torch.Generator().manual_seed(int(draw.integers(2**63)))
-        self.population = Population(scaled, psi.d, 0.5 / norm, settings.temperature, generator)
+        self.population = Population(scaled, psi.d, 0.5 / norm, generator)
         units = self.population.theta.shape[1]
         self.work = (psi.indices.size + len(psi)) // len(self.data) * units
         # Fewer and larger pieces than the batches of training, because there is no step between them.
@@ -211,7 +199,7 @@ class _Course:
         return self.group[self.alive] == member.group
 
     def _plateaued(self) -> Bools:
-        waiting = self.stale[self.alive] >= self.settings.patience
+        waiting = self.stale[self.alive] >= self.patience
         ended = waiting & (self.slowed[self.alive] >= SLOW_DOWNS)
         slower = waiting & ~ended
         if slower.any():

@@ -42,8 +42,7 @@ from lcons_core._psi import PsiRows
 from lcons_core._types import Bools, Floats, Ints
 from lcons_core.learn._examples import INVALID, VALID
 from lcons_core.learn._population import Member
-from lcons_core.learn._schedule import CLEARANCE, Report, Scaling, Trained, accuracy, train
-from lcons_core.learn._schedule import Settings as Settings
+from lcons_core.learn._schedule import CLEARANCE, FULL_BATCH, Report, Scaling, Trained, accuracy, train
 
 # Limit on units times (rows of a batch + columns of psi), so that memory stays below about half a gigabyte.
 MOST_SIDE_BY_SIDE = 2**25
@@ -96,14 +95,16 @@ class Search:
     restarts: Callable[[int], int]
     fewer_restarts: Callable[[int], int]
     folds: int
-    settings: Settings
+    epochs: int
+    patience: int
     seed: int
     report: Report | None = None
 
-    def train(self, member: Member, report: Report | None = None) -> Trained:
+    def train(self, member: Member) -> Trained:
         """The best of all restarts of one configuration."""
         rows = weigh(self.examples, self.class_weights, [np.ones(len(self.examples), dtype=np.bool_)])
-        return train(rows, [member] * self.restarts(member.hidden), self.settings, self.seed, report)[0]
+        members = [member] * self.restarts(member.hidden)
+        return train(rows, members, self.epochs, self.patience, self.seed, self.report)[0]
 
     def cross_validate(self, members: Sequence[Member], tested: int | None = None) -> Floats:
         """(members, tested) held-out accuracies of the rounded networks; `tested`: only this many folds."""
@@ -122,14 +123,15 @@ class Search:
         scores = np.empty(len(groups))
         for chunk in self._chunks(groups):
             seed = int(np.random.default_rng(training.spawn(1)[0]).integers(2**63))
-            for group, trained in train(trained_on, chunk, self.settings, seed, self.report).items():
+            results = train(trained_on, chunk, self.epochs, self.patience, seed, self.report)
+            for group, trained in results.items():
                 verdict = trained.network.accepts(tested_on.psi)
                 scores[group] = accuracy(tested_on.weight[:, :, group % tested], verdict)
         return scores.reshape(len(members), tested)
 
     def _chunks(self, groups: Sequence[list[Member]]) -> list[list[Member]]:
         """The members of groups in chunks that are trained together within the memory limit."""
-        rows = min(len(self.examples), self.settings.batch_size or 2048) + self.examples.psi.d
+        rows = min(len(self.examples), FULL_BATCH) + self.examples.psi.d
         most = MOST_SIDE_BY_SIDE // (rows * max(group[0].hidden for group in groups))
         chunks: list[list[Member]] = [[]]
         for group in groups:
@@ -146,7 +148,7 @@ class Search:
     def without_wrong_labels(self, plain: Sequence[Member]) -> PsiRows:
         """The examples without those that contradict the others; all of them if no label would be left.
         `plain` are configurations, ascending in K."""
-        if not contradicts(self.train(plain[-1], self.report).network, self.examples):
+        if not contradicts(self.train(plain[-1]).network, self.examples):
             return self.examples
         noisy = [replace(member, noise=FIRST_NOISE) for member in plain]
         search = replace(
@@ -158,7 +160,7 @@ class Search:
         scores = search.cross_validate(noisy)
         best = choose(noisy, scores)
         noise = float(np.clip(1.0 - scores[best].mean(), LEAST_NOISE, MOST_NOISE))
-        accepted = search.train(replace(noisy[best], noise=noise), self.report).accepted
+        accepted = search.train(replace(noisy[best], noise=noise)).accepted
         agrees = np.stack([~accepted, accepted], axis=1) & (self.examples.weight > 0)
         if not agrees.any(0).all():
             return self.examples
@@ -168,13 +170,11 @@ class Search:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """The chosen configuration, its network, the arguments of each report of its training, the scores of
-    cross-validation, the accuracy on held-out examples, a warning about the fit, and the examples that were
-    learned from."""
+    """The chosen configuration, its network, the scores of cross-validation, the accuracy on held-out
+    examples, a warning about the fit, and the examples that were learned from."""
 
     configuration: dict[str, Any]
     trained: Trained
-    history: list[tuple[int, int, float, float, int]]
     results: dict[str, Any] | None
     held_out: float | None
     warning: str | None
@@ -187,7 +187,7 @@ def learn(search: Search, grid: Grid, robust: Sequence[int]) -> Found:
     if not search.examples.weight[:, INVALID].any():
         everything = RectifierNetwork(np.zeros((1, search.examples.psi.d)), [0.0])
         trained = Trained(everything, np.ones(len(search.examples), dtype=np.bool_), 1.0)
-        return Found(_described(Member(1, 0.0, 0.0)), trained, [], None, None, None, search.examples)
+        return Found(_described(Member(1, 0.0, 0.0)), trained, None, None, None, search.examples)
     if robust:
         plain = Grid(robust, grid.learning_rate[:1], grid.decay[:1], None).members()
         search = replace(search, examples=search.without_wrong_labels(plain))
@@ -211,25 +211,13 @@ def learn(search: Search, grid: Grid, robust: Sequence[int]) -> Found:
         scores = search.cross_validate(members)
         winner = choose(members, scores, grid.smallest)
         held_out = float(scores[winner].mean())
-        results = {
-            "params": [_described(member) for member in members],
-            "split_test_score": scores,
-            "mean_test_score": scores.mean(1),
-            "std_test_score": scores.std(1),
-            "best_index": winner,
-        }
-    history: list[tuple[int, int, float, float, int]] = []
-
-    def report(*step: Any) -> None:
-        history.append(step)
-        if search.report is not None:
-            search.report(*step)
-
-    trained = search.train(members[winner], report)
+        params = [_described(member) for member in members]
+        results = {"params": params, "split_test_score": scores, "mean_test_score": scores.mean(1)}
+    trained = search.train(members[winner])
     if automatic and held_out is None and trained.accuracy < POOR and divisible:
         held_out = float(search.held_out([members[winner]])[0])
     warning = _warning(trained.accuracy, held_out) if automatic else None
-    return Found(_described(members[winner]), trained, history, results, held_out, warning, examples)
+    return Found(_described(members[winner]), trained, results, held_out, warning, examples)
 
 
 def _warning(training: float, held_out: float | None) -> str | None:
