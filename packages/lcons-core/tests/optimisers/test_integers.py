@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lcons_core import RectifierNetwork, TooLarge
-from lcons_core._tables import Form
+from lcons_core._theorem import Form
 from lcons_core.optimisers._integers import RationalRow, check_range, common_scale, integer_row
 from lcons_core.optimisers._system import Bounds, build_system
 from lcons_core.testing import networks

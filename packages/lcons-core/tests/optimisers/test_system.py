@@ -20,7 +20,7 @@ from lcons_core import (
     one_hot,
     to_inequalities,
 )
-from lcons_core._tables import Form
+from lcons_core._theorem import Form
 from lcons_core.optimisers._system import Bounds, System, build_system, fold_constants, read_constant
 from lcons_core.testing import conjunctions, constraints, networks, points
 

@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core._coercion import Fitted
 from lcons_core._errors import InvalidInput
-from lcons_core._pointset import PointSet, as_points
+from lcons_core._pointset import Fitted, PointSet, as_points
 from lcons_core._space import FeatureSpace
-from lcons_core._tables import Form, read_form
+from lcons_core._theorem import Form, read_form
 from lcons_core._types import Floats
 from lcons_core.optimisers._psi_entries import is_number, read_entries
 from lcons_core.optimisers._system import Bounds, System, build_system, fold_constants, read_constant

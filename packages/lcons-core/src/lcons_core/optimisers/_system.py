@@ -27,12 +27,10 @@ from typing import Any
 import numpy as np
 
 from lcons_core._errors import InvalidInput, TooLarge, Unsupported
-from lcons_core._inequalities import LinearInequalities
-from lcons_core._network import RectifierNetwork
+from lcons_core._network import LinearInequalities, RectifierNetwork
 from lcons_core._pointset import PointSet
 from lcons_core._space import FeatureSpace
-from lcons_core._tables import Form
-from lcons_core._theorem1 import lift
+from lcons_core._theorem import Form, lift, rows_of, to_inequalities
 from lcons_core._types import Floats
 from lcons_core.reason._domain import domain_equations
 from lcons_core.reason._simplify import simplify
@@ -129,7 +127,7 @@ def _by_part(points: PointSet, form: Form | None) -> System:
                 f"the lifted form needs the hidden units of a network, but {type(points).__name__} has only"
                 " rows; use form='rows'."
             )
-        return System(points.d, (Form.ROWS,), tuple(_rows(points.inequalities(MAX_ROWS), "row")))
+        return System(points.d, (Form.ROWS,), tuple(_rows(rows_of(points, MAX_ROWS), "row")))
     rows: list[Row] = []
     auxiliaries: list[Auxiliary] = []
     forms: list[Form] = []
@@ -156,7 +154,7 @@ def _theorem_rows(part: RectifierNetwork) -> LinearInequalities:
             f"the form 'rows' of a network with K = {part.K} has 2^{part.K} - 1 rows, above the limit of"
             f" {MAX_ROWS:,}; use form='lifted', which has K + 1 rows."
         )
-    return part.inequalities()
+    return to_inequalities(part)
 
 
 def _lifted_rows(part: RectifierNetwork, first: int, label: str) -> Iterator[Row]:
