@@ -232,8 +232,7 @@ def _different(space: FeatureSpace, searches: list[Difference]) -> Comparison:
 
 
 def _network(constraint: PointSet) -> Network:
-    parts = constraint.networks()
-    if parts:
+    if parts := constraint.networks():
         return parts[0] if len(parts) == 1 else Conjunction(parts)
     rows = rows_of(constraint)
     if not len(rows):
