@@ -37,7 +37,6 @@ from lcons_core._psi import PsiRows, SparsePsi, as_psi
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools, Floats, Ints
 from lcons_core.features import ConstraintFeature, Counts, Existence, NgramContext, SequenceFeature
-from lcons_core.features._protocol import complete_kind
 
 # The columns of weights (N, 2) of examples with both labels.
 INVALID, VALID = 0, 1
@@ -329,7 +328,6 @@ def negative_source(
     seed: int = 0,
 ) -> NegativeSource:
     """The source of that name; raises `InvalidInput` if it does not fit the feature."""
-    complete_kind(feature)
     fits = {
         **dict.fromkeys(("relabel", "recast", "near"), isinstance(feature, SequenceFeature)),
         "apart": feature.context_column is not None,
