@@ -116,9 +116,8 @@ def _rows(values: Tensor, owner: Sequence[int] | Tensor, t: Sequence[int] | Tens
 def _batched(values: Tensor, lengths: Lengths, name: str) -> tuple[Tensor, Tensor, bool]:
     """`values` as (B, T, L), the length of each sequence, and whether B was added."""
     if not isinstance(values, Tensor) or values.ndim not in (2, 3) or not values.is_floating_point():
-        raise InvalidInput(
-            f"{name} must be a float tensor (B, T, L) or (T, L), found {type(values).__name__}."
-        )
+        actual = getattr(values, "shape", type(values).__name__)
+        raise InvalidInput(f"{name} must be a float tensor (B, T, L) or (T, L), found {actual}.")
     single = values.ndim == 2
     batch = values[None] if single else values
     B, T, _ = batch.shape
