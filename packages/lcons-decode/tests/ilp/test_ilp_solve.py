@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lcons_decode.ilp._forms import encode
+from lcons_decode.ilp._grounded import Affine, Bounds
 
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput, LconsError, MissingExtra, TooLarge, Unsupported
@@ -18,7 +20,6 @@ from lcons_core.features import Counts, Existence, NgramContext, NgramLabels, Tu
 from lcons_core.testing import conjunctions, networks
 from lcons_decode import ChainScores, Hard, Soft, Status, Violation, forbidden_ngrams
 from lcons_decode.ilp import (
-    Hinge,
     Program,
     Row,
     Sense,
@@ -34,10 +35,8 @@ from lcons_decode.ilp import (
 from lcons_decode.ilp import _backend as backend
 from lcons_decode.ilp import _check as check
 from lcons_decode.ilp import solve as solve_program
-from lcons_decode.ilp._forms import encode
-from lcons_decode.ilp._grounded import Affine, Bounds
 
-FORMS = ("auto", "rows", "simplified", "lifted", "cuts")
+FORMS = (None, "rows", "lifted", "cuts")
 SOLVERS = ["cbc", "highs"]
 
 sixteenths = st.integers(-32, 32).map(lambda n: n / 16)
@@ -139,7 +138,7 @@ def test_hinges_cost_their_weight_times_the_negative_margin(form, case, weight):
         return scores.score(y) - weight * hinge(first, instance) if satisfied else -math.inf
 
     best, labellings = brute(product(scores.labels, repeat=len(scores)), score)
-    found = decode_ilp(scores, [Hinge(first, weight, "soft"), *others], x, form=form)
+    found = decode_ilp(scores, [Soft(first, weight, "soft", "hinge"), *others], x, form=form)
     assert found.score == best
     assert decode_ilp(scores, [Soft(first, weight, cost="hinge"), *others], x, form=form).score == best
     if labellings:
@@ -172,7 +171,7 @@ def test_graphs_are_solved_as_enumeration_solves_them(form, case, weight):
     program = graph_program(decisions, factors)
     source_parts = [(("entity", i), ("relation", i, 1 - i)) for i in range(2)]
     both_parts = [(("relation", 0, 1), ("relation", 1, 0))]
-    soft = source if weight is None else Hinge(source, weight)
+    soft = source if weight is None else Soft(source, weight, cost="hinge")
 
     def score(labels):
         chosen = dict(zip(decisions, labels, strict=True))

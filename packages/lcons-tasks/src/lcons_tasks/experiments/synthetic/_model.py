@@ -43,7 +43,7 @@ from lcons_core import (
 )
 from lcons_core.learn import GRIDS, cheaper_flips
 from lcons_decode import Status
-from lcons_decode.ilp import Assignment, Form, Program, Variable, ground_columns, solve
+from lcons_decode.ilp import Assignment, Program, Variable, ground_columns, solve
 from lcons_tasks.experiments.engine._jobs import Tell
 from lcons_tasks.experiments.synthetic._corpus import Programs
 
@@ -134,7 +134,7 @@ def predict(
     network: Network,
     costs: Floats,
     *,
-    form: Form | str = Form.LIFTED,
+    form: str | None = "lifted",
     tell: Tell | None = None,
 ) -> Predicted:
     """The best point of each program among those that the network accepts."""
@@ -154,7 +154,7 @@ def predict(
     return Predicted(np.array(points).reshape(costs.shape), tuple(infeasible))
 
 
-def _best(network: Network, c: Floats, weight: float | None, form: Form | str) -> Assignment:
+def _best(network: Network, c: Floats, weight: float | None, form: str | None) -> Assignment:
     """The answer for one program: its score is minus the cost, and positions are the names of its values."""
     columns = list(range(len(c)))
     program = Program({j: Variable(j, -float(cost)) for j, cost in enumerate(c)})
