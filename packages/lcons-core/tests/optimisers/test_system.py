@@ -18,7 +18,7 @@ from lcons_core import (
     one_hot,
     to_inequalities,
 )
-from lcons_core._tables import Form
+from lcons_core._theorem import Form
 from lcons_core.optimisers._system import build_system, fold_constants
 from lcons_core.optimisers._tool import Bounds, System
 from lcons_core.testing import conjunctions, constraints, networks, points

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from lcons_core._blocks import Requirement, count, one_hot
 from lcons_core._network import RectifierNetwork
 from lcons_core._space import FeatureSpace
-from lcons_core._theorem1 import to_inequalities
+from lcons_core._theorem import to_inequalities
 from lcons_core.reason._points import drawn_around, near_boundary
 from lcons_core.testing import networks, spaces
 

@@ -21,7 +21,7 @@ from lcons_core._errors import InvalidInput
 from lcons_core._network import Conjunction, Network, RectifierNetwork
 from lcons_core._psi import PsiRows, SparsePsi
 from lcons_core._space import FeatureSpace
-from lcons_core._theorem1 import to_inequalities
+from lcons_core._theorem import to_inequalities
 from lcons_core.features._counts import Counts
 from lcons_core.features._existence import Existence
 from lcons_core.features._ngrams import NgramContext, NgramLabels

@@ -14,10 +14,9 @@ from lcons_core._arithmetic import ScaledForms
 from lcons_core._blocks import count, one_hot
 from lcons_core._constraint import LearnedConstraint
 from lcons_core._errors import InvalidInput
-from lcons_core._inequalities import LinearInequalities
-from lcons_core._network import RectifierNetwork
+from lcons_core._network import LinearInequalities, RectifierNetwork
 from lcons_core._space import FeatureSpace
-from lcons_core._theorem1 import LiftedInequalities, lift, row_of_subset, to_inequalities
+from lcons_core._theorem import LiftedInequalities, lift, row_of_subset, to_inequalities
 from lcons_core.reason import _sides as sides
 from lcons_core.reason._verify import verify
 from lcons_core.testing import conjunctions, networks, spaces

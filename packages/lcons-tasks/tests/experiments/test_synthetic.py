@@ -109,7 +109,7 @@ def test_centred_training_gives_a_network_of_the_points_themselves(programs):
 def test_every_form_predicts_solutions_of_one_cost(programs):
     network = learn(flip_examples(programs.train), 3, QUICK, 0).network
     costs = programs.test.costs
-    found = {form: predict(network, costs, form=form) for form in (None, "rows", "lifted", "cuts")}
+    found = {form: predict(network, costs, form=form) for form in ("auto", "rows", "lifted", "cuts")}
     for one in found.values():
         assert network.accepts(one.points).all() or one.infeasible
         assert np.array_equal((one.points * costs).sum(1), (found["lifted"].points * costs).sum(1))

@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core._coercion import Fitted
 from lcons_core._errors import InvalidInput
-from lcons_core._pointset import PointSet, as_points
-from lcons_core._tables import Form, read_form
+from lcons_core._pointset import Fitted, PointSet, as_points
+from lcons_core._theorem import Form, read_form
 from lcons_core._types import Floats
 from lcons_core.optimisers._system import build_system, fold_constants
 from lcons_core.optimisers._tool import Bounds, Tool

@@ -25,12 +25,10 @@ from fractions import Fraction
 import numpy as np
 
 from lcons_core._errors import InvalidInput
-from lcons_core._inequalities import LinearInequalities
-from lcons_core._network import Conjunction
+from lcons_core._network import Conjunction, LinearInequalities
 from lcons_core._pointset import PointSet
 from lcons_core._space import FeatureSpace
-from lcons_core._tables import Form
-from lcons_core._theorem1 import LiftedInequalities, lift
+from lcons_core._theorem import Form, LiftedInequalities, lift, rows_of
 from lcons_core.optimisers._tool import Bounds, Row, System
 from lcons_core.reason._domain import domain_equations
 from lcons_core.reason._simplify import simplify
@@ -46,7 +44,7 @@ def encode(points: PointSet, form: Form | None = None) -> tuple[Form, LiftedIneq
         form = Form.ROWS if not parts or (shorter and not points.rounded) else Form.LIFTED
     if form is Form.LIFTED:
         return form, lift(Conjunction(parts))
-    return form, as_lifted(points.inequalities(MAX_ROWS))
+    return form, as_lifted(rows_of(points, MAX_ROWS))
 
 
 def build_system(

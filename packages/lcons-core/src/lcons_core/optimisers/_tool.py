@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple
 
-from lcons_core._tables import Form
+from lcons_core._theorem import Form
 
 Terms = Sequence[tuple[float, Any]]
 

@@ -37,12 +37,11 @@ from typing import Any
 import numpy as np
 
 from lcons_core._arithmetic import many, plain
-from lcons_core._coercion import Fitted
 from lcons_core._errors import LconsError
-from lcons_core._inequalities import LinearInequalities, check_width, least_values, points_at
-from lcons_core._network import RectifierNetwork
-from lcons_core._pointset import PointSet, as_points
+from lcons_core._network import LinearInequalities, RectifierNetwork
+from lcons_core._pointset import Fitted, PointSet, as_points, check_width, least_values
 from lcons_core._space import FeatureSpace
+from lcons_core._theorem import rows_of
 from lcons_core._types import Bools, Floats, Ints, OnProgress
 from lcons_core.reason._domain import drawn_points
 from lcons_core.reason._dominance import singly_implied
@@ -212,7 +211,7 @@ def _used(points: PointSet, space: FeatureSpace) -> Bools:
         return np.array([axis.name in named for axis in space.axes])
     forms = [part.W for part in points.networks()]
     try:
-        forms = forms or [points.inequalities(PROOF_ROWS).coefficients]
+        forms = forms or [rows_of(points, PROOF_ROWS).coefficients]
     except LconsError:
         return np.ones(len(space.axes), dtype=np.bool_)
     tables = ([axis.table(W) for W in forms] for axis in space.axes)
@@ -253,7 +252,7 @@ class _Tally:
         for side, only in enumerate((a & differ, b & differ)):
             self.numbers[side] += self.free * int(only.sum())
             wanted = points[only][: self.most - len(self.found[side])]
-            named = points_at(self.space, wanted) if points.ndim == 1 else wanted
+            named = self.space.unravelled(wanted) if points.ndim == 1 else wanted
             for psi in self.space.vectors(named):
                 self.found[side].append(self.space.describe(psi))
 
@@ -359,6 +358,6 @@ def _rows(points: PointSet) -> LinearInequalities | None:
     if points.networks() and points.rounded:
         return None
     try:
-        return points.inequalities(PROOF_ROWS)
+        return rows_of(points, PROOF_ROWS)
     except LconsError:
         return None  # too many rows, or rules without rows (on counts, or with a too large complement)

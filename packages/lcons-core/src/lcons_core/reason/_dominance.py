@@ -28,8 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcons_core._arithmetic import exponent, rounding_bound
-from lcons_core._inequalities import LinearInequalities, points_at, row_reach
-from lcons_core._pointset import PointSet
+from lcons_core._network import LinearInequalities
+from lcons_core._pointset import PointSet, row_reach
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools, Floats, Ints, OnProgress
 from lcons_core.reason._points import scan
@@ -209,8 +209,8 @@ class _Cover:
 
     def extend(self, flat: Ints, stored: int) -> None:
         """Chooses rows until these reject every rejected point; stores at most `stored` patterns."""
-        points = points_at(self.space, flat)
-        violated = ~self.rows.satisfied_at(self.space, points)
+        points = self.space.unravelled(flat)
+        violated = ~self.rows.satisfied(self.space.vectors(points))
         violated = violated[violated.any(1) & ~violated[:, self.chosen].any(1)]
         if not len(violated):
             return
@@ -256,4 +256,4 @@ def _sample(space: FeatureSpace, most: int) -> Ints:
         flat = np.arange(space.size)
     else:
         flat = np.unique(np.random.default_rng(0).integers(0, space.size, max(most // 8, 1024)))
-    return flat[space.possible(points_at(space, flat))]
+    return flat[space.possible(space.unravelled(flat))]

@@ -21,8 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcons_core._errors import InvalidInput
-from lcons_core._inequalities import check_width, points_at
-from lcons_core._pointset import PointSet
+from lcons_core._pointset import PointSet, check_width
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools, Floats, Ints
 from lcons_core.reason._domain import drawn_points
@@ -53,7 +52,7 @@ def enumerate_verdicts(
 ) -> Iterator[tuple[Ints, list[Bools]]]:
     """All points of the domain, chunk by chunk, with the verdict of every set."""
     for flat, accepted in scan(sets, space, chunk):
-        yield points_at(space, flat), accepted
+        yield space.unravelled(flat), accepted
 
 
 def scan(
@@ -61,7 +60,7 @@ def scan(
 ) -> Iterator[tuple[Ints, list[Bools]]]:
     """As `enumerate_verdicts`, but points are positions in the product of axes.
 
-    The last axis is the fastest; `points_at` returns the point at a position.
+    The last axis is the fastest; `space.unravelled` returns the point at a position.
     """
     for points in sets:
         check_width(points, space)
@@ -76,12 +75,13 @@ def scan(
     heads = max(1, chunk // tail)
     for head in range(0, space.size // tail, heads):
         rows = np.arange(head, min(head + heads, space.size // tail))
+        head_values = space.unravelled(rows * tail)[:, :split]
         for low in range(0, tail, max(chunk, 1)):
             columns = slice(low, min(low + chunk, tail))
             flat = (rows[:, None] * tail + np.arange(columns.start, columns.stop)).ravel()
-            accepted = [decide(rows, columns, flat) for decide in deciders]
+            accepted = [decide(head_values, columns) for decide in deciders]
             if space.requires:
-                possible = space.possible(points_at(space, flat))
+                possible = space.possible(space.unravelled(flat))
                 flat, accepted = flat[possible], [a[possible] for a in accepted]
             yield flat, accepted
 

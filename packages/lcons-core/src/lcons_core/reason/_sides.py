@@ -19,9 +19,8 @@ import numpy as np
 
 from lcons_core._arithmetic import ScaledForms, exponent, many, plain, scaled
 from lcons_core._errors import LconsError
-from lcons_core._inequalities import LinearInequalities
-from lcons_core._network import Network
-from lcons_core._theorem1 import LiftedInequalities, estimate_rows, row_of_subset, to_inequalities
+from lcons_core._network import LinearInequalities, Network
+from lcons_core._theorem import LiftedInequalities, estimate_rows, row_of_subset, to_inequalities
 from lcons_core._types import Bools, Floats, Ints, Objects
 
 ROW_POINTS = 4 * 10**9

@@ -24,12 +24,12 @@ from typing import Any, overload
 import numpy as np
 
 from lcons_core._arithmetic import frozen
-from lcons_core._coercion import Fitted
 from lcons_core._errors import InvalidInput
-from lcons_core._inequalities import LinearInequalities, check_width
-from lcons_core._pointset import PointSet, Wrapped, as_points
+from lcons_core._network import LinearInequalities
+from lcons_core._pointset import Fitted, PointSet, Wrapped, as_points, check_width
 from lcons_core._psi import ManyPsi, OnePsi
 from lcons_core._space import FeatureSpace
+from lcons_core._theorem import rows_of
 from lcons_core._types import Bools, Ints, OnProgress
 from lcons_core.reason._domain import DomainEquations, domain_equations
 from lcons_core.reason._dominance import RowTables, irredundant_rows, undominated
@@ -162,7 +162,7 @@ def simplify(
     given = as_points(constraint, "simplify")
     space = common_space(space, given)
     check_width(given, space)
-    rows, rounded = given.inequalities(), given.rounded
+    rows, rounded = rows_of(given), given.rounded
     reasons: dict[int, DroppedRow] = {}
     # The minimum of a linear function over a box of reals is at a corner.
     finite = space if space.integral else space.corners()

@@ -33,14 +33,12 @@ import numpy as np
 
 from lcons_core._arithmetic import ScaledForms, exponent, whole_points
 from lcons_core._blocks import binary
-from lcons_core._coercion import Fitted
 from lcons_core._errors import InvalidInput, TooLarge, Unsupported
-from lcons_core._inequalities import LinearInequalities, check_width
-from lcons_core._network import Conjunction, Network
-from lcons_core._pointset import PointSet, as_points
+from lcons_core._network import Conjunction, LinearInequalities, Network
+from lcons_core._pointset import Fitted, PointSet, as_points, check_width
 from lcons_core._psi import SparsePsi, as_psi
 from lcons_core._space import FeatureSpace
-from lcons_core._theorem1 import estimate_rows, lift, most_violated, violated_subset
+from lcons_core._theorem import estimate_rows, lift, most_violated, violated_subset
 from lcons_core._types import Bools, Floats, Ints
 from lcons_core.reason._domain import drawn_points
 from lcons_core.reason._points import drawn_around, near_boundary

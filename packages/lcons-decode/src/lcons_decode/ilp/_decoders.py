@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from lcons_core import Floats, Ints, InvalidInput
+from lcons_core import Floats, Form, Ints, InvalidInput
 from lcons_core.features import Tuples
 from lcons_decode._constraints import MEMBERS, Constraint
 from lcons_decode._result import Decoding, RelationDecoding
@@ -32,7 +32,7 @@ def decode_ilp(
     constraints: Iterable[Constraint] = (),
     x: X = None,
     *,
-    form: str | None = None,
+    form: Form | str = Form.AUTO,
     solver: Solver | str = Solver.CBC,
     time_limit: float | None = None,
 ) -> Decoding:
@@ -109,7 +109,7 @@ def decode_relations_ilp(
     scores: RelationScores,
     constraints: Iterable[Constraint] = (),
     *,
-    form: str | None = None,
+    form: Form | str = Form.AUTO,
     solver: Solver | str = Solver.CBC,
     time_limit: float | None = None,
 ) -> RelationDecoding:

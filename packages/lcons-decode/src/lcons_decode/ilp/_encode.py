@@ -4,7 +4,7 @@
     cuts            no rows at first; each rejected solution adds the row of S* = {k : a_k > 0}
     tables          rows that forbid the combinations of labels that the network rejects
 
-If no form is named, a psi row of a hard constraint that reads one or two decisions, or three that pair
+With AUTO, a psi row of a hard constraint that reads one or two decisions, or three that pair
 variables link, is a table; others have the shorter of rows and lifted. The network's verdict on every
 combination of the labels of the decisions is a table, whatever K is. With indicators y of the labels, and
 pair variables p where the program has them (`_program.py`):
@@ -35,27 +35,24 @@ from itertools import pairwise
 
 import numpy as np
 
-from lcons_core import Bools, Floats, Form, InvalidInput, LiftedInequalities, TooLarge
+from lcons_core import Bools, Floats, Form, InvalidInput, LiftedInequalities, TooLarge, most_violated
 from lcons_core.optimisers._system import as_lifted
 from lcons_core.optimisers._system import encode as encode_network
 from lcons_decode.ilp._ground import MAX_TERMS, Grounded, PsiRow
 from lcons_decode.ilp._program import Name, Program, Row, Sense, Type, Variable, pair_name
 
-FORMS = (None, "rows", "lifted", "cuts")
+FORMS = (Form.AUTO, Form.ROWS, Form.LIFTED, Form.CUTS)
 MOST_NUMBERS = 2**20
 MOST_DECISIONS = 3
 
 
 def encode(
-    program: Program, constraints: Sequence[Grounded], form: str | None = None
+    program: Program, constraints: Sequence[Grounded], form: Form = Form.AUTO
 ) -> tuple[Program, dict[str, int]]:
     """The program with the constraints, and the number of psi rows in each form; cuts add no rows."""
     names = [grounded.name for grounded in constraints]
-    if form not in FORMS or len({*names}) < len(names):
-        raise InvalidInput(
-            f"the form is rows, lifted, cuts or None, and names of constraints are distinct, found {form!r}"
-            f" and {names}."
-        )
+    if len({*names}) < len(names):
+        raise InvalidInput(f"names of constraints must be distinct, found {names}; rename one.")
     variables: list[Variable] = []
     rows: list[Row] = []
     forms: Counter[str] = Counter()
@@ -67,15 +64,15 @@ def encode(
         if grounded.weight is not None:
             slacks = (slack_name(grounded, i) for i in others)
             variables += (Variable(t, -grounded.weight, 0.0, math.inf, Type.CONTINUOUS) for t in slacks)
-        if form is None:
+        if form is Form.AUTO:
             written = {i: table for i in others if (table := tables.rows(grounded, i)) is not None}
             rows += (row for table in written.values() for row in table)
             forms["table"] += len(written)
             others = [i for i in others if i not in written]
-        if form == "cuts" or not others:
+        if form is Form.CUTS or not others:
             forms["cuts"] += len(others)
             continue
-        chosen, system = encode_network(grounded.network, Form(form) if form else None)
+        chosen, system = encode_network(grounded.network, None if form is Form.AUTO else form)
         forms[chosen.value] += len(others)
         width = sum(len(terms) for i in others for terms in grounded.psi_rows[i].columns.values())
         if len(system) * width > MAX_TERMS:
@@ -93,7 +90,7 @@ def encode(
 
 def cut(grounded: Grounded, index: int, psi: Floats) -> Row:
     """The most violated row of Theorem 1 at psi row `index`; its name contains the subset."""
-    inequality = grounded.network.cut(psi)
+    inequality = most_violated(grounded.network, psi)
     subset = () if inequality.subsets is None else np.flatnonzero(inequality.subsets[0]).tolist()
     [row] = _rows(grounded, index, as_lifted(inequality), ("cut", grounded.name, index, *subset))
     return row

@@ -28,9 +28,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lcons_core import Floats, LconsError, SparsePsi
+from lcons_core import Floats, Form, LconsError, SparsePsi, read_form
 from lcons_decode._result import Status, Violation
-from lcons_decode.ilp._encode import cut, encode, slack_name
+from lcons_decode.ilp._encode import FORMS, cut, encode, slack_name
 from lcons_decode.ilp._ground import Grounded
 from lcons_decode.ilp._program import Name, Program, Row, Sense, Type, Values
 from lcons_decode.ilp._solver import Answer, Solver, optimise, read_solver
@@ -60,7 +60,7 @@ def solve(
     program: Program,
     constraints: Sequence[Grounded] = (),
     *,
-    form: str | None = None,
+    form: Form | str = Form.AUTO,
     solver: Solver | str = Solver.CBC,
     time_limit: float | None = None,
     explain: bool = True,
@@ -72,7 +72,7 @@ def solve(
     {'city': 'Location'}
     """
     deadline = None if time_limit is None else time.perf_counter() + time_limit
-    search = _Search(form, read_solver(solver), deadline)
+    search = _Search(read_form(form, FORMS), read_solver(solver), deadline)
     result = search.run(program, constraints)
     if result.status is Status.INFEASIBLE and explain:
         clash = search.clash(program, [grounded for grounded in constraints if grounded.weight is None])
@@ -139,7 +139,7 @@ def _rounded(program: Program, values: Values) -> dict[Name, float]:
 class _Search:
     """The loop of solving and checking."""
 
-    form: str | None
+    form: Form
     solver: Solver
     deadline: float | None
 
@@ -198,7 +198,7 @@ class _Search:
 
     def _cuts(self, constraints: Sequence[Grounded], verdict: Check, answer: Answer) -> Iterator[Row]:
         """The rows that rejected psi rows, and hinges that cost more than in the model, break."""
-        if self.form != "cuts":
+        if self.form is not Form.CUTS:
             return
         for (c, i), hinge in verdict.hinges.items():
             slack = answer.values[slack_name(constraints[c], i)]

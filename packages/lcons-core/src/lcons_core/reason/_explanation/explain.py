@@ -16,9 +16,8 @@ from typing import Protocol
 
 import numpy as np
 
-from lcons_core._coercion import Fitted
 from lcons_core._errors import InvalidInput, TooLarge
-from lcons_core._pointset import PointSet, as_points
+from lcons_core._pointset import Fitted, PointSet, as_points
 from lcons_core._psi import PsiRows, SparsePsi
 from lcons_core._space import FeatureSpace
 from lcons_core._types import Bools

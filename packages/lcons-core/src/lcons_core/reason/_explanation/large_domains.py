@@ -28,10 +28,10 @@ import numpy as np
 
 from lcons_core._arithmetic import exponent, rounding_bound
 from lcons_core._blocks import check_numbers
-from lcons_core._inequalities import LinearInequalities, row_reach
-from lcons_core._network import RectifierNetwork
-from lcons_core._pointset import PointSet
+from lcons_core._network import LinearInequalities, RectifierNetwork
+from lcons_core._pointset import PointSet, row_reach
 from lcons_core._space import FeatureSpace
+from lcons_core._theorem import rows_of
 from lcons_core._types import Bools, Floats, Ints
 from lcons_core.reason._explanation.bounds import MOST_STEPS, Candidate, RowBounds, Thresholds, greedy_cover
 from lcons_core.reason._explanation.regions import DENSE_NUMBERS, DrawnPoints, Region, WeightedPoints
@@ -167,7 +167,7 @@ def _rejects(points: PointSet, space: FeatureSpace, assignments: Ints) -> Bools:
 def _worst_values(points: PointSet, space: FeatureSpace, rng: np.random.Generator, number: int) -> Ints:
     """(number, axes) on every axis, the worst value for a random unit."""
     networks = points.networks()
-    units = -np.concatenate([part.W for part in networks]) if networks else points.inequalities().coefficients
+    units = -np.concatenate([part.W for part in networks]) if networks else rows_of(points).coefficients
     rows = units[:64]
     worst = np.stack([axis.table(rows).argmin(0) for axis in space.axes], axis=1)
     return worst[rng.integers(0, len(rows), number)]
@@ -231,7 +231,7 @@ class _Part:
 def _parts(points: PointSet, space: FeatureSpace, seeds: WeightedPoints) -> list[_Part]:
     networks = points.networks()
     if not networks:
-        return [_Part(bounds) for bounds in _given_rows(points.inequalities(), space)]
+        return [_Part(bounds) for bounds in _given_rows(rows_of(points), space)]
     share = max(16, _affordable(space) // len(networks))
     several = len(networks) > 1
     return [

@@ -20,10 +20,10 @@ import numpy as np
 
 from lcons_core._arithmetic import plain, unravelled
 from lcons_core._blocks import Axis, Kind
-from lcons_core._coercion import Fitted
 from lcons_core._errors import InvalidInput
-from lcons_core._pointset import PointSet, as_points
+from lcons_core._pointset import Fitted, PointSet, as_points
 from lcons_core._space import FeatureSpace
+from lcons_core._theorem import cut_of
 from lcons_core._types import Floats, Ints
 from lcons_core.reason._domain import Box
 from lcons_core.reason._explanation.large_domains import candidate_rows
@@ -193,7 +193,7 @@ def region_of(space: FeatureSpace, assignment: Mapping[str, Any]) -> Region:
 def _point_row(points: PointSet, space: FeatureSpace, values: Ints) -> tuple[Any, float, bool]:
     """The row with the smallest value at a point, that value, and whether the set rejects the point."""
     psi = space.vectors(values)[0]
-    row = points.cut(psi)
+    row = cut_of(points, psi)
     return row.coefficients[0], float(row.bias[0]), not points.accepts(psi)
 
 

@@ -33,6 +33,7 @@ import numpy as np
 from lcons_core import (
     FeatureSpace,
     Floats,
+    Form,
     LabelledExamples,
     LconsError,
     Network,
@@ -134,7 +135,7 @@ def predict(
     network: Network,
     costs: Floats,
     *,
-    form: str | None = "lifted",
+    form: Form | str = Form.LIFTED,
     tell: Tell | None = None,
 ) -> Predicted:
     """The best point of each program among those that the network accepts."""
@@ -154,7 +155,7 @@ def predict(
     return Predicted(np.array(points).reshape(costs.shape), tuple(infeasible))
 
 
-def _best(network: Network, c: Floats, weight: float | None, form: str | None) -> Assignment:
+def _best(network: Network, c: Floats, weight: float | None, form: Form | str) -> Assignment:
     """The answer for one program: its score is minus the cost, and positions are the names of its values."""
     columns = list(range(len(c)))
     program = Program({j: Variable(j, -float(cost)) for j, cost in enumerate(c)})
