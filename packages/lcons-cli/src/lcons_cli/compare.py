@@ -83,7 +83,7 @@ def compare(
     say: Say = say_nothing if quiet else say_on_stderr
     sets = _read(a, b)
     space = sets[0].space
-    units = sum(found.cost for found in sets)
+    units = sum(points.width for points in sets)
     if not space.integral:
         say(f"{space.extent}: a closed form or sampled points decide")
     elif space.size <= limit and space.size * units > 2 * _SPEED:

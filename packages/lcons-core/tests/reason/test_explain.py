@@ -22,10 +22,8 @@ from lcons_core._network import Conjunction, Network, RectifierNetwork
 from lcons_core._psi import PsiRows, SparsePsi
 from lcons_core._space import FeatureSpace
 from lcons_core._theorem import to_inequalities
-from lcons_core.features._counts import Counts
-from lcons_core.features._existence import Existence
+from lcons_core.features._kinds import Counts, Existence, Tuples
 from lcons_core.features._ngrams import NgramContext, NgramLabels
-from lcons_core.features._tuples import Tuples
 from lcons_core.reason import Explanation, explain, explain_rejected, why
 from lcons_core.reason._domain import Box
 from lcons_core.reason._explanation.regions import Chance, WeightedPoints, box_of, points_of
