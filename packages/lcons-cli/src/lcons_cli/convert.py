@@ -117,7 +117,7 @@ def convert(
     try:
         check_form_size(learned.network, chosen, (max_mib or _LIMITS.get(target, _LIMIT)) * 2**20)
     except TooLarge as error:
-        raise TooLarge(str(error).replace("raise the limit.", "raise the limit with --max-mib.")) from None
+        raise TooLarge(f"{str(error).rstrip('.')}; or raise the limit with --max-mib.") from None
     if seconds > 2:
         say(f"{about(seconds)} to write")
     with waiting("simplifying", say) as progress:
