@@ -45,7 +45,7 @@ from lcons_core._types import Bools, Floats
 from lcons_core.learn._examples import fold_labelled
 
 if TYPE_CHECKING:
-    from lcons_core.learn._search import Found
+    from lcons_core.learn._search import Outcome
 
 AUTO = "auto"
 AUTO_HIDDEN = (1, 2, 3, 5, 8, 10)
@@ -141,19 +141,19 @@ class ConstraintLearner:
     def fit_folded(self, examples: PsiRows, classes: NDArray[Any], place: int) -> Bools:
         """Learns from folded examples in canonical order; returns the verdict on each of them. The valid
         label is `classes[place]`."""
-        found = _learn(self, examples, (classes[1 - place], classes[place]))
-        self.network_ = found.trained.network
+        outcome = _learn(self, examples, (classes[1 - place], classes[place]))
+        self.network_ = outcome.trained.network
         self.classes_, self.valid_, self.n_features_in_ = classes, classes[place], examples.psi.d
-        self.configuration_ = found.configuration
-        self.cv_results_ = found.results
-        self.training_accuracy_ = found.trained.accuracy
-        self.held_out_accuracy_ = found.held_out
-        self.set_aside_ = int((examples.weight > 0).sum() - (found.examples.weight > 0).sum())
-        self.fit_warning_ = found.warning
-        if found.warning is not None:
-            warnings.warn(found.warning, FitWarning, stacklevel=3)
-        if found.examples is examples:
-            return found.trained.accepted
+        self.configuration_ = outcome.configuration
+        self.cv_results_ = outcome.results
+        self.training_accuracy_ = outcome.trained.accuracy
+        self.held_out_accuracy_ = outcome.held_out
+        self.set_aside_ = int((examples.weight > 0).sum() - (outcome.examples.weight > 0).sum())
+        self.fit_warning_ = outcome.warning
+        if outcome.warning is not None:
+            warnings.warn(outcome.warning, FitWarning, stacklevel=3)
+        if outcome.examples is examples:
+            return outcome.trained.accepted
         return self.network_.accepts(examples.psi)
 
     def decision_function(self, X: Any) -> Floats:
@@ -216,7 +216,7 @@ class ConstraintLearner:
         return psi if isinstance(X, SparsePsi) or hasattr(X, "tocsr") else psi.dense()
 
 
-def _learn(learner: ConstraintLearner, examples: PsiRows, labels: tuple[Any, Any]) -> Found:
+def _learn(learner: ConstraintLearner, examples: PsiRows, labels: tuple[Any, Any]) -> Outcome:
     """The result of the search, after a check of the settings."""
     hidden = hidden_values(learner.hidden, examples.psi.d)
     rates = _numbers("learning_rate", learner.learning_rate, positive=True)
@@ -277,15 +277,15 @@ def _restarts(restarts: Any, distinct: int) -> Callable[[int], int]:
     return lambda _: number
 
 
-def _class_weights(given: Any, labels: tuple[Any, Any]) -> tuple[float, float] | None:
+def _class_weights(weights: Any, labels: tuple[Any, Any]) -> tuple[float, float] | None:
     """(invalid, valid) weights of these two labels, or None for balanced."""
-    if given is None:
+    if weights is None:
         return (1.0, 1.0)
-    if isinstance(given, str) and given == "balanced":
+    if isinstance(weights, str) and weights == "balanced":
         return None
-    if not isinstance(given, Mapping):
-        raise InvalidInput(f'class_weight must be "balanced", None or {{label: weight}}, found {given!r}.')
-    low, high = _numbers("class_weight", [given.get(label, 1.0) for label in labels], positive=True)
+    if not isinstance(weights, Mapping):
+        raise InvalidInput(f'class_weight must be "balanced", None or {{label: weight}}, found {weights!r}.')
+    low, high = _numbers("class_weight", [weights.get(label, 1.0) for label in labels], positive=True)
     return low, high
 
 

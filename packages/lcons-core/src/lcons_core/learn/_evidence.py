@@ -115,7 +115,7 @@ class WindowCounts:
     def _table(self, S: tuple[int, ...]) -> tuple[Ints, Floats]:
         if S not in self._tables:
             keys, which = np.unique(self._codes(S, self.windows), return_inverse=True)
-            self._tables[S] = keys, np.bincount(which.reshape(-1), self.weights)
+            self._tables[S] = keys, _sums(which.reshape(-1), self.weights, len(keys))
         return self._tables[S]
 
     @cached_property
@@ -159,11 +159,11 @@ class WindowCounts:
     def _classes(self, i: int, j: int) -> tuple[Floats, Floats]:
         """The number of windows in each class of the labels at two places, and the number by chance."""
         size = 2 * (int(self._heads.max()) + 1) ** 2
-        seen = np.bincount(self._class_of(*self.windows[:, (i, j)].T), self.weights, minlength=size)
+        seen = _sums(self._class_of(*self.windows[:, (i, j)].T), self.weights, size)
         (a, count_a), (b, count_b) = self._table((i,)), self._table((j,))
         pairs = self._class_of(np.repeat(a, len(b)), np.tile(b, len(a)))
         shown = np.outer(count_a, count_b).reshape(-1) / self.total
-        return seen, np.bincount(pairs, shown, minlength=size)
+        return seen, _sums(pairs, shown, size)
 
     def _class_of(self, a: Ints, b: Ints) -> Ints:
         heads, types = self._heads, self._types
@@ -257,3 +257,8 @@ def fold_bounds(number: int, folds: int) -> list[tuple[int, int]]:
     folds = max(1, min(folds, number))
     edges = [number * fold // folds for fold in range(folds + 1)]
     return list(pairwise(edges))
+
+
+def _sums(groups: Ints, weights: Floats, number: int) -> Floats:
+    """(number,) the sum of the weights of each group."""
+    return np.bincount(groups, weights, minlength=number).astype(np.float64)

@@ -171,13 +171,14 @@ class Recipe:
         """The given options of the feature, and its presets; raises `InvalidInput` for an option that the
         feature does not have."""
         stated = {name: getattr(self, name) for name in OPTIONS if getattr(self, name)}
-        accepted, preset, feature = (), {}, self.feature
-        if isinstance(feature, str):
-            kind, preset = FEATURES[feature]
-            accepted = inspect.signature(kind.from_instances).parameters
+        if not isinstance(self.feature, str):
+            if stated:
+                raise InvalidInput(f"a feature object takes no options, found {', '.join(stated)}.")
+            return {}
+        kind, preset = FEATURES[self.feature]
         for name in stated:
-            if name not in accepted:
-                raise InvalidInput(f"the feature {feature!r} has no option {name!r}; omit it.")
+            if name not in inspect.signature(kind.from_instances).parameters:
+                raise InvalidInput(f"the feature {self.feature!r} has no option {name!r}; omit it.")
         return {**preset, **stated}
 
     def complete(self, structures: Sequence[Any]) -> tuple[Recipe, ConstraintFeature]:

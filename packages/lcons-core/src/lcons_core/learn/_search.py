@@ -169,7 +169,7 @@ class Search:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class Outcome:
     """The chosen configuration, its network, the scores of cross-validation, the accuracy on held-out
     examples, a warning about the fit, and the examples that were learned from."""
 
@@ -181,13 +181,13 @@ class Found:
     examples: PsiRows
 
 
-def learn(search: Search, grid: Grid, robust: Sequence[int]) -> Found:
+def learn(search: Search, grid: Grid, robust: Sequence[int]) -> Outcome:
     """Sets examples aside, chooses the penalty, then all else, and trains. `robust`: the K of networks that
     recognise wrong labels; none: no example is set aside. Without invalid examples nothing is rejected."""
     if not search.examples.weight[:, INVALID].any():
         everything = RectifierNetwork(np.zeros((1, search.examples.psi.d)), [0.0])
         trained = Trained(everything, np.ones(len(search.examples), dtype=np.bool_), 1.0)
-        return Found(_described(Member(1, 0.0, 0.0)), trained, None, None, None, search.examples)
+        return Outcome(_described(Member(1, 0.0, 0.0)), trained, None, None, None, search.examples)
     if robust:
         plain = Grid(robust, grid.learning_rate[:1], grid.decay[:1], None).members()
         search = replace(search, examples=search.without_wrong_labels(plain))
@@ -217,7 +217,7 @@ def learn(search: Search, grid: Grid, robust: Sequence[int]) -> Found:
     if automatic and held_out is None and trained.accuracy < POOR and divisible:
         held_out = float(search.held_out([members[winner]])[0])
     warning = _warning(trained.accuracy, held_out) if automatic else None
-    return Found(_described(members[winner]), trained, results, held_out, warning, examples)
+    return Outcome(_described(members[winner]), trained, results, held_out, warning, examples)
 
 
 def _warning(training: float, held_out: float | None) -> str | None:

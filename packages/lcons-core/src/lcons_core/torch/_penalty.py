@@ -126,7 +126,7 @@ class _Tables:
             tables[:-n],
         )
 
-    def given(self, group: _Group) -> Tensor:
+    def fixed(self, group: _Group) -> Tensor:
         """(U, K): contributions of biases, contexts and padding to the windows of each kind."""
         total = self.b.expand(len(group.kinds), -1)
         for table, values in zip(self.contexts, group.kinds.T, strict=True):
@@ -178,14 +178,14 @@ def _sum_out(values: Tensor, group: _Group, chain: LabelChain, i: int) -> Tensor
 
 def _margins(part: _Tables, group: _Group) -> Tensor:
     """(U, L ** m) margins of all label n-grams in the windows of each kind."""
-    given, free = part.given(group), part.free(group)
-    total = torch.zeros((), dtype=given.dtype, device=given.device)
+    fixed, free = part.fixed(group), part.free(group)
+    total = torch.zeros((), dtype=fixed.dtype, device=fixed.device)
     # As many units at a time as fit: all activations at once may need too much memory.
-    cells = len(given) * free.shape[1] ** len(free)
+    cells = len(fixed) * free.shape[1] ** len(free)
     units = max(1, UNIT_CELLS // max(cells, 1))
-    split = torch.split(given, units, 1), torch.split(free, units, 2)
-    for part_given, part_free in zip(*split, strict=True):
-        activation = part_given[:, None]
+    split = torch.split(fixed, units, 1), torch.split(free, units, 2)
+    for part_fixed, part_free in zip(*split, strict=True):
+        activation = part_fixed[:, None]
         for table in part_free:
             activation = (activation[:, :, None] + table).flatten(1, 2)
         total = total + torch.relu(activation).sum(-1)
@@ -196,7 +196,7 @@ def _relaxed(parts: list[_Tables], group: _Group, chain: LabelChain, f: Callable
     """(W,) the penalty of the mean psi of each window."""
     margins = []
     for part in parts:
-        activation = part.given(group)[group.which]
+        activation = part.fixed(group)[group.which]
         for i, table in enumerate(part.free(group)):
             activation = activation + chain.token(group.owner, group.first + i).double() @ table
         margins.append(1.0 - torch.relu(activation).sum(-1))
