@@ -80,17 +80,17 @@ from lcons_core.learn._recipe import learned_from as learned_from
 from lcons_core.learn._recipe import make_examples as make_examples
 from lcons_core.optimisers._add import add_to as add_to
 from lcons_core.reason._compare import Comparison as Comparison
+from lcons_core.reason._compare import SimplifiedRows as SimplifiedRows
 from lcons_core.reason._compare import compare as compare
-from lcons_core.reason._explanation.explain import explain as explain
-from lcons_core.reason._explanation.result import Explanation as Explanation
-from lcons_core.reason._explanation.why import why as why
+from lcons_core.reason._compare import simplify as simplify
+from lcons_core.reason._explain import explain as explain
 from lcons_core.reason._rules import Rules as Rules
 from lcons_core.reason._rules_text import load_rules as load_rules
 from lcons_core.reason._rules_text import parse_rules as parse_rules
-from lcons_core.reason._sides import Verification as Verification
-from lcons_core.reason._simplify import SimplifiedRows as SimplifiedRows
-from lcons_core.reason._simplify import simplify as simplify
+from lcons_core.reason._verify import Verification as Verification
 from lcons_core.reason._verify import verify as verify
+from lcons_core.reason._why import why as why
+from lcons_core.reason._words import Explanation as Explanation
 
 __version__: str
 from lcons_core._psi import PsiRows as PsiRows

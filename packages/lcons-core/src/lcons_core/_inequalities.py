@@ -318,14 +318,6 @@ class LinearInequalities(AffineSet):
         """The row with the least value at psi (d,)."""
         return self.take(np.array([self.values(psi).argmin()]))
 
-    def directions(self, most: int) -> tuple[Floats, ...]:
-        """At most `most` linear forms whose extreme points are worth checking: the first rows."""
-        return (self.coefficients[:most],)
-
-    def landmarks(self, rng: np.random.Generator) -> list[Ints]:
-        """Points near the boundary that a search by margins does not reach: none."""
-        return []
-
     def error_bound(self, space: FeatureSpace) -> float:
         """The largest possible error of a float value of a row on the domain; 0.0 if all are exact."""
         reach = row_reach(space, self.coefficients) + np.abs(self.bias)

@@ -44,15 +44,6 @@ class _Forms:
         """The most violated row at psi (d,)."""
         return most_violated(self, psi)
 
-    def directions(self: Parts, most: int) -> tuple[Floats, ...]:
-        """Linear forms whose extreme points are worth checking: per part, the sum of its units, then each."""
-        share = max(1, most // len(self.parts))
-        return tuple(np.concatenate([part.W.sum(0, keepdims=True), part.W])[:share] for part in self.parts)
-
-    def landmarks(self, rng: np.random.Generator) -> list[Ints]:
-        """Points near the boundary that a search by margins does not reach: none."""
-        return []
-
 
 @dataclass(frozen=True, eq=False)
 class RectifierNetwork(_Forms, AffineSet):

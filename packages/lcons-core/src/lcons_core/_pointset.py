@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import Any, Protocol, overload, runtime_checkable
 
-import numpy as np
-
 from lcons_core._coercion import Fitted, learned
 from lcons_core._errors import InvalidInput
 from lcons_core._inequalities import Decider, LinearInequalities
@@ -89,14 +87,6 @@ class PointSet(Protocol):
         """The row with the smallest value at psi (d,)."""
         ...
 
-    def directions(self, most: int) -> tuple[Floats, ...]:
-        """Linear forms (M, d) whose extreme points are worth checking."""
-        ...
-
-    def landmarks(self, rng: np.random.Generator) -> list[Ints]:
-        """Assignments (N, axes) near the boundary that a search by margins does not reach."""
-        ...
-
 
 def as_points(given: PointSet | Fitted, form: str) -> PointSet:
     """The set that a constraint, network, rows, simplified rows, rules or a fitted learner describes."""
@@ -172,11 +162,3 @@ class Wrapped:
     def cut(self, psi: Any) -> LinearInequalities:
         """The row with the smallest value at psi (d,)."""
         return self.points.cut(psi)
-
-    def directions(self, most: int) -> tuple[Floats, ...]:
-        """Linear forms (M, d) whose extreme points are worth checking."""
-        return self.points.directions(most)
-
-    def landmarks(self, rng: np.random.Generator) -> list[Ints]:
-        """Assignments (N, axes) near the boundary that a search by margins does not reach."""
-        return self.points.landmarks(rng)

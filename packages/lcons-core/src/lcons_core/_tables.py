@@ -8,7 +8,7 @@
 
 Text has the layout of the paper's coefficient tables: one column per value of psi under the name of its
 block, then the bias; one line per inequality. Rows and the lifted form are valid for every psi; simplified
-rows only together with the equations of the space (`reason/_domain.py`), which are part of the JSON. Reading
+rows only together with the equations of the space (`reason/_rules.py`), which are part of the JSON. Reading
 the numbers of JSON and CSV returns the same floats.
 
 Paper: Tables 9-11 in Appendix C.4 list rows.
@@ -35,8 +35,8 @@ from lcons_core._network import Network
 from lcons_core._space import FeatureSpace
 from lcons_core._theorem1 import RowsEstimate, estimate_rows, lift, to_inequalities
 from lcons_core._types import Floats, OnProgress
-from lcons_core.reason._domain import domain_equations
-from lcons_core.reason._simplify import simplify
+from lcons_core.reason._compare import simplify
+from lcons_core.reason._rules import domain_equations
 
 BIAS = "bias"
 

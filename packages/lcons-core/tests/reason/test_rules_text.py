@@ -9,7 +9,7 @@ from lcons_core import LconsError, Rules, compare, load_rules, parse_rules
 from lcons_core._blocks import binary, count, one_hot
 from lcons_core._errors import InvalidInput
 from lcons_core._space import FeatureSpace
-from lcons_core.reason._domain import Box
+from lcons_core.reason._rules import Box
 from lcons_core.reason._rules_text import rules_text
 from lcons_core.testing import spaces
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from paper_tables import SOURCE_RELATION, designed, printed_network
 
@@ -12,10 +12,8 @@ from lcons_core._inequalities import LinearInequalities
 from lcons_core._network import RectifierNetwork
 from lcons_core._space import FeatureSpace
 from lcons_core._theorem1 import to_inequalities
-from lcons_core.reason._compare import compare
-from lcons_core.reason._domain import domain_equations
-from lcons_core.reason._points import enumerate_verdicts
-from lcons_core.reason._simplify import Reason, simplify
+from lcons_core.reason._compare import Reason, compare, simplify
+from lcons_core.reason._rules import domain_equations
 from lcons_core.testing import conjunctions, networks, spaces
 
 
@@ -75,19 +73,6 @@ def test_every_dropped_row_has_a_reason_that_is_true(case):
     for m, row in enumerate(simplified.kept):
         assert np.array_equal(simplified.rows.coefficients[m], rows.coefficients[row])
         assert np.array_equal(simplified.rows.subsets[m], rows.subsets[row])
-
-
-@settings(max_examples=50)
-@given(sets_on_spaces(), st.integers(1, 9))
-def test_fast_enumeration_gives_the_verdicts_of_each_point(case, chunk):
-    network, space = case
-    rows = to_inequalities(network)
-    pieces = list(enumerate_verdicts([network, rows], space, chunk))
-    points = np.concatenate([points for points, _ in pieces])
-    assert np.array_equal(points, all_points(space))
-    for i, points_set in enumerate((network, rows)):
-        found = np.concatenate([accepted[i] for _, accepted in pieces])
-        assert np.array_equal(found, points_set.verdicts(space, points))
 
 
 def test_of_rows_that_are_equal_on_the_domain_the_first_is_kept():

@@ -18,7 +18,6 @@ from lcons_core._inequalities import LinearInequalities
 from lcons_core._network import RectifierNetwork
 from lcons_core._space import FeatureSpace
 from lcons_core._theorem1 import LiftedInequalities, lift, row_of_subset, to_inequalities
-from lcons_core.reason import _sides as sides
 from lcons_core.reason._verify import verify
 from lcons_core.testing import conjunctions, networks, spaces
 
@@ -110,7 +109,7 @@ def test_a_wrong_row_is_caught(monkeypatch, row, space):
     def change(coefficients, bias):
         bias[row] -= 8.0
 
-    monkeypatch.setattr(sides, "to_inequalities", wrong_rows(change))
+    monkeypatch.setattr(VERIFY, "to_inequalities", wrong_rows(change))
     found = verify(network, space)
     assert not found.ok
     assert found.witness.form == "the rows"
@@ -126,7 +125,7 @@ def test_a_row_too_weak_by_a_sixteenth_is_caught_at_the_boundary(monkeypatch):
     def change(coefficients, bias):
         bias[0] += 1 / 16
 
-    monkeypatch.setattr(sides, "to_inequalities", wrong_rows(change))
+    monkeypatch.setattr(VERIFY, "to_inequalities", wrong_rows(change))
     witness = verify(network).witness
     assert witness.psi == (1.0, 1.0)
     assert not witness.accepted
@@ -179,7 +178,7 @@ def test_a_wrong_drawn_row_is_caught(monkeypatch):
         row = row_of_subset(part, subset)
         return LinearInequalities(row.coefficients, row.bias - 100.0, row.subsets)
 
-    monkeypatch.setattr(sides, "row_of_subset", patched)
+    monkeypatch.setattr(VERIFY, "row_of_subset", patched)
     assert verify(network).witness.form == "the rows"
 
 
@@ -218,7 +217,7 @@ def test_a_wrong_row_is_caught_where_uniform_draws_miss_the_accepted_points(monk
     def change(coefficients, bias):
         bias[0] -= 1.0
 
-    monkeypatch.setattr(sides, "to_inequalities", wrong_rows(change))
+    monkeypatch.setattr(VERIFY, "to_inequalities", wrong_rows(change))
     found = verify(RectifierNetwork(np.ones((1, space.d)), [-3.0]), space, samples=400)
     assert found.witness.form == "the rows"
     assert found.witness.accepted

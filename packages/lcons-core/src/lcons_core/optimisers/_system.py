@@ -34,8 +34,8 @@ from lcons_core._space import FeatureSpace
 from lcons_core._tables import Form
 from lcons_core._theorem1 import lift
 from lcons_core._types import Floats
-from lcons_core.reason._domain import domain_equations
-from lcons_core.reason._simplify import simplify
+from lcons_core.reason._compare import simplify
+from lcons_core.reason._rules import domain_equations
 
 MAX_ROWS = 2**14
 SIMPLIFIED_ROWS = 2**10  # more rows than this are not simplified unless asked for
