@@ -66,24 +66,10 @@ def test_every_dropped_row_has_a_reason_that_is_true(case):
     for drop in simplified.dropped:
         if drop.reason is Reason.NEVER_VIOLATED:
             assert holds[:, drop.row].all()
-        elif drop.reason is Reason.DOMINATED:
-            assert drop.by is not None
-            assert holds[holds[:, drop.by], drop.row].all()
         assert holds[kept_hold, drop.row].all()
     for m, row in enumerate(simplified.kept):
         assert np.array_equal(simplified.rows.coefficients[m], rows.coefficients[row])
         assert np.array_equal(simplified.rows.subsets[m], rows.subsets[row])
-
-
-def test_of_rows_that_are_equal_on_the_domain_the_first_is_kept():
-    space = FeatureSpace([one_hot("a", "xy"), one_hot("b", "xy")])
-    # The second adds 1 to every column of a and takes it from the bias; the third is weaker.
-    rows = LinearInequalities([[-2, 0, -2, 0], [-1, 1, -2, 0], [-2, 0, -1, 1]], [3, 2, 3.5])
-    simplified = simplify(rows, space)
-    assert simplified.kept.tolist() == [0]
-    reasons = {drop.row: (drop.reason, drop.by) for drop in simplified.dropped}
-    assert reasons[1] == (Reason.DOMINATED, 0)
-    assert simplified.counts()[Reason.DOMINATED] + simplified.counts()[Reason.NEVER_VIOLATED] == 2
 
 
 def test_a_row_is_not_dropped_on_a_rounding_error():

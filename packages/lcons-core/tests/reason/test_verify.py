@@ -13,7 +13,6 @@ from paper_tables import SOURCE_RELATION, designed, printed_network
 from lcons_core._arithmetic import ScaledForms
 from lcons_core._blocks import count, one_hot
 from lcons_core._constraint import LearnedConstraint
-from lcons_core._errors import InvalidInput
 from lcons_core._inequalities import LinearInequalities
 from lcons_core._network import RectifierNetwork
 from lcons_core._space import FeatureSpace
@@ -165,21 +164,10 @@ def test_a_wrong_verdict_of_the_network_is_caught(monkeypatch):
     assert verify(boundary).witness.form == "accepts()"
 
 
-def test_a_wrong_drawn_row_is_caught(monkeypatch):
-    rng = np.random.default_rng(0)
-    network = RectifierNetwork(rng.integers(-9, 9, (20, 6)) / 16, rng.integers(-9, 9, 20) / 16)
-    found = verify(network)
-    assert found.ok
-    assert not found.all_rows
-    assert "network = 64 of 1,048,575 rows (drawn, all are too many) = lifted" in str(found)
-    assert found.to_dict()["total_rows"] == 2**20 - 1
-
-    def patched(part, subset):
-        row = row_of_subset(part, subset)
-        return LinearInequalities(row.coefficients, row.bias - 100.0, row.subsets)
-
-    monkeypatch.setattr(VERIFY, "row_of_subset", patched)
-    assert verify(network).witness.form == "the rows"
+def test_rows_that_are_too_many_are_not_claimed_to_be_checked():
+    found = verify(RectifierNetwork(np.eye(20), np.full(20, -0.5)), samples=200)
+    assert (found.ok, found.rows, found.all_rows, found.total_rows) == (True, 0, False, 2**20 - 1)
+    assert "rows" in str(found)
 
 
 def test_large_domains_are_drawn_from_and_the_seed_is_kept():
@@ -234,24 +222,6 @@ def test_int64_and_longer_values_are_the_same_numbers():
     assert (short.signs(psi) == long.signs(psi)).all()
     assert (short.all_hold(psi) == (short.signs(psi) >= 0).all(1)).all()
     assert (short.all_hold(psi) == long.all_hold(psi)).all()
-
-
-def test_given_points_are_checked_as_they_are():
-    psi = np.random.default_rng(0).integers(-40, 40, (50, 3)) / 16
-    found = verify(NETWORK, points=psi)
-    assert found.ok
-    assert found.points == 50
-    assert found.accepted == NETWORK.accepts(psi).sum()
-    assert "as given" in str(found)
-    with pytest.raises(InvalidInput, match="none"):
-        verify(NETWORK, points=np.zeros((0, 3)))
-    long = verify(NETWORK, points=[[2.0**60, 2.0**-60, 0.0], [0.1, -0.3, 1e-300], [1 / 3, 5e-324, -1e60]])
-    assert (long.ok, long.points, long.cuts) == (True, 3, 3)
-
-
-def test_points_outside_the_space_are_refused():
-    with pytest.raises(InvalidInput, match="not a vector of this space"):
-        verify(printed_network("source-relation"), SOURCE_RELATION, points=np.zeros((1, 10)))
 
 
 def test_printed_table_verifies_on_its_pairs():

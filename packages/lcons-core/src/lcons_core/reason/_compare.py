@@ -6,24 +6,19 @@
     DIFFERENT    proved, by a witness: a point that one accepts and the other rejects
     UNDECIDED    not proved: random points and a search found no witness
 
-Up to `limit` points the whole domain is enumerated and the counts are exact. On larger domains, first a
-closed form is tried. Two networks are equal if they have the same units: units that are never active are
-ignored, and units are compared by their values on the domain. Two systems of rows are equal if each implies
-the other row by row. Then a bounded search (`_search.py`) looks for a witness; if it ends, there is none. On
-a space with real blocks points are sampled.
+Up to `limit` points the whole domain is enumerated and the counts are exact. Two networks on a larger domain
+are equal if they have the same units: units that are never active are ignored, and units are compared by
+their values on the domain. Otherwise a bounded search (`_search.py`) looks for a witness; if it ends, there
+is none. On a space with real blocks points are sampled.
 
 `simplify` drops a row r = c . psi + b that is, on the finite domain of a space,
 
     never violated:      min r >= 0
-    dominated by q:      min (r - q) >= 0,  so q >= 0 implies r >= 0
     jointly implied:     every point that violates r violates a row that is not dropped
 
-The first two have closed forms, sums over axes; a float minimum decides if it is outside its rounding bound,
-otherwise it is computed in rationals. The mean of a dominator is at most that of the rows that it dominates,
-so one pass in the order of means finds every dominator first. The third needs enumeration: rows are chosen
-while some rejected point violates none of those chosen, and then those that no point needs are dropped. So it
-is used on small domains; on others, and on real blocks, the result is sound, but not minimal. The minima are
-over the product of axes; `requires` only makes the domain smaller.
+The minimum is a sum over axes in closed form. The second needs enumeration: rows are chosen while some
+rejected point violates none of those chosen, and then those that no point needs are dropped. So it is used on
+small domains; on others, and on real blocks, the result is sound, but not minimal.
 
 Paper: Appendix C.4 compares learned with designed constraints by enumerating all pairs.
 Not in the paper: counts, witnesses, domains that are too large to enumerate; dropping rows.
@@ -33,27 +28,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from fractions import Fraction
 from typing import Any, overload
 
 import numpy as np
 
-from lcons_core._arithmetic import exponent, frozen, many, plain, rounding_bound
+from lcons_core._arithmetic import frozen, many, plain
 from lcons_core._coercion import Fitted
 from lcons_core._errors import InvalidInput, LconsError
-from lcons_core._inequalities import LinearInequalities, check_width, least_values, points_at, row_reach
+from lcons_core._inequalities import LinearInequalities, check_width, least_values, points_at
 from lcons_core._network import RectifierNetwork
 from lcons_core._pointset import PointSet, Wrapped, as_points
 from lcons_core._psi import ManyPsi, OnePsi
 from lcons_core._space import FeatureSpace
-from lcons_core._types import Bools, Floats, Ints, OnProgress
+from lcons_core._types import Bools, Ints, OnProgress
 from lcons_core.reason._rules import DomainEquations, domain_equations
-from lcons_core.reason._search import ENUMERATION_LIMIT, Values, drawn_points, drawn_psi, scan, search
+from lcons_core.reason._search import ENUMERATION_LIMIT, drawn_points, drawn_psi, scan, search
 
-PROOF_ROWS = 2**11
 DRAWN = 2**14
 CELLS = 2**24
-PROBES = 12
 
 
 class Outcome(StrEnum):
@@ -159,9 +151,10 @@ def compare(
                 progress(int(flat[-1]) + 1, space.size)
         how = f"all {many(tally.points)} points enumerated"
         return tally.result(Outcome.EQUAL, how, complete=True)
-    proof = _proof_of_equality(*sets, space if space.integral else space.corners())
-    if proof:
-        return Comparison(Outcome.EQUAL, how=proof)
+    finite = space if space.integral else space.corners()
+    units = [sorted(sorted(_unit_keys(part, finite)) for part in points.networks()) for points in sets]
+    if units[0] and units[0] == units[1]:
+        return Comparison(Outcome.EQUAL, how="both have the same units on this space, in some order")
     rng = np.random.default_rng(seed)
     if not space.integral:
         psi = drawn_psi(space, DRAWN, rng)
@@ -213,23 +206,6 @@ class _Tally:
         return Comparison(outcome, self.points, self.both, *self.numbers, *sides, complete, how)
 
 
-def _proof_of_equality(a: PointSet, b: PointSet, space: FeatureSpace) -> str | None:
-    """The reason why a and b are the same set; None if no closed form proves it."""
-    units = [sorted(sorted(_unit_keys(part, space)) for part in points.networks()) for points in (a, b)]
-    if units[0] and units[0] == units[1]:
-        return "both have the same units on this space, in some order"
-    try:
-        rows = [points.inequalities(PROOF_ROWS) for points in (a, b)]
-    except LconsError:
-        return None  # too many rows, or rules without rows (on counts, or with a too large complement)
-    if a.rounded or b.rounded:
-        return None
-    tables = [_RowTables.of(system, space) for system in rows]
-    if all(mine.implied_by(other).all() for mine, other in (tables, tables[::-1])):
-        return "each row of one is implied by a row of the other"
-    return None
-
-
 def _unit_keys(part: RectifierNetwork, space: FeatureSpace) -> list[bytes]:
     """The units of a network that can be active, by their values on the domain."""
     rows = np.column_stack([part.W, part.b])
@@ -245,17 +221,15 @@ class Reason(StrEnum):
     """The reason for which a row was dropped."""
 
     NEVER_VIOLATED = "never violated"
-    DOMINATED = "dominated"
     IMPLIED = "jointly implied"
 
 
 @dataclass(frozen=True)
 class DroppedRow:
-    """Row `row` of the input was dropped for `reason`; if DOMINATED, by row `by`."""
+    """Row `row` of the input was dropped for `reason`."""
 
     row: int
     reason: Reason
-    by: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -315,7 +289,7 @@ class SimplifiedRows(Wrapped):
             "bias": self.rows.bias.tolist(),
             "subsets": None if subsets is None else [np.flatnonzero(s).tolist() for s in subsets],
             "kept": self.kept.tolist(),
-            "dropped": [[d.row, str(d.reason), d.by] for d in self.dropped],
+            "dropped": [[d.row, str(d.reason)] for d in self.dropped],
             "minimal": self.minimal,
             "rounded": self.rounded,
         }
@@ -360,12 +334,11 @@ def simplify(
     check_width(points, space)
     rows = points.inequalities()
     # The minimum of a linear function over a box of reals is at a corner.
-    tables = _RowTables.of(rows, space if space.integral else space.corners())
-    never = tables.never_violated()
+    finite = space if space.integral else space.corners()
+    least = least_values(finite, rows.coefficients, rows.bias)
+    never = least >= rows.error_bound(finite)
     dropped = [DroppedRow(m, Reason.NEVER_VIOLATED) for m in np.flatnonzero(never).tolist()]
-    dominated = tables.dominated(np.flatnonzero(~never))
-    dropped += [DroppedRow(m, Reason.DOMINATED, by) for m, by in dominated.items()]
-    left = np.setdiff1d(np.arange(len(rows)), [drop.row for drop in dropped])
+    left = np.flatnonzero(~never)
     minimal = space.integral and space.size <= enumeration_limit
     if minimal:
         some = rows.take(left)
@@ -376,91 +349,6 @@ def simplify(
         left = needed
     ordered = tuple(sorted(dropped, key=lambda drop: drop.row))
     return SimplifiedRows(space, rows.take(left), frozen(left), ordered, minimal, points.rounded)
-
-
-@dataclass(frozen=True, eq=False)
-class _RowTables:
-    """Rows by their contributions of every value of every axis."""
-
-    rows: LinearInequalities
-    values: Values
-
-    @classmethod
-    def of(cls, rows: LinearInequalities, space: FeatureSpace) -> _RowTables:
-        return cls(rows, Values.of(space, rows.coefficients, rows.bias))
-
-    def never_violated(self) -> Bools:
-        """(M,) which rows hold at every point of the product of axes."""
-        least, bound = self.values.least(), self._bound()
-        holds: Bools = least >= bound
-        for m in np.flatnonzero(np.abs(least) < bound).tolist():
-            holds[m] = self._minimum(m) >= 0
-        return holds
-
-    def dominated_by(self, other: _RowTables, q: int, candidates: Ints) -> Bools:
-        """Which of the candidate rows are dominated by row q of `other`."""
-        table = self.values.table[:, candidates] - other.values.table[:, [q]]
-        bias = self.rows.bias[candidates] - other.rows.bias[q]
-        least, bound = Values(self.values.space, table, bias).least(), self._bound(other)
-        holds: Bools = least >= bound
-        for i in np.flatnonzero(np.abs(least) < bound).tolist():
-            holds[i] = self._minimum(int(candidates[i]), other, q) >= 0
-        return holds
-
-    def implied_by(self, other: _RowTables) -> Bools:
-        """(M,) which rows are never violated, or dominated by a row of `other`."""
-        implied = self.never_violated()
-        for q in range(len(other.rows)):
-            left = np.flatnonzero(~implied)
-            implied[left] = self.dominated_by(other, q, left)
-        return implied
-
-    def dominated(self, rows: Ints) -> dict[int, int]:
-        """The dominated rows among these with a dominator each; of equal rows, the first dominates."""
-        lengths = np.array([len(axis) for axis in self.values.space.axes])
-        means = self.rows.bias + (self.values.table / np.repeat(lengths, lengths)[:, None]).sum(0)
-        order = rows[np.argsort(means[rows], kind="stable")]
-        probes, bound = self._probes(order), self._bound(self)
-        dominators: dict[int, int] = {}
-        while len(order):
-            q, order = int(order[0]), order[1:]
-            # A row that is below q at some point is not dominated: a few points exclude nearly all rows.
-            near = (probes[:, order] >= probes[:, [q]] - bound).all(0)
-            near[near] = self.dominated_by(self, q, order[near])
-            dominators.update(dict.fromkeys(order[near].tolist(), q))
-            order = order[~near]
-        return dominators
-
-    def _probes(self, rows: Ints) -> Floats:
-        """(2 PROBES, M) the values of all rows where some of these rows are smallest and largest."""
-        some = rows[np.linspace(0, max(len(rows) - 1, 0), min(PROBES, len(rows))).astype(np.int64)]
-        total = np.broadcast_to(self.rows.bias, (2 * len(some), len(self.rows))).copy()
-        for axis in range(len(self.values.space.axes)):
-            table = self.values.of_axis(axis)
-            total += table[np.concatenate([table[:, some].argmin(0), table[:, some].argmax(0)])]
-        return total
-
-    def _bound(self, *others: _RowTables) -> float:
-        """The largest possible error of a float minimum, also of a difference; 0.0 if all are exact."""
-        reach, arrays = 0.0, []
-        space = self.values.space
-        for rows in (self.rows, *(table.rows for table in others)):
-            mass = row_reach(space, rows.coefficients) + np.abs(rows.bias)
-            reach += float(mass.max(initial=0.0))
-            arrays += [rows.coefficients, rows.bias]
-        return rounding_bound(reach, 4 * len(space.axes) + 3, exponent(*arrays) if space.integral else None)
-
-    def _minimum(self, m: int, other: _RowTables | None = None, q: int = 0) -> Fraction:
-        """The smallest value of row m, or of row m minus row q of `other`, as a rational."""
-        pairs = [(self.rows, m, 1)] + ([(other.rows, q, -1)] if other is not None else [])
-        total = sum((sign * Fraction(float(rows.bias[i])) for rows, i, sign in pairs), Fraction(0))
-        for axis in self.values.space.axes:
-            contributions = []
-            for column, number in zip(axis.columns.tolist(), axis.coefficients.tolist(), strict=True):
-                weights = (sign * Fraction(float(rows.coefficients[i, column])) for rows, i, sign in pairs)
-                contributions.append(Fraction(number) * sum(weights))
-            total += min(contributions)
-        return total
 
 
 def _irredundant(

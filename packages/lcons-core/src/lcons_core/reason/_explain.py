@@ -631,32 +631,33 @@ def candidate_rows(points: PointSet, space: FeatureSpace, sample: Ints) -> tuple
     size = sum(map(len, space.axes))
     check_numbers(32 * size, "the tables of rules")
     most = int(np.clip(2 * MOST_NUMBERS // size, 32, MOST_ROWS))
-    coefficients, bias, names, totals, values = [], [], [], [], []
-    networks = points.networks()
+    networks, pieces, names = points.networks(), [], []
     for p, part in enumerate(networks, start=1):
         activations = affine(space, part.W, part.b, sample)
-        subsets = _subsets(activations, most // len(networks))
-        coefficients.append(0.0 - subsets.astype(np.float64) @ part.W)
-        bias.append(1.0 - subsets.astype(np.float64) @ part.b)
+        subsets = _subsets(activations, most // len(networks)).astype(np.float64)
+        pieces.append((0.0 - subsets @ part.W, 1.0 - subsets @ part.b, (1.0 - activations @ subsets.T).T))
         number = p if len(networks) > 1 else 0
-        values.append(1.0 - activations @ subsets.T)
-        names += [Proof("row", tuple(np.flatnonzero(subset).tolist()), number) for subset in subsets]
-        totals.append(1.0 + row_reach(space, part.W).sum() + np.abs(part.b).sum())
-    if not networks:
+        names += [Proof("row", tuple(subset.nonzero()[0].tolist()), number) for subset in subsets]
+    if networks:
+        C, c, at = (np.concatenate(part) for part in zip(*pieces, strict=True))
+        total = max(1.0 + row_reach(space, part.W).sum() + np.abs(part.b).sum() for part in networks)
+        terms, q = max(part.K for part in networks), max(part.exponent for part in networks)
+    else:
         rows = points.inequalities()
-        coefficients, bias = [rows.coefficients], [rows.bias]
+        C, c = rows.coefficients, rows.bias
         names = [Proof("row", row=m) for m in range(len(rows))]
-        totals = [(row_reach(space, rows.coefficients) + np.abs(rows.bias)).max(initial=0.0)]
-    C, c = np.concatenate(coefficients), np.concatenate(bias)
-    q = exponent(C, c) if space.integral else None
-    terms = max((part.K for part in networks), default=0) + 4 * len(space.axes) + 4
-    slack = rounding_bound(float(3 * max(totals)), terms, q)
-    # The table of an interval has its maximum, so activations do not add up to the maximum of a row.
-    at = np.concatenate(values, axis=1) if values and space.integral else affine(space, C, c, sample)
-    chosen = np.sort(np.argsort(-(at < -slack).sum(0), kind="stable")[:most])
-    return Rows(
-        C[chosen], Values.of(space, C[chosen], c[chosen]), slack, tuple(names[m] for m in chosen)
-    ), at[:, chosen]
+        total = (row_reach(space, C) + np.abs(c)).max(initial=0.0)
+        terms, q = 0, exponent(C, c)
+    terms += 4 * len(space.axes) + 4
+    slack = rounding_bound(float(3 * total), terms, q if space.integral else None)
+    if not networks or not space.integral:
+        # The table of an interval has its maximum: activations do not add up to the maximum of a row.
+        at = affine(space, C, c, sample[:: 1 + len(sample) * len(c) // (4 * MOST_NUMBERS)]).T
+    chosen = np.sort(np.argsort(-(at < -slack).sum(1), kind="stable")[:most])
+    C, c, at = C[chosen], c[chosen], at[chosen].T
+    if len(at) < len(sample):
+        at = affine(space, C, c, sample)
+    return Rows(C, Values.of(space, C, c), slack, tuple(names[m] for m in chosen)), at
 
 
 def _subsets(activations: Floats, most: int) -> Bools:

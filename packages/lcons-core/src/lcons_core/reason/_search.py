@@ -22,7 +22,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from functools import cached_property
 from itertools import pairwise
 
@@ -48,7 +47,7 @@ WORK, CELLS = 2**30, 2**21
 WHOLE = 1024
 CHUNK = 2**14
 GRID_BITS = 20
-STEPS = 40
+UNITS, ROWS, CHOICE = "units", "rows", "choice"
 
 
 def space_of(points: PointSet, space: FeatureSpace | None) -> FeatureSpace:
@@ -121,11 +120,6 @@ class Values:
         maxima: Floats = np.maximum.reduceat(self.table, self.first, axis=0)
         return maxima
 
-    def least(self) -> Floats:
-        """(M,) the minimum over the space."""
-        least: Floats = self.bias + np.minimum.reduceat(self.table, self.first, axis=0).sum(0)
-        return least
-
     def most(self, region: Region, values: int | slice = slice(None)) -> Floats:
         """The maximum over a region of all values, or of one of them."""
         total = self.bias[values] + self.maxima[:, values].sum(0)
@@ -141,73 +135,61 @@ class Values:
         return least, most
 
 
-class _Margin(Enum):
-    """How values make a margin: 1 - sum of their positive parts, their minimum, or their maximum."""
-
-    UNITS = 0
-    ROWS = 1
-    CHOICE = 2
-
-    def of(self, values: Floats, others: Floats) -> Floats:
-        """(B,) the margin; the values of units are `others`, because a margin falls as they rise."""
-        if self is _Margin.UNITS:
-            margin: Floats = 1.0 - np.maximum(others, 0.0).sum(1)
-            return margin
-        return values.min(1, initial=np.inf) if self is _Margin.ROWS else values.max(1, initial=-np.inf)
-
-
-@dataclass(frozen=True, eq=False)
-class _Bounded:
-    """Boxes (B, values) with bounds (B,) of the margin of a set; how much each axis changes it (B, axes), and
-    the direction in which each value changes it (B, values)."""
-
-    low: Floats
-    high: Floats
-    spread: Floats
-    pull: Floats
-
-
 @dataclass(frozen=True, eq=False)
 class _Judge:
-    """A set by its affine values; `error` is a bound on the rounding error of its margins."""
+    """A set by groups of affine values; `error` is a bound on the rounding error of its margins.
+
+    The margin of a group is 1 - sum of the positive parts of its UNITS, the smallest of its ROWS, or the
+    largest value of a CHOICE; that of the set is the smallest of its groups.
+    """
 
     points: PointSet
-    groups: tuple[tuple[Values, _Margin], ...]
+    groups: tuple[tuple[Values, str], ...]
     error: float
 
     @classmethod
     def of(cls, points: PointSet, space: FeatureSpace) -> _Judge:
         if isinstance(points, Rules):
-            groups = [(_inside(points.forbidden, space, -2.0), _Margin.ROWS)]
+            groups = [(_inside(points.forbidden, space, -2.0), ROWS)]
             if points.allowed is not None:
-                groups.append((_inside(points.allowed, space, 2.0), _Margin.CHOICE))
+                groups.append((_inside(points.allowed, space, 2.0), CHOICE))
             return cls(points, tuple(groups), 0.0)
         parts = points.networks()
         if parts:
-            units = tuple((Values.of(space, part.W, part.b), _Margin.UNITS) for part in parts)
+            units = tuple((Values.of(space, part.W, part.b), UNITS) for part in parts)
             return cls(points, units, max(part.error_bound(space) for part in parts))
         rows = points.inequalities()
         values = Values.of(space, rows.coefficients, rows.bias)
-        return cls(points, ((values, _Margin.ROWS),), rows.error_bound(space))
+        return cls(points, ((values, ROWS),), rows.error_bound(space))
 
     @property
     def width(self) -> int:
         """The number of values."""
         return sum(len(values.bias) for values, _ in self.groups)
 
-    def bound(self, boxes: Bools) -> _Bounded:
-        """The bounds over boxes; values that can no longer change the verdict do not count."""
-        lows, highs, spreads, pulls = [], [], [], []
+    def bound(self, boxes: Bools) -> tuple[Floats, Floats, Floats, Floats]:
+        """The least and the largest margin in boxes (B, values), how much each axis changes it (B, axes), and
+        each value (B, values); affine values that can no longer change the verdict do not count."""
+        lows, highs, spread, pull = [], [], 0.0, 0.0
         for values, kind in self.groups:
             least, most = values.spans(boxes)
             bottom, top = least.sum(1) + values.bias, most.sum(1) + values.bias
-            lows.append(kind.of(bottom, top))
-            highs.append(kind.of(top, bottom))
-            counts = (bottom <= self.error) if kind is _Margin.ROWS else (top >= -self.error)
+            margins = _margin(bottom, kind), _margin(top, kind)
+            lows.append(np.minimum(*margins))
+            highs.append(np.maximum(*margins))
+            counts = (bottom <= self.error) if kind == ROWS else (top >= -self.error)
             counts &= (lows[-1] < self.error)[:, None]
-            spreads.append(((most - least) * counts[:, None, :]).sum(2))
-            pulls.append(counts @ values.table.T * (-1.0 if kind is _Margin.UNITS else 1.0))
-        return _Bounded(np.min(lows, axis=0), np.min(highs, axis=0), np.sum(spreads, 0), np.sum(pulls, 0))
+            spread = spread + ((most - least) * counts[:, None, :]).sum(2)
+            pull = pull + counts @ values.table.T * (-1.0 if kind == UNITS else 1.0)
+        return np.min(lows, axis=0), np.min(highs, axis=0), np.asarray(spread), np.asarray(pull)
+
+
+def _margin(values: Floats, kind: str) -> Floats:
+    """(B,) the margin of values (B, M); it falls as units rise."""
+    if kind == UNITS:
+        margin: Floats = 1.0 - np.maximum(values, 0.0).sum(1)
+        return margin
+    return values.min(1, initial=np.inf) if kind == ROWS else values.max(1, initial=-np.inf)
 
 
 def _inside(boxes: Sequence[Box], space: FeatureSpace, weight: float) -> Values:
@@ -280,14 +262,12 @@ def _hope(judges: Sequence[_Judge | None], boxes: Bools) -> tuple[Floats, Floats
     for judge, sign in zip(judges, (1.0, -1.0), strict=True):
         if judge is None:
             continue
-        bounds = judge.bound(boxes)
-        if sign > 0:
-            hopes.append(bounds.high + judge.error)
-        else:
-            rejects = bounds.low < judge.error if judge.error else bounds.low < 0
-            hopes.append(np.where(rejects, np.maximum(judge.error - bounds.low, 0.0), -1.0))
-        spreads.append(bounds.spread)
-        pulls.append(sign * bounds.pull)
+        low, high, spread, pull = judge.bound(boxes)
+        rejects = low < judge.error if judge.error else low < 0
+        hope = high + judge.error if sign > 0 else np.where(rejects, judge.error - low, -1.0)
+        hopes.append(hope)
+        spreads.append(spread)
+        pulls.append(sign * pull)
     if len(pulls) > 1:
         pulls.insert(0, pulls[0] + pulls[1])
     return np.min(hopes, axis=0), np.sum(spreads, axis=0), pulls
@@ -375,23 +355,6 @@ def drawn_reals(space: FeatureSpace, number: int, rng: np.random.Generator) -> F
     drawn = _on_grid(low + rng.random((number, len(low))) * (high - low), space)
     drawn[::8] = np.where(rng.random(drawn.shape) < 0.5, low, high)[::8]
     return drawn
-
-
-def psi_near_boundary(points: PointSet, space: FeatureSpace, psi: Floats, number: int) -> Floats:
-    """(N, d) about `number` points near the boundary, on both sides, by bisection between rows of `psi` with
-    the same values in the finite blocks."""
-    real = space.real_columns
-    first, last = psi, np.roll(psi, 1, axis=0)
-    last[:, ~real] = first[:, ~real]
-    differ = np.flatnonzero((points.margin(first) >= 0) & ~(points.margin(last) >= 0))[: number // 2]
-    inside, outside = first[differ], last[differ]
-    for _ in range(STEPS if len(differ) else 0):
-        middle = (inside + outside) / 2
-        holds = (points.margin(middle) >= 0)[:, None]
-        inside, outside = np.where(holds, middle, inside), np.where(holds, outside, middle)
-    near = np.concatenate([inside, outside])
-    near[:, real] = _on_grid(near[:, real], space)
-    return near
 
 
 def _real_bounds(space: FeatureSpace) -> tuple[Floats, Floats]:

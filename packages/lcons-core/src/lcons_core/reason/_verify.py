@@ -8,10 +8,9 @@ the lifted form from its matrices (the smallest s that the rows `s_k >= ...` all
 rows), that of the cut from the row that `most_violated` returns. A point where two sides differ is a witness
 that the theorem, or its implementation, is wrong.
 
-A small domain is enumerated; of others, and of real columns, points are drawn, some near the boundary. All
-2^K - 1 rows are checked if points times rows stay within a budget of some tens of seconds; otherwise those of
-random subsets S, whose values must be at least the margin, which is the closed form of the minimum. If subset
-sums of the weights are not exact in float64, the rows are rounded. Then points where the rows or a cut have
+A small domain is enumerated; of others points are drawn, some near the boundary, and points of real columns.
+All 2^K - 1 rows are checked if points times rows stay within a budget of some tens of seconds. If subset sums
+of the weights are not exact in float64, the rows are rounded. Then points where the rows or a cut have
 another verdict are counted as rounding differences, with an example; they are not witnesses.
 
 Paper: Theorem 1 and Appendix A, which prove it; this checks the code.
@@ -29,32 +28,29 @@ import numpy as np
 from lcons_core._arithmetic import ScaledForms, exponent, many, plain, scaled, whole_points
 from lcons_core._blocks import binary
 from lcons_core._coercion import Fitted
-from lcons_core._errors import InvalidInput, LconsError, TooLarge, Unsupported
-from lcons_core._inequalities import LinearInequalities, check_width
+from lcons_core._errors import LconsError, TooLarge, Unsupported
+from lcons_core._inequalities import check_width
 from lcons_core._network import Conjunction, Network
 from lcons_core._pointset import PointSet, as_points
-from lcons_core._psi import SparsePsi, as_psi
 from lcons_core._space import FeatureSpace
 from lcons_core._theorem1 import (
     LiftedInequalities,
     estimate_rows,
     lift,
     most_violated,
-    row_of_subset,
     to_inequalities,
 )
 from lcons_core._types import Bools, Floats, Ints, Objects
-from lcons_core.reason._search import drawn_points, drawn_psi, near_boundary, psi_near_boundary
+from lcons_core.reason._search import drawn_points, drawn_psi, near_boundary
 
 MOST_EXHAUSTED = 10**5
 # Rows and units times points: some tens of seconds.
 ROW_POINTS, MOST_VALUES = 4 * 10**9, 2**22
-ALL_ROWS, DRAWN_ROWS = 2**13, 2**6
+ALL_ROWS = 2**13
 CHECKED_CUTS = 4_000
 BOUNDARY_SHARE = 4
 CELLS = 2**21
 ALL, BITS = "all of the domain", "all 0/1 vectors"
-NEAR = ", some near the boundary"
 
 
 @dataclass(frozen=True)
@@ -76,10 +72,9 @@ class Witness:
 class Verification:
     """The numbers of points and rows that were checked, and a witness if some form differs from the network.
 
-    `rows` of Theorem 1 were checked at every point: all `total_rows`, or those of random subsets if rows
-    times points are too many. The row of S*, which alone decides, was checked at `cuts` points. `boundary`
-    points have a margin of exactly 0. `scope` says which points were checked; `seed` is None if they were
-    given.
+    `rows` of Theorem 1 were checked at every point: all `total_rows`, or none if rows times points are too
+    many. The row of S*, which alone decides, was checked at `cuts` points. `boundary` points have a margin of
+    exactly 0. `scope` says which points were checked.
     """
 
     points: int
@@ -90,7 +85,7 @@ class Verification:
     all_rows: bool
     cuts: int
     scope: str
-    seed: int | None
+    seed: int
     witness: Witness | None
     rounding_differences: int
     rounding_example: Witness | None
@@ -128,14 +123,13 @@ class Verification:
         return data | {name: getattr(self, name) for name in ("exhausted", "rejected", "one_sided", "ok")}
 
     def __str__(self) -> str:
-        rows = f"{self.rows:,} rows"
-        if not self.all_rows:
-            where = f" at {self.points:,} points" if self.total_rows <= ALL_ROWS else ""
-            rows = f"{self.rows:,} of {many(self.total_rows)} rows (drawn, all are too many{where})"
+        rows = f"{self.rows:,} rows = " if self.all_rows else ""
         text = (
-            f"{'verified' if self.ok else 'false'}: network = {rows} = lifted = cut at {self.points:,}"
+            f"{'verified' if self.ok else 'false'}: network = {rows}lifted = cut at {self.points:,}"
             f" points ({self.scope}); {self.accepted:,} accepted, {self.boundary:,} on the boundary"
         )
+        if not self.all_rows:
+            text += f"; {many(self.total_rows)} rows are too many to check"
         if self.one_sided is not None:
             text += f"; {self.one_sided}"
         if self.cuts < self.points:
@@ -159,15 +153,14 @@ def verify(
     constraint: PointSet | Fitted,
     space: FeatureSpace | None = None,
     *,
-    points: Any = None,
     samples: int = 10_000,
     seed: int = 0,
 ) -> Verification:
     """Checks Theorem 1 on a whole domain of at most 10^5 points, or on `samples` random ones.
 
     A quarter of the samples are near the boundary, because uniform samples may all be on one side. Without a
-    space, psi is drawn from all 0/1 vectors. If `points` (N, d) are given, these are checked instead. Drawn
-    points of a network of hundreds of units are refused (`TooLarge`) above 2^22 values of units.
+    space, psi is drawn from all 0/1 vectors. Drawn points of a network of hundreds of units are refused
+    (`TooLarge`) above 2^22 values of units.
 
     >>> from lcons_core import RectifierNetwork
     >>> print(verify(RectifierNetwork([[2.0, 2.0], [1.0, 0.0]], [-2.0, 0.0])))
@@ -176,14 +169,6 @@ def verify(
     network, space = _network_of(constraint, space)
     domain = space or FeatureSpace([binary("psi", [str(j) for j in range(network.d)])])
     check_width(network, domain)
-    if points is not None:
-        checked = as_psi(points, network.d)
-        psi = checked.dense() if isinstance(checked, SparsePsi) else np.atleast_2d(checked)
-        if space is not None:
-            space.check(psi)
-        if not len(psi):
-            raise InvalidInput("expected at least one point to verify, found none.")
-        return _Check(network, space, psi).run("as given", None)
     if exhausts(network, domain):
         psi = np.concatenate([domain.vectors(assignments) for assignments in domain.points()])
         return _Check(network, space, psi).run(ALL if space else BITS, seed)
@@ -192,16 +177,13 @@ def verify(
             f"verifying {network.K:,} units at {samples:,} drawn points takes more than {MOST_VALUES:,}"
             " values of units; draw fewer samples."
         )
-    rng, near = np.random.default_rng(seed), max(2, samples // BOUNDARY_SHARE)
-    if domain.integral:
-        beside = near_boundary(network, domain, near, seed)
-        psi = domain.vectors(np.concatenate([drawn_points(domain, samples - len(beside), rng), beside]))
-    else:
-        drawn = drawn_psi(domain, samples, rng)
-        psi = np.concatenate([drawn, psi_near_boundary(network, domain, drawn, near)])
-    return _Check(network, space, psi).run(
-        f"drawn with seed {seed}{'' if space else ' from all 0/1 vectors'}{NEAR}", seed
-    )
+    rng, scope = np.random.default_rng(seed), f"drawn with seed {seed}"
+    if not domain.integral:
+        return _Check(network, space, drawn_psi(domain, samples, rng)).run(scope, seed)
+    near = near_boundary(network, domain, max(2, samples // BOUNDARY_SHARE), seed)
+    psi = domain.vectors(np.concatenate([drawn_points(domain, samples - len(near), rng), near]))
+    where = "" if space else " from all 0/1 vectors"
+    return _Check(network, space, psi).run(f"{scope}{where}, some near the boundary", seed)
 
 
 def _network_of(
@@ -226,15 +208,16 @@ class _Check:
         self.example: Witness | None = None
         self.rounded = np.zeros(len(psi), dtype=np.bool_)
 
-    def run(self, scope: str, seed: int | None) -> Verification:
+    def run(self, scope: str, seed: int) -> Verification:
         """Checks every form at every point."""
         total = estimate_rows(self.network).rows
         complete = total <= ALL_ROWS and total * len(self.psi) <= ROW_POINTS
-        rows = to_inequalities(self.network) if complete else self._drawn_rows(seed or 0)
-        forms, lifted = ScaledForms.of(rows.coefficients, rows.bias), lift(self.network)
+        rows = to_inequalities(self.network) if complete else None
+        forms = None if rows is None else ScaledForms.of(rows.coefficients, rows.bias).times(self.shift)
+        lifted = lift(self.network)
         accepted = np.zeros(len(self.psi), dtype=np.bool_)
         boundary = 0
-        step = max(1, CELLS // max(len(rows), self.network.K, self.network.d))
+        step = max(1, CELLS // max(total if complete else 1, self.network.K, self.network.d))
         for first in range(0, len(self.psi), step):
             at = np.arange(first, min(first + step, len(self.psi)))
             whole = whole_points(self.psi[at], self.shift)
@@ -243,13 +226,14 @@ class _Check:
             accepted[at] = truth
             boundary += int((margins.min(1) == 0).sum())
             self._expect(at, truth, self.network.accepts(self.psi[at]), "accepts()", exact=True)
-            self._expect(at, truth, self._hold(forms, rows, whole, margins, complete), "the rows")
+            if forms is not None:
+                self._expect(at, truth, forms.all_hold(whole), "the rows")
             self._expect(at, truth, lifted_feasible(lifted, whole, self.shift), "the lifted rows", exact=True)
         return Verification(
             points=len(self.psi),
             accepted=int(accepted.sum()),
             boundary=boundary,
-            rows=len(rows),
+            rows=total if complete else 0,
             total_rows=total,
             all_rows=complete,
             cuts=self._check_cuts(accepted),
@@ -267,35 +251,6 @@ class _Check:
             positive = np.maximum(ScaledForms.of(part.W, part.b, self.q).times(self.shift).values(whole), 0)
             margins.append((1 << self.q + self.shift) - positive.astype(object).sum(1))
         return np.stack(margins, axis=1)
-
-    def _drawn_rows(self, seed: int) -> LinearInequalities:
-        """The rows of random non-empty subsets of all sizes, each of the units of one part."""
-        rng = np.random.default_rng(seed)
-        starts = np.cumsum([0, *(part.K for part in self.network.parts)])
-        subsets = np.zeros((DRAWN_ROWS, self.network.K), dtype=np.bool_)
-        pieces = []
-        for subset in subsets:
-            p = int(rng.integers(len(self.network.parts)))
-            part = self.network.parts[p]
-            mine = np.arange(part.K) < rng.integers(1, part.K + 1)
-            subset[starts[p] : starts[p + 1]] = rng.permuted(mine)
-            pieces.append(row_of_subset(part, subset[starts[p] : starts[p + 1]]))
-        coefficients = np.concatenate([piece.coefficients for piece in pieces])
-        return LinearInequalities(coefficients, np.concatenate([piece.bias for piece in pieces]), subsets)
-
-    def _hold(
-        self, forms: ScaledForms, rows: LinearInequalities, whole: Any, margins: Objects, complete: bool
-    ) -> Bools:
-        """(N,) verdicts of the rows; for random rows that of the margin, unless a row is below the margin."""
-        if complete:
-            return forms.times(self.shift).all_hold(whole)
-        if rows.subsets is None:
-            raise LconsError("rows of Theorem 1 need their subsets.")
-        part_of = np.repeat(np.arange(len(self.network.parts)), [part.K for part in self.network.parts])
-        least = margins[:, part_of[rows.subsets.argmax(1)]]
-        values = forms.times(self.shift).values(whole).astype(object)
-        above: Bools = np.all(values << max(0, self.q - forms.q) >= least << max(0, forms.q - self.q), axis=1)
-        return np.all(margins >= 0, axis=1) ^ ~above
 
     def _check_cuts(self, accepted: Bools) -> int:
         """Checks the cut at some points of both sides; returns their number."""
